@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use quartet::engine::CpuThreads;
-use quartet::kernels::{Format, InputKinds, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
+use quartet::kernels::{
+    Format, InputBits, InputKinds, Inputs, InstructionSet, Matrix, ThreadPool, multiply,
+};
 
 /// Rows and width of the first feed-forward matrix in models of these sizes.
 const SHAPES: [(&str, usize, usize); 3] =
@@ -80,14 +82,16 @@ fn bench_rows(
         let values = (0..n_rows * matrix.width()).map(|i| (i as f32).sin());
         let values: Vec<f32> = values.collect();
         let kinds = InputKinds::of([matrix.format()]);
-        let mut inputs = Inputs::new(instructions);
         let mut outputs = vec![0.0; n_rows * matrix.n_rows()];
-        group.bench_function(BenchmarkId::from_parameter(n_rows), |bencher| {
-            bencher.iter(|| {
-                inputs.set(threads, &values, matrix.width(), kinds);
-                multiply(threads, copies.next().as_slice(), &inputs, &mut outputs);
+        for bits in InputBits::ALL {
+            let mut inputs = Inputs::new(instructions, bits);
+            group.bench_function(BenchmarkId::new(bits.phrase(), n_rows), |bencher| {
+                bencher.iter(|| {
+                    inputs.set(threads, &values, matrix.width(), kinds);
+                    multiply(threads, copies.next().as_slice(), &inputs, &mut outputs);
+                });
             });
-        });
+        }
     }
     group.finish();
 }

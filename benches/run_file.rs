@@ -13,7 +13,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use quartet::decoding::{Coins, History, SamplerChain};
 use quartet::export::json::{Form, RunHeader, read, write};
 use quartet::generation::{
-    FinishReason, Generation, GenerationConfig, Limits, ModelInfo, PaneSettings, Piece,
+    FinishReason, Generation, GenerationConfig, Limits, Lineage, ModelInfo, PaneSettings, Piece,
     PromptRecord, Step, StepTime, Vocabulary,
 };
 
@@ -55,6 +55,7 @@ fn text(settings: &PaneSettings, vocabulary: &Arc<Vocabulary>) -> Generation {
         prompt: Arc::new(PromptRecord::default()),
         steps: steps.collect(),
         finish: Some(FinishReason::MaxTokens),
+        lineage: Lineage::default(),
     }
 }
 

@@ -15,7 +15,7 @@ use quartet::decoding::{
     ChainConfig, Detail, Draw, Evidence, Picked, RankedCandidate, SelectorState, TokenId, Trace,
 };
 use quartet::generation::{
-    Generation, GenerationConfig, Limits, ModelInfo, Piece, PromptRecord, Step, StepTime,
+    Generation, GenerationConfig, Limits, Lineage, ModelInfo, Piece, PromptRecord, Step, StepTime,
     Vocabulary,
 };
 use quartet::state::Tint;
@@ -99,6 +99,7 @@ fn frame(ctx: &Context, generation: &Generation, width: f32, views: &mut [TokenV
                 fork_step: Some(4),
                 what_ifs: None,
                 show_marks: false,
+                has_cards: true,
                 writing: true,
                 pane_color: theme.pane(index),
             };
@@ -135,6 +136,7 @@ fn generation(n_tokens: usize) -> Generation {
             })
             .collect(),
         finish: None,
+        lineage: Lineage::default(),
     }
 }
 

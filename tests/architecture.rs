@@ -99,6 +99,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("minijinja", &["engine"]),
     ("minijinja_contrib", &["engine"]),
     ("pollster", &["app"]),
+    ("regex", &["analysis"]),
     ("resvg", &["ui"]),
     ("rfd", &["app"]),
     ("rustix", &["engine", "export"]),

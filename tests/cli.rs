@@ -624,6 +624,46 @@ fn a_reduced_precision_cache_is_named_in_the_record() {
 }
 
 #[test]
+fn inputs_of_8_bits_are_named_in_the_record_and_16_are_the_default() {
+    let arguments = ["--prompt", PROMPT, "--max-tokens", "1"];
+    let device =
+        |inputs: &[&str]| run(&[&arguments[..], inputs].concat())["model"]["device"].clone();
+    assert_eq!(device(&[]), "CPU");
+    assert_eq!(device(&["--inputs", "16"]), "CPU");
+    assert_eq!(device(&["--inputs", "8"]), "CPU with 8-bit inputs");
+    let both = ["--inputs", "8", "--cache", "f16"];
+    assert_eq!(device(&both), "CPU with an f16 cache and 8-bit inputs");
+    let refused = quartet(&["generate", "--prompt", "Once", "--inputs", "4"]);
+    assert!(stderr(&refused).contains("16, 8"));
+}
+
+#[test]
+fn probabilities_are_compared_with_those_of_the_dequantized_weights() {
+    let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "12"];
+    let greedy = ["--pane", "greedy", "--compare", "exact"];
+    let output = quartet(&[&arguments[..], &greedy].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    let row = |name: &str| -> Vec<String> {
+        let line = text.lines().find(|line| line.trim().starts_with(name));
+        let (_, figures) = line.unwrap().split_once("   ").unwrap();
+        figures.split_whitespace().map(str::to_owned).collect()
+    };
+    let largest = |name: &str| row(name)[0].parse::<f64>().unwrap();
+    assert!(
+        text.contains("in nats, compared with f32 at 12 tokens"),
+        "{text}"
+    );
+    let default = largest("16-bit inputs, an f32 cache, ");
+    assert!(default < 0.005, "{text}");
+    assert_eq!(row("16-bit inputs, an f32 cache, ")[2], "none");
+    assert!(largest("… 8-bit inputs") > 10.0 * default, "{text}");
+    for name in ["… an f16 cache", "… a q8 cache"] {
+        assert!(largest(name) > default, "{text}");
+    }
+}
+
+#[test]
 fn the_number_of_threads_does_not_change_the_tokens() {
     let written = |threads: &[&str]| {
         let arguments = ["--prompt", PROMPT, "--max-tokens", "8", "--pane", "greedy"];

@@ -258,8 +258,8 @@ mod fixture {
     use quartet::decoding::filters::{Temperature, TopP};
     use quartet::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
     use quartet::generation::{
-        FinishReason, Generation, GenerationConfig, Implementation, Limits, ModelInfo, Piece,
-        PromptRecord, Provenance, Step, StepTime, Vocabulary,
+        FinishReason, Generation, GenerationConfig, Implementation, Limits, Lineage, ModelInfo,
+        Piece, PromptRecord, Provenance, Step, StepTime, Vocabulary,
     };
 
     pub(crate) fn without_version(rendered: Vec<u8>) -> String {
@@ -365,6 +365,7 @@ mod fixture {
             }),
             steps: steps.collect(),
             finish: Some(FinishReason::MaxTokens),
+            lineage: Lineage::default(),
         }
     }
 }

@@ -238,13 +238,7 @@ impl Here {
                 verb("has", "have")
             ),
             Self::Missing => format!("{who} {} before this token.", verb("stops", "stop")),
-            Self::Diverged(at) => {
-                format!(
-                    "{who} {} at token {}.",
-                    verb("diverged", "diverged"),
-                    at + 1
-                )
-            }
+            Self::Diverged(at) => format!("{who} diverged at token {}.", at + 1),
             Self::Chose(token, coin, selector) => {
                 let word = quoted(&other.steps.get(index)?.piece);
                 let how = how_words(coin, selector, step);

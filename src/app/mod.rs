@@ -10,6 +10,7 @@ mod model_paths;
 mod runs;
 mod save;
 mod settings_file;
+mod show;
 mod window;
 
 pub use dialogs::Dialogs;

@@ -7,12 +7,16 @@ use std::thread::{self, JoinHandle};
 use eframe::egui;
 
 use crate::export::json::{Form, RunHeader};
-use crate::export::{self, ExportFormat};
-use crate::generation::Generation;
+use crate::export::{self, ExportFormat, PaneFutures};
+use crate::generation::formatting::pane_letter;
+use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
-use crate::state::{AppState, Command, Document, ScoreMeasure};
+use crate::state::{AppState, Command, Document, FuturesFormat, FuturesRun, PictureFormat, Plot};
+use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::plots::StepAt;
-use crate::ui::plots::picture::{View, drawing, encode};
+use crate::ui::plots::picture::{
+    Palette, View, XrayPicture, drawing, encode, step_caption, xray_drawing,
+};
 
 /// The threads that write files. Dropping it, as when the window closes, waits until all files are
 /// written.
@@ -58,15 +62,21 @@ pub(super) struct Job {
     path: PathBuf,
     generations: Vec<Option<Generation>>,
     presets: Vec<OwnPreset>,
-    shown_step: Option<StepAt>,
-    measure: ScoreMeasure,
-    dark: bool,
+    view: View,
+    /// The table of an X-ray and its caption, under the settings of the window.
+    xray: Option<(XrayPicture, String)>,
+    /// The futures on screen, each with its pane's index.
+    futures: Vec<(usize, FuturesRun)>,
     header: RunHeader,
 }
 
 impl Job {
     /// Copies what the document needs from the state.
     pub(super) fn new(state: &AppState, document: Document, path: PathBuf, dark: bool) -> Self {
+        let plot = match document {
+            Document::Picture(plot, _) => plot,
+            _ => Plot::default(),
+        };
         Self {
             document,
             path,
@@ -76,9 +86,20 @@ impl Job {
                 .map(|pane| pane.generation().cloned())
                 .collect(),
             presets: state.presets.clone(),
-            shown_step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
-            measure: state.view.score,
-            dark,
+            view: View {
+                plot,
+                measure: state.view.score,
+                cap: state.view.score_cap,
+                tint: state.view.tint,
+                step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
+                palette: Palette::of(state.view.picture_theme, dark),
+            },
+            xray: match plot {
+                Plot::Xray => shown_xray(state),
+                Plot::ByHand => hand_xray(state),
+                _ => None,
+            },
+            futures: shown_futures(state),
             header: state.run_header(),
         }
     }
@@ -148,16 +169,70 @@ impl Job {
             Document::Run(format) => Ok(export::render_panes(format, &texts)),
             Document::Presets => Ok(presets::file::render(&self.presets)),
             Document::Picture(plot, format) => {
-                let view = View {
-                    plot,
-                    measure: self.measure,
-                    step: self.shown_step,
-                    dark: self.dark,
+                let drawing = match (&self.xray, plot) {
+                    (Some((xray, caption)), _) => xray_drawing(xray, caption, self.view.palette),
+                    (None, Plot::Xray | Plot::ByHand) => {
+                        return Err("Its probabilities are not known".to_owned());
+                    }
+                    (None, _) => drawing(&texts, self.view),
                 };
-                encode(&drawing(&texts, view), format).map_err(|error| error.to_string())
+                encode(&drawing, format).map_err(|error| error.to_string())
+            }
+            Document::Futures(FuturesFormat::Svg) => self.futures_picture(PictureFormat::Svg),
+            Document::Futures(FuturesFormat::Png) => self.futures_picture(PictureFormat::Png),
+            Document::Futures(FuturesFormat::Csv) => {
+                let futures = self.futures.iter();
+                let panes = futures.map(|(place, run)| PaneFutures {
+                    pane: pane_letter(*place),
+                    plan: run.plan(),
+                    futures: run.futures(),
+                    vocabulary: &run.vocabulary,
+                });
+                Ok(export::render_futures(&panes.collect::<Vec<_>>()))
             }
         }
     }
+
+    fn futures_picture(&self, format: PictureFormat) -> Result<Vec<u8>, String> {
+        let panes = self.futures.iter().map(|(place, run)| (*place, run));
+        let picture = FuturesPicture {
+            panes: panes.collect(),
+        };
+        let drawing = futures_drawing(&picture, self.view.palette);
+        encode(&drawing, format).map_err(|error| error.to_string())
+    }
+}
+
+/// Copies the futures whose panes still exist.
+fn shown_futures(state: &AppState) -> Vec<(usize, FuturesRun)> {
+    let runs = state.futures.runs().iter();
+    runs.filter_map(|run| Some((state.place_of(run.pane)?, run.clone())))
+        .collect()
+}
+
+/// Returns the X-ray of the step that the dock shows, under the pane's current settings.
+fn shown_xray(state: &AppState) -> Option<(XrayPicture, String)> {
+    let (place, step) = state.shown_step()?;
+    let pane = state.panes.get(place)?;
+    let generation = pane.generation()?;
+    let at = StepAt { pane: place, step };
+    let (chain, seed) = (&pane.settings.chain, state.seed_of(pane));
+    let picture = XrayPicture::of_step(generation, at, chain, seed)?;
+    Some((picture, step_caption(generation, at)))
+}
+
+/// Returns the X-ray of the logits set by hand.
+fn hand_xray(state: &AppState) -> Option<(XrayPicture, String)> {
+    let table = state.hand_table().ok()?;
+    let place = state.hand_pane();
+    let pane = state.panes.get(place)?;
+    let piece = |token| Piece::text(state.by_hand.label(token));
+    let chain = &pane.settings.chain;
+    let picture = XrayPicture::by_hand(place, table, chain, piece);
+    Some((
+        picture,
+        format!("Scores set by hand, seed {}", state.seed_of(pane)),
+    ))
 }
 
 #[cfg(test)]
@@ -168,7 +243,8 @@ mod tests {
 
     use super::{Job, Saves};
     use crate::export::json::RunHeader;
-    use crate::state::{Document, ScoreMeasure};
+    use crate::state::Document;
+    use crate::ui::plots::picture::View;
 
     #[test]
     fn closing_the_window_finishes_writing_files() {
@@ -179,9 +255,9 @@ mod tests {
             path: path.clone(),
             generations: Vec::new(),
             presets: Vec::new(),
-            shown_step: None,
-            measure: ScoreMeasure::default(),
-            dark: false,
+            view: View::default(),
+            xray: None,
+            futures: Vec::new(),
             header: RunHeader::default(),
         };
         // The channel has no capacity and its receiver is about to be dropped.

@@ -10,7 +10,7 @@ use super::dialogs::{self, Dialogs};
 use super::runs::{self, RunFolder, TextsToKeep};
 use super::save::{self, Saves};
 use super::settings_file::{self, SettingsFile};
-use super::{icon, import, model_paths};
+use super::{icon, import, model_paths, show};
 use crate::state::{
     AppState, Command, Effect, HubCommand, RunCommand, RunRequest, Settings, ThemeChoice,
 };
@@ -257,6 +257,7 @@ impl App {
                 dialogs::open(ctx, self.dialogs, frame, purpose, answers);
             }
             Effect::Runs(request) => self.ask_runs(ctx, request),
+            Effect::ShowInFolder(path) => show::in_folder(ctx.clone(), path, answers),
             Effect::ReadPresets(path) => import::presets(ctx.clone(), path, answers),
             Effect::Hub(request) => self
                 .downloads

@@ -19,7 +19,7 @@ pub(super) struct CacheArgument {
 impl CacheArgument {
     /// Returns a warning if the model does not use the requested format.
     pub(super) fn warning(self, info: &ModelInfo) -> Option<String> {
-        let is_used = info.device.ends_with(self.cache.phrase());
+        let is_used = info.device.contains(self.cache.phrase());
         (self.cache != CacheType::default() && !is_used).then(|| {
             format!(
                 "This model does not support a KV cache in {}",

@@ -8,6 +8,7 @@ use super::cache::CacheArgument;
 use super::count::at_least_one;
 use super::device::DeviceArgument;
 use super::failure::Failure;
+use super::inputs::InputsArgument;
 use super::precision::PrecisionArgument;
 use crate::generation::ModelInfo;
 use crate::worker::{ComputeChoice, CpuThreads};
@@ -27,6 +28,9 @@ pub(super) struct ComputeArguments {
 
     #[command(flatten)]
     cache: CacheArgument,
+
+    #[command(flatten)]
+    inputs: InputsArgument,
 }
 
 impl ComputeArguments {
@@ -35,6 +39,7 @@ impl ComputeArguments {
         ComputeChoice {
             device: self.device.device,
             cache: self.cache.cache,
+            inputs: self.inputs.inputs,
             n_threads: self.threads,
             precision: self.precision.precision,
         }
@@ -54,7 +59,11 @@ impl ComputeArguments {
 
     /// Returns a warning for each request that the model does not follow.
     pub(super) fn warnings(&self, info: &ModelInfo) -> impl Iterator<Item = String> {
-        let warnings = [self.precision.warning(info), self.cache.warning(info)];
+        let warnings = [
+            self.precision.warning(info),
+            self.cache.warning(info),
+            self.inputs.warning(info),
+        ];
         warnings.into_iter().flatten()
     }
 }

@@ -53,7 +53,7 @@ fn plots(generations: &[&Generation]) -> Result<Vec<(String, Vec<u8>)>, String> 
             plot,
             measure,
             step: step_to_plot(&panes),
-            dark: false,
+            ..View::default()
         };
         let drawing = picture::drawing(&panes, view);
         for format in PictureFormat::ALL {

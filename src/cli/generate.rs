@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::compare;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
@@ -80,6 +81,12 @@ pub(super) struct Arguments {
     /// Export the run to this folder as JSON, Markdown and CSV, with its plots as SVG and PNG
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
+
+    /// Also report how far the probabilities are from those of a forward pass in f32 over the
+    /// dequantized weights, and what 8-bit inputs, other cache formats and other instructions change.
+    /// Reads the texts once for each, and takes 4 bytes of memory for each weight
+    #[arg(long, value_name = "WITH", value_parser = ["exact"])]
+    compare: Option<String>,
 }
 
 /// Runs `quartet generate`.
@@ -94,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         texts: arguments.text_output(panes.len()),
         interrupt: Interrupt::catch(),
     };
-    let generations = run_panes(source, compute, &prompt, panes, &mut console)?;
+    let generations = run_panes(source.clone(), compute, &prompt, panes, &mut console)?;
     for pane in &generations {
         report_token_rules(pane);
     }
@@ -103,6 +110,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     printed.and(output)?;
     if console.interrupt.is_raised() {
         return Err(Failure::Interrupted);
+    }
+    if arguments.compare.is_some() {
+        let choice = compute.choice();
+        let report = compare::report(&source, choice, &generations, &mut console.progress)?;
+        arguments.print_report(&report)?;
     }
     Ok(())
 }
@@ -169,6 +181,15 @@ impl Arguments {
         } else {
             TextOutput::of_panes(n_panes)
         }
+    }
+
+    /// Prints a report after the texts, or beside the record that goes to standard output.
+    fn print_report(&self, report: &str) -> Result<(), Failure> {
+        if self.prints_json() {
+            console::note(report);
+            return Ok(());
+        }
+        console::print(format!("\n{report}").as_bytes())
     }
 
     fn prints_json(&self) -> bool {

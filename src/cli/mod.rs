@@ -5,6 +5,7 @@
 
 mod bench;
 mod cache;
+mod compare;
 mod compute;
 mod console;
 mod count;
@@ -13,6 +14,7 @@ mod failure;
 mod files;
 mod generate;
 mod hub;
+mod inputs;
 mod inspect;
 mod interrupt;
 mod named_value;

@@ -11,7 +11,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::text_output::TextOutput;
 use crate::generation::{
-    Continuation, FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo,
+    Continuation, FinishReason, Generation, GenerationConfig, GenerationId, Lineage, ModelInfo,
     PromptRecord, PromptText, Vocabulary,
 };
 use crate::worker::{self, ComputeChoice, Event, ModelSource, PaneRequest, Request, Worker};
@@ -80,6 +80,7 @@ pub(super) fn run_panes(
         prompt: Arc::clone(&prompt),
         steps: Vec::new(),
         finish: None,
+        lineage: Lineage::default(),
     });
     let generations = generations.collect();
     Ok(engine.run(vec![request], generations, console))
@@ -249,7 +250,9 @@ impl Record {
             | Event::Inspected { .. }
             | Event::DevicesListed(_)
             | Event::DeviceUnavailable { .. }
-            | Event::Tokenized { .. } => {}
+            | Event::Tokenized { .. }
+            | Event::CachedCounted { .. }
+            | Event::Futures { .. } => {}
         }
     }
 

@@ -1,4 +1,4 @@
-//! `quartet --render-template`: renders a model's chat template in a process of its own, for the
+//! `quartet --render-template`: renders a model's chat template in a separate process, for the
 //! process that started it. Not meant to be called by people.
 
 use std::env;

@@ -21,7 +21,7 @@ use crate::decoding::TokenId;
 use crate::export::read_run;
 use crate::generation::formatting::{pane_letter, quoted};
 use crate::generation::{FinishReason, Generation, GenerationId, ModelInfo};
-use crate::worker::{CacheType, ComputeChoice, PaneRequest, Precision, Request};
+use crate::worker::{CacheType, ComputeChoice, InputBits, PaneRequest, Precision, Request};
 
 /// The arguments of `quartet replay`.
 #[derive(Debug, Args)]
@@ -52,6 +52,10 @@ pub(super) struct Arguments {
     /// Number format of the KV cache; by default as in the run
     #[arg(long, value_name = "FORMAT", value_parser = parse_by_name(CacheType::ALL, CacheType::name))]
     cache: Option<CacheType>,
+
+    /// Bits that the inputs of quantized weights are rounded to on the CPU; by default as in the run
+    #[arg(long, value_name = "BITS", value_parser = parse_by_name(InputBits::ALL, InputBits::name))]
+    inputs: Option<InputBits>,
 }
 
 /// Runs `quartet replay`. Whatever keeps the run from being replayed is a usage error, whose exit
@@ -109,12 +113,15 @@ impl Arguments {
         let recorded = &model.provenance;
         let cache = CacheType::ALL.into_iter();
         let cache = cache.clone().find(|cache| cache.name() == recorded.cache);
+        let mut inputs = InputBits::ALL.into_iter();
+        let inputs = inputs.find(|inputs| model.device.ends_with(inputs.phrase()));
         let mut precisions = Precision::ALL.into_iter();
         let precision = precisions.find(|precision| precision.name() == recorded.precision);
         ComputeChoice {
             device: self.device.device,
             precision: self.precision.or(precision).unwrap_or_default(),
             cache: self.cache.or(cache).unwrap_or_default(),
+            inputs: self.inputs.or(inputs).unwrap_or_default(),
             n_threads: self.threads.or(model.n_threads),
         }
     }

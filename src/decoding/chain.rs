@@ -163,6 +163,11 @@ impl SamplerChain {
         self.state = state;
     }
 
+    /// Returns what the selector has learned so far.
+    pub const fn state(&self) -> SelectorState {
+        self.state
+    }
+
     /// Forgets what the selector has learned, as at the beginning of a text.
     pub const fn restart(&mut self) {
         self.state = SelectorState::NEW;
@@ -176,6 +181,25 @@ impl SamplerChain {
         coins: Coins,
     ) -> Result<Sampled, DecodingError> {
         self.step(logits, history, coins, None)
+    }
+
+    /// Samples the token that [`Self::sample`] samples, without recording any evidence.
+    pub fn sample_token(
+        &mut self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+    ) -> Result<TokenId, DecodingError> {
+        let mut candidates = self.refilled(logits)?;
+        let mut context = self.context(history, coins);
+        for filter in &self.filters {
+            filter.apply(context, &mut candidates);
+            context.n_chance_before += u32::from(filter.is_random());
+        }
+        let selector = self.config.selector;
+        let draw = selector.pick(coins, &mut self.state, &mut candidates);
+        self.scratch = Some(candidates);
+        Ok(draw.token)
     }
 
     /// Takes a token that the user picked, and records what the chain makes of it. The selector learns

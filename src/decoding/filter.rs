@@ -74,7 +74,7 @@ macro_rules! filters {
             $($(#[$doc])* $name($name),)*
         }
 
-        /// A filter without its values, in the order in which Quartet arranges a chain of its own.
+        /// A filter without its values, in the order of Quartet's own chains.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum FilterKind {
             $($(#[$doc])* $name,)*

@@ -40,7 +40,7 @@ pub struct FilterSpec {
     pub usual: fn() -> Filter,
     /// What other tools call its numbers, in the order of `params`, or the lists that set it. A
     /// tool that is not listed cannot be told about this filter.
-    pub tool_keys: &'static [(Dialect, &'static [&'static str])],
+    pub tool_keys: &'static [(&'static [Dialect], &'static [&'static str])],
     /// What llama.cpp's `--samplers` calls it, the printed name first. Empty if llama.cpp lacks it
     /// or applies it at a fixed place.
     pub llama_samplers: &'static [&'static str],
@@ -79,6 +79,30 @@ pub enum Ranking {
 }
 
 impl FilterSpec {
+    /// Returns the description of a rare filter that drops the least likely candidates, without its
+    /// texts and numbers. A filter's own description states what differs.
+    pub(super) const fn new(kind: FilterKind, usual: fn() -> Filter) -> Self {
+        Self {
+            kind,
+            keys: &[],
+            chip: "",
+            name: "",
+            summary: "",
+            help: "",
+            source: "",
+            usage: Usage::Rare,
+            phase: Phase::Truncate,
+            ranking: Ranking::KeepsTop,
+            looks_back: false,
+            random: false,
+            generalizes: None,
+            params: &[],
+            usual,
+            tool_keys: &[],
+            llama_samplers: &[],
+        }
+    }
+
     /// What the filter does, then its neutral value and its usual values.
     pub fn tooltip(&self) -> String {
         match self.params.first() {
@@ -97,7 +121,7 @@ impl FilterSpec {
     /// What a tool calls its numbers or lists, or `None` if the tool lacks the filter.
     pub fn keys_in(&self, dialect: Dialect) -> Option<&'static [&'static str]> {
         let mut tools = self.tool_keys.iter();
-        let (_, keys) = tools.find(|(tool, _)| *tool == dialect)?;
+        let (_, keys) = tools.find(|(dialects, _)| dialects.contains(&dialect))?;
         Some(keys)
     }
 }
@@ -155,10 +179,10 @@ mod tests {
                 assert_eq!(param.help.is_empty(), is_first, "{name}");
                 assert!(is_first || param.help.ends_with('.'), "{name}");
             }
-            for (dialect, keys) in spec.tool_keys {
+            for (dialects, keys) in spec.tool_keys {
                 let n_keys = keys.len();
                 let n_params = spec.params.len();
-                assert!(n_params == 0 || n_keys == n_params, "{name}, {dialect:?}");
+                assert!(n_params == 0 || n_keys == n_params, "{name}, {dialects:?}");
             }
         }
     }

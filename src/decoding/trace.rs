@@ -36,6 +36,19 @@ impl Trace {
     pub fn head_final_prob(&self, index: usize) -> Option<f64> {
         self.head_final_probs.get(index).copied().flatten()
     }
+
+    /// Returns the memory that it takes, in bytes, without the filters, which it shares.
+    pub fn n_bytes(&self) -> usize {
+        let of_stage = |stage: &StageReport| {
+            size_of::<StageReport>() + size_of_val(stage.head_probs.as_slice())
+        };
+        size_of::<Self>()
+            + size_of_val(self.raw.head.as_slice())
+            + self.raw.detail.n_bytes()
+            + self.stages.iter().map(of_stage).sum::<usize>()
+            + size_of_val(self.survivors.as_slice())
+            + size_of_val(self.head_final_probs.as_slice())
+    }
 }
 
 /// What is recorded of a distribution over the whole vocabulary.

@@ -1,5 +1,5 @@
-//! The settings with which a model runs: the device, its precision, the cache type, and the
-//! threads.
+//! The settings with which a model runs: the device, its precision, the cache type, the rounding of
+//! inputs, and the threads.
 
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
@@ -11,6 +11,7 @@ use sysinfo::System;
 use super::{Device, DeviceChoice, Precision};
 use crate::generation::Implementation;
 use crate::kernels::attention::CacheType;
+use crate::kernels::{InputBits, InstructionSet};
 
 /// The compute settings that the user chose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +23,9 @@ pub struct ComputeChoice {
     /// The type of the KV cache on the CPU.
     #[serde(with = "StoredCacheType")]
     pub cache: CacheType,
+    /// How finely the inputs of quantized weights are rounded on the CPU.
+    #[serde(with = "StoredInputBits")]
+    pub inputs: InputBits,
     /// The number of threads on the CPU. `None` means the default.
     pub n_threads: Option<NonZeroUsize>,
 }
@@ -35,12 +39,29 @@ enum StoredCacheType {
     Q8,
 }
 
+/// How [`InputBits`] is stored.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "InputBits")]
+enum StoredInputBits {
+    #[serde(rename = "16")]
+    Sixteen,
+    #[serde(rename = "8")]
+    Eight,
+}
+
 /// The settings with which a model runs, as far as this machine supports the user's choice.
 #[derive(Debug, Clone)]
 pub struct Compute {
     pub device: Device,
     /// The type of the KV cache on the CPU.
     pub cache: CacheType,
+    /// How finely the inputs of quantized weights are rounded on the CPU.
+    pub inputs: InputBits,
+    /// Whether weights are widened to f32 when they are loaded: slow and large, but without any
+    /// rounding of inputs. Comparisons use it as their reference.
+    pub widens_weights: bool,
+    /// The instructions on the CPU. `None` means the default.
+    pub instructions: Option<InstructionSet>,
     /// The number of threads on the CPU.
     pub n_threads: NonZeroUsize,
 }
@@ -69,17 +90,24 @@ impl Compute {
         Self {
             device: Device::choose(choice.device, choice.precision),
             cache: choice.cache,
+            inputs: choice.inputs,
+            widens_weights: false,
+            instructions: None,
             n_threads,
         }
     }
 
-    /// Returns the display name, such as "CPU", "CPU with an f16 cache" or "CUDA 0 in bf16".
+    /// Returns the display name, such as "CPU", "CPU with an f16 cache and 8-bit inputs" or "CUDA 0
+    /// in bf16".
     pub fn name(&self) -> String {
         let device = self.device.name();
-        if self.device.candle().is_cpu() && self.cache != CacheType::default() {
-            format!("{device} with {}", self.cache.phrase())
-        } else {
-            device
+        let cache = (self.cache != CacheType::default()).then(|| self.cache.phrase());
+        let inputs = (self.inputs != InputBits::default()).then(|| self.inputs.phrase());
+        match (cache, inputs) {
+            _ if !self.device.candle().is_cpu() => device,
+            (Some(cache), Some(inputs)) => format!("{device} with {cache} and {inputs}"),
+            (Some(one), None) | (None, Some(one)) => format!("{device} with {one}"),
+            (None, None) => device,
         }
     }
 
@@ -124,7 +152,43 @@ impl CpuThreads {
 mod tests {
     use std::num::NonZeroUsize;
 
-    use super::{Compute, CpuThreads};
+    use super::{CacheType, Compute, ComputeChoice, CpuThreads, InputBits};
+
+    #[test]
+    fn the_name_tells_what_differs_from_the_default() {
+        let name = |cache, inputs| {
+            let default = Compute::on_cpu();
+            let compute = Compute {
+                cache,
+                inputs,
+                ..default
+            };
+            compute.name()
+        };
+        let (f32, q8) = (CacheType::F32, CacheType::Q8);
+        assert_eq!(name(f32, InputBits::Sixteen), "CPU");
+        assert_eq!(name(q8, InputBits::Sixteen), "CPU with a q8 cache");
+        assert_eq!(name(f32, InputBits::Eight), "CPU with 8-bit inputs");
+        let both = "CPU with a q8 cache and 8-bit inputs";
+        assert_eq!(name(q8, InputBits::Eight), both);
+    }
+
+    #[test]
+    fn settings_stored_before_inputs_were_a_choice_mean_the_default() {
+        let stored = r#"{"cache": "q8"}"#;
+        let choice: ComputeChoice = serde_json::from_str(stored).unwrap();
+        assert_eq!(choice.inputs, InputBits::Sixteen);
+        let eight = ComputeChoice {
+            inputs: InputBits::Eight,
+            ..choice
+        };
+        let stored = serde_json::to_string(&eight).unwrap();
+        assert!(stored.contains(r#""inputs":"8""#), "{stored}");
+        assert_eq!(
+            serde_json::from_str::<ComputeChoice>(&stored).unwrap(),
+            eight
+        );
+    }
 
     #[test]
     fn threads_are_limited_to_what_can_run_in_parallel() {

@@ -6,7 +6,7 @@ use super::{CausalLm, SequenceId};
 use crate::decoding::TokenId;
 
 /// How much memory the kept sequences may take unless the user chose another limit.
-pub const DEFAULT_PREFIX_CACHE_BYTES: u64 = 64 << 20;
+pub const DEFAULT_PREFIX_CACHE_BYTES: u64 = 64_000_000;
 
 /// Truncating a sequence may leave the removed tokens in memory, in runs of the KV cache that it
 /// once shared with forks. Beyond the memory limit, up to this many tokens more than twice the text
@@ -71,6 +71,12 @@ impl PrefixCache {
     pub(super) fn n_bytes(&self, lm: &dyn CausalLm) -> Option<u64> {
         let sequences: Vec<SequenceId> = self.entries.iter().map(|entry| entry.sequence).collect();
         lm.n_cache_bytes(&sequences)
+    }
+
+    /// Returns how many of the first of these tokens a kept sequence holds.
+    pub(super) fn n_cached(&self, tokens: &[TokenId]) -> usize {
+        let shared = self.entries.iter().map(|entry| n_shared(entry, tokens));
+        shared.max().unwrap_or(0)
     }
 
     /// Takes out the prompt with exactly these tokens, if it was read to its end.

@@ -111,14 +111,15 @@ fn surprise_bits(prob: f64) -> String {
     }
 }
 
-fn push_row(table: &mut String, fields: [String; 22]) {
+/// Appends a row of any table.
+pub(super) fn push_row<const N: usize>(table: &mut String, fields: [String; N]) {
     table.push_str(&fields.map(|field| quoted(&field)).join(","));
     table.push_str("\r\n");
 }
 
 /// Marks a text that begins like a formula as text. Texts come from models and from files, and a formula
 /// can read other cells and send them away.
-fn as_text(text: &str) -> String {
+pub(super) fn as_text(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         format!("'{text}")
     } else {

@@ -5,6 +5,7 @@
 mod csv;
 mod file;
 mod folder;
+mod futures;
 pub mod json;
 mod markdown;
 mod run_path;
@@ -13,6 +14,7 @@ mod runs;
 
 pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
 pub use self::folder::write_folder;
+pub use self::futures::{PaneFutures, render_futures};
 pub use self::run_path::{RunFileError, is_run_name, read_run, read_text, write_run};
 pub use self::run_summary::{PaneSummary, RunSummary, read_summary};
 

@@ -2,5 +2,5 @@
 
 /// Identifies a requested generation. Ids are never reused, so late events of an abandoned
 /// generation can be recognized and dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GenerationId(pub u64);

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{ChatRecord, FinishReason, GenerationConfig, ModelInfo, Piece, PieceKind, Vocabulary};
+use super::{
+    ChatRecord, FinishReason, GenerationConfig, Lineage, ModelInfo, Piece, PieceKind, Vocabulary,
+};
 use crate::decoding::{TokenId, Trace};
 
 /// A prompt as the model read it.
@@ -54,6 +56,7 @@ pub struct Generation {
     pub steps: Vec<Step>,
     /// Why it ended, or `None` while it is running.
     pub finish: Option<FinishReason>,
+    pub lineage: Lineage,
 }
 
 impl Generation {

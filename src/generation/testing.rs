@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    FinishReason, Generation, GenerationConfig, Limits, ModelInfo, Piece, PieceKind, PromptRecord,
-    Step, StepTime, Vocabulary,
+    FinishReason, Generation, GenerationConfig, Limits, Lineage, ModelInfo, Piece, PieceKind,
+    PromptRecord, Step, StepTime, Vocabulary,
 };
 use crate::decoding::filters::Temperature;
 use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId, Trace};
@@ -66,6 +66,7 @@ pub(crate) fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
         vocabulary: Arc::new(Vocabulary::new(vocabulary)),
         steps,
         finish: Some(finish),
+        lineage: Lineage::default(),
     }
 }
 

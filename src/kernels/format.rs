@@ -75,8 +75,8 @@ impl Format {
         }
     }
 
-    /// Whether inputs are quantized to 8 bits before they are multiplied. Otherwise they stay
-    /// floats.
+    /// Whether inputs are quantized to bytes before they are multiplied, as
+    /// [`InputBits`](super::InputBits) says. Otherwise they stay floats.
     pub const fn quantizes_inputs(self) -> bool {
         match self {
             Self::F32 | Self::F16 | Self::BF16 => false,

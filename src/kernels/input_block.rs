@@ -1,4 +1,4 @@
-//! Inputs quantized to 8 bits.
+//! Inputs quantized to bytes.
 
 #![expect(
     clippy::inline_always,
@@ -22,6 +22,15 @@ pub struct InputBlock {
     /// The sum of the quants times −128, which corrects dot products with weights that are offset
     /// by 128.
     pub minus_128_sum: i32,
+}
+
+/// Appends zeros to fewer than 32 values.
+pub(super) fn padded(values: &[f32]) -> [f32; N_BLOCK] {
+    let mut padded = [0.0; N_BLOCK];
+    for (padded, value) in padded.iter_mut().zip(values) {
+        *padded = *value;
+    }
+    padded
 }
 
 /// 1.5 × 2²³. Nearby floats are exactly the integers, so adding it rounds (ties to even) and leaves
@@ -77,13 +86,30 @@ impl InputBlock {
         [self.half_sums << 16 >> 16, self.half_sums >> 16]
     }
 
-    /// Quantizes fewer than 32 values; the rest is zero.
-    pub fn quantize_partial(values: &[f32]) -> Self {
-        let mut filled = [0.0; N_BLOCK];
-        for (filled, value) in filled.iter_mut().zip(values) {
-            *filled = *value;
+    /// Quantizes values to the sum of several planes. Each plane rounds what those before it left
+    /// over, with a scale as fine as that allows.
+    #[inline(always)]
+    pub fn quantize_planes(values: &[f32; N_BLOCK], planes: &mut [Self]) {
+        let Some((last, others)) = planes.split_last_mut() else {
+            return;
+        };
+        let mut rest = *values;
+        for plane in others {
+            *plane = Self::quantize(&rest);
+            plane.subtract_from(&mut rest);
         }
-        Self::quantize(&filled)
+        *last = Self::quantize(&rest);
+    }
+
+    /// Subtracts the rounded values.
+    #[inline(always)]
+    fn subtract_from(&self, values: &mut [f32; N_BLOCK]) {
+        let words = values.as_chunks_mut::<4>().0.iter_mut().zip(&self.words);
+        for (values, word) in words {
+            for (value, quant) in values.iter_mut().zip(word.to_le_bytes()) {
+                *value -= self.scale * f32::from(quant.cast_signed());
+            }
+        }
     }
 }
 
@@ -156,6 +182,28 @@ pub(super) fn pack_words<const N: usize, const W: usize>(quants: &[i32; N]) -> [
 #[cfg(test)]
 mod tests {
     use super::InputBlock;
+
+    #[test]
+    fn a_second_plane_holds_what_the_first_left_over() {
+        let values: [f32; 32] = std::array::from_fn(|i| match i {
+            5 => 1000.0,
+            _ => (i as f32 * 0.7).sin(),
+        });
+        let mut planes = [InputBlock::default(); 2];
+        InputBlock::quantize_planes(&values, &mut planes);
+        let rounded = |plane: &InputBlock, i: usize| {
+            let quant = plane.words[i / 4].to_le_bytes()[i % 4].cast_signed();
+            plane.scale * f32::from(quant)
+        };
+        for (i, value) in values.into_iter().enumerate() {
+            let [first, second] = planes.each_ref().map(|plane| rounded(plane, i));
+            assert!((first - value).abs() <= 1000.0 / 253.9, "{value}");
+            assert!(
+                (first + second - value).abs() <= 1000.0 / 64_000.0,
+                "{value}"
+            );
+        }
+    }
 
     #[test]
     fn interleaving_alternates_eight_columns_of_each_row() {

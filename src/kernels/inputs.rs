@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use pulp::NullaryFnOnce;
 
-use super::input_block::InputBlock;
-use super::{Format, InstructionSet, N_BLOCK, ThreadPool};
+use super::input_block::{InputBlock, padded};
+use super::{Format, InputBits, InstructionSet, N_BLOCK, ThreadPool};
 
 /// Blocks of inputs are padded to a multiple of this, because some formats take two per step.
 const N_STEP_BLOCKS: usize = 2;
@@ -24,11 +24,12 @@ const N_PANEL_BYTES: usize = 1 << 17;
 #[derive(Debug)]
 pub struct Inputs {
     instructions: InstructionSet,
+    bits: InputBits,
     n_rows: usize,
     width: usize,
     groups: Vec<Range<usize>>,
-    /// `[group][block][row]`, interleaved in pairs if the instructions read them so; empty if all
-    /// weights are floats.
+    /// `[group][block][row][plane]`, interleaved in pairs if the instructions read them so; empty if
+    /// all weights are floats.
     blocks: Vec<InputBlock>,
     /// `[group][column][row]`; empty if all weights are quantized.
     floats: Vec<f32>,
@@ -37,7 +38,7 @@ pub struct Inputs {
 /// The representations of the inputs that a product needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputKinds {
-    /// Quantized to 8 bits.
+    /// Quantized, for integer weights.
     pub quantized: bool,
     pub floats: bool,
 }
@@ -61,7 +62,10 @@ impl InputKinds {
 #[derive(Debug, Clone)]
 pub struct RowGroup<'a> {
     pub rows: Range<usize>,
-    /// `[block][row]`, interleaved in pairs if the instructions read them so.
+    /// The planes of all rows. A micro-kernel multiplies each like a row of 8-bit inputs, and
+    /// [`super::product::ProductTask::write_planes`] adds those of a row.
+    pub n_planes: usize,
+    /// `[block][row][plane]`, interleaved in pairs if the instructions read them so.
     pub blocks: &'a [InputBlock],
     /// `[column][row]`.
     pub floats: &'a [f32],
@@ -69,9 +73,10 @@ pub struct RowGroup<'a> {
 
 impl Inputs {
     /// Creates an empty set of inputs for kernels that use these instructions.
-    pub fn new(instructions: InstructionSet) -> Self {
+    pub fn new(instructions: InstructionSet, bits: InputBits) -> Self {
         Self {
             instructions,
+            bits,
             n_rows: 0,
             width: 0,
             groups: Vec::new(),
@@ -115,9 +120,19 @@ impl Inputs {
     ) -> Vec<ConversionJob<'a>> {
         self.width = width;
         self.n_rows = values.len().checked_div(width).unwrap_or(0);
+        let n_planes = if kinds.quantized {
+            self.bits.n_planes()
+        } else {
+            1
+        };
         self.groups.clear();
-        self.groups.extend(self.instructions.groups(self.n_rows));
-        let n_blocks = if kinds.quantized { n_blocks(width) } else { 0 };
+        self.groups
+            .extend(self.instructions.groups(self.n_rows, n_planes));
+        let n_blocks = if kinds.quantized {
+            n_blocks(width) * n_planes
+        } else {
+            0
+        };
         let n_columns = if kinds.floats { n_columns(width) } else { 0 };
         // The jobs overwrite every element.
         self.blocks
@@ -129,6 +144,7 @@ impl Inputs {
             let n_group = group.len();
             jobs.push(ConversionJob {
                 n_rows: n_group,
+                n_planes,
                 width,
                 interleaves_rows: self.instructions.interleaves_rows(),
                 values: values.split_off(..n_group * width).unwrap_or_default(),
@@ -184,6 +200,7 @@ impl<'a> Panel<'a> {
     pub fn groups(self) -> impl Iterator<Item = RowGroup<'a>> {
         let Inputs {
             n_rows,
+            bits,
             blocks,
             floats,
             ..
@@ -195,6 +212,7 @@ impl<'a> Panel<'a> {
             let float_range = rows.start * n_columns..rows.end * n_columns;
             RowGroup {
                 rows: rows.clone(),
+                n_planes: rows.len() * bits.n_planes(),
                 blocks: blocks.get(block_range).unwrap_or_default(),
                 floats: floats.get(float_range).unwrap_or_default(),
             }
@@ -205,6 +223,8 @@ impl<'a> Panel<'a> {
 /// The conversion of one group.
 struct ConversionJob<'a> {
     n_rows: usize,
+    /// Planes per row.
+    n_planes: usize,
     width: usize,
     interleaves_rows: bool,
     values: &'a [f32],
@@ -223,18 +243,19 @@ impl NullaryFnOnce for ConversionJob<'_> {
     fn call(self) {
         for (row, values) in self.values.chunks_exact(self.width.max(1)).enumerate() {
             let (full, rest) = values.as_chunks();
-            let mut blocks = self.blocks.iter_mut().skip(row).step_by(self.n_rows);
+            let blocks = self.blocks.chunks_exact_mut(self.n_planes);
+            let mut blocks = blocks.skip(row).step_by(self.n_rows);
             // In this order, `zip` takes no target without a value for it.
-            for (values, target) in full.iter().zip(blocks.by_ref()) {
-                *target = InputBlock::quantize(values);
+            for (values, planes) in full.iter().zip(blocks.by_ref()) {
+                InputBlock::quantize_planes(values, planes);
             }
             if !rest.is_empty()
-                && let Some(target) = blocks.next()
+                && let Some(planes) = blocks.next()
             {
-                *target = InputBlock::quantize_partial(rest);
+                InputBlock::quantize_planes(&padded(rest), planes);
             }
-            for target in blocks {
-                *target = InputBlock::default();
+            for planes in blocks {
+                planes.fill(InputBlock::default());
             }
             let mut targets = self.floats.iter_mut().skip(row).step_by(self.n_rows);
             for (value, target) in values.iter().zip(targets.by_ref()) {
@@ -244,7 +265,7 @@ impl NullaryFnOnce for ConversionJob<'_> {
                 *target = 0.0;
             }
         }
-        if self.interleaves_rows && self.n_rows.is_multiple_of(2) {
+        if self.interleaves_rows && (self.n_rows * self.n_planes).is_multiple_of(2) {
             for [first, second] in self.blocks.as_chunks_mut().0 {
                 InputBlock::interleave(first, second);
             }

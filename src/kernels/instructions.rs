@@ -133,15 +133,19 @@ impl InstructionSet {
         arch::arch_of(self.short_name())
     }
 
-    /// Divides rows of inputs into groups whose accumulators fit into registers. A row's result
-    /// does not depend on its group.
-    pub(super) fn groups(self, n_rows: usize) -> impl Iterator<Item = Range<usize>> {
-        let n_groups = n_rows.div_ceil(self.max_group_rows());
+    /// Divides rows of inputs into groups whose accumulators, one for each plane of a row, fit into
+    /// registers. A row's result does not depend on its group.
+    pub(super) fn groups(
+        self,
+        n_rows: usize,
+        n_planes: usize,
+    ) -> impl Iterator<Item = Range<usize>> {
+        let n_groups = n_rows.div_ceil(self.max_group_rows() / n_planes);
         let start = move |group: usize| group * n_rows / n_groups;
         (0..n_groups).map(move |group| start(group)..start(group + 1))
     }
 
-    /// Whether groups with an even number of rows are interleaved in pairs.
+    /// Whether groups with an even number of planes are interleaved in pairs.
     pub(super) const fn interleaves_rows(self) -> bool {
         match self {
             #[cfg(target_arch = "aarch64")]

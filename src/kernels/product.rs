@@ -1,6 +1,6 @@
 //! Products of matrices and rows of inputs, divided among the threads.
 
-use super::inputs::Inputs;
+use super::inputs::{Inputs, RowGroup};
 use super::matrix::Tiles;
 use super::{Matrix, N_LANES, ThreadPool};
 
@@ -25,6 +25,19 @@ pub struct ProductTask<'a> {
 }
 
 impl ProductTask<'_> {
+    /// Writes the products of one tile with quantized inputs, `sums[row][plane][lane]`: adds the
+    /// planes of each row.
+    pub fn write_planes(&mut self, tile: usize, group: &RowGroup<'_>, sums: &[[f32; N_LANES]]) {
+        match sums.len() / group.rows.len().max(1) {
+            1 => self.write(tile, group.rows.start, sums),
+            n_planes => {
+                for (row, planes) in group.rows.clone().zip(sums.chunks_exact(n_planes)) {
+                    self.write(tile, row, &[total(planes)]);
+                }
+            }
+        }
+    }
+
     /// Writes the sums of one tile: `sums[row][lane]` for the rows from `first_row` on.
     pub fn write(&mut self, tile: usize, first_row: usize, sums: &[[f32; N_LANES]]) {
         let outputs = self.outputs.iter_mut().skip(first_row);
@@ -40,6 +53,17 @@ impl ProductTask<'_> {
             }
         }
     }
+}
+
+/// Adds the planes of one row, the finest first.
+fn total(planes: &[[f32; N_LANES]]) -> [f32; N_LANES] {
+    let mut total = [0.0; N_LANES];
+    for plane in planes.iter().rev() {
+        for (sum, value) in total.iter_mut().zip(plane) {
+            *sum += value;
+        }
+    }
+    total
 }
 
 /// Multiplies matrices of equal width by the inputs. The outputs are `[row of inputs][row of the

@@ -13,7 +13,12 @@ pub(super) fn multiply(mut task: ProductTask<'_>) {
     let (inputs, width) = (task.inputs, task.tiles.width);
     for (index, tile) in task.tiles.iter().enumerate() {
         for group in inputs.panels().flat_map(Panel::groups) {
-            let mut sums = vec![[0.0; N_LANES]; group.rows.len()];
+            let n_sums = if quantizes_inputs {
+                group.n_planes
+            } else {
+                group.rows.len()
+            };
+            let mut sums = vec![[0.0; N_LANES]; n_sums];
             for block in 0..width.div_ceil(N_BLOCK) {
                 for lane in 0..N_LANES {
                     let unpacked = (layout.unpack)(tile, block, lane);
@@ -29,19 +34,19 @@ pub(super) fn multiply(mut task: ProductTask<'_>) {
                     }
                 }
             }
-            task.write(index, group.rows.start, &sums);
+            task.write_planes(index, &group, &sums);
         }
     }
 }
 
-/// Multiplies one block of weights by the same columns of a row of quantized inputs.
+/// Multiplies one block of weights by the same columns of a plane of quantized inputs.
 fn quantized_product(
     unpacked: &UnpackedBlock,
     group: &RowGroup<'_>,
     block: usize,
-    row: usize,
+    plane: usize,
 ) -> f32 {
-    let Some(input) = group.blocks.get(block * group.rows.len() + row) else {
+    let Some(input) = group.blocks.get(block * group.n_planes + plane) else {
         return 0.0;
     };
     let halves = half_dots(unpacked, input)

@@ -4,7 +4,9 @@
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor};
 
-use super::{Format, InputKinds, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
+use super::{
+    Format, InputBits, InputKinds, Inputs, InstructionSet, Matrix, N_BLOCK, ThreadPool, multiply,
+};
 
 /// The formats, with candle's names for them.
 const FORMATS: &[(Format, GgmlDType)] = &[
@@ -64,8 +66,17 @@ fn matrix_of(
     )
 }
 
+/// A micro-kernel: instructions and the rounding of their inputs.
+type Kernel = (InstructionSet, InputBits);
+
+/// All micro-kernels that this CPU supports.
+fn kernels() -> impl Iterator<Item = Kernel> {
+    let all = InstructionSet::available().into_iter();
+    all.flat_map(|instructions| InputBits::ALL.map(|bits| (instructions, bits)))
+}
+
 fn product(
-    instructions: InstructionSet,
+    (instructions, bits): Kernel,
     n_threads: usize,
     matrices: &[&Matrix],
     values: &[f32],
@@ -73,7 +84,7 @@ fn product(
     let width = matrices[0].width();
     let kinds = InputKinds::of(matrices.iter().map(|matrix| matrix.format()));
     let threads = ThreadPool::new(n_threads).unwrap();
-    let mut inputs = Inputs::new(instructions);
+    let mut inputs = Inputs::new(instructions, bits);
     inputs.set(&threads, values, width, kinds);
     let n_outputs: usize = matrices.iter().map(|matrix| matrix.n_rows()).sum();
     let mut outputs = vec![0.0; values.len() / width * n_outputs];
@@ -97,25 +108,26 @@ fn exact(weights: &[f32], values: &[f32], width: usize) -> Vec<(f64, f64)> {
 fn products_match_the_dequantized_weights() {
     for &(format, dtype) in FORMATS {
         let n_block = width_unit(format);
-        for instructions in InstructionSet::available() {
+        for kernel in kernels() {
             for (n_rows, n_blocks) in [(16, 1), (37, 2), (80, 3), (48, 8)] {
                 let width = n_block * n_blocks;
                 let (matrix, weights) = matrix(format, dtype, n_rows, width);
                 for n_inputs in N_INPUTS {
                     let values = wave(n_inputs * width, 0.71);
-                    let found = product(instructions, 1, &[&matrix], &values);
+                    let found = product(kernel, 1, &[&matrix], &values);
                     let expected = exact(&weights, &values, width);
-                    // Quantization to 8 bits changes an input by at most a 254th of the largest.
-                    let tolerance = if format.quantizes_inputs() {
-                        0.008
-                    } else {
-                        1e-6
+                    // Quantization to 8 bits changes an input by at most a 254th of the largest,
+                    // and quantization of the rest by at most a 254th of that.
+                    let tolerance = match kernel {
+                        _ if !format.quantizes_inputs() => 1e-6,
+                        (_, InputBits::Eight) => 0.008,
+                        (_, InputBits::Sixteen) => 4e-5,
                     };
                     for (found, (sum, weight)) in found.iter().zip(expected) {
                         let error = (f64::from(*found) - sum).abs();
                         assert!(
                             error <= tolerance * weight,
-                            "{format:?} {instructions:?} {n_rows} × {width}, {n_inputs}: {found} for {sum}",
+                            "{format:?} {kernel:?} {n_rows} × {width}, {n_inputs}: {found} for {sum}",
                         );
                     }
                 }
@@ -133,15 +145,18 @@ fn every_kernel_agrees_with_the_scalar_reference() {
                 let (matrix, _) = matrix(format, dtype, n_rows, width);
                 for n_inputs in N_INPUTS {
                     let values = wave(n_inputs * width, 0.71);
-                    let expected = product(InstructionSet::Scalar, 1, &[&matrix], &values);
-                    let largest = expected.iter().fold(0.0_f32, |max, sum| max.max(sum.abs()));
-                    for instructions in InstructionSet::available() {
-                        let found = product(instructions, 1, &[&matrix], &values);
+                    let expected = InputBits::ALL.map(|bits| {
+                        product((InstructionSet::Scalar, bits), 1, &[&matrix], &values)
+                    });
+                    for kernel in kernels() {
+                        let expected = &expected[usize::from(kernel.1 == InputBits::Eight)];
+                        let largest = expected.iter().fold(0.0_f32, |max, sum| max.max(sum.abs()));
+                        let found = product(kernel, 1, &[&matrix], &values);
                         // A kernel may add in another order.
-                        for (found, expected) in found.iter().zip(&expected) {
+                        for (found, expected) in found.iter().zip(expected) {
                             assert!(
                                 (found - expected).abs() <= 1e-5 * largest,
-                                "{format:?} {instructions:?}: {found} for {expected}"
+                                "{format:?} {kernel:?}: {found} for {expected}"
                             );
                         }
                     }
@@ -157,17 +172,17 @@ fn a_row_is_bit_identical_alone_in_a_batch_and_on_several_threads() {
         let width = 2 * width_unit(format);
         let (first, _) = matrix(format, dtype, 37, width);
         let (second, _) = matrix(format, dtype, 4000, width);
-        for instructions in InstructionSet::available() {
+        for kernel in kernels() {
             let values = wave(13 * width, 0.71);
-            let together = product(instructions, 3, &[&first, &second], &values);
+            let together = product(kernel, 3, &[&first, &second], &values);
             let alone = values.chunks_exact(width).flat_map(|values| {
-                let mut outputs = product(instructions, 1, &[&first], values);
-                outputs.extend(product(instructions, 1, &[&second], values));
+                let mut outputs = product(kernel, 1, &[&first], values);
+                outputs.extend(product(kernel, 1, &[&second], values));
                 outputs
             });
             let alone: Vec<u32> = alone.map(f32::to_bits).collect();
             let together: Vec<u32> = together.into_iter().map(f32::to_bits).collect();
-            assert!(alone == together, "{format:?} {instructions:?}");
+            assert!(alone == together, "{format:?} {kernel:?}");
         }
     }
 }
@@ -179,16 +194,16 @@ fn new_inputs_replace_all_previous_ones() {
         let width = width_unit(format);
         let (matrix, _) = matrix(format, dtype, 16, width);
         let kinds = InputKinds::of([format]);
-        for instructions in InstructionSet::available() {
+        for kernel in kernels() {
             for n_rows in [1, 4, 7] {
                 let values = wave(n_rows * width, 0.71);
-                let expected = product(instructions, 1, &[&matrix], &values);
-                let mut inputs = Inputs::new(instructions);
+                let expected = product(kernel, 1, &[&matrix], &values);
+                let mut inputs = Inputs::new(kernel.0, kernel.1);
                 inputs.set(&threads, &vec![f32::NAN; 13 * 3 * width], 3 * width, kinds);
                 inputs.set(&threads, &values, width, kinds);
                 let mut found = vec![f32::NAN; n_rows * 16];
                 multiply(&threads, &[&matrix], &inputs, &mut found);
-                assert_eq!(found, expected, "{format:?} {instructions:?} {n_rows}");
+                assert_eq!(found, expected, "{format:?} {kernel:?} {n_rows}");
             }
         }
     }
@@ -200,11 +215,67 @@ fn all_vector_kernels_are_bit_identical() {
         let width = 6 * width_unit(format);
         let (matrix, _) = matrix(format, dtype, 37, width);
         let values = wave(5 * width, 0.71);
-        let kernels = InstructionSet::available().into_iter();
-        let kernels = kernels.filter(|set| *set != InstructionSet::Scalar);
-        let mut products = kernels.map(|set| product(set, 1, &[&matrix], &values));
-        if let Some(first) = products.next() {
-            assert!(products.all(|product| product == first), "{format:?}");
+        for bits in InputBits::ALL {
+            let sets = InstructionSet::available().into_iter();
+            let sets = sets.filter(|set| *set != InstructionSet::Scalar);
+            let mut products = sets.map(|set| product((set, bits), 1, &[&matrix], &values));
+            if let Some(first) = products.next() {
+                assert!(
+                    products.all(|product| product == first),
+                    "{format:?} {bits:?}"
+                );
+            }
+        }
+    }
+}
+
+/// How far each sum may be off: inputs are rounded to this fraction of the largest input of their
+/// block, and sums to single precision.
+fn error_bounds(weights: &[f32], values: &[f32], width: usize, fraction: f32) -> Vec<f32> {
+    let rows = values.chunks_exact(width).flat_map(|inputs| {
+        weights.chunks_exact(width).map(move |weights| {
+            let blocks = weights.chunks(N_BLOCK).zip(inputs.chunks(N_BLOCK));
+            let bounds = blocks.map(|(weights, inputs)| {
+                let largest = inputs
+                    .iter()
+                    .fold(0.0_f32, |max, input| max.max(input.abs()));
+                let magnitudes: f32 = weights.iter().map(|weight| weight.abs()).sum();
+                let terms = weights.iter().zip(inputs).map(|(w, x)| (w * x).abs());
+                fraction * largest * magnitudes + 2e-6 * terms.sum::<f32>()
+            });
+            bounds.sum()
+        })
+    });
+    rows.collect()
+}
+
+#[test]
+fn an_outlier_among_the_inputs_costs_no_more_than_its_rounding() {
+    for &(format, dtype) in FORMATS {
+        let width = 4 * width_unit(format);
+        let (matrix, weights) = matrix(format, dtype, 37, width);
+        for n_inputs in [1, 3, 8] {
+            let mut values: Vec<f32> = wave(n_inputs * width, 0.71);
+            for (row, values) in values.chunks_exact_mut(width).enumerate() {
+                values[(row * 7 + 3) % width] *= 1000.0;
+            }
+            let expected = exact(&weights, &values, width);
+            for kernel in kernels() {
+                let fraction = match kernel.1 {
+                    _ if !format.quantizes_inputs() => 0.0,
+                    InputBits::Eight => 1.0 / 254.0,
+                    InputBits::Sixteen => 1.0 / 254.0 / 254.0,
+                };
+                let bounds = error_bounds(&weights, &values, width, fraction);
+                let found = product(kernel, 1, &[&matrix], &values);
+                for ((found, (sum, _)), bound) in found.iter().zip(&expected).zip(bounds) {
+                    let error = (f64::from(*found) - sum).abs();
+                    assert!(
+                        error <= f64::from(bound),
+                        "{format:?} {kernel:?} {n_inputs}: {found} for {sum} ± {bound}"
+                    );
+                }
+            }
         }
     }
 }
@@ -215,9 +286,10 @@ fn the_largest_quants_do_not_overflow() {
         let width = 2 * width_unit(format);
         let largest = (0..16 * width).map(|i| if i % 32 == 0 { -8.0 } else { 7.0 });
         let (matrix, _) = matrix_of(format, dtype, largest.collect(), width);
-        let expected = product(InstructionSet::Scalar, 1, &[&matrix], &vec![1.0; width]);
-        for instructions in InstructionSet::available() {
-            let found = product(instructions, 1, &[&matrix], &vec![1.0; width]);
+        let reference = (InstructionSet::Scalar, InputBits::Eight);
+        let expected = product(reference, 1, &[&matrix], &vec![1.0; width]);
+        for kernel in kernels() {
+            let found = product(kernel, 1, &[&matrix], &vec![1.0; width]);
             for (found, expected) in found.iter().zip(&expected) {
                 assert!((found / expected - 1.0).abs() < 1e-5, "{format:?}");
             }
@@ -226,10 +298,10 @@ fn the_largest_quants_do_not_overflow() {
     let mut block = vec![0x80; 34];
     block[..2].copy_from_slice(&half::f16::ONE.to_le_bytes());
     let matrix = Matrix::pack(Format::Q8_0, &block, 32).unwrap();
-    for instructions in InstructionSet::available() {
+    for kernel in kernels() {
         for input in [1.0, -1.0] {
-            let found = product(instructions, 1, &[&matrix], &[input; 32]);
-            assert!((found[0] / input + 4096.0).abs() < 0.01, "{instructions:?}");
+            let found = product(kernel, 1, &[&matrix], &[input; 32]);
+            assert!((found[0] / input + 4096.0).abs() < 0.01, "{kernel:?}");
         }
     }
 }
@@ -246,16 +318,13 @@ fn the_largest_sub_scales_do_not_overflow() {
             let matrix = Matrix::pack(format, &block, 256).unwrap();
             let mut weights = Vec::new();
             matrix.extend_with_row(0, &mut weights);
-            for instructions in InstructionSet::available() {
+            for kernel in kernels() {
                 for input in [1.0, -1.0] {
-                    let found = product(instructions, 1, &[&matrix], &[input; 256]);
+                    let found = product(kernel, 1, &[&matrix], &[input; 256]);
                     let expected = input * weights.iter().sum::<f32>();
                     let tolerance = 1e-5 * weights.iter().map(|weight| weight.abs()).sum::<f32>();
                     let error = (found[0] - expected).abs();
-                    assert!(
-                        error <= tolerance,
-                        "{format:?} {instructions:?} {filling:x}"
-                    );
+                    assert!(error <= tolerance, "{format:?} {kernel:?} {filling:x}");
                 }
             }
         }

@@ -128,7 +128,7 @@ impl Drop for ThreadPool {
     }
 }
 
-/// A value in cache lines of its own, which prevents false sharing.
+/// A value in its own cache lines, which prevents false sharing.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct CachePadded<T>(T);

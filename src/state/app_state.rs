@@ -4,17 +4,19 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::{
-    BranchDialog, ByHand, Effect, HandDraws, History, HistoryLimits, HubState, MAX_PANES,
-    ModelStatus, Models, Notice, OpenedRun, Page, Pane, PaneId, Paste, PathPurpose, Pin,
-    PromptMode, PromptReading, Settings, Verification, ViewChoices,
+    BranchDialog, BranchTree, ByHand, ComparedPair, Effect, Futures, HandDraws, History,
+    HistoryLimits, HubState, MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Page, Pane, PaneId,
+    Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, Verification, ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, GenerationConfig, Limits, Step, in_sentence};
 use crate::interop::presets::OwnPreset;
+use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::comparison::Comparison;
 use crate::state::panes::run_end::{Repetition, TextsBefore};
+use crate::state::panes::step_draws::ShownDraws;
 use crate::state::panes::undo::Undo;
 use crate::state::panes::why::WhySearch;
 use crate::state::words::change::Snapshot;
@@ -37,6 +39,10 @@ pub struct AppState {
     pub limits: Limits,
     /// The memory for the recorded distributions of all texts on screen.
     pub record_megabytes: u32,
+    /// The memory for the texts that no pane shows.
+    pub kept_megabytes: u32,
+    /// The memory for prompts and texts that stay in the KV cache.
+    pub cache_megabytes: u32,
     /// The shared seed, for panes without a seed.
     pub seed: u64,
     /// The panes from left to right; never empty, at most [`MAX_PANES`].
@@ -77,16 +83,29 @@ pub struct AppState {
     pub paste: Option<Paste>,
     /// The dialog that continues from a token, while it is open.
     pub branch_dialog: Option<BranchDialog>,
+    pub(super) kept_texts: KeptTexts,
+    /// The kept text that was removed last.
+    pub(super) removed_text: Option<KeptText>,
+    /// The tree of texts, as of the last review.
+    pub(super) branch_tree: BranchTree,
+    /// The futures on screen, and what to draw next.
+    pub futures: Futures,
     /// Whether texts are generated token by token, on request.
     pub step_mode: bool,
+    /// The only pane that steps in step mode; `None` for all.
+    pub step_pane: Option<PaneId>,
     /// Notices, newest first; only the first is shown.
     pub notices: Vec<Notice>,
     /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
     pub path_field: Option<(PathPurpose, String)>,
     /// The folder of the last path, where the next path field starts.
     pub(super) last_folder: Option<PathBuf>,
+    /// The comparisons of every two texts, while the dock shows them.
+    pub(super) pairs: Vec<ComparedPair>,
     /// The search for the smallest change at the step that the dock shows.
     pub(super) why_search: Option<WhySearch>,
+    /// The draws of the Monte-Carlo check.
+    pub(super) drawn_step: Option<ShownDraws>,
     pub(super) undo: Undo,
     /// The texts that the current run of all panes replaces.
     pub(super) texts_before: Option<TextsBefore>,
@@ -106,6 +125,8 @@ impl AppState {
             prompt_reading: None,
             limits: settings.limits,
             record_megabytes: settings.record_megabytes,
+            kept_megabytes: settings.kept_megabytes,
+            cache_megabytes: settings.cache_megabytes,
             seed: settings.seed,
             panes: Vec::new(),
             comparison: Comparison::default(),
@@ -127,11 +148,18 @@ impl AppState {
             presets: settings.presets,
             paste: None,
             branch_dialog: None,
+            kept_texts: KeptTexts::default(),
+            removed_text: None,
+            branch_tree: BranchTree::default(),
+            futures: Futures::default(),
             step_mode: false,
+            step_pane: None,
             notices: Vec::new(),
             path_field: None,
             last_folder: None,
+            pairs: Vec::new(),
             why_search: None,
+            drawn_step: None,
             undo: Undo::new(Snapshot {
                 seed: settings.seed,
                 panes: Vec::new(),
@@ -146,6 +174,7 @@ impl AppState {
         }
         state.undo = Undo::new(state.snapshot());
         let mut effects: Vec<Effect> = state.compute_request().into_iter().collect();
+        effects.extend(state.cache_limit_request());
         effects.extend(state.open_first(model_source));
         (state, effects)
     }
@@ -163,6 +192,8 @@ impl AppState {
                 .collect(),
             limits: self.limits.clone(),
             record_megabytes: self.record_megabytes,
+            kept_megabytes: self.kept_megabytes,
+            cache_megabytes: self.cache_megabytes,
             seed: self.seed,
             view: self.view,
             by_hand: self.by_hand.clone(),

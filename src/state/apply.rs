@@ -9,6 +9,7 @@ use super::{
 use crate::decoding::ChainConfig;
 use crate::generation::{Continuation, FinishReason, PaneSettings};
 use crate::interop::presets;
+use crate::state::branches::Upcoming;
 use crate::state::panes::pane::PendingGeneration;
 use crate::state::panes::solo::Solo;
 use crate::worker::{GenerationId, ModelSource, PaneRequest, Request};
@@ -34,6 +35,7 @@ impl AppState {
             Command::StopAll => self.stop_all(),
             Command::Stop(id) => self.stop(id),
             Command::Branch(command) => self.apply_to_branches(command),
+            Command::Futures(command) => self.apply_to_futures(command),
             Command::PromptEdited => self.tokenize_prompt(),
             Command::CopyPrompt => self.copy_prompt(),
 
@@ -63,6 +65,7 @@ impl AppState {
             Command::MovePin(direction) => self.move_pin(direction),
 
             Command::CopyWhy => self.copy_why(),
+            Command::DrawStep => self.begin_step_draws(),
 
             Command::DrawByHand(n) => self.draw_by_hand(n),
 
@@ -85,6 +88,9 @@ impl AppState {
                 error,
             } => self.save_failed(document, path, &error),
 
+            Command::ShowInFolder(path) => vec![Effect::ShowInFolder(path)],
+            Command::FolderShown { path, error } => self.folder_shown(&path, error),
+
             Command::RestartEngine if self.model == ModelStatus::Lost => self.restart_engine(),
             // Opening a model has already restarted it.
             Command::RestartEngine => Vec::new(),
@@ -101,18 +107,17 @@ impl AppState {
         self.request_generation(&places, None)
     }
 
-    /// Generates the first token of every text.
-    pub(super) fn generate_one_token(&mut self) -> Vec<Effect> {
+    /// Generates the first token of these texts, and a second one to show ahead.
+    pub(super) fn generate_first_token(&mut self, places: &[usize]) -> Vec<Effect> {
         if self.blocking_reason().is_some() {
             return Vec::new();
         }
         self.begin_run();
-        let places = self.valid_places();
-        self.request_generation(&places, Some(1))
+        self.request_generation(places, Some(2))
     }
 
     /// The places of the panes whose settings are valid.
-    fn valid_places(&self) -> Vec<usize> {
+    pub(super) fn valid_places(&self) -> Vec<usize> {
         let is_valid = |place: &usize| {
             let pane = self.panes.get(*place);
             pane.is_some_and(|pane| pane.settings.chain.validate().is_ok())
@@ -158,6 +163,9 @@ impl AppState {
                     previous: status.into_generation(),
                     kept: None,
                 };
+                // The last token before the pause is shown ahead.
+                pane.upcoming = pause_after
+                    .map(|n_tokens| Upcoming::expected(id, n_tokens - 1, config.clone()));
                 pane.status = PaneStatus::Waiting { pending };
                 requests.push(PaneRequest {
                     id,
@@ -339,7 +347,18 @@ impl AppState {
             |action: &NoticeAction| action.command == Command::AskPath(PathPurpose::Save(document));
         self.notices
             .retain(|notice| !notice.actions.iter().any(saves));
-        self.notify(Notice::done(format!("Saved {}", path.display())))
+        let show = Command::ShowInFolder(path.to_owned());
+        let notice = Notice::done(format!("Saved {}", path.display()));
+        self.notify(notice.with_action("Show in folder", show))
+    }
+
+    /// Reports that the system could not show a file.
+    fn folder_shown(&mut self, path: &Path, error: Option<String>) -> Vec<Effect> {
+        let Some(error) = error else {
+            return Vec::new();
+        };
+        let body = format!("{error}. The file is saved.\n{}", path.display());
+        self.notify(Notice::error("No file manager could be opened", body))
     }
 
     fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {
@@ -347,6 +366,7 @@ impl AppState {
         let (title, safe) = match document {
             Document::Run(_) => ("The run was not saved", "Your texts are safe"),
             Document::Picture(..) => ("The picture was not saved", "Your texts are safe"),
+            Document::Futures(_) => ("The futures were not saved", "They are still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
         };
         let body = format!("{error}. {safe}.\n{}", path.display());

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use super::{
-    BranchCommand, HubCommand, ModelsCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot,
-    PresetCommand, RunCommand, RunRequest,
+    BranchCommand, FuturesCommand, FuturesFormat, HubCommand, ModelsCommand, PaneId, PasteCommand,
+    PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -33,6 +33,8 @@ pub enum Command {
     Stop(PaneId),
     /// Continue, step or branch a text.
     Branch(BranchCommand),
+    /// Draw futures, or change what is shown of them.
+    Futures(FuturesCommand),
     /// The prompt, the system prompt or the prompt mode was edited; tokenize it again.
     PromptEdited,
     /// Copy the prompt as the model reads it, with its special tokens.
@@ -76,6 +78,8 @@ pub enum Command {
 
     /// Copy the explanation of the step that the dock shows.
     CopyWhy,
+    /// Draw many times from the final distribution of the step that the dock shows.
+    DrawStep,
 
     /// Draw this many tokens from the logits set by hand.
     DrawByHand(u32),
@@ -105,6 +109,14 @@ pub enum Command {
         error: String,
     },
 
+    /// Show a file in the system's file manager.
+    ShowInFolder(PathBuf),
+    /// The file manager was asked to show a file, or why it could not be.
+    FolderShown {
+        path: PathBuf,
+        error: Option<String>,
+    },
+
     /// Restart the engine thread after it died.
     RestartEngine,
     /// Dismiss the newest notice.
@@ -124,6 +136,8 @@ pub enum Effect {
     OpenDialog(PathPurpose),
     /// Write a file.
     Save(Document, PathBuf),
+    /// Show a file in the system's file manager.
+    ShowInFolder(PathBuf),
     /// Read a preset file.
     ReadPresets(PathBuf),
     /// Read or change the runs that are kept.
@@ -184,6 +198,8 @@ pub enum Document {
     /// Everything that was generated.
     Run(ExportFormat),
     Picture(Plot, PictureFormat),
+    /// The futures on screen.
+    Futures(FuturesFormat),
     /// The user's own presets.
     Presets,
 }
@@ -194,6 +210,7 @@ impl Document {
         match self {
             Self::Run(_) => "the run",
             Self::Picture(..) => "the picture",
+            Self::Futures(_) => "the futures",
             Self::Presets => "the presets",
         }
     }
@@ -207,6 +224,7 @@ impl Document {
                 let plot = plot.name().to_lowercase().replace(' ', "-");
                 format!("quartet-{plot}.{}", format.extension())
             }
+            Self::Futures(format) => format!("quartet-futures.{}", format.extension()),
             Self::Presets => "quartet-presets.json".to_owned(),
         }
     }

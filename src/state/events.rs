@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{AppState, Command, Effect, ModelStatus, Notice, Pane, PaneStatus, ReadyModel};
-use crate::generation::{FinishReason, Generation, PromptRecord, Step};
+use crate::generation::{FinishReason, Generation, Lineage, PromptRecord, Step};
 use crate::state::panes::pane::PendingGeneration;
 use crate::worker::{Event, GenerationId, Progress};
 
@@ -43,7 +43,11 @@ impl AppState {
             Event::LoadingCancelled => return self.on_loading_cancelled(),
             Event::ModelUnloaded => self.on_unloaded(),
             Event::Tokenized { prompt, tokens } => self.on_tokenized(prompt, tokens),
+            Event::CachedCounted { n_tokens, n_cached } => {
+                self.on_cached_counted(n_tokens, n_cached);
+            }
             Event::Progress(progress) => return self.on_progress(progress),
+            Event::Futures { id, update } => self.on_futures(id, update),
             Event::Panicked { message } => self.on_panicked(&message),
         }
         Vec::new()
@@ -63,7 +67,7 @@ impl AppState {
             Progress::Stepped { id, step } => self.on_stepped(id, *step),
             Progress::Finished { id, reason } => {
                 if let Some(pane) = self.running_pane(id) {
-                    pane.status.finish(reason);
+                    pane.finish_run(reason);
                     self.end_run();
                     return self.keep_run();
                 }
@@ -105,63 +109,50 @@ impl AppState {
                 continue;
             };
             let pane_id = pane.id;
-            let mut continued = false;
-            pane.status = match std::mem::replace(&mut pane.status, PaneStatus::Ready) {
-                PaneStatus::Waiting {
-                    pending:
-                        PendingGeneration {
-                            id,
-                            previous,
-                            kept: Some(kept),
-                            ..
-                        },
+            let pending = match std::mem::replace(&mut pane.status, PaneStatus::Ready) {
+                PaneStatus::Waiting { pending } | PaneStatus::Reading { pending, .. } => pending,
+                later => {
+                    pane.status = later;
+                    continue;
                 }
-                | PaneStatus::Reading {
-                    pending:
-                        PendingGeneration {
-                            id,
-                            previous,
-                            kept: Some(kept),
-                            ..
-                        },
-                    ..
-                } => {
-                    // The tokens that stay keep their pins.
-                    continued = true;
-                    if let Some(previous) = previous.filter(|_| kept.replaces) {
-                        pane.keep_earlier(previous);
-                    }
-                    PaneStatus::Writing {
-                        id,
-                        generation: kept.text,
-                    }
-                }
-                PaneStatus::Waiting { pending } | PaneStatus::Reading { pending, .. } => {
-                    PaneStatus::Writing {
-                        id: pending.id,
-                        generation: Generation {
-                            name: pending.name,
-                            config: pending.config,
-                            model: Arc::clone(&model.info),
-                            vocabulary: Arc::clone(&model.vocabulary),
-                            prompt: Arc::clone(prompt),
-                            steps: Vec::new(),
-                            finish: None,
-                        },
-                    }
-                }
-                later => later,
             };
+            let PendingGeneration {
+                id,
+                name,
+                config,
+                previous,
+                kept,
+            } = pending;
+            // The tokens that stay keep their pins.
+            let continued = kept.is_some();
+            let replaces = kept.as_ref().is_none_or(|kept| kept.replaces);
+            let generation = kept.map_or_else(
+                || Generation {
+                    name,
+                    config,
+                    model: Arc::clone(&model.info),
+                    vocabulary: Arc::clone(&model.vocabulary),
+                    prompt: Arc::clone(prompt),
+                    steps: Vec::new(),
+                    finish: None,
+                    lineage: Lineage { id, origin: None },
+                },
+                |kept| kept.text,
+            );
+            pane.status = PaneStatus::Writing { id, generation };
+            match previous {
+                Some(previous) if continued && replaces => self.keep_text(pane_id, previous),
+                Some(previous) if replaces => self.keep_replaced(pane_id, previous),
+                _ => {}
+            }
             // The pinned token disappeared with the previous text.
             self.pin = self.pin.filter(|pin| continued || pin.pane != pane_id);
         }
     }
 
     fn on_stepped(&mut self, id: GenerationId, step: Step) {
-        if let Some(pane) = self.running_pane(id)
-            && let PaneStatus::Writing { generation, .. } = &mut pane.status
-        {
-            generation.steps.push(step);
+        if let Some(pane) = self.running_pane(id) {
+            pane.push_step(step);
         }
     }
 
@@ -172,6 +163,7 @@ impl AppState {
                 error: "the engine stopped unexpectedly".to_owned(),
             });
         }
+        self.fail_futures("the engine stopped unexpectedly");
         self.model = ModelStatus::Lost;
         self.pending_sources.clear();
         self.models.opening = None;

@@ -16,9 +16,11 @@ mod branches;
 mod by_hand;
 mod command;
 mod events;
+mod futures;
 mod models;
 mod notice;
 mod panes;
+mod picture;
 mod prompt;
 mod recording;
 mod runs;
@@ -30,9 +32,15 @@ mod view;
 mod words;
 
 pub use app_state::AppState;
-pub use branches::{BranchChange, BranchCommand, BranchDialog, BranchTarget};
+pub use branches::{
+    BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree,
+};
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
+pub use futures::{
+    FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun,
+    FuturesStatus, WordRow,
+};
 pub(crate) use models::unix_time_secs;
 pub use models::{
     DeviceRow, HubCommand, HubRow, HubRowStatus, HubState, MAX_RECENT, ModelRow, ModelRowStatus,
@@ -40,16 +48,19 @@ pub use models::{
 };
 pub use notice::{Notice, NoticeAction, NoticeKind, capitalize};
 pub use panes::{
-    Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand, Repetition, WhatIfSummary,
-    WhatIfToken, WhatIfVerdict, WhatIfs,
+    ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand,
+    Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
+pub use picture::{PictureFormat, PictureTheme, Plot};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use runs::{
     History, HistoryLimits, KeptRun, OpenedRun, Outcome, Page, RunCommand, RunRequest, Verification,
 };
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
-pub use view::{DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices};
+pub use view::{
+    BranchesView, DockTab, Pin, ScoreCap, ScoreMeasure, ThemeChoice, Tint, Trend, ViewChoices,
+};
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,
 };

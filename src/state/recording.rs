@@ -7,7 +7,7 @@ use crate::generation::Step;
 /// Whole distributions of eight texts of 300 tokens with the embedded model's vocabulary.
 pub(super) const DEFAULT_RECORD_MEGABYTES: u32 = 64;
 
-const MEGABYTE: usize = 1_000_000;
+pub(super) const MEGABYTE: usize = 1_000_000;
 
 impl AppState {
     /// Returns the memory that each step of the next texts in these panes may use. The panes share

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::branches::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES};
 use super::recording::DEFAULT_RECORD_MEGABYTES;
 use super::starters::DEFAULT_PROMPT;
 use super::{
@@ -41,6 +42,10 @@ pub struct Settings {
     pub record_megabytes: u32,
     /// How many runs are kept.
     pub history: HistoryLimits,
+    /// The memory for the texts that no pane shows.
+    pub kept_megabytes: u32,
+    /// The memory for prompts and texts that stay in the KV cache.
+    pub cache_megabytes: u32,
 }
 
 impl Default for Settings {
@@ -59,6 +64,8 @@ impl Default for Settings {
             compute: ComputeChoice::default(),
             record_megabytes: DEFAULT_RECORD_MEGABYTES,
             history: HistoryLimits::default(),
+            kept_megabytes: DEFAULT_KEPT_MEGABYTES,
+            cache_megabytes: DEFAULT_CACHE_MEGABYTES,
         }
     }
 }

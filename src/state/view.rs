@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PaneId;
+use super::{PaneId, PictureFormat, PictureTheme};
 use crate::analysis::Prices;
 use crate::generation::Step;
 
@@ -53,6 +53,49 @@ impl ScoreMeasure {
             Self::Entropy => trace.raw.entropy_nats / std::f64::consts::LN_2,
             Self::Rank => f64::from(trace.raw_rank),
             Self::Kept => f64::from(trace.draw.n_kept),
+        }
+    }
+}
+
+/// The most bits that a staff of the score shows. A few rare surprises must not make all other bars
+/// tiny.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScoreCap {
+    FourBits,
+    #[default]
+    EightBits,
+    SixteenBits,
+    /// The staff is as high as the largest value.
+    Uncapped,
+}
+
+impl ScoreCap {
+    /// All caps, in menu order.
+    pub const ALL: [Self; 4] = [
+        Self::FourBits,
+        Self::EightBits,
+        Self::SixteenBits,
+        Self::Uncapped,
+    ];
+
+    /// Returns the label in the menu.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FourBits => "4 bits",
+            Self::EightBits => "8 bits",
+            Self::SixteenBits => "16 bits",
+            Self::Uncapped => "No cap",
+        }
+    }
+
+    /// Returns the number of bits.
+    pub const fn bits(self) -> f64 {
+        match self {
+            Self::FourBits => 4.0,
+            Self::EightBits => 8.0,
+            Self::SixteenBits => 16.0,
+            Self::Uncapped => f64::INFINITY,
         }
     }
 }
@@ -194,47 +237,55 @@ impl DockTab {
     }
 }
 
-/// A plot in the dock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Plot {
-    /// A measure of each token as a bar, one staff per pane.
-    Score,
-    /// The candidates of one step, before and after the chain.
-    NextToken,
-    /// Decoding speed in tokens per second.
-    Speed,
+/// What the Branches tab shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BranchesView {
+    /// The tree of the texts that were written.
+    #[default]
+    Written,
+    /// The tree of the texts that could be written.
+    Futures,
 }
 
-impl Plot {
-    /// All plots, from left to right.
-    pub const ALL: [Self; 3] = [Self::Score, Self::NextToken, Self::Speed];
+impl BranchesView {
+    /// Both views, from left to right.
+    pub const ALL: [Self; 2] = [Self::Written, Self::Futures];
 
-    /// Returns the plot's title.
+    /// Returns the label of the switch.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Score => "The score",
-            Self::NextToken => "Next token",
-            Self::Speed => "Speed",
+            Self::Written => "Written",
+            Self::Futures => "Futures",
         }
     }
 }
 
-/// The file format of an exported plot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PictureFormat {
-    Svg,
-    Png,
+/// A value of each token, plotted over all texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trend {
+    /// The candidates that the chain keeps, and their mass.
+    Kept,
+    /// The surprise of all tokens so far.
+    Surprise,
+    /// How often each rank was taken.
+    Ranks,
+    /// The time of each token.
+    Millis,
 }
 
-impl PictureFormat {
-    /// All formats, in menu order.
-    pub const ALL: [Self; 2] = [Self::Svg, Self::Png];
+impl Trend {
+    /// All trends, in menu order.
+    pub const ALL: [Self; 4] = [Self::Kept, Self::Surprise, Self::Ranks, Self::Millis];
 
-    /// Returns the file extension, without the dot.
-    pub const fn extension(self) -> &'static str {
+    /// Returns the plot's title.
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Svg => "svg",
-            Self::Png => "png",
+            Self::Kept => "Candidates kept",
+            Self::Surprise => "Cumulative surprise",
+            Self::Ranks => "Ranks",
+            Self::Millis => "Time per token",
         }
     }
 }
@@ -255,8 +306,13 @@ pub struct ViewChoices {
     /// Whether spaces, line breaks and tabs are visible.
     pub show_marks: bool,
     pub score: ScoreMeasure,
+    pub score_cap: ScoreCap,
+    /// The plot on the right; `None` for the speed.
+    pub trend: Option<Trend>,
     pub theme: ThemeChoice,
     pub dock_tab: DockTab,
+    /// What the Branches tab shows.
+    pub branches: BranchesView,
     /// Whether the dock is expanded; `None` until the user decides, so that the window's size
     /// decides.
     pub dock_open: Option<bool>,
@@ -268,4 +324,7 @@ pub struct ViewChoices {
     pub dim_shared: bool,
     /// What a token costs, for the cost of a text.
     pub prices: Prices,
+    /// The colors and the format of exported pictures.
+    pub picture_theme: PictureTheme,
+    pub picture_format: PictureFormat,
 }

@@ -6,24 +6,29 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
+use super::branches::{branch_memory_ui, branches_ui};
 use super::by_hand::by_hand_ui;
 use super::child_ui::child_ui;
 use super::compare::compare_ui;
 use super::fonts::Face;
+use super::futures::{futures_bar_ui, futures_ui};
 use super::icons::{Icon, icon_button};
 use super::layout::{Breakpoint, GAP, TABS};
 use super::loop_view::loop_ui;
 use super::numbers::numbers_ui;
+use super::picture_menu::picture_button_ui;
 use super::plots::{
-    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, next_token_plot_ui,
-    score_measure_ui, score_plot_ui, speed_plot_ui,
+    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, TrendData, next_token_plot_ui,
+    score_choice_ui, score_plot_ui, speed_plot_ui, trend_plot_ui,
 };
 use super::theme::Theme;
-use super::top_bar::picture_menu_ui;
-use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
+use super::widgets::{Chip, SMALL_BADGE, badge, checkbox, focus_ring, menu_item};
 use crate::analysis::xray::XrayTable;
-use crate::state::{AppState, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
-use crate::ui::xray::{sentence_ui, xray_ui};
+use crate::state::{
+    AppState, BranchCommand, BranchesView, Command, DockTab, Pane, Pin, PinMove, Plot, Trend,
+    ViewChoices,
+};
+use crate::ui::xray::xray_ui;
 
 /// The dock's place in the layout.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +38,9 @@ pub(super) struct DockFrame {
     pub open: bool,
     pub breakpoint: Breakpoint,
 }
+
+/// The width for the choice of what the score shows and for the buttons of the pinned token.
+const MIN_SCORE_CHOICE: f32 = 220.0;
 
 /// Draws the dock. `hovered` is the step hovered in a pane's text. Returns the step hovered in a
 /// plot.
@@ -66,12 +74,15 @@ pub(super) fn dock_ui(
             None
         }
         DockTab::Loop => {
-            loop_ui(ui, body, state);
+            loop_ui(ui, body, state, commands);
+            None
+        }
+        DockTab::Branches if state.view.branches == BranchesView::Futures => {
+            futures_ui(ui, body, state, commands);
             None
         }
         DockTab::Branches => {
-            let hint = "One text so far. Continue from any token to create a second.";
-            sentence_ui(ui, body.shrink2(vec2(14.0, 6.0)), hint);
+            branches_ui(ui, body, state, commands);
             None
         }
         DockTab::Compare => {
@@ -130,14 +141,31 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 state.view.dock_open = Some(!frame.open);
                 hold_clicks(ui);
             }
-            if frame.open && state.view.dock_tab == DockTab::Plots {
-                let has_text = state.generations().iter().any(Option::is_some);
-                export_picture_ui(ui, has_text, commands);
-                if frame.breakpoint > Breakpoint::Tight && has_text {
-                    ui.add_space(6.0);
-                    score_measure_ui(ui, &mut state.view.score);
+            let has_text = state.generations().iter().any(Option::is_some);
+            let tab = state.view.dock_tab;
+            let has_picture = match tab {
+                DockTab::Plots | DockTab::Xray => has_text,
+                DockTab::ByHand => true,
+                _ => false,
+            };
+            if frame.open && has_picture {
+                picture_button_ui(ui, has_text, &mut state.view, commands);
+            }
+            let has_room = ui.available_width() >= MIN_SCORE_CHOICE;
+            if frame.open && tab == DockTab::Plots && has_text && has_room {
+                ui.add_space(6.0);
+                if frame.breakpoint > Breakpoint::Tight {
+                    right_plot_ui(ui, &mut state.view.trend);
                     ui.add_space(6.0);
                 }
+                score_choice_ui(ui, frame.breakpoint, &mut state.view);
+                ui.add_space(6.0);
+            }
+            if frame.open
+                && tab == DockTab::Branches
+                && state.view.branches == BranchesView::Written
+            {
+                branch_memory_ui(ui, state, commands);
             }
             if frame.open
                 && state.view.dock_tab == DockTab::Compare
@@ -153,6 +181,9 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             } else if frame.open && state.view.dock_tab == DockTab::Compare {
                 let label = Face::Small.text("Dim the shared prefix");
                 checkbox(ui, &mut state.view.dim_shared, label);
+            }
+            if frame.open && state.view.dock_tab == DockTab::Branches {
+                futures_bar_ui(ui, frame.breakpoint, state, commands);
             }
             shown_step_ui(ui, frame, state, commands);
         });
@@ -216,17 +247,23 @@ pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
     response.clicked()
 }
 
-fn export_picture_ui(ui: &mut Ui, has_text: bool, commands: &mut Vec<Command>) {
-    let response = ui
-        .add_enabled_ui(has_text, |ui| {
-            icon_button(ui, Icon::Export, "Export a picture")
-        })
-        .inner;
+/// Draws the menu that chooses the plot on the right.
+fn right_plot_ui(ui: &mut Ui, trend: &mut Option<Trend>) {
+    let value = trend.map_or(Plot::Speed.name(), Trend::name);
+    let chip = Chip::new(value).name("Plot on the right").chevron();
+    let response = ui.add(chip);
     Popup::menu(&response)
-        .width(200.0)
+        .width(180.0)
         .gap(4.0)
-        .accessible_name("Export a picture")
-        .show(|ui| picture_menu_ui(ui, commands));
+        .accessible_name("Plot on the right")
+        .show(|ui| {
+            for choice in std::iter::once(None).chain(Trend::ALL.map(Some)) {
+                let name = choice.map_or(Plot::Speed.name(), Trend::name);
+                if menu_item(ui, name, "", choice == *trend).clicked() {
+                    *trend = choice;
+                }
+            }
+        });
 }
 
 /// Names the pinned token, with buttons that move the pin or remove it. X-ray and Loop also
@@ -255,9 +292,20 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
         if icon_button(ui, Icon::Left, "Previous token").clicked() {
             commands.push(Command::MovePin(PinMove::Earlier));
         }
+        let can_branch = state.pin.is_some_and(|pin| state.can_branch(pin));
+        let name = "Continue from this token (C)";
+        let branch = |ui: &mut Ui| icon_button(ui, Icon::Fork, name).clicked();
+        if ui.add_enabled_ui(can_branch, branch).inner {
+            let open = BranchCommand::Open(state.pin);
+            commands.push(Command::Branch(open));
+        }
     }
     ui.add_space(4.0);
     let label = format!("Token {} of {n_steps}", step + 1);
+    // In a narrow window the tabs leave no space for it.
+    if ui.available_width() < Face::Small.width(ui, &label) + SMALL_BADGE + 16.0 {
+        return;
+    }
     ui.label(Face::Small.text(label).color(Theme::of(ui).text_2));
     ui.add_space(2.0);
     badge(ui, place, SMALL_BADGE);
@@ -272,7 +320,7 @@ fn plots_ui(
 ) -> Option<StepAt> {
     let [score, next_token, speed] = columns(body);
     let generations = state.generations();
-    let mut data = ScoreData::of(&generations, state.view.score);
+    let mut data = ScoreData::capped(&generations, state.view.score, state.view.score_cap);
     data.pinned = state.pinned().and_then(|(pane, ..)| {
         let step = state.pin?.step;
         Some(StepAt { pane, step })
@@ -289,8 +337,19 @@ fn plots_ui(
         &mut child_ui(ui, next_token, "next token"),
         candidates.as_ref(),
     );
-    let speeds = SpeedData::of(&generations);
-    speed_plot_ui(&mut child_ui(ui, speed, "speed"), &speeds);
+    let mut right = child_ui(ui, speed, "right plot");
+    let in_trend = if let Some(kind) = state.view.trend {
+        let mut trend = TrendData::of(&generations, kind);
+        (trend.pinned, trend.hovered) = (data.pinned, hovered);
+        trend_plot_ui(&mut right, &trend)
+    } else {
+        speed_plot_ui(&mut right, &SpeedData::of(&generations));
+        PlotResponse::default()
+    };
+    let response = PlotResponse {
+        hovered: response.hovered.or(in_trend.hovered),
+        clicked: response.clicked.or(in_trend.clicked),
+    };
 
     let stroke = Stroke::new(1.0, Theme::of(ui).stroke_1);
     for column in [next_token, speed] {

@@ -1,4 +1,5 @@
-//! The three bundled typefaces and the sizes they are used in.
+//! The bundled typefaces and the sizes they are used in: three for text, and one for emoji, which most
+//! systems have only in color, as bitmaps that egui can't draw.
 
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use egui::{Color32, FontFamily, FontId, RichText, TextStyle, Ui};
 const INTER: &[u8] = include_bytes!("../../assets/fonts/Inter.ttf");
 const LITERATA: &[u8] = include_bytes!("../../assets/fonts/Literata.ttf");
 const MONO: &[u8] = include_bytes!("../../assets/fonts/JetBrainsMono.ttf");
+const EMOJI: &[u8] = include_bytes!("../../assets/fonts/NotoEmoji.ttf");
 
 /// The typeface, size and weight of a text. Sizes and line heights are in points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,6 +152,7 @@ pub fn definitions() -> FontDefinitions {
         ("inter-strong", inter(600.0)),
         ("literata", FontData::from_static(LITERATA)),
         ("mono", FontData::from_static(MONO)),
+        ("emoji", FontData::from_static(EMOJI)),
     ];
     for (name, data) in faces {
         fonts.font_data.insert(name.to_owned(), Arc::new(data));
@@ -162,7 +165,8 @@ pub fn definitions() -> FontDefinitions {
         (FontFamily::Monospace, ["mono", "inter", "literata"]),
     ];
     for (family, faces) in families {
-        let faces = faces.map(str::to_owned).to_vec();
+        let faces = faces.into_iter().chain(["emoji"]);
+        let faces = faces.map(str::to_owned).collect();
         fonts.families.insert(family, faces);
     }
     fonts
@@ -174,4 +178,24 @@ fn inter(weight: f32) -> FontData {
         coords: VariationCoords::new([(b"wght", weight)]),
         ..FontTweak::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Face, definitions};
+
+    #[test]
+    fn every_face_has_letters_marks_and_emoji() {
+        let ctx = egui::Context::default();
+        ctx.set_fonts(definitions());
+        let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
+            for face in Face::ALL {
+                for letter in ['a', 'ü', 'Я', '→', '↵', '😀', '🦊', '🚀', '🥳'] {
+                    let is_known = ui.fonts_mut(|fonts| fonts.has_glyph(&face.font(), letter));
+                    assert!(is_known, "{face:?} {letter}");
+                }
+            }
+        });
+        output.textures_delta.clear();
+    }
 }

@@ -2,8 +2,10 @@
 
 use egui::{Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
+use super::loop_view::{N_PICKS, field_id, numbered_pick};
 use crate::state::{
-    AppState, BranchCommand, Command, Page, PasteCommand, PathPurpose, Pin, PinMove, RunCommand,
+    AppState, BranchCommand, Command, DockTab, FuturesCommand, Page, PasteCommand, PathPurpose,
+    Pin, PinMove, RunCommand,
 };
 
 /// Starts all panes. `COMMAND` is Cmd on a Mac and Ctrl elsewhere.
@@ -29,6 +31,10 @@ pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
 /// Returns the command for the generate shortcut, if it was pressed. Call it before drawing, so
 /// that no text field consumes the key. Apply the command after all edits of this frame.
 pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
+    // There, it takes the focused row in a new pane.
+    if state.branch_dialog.is_some() {
+        return None;
+    }
     if !ui.input_mut(|input| input.consume_shortcut(&GENERATE)) {
         return None;
     }
@@ -80,6 +86,16 @@ pub(super) fn keys_ui(
     if state.is_running() && pressed(Key::Escape) {
         commands.push(Command::StopAll);
     }
+    // A letter means nothing to a control that is not a text field.
+    if let Some(pin) = state.pin
+        && !ui.text_edit_focused()
+        && pressed(Key::C)
+    {
+        commands.push(Command::Branch(BranchCommand::Open(Some(pin))));
+    }
+    if state.step_mode && !ui.text_edit_focused() {
+        pick_keys_ui(ui, state, commands);
+    }
     if focused.is_none() && ui.memory(|memory| memory.focused().is_some()) {
         return;
     }
@@ -89,10 +105,11 @@ pub(super) fn keys_ui(
     if state.step_mode && pressed(Key::Backspace) {
         commands.push(Command::Branch(BranchCommand::StepBack));
     }
-    if let Some(pin) = state.pin
-        && pressed(Key::C)
-    {
-        commands.push(Command::Branch(BranchCommand::Open(Some(pin))));
+    if pressed(Key::F) {
+        commands.push(Command::Futures(FuturesCommand::Draw));
+    }
+    if state.futures.is_drawing() && pressed(Key::Escape) {
+        commands.push(Command::Futures(FuturesCommand::Stop));
     }
     if state.pin.is_some() && pressed(Key::Escape) {
         commands.push(Command::Unpin);
@@ -119,6 +136,36 @@ fn page_keys_ui(ui: &Ui, commands: &mut Vec<Command>) {
     }
     if ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::O)) {
         commands.push(Command::AskPath(PathPurpose::Run));
+    }
+}
+
+/// The keys 1 to 9, and 0.
+const DIGITS: [Key; N_PICKS] = [
+    Key::Num1,
+    Key::Num2,
+    Key::Num3,
+    Key::Num4,
+    Key::Num5,
+    Key::Num6,
+    Key::Num7,
+    Key::Num8,
+    Key::Num9,
+];
+
+/// In step mode, 1 to 9 pick the next token by hand, and 0 lets the user type one.
+fn pick_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    for (number, key) in (1..).zip(DIGITS) {
+        if pressed(key)
+            && let Some((pane, token)) = numbered_pick(state, number)
+        {
+            let pick = BranchCommand::Pick(pane, vec![token]);
+            commands.push(Command::Branch(pick));
+        }
+    }
+    let shows_field = state.view.dock_tab == DockTab::Loop && state.sampler_place().is_some();
+    if shows_field && pressed(Key::Num0) {
+        ui.memory_mut(|memory| memory.request_focus(field_id()));
     }
 }
 

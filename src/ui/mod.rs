@@ -4,6 +4,7 @@
 
 pub mod app_icon;
 pub mod fonts;
+pub mod futures;
 pub mod icons;
 pub mod plots;
 pub mod style;
@@ -12,6 +13,7 @@ pub mod token_text;
 pub mod widgets;
 
 mod branch_dialog;
+mod branches;
 mod by_hand;
 mod chain_editor;
 mod chain_panel;
@@ -27,18 +29,21 @@ mod lint_notice;
 mod loop_view;
 mod models;
 mod numbers;
+mod numbers_tokens;
 mod order_menu;
 mod pane;
 mod pane_footer;
 mod pane_header;
 mod paste_settings;
 mod path_dialog;
+mod picture_menu;
 mod popup_focus;
 mod presets_menu;
 mod prompt_card;
 mod run_bar;
 mod run_column;
 mod seed_field;
+mod step_draws;
 #[cfg(test)]
 mod testing;
 mod text_measures;

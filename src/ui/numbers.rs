@@ -4,6 +4,7 @@ use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
 use super::fonts::Face;
 use super::formatting::{grouped, speed};
+use super::numbers_tokens::{ranks_ui, tokens_ui};
 use super::text_measures::{cost_label, measure_rows};
 use super::theme::Theme;
 use super::widgets::{SMALL_BADGE, badge, letter};
@@ -26,6 +27,10 @@ pub(super) fn numbers_ui(ui: &mut Ui, state: &AppState) {
                 panes_ui(ui, &state.panes);
                 ui.add_space(12.0);
                 measures_ui(ui, &state.panes, state.view.prices);
+                ui.add_space(12.0);
+                ranks_ui(ui, &state.panes);
+                ui.add_space(12.0);
+                tokens_ui(ui, state);
             });
             ui.add_space(32.0);
             ui.vertical(|ui| step_ui(ui, state));
@@ -33,21 +38,21 @@ pub(super) fn numbers_ui(ui: &mut Ui, state: &AppState) {
     });
 }
 
-fn heading_ui(ui: &mut Ui, heading: &str) {
+pub(super) fn heading_ui(ui: &mut Ui, heading: &str) {
     ui.label(Face::Small.text(heading).color(Theme::of(ui).text_3));
 }
 
-fn cell_ui(ui: &mut Ui, text: RichText) {
+pub(super) fn cell_ui(ui: &mut Ui, text: RichText) {
     ui.add(Label::new(text).selectable(true));
 }
 
-fn value_ui(ui: &mut Ui, value: impl Into<String>) {
+pub(super) fn value_ui(ui: &mut Ui, value: impl Into<String>) {
     let text = Face::Small.text(value).color(Theme::of(ui).text_1);
     cell_ui(ui, text);
 }
 
 /// The height of a row, in points.
-const ROW: f32 = 20.0;
+pub(super) const ROW: f32 = 20.0;
 
 const COLUMNS: [&str; 10] = [
     "",
@@ -257,7 +262,7 @@ fn draw_label(step: &Step, selector: Selector) -> String {
 }
 
 /// Formats a probability with its significant digits.
-fn percent(prob: f64) -> String {
+pub(super) fn percent(prob: f64) -> String {
     match prob * 100.0 {
         // A sum of probabilities can miss 1 by a rounding error.
         percent if percent >= 99.95 && prob <= 1.0 - 1e-9 => "> 99.9 %".to_owned(),

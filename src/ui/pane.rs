@@ -120,6 +120,8 @@ fn body_ui(
         commands.push(Command::Pin(Pin { pane, step }));
     }
     if let Some(step) = response.secondary_clicked {
+        // On a token, the popup takes the place of the pane's menu.
+        egui::Popup::close_all(ui.ctx());
         let from = Pin {
             pane: pane.id,
             step,
@@ -208,6 +210,7 @@ fn text_input<'a>(
         looping: pane.and_then(looping),
         what_ifs: pane.and_then(Pane::what_ifs),
         show_marks: state.view.show_marks,
+        has_cards: state.branch_dialog.is_none(),
         writing: pane.is_some_and(|pane| pane.status.is_writing()),
         pane_color: Theme::of(ui).pane(frame.place),
     }

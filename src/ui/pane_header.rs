@@ -228,7 +228,7 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
     let can_run = state.blocking_reason_of(pane).is_none();
     let has_text = pane.generation().is_some();
     let can_continue = state.can_continue(pane);
-    let has_earlier = pane.n_earlier() > 0 && !is_running(pane);
+    let has_earlier = state.n_earlier(id) > 0 && !is_running(pane);
     let (can_duplicate, can_remove) = (state.panes.len() < MAX_PANES, state.panes.len() > 1);
     let mut item = |ui: &mut Ui, label: &str, enabled: bool, command: Command| {
         let clicked = ui

@@ -1,6 +1,6 @@
 //! The Generate button, and the limits and seed that all panes share.
 
-use egui::{DragValue, RectAlign, TextEdit, Ui};
+use egui::{DragValue, Popup, RectAlign, TextEdit, Ui};
 
 use super::escape::{escape, unescape};
 use super::fonts::Face;
@@ -10,9 +10,11 @@ use super::keys::{finish_typing, shortcut_words};
 use super::layout::Breakpoint;
 use super::seed_field::seed_field_ui;
 use super::theme::Theme;
-use super::widgets::{Button, Chip, checkbox, editor_popup, field_frame, hint_ui};
+use super::widgets::{
+    Button, Chip, checkbox, editor_popup, field_frame, hint_ui, letter, menu_item,
+};
 use crate::generation::{EndOfText, Limits};
-use crate::state::{AppState, BranchCommand, Command};
+use crate::state::{AppState, BranchCommand, Command, PaneId};
 
 /// Draws the column.
 pub(super) fn run_column_ui(
@@ -26,6 +28,9 @@ pub(super) fn run_column_ui(
     ui.spacing_mut().interact_size.y = 24.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 1.0;
+        if state.step_mode {
+            return step_chips_ui(ui, state, commands);
+        }
         max_tokens_ui(ui, state);
         seed_ui(ui, &mut state.seed);
         stops_ui(ui, breakpoint, &mut state.limits);
@@ -79,6 +84,7 @@ fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let idle = !state.is_running();
     let mut command = None;
     let width = ui.available_width() - 2.0 * STEP_MODE_BUTTON;
+    let can_run = idle && state.panes.iter().any(|pane| state.can_continue(pane));
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         let button = Button::run("Step", true).hint("Space").width(width);
@@ -91,11 +97,39 @@ fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         if ui.add_enabled_ui(can_undo, undo).inner {
             command = Some(BranchCommand::StepBack);
         }
-        if icon_button(ui, Icon::Close, "Leave step mode").clicked() {
-            command = Some(BranchCommand::ToggleStepMode);
+        let run = |ui: &mut Ui| icon_button(ui, Icon::Play, "Keep running").clicked();
+        if ui.add_enabled_ui(can_run, run).inner {
+            command = Some(BranchCommand::KeepRunning);
         }
     });
     commands.extend(command.map(Command::Branch));
+}
+
+/// Draws which panes step, and the way out.
+fn step_chips_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let pane_words = |place: usize| format!("Only {}", letter(place));
+    let alone = state.step_pane.and_then(|id| state.place_of(id));
+    let words = alone.map_or_else(|| "All panes".to_owned(), pane_words);
+    let chip = ui.add(Chip::new(&words).name("Which panes step").chevron());
+    let mut choose = |ui: &mut Ui, words: &str, pane: Option<PaneId>| {
+        if menu_item(ui, words, "", pane == state.step_pane).clicked() {
+            commands.push(Command::Branch(BranchCommand::StepOnly(pane)));
+        }
+    };
+    Popup::menu(&chip)
+        .width(160.0)
+        .gap(4.0)
+        .accessible_name("Which panes step")
+        .show(|ui| {
+            choose(ui, "All panes", None);
+            for (place, pane) in state.panes.iter().enumerate() {
+                choose(ui, &pane_words(place), Some(pane.id));
+            }
+        });
+    ui.add_space(6.0);
+    if ui.add(Chip::new("Leave step mode")).clicked() {
+        commands.push(Command::Branch(BranchCommand::ToggleStepMode));
+    }
 }
 
 /// The maximum width of the seed's chip in points, which leaves space for the chip beside it.

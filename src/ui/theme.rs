@@ -145,6 +145,13 @@ fn relative_luminance(color: Color32) -> f32 {
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
+/// Returns the gray of the same luminance and opacity.
+pub fn gray(color: Color32) -> Color32 {
+    let luminance = relative_luminance(color);
+    let alpha = egui::Rgba::from(color).a();
+    egui::Rgba::from_rgba_premultiplied(luminance, luminance, luminance, alpha).into()
+}
+
 /// Creates a color from 0xRRGGBB.
 #[expect(clippy::disallowed_methods, reason = "this file creates all colors")]
 const fn rgb(hex: u32) -> Color32 {

@@ -11,6 +11,9 @@ use crate::state::{AppState, Command, Notice, NoticeKind};
 /// How long a notice without an action stays, in seconds.
 const SECS: f64 = 6.0;
 
+/// The distance of a notice from the dock: above the panes' footers, whose buttons stay in reach.
+const ABOVE_DOCK: f32 = 44.0;
+
 /// Draws the newest notice above `bottom`, where it covers no plot.
 pub(super) fn toast_ui(ui: &Ui, bottom: f32, state: &AppState, commands: &mut Vec<Command>) {
     let Some(notice) = state.notices.first() else {
@@ -21,7 +24,7 @@ pub(super) fn toast_ui(ui: &Ui, bottom: f32, state: &AppState, commands: &mut Ve
     let below = ui.content_rect().bottom() - bottom;
     Area::new(Id::unique("notice"))
         .order(Order::Foreground)
-        .anchor(Align2::RIGHT_BOTTOM, vec2(-24.0, -24.0 - below))
+        .anchor(Align2::RIGHT_BOTTOM, vec2(-24.0, -ABOVE_DOCK - below))
         .show(ui, |ui| {
             let theme = Theme::of(ui);
             Frame::new()
@@ -35,9 +38,16 @@ pub(super) fn toast_ui(ui: &Ui, bottom: f32, state: &AppState, commands: &mut Ve
                     notice_ui(ui, notice, commands);
                 });
         });
-    if notice.actions.is_empty() && expired(ui, notice) {
+    if !must_be_closed(notice) && expired(ui, notice) {
         commands.push(Command::CloseNotice);
     }
+}
+
+/// Returns whether a notice stays until it is closed, because it holds an action that is offered
+/// nowhere else. A saved file can also be found without the notice.
+fn must_be_closed(notice: &Notice) -> bool {
+    let mut actions = notice.actions.iter();
+    actions.any(|action| !matches!(action.command, Command::ShowInFolder(_)))
 }
 
 fn notice_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
@@ -143,6 +153,31 @@ mod tests {
         window.run_steps(2);
         press(&mut window, "Close");
         window.get_by_label("Second");
+    }
+
+    #[test]
+    fn a_saved_file_can_be_shown_until_its_notice_disappears() {
+        let path = std::path::PathBuf::from("/tmp/run.json");
+        let mut window = window_with(Vec::new());
+        let saved = Command::Saved {
+            document: crate::state::Document::Presets,
+            path: path.clone(),
+        };
+        window.state_mut().apply(saved);
+        window.run_steps(2);
+        window.get_by_label("Show in folder");
+        window.run_steps(200);
+        assert!(window.query_by_label("Show in folder").is_none());
+        let effects = window
+            .state_mut()
+            .apply(Command::ShowInFolder(path.clone()));
+        assert_eq!(effects, [crate::state::Effect::ShowInFolder(path.clone())]);
+        let error = Some("not found".to_owned());
+        window
+            .state_mut()
+            .apply(Command::FolderShown { path, error });
+        window.run_steps(2);
+        window.get_by_label("No file manager could be opened");
     }
 
     #[test]

@@ -1,18 +1,21 @@
 //! The top bar: the logo, the model button, the export menu and the theme menu.
 
-use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{
+    Align, Layout, Popup, PopupCloseBehavior, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2,
+};
 
 use super::dock::tab_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::Breakpoint;
 use super::models::count_words;
+use super::picture_menu::picture_items_ui;
 use super::theme::Theme;
 use super::widgets::{Button, ControlColors, focus_ring, menu_item, paint_fill};
 use crate::export::ExportFormat;
 use crate::state::{
-    AppState, Command, Document, ModelStatus, ModelsCommand, Page, PathPurpose, PictureFormat,
-    Plot, RunCommand, ThemeChoice,
+    AppState, Command, Document, ModelStatus, ModelsCommand, Page, PathPurpose, RunCommand,
+    ThemeChoice,
 };
 
 /// Draws the top bar.
@@ -149,7 +152,7 @@ fn model_button_ui(ui: &mut Ui, name: &str, facts: &str) -> egui::Response {
 }
 
 /// Draws the export menu.
-fn export_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let has_text = state.generations().iter().any(Option::is_some);
     let button = Button::new("Export").icon(Icon::Export).quiet();
     let response = ui
@@ -158,6 +161,8 @@ fn export_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     Popup::menu(&response)
         .width(280.0)
         .gap(4.0)
+        // The choices of a picture's colors and format leave the menu open.
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name("Export")
         .show(|ui| {
             for format in ExportFormat::ALL {
@@ -165,25 +170,12 @@ fn export_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
                 if menu_item(ui, &label, format.description(), false).clicked() {
                     let document = Document::Run(format);
                     commands.push(Command::AskPath(PathPurpose::Save(document)));
+                    ui.close();
                 }
             }
             ui.separator();
-            picture_menu_ui(ui, commands);
+            picture_items_ui(ui, has_text, &mut state.view, commands);
         });
-}
-
-/// Draws a menu item for each plot and picture format.
-pub(super) fn picture_menu_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
-    for plot in Plot::ALL {
-        for format in PictureFormat::ALL {
-            let kind = format.extension().to_uppercase();
-            let label = format!("{} as {kind}…", plot.name());
-            if menu_item(ui, &label, "", false).clicked() {
-                let document = Document::Picture(plot, format);
-                commands.push(Command::AskPath(PathPurpose::Save(document)));
-            }
-        }
-    }
 }
 
 fn theme_ui(ui: &mut Ui, choice: &mut ThemeChoice) {

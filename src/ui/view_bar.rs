@@ -7,7 +7,7 @@ use super::icons::{Icon, icon_button};
 use super::layout::Breakpoint;
 use super::order_menu::sentences_ui;
 use super::theme::Theme;
-use super::widgets::{Button, Chip, legend, menu_item};
+use super::widgets::{Button, Chip, legend, menu_item, small_legend};
 use crate::state::{
     AppState, Command, DivergenceSummary, MAX_PANES, Tint, ViewChoices, divergence_reasons,
 };
@@ -25,6 +25,8 @@ pub(super) fn view_bar_ui(
         let has_legend = breakpoint > Breakpoint::Tight;
         if has_legend {
             legend(ui, state.view.tint);
+        } else {
+            small_legend(ui, state.view.tint);
         }
         tint_ui(ui, has_legend, &mut state.view);
         add_pane_ui(ui, breakpoint, state, commands);
@@ -129,7 +131,7 @@ fn sentence_ui(
     response.clicked()
 }
 
-/// Draws the menu of tints. It contains the legend if the bar has no space for it.
+/// Draws the menu of tints. It contains the legend if the bar shows only swatches.
 fn tint_ui(ui: &mut Ui, has_legend: bool, view: &mut ViewChoices) {
     let chip = Chip::new(view.tint.name()).label("Tint").name("Tint");
     let response = ui.add(chip.chevron().quiet());

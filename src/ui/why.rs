@@ -5,6 +5,7 @@ use egui::{Align, Label, Layout, Rect, ScrollArea, Stroke, Ui, pos2, vec2};
 use super::child_ui::child_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
+use super::step_draws::{draw_button_ui, step_draws_ui};
 use super::theme::Theme;
 use crate::state::{AppState, Command};
 
@@ -45,6 +46,7 @@ pub(super) fn why_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &mut V
             if icon_button(ui, Icon::Copy, "Copy the explanation").clicked() {
                 commands.push(Command::CopyWhy);
             }
+            draw_button_ui(ui, state, commands);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let title = Face::SmallMedium.text(&why.title).color(theme.text_1);
                 ui.add(Label::new(title).truncate());
@@ -54,6 +56,7 @@ pub(super) fn why_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &mut V
     ScrollArea::vertical()
         .auto_shrink(false)
         .show(&mut ui, |ui| {
+            step_draws_ui(ui, state);
             let story = Face::Why.text(&why.story).color(theme.text_1);
             ui.add(Label::new(story).wrap());
             change_ui(ui, &change);

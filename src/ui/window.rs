@@ -27,7 +27,7 @@ use super::token_text::TokenView;
 use super::top_bar::top_bar_ui;
 use super::view_bar::view_bar_ui;
 
-use crate::state::{AppState, Command, DockTab, Page, PaneId, divergence_summary};
+use crate::state::{AppState, Command, Page, PaneId, divergence_summary};
 
 /// The time per frame for updating the what-if counts. The rest continues in the next frame.
 const REVIEW_BUDGET: Duration = Duration::from_millis(6);
@@ -71,7 +71,7 @@ impl WindowUi {
         }
 
         paste_settings_ui(ui, state, &mut commands);
-        branch_dialog_ui(ui, state, &mut commands);
+        branch_dialog_ui(ui, &layout.panes, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
         let bottom = match state.page {
@@ -178,18 +178,9 @@ impl WindowUi {
     }
 }
 
-/// Returns the dock height that a table needs. All tabs have it, so that the row of tabs stays where
-/// it is.
-fn table_height(breakpoint: Breakpoint, tab: DockTab) -> Option<f32> {
-    match (tab, breakpoint) {
-        (_, Breakpoint::Wide) => None,
-        // In a narrow window, By hand has an extra row above its table.
-        (DockTab::ByHand | DockTab::Loop | DockTab::Compare, _) | (_, Breakpoint::Normal) => {
-            Some(304.0)
-        }
-        (_, Breakpoint::Tight | Breakpoint::Small) => Some(264.0),
-    }
-}
+/// The height of the dock below a wide window's. All tabs share it, so that the row of tabs stays
+/// where it is; the tables of Loop and Compare need it.
+const DOCK_HEIGHT: f32 = 304.0;
 
 fn layout_input(ui: &Ui, window: Rect, state: &AppState) -> LayoutInput {
     let breakpoint = Breakpoint::of(window.width());
@@ -202,6 +193,6 @@ fn layout_input(ui: &Ui, window: Rect, state: &AppState) -> LayoutInput {
         dock_open: view.dock_open,
         dock_height: view
             .dock_height
-            .or_else(|| table_height(breakpoint, view.dock_tab)),
+            .or_else(|| (breakpoint < Breakpoint::Wide).then_some(DOCK_HEIGHT)),
     }
 }

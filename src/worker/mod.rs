@@ -24,6 +24,7 @@ pub use crate::hub::{
     CachedModel, DownloadPhase, DownloadProgress, DownloadTarget, HubConfig, ModelFiles,
     ModelFormat, PartialDownload, RECOMMENDED, RecommendedModel, Repository,
 };
+pub use crate::kernels::InputBits;
 pub use crate::kernels::attention::CacheType;
 pub use download::Downloads;
 pub use download_protocol::{DownloadEvent, DownloadRequest};

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::decoding::TokenId;
 use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ChatSupport, Continuation, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
-    PromptRecord, PromptText, PromptToken, Vocabulary,
+    ChatSupport, Continuation, FuturesPlan, FuturesUpdate, GenerationConfig, GenerationId,
+    ModelInfo, ModelOutline, PromptRecord, PromptText, PromptToken, Vocabulary,
 };
 
 /// Where a model comes from.
@@ -59,6 +60,14 @@ pub enum Request {
         prompt: Arc<PromptRecord>,
         panes: Vec<PaneRequest>,
     },
+    /// Report how many of these tokens are in the KV cache.
+    CountCached { tokens: Vec<TokenId> },
+    /// Limit the memory of the prompts and texts that stay in the KV cache for reuse.
+    LimitPrefixCache { n_max_bytes: u64 },
+    /// Draw futures. They wait while a pane is being generated.
+    DrawFutures { id: GenerationId, plan: FuturesPlan },
+    /// Stop drawing these futures.
+    StopFutures(GenerationId),
     /// Stop one generation.
     Stop(GenerationId),
     /// Stop all generations.
@@ -119,8 +128,15 @@ pub enum Event {
         /// prompt cannot be tokenized.
         tokens: Result<Vec<PromptToken>, String>,
     },
+    /// The answer to [`Request::CountCached`].
+    CachedCounted { n_tokens: usize, n_cached: usize },
     /// A generation advanced.
     Progress(Progress),
+    /// Futures were drawn.
+    Futures {
+        id: GenerationId,
+        update: FuturesUpdate,
+    },
     /// The thread has panicked, which is a bug. All generations and the model are lost, but a new
     /// worker can be started.
     Panicked {

@@ -9,9 +9,12 @@ use super::loading::LoadOutcome;
 use super::{Event, ModelSource, PaneRequest, Request};
 use super::{inspection, loading};
 use crate::engine::{
-    Compute, ComputeChoice, EngineError, LoadProgress, LoadedModel, Progress, Prompt, Session,
+    Compute, ComputeChoice, DEFAULT_PREFIX_CACHE_BYTES, EngineError, LoadProgress, LoadedModel,
+    Progress, Prompt, Session,
 };
-use crate::generation::{FinishReason, GenerationId, PromptText, PromptToken};
+use crate::generation::{
+    FinishReason, FuturesPlan, FuturesUpdate, GenerationId, PromptText, PromptToken,
+};
 
 const NO_MODEL: &str = "no model is loaded; open one first";
 
@@ -23,6 +26,8 @@ pub(super) struct EngineThread<L> {
     choice: ComputeChoice,
     /// The device of `choice` once it has been opened, with its threads and settings.
     compute: Option<Compute>,
+    /// The memory limit of the prompts and texts that sessions keep for reuse.
+    n_prefix_cache_bytes: u64,
     incoming: IncomingRequests,
     events: EventSender<Event>,
 }
@@ -41,6 +46,7 @@ where
             session: None,
             choice: ComputeChoice::default(),
             compute: None,
+            n_prefix_cache_bytes: DEFAULT_PREFIX_CACHE_BYTES,
             incoming: IncomingRequests::new(requests),
             events,
         }
@@ -54,7 +60,8 @@ where
 
     fn serve_all(&mut self) -> Result<(), Disconnected> {
         loop {
-            if !self.session.as_ref().is_some_and(Session::is_busy) {
+            let has_work = |session: &Session| session.is_busy() || session.is_drawing_futures();
+            if !self.session.as_ref().is_some_and(has_work) {
                 let request = self.incoming.recv()?;
                 self.serve(request)?;
             }
@@ -72,6 +79,9 @@ where
             for progress in progress {
                 self.events.send(progress.into())?;
             }
+        } else if let Some((id, update)) = self.session.as_mut().and_then(Session::advance_futures)
+        {
+            self.events.send(Event::Futures { id, update })?;
         }
         Ok(())
     }
@@ -110,9 +120,49 @@ where
                 };
                 self.generate(|_| Ok(prompt), panes, sent_at)
             }
+            Request::CountCached { tokens } => {
+                let session = self.session.as_ref();
+                self.events.send(Event::CachedCounted {
+                    n_tokens: tokens.len(),
+                    n_cached: session.map_or(0, |session| session.n_cached(&tokens)),
+                })
+            }
+            Request::LimitPrefixCache { n_max_bytes } => {
+                self.n_prefix_cache_bytes = n_max_bytes;
+                if let Some(session) = &mut self.session {
+                    session.set_prefix_cache_limit(n_max_bytes);
+                }
+                Ok(())
+            }
+            Request::DrawFutures { id, plan } => self.draw_futures(id, plan),
+            Request::StopFutures(id) => self.stop_futures(id),
             Request::Stop(id) => self.stop(id),
             Request::StopAll => self.stop_all(),
         }
+    }
+
+    fn draw_futures(&mut self, id: GenerationId, plan: FuturesPlan) -> Result<(), Disconnected> {
+        let valid = plan.config.chain.validate().map_err(|e| e.to_string());
+        let queued = valid.and_then(|()| match &mut self.session {
+            Some(session) => session.draw_futures(id, plan).map_err(|e| e.to_string()),
+            None => Err(NO_MODEL.to_owned()),
+        });
+        match queued {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let update = FuturesUpdate::Failed { error };
+                self.events.send(Event::Futures { id, update })
+            }
+        }
+    }
+
+    fn stop_futures(&mut self, id: GenerationId) -> Result<(), Disconnected> {
+        let session = self.session.as_mut();
+        if session.is_some_and(|session| session.stop_futures(id)) {
+            let update = FuturesUpdate::Stopped;
+            self.events.send(Event::Futures { id, update })?;
+        }
+        Ok(())
     }
 
     fn load(&mut self, source: &ModelSource) -> Result<(), Disconnected> {
@@ -129,7 +179,9 @@ where
                     recommended_sampling: model.recommended_sampling.clone(),
                     load_warning: model.load_warning.clone(),
                 };
-                self.session = Some(Session::new(*model));
+                let mut session = Session::new(*model);
+                session.set_prefix_cache_limit(self.n_prefix_cache_bytes);
+                self.session = Some(session);
                 loaded
             }
             LoadOutcome::Failed(error) => Event::ModelFailed {
@@ -229,7 +281,10 @@ where
     }
 
     fn stop_all(&mut self) -> Result<(), Disconnected> {
-        let ids = self.session.as_ref().map(Session::ids).unwrap_or_default();
-        ids.into_iter().try_for_each(|id| self.stop(id))
+        let session = self.session.as_ref();
+        let futures = session.map(Session::futures_ids).unwrap_or_default();
+        let ids = session.map(Session::ids).unwrap_or_default();
+        ids.into_iter().try_for_each(|id| self.stop(id))?;
+        futures.into_iter().try_for_each(|id| self.stop_futures(id))
     }
 }

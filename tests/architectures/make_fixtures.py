@@ -7,7 +7,7 @@ safetensors and as GGUF, with the logits that transformers computes for one fixe
 All weights are rounded to 16 bits first, so that both files hold the same numbers. The seeds are
 fixed; another version of torch may still draw other numbers, so the fixtures name the versions.
 Where GGUF can't say what config.json says, its own logits are there as `gguf_logits`; where a model
-reads short texts in another way than long ones, those of the text's beginning are `short_logits`.
+reads short texts differently from long ones, the logits of the text's beginning are `short_logits`.
 """
 
 import copy

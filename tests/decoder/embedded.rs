@@ -9,6 +9,7 @@ use candle_core::{Device, Tensor};
 use candle_transformers::models::quantized_llama::ModelWeights;
 use quartet::decoding::TokenId;
 use quartet::engine::{Compute, LoadedModel, open_embedded, open_path};
+use quartet::kernels::InputBits;
 use quartet::kernels::attention::CacheType;
 
 use crate::{argmax, read};
@@ -115,6 +116,35 @@ fn its_greedy_story_matches_candle_transformers() {
     );
 }
 
+/// The ten most likely tokens of each distribution, against the same weights in single precision.
+#[test]
+fn its_probabilities_are_those_of_its_dequantized_weights() {
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let mut open = |widens_weights| {
+        let compute = Compute {
+            widens_weights,
+            ..Compute::on_cpu()
+        };
+        open_embedded(&compute, to_the_end).unwrap().unwrap()
+    };
+    let (mut exact, mut default) = (open(true), open(false));
+    let texts: Vec<String> = serde_json::from_str(WRITTEN).unwrap();
+    let mut differences = Vec::new();
+    for text in &texts {
+        let (_, exact) = log_probs_of(&mut exact, text);
+        let (_, found) = log_probs_of(&mut default, text);
+        for (exact, found) in exact.iter().zip(&found) {
+            let mut pairs: Vec<(f64, f64)> = exact.iter().copied().zip(found.clone()).collect();
+            pairs.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+            let top = pairs.iter().take(10);
+            differences.extend(top.map(|(exact, found)| (exact - found).abs()));
+        }
+    }
+    let largest = differences.iter().copied().fold(0.0, f64::max);
+    assert!(mean(&differences) < 5e-4, "{}", mean(&differences));
+    assert!(largest < 0.01, "{largest}");
+}
+
 #[test]
 fn rounding_inputs_to_8_bits_preserves_perplexity() {
     let folder = tempfile::tempdir().unwrap();
@@ -123,7 +153,11 @@ fn rounding_inputs_to_8_bits_preserves_perplexity() {
     std::fs::copy(TOKENIZER, folder.path().join("tokenizer.json")).unwrap();
     let to_the_end = &mut |_| ControlFlow::Continue(());
     let exact = open_path(&path, &Compute::on_cpu(), to_the_end);
-    let rounded = open_embedded(&Compute::on_cpu(), to_the_end);
+    let compute = Compute {
+        inputs: InputBits::Eight,
+        ..Compute::on_cpu()
+    };
+    let rounded = open_embedded(&compute, to_the_end);
     let change = Change::between(&mut exact.unwrap().unwrap(), &mut rounded.unwrap().unwrap());
     change.assert_is_under_a_thousandth();
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quartet::generation::{
-    Continuation, Generation, GenerationConfig, GenerationId, Limits, ModelInfo, PaneSettings,
-    PromptRecord, Vocabulary,
+    Continuation, Generation, GenerationConfig, GenerationId, Limits, Lineage, ModelInfo,
+    PaneSettings, PromptRecord, Vocabulary,
 };
 use quartet::worker::{Event, ModelSource, PaneRequest, Progress, Request, Worker};
 
@@ -62,6 +62,7 @@ impl Engine {
                 prompt: Arc::new(PromptRecord::default()),
                 steps: Vec::new(),
                 finish: None,
+                lineage: Lineage::default(),
             })
             .collect();
         for request in requests {

@@ -2,6 +2,8 @@
 //! thread, a scripted model and no display.
 
 mod chat;
+mod layout;
+mod pictures;
 mod presets;
 mod runs;
 #[path = "../scripted/mod.rs"]

@@ -1,8 +1,8 @@
 //! Tests of the X-ray and of sampling by hand.
 
 use egui::accesskit::Role;
-use egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2};
-use egui_kittest::kittest::Queryable as _;
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use quartet::decoding::dialect::Dialect;
 use quartet::decoding::filters::{Temperature, TopP};
 use quartet::decoding::{ChainConfig, Filter};
@@ -72,15 +72,21 @@ fn neutral_stages_fold_into_one_column() {
         .iter()
         .filter(|stage| stage.filter.is_neutral());
     let n_neutral = neutral.count();
-    settings.panes.truncate(1);
     if let Some(last) = settings.panes.last_mut() {
         last.chain = chain;
     }
     settings.view.dock_tab = DockTab::Xray;
     let mut window = open(settings, DEFAULT_SIZE, reciting);
     generate(&mut window);
+    // The pinned token is where the first pane diverges; the latest one is the last pane's.
+    press(&mut window, "Unpin the token");
     let n_heads = |window: &Window| window.query_all_by_role(Role::ColumnHeader).count();
     let n_folded = n_heads(&window);
+    let card = window.get_by_label("Copy the explanation").rect();
+    for head in window.query_all_by_role(Role::ColumnHeader) {
+        let right = head.rect().right();
+        assert!(right < card.right() - 300.0, "a column ends at {right}");
+    }
     press(&mut window, &format!("Show {n_neutral} neutral stages"));
     assert_eq!(n_heads(&window), n_folded + n_neutral);
     press(&mut window, &format!("Fold {n_neutral} neutral stages"));
@@ -144,23 +150,46 @@ fn scores_can_be_set_and_sampled_by_hand() {
     assert!(n_named(&window) > n_before);
 }
 
-/// Opening the tab makes the dock grow, which can move a control under the pointer.
+/// Collapsing the dock moves a text under the pointer.
 #[test]
-fn a_second_click_on_a_tab_changes_nothing_below_it() {
-    let mut window = window(DockTab::Plots, DEFAULT_SIZE);
-    wait(&mut window, "the model", is_ready);
-    let tab = window.get_by_label("By hand").rect();
-    let at = pos2(tab.center().x, tab.top() + 4.0);
-    let before = window.state().state().hand_pane();
+fn a_second_click_that_collapses_the_dock_changes_nothing_above_it() {
+    let mut window = written(DEFAULT_SIZE);
+    let at = window.get_by_label("Collapse the dock").rect().center();
+    let has_focus = |window: &Window| {
+        let mut texts = window.query_all_by_label_contains("A fox");
+        texts.any(|text| text.accesskit_node().is_focused())
+    };
     for _ in 0..2 {
         click(&mut window, at);
-        assert_eq!(window.state().state().view.dock_tab, DockTab::ByHand);
+        assert_eq!(window.state().state().view.dock_open, Some(false));
+        assert!(!has_focus(&window));
     }
-    assert_eq!(window.state().state().hand_pane(), before);
     // A click counts again once the pointer has moved.
-    let plots = window.get_by_label("Plots").rect().center();
-    click(&mut window, plots);
-    assert_eq!(window.state().state().view.dock_tab, DockTab::Plots);
+    click(&mut window, at + vec2(1.0, 0.0));
+    assert!(has_focus(&window));
+}
+
+/// All tabs have the same height, so no tab moves when another one opens.
+#[test]
+fn a_click_on_a_tab_moves_no_tab() {
+    for size in [
+        DEFAULT_SIZE,
+        [1024.0, 700.0],
+        [900.0, 820.0],
+        [1920.0, 1080.0],
+    ] {
+        let mut window = written(size);
+        press(&mut window, "X-ray");
+        let before = window.get_by_label("By hand").rect();
+        for tab in ["By hand", "Loop", "Compare", "Numbers", "X-ray", "Plots"] {
+            press(&mut window, tab);
+            assert_eq!(
+                window.get_by_label("By hand").rect(),
+                before,
+                "{tab}, {size:?}"
+            );
+        }
+    }
 }
 
 fn click(window: &mut Window, at: Pos2) {
@@ -253,4 +282,16 @@ fn compare_shows_every_pair_and_the_measures_of_every_text() {
     press(&mut window, "Numbers");
     assert!(is_shown(&window, "Distinct-3"));
     assert!(is_shown(&window, "Cost"));
+}
+
+#[test]
+fn a_step_is_drawn_many_times_to_check_its_probabilities() {
+    let mut window = written(DEFAULT_SIZE);
+    press(&mut window, "Draw 10,000 times");
+    let done = |state: &AppState| state.step_draws().is_some_and(|draws| draws.n() == 10_000);
+    wait(&mut window, "the draws", done);
+    assert!(is_shown(&window, "10,000 draws"));
+    assert!(is_shown(&window, " times, expected "));
+    assert!(is_shown(&window, "Coins from 0 to 1 in 20 equal parts"));
+    assert!(is_shown(&window, "with 19 degrees of freedom, p"));
 }

@@ -8,6 +8,7 @@
 )]
 
 mod chat;
+mod futures;
 mod models;
 #[path = "../scripted/mod.rs"]
 mod scripted;
@@ -21,7 +22,7 @@ use quartet::decoding::filters::Temperature;
 use quartet::decoding::{ChainConfig, Filter};
 use quartet::engine::{EngineError, LoadProgress, LoadedModel};
 use quartet::generation::{
-    Continuation, FinishReason, GenerationConfig, Limits, PieceKind, PromptToken,
+    Continuation, FinishReason, FuturesUpdate, GenerationConfig, Limits, PieceKind, PromptToken,
 };
 use quartet::worker::{Event, GenerationId, ModelSource, PaneRequest, Progress, Request, Worker};
 
@@ -108,6 +109,7 @@ fn describe(event: &Event) -> String {
         Event::DevicesListed(devices) => format!("{} devices", devices.choices.len()),
         Event::DeviceUnavailable { name, .. } => format!("no {name}"),
         Event::ModelUnloaded => "unloaded".to_owned(),
+        Event::CachedCounted { n_cached, .. } => format!("{n_cached} tokens cached"),
         Event::Tokenized { prompt, tokens } => {
             let pieces = tokens.as_ref().map(|tokens| joined(tokens));
             format!("{:?} is {pieces:?}", prompt.text)
@@ -126,6 +128,10 @@ fn describe(event: &Event) -> String {
         Event::Progress(Progress::Finished { id, reason }) => {
             format!("{} finished: {reason}", id.0)
         }
+        Event::Futures { id, update } => match update {
+            FuturesUpdate::Drawn(futures) => format!("{} drew {}", id.0, futures.len()),
+            other => format!("{} futures: {other:?}", id.0),
+        },
         Event::Panicked { message } => format!("panicked: {message}"),
     }
 }

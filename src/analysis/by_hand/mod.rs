@@ -2,9 +2,11 @@
 
 mod chi_squared;
 mod draws;
+mod recorded;
 
 pub use chi_squared::ChiSquared;
 pub use draws::{Draws, Tally, Untested};
+pub use recorded::{N_COIN_BINS, StepDraws};
 
 use crate::decoding::{ChainConfig, Coins, DecodingError, History, Sampled, SamplerChain, TokenId};
 

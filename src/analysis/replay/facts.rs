@@ -54,6 +54,11 @@ pub fn facts(then: &ModelInfo, now: &ModelInfo) -> Vec<Fact> {
             &|info| info.provenance.cache.clone(),
         ),
         fact(
+            "Inputs",
+            "Rounding the inputs of products moves the logits",
+            &inputs,
+        ),
+        fact(
             "Instructions",
             "Instruction sets add numbers in different orders",
             &|info| info.provenance.instructions.clone(),
@@ -104,6 +109,19 @@ fn device(info: &ModelInfo) -> String {
     name.split(" in ").next().unwrap_or_default().to_owned()
 }
 
+/// Returns how finely a CPU rounds the inputs of quantized weights. Early versions did not record it.
+fn inputs(info: &ModelInfo) -> String {
+    let is_recorded = !info.provenance.cache.is_empty();
+    let bits = if info.device.ends_with("8-bit inputs") {
+        "8-bit"
+    } else if is_recorded {
+        "16-bit"
+    } else {
+        ""
+    };
+    bits.to_owned()
+}
+
 fn short_hash(hash: &str) -> String {
     hash.chars().take(8).collect()
 }
@@ -136,6 +154,13 @@ mod tests {
         let cause = likely_cause(&facts(&then, &now));
         assert!(
             cause.starts_with("Then the cache was f32, now it is f16."),
+            "{cause}"
+        );
+        now = then.clone();
+        now.device = "CPU with 8-bit inputs".to_owned();
+        let cause = likely_cause(&facts(&then, &now));
+        assert!(
+            cause.starts_with("Then the inputs were 16-bit, now they are 8-bit."),
             "{cause}"
         );
         // What an early version did not record explains nothing.

@@ -6,7 +6,7 @@ use super::decode::Sample;
 use super::memory::Memory;
 use super::plan::{Part, Plan};
 use super::rounds::Samples;
-use super::{bandwidth, fork};
+use super::{bandwidth, fork, futures};
 use crate::engine::ForwardTimes;
 use crate::generation::ModelOutline;
 
@@ -19,6 +19,7 @@ pub(super) struct Figures {
     pub decode: Option<Vec<Decode>>,
     pub context: Option<Vec<Context>>,
     pub fork: Option<Fork>,
+    pub futures: Option<Vec<Futures>>,
     pub memory: Option<Memory>,
 }
 
@@ -39,7 +40,7 @@ pub(super) struct Decode {
     pub together_per_sec: f64,
     /// Milliseconds per decode step.
     pub step_ms: f64,
-    /// The step time relative to that of one pane, or `None` if one pane was not measured.
+    /// The step time divided by the step time of one pane, or `None` if one pane was not measured.
     pub time_against_one: Option<f64>,
     /// The share of the memory bandwidth that reading the weights uses.
     pub bandwidth_share: Option<f64>,
@@ -80,6 +81,18 @@ pub(super) struct Fork {
     pub written_bytes: Option<u64>,
 }
 
+/// The speed of drawing futures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Futures {
+    /// How many are drawn together, or `None` for panes one after another.
+    pub width: Option<usize>,
+    /// The time of all futures.
+    pub secs: f64,
+    pub tokens_per_sec: f64,
+    /// The speed relative to panes one after another.
+    pub speed_against_panes: f64,
+}
+
 impl Figures {
     /// Computes the figures from the measurements.
     pub(super) fn new(plan: &Plan, outline: &ModelOutline, samples: &Samples) -> Self {
@@ -93,6 +106,7 @@ impl Figures {
             decode: has(Part::Decode).map(|()| decode(&plan.n_panes, limit, &samples.decode)),
             context: has(Part::Context).map(|()| context(&plan.context, &samples.context)),
             fork: has(Part::Fork).map(|()| fork(plan.n_fork, &samples.fork)),
+            futures: has(Part::Futures).map(|()| futures(&samples.futures)),
             memory: samples.memory,
         }
     }
@@ -189,6 +203,22 @@ fn fork(tokens: usize, samples: &[fork::Sample]) -> Fork {
         extra_bytes: bytes(|sample| sample.n_bytes),
         written_bytes: bytes(|sample| sample.n_written_bytes),
     }
+}
+
+fn futures(samples: &[futures::Sample]) -> Vec<Futures> {
+    let secs = |width| {
+        let own = samples.iter().filter(|sample| sample.width == width);
+        median(own.map(|sample| sample.secs)).unwrap_or(f64::NAN)
+    };
+    let panes_secs = secs(None);
+    let widths = futures::WIDTHS.map(Some).into_iter().chain([None]);
+    let figures = widths.map(|width| Futures {
+        width,
+        secs: secs(width),
+        tokens_per_sec: (futures::N_FUTURES * futures::N_TOKENS) as f64 / secs(width),
+        speed_against_panes: panes_secs / secs(width),
+    });
+    figures.collect()
 }
 
 /// Returns the middle value, or the mean of the two middle values.

@@ -8,6 +8,7 @@ mod bandwidth;
 mod decode;
 mod figures;
 mod fork;
+mod futures;
 mod memory;
 mod model;
 mod passage;
@@ -61,7 +62,7 @@ pub(super) struct Arguments {
     #[arg(value_parser = PossibleValuesParser::new(Synthetic::file_type_names()))]
     quant: String,
 
-    /// Measure only these parts; by default all
+    /// Measure only these parts; by default all but futures
     #[arg(long, value_name = "PART,…", value_delimiter = ',')]
     only: Vec<Part>,
 

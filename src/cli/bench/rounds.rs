@@ -5,7 +5,7 @@ use super::figures::Figures;
 use super::memory::{self, Memory};
 use super::passage::{Passage, text};
 use super::plan::{N_CONTEXT_STEPS, Part, Plan};
-use super::{decode, fork, prefill};
+use super::{decode, fork, futures, prefill};
 use crate::cli::failure::Failure;
 use crate::cli::progress::Progress;
 use crate::engine::{CausalLm, DeviceChoice, Prompt, Resident, Session};
@@ -30,6 +30,7 @@ pub(super) struct Samples {
     /// Context length and step time in seconds.
     pub context: Vec<(usize, f64)>,
     pub fork: Vec<fork::Sample>,
+    pub futures: Vec<futures::Sample>,
     pub memory: Option<Memory>,
 }
 
@@ -91,8 +92,8 @@ impl Bench {
         let tokenizer = &model.tokenizer;
         // The bandwidth of main memory only matters on the CPU.
         let is_on_cpu = model.info.device.starts_with(&DeviceChoice::Cpu.name());
-        // Only the decode measurement continues this prompt.
-        let n_prompt = if plan.has(Part::Decode) {
+        // Only decoding and futures continue this prompt.
+        let n_prompt = if plan.has(Part::Decode) || plan.has(Part::Futures) {
             plan.n_prompt
         } else {
             0
@@ -146,6 +147,13 @@ impl Bench {
                     }
                     _ => decode::with_chain(*n_panes, plan.n_new, setup.prompt.clone(), session)?,
                 });
+            }
+        }
+        if plan.has(Part::Futures) {
+            let widths = futures::WIDTHS.map(Some).into_iter().chain([None]);
+            for width in widths.take(n_most) {
+                let sample = futures::measure(width, &setup.prompt, session)?;
+                samples.futures.push(sample);
             }
         }
         if let Some(passage) = &setup.passage {

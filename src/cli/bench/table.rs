@@ -3,7 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::bandwidth;
-use super::figures::{Context, Decode, Fork, Prefill, Shares};
+use super::figures::{Context, Decode, Fork, Futures, Prefill, Shares};
+use super::futures::{N_FUTURES, N_TOKENS};
 use super::memory::Memory;
 use super::report::Report;
 use crate::generation::ByteSize;
@@ -27,6 +28,9 @@ impl Display for Report {
         }
         if let Some(fork) = &figures.fork {
             fork_line(fork, f)?;
+        }
+        if let Some(futures) = &figures.futures {
+            futures_table(futures, f)?;
         }
         if let Some(memory) = &figures.memory {
             memory_lines(memory, f)?;
@@ -146,6 +150,29 @@ fn shares_table(decode: &[Decode], f: &mut Formatter<'_>) -> fmt::Result {
                 percent(*chain_and_record),
             )?;
         }
+    }
+    Ok(())
+}
+
+fn futures_table(futures: &[Futures], f: &mut Formatter<'_>) -> fmt::Result {
+    writeln!(
+        f,
+        "\nFutures: {N_FUTURES} of {N_TOKENS} tokens, sampled from all tokens"
+    )?;
+    writeln!(
+        f,
+        "  drawn together   seconds   tok/s all   vs. panes in turn"
+    )?;
+    for row in futures {
+        let width = row.width.map(|width| width.to_string());
+        writeln!(
+            f,
+            "  {:>14}   {:>7.3}   {:>9}   {:>17}",
+            width.as_deref().unwrap_or("panes in turn"),
+            row.secs,
+            speed(row.tokens_per_sec),
+            format!("{:.2} ×", row.speed_against_panes),
+        )?;
     }
     Ok(())
 }

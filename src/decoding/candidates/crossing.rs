@@ -30,16 +30,16 @@ pub(in crate::decoding) struct Bucket {
     pub members: Vec<Candidate>,
 }
 
-/// By how much of itself rounding may change a sum of many probabilities in 64 bits.
+/// The relative rounding error of a 64-bit sum of many probabilities.
 pub(in crate::decoding) const SUM_ROUNDING: f64 = 1e-12;
 
 impl Candidates {
-    /// Returns the first possible candidate, from the most likely on, with which `share` times the sum
-    /// of probabilities reaches `threshold`, or `None` if that of all does not.
+    /// Returns the first possible candidate, from the most likely on, at which `share` times the sum
+    /// of probabilities reaches `threshold`, or `None` if even the sum of all does not.
     ///
-    /// Engines add up 32-bit probabilities. Short sums are added up in the same way, so that one that
-    /// equals the threshold but for rounding reaches it here too. In long sums the engines' errors
-    /// accumulate, each in another way, so those are compared exactly.
+    /// Engines add 32-bit probabilities. Short sums are computed the same way, so a sum that would
+    /// equal the threshold but for rounding reaches it here too. In long sums, each engine
+    /// accumulates different errors, so these are compared exactly.
     pub fn reaching(&mut self, share: f64, threshold: f32) -> Option<Crossing> {
         let softmax = self.softmax();
         let (mut sum, mut below) = (0_f32, 0.0);
@@ -57,9 +57,9 @@ impl Candidates {
         self.crossing(|sum| share * sum * (1.0 + SUM_ROUNDING) >= f64::from(threshold))
     }
 
-    /// Returns the first possible candidate, from the most likely on, whose probability makes the sum
-    /// enough, or `None` if the sum of all is not. `enough` must be monotonic: true for every sum above
-    /// one for which it is true.
+    /// Returns the first possible candidate, from the most likely on, at which the sum of
+    /// probabilities is enough, or `None` if even the sum of all is not. `enough` must be monotonic:
+    /// if it is true for a sum, it is true for every larger sum.
     pub fn crossing(&mut self, enough: impl Fn(f64) -> bool) -> Option<Crossing> {
         let softmax = self.softmax();
         let head = self.head(N_WALKED);

@@ -219,7 +219,7 @@ impl Candidates {
         self.note_removed(before);
     }
 
-    /// Sets the logits below `bar` to −∞, except that of the most likely candidate and its equals.
+    /// Sets the logits below `bar` to −∞. Keeps the largest logit and those equal to it.
     pub fn rule_out_below(&mut self, bar: f32) {
         let bar = bar.min(self.row.max());
         let before = self.softmax();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::FilterSpec;
 use crate::decoding::setting::{Limits, ParamSpec, Scale, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
@@ -45,51 +45,39 @@ const fn threshold_param(field: crate::decoding::Field<Filter>) -> ParamSpec<Fil
 
 impl EpsilonCutoff {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::EpsilonCutoff,
         keys: &["epsilon", "epsilon-cutoff"],
         chip: "epsilon",
         name: "Epsilon cutoff",
         summary: "Drops below this probability",
         help: "Drops every token less likely than this.",
         source: SOURCE,
-        usage: Usage::Rare,
-        phase: Phase::Truncate,
-        ranking: Ranking::KeepsTop,
-        looks_back: false,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             usual: 0.0003..=0.001,
             ..threshold_param(field!(Real, Filter::EpsilonCutoff.epsilon))
         }],
-        usual: || Filter::EpsilonCutoff(Self { epsilon: 0.001 }),
-        tool_keys: &[(Dialect::Transformers, &["epsilon_cutoff"])],
-        llama_samplers: &[],
+        tool_keys: &[(&[Dialect::Transformers], &["epsilon_cutoff"])],
+        ..FilterSpec::new(FilterKind::EpsilonCutoff, || {
+            Filter::EpsilonCutoff(Self { epsilon: 0.001 })
+        })
     };
 }
 
 impl EtaCutoff {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::EtaCutoff,
         keys: &["eta", "eta-cutoff"],
         chip: "eta",
         name: "Eta cutoff",
         summary: "Drops less when unsure",
         help: "Drops the tokens below a threshold that starts here and falls as the entropy rises.",
         source: SOURCE,
-        usage: Usage::Rare,
-        phase: Phase::Truncate,
-        ranking: Ranking::KeepsTop,
-        looks_back: false,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             usual: 0.0003..=0.004,
             ..threshold_param(field!(Real, Filter::EtaCutoff.epsilon))
         }],
-        usual: || Filter::EtaCutoff(Self { epsilon: 0.001 }),
-        tool_keys: &[(Dialect::Transformers, &["eta_cutoff"])],
-        llama_samplers: &[],
+        tool_keys: &[(&[Dialect::Transformers], &["eta_cutoff"])],
+        ..FilterSpec::new(FilterKind::EtaCutoff, || {
+            Filter::EtaCutoff(Self { epsilon: 0.001 })
+        })
     };
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Window;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking};
 use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
 
@@ -48,19 +48,15 @@ impl Default for Dry {
 
 impl Dry {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::Dry,
         keys: &["dry"],
         chip: "dry",
         name: "DRY",
         summary: "Penalizes long repetitions",
         help: "Penalizes tokens that would extend a repetition, more strongly the longer it is.",
         source: "p-e-w 2024, \"DRY: A modern repetition penalty that reliably prevents looping\"",
-        usage: Usage::Rare,
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
         looks_back: true,
-        random: false,
-        generalizes: None,
         params: &[
             ParamSpec {
                 range: 0.0..=2.0,
@@ -91,17 +87,17 @@ impl Dry {
                 ..ParamSpec::new(field!(Count, Filter::Dry.allowed_length))
             },
         ],
-        usual: || {
+        tool_keys: &[(
+            &[Dialect::LlamaCpp],
+            &["dry_multiplier", "dry_base", "dry_allowed_length"],
+        )],
+        llama_samplers: &["dry", "d"],
+        ..FilterSpec::new(FilterKind::Dry, || {
             Filter::Dry(Self {
                 window: Window::ALL,
                 ..Self::default()
             })
-        },
-        tool_keys: &[(
-            Dialect::LlamaCpp,
-            &["dry_multiplier", "dry_base", "dry_allowed_length"],
-        )],
-        llama_samplers: &["dry", "d"],
+        })
     };
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Temperature;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::{FilterSpec, Phase};
 use crate::decoding::rules::Rules;
 use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
@@ -27,7 +27,6 @@ pub struct DynamicTemperature {
 
 impl DynamicTemperature {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::DynamicTemperature,
         keys: &["dyn-temp", "dynamic-temperature"],
         chip: "dyn-temp",
         name: "Dynamic temperature",
@@ -35,11 +34,7 @@ impl DynamicTemperature {
         help: "The middle of a temperature that rises when the model is unsure and falls when it is \
                sure; with a range of 0 it stays constant.",
         source: "kalomaze 2023, \"Dynamic Temperature Sampling\"",
-        usage: Usage::Rare,
         phase: Phase::Reshape,
-        ranking: Ranking::KeepsTop,
-        looks_back: false,
-        random: false,
         generalizes: Some(FilterKind::Temperature),
         params: &[
             ParamSpec {
@@ -69,18 +64,18 @@ impl DynamicTemperature {
                 ..ParamSpec::new(field!(Real, Filter::DynamicTemperature.exponent))
             },
         ],
-        usual: || {
+        tool_keys: &[(
+            &[Dialect::LlamaCpp],
+            &["temperature", "dynatemp_range", "dynatemp_exponent"],
+        )],
+        llama_samplers: &["temperature"],
+        ..FilterSpec::new(FilterKind::DynamicTemperature, || {
             Filter::DynamicTemperature(Self {
                 temperature: 1.0,
                 range: 0.5,
                 exponent: 1.0,
             })
-        },
-        tool_keys: &[(
-            Dialect::LlamaCpp,
-            &["temperature", "dynatemp_range", "dynatemp_exponent"],
-        )],
-        llama_samplers: &["temperature"],
+        })
     };
 
     /// Whether it is a plain temperature: it has no range to move in.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking};
 use crate::decoding::setting::SettingError;
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
 
@@ -32,7 +32,6 @@ pub struct TokenBias {
 
 impl LogitBias {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::LogitBias,
         keys: &["bias", "logit-bias"],
         chip: "bias",
         name: "Logit bias",
@@ -40,23 +39,16 @@ impl LogitBias {
         help: "Adds a bias to the logits of chosen tokens, or bans them: a bias of 1 makes a token 2.7 \
                times as likely relative to the others. 0 has no effect; -5 to 5 is usual.",
         source: "No paper: the `logit_bias` of OpenAI's API, which most engines have adopted",
-        usage: Usage::Rare,
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
-        looks_back: false,
-        random: false,
-        generalizes: None,
-        params: &[],
-        usual: || Filter::LogitBias(Self::default()),
         tool_keys: &[
-            (Dialect::LlamaCpp, &["logit_bias"]),
+            (&[Dialect::LlamaCpp, Dialect::OpenAi], &["logit_bias"]),
             (
-                Dialect::Transformers,
+                &[Dialect::Transformers],
                 &["sequence_bias", "bad_words_ids", "suppress_tokens"],
             ),
-            (Dialect::OpenAi, &["logit_bias"]),
         ],
-        llama_samplers: &[],
+        ..FilterSpec::new(FilterKind::LogitBias, || Filter::LogitBias(Self::default()))
     };
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::{FilterSpec, Usage};
 use crate::decoding::rules::Equal;
 use crate::decoding::setting::{ParamSpec, Scale, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
@@ -23,7 +23,6 @@ pub struct MinP {
 
 impl MinP {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::MinP,
         keys: &["min-p"],
         chip: "min-p",
         name: "Min-p",
@@ -32,11 +31,6 @@ impl MinP {
         source: "Nguyen et al. 2024, \"Turning Up the Heat: Min-p Sampling for Creative and Coherent \
                  LLM Outputs\"",
         usage: Usage::Common,
-        phase: Phase::Truncate,
-        ranking: Ranking::KeepsTop,
-        looks_back: false,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             range: 0.001..=1.0,
             neutral: Some(0.0),
@@ -45,13 +39,12 @@ impl MinP {
             scale: Scale::Logarithmic,
             ..ParamSpec::new(field!(Real, Filter::MinP.p))
         }],
-        usual: || Filter::MinP(Self { p: 0.05 }),
-        tool_keys: &[
-            (Dialect::LlamaCpp, &["min_p"]),
-            (Dialect::Ollama, &["min_p"]),
-            (Dialect::Transformers, &["min_p"]),
-        ],
+        tool_keys: &[(
+            &[Dialect::LlamaCpp, Dialect::Ollama, Dialect::Transformers],
+            &["min_p"],
+        )],
         llama_samplers: &["min_p", "m"],
+        ..FilterSpec::new(FilterKind::MinP, || Filter::MinP(Self { p: 0.05 }))
     };
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Window;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking};
 use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, History, StageContext, TokenId};
 
@@ -24,7 +24,6 @@ pub struct NoRepeatNgram {
 
 impl NoRepeatNgram {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::NoRepeatNgram,
         keys: &["no-repeat", "no-repeat-ngram"],
         chip: "no-repeat",
         name: "No-repeat n-gram",
@@ -32,12 +31,9 @@ impl NoRepeatNgram {
         help: "Bans every token that would complete a sequence of this many tokens that has already \
                appeared.",
         source: "Paulus, Xiong, Socher 2017, \"A Deep Reinforced Model for Abstractive Summarization\"",
-        usage: Usage::Rare,
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
         looks_back: true,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             unit: "tokens",
             range: 0.0..=10.0,
@@ -47,14 +43,13 @@ impl NoRepeatNgram {
             decimals: 0,
             ..ParamSpec::new(field!(Count, Filter::NoRepeatNgram.n))
         }],
-        usual: || {
+        tool_keys: &[(&[Dialect::Transformers], &["no_repeat_ngram_size"])],
+        ..FilterSpec::new(FilterKind::NoRepeatNgram, || {
             Filter::NoRepeatNgram(Self {
                 n: 3,
                 window: Window::ALL,
             })
-        },
-        tool_keys: &[(Dialect::Transformers, &["no_repeat_ngram_size"])],
-        llama_samplers: &[],
+        })
     };
 
     /// Returns the tokens that would repeat an n-gram.

@@ -10,6 +10,18 @@ use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
 use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
+/// Returns what the descriptions of all penalties have in common.
+const fn penalty_spec(kind: FilterKind, usual: fn() -> Filter) -> FilterSpec {
+    FilterSpec {
+        usage: Usage::Common,
+        phase: Phase::Adjust,
+        ranking: Ranking::Changes,
+        looks_back: true,
+        llama_samplers: &["penalties", "e"],
+        ..FilterSpec::new(kind, usual)
+    }
+}
+
 /// Divides the positive logits of tokens in the window by `penalty`, and multiplies their other
 /// logits by it, however often they appear. 1 has no effect.
 ///
@@ -26,7 +38,6 @@ pub struct RepetitionPenalty {
 
 impl RepetitionPenalty {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::RepetitionPenalty,
         keys: &[
             "repeat",
             "repeat-penalty",
@@ -40,12 +51,6 @@ impl RepetitionPenalty {
                multiplies their other logits by it.",
         source: "Keskar et al. 2019, \"CTRL: A Conditional Transformer Language Model for Controllable \
                  Generation\"",
-        usage: Usage::Common,
-        phase: Phase::Adjust,
-        ranking: Ranking::Changes,
-        looks_back: true,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             range: 1.0..=2.0,
             limits: Limits::Above(0.0),
@@ -53,18 +58,16 @@ impl RepetitionPenalty {
             usual: 1.05..=1.3,
             ..ParamSpec::new(field!(Real, Filter::RepetitionPenalty.penalty))
         }],
-        usual: || {
+        tool_keys: &[
+            (&[Dialect::LlamaCpp, Dialect::Ollama], &["repeat_penalty"]),
+            (&[Dialect::Transformers], &["repetition_penalty"]),
+        ],
+        ..penalty_spec(FilterKind::RepetitionPenalty, || {
             Filter::RepetitionPenalty(Self {
                 penalty: 1.1,
                 window: Window::LAST_64,
             })
-        },
-        tool_keys: &[
-            (Dialect::LlamaCpp, &["repeat_penalty"]),
-            (Dialect::Ollama, &["repeat_penalty"]),
-            (Dialect::Transformers, &["repetition_penalty"]),
-        ],
-        llama_samplers: &["penalties", "e"],
+        })
     };
 }
 
@@ -113,19 +116,12 @@ pub struct FrequencyPenalty {
 
 impl FrequencyPenalty {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::FrequencyPenalty,
         keys: &["frequency", "frequency-penalty"],
         chip: "frequency",
         name: "Frequency penalty",
         summary: "Penalizes each repetition",
         help: "Subtracts this from a token's logit for each time it has already appeared.",
         source: "No paper: defined in the reference of OpenAI's API",
-        usage: Usage::Common,
-        phase: Phase::Adjust,
-        ranking: Ranking::Changes,
-        looks_back: true,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             range: -2.0..=2.0,
             limits: Limits::Finite,
@@ -133,18 +129,16 @@ impl FrequencyPenalty {
             usual: 0.1..=1.0,
             ..ParamSpec::new(field!(Real, Filter::FrequencyPenalty.penalty))
         }],
-        usual: || {
+        tool_keys: &[(
+            &[Dialect::LlamaCpp, Dialect::Ollama, Dialect::OpenAi],
+            &["frequency_penalty"],
+        )],
+        ..penalty_spec(FilterKind::FrequencyPenalty, || {
             Filter::FrequencyPenalty(Self {
                 penalty: 0.5,
                 window: Window::LAST_64,
             })
-        },
-        tool_keys: &[
-            (Dialect::LlamaCpp, &["frequency_penalty"]),
-            (Dialect::Ollama, &["frequency_penalty"]),
-            (Dialect::OpenAi, &["frequency_penalty"]),
-        ],
-        llama_samplers: &["penalties", "e"],
+        })
     };
 }
 
@@ -185,19 +179,12 @@ pub struct PresencePenalty {
 
 impl PresencePenalty {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::PresencePenalty,
         keys: &["presence", "presence-penalty"],
         chip: "presence",
         name: "Presence penalty",
         summary: "Penalizes tokens just once",
         help: "Subtracts this from the logit of every token that has already appeared, however often.",
         source: "No paper: defined in the reference of OpenAI's API",
-        usage: Usage::Common,
-        phase: Phase::Adjust,
-        ranking: Ranking::Changes,
-        looks_back: true,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             range: -2.0..=2.0,
             limits: Limits::Finite,
@@ -205,18 +192,16 @@ impl PresencePenalty {
             usual: 0.1..=1.0,
             ..ParamSpec::new(field!(Real, Filter::PresencePenalty.penalty))
         }],
-        usual: || {
+        tool_keys: &[(
+            &[Dialect::LlamaCpp, Dialect::Ollama, Dialect::OpenAi],
+            &["presence_penalty"],
+        )],
+        ..penalty_spec(FilterKind::PresencePenalty, || {
             Filter::PresencePenalty(Self {
                 penalty: 0.5,
                 window: Window::LAST_64,
             })
-        },
-        tool_keys: &[
-            (Dialect::LlamaCpp, &["presence_penalty"]),
-            (Dialect::Ollama, &["presence_penalty"]),
-            (Dialect::OpenAi, &["presence_penalty"]),
-        ],
-        llama_samplers: &["penalties", "e"],
+        })
     };
 }
 

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking};
 use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
@@ -23,7 +23,6 @@ pub struct QuadraticSmoothing {
 
 impl QuadraticSmoothing {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::QuadraticSmoothing,
         keys: &["smooth", "smoothing", "quadratic"],
         chip: "smooth",
         name: "Quadratic smoothing",
@@ -32,13 +31,9 @@ impl QuadraticSmoothing {
                contenders gain, distant ones lose.",
         source: "kalomaze 2024, \"Smooth Sampling / Quadratic Sampling\", with the curve of \
                  text-generation-webui",
-        usage: Usage::Rare,
         phase: Phase::Reshape,
         // It can round two close logits to the same value, and then the lower id comes first.
         ranking: Ranking::KeepsOrder,
-        looks_back: false,
-        random: false,
-        generalizes: None,
         params: &[
             ParamSpec {
                 range: 0.0..=2.0,
@@ -58,14 +53,12 @@ impl QuadraticSmoothing {
                 ..ParamSpec::new(field!(Real, Filter::QuadraticSmoothing.curve))
             },
         ],
-        usual: || {
+        ..FilterSpec::new(FilterKind::QuadraticSmoothing, || {
             Filter::QuadraticSmoothing(Self {
                 factor: 0.3,
                 curve: 1.0,
             })
-        },
-        tool_keys: &[],
-        llama_samplers: &[],
+        })
     };
 }
 

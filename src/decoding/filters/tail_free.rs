@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::FilterSpec;
 use crate::decoding::setting::{ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
@@ -20,7 +20,6 @@ pub struct TailFree {
 
 impl TailFree {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::TailFree,
         keys: &["tail-free", "tfs"],
         chip: "tail-free",
         name: "Tail-free",
@@ -28,20 +27,12 @@ impl TailFree {
         help: "Drops the tail where the sorted probabilities flatten out, keeping this share of their \
                curvature.",
         source: "Phénix, Egan 2020, \"A New Way of Sampling Text: Tail Free Sampling\"",
-        usage: Usage::Rare,
-        phase: Phase::Truncate,
-        ranking: Ranking::KeepsTop,
-        looks_back: false,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             neutral: Some(1.0),
             usual: 0.95..=0.95,
             ..ParamSpec::new(field!(Real, Filter::TailFree.z))
         }],
-        usual: || Filter::TailFree(Self { z: 0.95 }),
-        tool_keys: &[],
-        llama_samplers: &[],
+        ..FilterSpec::new(FilterKind::TailFree, || Filter::TailFree(Self { z: 0.95 }))
     };
 }
 

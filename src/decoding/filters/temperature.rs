@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::{FilterSpec, Phase, Usage};
 use crate::decoding::rules::Rules;
 use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
@@ -21,7 +21,6 @@ pub struct Temperature {
 
 impl Temperature {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::Temperature,
         keys: &["temp", "temperature", "T"],
         chip: "T",
         name: "Temperature",
@@ -31,10 +30,6 @@ impl Temperature {
         source: "Ackley, Hinton, Sejnowski 1985, \"A Learning Algorithm for Boltzmann Machines\"",
         usage: Usage::Common,
         phase: Phase::Reshape,
-        ranking: Ranking::KeepsTop,
-        looks_back: false,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             range: 0.0..=2.0,
             limits: Limits::AtLeast(0.0),
@@ -42,14 +37,19 @@ impl Temperature {
             usual: 0.5..=1.2,
             ..ParamSpec::new(field!(Real, Filter::Temperature.temperature))
         }],
-        usual: || Filter::Temperature(Self { temperature: 0.8 }),
-        tool_keys: &[
-            (Dialect::LlamaCpp, &["temperature"]),
-            (Dialect::Ollama, &["temperature"]),
-            (Dialect::Transformers, &["temperature"]),
-            (Dialect::OpenAi, &["temperature"]),
-        ],
+        tool_keys: &[(
+            &[
+                Dialect::LlamaCpp,
+                Dialect::Ollama,
+                Dialect::Transformers,
+                Dialect::OpenAi,
+            ],
+            &["temperature"],
+        )],
         llama_samplers: &["temperature", "temp", "t"],
+        ..FilterSpec::new(FilterKind::Temperature, || {
+            Filter::Temperature(Self { temperature: 0.8 })
+        })
     };
 }
 

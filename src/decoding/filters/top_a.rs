@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::FilterSpec;
 use crate::decoding::setting::{ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
@@ -19,7 +19,6 @@ pub struct TopA {
 
 impl TopA {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::TopA,
         keys: &["top-a"],
         chip: "top-a",
         name: "Top-a",
@@ -27,20 +26,12 @@ impl TopA {
         help: "Drops the tokens less likely than this factor times the square of the highest \
                probability.",
         source: "Bo Peng 2021, \"RWKV-LM\", the top-a sampling method",
-        usage: Usage::Rare,
-        phase: Phase::Truncate,
-        ranking: Ranking::KeepsTop,
-        looks_back: false,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             neutral: Some(0.0),
             usual: 0.2..=0.2,
             ..ParamSpec::new(field!(Real, Filter::TopA.a))
         }],
-        usual: || Filter::TopA(Self { a: 0.2 }),
-        tool_keys: &[],
-        llama_samplers: &[],
+        ..FilterSpec::new(FilterKind::TopA, || Filter::TopA(Self { a: 0.2 }))
     };
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::{FilterSpec, Usage};
 use crate::decoding::rules::{Rules, Ties};
 use crate::decoding::setting::{Limits, ParamSpec, Scale, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
@@ -21,7 +21,6 @@ pub struct TopK {
 
 impl TopK {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::TopK,
         keys: &["top-k"],
         chip: "top-k",
         name: "Top-k",
@@ -29,11 +28,6 @@ impl TopK {
         help: "Keeps this many of the most likely tokens and drops the rest.",
         source: "Fan, Lewis, Dauphin 2018, \"Hierarchical Neural Story Generation\"",
         usage: Usage::Common,
-        phase: Phase::Truncate,
-        ranking: Ranking::KeepsTop,
-        looks_back: false,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             unit: "tokens",
             range: 1.0..=1000.0,
@@ -44,13 +38,12 @@ impl TopK {
             scale: Scale::Logarithmic,
             ..ParamSpec::new(field!(Count, Filter::TopK.k))
         }],
-        usual: || Filter::TopK(Self { k: 40 }),
-        tool_keys: &[
-            (Dialect::LlamaCpp, &["top_k"]),
-            (Dialect::Ollama, &["top_k"]),
-            (Dialect::Transformers, &["top_k"]),
-        ],
+        tool_keys: &[(
+            &[Dialect::LlamaCpp, Dialect::Ollama, Dialect::Transformers],
+            &["top_k"],
+        )],
         llama_samplers: &["top_k", "k"],
+        ..FilterSpec::new(FilterKind::TopK, || Filter::TopK(Self { k: 40 }))
     };
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::FilterSpec;
 use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
@@ -21,19 +21,12 @@ pub struct TopNSigma {
 
 impl TopNSigma {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::TopNSigma,
         keys: &["top-nσ", "top-n-sigma", "n-sigma"],
         chip: "top-nσ",
         name: "Top-nσ",
         summary: "Keeps logits near the best",
         help: "Keeps the tokens whose logit is at most this many standard deviations below the best.",
         source: "Tang, Liu, Yang, Zhang, Wang 2024, \"Top-nσ: Not All Logits Are You Need\"",
-        usage: Usage::Rare,
-        phase: Phase::Truncate,
-        ranking: Ranking::KeepsTop,
-        looks_back: false,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             unit: "σ",
             range: 0.0..=5.0,
@@ -42,9 +35,9 @@ impl TopNSigma {
             usual: 1.0..=1.0,
             ..ParamSpec::new(field!(Real, Filter::TopNSigma.n))
         }],
-        usual: || Filter::TopNSigma(Self { n: 1.0 }),
-        tool_keys: &[(Dialect::LlamaCpp, &["top_n_sigma"])],
+        tool_keys: &[(&[Dialect::LlamaCpp], &["top_n_sigma"])],
         llama_samplers: &["top_n_sigma", "s"],
+        ..FilterSpec::new(FilterKind::TopNSigma, || Filter::TopNSigma(Self { n: 1.0 }))
     };
 }
 

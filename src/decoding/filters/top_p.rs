@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::{FilterSpec, Usage};
 use crate::decoding::rules::{Mass, Rules, TopPZero};
 use crate::decoding::setting::{ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
@@ -22,7 +22,6 @@ pub struct TopP {
 
 impl TopP {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::TopP,
         keys: &["top-p", "nucleus"],
         chip: "top-p",
         name: "Top-p",
@@ -32,24 +31,22 @@ impl TopP {
         source: "Holtzman, Buys, Du, Forbes, Choi 2019, \"The Curious Case of Neural Text \
                  Degeneration\"",
         usage: Usage::Common,
-        phase: Phase::Truncate,
-        ranking: Ranking::KeepsTop,
-        looks_back: false,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             neutral: Some(1.0),
             usual: 0.8..=0.95,
             ..ParamSpec::new(field!(Real, Filter::TopP.p))
         }],
-        usual: || Filter::TopP(Self { p: 0.9 }),
-        tool_keys: &[
-            (Dialect::LlamaCpp, &["top_p"]),
-            (Dialect::Ollama, &["top_p"]),
-            (Dialect::Transformers, &["top_p"]),
-            (Dialect::OpenAi, &["top_p"]),
-        ],
+        tool_keys: &[(
+            &[
+                Dialect::LlamaCpp,
+                Dialect::Ollama,
+                Dialect::Transformers,
+                Dialect::OpenAi,
+            ],
+            &["top_p"],
+        )],
         llama_samplers: &["top_p", "nucleus", "p"],
+        ..FilterSpec::new(FilterKind::TopP, || Filter::TopP(Self { p: 0.9 }))
     };
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::decoding::candidates::SUM_ROUNDING;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::{FilterSpec, Ranking};
 use crate::decoding::rules::TypicalRule;
 use crate::decoding::setting::{ParamSpec, field};
 use crate::decoding::{Candidate, Candidates, Filter, FilterKind, StageContext, TokenId};
@@ -26,7 +26,6 @@ pub struct TypicalP {
 
 impl TypicalP {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::TypicalP,
         keys: &["typical-p", "typical", "typ-p"],
         chip: "typical-p",
         name: "Typical-p",
@@ -34,24 +33,18 @@ impl TypicalP {
         help: "Keeps the tokens whose surprise is closest to the entropy, the surprise to be expected, \
                until their probabilities add up to this value.",
         source: "Meister, Pimentel, Wiher, Cotterell 2022, \"Locally Typical Sampling\"",
-        usage: Usage::Rare,
-        phase: Phase::Truncate,
         ranking: Ranking::KeepsOrder,
-        looks_back: false,
-        random: false,
-        generalizes: None,
         params: &[ParamSpec {
             neutral: Some(1.0),
             usual: 0.9..=0.9,
             ..ParamSpec::new(field!(Real, Filter::TypicalP.p))
         }],
-        usual: || Filter::TypicalP(Self { p: 0.9 }),
-        tool_keys: &[
-            (Dialect::LlamaCpp, &["typical_p"]),
-            (Dialect::Ollama, &["typical_p"]),
-            (Dialect::Transformers, &["typical_p"]),
-        ],
+        tool_keys: &[(
+            &[Dialect::LlamaCpp, Dialect::Ollama, Dialect::Transformers],
+            &["typical_p"],
+        )],
         llama_samplers: &["typ_p", "typical_p", "typical", "typ", "y"],
+        ..FilterSpec::new(FilterKind::TypicalP, || Filter::TypicalP(Self { p: 0.9 }))
     };
 }
 

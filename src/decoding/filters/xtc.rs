@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
-use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::filter_spec::{FilterSpec, Ranking};
 use crate::decoding::setting::{ParamSpec, field};
 use crate::decoding::{Candidate, Candidates, Filter, FilterKind, StageContext};
 
@@ -22,7 +22,6 @@ pub struct Xtc {
 
 impl Xtc {
     pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
-        kind: FilterKind::Xtc,
         keys: &["xtc"],
         chip: "xtc",
         name: "XTC",
@@ -30,12 +29,8 @@ impl Xtc {
         help: "With this probability, drops every token above the threshold except the least likely of \
                them.",
         source: "p-e-w 2024, \"Exclude Top Choices (XTC): A sampler that boosts creativity\"",
-        usage: Usage::Rare,
-        phase: Phase::Truncate,
         ranking: Ranking::KeepsOrder,
-        looks_back: false,
         random: true,
-        generalizes: None,
         params: &[
             ParamSpec {
                 neutral: Some(0.0),
@@ -52,14 +47,14 @@ impl Xtc {
                 ..ParamSpec::new(field!(Real, Filter::Xtc.threshold))
             },
         ],
-        usual: || {
+        tool_keys: &[(&[Dialect::LlamaCpp], &["xtc_probability", "xtc_threshold"])],
+        llama_samplers: &["xtc", "x"],
+        ..FilterSpec::new(FilterKind::Xtc, || {
             Filter::Xtc(Self {
                 probability: 0.5,
                 threshold: 0.1,
             })
-        },
-        tool_keys: &[(Dialect::LlamaCpp, &["xtc_probability", "xtc_threshold"])],
-        llama_samplers: &["xtc", "x"],
+        })
     };
 }
 

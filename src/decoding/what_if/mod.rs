@@ -37,7 +37,8 @@ pub enum WhatIf {
 }
 
 impl WhatIf {
-    /// Returns the token that would be drawn, surely or most likely, or `None` if it is not recorded.
+    /// Returns the token that would certainly or probably be sampled, or `None` if it was not
+    /// recorded.
     pub const fn token(self) -> Option<TokenId> {
         match self {
             Self::Exact(token) | Self::Bounded(token) => Some(token),
@@ -46,9 +47,11 @@ impl WhatIf {
     }
 }
 
-/// Runs a chain over a recorded distribution, with the tokens and the coins of its step.
+/// Runs a chain over a recorded distribution, with the history and the coins of its step. Returns
+/// `None` if nothing was recorded.
 ///
-/// A selector that learns is asked as at the beginning of a text, so its answer is never exact.
+/// An adaptive selector starts with the state that it has at the beginning of a text, so its answer
+/// is never exact.
 pub fn what_if(
     evidence: &Evidence,
     chain: &ChainConfig,
@@ -88,14 +91,14 @@ pub fn what_if_prob(
 pub(super) struct Recorded<'a> {
     pub(super) head: Candidates,
     pub(super) tail: Option<Tail<'a>>,
-    /// Whether all that was decided so far holds whatever the tail is.
+    /// Whether every decision so far holds for any tail.
     pub(super) sure: bool,
-    /// Whether the most likely one is known, be it unsure which others are left.
+    /// Whether the most likely candidate is known, even if it is not known which others are left.
     best_sure: bool,
 }
 
 impl<'a> Recorded<'a> {
-    /// All that was recorded of a step.
+    /// Returns everything that was recorded of a step, or `None` if nothing was.
     pub(super) fn of(evidence: &'a Evidence) -> Option<Self> {
         match &evidence.detail {
             Detail::HeadOnly => Self::of_head(evidence),
@@ -114,7 +117,7 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// The head and the totals, which are enough for most settings.
+    /// Returns the head and the totals, which are enough for most settings.
     pub(super) fn of_head(evidence: &Evidence) -> Option<Self> {
         let entries = evidence.head.iter().map(|ranked| Candidate {
             token: ranked.token,
@@ -128,7 +131,7 @@ impl<'a> Recorded<'a> {
         })
     }
 
-    /// What is left after the stages of a chain.
+    /// Applies the stages of a chain.
     fn after(mut self, chain: &ChainConfig, history: History<'_>, coins: Coins) -> Self {
         let mut context = StageContext {
             history,
@@ -254,14 +257,14 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// What lowers scores changes recorded ones exactly, and takes from the tail at most what as many
-    /// of the likeliest would hold as the rule looks at.
+    /// Applies a filter that only lowers logits. Recorded logits change exactly. The tail loses at
+    /// most the mass of its `n_seen` most likely tokens.
     fn lower(&mut self, filter: &Filter, n_seen: usize, context: StageContext<'_>, tail: Tail<'a>) {
         if n_seen == 0 {
             return;
         }
         if let Filter::NoRepeatNgram(rule) = filter {
-            // Where all that is recorded is ruled out, one of the others is drawn.
+            // If every recorded token is banned, one of the others is sampled.
             let banned = rule.banned(context.history);
             if self.head.iter().all(|next| banned.contains(&next.token)) {
                 (self.sure, self.best_sure) = (false, false);
@@ -294,7 +297,7 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// The least and the most that the tail weighs beside the head.
+    /// Returns the bounds of the tail's mass, as multiples of the mass of the head.
     pub(super) fn tail_shares(&mut self, tail: Tail<'a>) -> (f64, f64) {
         let ln_head = self.head.softmax().log_sum_exp;
         (
@@ -323,7 +326,8 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// On the bar the recorded ones come first; how long they are on it depends on the tail.
+    /// Draws with a coin where a tail is left. Recorded tokens come first on the cumulative
+    /// distribution; the share that they take of it depends on the mass of the tail.
     fn draw_beside(&mut self, tail: Tail<'a>, coin: f64) -> WhatIf {
         let (light, heavy) = self.tail_shares(tail);
         let from = coin * (1.0 + light) - ROUNDING;

@@ -1,33 +1,35 @@
-//! What is known of the tokens that were not recorded by name.
+//! What is known about the tokens that were not recorded by name.
 
 use super::ROUNDING;
 use crate::decoding::detail::{Histogram, Summary};
 use crate::decoding::{Candidate, Evidence, TokenId};
 
-/// What is known of the tokens that were not recorded; masses are sums of `exp(logit)`, kept as
-/// natural logarithms.
+/// What is known about the tokens that were not recorded. A mass is a sum of `exp(logit)`, stored as
+/// its natural logarithm.
 #[derive(Clone, Copy)]
 pub(in crate::decoding) struct Tail<'a> {
-    /// There are at most so many.
+    /// The largest possible number of tokens.
     pub(in crate::decoding) n: f64,
     pub(super) ln_least: f64,
     pub(super) ln_most: f64,
-    /// No logit is larger; that of the last recorded token is as large, and comes before any equal.
+    /// The logit of `last`. No token of the tail has a larger one, and `last` precedes those that
+    /// have the same.
     pub(super) max_logit: f32,
+    /// The last recorded token.
     pub(super) last: TokenId,
-    /// Whether recorded tokens have fallen among them.
+    /// Whether recorded tokens have fallen into the tail.
     pub(in crate::decoding) mixed: bool,
-    /// `None` if there is no histogram, or a stage has cut some of the tail.
+    /// `None` if no histogram was recorded or a stage has dropped part of the tail.
     pub(super) shape: Option<Shape<'a>>,
 }
 
-/// A histogram of the tail, and what has happened to the tail since.
+/// A histogram of the tail, and how the tail has changed since it was recorded.
 #[derive(Clone, Copy)]
 pub(super) struct Shape<'a> {
     histogram: &'a Histogram,
-    /// The largest logit as recorded.
+    /// The largest recorded logit.
     max_logit: f64,
-    /// What all logits have been multiplied by.
+    /// The factor by which all logits have been multiplied.
     power: f64,
     /// At most this many tokens have fallen below their recorded logit.
     n_lowered: f64,
@@ -36,7 +38,7 @@ pub(super) struct Shape<'a> {
 }
 
 impl<'a> Tail<'a> {
-    /// The tail below the head, or `None` if the head is everything.
+    /// Returns the tail below the head, or `None` if the head holds every candidate.
     pub(super) fn below_head(evidence: &Evidence) -> Option<Self> {
         let last = evidence.head.last()?;
         let last = Candidate {
@@ -44,10 +46,10 @@ impl<'a> Tail<'a> {
             logit: last.logit,
         };
         let known = evidence.head.iter().map(|ranked| ranked.prob).sum();
-        Self::below(evidence, last, (evidence.head.len(), known))
+        Self::below(evidence, last, evidence.head.len(), known)
     }
 
-    /// The tail below the candidates of a summary.
+    /// Returns the tail below the candidates of a summary.
     pub(super) fn below_summary(evidence: &Evidence, summary: &'a Summary) -> Option<Self> {
         let named = &summary.candidates;
         let last =
@@ -59,7 +61,7 @@ impl<'a> Tail<'a> {
         let probs = named
             .iter()
             .map(|next| (f64::from(next.logit) - evidence.log_sum_exp).exp());
-        let tail = Self::below(evidence, last, (named.len(), probs.sum()))?;
+        let tail = Self::below(evidence, last, named.len(), probs.sum())?;
         let shape = Shape {
             histogram: &summary.tail,
             max_logit: f64::from(last.logit),
@@ -76,7 +78,9 @@ impl<'a> Tail<'a> {
         })
     }
 
-    fn below(evidence: &Evidence, last: Candidate, (n_known, known): (usize, f64)) -> Option<Self> {
+    /// Returns the tail below `last`, given the number of known candidates and the sum of their
+    /// probabilities.
+    fn below(evidence: &Evidence, last: Candidate, n_known: usize, known: f64) -> Option<Self> {
         let n = f64::from(evidence.n_candidates) - n_known as f64;
         let unknown = 1.0 - known;
         let ln_most = (unknown + ROUNDING).ln() + evidence.log_sum_exp;
@@ -91,11 +95,11 @@ impl<'a> Tail<'a> {
         })
     }
 
-    /// The tail with all logits divided by a temperature.
+    /// Divides all logits by a temperature.
     ///
-    /// A sum of powers `w^a`, where only the sum of the `w` is known, lies between that of equal `w`
-    /// and that of as few as can be; which is the larger one depends on whether `a` is above 1. A
-    /// histogram narrows that down.
+    /// If only the sum of the weights `w` is known, the sum of their powers `w^a` is bounded by two
+    /// extremes: all weights equal, and as few nonzero weights as possible. Which one is the larger
+    /// depends on whether `a` exceeds 1. A histogram narrows the bounds.
     pub(super) fn heated(self, temperature: f32) -> Self {
         let power = 1.0 / f64::from(temperature);
         let few = |ln_mass: f64| ln_mass + (power - 1.0) * f64::from(self.max_logit);
@@ -122,7 +126,7 @@ impl<'a> Tail<'a> {
         }
     }
 
-    /// The tail after at most `n_seen` of its tokens have been lowered.
+    /// Lowers at most `n_seen` of the tokens, by an unknown amount.
     pub(super) fn lowered(self, n_seen: usize) -> Self {
         let ln_lost = (n_seen as f64).ln() + f64::from(self.max_logit);
         let left = (1.0 - (ln_lost - self.ln_least).exp()).max(0.0);
@@ -136,7 +140,7 @@ impl<'a> Tail<'a> {
         }
     }
 
-    /// The tail with recorded tokens that have fallen into it.
+    /// Adds recorded tokens that have fallen into the tail.
     pub(super) fn joined_by(self, sunk: &[Candidate]) -> Self {
         let logits = || sunk.iter().map(|next| f64::from(next.logit));
         let n_sunk = sunk.len() as f64;
@@ -155,7 +159,7 @@ impl<'a> Tail<'a> {
 }
 
 impl Shape<'_> {
-    /// The least and the most mass, as natural logarithms.
+    /// Returns the bounds of the mass, as natural logarithms.
     fn ln_masses(&self) -> (f64, f64) {
         let (ln_least, ln_most) = self.histogram.ln_masses(self.power);
         let ln_largest = self.power * self.max_logit;
@@ -166,7 +170,7 @@ impl Shape<'_> {
     }
 }
 
-/// `ln(exp(a) + exp(b))`, also where these exponentials are too large for a number.
+/// Returns `ln(exp(a) + exp(b))` without overflow.
 fn ln_sum(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY {

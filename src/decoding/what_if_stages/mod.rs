@@ -45,29 +45,28 @@ pub enum KnownCount {
 pub struct KnownStage {
     /// The probabilities of `Evidence::head`, in that order.
     pub probs: Vec<KnownProb>,
-    /// How many candidates are left.
     pub n_kept: KnownCount,
-    /// Shannon entropy in nats; nothing where it is not known.
+    /// The Shannon entropy in nats, or `None` if it is unknown.
     pub entropy_nats: Option<f64>,
-    /// The probability, as it stood before, of all that this stage cut; nothing where it is not
-    /// known.
+    /// The probability that this stage dropped, measured before it, or `None` if it is unknown.
     pub mass_removed: Option<f64>,
 }
 
-/// The way through the whole chain.
+/// The answers for every stage of a chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIfStages {
-    /// After each stage that is switched on.
+    /// One for each stage that is on.
     pub stages: Vec<KnownStage>,
-    /// What would be drawn.
+    /// Which token would be sampled.
     pub outcome: WhatIf,
 }
 
-/// Runs a chain over a recorded distribution, and tells what is known after each stage.
+/// Runs a chain over a recorded distribution, and returns what is known after each stage. Returns
+/// `None` if nothing was recorded.
 ///
-/// `reports` are what the record tells of the chain's first stages, where they were run as they are
-/// set here. What they hold is taken from them, and if the distribution itself does not decide the
-/// outcome, only the stages after them are run again.
+/// `reports` are the recorded reports of the chain's first stages, as far as their settings are the
+/// same. They are used as they are. If the recorded distribution does not decide the outcome, only
+/// the stages after them run again.
 pub fn what_if_stages(
     evidence: &Evidence,
     reports: &[StageReport],
@@ -111,10 +110,10 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the chain from a distribution that its first `n_in_base` stages have left.
+    /// Runs the chain from `base`, the distribution after its first `n_in_base` stages.
     fn from(&self, base: &Evidence, n_in_base: usize) -> Option<WhatIfStages> {
         let mut step = Recorded::of(base)?;
-        let (mut context, head) = (self.context, &self.evidence.head);
+        let mut context = self.context;
         let mut stages: Vec<KnownStage> = Vec::new();
         let enabled = self.chain.stages.iter().filter(|stage| stage.enabled);
         for (index, filter) in enabled.map(|stage| &stage.filter).enumerate() {
@@ -125,11 +124,9 @@ impl Run<'_> {
             let removed = step.head.take_mass_removed();
             let removed = all_known.then_some(removed);
             context.n_chance_before += u32::from(filter.is_random());
-            let stage = if let Some(report) = self.reports.get(index) {
-                KnownStage::recorded(report)
-            } else {
-                let before = (filter, self.evidence, stages.last());
-                KnownStage::of(&mut step, head, removed, before)
+            let stage = match self.reports.get(index) {
+                Some(report) => KnownStage::recorded(report),
+                None => KnownStage::of(filter, self.evidence, stages.last(), removed, &mut step),
             };
             stages.push(stage);
         }
@@ -153,14 +150,16 @@ impl KnownStage {
         }
     }
 
-    /// What a distribution holds of these candidates after a filter, which `removed` this much of it if
-    /// that is known, and what was known before it.
+    /// Returns what is known about the recorded candidates after a filter, given what was known
+    /// `before` and the probability that the filter `removed`, if that is known.
     fn of(
-        step: &mut Recorded,
-        head: &[RankedCandidate],
+        filter: &Filter,
+        evidence: &Evidence,
+        before: Option<&Self>,
         removed: Option<f64>,
-        (filter, evidence, before): (&Filter, &Evidence, Option<&Self>),
+        step: &mut Recorded,
     ) -> Self {
+        let head = evidence.head.as_slice();
         let (least, most) = match step.tail {
             Some(tail) => step.tail_shares(tail),
             None => (0.0, 0.0),
@@ -211,8 +210,8 @@ impl KnownStage {
     }
 }
 
-/// Returns the probability that those that are left did not hold before, or `None` if some of them are
-/// not in the head.
+/// Returns the probability that was dropped, or `None` if some of the candidates left are not in the
+/// head.
 fn mass_removed(
     head: &[RankedCandidate],
     before: Option<&KnownStage>,

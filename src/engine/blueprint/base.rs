@@ -63,9 +63,7 @@ impl Blueprint {
             None => hidden_size / n_heads.max(1),
         };
         if facts.size(VALUE_DIM)?.unwrap_or(head_dim) != head_dim {
-            return Err(
-                facts.unsupported("values whose width differs from that of keys".to_owned())
-            );
+            return Err(facts.unsupported("values that differ in width from keys".to_owned()));
         }
         let n_context = facts.required_size(N_CONTEXT)?;
         let setting = RopeSetting {
@@ -150,7 +148,7 @@ impl Blueprint {
 }
 
 impl Naming {
-    /// Returns this naming, or that of GGUF if the facts come from a GGUF file.
+    /// Returns this naming, or GGUF's if the facts come from a GGUF file.
     pub(super) const fn or_gguf(self, facts: &Facts<'_>) -> Self {
         if facts.is_gguf() { Self::Gguf } else { self }
     }

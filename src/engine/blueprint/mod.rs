@@ -92,7 +92,7 @@ impl Blueprint {
         self.n_heads * self.head_dim
     }
 
-    /// Returns the width of all key heads together, which is also that of all value heads.
+    /// Returns the width of all key heads together. All value heads together have the same width.
     pub(super) const fn kv_width(&self) -> usize {
         self.n_kv_heads * self.head_dim
     }

@@ -5,6 +5,7 @@ use candle_core::{DType, Device, Tensor};
 
 use super::network::{Network, NetworkFactory, PrefillMode};
 use crate::decoding::TokenId;
+use crate::engine::caught_panic::catch_panic;
 use crate::engine::sequences::{RowLimits, Sequences};
 use crate::engine::{CausalLm, EngineError, Logits, PREFILL_CHUNK, Row, SequenceId};
 
@@ -151,7 +152,9 @@ impl Sequence {
         let tokens: Vec<u32> = chunk.map(|token| token.0).collect();
         let n_tokens = tokens.len();
         let tokens = Tensor::new(tokens, device)?.unsqueeze(0)?;
-        Ok((network.forward(&tokens, n_read)?, n_tokens))
+        let pass = catch_panic(|| network.forward(&tokens, n_read));
+        let logits = pass.map_err(candle_core::Error::msg)??;
+        Ok((logits, n_tokens))
     }
 
     fn fork(&self) -> Self {
@@ -280,6 +283,7 @@ mod tests {
         if tokens.contains(&9) {
             candle_core::bail!("nine");
         }
+        assert!(!tokens.contains(&8), "eight");
         Tensor::full(model.sum as f32, (1, 1, N_VOCAB), &Device::Cpu)
     }
 
@@ -404,6 +408,8 @@ mod tests {
         logit(&mut lm, sequence, &[1, 2]);
         let error = lm.forward(&rows(sequence, &[3, 9])).unwrap_err();
         assert!(matches!(error, EngineError::Compute(_)), "{error}");
+        let panicked = lm.forward(&rows(sequence, &[8])).unwrap_err();
+        assert!(panicked.to_string().contains("eight"), "{panicked}");
         let error = lm.forward(&rows(sequence, &[3, 10])).unwrap_err();
         assert!(matches!(error, EngineError::UnknownToken { token: 10, .. }));
         let error = lm.forward(&rows(sequence, &[0; 299])).unwrap_err();

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use candle_core::Device;
 use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::{Content, Value as GgufValue, VersionedMagic};
+use candle_core::{Device, Error};
 use serde_json::{Map, Value, json};
 
 use super::cache_size::{CacheSize, keys_and_values};
@@ -17,6 +17,7 @@ use super::weight_store::WeightStore;
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
 use crate::engine::blueprint::{Facts, Key, end_tokens_of, linear_factor_of_gguf};
+use crate::engine::caught_panic::catch_panic;
 use crate::engine::weights::{Catalog, Checkpoint, LoadStop, StoredType, is_half};
 use crate::generation::MemoryNeed;
 
@@ -221,8 +222,10 @@ fn build_from_config(
         store: &store,
         device,
     };
-    let networks =
-        (family.build)(&parts).map_err(|error| checkpoint.malformed(error.to_string()))?;
+    let networks = catch_panic(|| (family.build)(&parts)).map_err(Error::msg);
+    let networks = networks
+        .flatten()
+        .map_err(|error| checkpoint.malformed(error.to_string()))?;
     match store.unused_tensor() {
         None => Ok((networks, store.n_used())),
         Some(name) => {
@@ -244,7 +247,8 @@ fn build_from_gguf(
         tensor_infos: checkpoint.tensor_infos(),
         tensor_data_offset: 0,
     };
-    let networks = (family.build)(content, checkpoint, device);
+    let networks = catch_panic(|| (family.build)(content, checkpoint, device));
+    let networks = networks.map_err(Error::msg).flatten();
     // A cancelled read looks like any other I/O error to candle.
     checkpoint.check_cancelled()?;
     networks.map_err(|error| checkpoint.malformed(error.to_string()).into())

@@ -145,7 +145,7 @@ fn source_of<E: std::error::Error + 'static>(error: &Error) -> Option<&E> {
     None
 }
 
-/// The root cause: if a macro failed, the error inside the macro rather than that of its caller.
+/// The root cause: if a macro failed, the error inside the macro rather than its caller's.
 fn innermost(error: &Error) -> &Error {
     let mut innermost = error;
     let mut source = error.source();

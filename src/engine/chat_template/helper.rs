@@ -21,7 +21,7 @@ use super::{ChatError, ChatTemplate, Message};
 /// The argument with which a program must call [`answer_render_request`] and exit.
 pub const RENDER_ARGUMENT: &str = "--render-template";
 
-/// How much memory the helper may use: that of the program itself, of the large stack, and plenty for
+/// How much memory the helper may use: enough for the program itself, the large stack, and
 /// a text of 16 MiB.
 const N_MAX_MEMORY_BYTES: u64 = 1 << 30;
 

@@ -226,7 +226,7 @@ fn contains(rendered: &str, system: &[Message], others: &[Message]) -> bool {
     })
 }
 
-/// Parses a template into an environment of its own, with an instruction limit that fits it.
+/// Parses a template into its own environment, with an instruction limit to match.
 fn environment_with(source: &str) -> Result<Environment<'static>, ChatError> {
     let mut environment = environment().map_err(|error| ChatError::parse_failed(&error))?;
     let n_instructions = N_MAX_RAW_BYTES / source.len().max(1);

@@ -111,7 +111,7 @@ fn the_tensor_backend_agrees_with_the_cpu_backend() {
     }
 }
 
-/// Returns the root mean square of the differences, relative to that of the expected logits.
+/// Returns the root mean square of the differences divided by that of the expected logits.
 fn relative_error(found: &[f32], expected: &[f32]) -> f32 {
     assert_eq!(found.len(), expected.len());
     let square = |values: &mut dyn Iterator<Item = f32>| -> f32 { values.map(|x| x * x).sum() };

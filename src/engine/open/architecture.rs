@@ -11,6 +11,7 @@ use crate::engine::estimate;
 use crate::engine::weights::{Catalog, Checkpoint, LoadStop};
 use crate::engine::{CausalLm, Compute, EngineError};
 use crate::generation::{Implementation, ModelOutline};
+use crate::kernels::InputBits;
 use crate::kernels::attention::CacheType;
 
 /// A model's architecture, by what runs it.
@@ -81,7 +82,8 @@ impl Architecture {
             Self::Candle(_) => Compute {
                 device: compute.device.in_full_precision(),
                 cache: CacheType::default(),
-                n_threads: compute.n_threads,
+                inputs: InputBits::default(),
+                ..compute.clone()
             },
         }
     }

@@ -151,7 +151,7 @@ fn on_tensors(tensors: &[(String, QTensor)], precision: Precision) -> Vec<f32> {
     logits(&mut lm.unwrap())
 }
 
-/// Returns the root mean square of the differences, relative to that of the expected logits.
+/// Returns the root mean square of the differences divided by that of the expected logits.
 fn relative_error(found: &[f32], expected: &[f32]) -> f32 {
     let square = |values: &mut dyn Iterator<Item = f32>| -> f32 { values.map(|x| x * x).sum() };
     let differences = &mut found.iter().zip(expected).map(|(a, b)| a - b);

@@ -6,7 +6,7 @@ use super::keys_values::{CacheAddress, n_value_registers};
 use super::{Heads, Lanes};
 use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q8_0;
-use crate::kernels::input_block::{InputBlock, max_abs, quantize_value};
+use crate::kernels::input_block::{InputBlock, max_abs, padded, quantize_value};
 use crate::kernels::matrix::Tiles;
 use crate::kernels::{Format, N_BLOCK, N_LANES};
 
@@ -60,7 +60,7 @@ impl ByteBlocks {
             .get_mut(address.block * n_lines..)
             .unwrap_or_default();
         for (block, keys) in keys.chunks(N_BLOCK).enumerate() {
-            let rounded = InputBlock::quantize_partial(keys);
+            let rounded = InputBlock::quantize(&padded(keys));
             q8_0::write(tile, block, address.lane, &rounded);
         }
     }

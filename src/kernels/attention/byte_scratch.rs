@@ -17,7 +17,7 @@ use crate::kernels::cache_line::CacheLine;
 use crate::kernels::input_block::quantize_value;
 use crate::kernels::inputs::Inputs;
 use crate::kernels::product::ProductTask;
-use crate::kernels::{InstructionSet, N_LANES};
+use crate::kernels::{InputBits, InstructionSet, N_LANES};
 
 /// Blocks whose values are accumulated together: with 64 dimensions they fill half of the L1 cache.
 const N_TILE_BLOCKS: usize = 16;
@@ -95,7 +95,7 @@ impl ByteScratch {
     pub(super) fn new(instructions: InstructionSet) -> Self {
         Self {
             instructions,
-            inputs: Inputs::new(instructions),
+            inputs: Inputs::new(instructions, InputBits::Eight),
             scores: Vec::new(),
             probs: Vec::new(),
             prob_scales: Vec::new(),

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{CacheType, Heads, KeysValues, Row, Span, attend};
-use crate::kernels::input_block::InputBlock;
+use crate::kernels::input_block::{InputBlock, padded};
 use crate::kernels::{CpuContext, InstructionSet, N_BLOCK, ThreadPool};
 
 const HEADS: Heads = Heads {
@@ -214,7 +214,7 @@ fn stored(cache_type: CacheType, values: &[f32]) -> Vec<f64> {
 /// Values after quantization to 8-bit blocks, whose scales are stored as `kept` says.
 fn quantized_in_blocks(values: &[f32], kept: impl Fn(f32) -> f32) -> Vec<f64> {
     let blocks = values.chunks(N_BLOCK).flat_map(|values| {
-        let block = InputBlock::quantize_partial(values);
+        let block = InputBlock::quantize(&padded(values));
         let bytes = block.words.into_iter().flat_map(i32::to_le_bytes);
         let unit = f64::from(kept(block.scale));
         let dequantized = bytes.map(move |byte| f64::from(byte.cast_signed()) * unit);

@@ -95,9 +95,26 @@ pub(super) fn add_biased<D: Dot, const N: usize>(
             // The magnitude of a weight is at most 128 and that of an input at most 127, so the sum
             // of two products fits into 16 bits.
             let pairs = _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(word, signed));
-            _mm256_add_epi32(*sum, sums_of_pairs(pairs))
+            in_order(_mm256_add_epi32(*sum, sums_of_pairs(pairs)))
         };
     }
+}
+
+/// Returns the accumulator unchanged. The compiler can't move the products of later columns before
+/// this point; otherwise it multiplies all columns by one row after another, and then the weights of
+/// a block do not fit into the registers.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn in_order(mut sum: __m256i) -> __m256i {
+    // SAFETY: the assembly is empty.
+    unsafe {
+        asm!(
+            "/* {sum} */",
+            sum = inout(ymm_reg) sum,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+    sum
 }
 
 /// Adds dot products of four unsigned 7-bit digits and signed values, none of them −128. The sum of

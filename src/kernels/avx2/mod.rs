@@ -47,7 +47,7 @@ macro_rules! multiply_task {
             panels.flat_map(|panel| tiles.iter().enumerate().map(move |tile| (panel, tile)));
         for (panel, (index, tile)) in pairs {
             for group in panel.groups() {
-                match group.rows.len() {
+                match group.n_planes {
                     1 => multiply_group!(task, $dot, $format, index, tile, group, 1),
                     2 => multiply_group!(task, $dot, $format, index, tile, group, 2),
                     3 => multiply_group!(task, $dot, $format, index, tile, group, 3),
@@ -70,7 +70,7 @@ macro_rules! multiply_group {
             $format::add_step::<$dot, 0, $n>(step, inputs, low);
             $format::add_step::<$dot, 1, $n>(step, inputs, high);
         }
-        $task.write($index, $group.rows.start, &memory::store(sums));
+        $task.write_planes($index, &$group, &memory::store(sums));
     }};
 }
 

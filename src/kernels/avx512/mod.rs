@@ -31,7 +31,7 @@ use super::format::multiply_by_format;
 use super::product::ProductTask;
 
 /// Multiplies all tiles of a task by all row groups of its inputs. `$format::sums::<N>` takes the
-/// cache lines of a tile and a group of N rows, and returns N accumulators.
+/// cache lines of a tile and a group of N planes, and returns N accumulators.
 macro_rules! multiply_task {
     ($task:expr, $format:ident) => {{
         use $crate::kernels::avx512::memory::store;
@@ -41,20 +41,25 @@ macro_rules! multiply_task {
             panels.flat_map(|panel| tiles.iter().enumerate().map(move |tile| (panel, tile)));
         for (panel, (index, tile)) in pairs {
             for group in panel.groups() {
-                let first = group.rows.start;
-                match group.rows.len() {
-                    1 => task.write(index, first, &store($format::sums::<1>(tile, &group))),
-                    2 => task.write(index, first, &store($format::sums::<2>(tile, &group))),
-                    3 => task.write(index, first, &store($format::sums::<3>(tile, &group))),
-                    4 => task.write(index, first, &store($format::sums::<4>(tile, &group))),
-                    5 => task.write(index, first, &store($format::sums::<5>(tile, &group))),
-                    6 => task.write(index, first, &store($format::sums::<6>(tile, &group))),
-                    7 => task.write(index, first, &store($format::sums::<7>(tile, &group))),
-                    8 => task.write(index, first, &store($format::sums::<8>(tile, &group))),
-                    9 => task.write(index, first, &store($format::sums::<9>(tile, &group))),
-                    10 => task.write(index, first, &store($format::sums::<10>(tile, &group))),
-                    11 => task.write(index, first, &store($format::sums::<11>(tile, &group))),
-                    _ => task.write(index, first, &store($format::sums::<12>(tile, &group))),
+                match group.n_planes {
+                    1 => task.write_planes(index, &group, &store($format::sums::<1>(tile, &group))),
+                    2 => task.write_planes(index, &group, &store($format::sums::<2>(tile, &group))),
+                    3 => task.write_planes(index, &group, &store($format::sums::<3>(tile, &group))),
+                    4 => task.write_planes(index, &group, &store($format::sums::<4>(tile, &group))),
+                    5 => task.write_planes(index, &group, &store($format::sums::<5>(tile, &group))),
+                    6 => task.write_planes(index, &group, &store($format::sums::<6>(tile, &group))),
+                    7 => task.write_planes(index, &group, &store($format::sums::<7>(tile, &group))),
+                    8 => task.write_planes(index, &group, &store($format::sums::<8>(tile, &group))),
+                    9 => task.write_planes(index, &group, &store($format::sums::<9>(tile, &group))),
+                    10 => {
+                        task.write_planes(index, &group, &store($format::sums::<10>(tile, &group)))
+                    }
+                    11 => {
+                        task.write_planes(index, &group, &store($format::sums::<11>(tile, &group)))
+                    }
+                    _ => {
+                        task.write_planes(index, &group, &store($format::sums::<12>(tile, &group)))
+                    }
                 }
             }
         }

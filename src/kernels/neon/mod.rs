@@ -48,7 +48,7 @@ macro_rules! multiply_task {
             panels.flat_map(|panel| tiles.iter().enumerate().map(move |tile| (panel, tile)));
         for (panel, (index, tile)) in pairs {
             for group in panel.groups() {
-                match group.rows.len() {
+                match group.n_planes {
                     1 => multiply_group!(task, $dot, $format, index, tile, group, 4, 1),
                     2 => multiply_group!(task, $dot, $format, index, tile, group, 2, 2),
                     3 => multiply_group!(task, $dot, $format, index, tile, group, 2, 3),
@@ -70,7 +70,7 @@ macro_rules! multiply_group {
             let sums = $format::sums::<$dot, $q, $n>($tile, quarters, &$group);
             quarters.store(sums, &mut stored);
         }
-        $task.write($index, $group.rows.start, &stored);
+        $task.write_planes($index, &$group, &stored);
     }};
 }
 

@@ -17,7 +17,6 @@ mod wide_block;
 
 use std::iter;
 use std::marker::PhantomData;
-use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -97,20 +96,20 @@ impl<K: Kernel> WithSimd for Product<'_, K> {
             wide.clear();
             for group in panel.groups() {
                 let blocks = group.blocks.iter().map(WideBlock::new);
-                let n_copies = n_kernel_rows(&group) / group.rows.len();
+                let n_copies = n_kernel_rows(&group) / group.n_planes;
                 wide.extend(blocks.flat_map(|block| iter::repeat_n(block, n_copies)));
             }
             for (index, tile) in tiles.iter().enumerate() {
                 let mut rest = wide.as_slice();
                 for group in panel.groups() {
                     let n_rows = n_kernel_rows(&group);
-                    let n_blocks = group.blocks.len() / group.rows.len() * n_rows;
+                    let n_blocks = group.blocks.len() / group.n_planes * n_rows;
                     let blocks = rest.split_off(..n_blocks).unwrap_or_default();
                     let task = &mut task;
                     match n_rows {
-                        2 => multiply_group::<K, S, 2>(task, index, group.rows, tile, blocks),
-                        3 => multiply_group::<K, S, 3>(task, index, group.rows, tile, blocks),
-                        _ => multiply_group::<K, S, 4>(task, index, group.rows, tile, blocks),
+                        2 => multiply_group::<K, S, 2>(task, index, &group, tile, blocks),
+                        3 => multiply_group::<K, S, 3>(task, index, &group, tile, blocks),
+                        _ => multiply_group::<K, S, 4>(task, index, &group, tile, blocks),
                     }
                 }
             }
@@ -121,21 +120,21 @@ impl<K: Kernel> WithSimd for Product<'_, K> {
 /// The number of rows that the micro-kernel processes for a group. A single row is processed twice,
 /// which is faster because the compiler does not vectorize the micro-kernel for one row.
 fn n_kernel_rows(group: &RowGroup<'_>) -> usize {
-    group.rows.len().max(2)
+    group.n_planes.max(2)
 }
 
-/// Multiplies tile number `tile_index` by N rows of inputs and keeps the sums of `rows`.
+/// Multiplies tile number `tile_index` by N rows of inputs and keeps the sums of the group.
 #[inline(always)]
 fn multiply_group<K: Kernel, S: Simd, const N: usize>(
     task: &mut ProductTask<'_>,
     tile_index: usize,
-    rows: Range<usize>,
+    group: &RowGroup<'_>,
     tile: &[CacheLine],
     blocks: &[WideBlock],
 ) {
     let sums = K::sums::<S, N>(tile, blocks.as_chunks::<N>().0);
-    let kept = sums.get(..rows.len()).unwrap_or_default();
-    task.write(tile_index, rows.start, kept);
+    let kept = sums.get(..group.n_planes).unwrap_or_default();
+    task.write_planes(tile_index, group, kept);
 }
 
 /// Adds a × b to the accumulator of each row.
@@ -158,7 +157,7 @@ fn multiply_add<S: Simd>(a: f32, b: f32, c: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{InputKinds, Inputs, InstructionSet, Matrix, ThreadPool, scalar};
+    use super::super::{InputBits, InputKinds, Inputs, InstructionSet, Matrix, ThreadPool, scalar};
     use super::*;
 
     const FORMATS: [Format; 13] = [
@@ -190,7 +189,7 @@ mod tests {
             for n_inputs in [1, 2, 3, 4, 7] {
                 let values = (0..n_inputs * width).map(|i| (i as f32 * 0.71).sin());
                 let values: Vec<f32> = values.collect();
-                let mut inputs = Inputs::new(InstructionSet::Portable);
+                let mut inputs = Inputs::new(InstructionSet::Portable, InputBits::Sixteen);
                 inputs.set(&threads, &values, width, InputKinds::of([format]));
                 let product = |multiply: &dyn Fn(ProductTask<'_>)| {
                     let mut outputs = vec![0.0; n_inputs * n_rows];

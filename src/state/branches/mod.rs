@@ -3,15 +3,28 @@
 //! The steps before that token are kept with their evidence, which is shared and not copied. A text
 //! that a branch replaces stays with its pane and can be shown again.
 
+mod dialog;
+mod kept_texts;
+mod navigate;
 mod requests;
+mod step_mode;
+mod tree;
 
+pub use dialog::BranchDialog;
+pub(super) use dialog::DEFAULT_CACHE_MEGABYTES;
+pub(super) use kept_texts::{KeptText, KeptTexts};
+pub(super) use step_mode::Upcoming;
+pub use tree::{BranchRow, BranchTree};
+
+use self::requests::Extension;
 use crate::decoding::TokenId;
-use crate::generation::{FinishReason, Generation};
+use crate::generation::{FinishReason, Generation, GenerationId, OriginChange};
 use crate::state::settings::MAX_PANES;
-use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus, Pin};
+use crate::state::{AppState, Effect, Pane, PaneId, Pin};
 
-/// How many replaced texts a pane keeps.
-const MAX_EARLIER: usize = 32;
+/// How much memory the texts that no pane shows may take unless the user chose another limit:
+/// 10,000 tokens with all probabilities of the embedded model.
+pub(super) const DEFAULT_KEPT_MEGABYTES: u32 = 256;
 
 /// What the user can do with a text beyond generating it.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,20 +33,34 @@ pub enum BranchCommand {
     Continue(PaneId),
     /// Enter or leave step mode.
     ToggleStepMode,
-    /// Generate one more token in every pane that can go on.
+    /// Step in this pane only, or in all panes.
+    StepOnly(Option<PaneId>),
+    /// Add one token to every text that steps.
     Step,
-    /// Remove the last token of every text. Nothing is recomputed.
+    /// Add tokens that the user picked to a text.
+    Pick(PaneId, Vec<TokenId>),
+    /// Leave the pause, and let every text that steps go on to its end.
+    KeepRunning,
+    /// Remove the last token of every text that steps. Nothing is recomputed.
     StepBack,
-    /// Open the dialog that continues from a token, or close it.
+    /// Open the popup that continues from a token, or close it.
     Open(Option<Pin>),
-    /// Keep the text before a token, and go on from there in another way.
+    /// Keep the text before a token, and continue differently from there.
     Branch {
         from: Pin,
         change: BranchChange,
         target: BranchTarget,
     },
-    /// Show the text that the pane's last branch replaced; the current one takes its place.
+    /// Tell the engine the new memory limit of the KV cache.
+    LimitCache,
+    /// Show the text that the pane showed before its current one.
     ShowEarlier(PaneId),
+    /// Show a text of the tree in its pane, as it was.
+    ShowText(GenerationId),
+    /// Remove a text that no pane shows.
+    RemoveText(GenerationId),
+    /// Bring back the text that was removed last.
+    RestoreText,
 }
 
 /// What a branch does differently from the text that it leaves.
@@ -43,6 +70,8 @@ pub enum BranchChange {
     Tokens(Vec<TokenId>),
     /// The coins of another seed decide. In place, this becomes the pane's seed.
     AnotherSeed,
+    /// The pane's current settings decide, which differ from those of the text.
+    Settings,
 }
 
 /// Where a branch is shown.
@@ -55,42 +84,30 @@ pub enum BranchTarget {
     NewPane,
 }
 
-/// The dialog that continues from a token.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BranchDialog {
-    /// The first token to be replaced.
-    pub from: Pin,
-    /// The replacement, as typed so far.
-    pub typed: String,
-    pub target: BranchTarget,
-}
-
 impl AppState {
     pub(super) fn apply_to_branches(&mut self, command: BranchCommand) -> Vec<Effect> {
         match command {
             BranchCommand::Continue(id) => self.continue_text(id),
-            BranchCommand::ToggleStepMode => {
-                self.step_mode = !self.step_mode;
+            BranchCommand::ToggleStepMode => self.toggle_step_mode(),
+            BranchCommand::StepOnly(pane) => {
+                self.step_pane = pane;
                 Vec::new()
             }
-            BranchCommand::Step => self.step_all(),
+            BranchCommand::Step => self.step(),
+            BranchCommand::Pick(id, tokens) => self.pick(id, tokens),
+            BranchCommand::KeepRunning => self.keep_running(),
             BranchCommand::StepBack => self.step_back(),
-            BranchCommand::Open(from) => {
-                self.branch_dialog =
-                    from.filter(|from| self.can_branch(*from))
-                        .map(|from| BranchDialog {
-                            from,
-                            typed: String::new(),
-                            target: BranchTarget::InPlace,
-                        });
-                Vec::new()
-            }
+            BranchCommand::Open(from) => self.open_dialog(from),
+            BranchCommand::LimitCache => vec![self.cache_limit_effect()],
             BranchCommand::Branch {
                 from,
                 change,
                 target,
             } => self.branch(from, change, target),
             BranchCommand::ShowEarlier(id) => self.show_earlier(id),
+            BranchCommand::ShowText(id) => self.show_text(id),
+            BranchCommand::RemoveText(id) => self.remove_text(id),
+            BranchCommand::RestoreText => self.restore_text(),
         }
     }
 
@@ -103,7 +120,7 @@ impl AppState {
         self.can_extend(pane) && pane.generation().is_some_and(interrupted)
     }
 
-    /// Returns whether a text can go on from before this token in another way.
+    /// Returns whether a text can be continued differently from before this token.
     pub fn can_branch(&self, from: Pin) -> bool {
         let step = |pane: &Pane| Some(from.step < pane.generation()?.steps.len());
         let pane = self.pane(from.pane);
@@ -135,13 +152,20 @@ impl AppState {
         let Some(source) = self.pane(from.pane).cloned() else {
             return Vec::new();
         };
-        let by_hand = match change {
+        let origin = match &change {
             BranchChange::Tokens(tokens) if tokens.is_empty() => return Vec::new(),
+            BranchChange::Tokens(tokens) => OriginChange::ByHand {
+                n_tokens: tokens.len(),
+            },
+            BranchChange::AnotherSeed => OriginChange::Seed,
+            BranchChange::Settings => OriginChange::Settings,
+        };
+        let by_hand = match change {
             BranchChange::Tokens(tokens) => tokens,
-            BranchChange::AnotherSeed => Vec::new(),
+            BranchChange::AnotherSeed | BranchChange::Settings => Vec::new(),
         };
         let seed = self.seed_of(&source).wrapping_add(1);
-        let reseeds = by_hand.is_empty();
+        let reseeds = origin == OriginChange::Seed;
         let pane = match target {
             BranchTarget::NewPane if !self.can_add_pane() => return Vec::new(),
             BranchTarget::NewPane => self.add_pane_beside(&source),
@@ -157,7 +181,15 @@ impl AppState {
             return Vec::new();
         };
         self.pin = Some(Pin { pane, ..from });
-        self.request_branch(pane, text, from.step, by_hand)
+        let n_new = by_hand.len().max(1);
+        let extension = Extension {
+            n_kept: from.step,
+            by_hand,
+            pause_after: self.step_mode.then_some(n_new + 1),
+            n_shown: self.step_mode.then_some(from.step + n_new),
+            branches_by: Some(origin),
+        };
+        self.request_branch(pane, text, extension)
     }
 
     /// Adds an empty pane with the same settings to the right. Returns its id.
@@ -169,47 +201,5 @@ impl AppState {
         let pane = Pane::new(id, source.settings.clone());
         self.panes.insert(place.min(self.panes.len()), pane);
         id
-    }
-
-    fn step_back(&mut self) -> Vec<Effect> {
-        for pane in &mut self.panes {
-            if let PaneStatus::Finished(generation) = &mut pane.status
-                && generation.steps.pop().is_some()
-            {
-                generation.finish = Some(FinishReason::Paused);
-            }
-        }
-        self.pin = self.pin.filter(|_| self.pinned().is_some());
-        Vec::new()
-    }
-
-    fn show_earlier(&mut self, id: PaneId) -> Vec<Effect> {
-        let pane = self.panes.iter_mut().find(|pane| pane.id == id);
-        if let Some(pane) = pane.filter(|pane| pane.status.running().is_none())
-            && let Some(earlier) = pane.earlier.pop()
-        {
-            let status = std::mem::replace(&mut pane.status, PaneStatus::Finished(earlier));
-            if let Some(current) = status.into_generation() {
-                // The oldest comes first, so repeating the command walks through all of them.
-                pane.earlier.insert(0, current);
-            }
-        }
-        self.pin = self.pin.filter(|_| self.pinned().is_some());
-        Vec::new()
-    }
-}
-
-impl Pane {
-    /// Returns how many replaced texts can be shown again.
-    pub const fn n_earlier(&self) -> usize {
-        self.earlier.len()
-    }
-
-    /// Keeps a text that a branch replaces.
-    pub(super) fn keep_earlier(&mut self, text: Generation) {
-        self.earlier.push(text);
-        if self.earlier.len() > MAX_EARLIER {
-            self.earlier.remove(0);
-        }
     }
 }

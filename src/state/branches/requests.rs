@@ -2,92 +2,63 @@
 
 use std::sync::Arc;
 
+use super::Upcoming;
 use crate::decoding::TokenId;
-use crate::generation::{Continuation, Generation, PromptRecord};
+use crate::generation::{Continuation, Generation, Lineage, Origin, OriginChange, PromptRecord};
 use crate::state::panes::pane::{Kept, PendingGeneration};
-use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus};
+use crate::state::{AppState, Effect, PaneId, PaneStatus};
 use crate::worker::{GenerationId, PaneRequest, Request};
+
+/// The prompt of a text, and how the text goes on.
+pub(super) type ContinueRequest = (Arc<PromptRecord>, PaneRequest);
 
 /// How a text goes on.
 #[derive(Debug, Default)]
-struct Extension {
+pub(super) struct Extension {
     /// How many of its steps stay.
-    n_kept: usize,
-    by_hand: Vec<TokenId>,
-    pause_after: Option<usize>,
-    /// Whether the text as it is now is kept for [`AppState::show_earlier`].
-    replaces: bool,
+    pub n_kept: usize,
+    pub by_hand: Vec<TokenId>,
+    pub pause_after: Option<usize>,
+    /// How many steps the text shows in step mode; the next one is shown ahead.
+    pub n_shown: Option<usize>,
+    /// What makes it a branch: a text of its own, beside the one that it leaves. `None` if the text
+    /// just grows.
+    pub branches_by: Option<OriginChange>,
 }
 
 impl AppState {
     pub(super) fn continue_text(&mut self, id: PaneId) -> Vec<Effect> {
-        let request = self.continuation_request(id, None);
+        let request = self.continuation_request(id);
         sent(request.into_iter().collect())
     }
 
-    /// Starts with the prompt if it or the model changed since the last run; otherwise the texts go
-    /// on.
-    pub(super) fn step_all(&mut self) -> Vec<Effect> {
-        if self.is_running() {
-            return Vec::new();
-        }
-        let model = self.model.ready().map(|model| model.info.clone());
-        let is_new = |pane: &Pane| {
-            pane.generation().is_none_or(|generation| {
-                !self.is_prompt_of(&generation.prompt)
-                    || Some(&generation.model) != model.as_ref()
-                    || generation.steps.is_empty()
-            })
-        };
-        if self.panes.iter().any(is_new) {
-            return self.generate_one_token();
-        }
-        let ids: Vec<PaneId> = self.panes.iter().map(|pane| pane.id).collect();
-        let requests = ids
-            .into_iter()
-            .filter_map(|id| self.continuation_request(id, Some(1)));
-        sent(requests.collect())
-    }
-
-    /// Lets a text go on after `n_kept` of its steps, in a pane that may be another one.
+    /// Lets a text go on, in a pane that may be another one.
     pub(super) fn request_branch(
         &mut self,
         pane: PaneId,
         text: Generation,
-        n_kept: usize,
-        by_hand: Vec<TokenId>,
+        extension: Extension,
     ) -> Vec<Effect> {
-        let extension = Extension {
-            n_kept,
-            by_hand,
-            replaces: true,
-            pause_after: self.step_mode.then_some(1),
-        };
         let request = self.extension_request(pane, text, extension);
         sent(request.into_iter().collect())
     }
 
-    fn continuation_request(
-        &mut self,
-        id: PaneId,
-        pause_after: Option<usize>,
-    ) -> Option<(Arc<PromptRecord>, PaneRequest)> {
+    pub(super) fn continuation_request(&mut self, id: PaneId) -> Option<ContinueRequest> {
         let pane = self.pane(id).filter(|pane| self.can_continue(pane))?;
         let text = pane.generation()?.clone();
         let extension = Extension {
             n_kept: text.steps.len(),
-            pause_after,
             ..Extension::default()
         };
         self.extension_request(id, text, extension)
     }
 
-    fn extension_request(
+    pub(super) fn extension_request(
         &mut self,
         id: PaneId,
         mut text: Generation,
         extension: Extension,
-    ) -> Option<(Arc<PromptRecord>, PaneRequest)> {
+    ) -> Option<ContinueRequest> {
         let mut config = self.config_of(self.pane(id)?);
         let n_given = extension.n_kept + extension.by_hand.len();
         if n_given >= config.limits.max_new_tokens {
@@ -102,6 +73,19 @@ impl AppState {
         text.steps.truncate(extension.n_kept);
         text.config = config.clone();
         text.finish = None;
+        if let Some(change) = extension.branches_by {
+            text.lineage = Lineage {
+                id: generation_id,
+                origin: Some(Origin {
+                    parent: text.lineage.id,
+                    position: extension.n_kept,
+                    change,
+                }),
+            };
+        }
+        pane.upcoming = extension
+            .n_shown
+            .map(|n_shown| Upcoming::expected(text.lineage.id, n_shown, config.clone()));
         let last = text.steps.last();
         let continuation = Continuation {
             kept: text.steps.iter().map(|step| step.token).collect(),
@@ -120,7 +104,7 @@ impl AppState {
             previous,
             kept: Some(Kept {
                 text,
-                replaces: extension.replaces,
+                replaces: extension.branches_by.is_some(),
             }),
         };
         pane.status = PaneStatus::Waiting { pending };
@@ -134,7 +118,7 @@ impl AppState {
 }
 
 /// Groups requests by their prompt, so that the texts of one prompt decode together.
-fn sent(requests: Vec<(Arc<PromptRecord>, PaneRequest)>) -> Vec<Effect> {
+pub(super) fn sent(requests: Vec<ContinueRequest>) -> Vec<Effect> {
     let mut groups: Vec<(Arc<PromptRecord>, Vec<PaneRequest>)> = Vec::new();
     for (prompt, request) in requests {
         match groups.iter_mut().find(|(other, _)| *other == prompt) {

@@ -1,11 +1,12 @@
-//! How models compute: the choice of device, precision, KV cache type and thread count.
+//! How models compute: the choice of device, precision, KV cache type, rounding of inputs and thread
+//! count.
 
 use std::num::NonZeroUsize;
 
 use crate::state::{AppState, Command, Effect, ModelsCommand};
-use crate::worker::{CacheType, ComputeChoice, DeviceChoice, Precision, Request};
+use crate::worker::{CacheType, ComputeChoice, DeviceChoice, InputBits, Precision, Request};
 
-/// A menu row: a device, a precision or a KV cache type.
+/// A menu row: a device, a precision, a KV cache type or a rounding of inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceRow {
     pub name: String,
@@ -78,6 +79,21 @@ impl AppState {
         CacheType::ALL.map(row).into()
     }
 
+    /// Returns the roundings of inputs to choose from; empty on a GPU, which offers no choice.
+    pub fn inputs_rows(&self) -> Vec<DeviceRow> {
+        if self.models.devices.is_none() || self.uses_gpu() {
+            return Vec::new();
+        }
+        let compute = self.models.compute;
+        let row = |inputs: InputBits| DeviceRow {
+            name: format!("{} bits", inputs.name()),
+            hint: inputs.hint(),
+            chosen: inputs == compute.inputs,
+            command: choose(ComputeChoice { inputs, ..compute }),
+        };
+        InputBits::ALL.map(row).into()
+    }
+
     /// Returns a sentence about the devices; may be empty.
     pub fn device_words(&self) -> String {
         if let Some(missing) = &self.models.device_missing {
@@ -86,14 +102,14 @@ impl AppState {
         match &self.models.devices {
             None => String::new(),
             Some(devices) if !devices.build_supports_gpus => {
-                "This build has no GPU support; see the README".to_owned()
+                "This build has no GPU support".to_owned()
             }
             Some(devices) if devices.choices.len() == 1 => {
                 "Built with GPU support, but no GPU was found".to_owned()
             }
             Some(_) if !self.uses_gpu() => {
-                "Computes in f32; products with quantized weights round activations to 8 bits"
-                    .to_owned()
+                let bits = self.models.compute.inputs.name();
+                format!("Computes in f32; inputs rounded to {bits} bits")
             }
             Some(_) => "Applies to the next model you open".to_owned(),
         }

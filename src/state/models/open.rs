@@ -204,6 +204,7 @@ impl AppState {
         self.pending_sources = [source.clone()].into();
         let mut effects = vec![Effect::RestartWorker];
         effects.extend(self.compute_request());
+        effects.extend(self.cache_limit_request());
         effects.push(Effect::Send(Request::LoadModel(source)));
         effects
     }

@@ -1,4 +1,4 @@
-//! The metrics of a pane's text, computed again only when the text changes.
+//! The metrics of a pane's text, computed again only when the text has changed.
 
 use super::review::TextMark;
 use crate::analysis::TextMetrics;
@@ -9,7 +9,6 @@ use crate::generation::Generation;
 pub(in crate::state) struct Measures {
     mark: TextMark,
     n_steps: usize,
-    finished: bool,
     /// `None` if there is no text.
     metrics: Option<TextMetrics>,
 }
@@ -20,21 +19,20 @@ impl Measures {
         self.metrics.as_ref()
     }
 
-    /// Computes the metrics again if the text has changed.
-    pub(in crate::state) fn update(&mut self, generation: Option<&Generation>) {
+    /// Computes the metrics again if the text has changed. While it grows, only each time it has
+    /// grown by a sixteenth: computing them takes time proportional to its length.
+    pub(in crate::state) fn update(&mut self, generation: Option<&Generation>, is_growing: bool) {
         let Some(generation) = generation else {
             *self = Self::default();
             return;
         };
-        let (n_steps, finished) = (generation.steps.len(), generation.finish.is_some());
-        let is_current = self.n_steps == n_steps
-            && self.finished == finished
-            && self.mark.is_beginning_of(generation);
+        let n_steps = generation.steps.len();
+        let n_more = if is_growing { self.n_steps / 16 } else { 0 };
+        let is_current = self.mark.is_beginning_of(generation) && n_steps <= self.n_steps + n_more;
         if !is_current {
             *self = Self {
                 mark: TextMark::of(generation, n_steps),
                 n_steps,
-                finished,
                 metrics: Some(TextMetrics::of(generation)),
             };
         }

@@ -4,6 +4,7 @@
 pub(super) mod comparison;
 pub(super) mod lints;
 pub(super) mod measures;
+pub(super) mod pairs;
 pub(super) mod pane;
 pub(super) mod paste;
 pub(super) mod presets;
@@ -11,12 +12,15 @@ pub(super) mod restore;
 pub(super) mod review;
 pub(super) mod run_end;
 pub(super) mod solo;
+pub(super) mod step_draws;
 pub(super) mod undo;
 pub(super) mod what_if;
 pub(super) mod why;
 
+pub use pairs::ComparedPair;
 pub use pane::{Pane, PaneId, PaneStatus};
 pub use paste::{Paste, PasteCommand};
 pub use presets::PresetCommand;
 pub use run_end::Repetition;
+pub use step_draws::N_STEP_DRAWS;
 pub use what_if::{WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs};

@@ -6,6 +6,7 @@ use super::solo::Solo;
 use super::what_if::WhatIfs;
 use crate::analysis::{Lint, TextMetrics};
 use crate::generation::{FinishReason, Generation, GenerationConfig, PaneSettings};
+use crate::state::branches::Upcoming;
 use crate::worker::GenerationId;
 
 /// Identifies a pane, independent of its position. Never reused.
@@ -26,8 +27,8 @@ pub struct Pane {
     pub(in crate::state) what_ifs: WhatIfs,
     pub(in crate::state) lints: Lints,
     pub(in crate::state) measures: Measures,
-    /// The texts that branches replaced, the next one to show last.
-    pub(in crate::state) earlier: Vec<Generation>,
+    /// In step mode, the token that comes next.
+    pub(in crate::state) upcoming: Option<Upcoming>,
 }
 
 /// The state of a pane's generation.
@@ -93,7 +94,7 @@ impl Pane {
             what_ifs: WhatIfs::default(),
             lints: Lints::default(),
             measures: Measures::default(),
-            earlier: Vec::new(),
+            upcoming: None,
         }
     }
 

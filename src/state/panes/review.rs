@@ -1,5 +1,5 @@
 //! Brings everything derived from the panes up to date before a frame: divergence, lints,
-//! metrics, what-if and the smallest change.
+//! metrics, what-if, comparisons and the smallest change.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::generation::{Generation, PromptRecord};
 use crate::state::AppState;
 
 impl AppState {
-    /// Updates the divergence, all lints and metrics, and evaluates what-ifs and the smallest change while
-    /// `has_time` returns true. Returns whether these are complete.
+    /// Updates the divergence, all lints and metrics. Evaluates what-ifs, comparisons and the
+    /// smallest change while `has_time` returns true, and returns whether these are complete.
     ///
     /// Call it before each frame. It is cheap if nothing has changed.
     pub fn review(&mut self, mut has_time: impl FnMut() -> bool) -> bool {
@@ -28,7 +28,7 @@ impl AppState {
             } = pane;
             let chain = &settings.chain;
             lints.update(status.generation(), chain, n_vocab);
-            measures.update(status.generation());
+            measures.update(status.generation(), status.is_writing());
             let seed = settings.seed.unwrap_or(self.seed);
             let will_be_replaced = status.running().is_some() && !status.is_writing();
             match status.generation() {
@@ -38,6 +38,9 @@ impl AppState {
                 _ => what_ifs.clear(),
             }
         }
+        complete &= self.update_pairs(&mut has_time);
+        self.update_branch_tree();
+        complete &= self.continue_step_draws();
         self.update_why(&mut has_time) && complete
     }
 }
@@ -75,6 +78,11 @@ impl TextMark {
             && self.n_steps <= generation.steps.len()
             && self.last == last_step(generation, self.n_steps)
     }
+
+    /// Returns whether a text is the marked one and has not grown.
+    pub(in crate::state) fn is_all_of(&self, generation: &Generation) -> bool {
+        self.n_steps == generation.steps.len() && self.is_beginning_of(generation)
+    }
 }
 
 fn last_step(generation: &Generation, n_steps: usize) -> Option<StepMark> {
@@ -100,6 +108,7 @@ mod tests {
         let mark = TextMark::of(&partial, 2);
         assert!(mark.is_beginning_of(&partial));
         assert!(mark.is_beginning_of(&full));
+        assert!(mark.is_all_of(&partial) && !mark.is_all_of(&full));
         assert!(!TextMark::of(&full, 3).is_beginning_of(&partial));
 
         let mut other = full.clone();

@@ -4,8 +4,8 @@
 use crate::analysis::Divergence;
 use crate::decoding::TokenId;
 use crate::generation::needs_seed;
-use crate::state::words::divergence::leaving_panes;
-use crate::state::{AppState, Effect, Notice, Pane, PaneId, Pin, divergence_summary};
+use crate::state::words::divergence::{are_comparable, leaving_panes};
+use crate::state::{AppState, Effect, Notice, Pane, PaneId, Pin};
 
 /// The texts before a run of all panes, to recognize a run that changed nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +73,7 @@ impl AppState {
         if self.is_running() {
             return;
         }
+        self.drop_repeated_texts();
         let before = self.texts_before.take();
         self.repetition = before
             .filter(|before| before.are_of(&self.panes))
@@ -83,6 +84,10 @@ impl AppState {
                     Repetition::NoDifference
                 }
             });
+        if self.step_mode {
+            // The shown token is the newest one, unless the user pins another.
+            return;
+        }
         self.pin = self.pin.or_else(|| self.fork());
         if self.pin.is_some() && !self.view.knows_tokens {
             self.view.knows_tokens = true;
@@ -92,8 +97,10 @@ impl AppState {
 
     /// Returns the token at which the texts first diverge, in the first pane that leaves the others.
     fn fork(&self) -> Option<Pin> {
-        let step = divergence_summary(self).step?;
-        let Divergence::At { groups, .. } = self.divergence() else {
+        if !are_comparable(&self.generations()) {
+            return None;
+        }
+        let Divergence::At { step, groups } = self.divergence() else {
             return None;
         };
         let leaving = leaving_panes(&groups);

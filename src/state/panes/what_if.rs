@@ -215,6 +215,10 @@ impl WhatIfs {
 }
 
 fn verdict_of(step: &Step, outcome: Option<WhatIf>) -> WhatIfVerdict {
+    if step.trace.draw.is_by_hand() {
+        // The user picked it, whatever the settings are.
+        return WhatIfVerdict::Same;
+    }
     match outcome {
         Some(WhatIf::Exact(token)) if token == step.token => WhatIfVerdict::Same,
         Some(WhatIf::Exact(_)) => WhatIfVerdict::Changed,

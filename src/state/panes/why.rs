@@ -27,17 +27,17 @@ impl AppState {
             return None;
         }
         let known = self.why_search.as_ref();
-        let search = match known.filter(|known| known.pane == pane.id && known.step == step) {
-            Some(known) => known.search.clone(),
-            None => SmallestChange::new(generation, step)?,
+        let change = match known.filter(|known| known.pane == pane.id && known.step == step) {
+            Some(known) => smallest_change_words(generation, &known.search),
+            None => smallest_change_words(generation, &SmallestChange::new(generation, step)?),
         };
-        Some((why, smallest_change_words(generation, &search)))
+        Some((why, change))
     }
 
     /// Continues the search for the smallest change while `has_time` returns true, if the X-ray
-    /// shows it. Returns whether there is nothing left to search.
+    /// or Branches shows it. Returns whether there is nothing left to search.
     pub(in crate::state) fn update_why(&mut self, has_time: &mut impl FnMut() -> bool) -> bool {
-        if self.view.dock_tab != DockTab::Xray {
+        if !matches!(self.view.dock_tab, DockTab::Xray | DockTab::Branches) {
             self.why_search = None;
             return true;
         }

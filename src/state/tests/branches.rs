@@ -89,30 +89,12 @@ fn a_branch_in_place_can_be_left_for_the_earlier_text_and_back() {
     write(&mut state, request.id, &[(" fox", 0.1), (".", 0.5)]);
     let branched = state.panes[0].generation().unwrap().clone();
     assert_eq!(text(&state, 0), " in fox.");
-    assert_eq!(state.panes[0].n_earlier(), 1);
+    assert_eq!(state.n_earlier(id), 1);
 
     apply(&mut state, BranchCommand::ShowEarlier(id));
     assert_eq!(state.panes[0].generation(), Some(&before));
     apply(&mut state, BranchCommand::ShowEarlier(id));
     assert_eq!(state.panes[0].generation(), Some(&branched));
-}
-
-#[test]
-fn two_hundred_branches_leave_every_text_as_it_was() {
-    let mut state = written();
-    for round in 0..200 {
-        let place = round % 4;
-        let before = state.panes[place].generation().unwrap().clone();
-        let pane = state.panes[place].id;
-        let step = (round * 7) % before.steps.len();
-        let from = Pin { pane, step };
-        let request = apply(&mut state, branch(from, 5, BranchTarget::InPlace)).remove(0);
-        write(&mut state, request.id, &[(" fox", 0.1)]);
-        let n_earlier = state.panes[place].n_earlier();
-        apply(&mut state, BranchCommand::ShowEarlier(pane));
-        assert_eq!(state.panes[place].generation(), Some(&before), "{round}");
-        assert_eq!(state.panes[place].n_earlier(), n_earlier);
-    }
 }
 
 #[test]
@@ -160,50 +142,176 @@ fn another_seed_goes_on_from_the_same_tokens() {
     assert_eq!(state.panes[0].settings.seed, None);
 }
 
-/// Lets a pane generate one token and pause.
-fn pause_after(state: &mut AppState, id: GenerationId, piece: &str) {
-    let generation = generation(&[(piece, 0.5)]);
-    let started = Progress::Started {
+/// Lets a pane generate these tokens and pause.
+fn pause_after(state: &mut AppState, id: GenerationId, pieces: &[&str]) {
+    let pieces: Vec<(&str, f64)> = pieces.iter().map(|piece| (*piece, 0.5)).collect();
+    let generation = generation(&pieces);
+    state.on_event(Event::Progress(Progress::Started {
         ids: vec![id],
         prompt: Arc::clone(&generation.prompt),
-    };
-    let step = Box::new(generation.steps[0].clone());
-    let reason = FinishReason::Paused;
-    for progress in [
-        started,
-        Progress::Stepped { id, step },
-        Progress::Finished { id, reason },
-    ] {
-        state.on_event(Event::Progress(progress));
+    }));
+    for step in generation.steps {
+        let step = Box::new(step);
+        state.on_event(Event::Progress(Progress::Stepped { id, step }));
     }
+    let reason = FinishReason::Paused;
+    state.on_event(Event::Progress(Progress::Finished { id, reason }));
 }
 
-#[test]
-fn each_step_adds_a_token_to_every_text_and_can_be_undone() {
+/// A state in step mode whose four texts show one token, with a second one ahead.
+fn stepped() -> AppState {
     let mut state = ready();
     state.prompt = "Once there was".to_owned();
     apply(&mut state, BranchCommand::ToggleStepMode);
-    let paused = Continuation {
-        pause_after: Some(1),
+    let first = apply(&mut state, BranchCommand::Step);
+    let ahead = Continuation {
+        pause_after: Some(2),
         ..Continuation::default()
     };
-    let first = apply(&mut state, BranchCommand::Step);
-    assert!(first.iter().all(|request| request.continuation == paused));
+    assert!(first.iter().all(|request| request.continuation == ahead));
     assert_eq!(first.len(), 4);
     for request in first {
-        pause_after(&mut state, request.id, " in");
+        pause_after(&mut state, request.id, &[" in", " a"]);
     }
+    state
+}
+
+#[test]
+fn each_step_reveals_the_token_shown_ahead_and_can_be_undone() {
+    let mut state = stepped();
+    assert_eq!(text(&state, 3), " in");
+    assert_eq!(state.upcoming(3).unwrap().piece.as_str(), Some(" a"));
+    assert_eq!(state.pin, None, "a step pins nothing");
+
     let second = apply(&mut state, BranchCommand::Step);
-    assert!(second.iter().all(|request| kept(request) == 1));
+    assert_eq!(text(&state, 3), " in a", "it takes no time");
+    assert!(second.iter().all(|request| kept(request) == 2));
+    assert!(
+        second
+            .iter()
+            .all(|request| request.continuation.pause_after == Some(1))
+    );
     assert_eq!(apply(&mut state, BranchCommand::Step), [], "one at a time");
     for request in second {
-        pause_after(&mut state, request.id, " a");
+        pause_after(&mut state, request.id, &[" house"]);
     }
     assert_eq!(text(&state, 3), " in a");
+    assert_eq!(state.upcoming(3).unwrap().piece.as_str(), Some(" house"));
+
     apply(&mut state, BranchCommand::StepBack);
     assert_eq!(text(&state, 3), " in");
+    assert_eq!(state.upcoming(3).unwrap().piece.as_str(), Some(" a"));
     let again = apply(&mut state, BranchCommand::Step);
-    assert!(again.iter().all(|request| kept(request) == 1));
+    assert_eq!(text(&state, 3), " in a");
+    assert!(again.iter().all(|request| kept(request) == 2));
+}
+
+#[test]
+fn a_token_picked_by_hand_replaces_the_one_shown_ahead() {
+    let mut state = stepped();
+    let id = state.panes[1].id;
+    let request = apply(&mut state, BranchCommand::Pick(id, vec![TokenId(5)])).remove(0);
+    assert_eq!(kept(&request), 1);
+    assert_eq!(request.continuation.by_hand, [TokenId(5)]);
+    assert_eq!(request.continuation.pause_after, Some(2));
+    pause_after(&mut state, request.id, &[" fox", " ran"]);
+    assert_eq!(text(&state, 1), " in fox");
+    assert_eq!(state.upcoming(1).unwrap().piece.as_str(), Some(" ran"));
+    assert_eq!(text(&state, 0), " in", "the other panes wait");
+    let origin = state.panes[1].generation().unwrap().lineage.origin;
+    assert_eq!(origin, None, "the text only grew");
+}
+
+#[test]
+fn one_pane_can_step_alone_and_all_can_keep_running() {
+    let mut state = stepped();
+    let id = state.panes[2].id;
+    apply(&mut state, BranchCommand::StepOnly(Some(id)));
+    assert_eq!(state.sampler_place(), Some(2));
+    let requests = apply(&mut state, BranchCommand::Step);
+    assert_eq!(requests.len(), 1);
+    assert_eq!(
+        (text(&state, 2), text(&state, 0)),
+        (" in a".into(), " in".into())
+    );
+    pause_after(&mut state, requests[0].id, &[" house"]);
+    apply(&mut state, BranchCommand::StepOnly(None));
+    let requests = apply(&mut state, BranchCommand::KeepRunning);
+    assert_eq!(requests.len(), 4);
+    let unpaused = |request: &PaneRequest| request.continuation.pause_after.is_none();
+    assert!(requests.iter().all(unpaused));
+}
+
+#[test]
+fn the_token_shown_ahead_is_drawn_again_when_the_settings_change() {
+    let mut state = stepped();
+    state.panes[3].settings.seed = Some(7);
+    assert_eq!(state.upcoming(3), None);
+    let requests = apply(&mut state, BranchCommand::Step);
+    let pauses: Vec<Option<usize>> = requests
+        .iter()
+        .map(|request| request.continuation.pause_after)
+        .collect();
+    assert_eq!(pauses, [Some(1), Some(1), Some(1), Some(2)]);
+    assert_eq!(text(&state, 3), " in");
+}
+
+#[test]
+fn a_text_ends_only_when_its_last_token_is_revealed() {
+    let mut state = ready();
+    state.prompt = "Once there was".to_owned();
+    apply(&mut state, BranchCommand::ToggleStepMode);
+    let id = apply(&mut state, BranchCommand::Step)[0].id;
+    let text = generation(&[(" in", 0.5), ("</s>", 0.5)]);
+    let prompt = Arc::clone(&text.prompt);
+    let ids = vec![id];
+    state.on_event(Event::Progress(Progress::Started { ids, prompt }));
+    for step in text.steps {
+        let step = Box::new(step);
+        state.on_event(Event::Progress(Progress::Stepped { id, step }));
+    }
+    let reason = FinishReason::EndOfText;
+    state.on_event(Event::Progress(Progress::Finished { id, reason }));
+    let finish = |state: &AppState| state.panes[0].generation().unwrap().finish.clone();
+    assert_eq!(finish(&state), Some(FinishReason::Paused));
+    for place in 1..4 {
+        state.panes[place].status.finish(FinishReason::Cancelled);
+    }
+    let alone = state.panes[0].id;
+    apply(&mut state, BranchCommand::StepOnly(Some(alone)));
+    assert_eq!(apply(&mut state, BranchCommand::Step), []);
+    assert_eq!(finish(&state), Some(FinishReason::EndOfText));
+}
+
+#[test]
+fn the_popup_says_what_the_cache_holds() {
+    let mut state = written();
+    let from = Pin {
+        pane: state.panes[0].id,
+        step: 2,
+    };
+    let effects = state.apply(Command::Branch(BranchCommand::Open(Some(from))));
+    let [Effect::Send(Request::CountCached { tokens })] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    let n_tokens = tokens.len();
+    assert_eq!(n_tokens, 5, "the prompt and two tokens");
+    let words = |state: &mut AppState, n_cached| {
+        state.on_event(Event::CachedCounted { n_tokens, n_cached });
+        let dialog = state.branch_dialog.as_ref().unwrap();
+        dialog.cache_words(state.cache_megabytes)
+    };
+    assert_eq!(words(&mut state, 5), "5 tokens cached");
+    assert_eq!(words(&mut state, 4), "4 tokens cached");
+    assert_eq!(
+        words(&mut state, 1),
+        "Must prefill 3 tokens again: the 64 MB cache no longer holds them"
+    );
+    state.cache_megabytes = 8;
+    let effects = state.apply(Command::Branch(BranchCommand::LimitCache));
+    let n_max_bytes = 8_000_000;
+    let limit = Request::LimitPrefixCache { n_max_bytes };
+    assert_eq!(effects, [Effect::Send(limit)]);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use super::models::{inspected, models, outline, path, rows};
 use super::ready;
 use crate::state::{AppState, Effect, ModelRowStatus, ModelsCommand, Settings};
 use crate::worker::{
-    CacheType, ComputeChoice, CpuThreads, DeviceChoice, Devices, Event, ModelSource, Precision,
-    Request,
+    CacheType, ComputeChoice, CpuThreads, DeviceChoice, Devices, Event, InputBits, ModelSource,
+    Precision, Request,
 };
 
 #[test]
@@ -58,6 +58,7 @@ fn devices_are_listed_chosen_and_saved_and_a_missing_one_is_reported() {
     models(&mut state, ModelsCommand::SetCompute(on_cpu));
     assert_eq!(state.precision_rows(), []);
     assert!(state.device_words().contains("f32"));
+    assert!(state.device_words().ends_with("rounded to 16 bits"));
 
     state.on_event(Event::DeviceUnavailable {
         name: "CUDA 0".to_owned(),
@@ -65,6 +66,24 @@ fn devices_are_listed_chosen_and_saved_and_a_missing_one_is_reported() {
     });
     let words = "CUDA 0 is not available, so models run on the CPU: no driver";
     assert_eq!(state.device_words(), words);
+}
+
+#[test]
+fn inputs_are_rounded_to_16_bits_unless_the_user_prefers_speed() {
+    let mut state = ready();
+    assert_eq!(state.inputs_rows(), []);
+    state.on_event(Event::DevicesListed(cpu_only()));
+    let chosen = |state: &AppState| state.inputs_rows().iter().position(|row| row.chosen);
+    assert_eq!(chosen(&state), Some(0));
+    let in_bytes = state.inputs_rows()[1].command.clone();
+    let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
+        inputs: InputBits::Eight,
+        ..ComputeChoice::default()
+    }));
+    assert_eq!(state.apply(in_bytes).first(), Some(&use_it));
+    assert_eq!(chosen(&state), Some(1));
+    let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
+    assert_eq!(settings.compute.inputs, InputBits::Eight);
 }
 
 #[test]

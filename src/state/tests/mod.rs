@@ -1,8 +1,10 @@
 //! Tests of the state: commands and events in, state and effects out.
 
+mod branch_tree;
 mod branches;
 mod by_hand;
 mod compute;
+mod futures;
 mod hub;
 mod models;
 mod outside;
@@ -19,12 +21,13 @@ mod writing;
 
 use std::sync::Arc;
 
-use super::{AppState, Command, Effect, Settings};
+use super::{AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, Pin, Settings};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
 pub(crate) use crate::worker::{
-    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, PartialDownload, Precision,
+    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, PartialDownload,
+    Precision,
 };
 use crate::worker::{GenerationId, ModelSource, Progress, Request};
 
@@ -111,5 +114,25 @@ pub(crate) fn written() -> AppState {
     }
     state.apply(Command::Unpin);
     state.notices.clear();
+    state
+}
+
+/// Like [`written`], after the first text was left at its second token for " fox ran" in place.
+pub(crate) fn branched() -> AppState {
+    let mut state = written();
+    let from = Pin {
+        pane: state.panes[0].id,
+        step: 1,
+    };
+    let effects = state.apply(Command::Branch(BranchCommand::Branch {
+        from,
+        change: BranchChange::Tokens(vec![TokenId(5)]),
+        target: BranchTarget::InPlace,
+    }));
+    let [Effect::Send(Request::Continue { panes, .. })] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    let id = panes[0].id;
+    write(&mut state, id, &[(" fox", 0.1), (" ran", 0.3)]);
     state
 }

@@ -35,7 +35,7 @@ pub fn divergence_summary(state: &AppState) -> DivergenceSummary {
 }
 
 /// Returns whether all started texts continue the same prompt tokens with the same model.
-fn are_comparable(texts: &[Option<&Generation>]) -> bool {
+pub(in crate::state) fn are_comparable(texts: &[Option<&Generation>]) -> bool {
     let started = || texts.iter().flatten().filter(|text| !text.steps.is_empty());
     let Some(first) = started().next() else {
         return true;

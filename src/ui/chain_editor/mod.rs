@@ -39,7 +39,7 @@ const WIDTH: f32 = 488.0;
 const MIN_STAGES: f32 = 104.0;
 
 /// The space above and below the editor in a window that is barely high enough.
-const MARGIN: f32 = 32.0;
+const MARGIN: f32 = 48.0;
 
 /// What the list shows besides the stages' settings.
 struct Shown<'a> {
@@ -143,13 +143,15 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
 fn scrolled_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) -> f32 {
     let rest = ui.data(|data| data.get_temp(rest_id(ui)).unwrap_or(0.0));
     let most = (ui.content_rect().height() - MARGIN - rest).max(MIN_STAGES);
-    let scrolled = ScrollArea::vertical()
+    let top = ui.min_rect().bottom();
+    ScrollArea::vertical()
         .id_salt("stages")
         .max_height(most)
         // A popup keeps its height; this lets it grow immediately when the stages replace a list.
         .min_scrolled_height(most)
         .show(ui, content);
-    scrolled.inner_rect.height()
+    // The scroll area reports the height it was offered, not the height it took.
+    ui.min_rect().bottom() - top
 }
 
 /// Remembers the height of the parts that do not scroll, for the next frame.

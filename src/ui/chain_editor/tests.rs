@@ -64,10 +64,18 @@ fn dragging_moves_a_stage_and_nothing_else() {
 
 #[test]
 fn the_figures_belong_to_a_named_token_also_under_other_settings() {
-    let window = editor();
-    let shows = |words: &str| window.query_all_by_label_contains(words).count();
-    assert_eq!(shows("Here: token 3, ‘"), 1);
-    assert!(shows(" bits here") + shows("Keeps ") >= 1);
+    let mut window = editor();
+    let pane = window.state().panes[3].id;
+    for (p, kept) in [(0.95, "Keeps 4 here"), (0.6, "Keeps 2 here")] {
+        let mut chain = window.state().panes[3].settings.chain.clone();
+        chain.stages[1].filter = Filter::TopP(TopP { p });
+        window.state_mut().apply(Command::SetChain(pane, chain));
+        window.run_steps(3);
+        let shows = |words: &str| window.query_all_by_label_contains(words).count();
+        assert_eq!(shows("Here: token 3, ‘"), 1);
+        assert_eq!(shows(" bits here"), 1);
+        window.get_by_label(kept);
+    }
 }
 
 #[test]
@@ -384,5 +392,29 @@ fn with_every_stage_the_editor_fits_the_window_and_every_control_has_a_name() {
             assert!(inside.contains_rect(rect), "{size} {last} {rect}");
         }
         window.check_accessibility();
+    }
+}
+
+#[test]
+fn after_the_order_changes_the_whole_editor_stays_in_the_window() {
+    for size in [
+        vec2(1280.0, 800.0),
+        vec2(1920.0, 1080.0),
+        vec2(900.0, 600.0),
+    ] {
+        let mut window = editor_in(size);
+        press(&mut window, "Order");
+        press(&mut window, "its defaults");
+        press(&mut window, "llama.cpp");
+        let inside = egui::Rect::from_min_size(Pos2::ZERO, size);
+        for part in [
+            "Close the editor",
+            "Draw: By coin",
+            "Own seed",
+            "Move before the cuts",
+        ] {
+            let rect = window.get_by_label(part).rect();
+            assert!(inside.contains_rect(rect), "{size} {part} {rect}");
+        }
     }
 }

@@ -3,8 +3,8 @@
 
 use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2};
 
-use super::Pair;
 use crate::generation::Generation;
+use crate::state::ComparedPair;
 use crate::ui::fonts::Face;
 use crate::ui::formatting::grouped;
 use crate::ui::theme::Theme;
@@ -21,7 +21,7 @@ const GAP: f32 = 2.0;
 pub(super) fn matrix_ui(
     ui: &mut Ui,
     texts: &[(usize, &Generation)],
-    pairs: &[Pair],
+    pairs: &[ComparedPair],
     selected: [usize; 2],
 ) -> Option<[usize; 2]> {
     let theme = Theme::of(ui);
@@ -110,7 +110,7 @@ fn legend_ui(ui: &Ui, at: Pos2) {
 
 /// One cell of the matrix.
 struct Cell<'a> {
-    pair: &'a Pair,
+    pair: &'a ComparedPair,
     /// Whether it is above the diagonal.
     above: bool,
     selected: bool,

@@ -15,9 +15,9 @@ use self::then_and_now::then_and_now_ui;
 use super::child_ui::child_ui;
 use super::theme::Theme;
 use super::xray::sentence_ui;
-use crate::analysis::{TextComparison, TextMetrics};
+use crate::analysis::TextMetrics;
 use crate::generation::Generation;
-use crate::state::AppState;
+use crate::state::{AppState, ComparedPair};
 
 /// The widths of the matrix and of the table of measures.
 const MATRIX: f32 = 372.0;
@@ -26,20 +26,14 @@ const MEASURES: f32 = 424.0;
 /// The least width for the distributions of the selected pair.
 const PAIR: f32 = 280.0;
 
-/// Two panes, the left one first, and the comparison of their texts.
-struct Pair {
-    panes: [usize; 2],
-    /// `None` if their prompts or models differ.
-    comparison: Option<TextComparison>,
-}
-
 /// Draws the tab.
 pub(super) fn compare_ui(ui: &mut Ui, body: Rect, state: &mut AppState) {
     let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
     if let Some(verification) = state.verification.as_ref().filter(|shown| shown.shown) {
         return then_and_now_ui(ui, inside, verification, state);
     }
-    let AppState { panes, view, .. } = state;
+    let mut prices = state.view.prices;
+    let panes = &state.panes;
     let texts: Vec<(usize, &Generation)> = panes
         .iter()
         .enumerate()
@@ -54,8 +48,8 @@ pub(super) fn compare_ui(ui: &mut Ui, body: Rect, state: &mut AppState) {
         };
         return sentence_ui(ui, inside, hint);
     }
-    let pairs = pairs(&texts);
-    let selected = selected(ui, &pairs);
+    let pairs = state.compared_pairs();
+    let selected = selected(ui, pairs);
     let matrix_width = MATRIX.min(inside.width() * 0.5);
     let measures_width = MEASURES.min(inside.width() - matrix_width - 29.0);
     let matrix = inside.with_max_x(inside.left() + matrix_width);
@@ -65,7 +59,7 @@ pub(super) fn compare_ui(ui: &mut Ui, body: Rect, state: &mut AppState) {
         pos2(measures.left() - 29.0, inside.bottom()),
     );
     let mut area = child_ui(ui, matrix, "matrix");
-    if let Some(panes) = matrix_ui(&mut area, &texts, &pairs, selected) {
+    if let Some(panes) = matrix_ui(&mut area, &texts, pairs, selected) {
         ui.data_mut(|data| data.insert_temp(selected_id(), panes));
     }
     if middle.width() >= PAIR {
@@ -81,7 +75,8 @@ pub(super) fn compare_ui(ui: &mut Ui, body: Rect, state: &mut AppState) {
         .iter()
         .filter_map(|(place, _)| Some((*place, panes.get(*place)?.text_metrics()?)))
         .collect();
-    measures_ui(&mut area, &metrics, &mut view.prices);
+    measures_ui(&mut area, &metrics, &mut prices);
+    state.view.prices = prices;
 }
 
 fn paint_edge(ui: &Ui, body: Rect, x: f32) {
@@ -89,25 +84,12 @@ fn paint_edge(ui: &Ui, body: Rect, x: f32) {
     ui.painter().vline(x, body.shrink(1.0).y_range(), stroke);
 }
 
-fn pairs(texts: &[(usize, &Generation)]) -> Vec<Pair> {
-    let mut pairs = Vec::new();
-    for (index, (a, text_a)) in texts.iter().enumerate() {
-        for (b, text_b) in texts.iter().skip(index + 1) {
-            pairs.push(Pair {
-                panes: [*a, *b],
-                comparison: TextComparison::of(text_a, text_b),
-            });
-        }
-    }
-    pairs
-}
-
 fn selected_id() -> Id {
     Id::unique("compared pair")
 }
 
 /// Returns the pair that the user selected, or else the pair of the first and the last text.
-fn selected(ui: &Ui, pairs: &[Pair]) -> [usize; 2] {
+fn selected(ui: &Ui, pairs: &[ComparedPair]) -> [usize; 2] {
     let chosen: Option<[usize; 2]> = ui.data(|data| data.get_temp(selected_id()));
     let chosen = chosen.filter(|panes| pairs.iter().any(|pair| pair.panes == *panes));
     let first = pairs.first().map_or(0, |pair| pair.panes[0]);

@@ -2,10 +2,10 @@
 
 use egui::{Align2, Label, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
-use super::Pair;
 use super::matrix::bits;
 use crate::analysis::{ForkComparison, TextComparison};
 use crate::generation::Generation;
+use crate::state::ComparedPair;
 use crate::ui::fonts::Face;
 use crate::ui::formatting::{percent, quoted};
 use crate::ui::plots::{TokenStyle, token_galley};
@@ -21,7 +21,7 @@ const NUMBERS: f32 = 112.0;
 const SENTENCE: f32 = 44.0;
 
 /// Draws the pair.
-pub(super) fn pair_ui(ui: &mut Ui, texts: &[(usize, &Generation)], pair: &Pair) {
+pub(super) fn pair_ui(ui: &mut Ui, texts: &[(usize, &Generation)], pair: &ComparedPair) {
     let theme = Theme::of(ui);
     let text = |pane: usize| {
         let mut texts = texts.iter();

@@ -1,6 +1,7 @@
 //! The Loop tab: one step as the seven boxes of the generation loop, with its numbers and times.
 
 mod pictures;
+mod sampler;
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
@@ -8,13 +9,16 @@ use egui::{
 };
 
 use self::pictures::picture_ui;
+use self::sampler::sampler_ui;
+pub(super) use self::sampler::{N_PICKS, field_id, numbered_pick};
 use super::fonts::Face;
 use super::formatting::{grouped, quoted};
 use super::theme::Theme;
+use super::why::split;
 use super::xray::sentence_ui;
 use crate::decoding::Selector;
 use crate::generation::{FinishReason, Generation, Step};
-use crate::state::AppState;
+use crate::state::{AppState, Command};
 
 /// The space between two boxes, in which the arrow is.
 const GAP: f32 = 14.0;
@@ -154,21 +158,23 @@ fn milliseconds(secs: f64) -> String {
     }
 }
 
-/// Draws the loop for the step that the dock shows.
-pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState) {
+/// Draws the loop for the step that the dock shows; in step mode, for the next step unless another
+/// one is pinned.
+pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut Vec<Command>) {
+    let (body, sampler) = match split(body) {
+        (left, Some(right)) if state.step_mode => (left, Some(right)),
+        _ => (body, None),
+    };
+    if let Some(sampler) = sampler {
+        sampler_ui(ui, sampler, state, commands);
+    }
     let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
-    let shown = state.shown_step().and_then(|(pane, index)| {
-        let generation = state.panes.get(pane)?.generation()?;
-        let step = generation.steps.get(index)?;
-        Some(LoopStep {
-            pane,
-            generation,
-            step,
-            index,
-        })
-    });
-    let Some(at) = shown else {
-        let hint = "Generate text to see how its latest token was made, or click any token";
+    let Some(at) = shown_step(state) else {
+        let hint = if state.step_mode {
+            "Press Step to write one token, or click a token to see how it was made"
+        } else {
+            "Generate text to see how its latest token was made, or click any token"
+        };
         return sentence_ui(ui, inside, hint);
     };
     let (boxes, back) = inside.split_top_bottom_at_y(inside.bottom() - RETURN);
@@ -185,6 +191,31 @@ pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState) {
     }
     let span = [boxes.left() + width / 2.0, left - GAP - width / 2.0];
     paint_return(ui, back, span, at);
+}
+
+/// Returns the step to draw.
+fn shown_step(state: &AppState) -> Option<LoopStep<'_>> {
+    let upcoming = state.sampler_place().filter(|_| state.pin.is_none());
+    let upcoming = upcoming.and_then(|pane| {
+        let generation = state.panes.get(pane)?.generation()?;
+        Some(LoopStep {
+            pane,
+            generation,
+            step: state.upcoming(pane)?,
+            index: generation.steps.len(),
+        })
+    });
+    let past = || {
+        let (pane, index) = state.shown_step()?;
+        let generation = state.panes.get(pane)?.generation()?;
+        Some(LoopStep {
+            pane,
+            generation,
+            step: generation.steps.get(index)?,
+            index,
+        })
+    };
+    upcoming.or_else(past)
 }
 
 fn box_ui(ui: &Ui, rect: Rect, place: usize, at: LoopStep<'_>, which: LoopBox) {

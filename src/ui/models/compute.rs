@@ -1,4 +1,4 @@
-//! The footer of the models dialog: device, precision, KV cache type and threads.
+//! The footer of the models dialog: device, precision, KV cache type, rounding of inputs and threads.
 
 use std::num::NonZeroUsize;
 
@@ -23,6 +23,7 @@ pub(super) fn compute_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
         chooser_ui(ui, "Device", &state.device_rows(), commands);
         chooser_ui(ui, "Precision", &state.precision_rows(), commands);
         chooser_ui(ui, "KV cache", &state.cache_rows(), commands);
+        chooser_ui(ui, "Inputs", &state.inputs_rows(), commands);
         if let Some(choice) = state.thread_choice() {
             threads_ui(ui, state, choice, commands);
         }

@@ -9,8 +9,8 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 use crate::state::tests::{
-    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, PartialDownload, Precision,
-    ready,
+    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, PartialDownload,
+    Precision, ready,
 };
 use crate::state::{Command, ModelStatus, ModelsCommand, ModelsTab};
 use crate::ui::testing::{Window, key, press, window_of};
@@ -166,6 +166,9 @@ fn precision_can_be_chosen_only_if_there_is_a_choice() {
     press(&mut window, "KV cache");
     press(&mut window, "f16");
     assert_eq!(window.state().models.compute.cache, CacheType::F16);
+    press(&mut window, "Inputs");
+    press(&mut window, "8 bits");
+    assert_eq!(window.state().models.compute.inputs, InputBits::Eight);
     devices.choices.push(DeviceChoice::Cuda(0));
     window.state_mut().on_event(Event::DevicesListed(devices));
     window.run_steps(2);

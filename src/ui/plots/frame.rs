@@ -8,7 +8,7 @@ use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, paint_badge};
 
 /// The height of a plot's title row, with the space below it.
-const TITLE_ROW: f32 = 24.0;
+pub(super) const TITLE_ROW: f32 = 24.0;
 
 /// Allocates a row of this height, including the spacing that a `Ui` adds after each item.
 pub(super) fn row_rect(ui: &mut Ui, height: f32) -> (Rect, Response) {

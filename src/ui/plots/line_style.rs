@@ -14,7 +14,7 @@ pub(super) fn dash(pane: usize) -> LineStyle {
 }
 
 /// Paints the marker at the end of a pane's line.
-pub(super) fn paint_marker(painter: &Painter, pane: usize, at: Pos2, color: Color32) {
+pub(in crate::ui) fn paint_marker(painter: &Painter, pane: usize, at: Pos2, color: Color32) {
     let polygon = |points: &[Vec2]| {
         let points = points.iter().map(|offset| at + *offset).collect();
         Shape::convex_polygon(points, color, Stroke::NONE)

@@ -1,4 +1,4 @@
-//! The plots of a run: the score, the next token and the speed.
+//! The plots of a run: the score, the next token, the speed and trends over the tokens.
 //!
 //! Each plot is data computed by pure functions, and one function that draws it both on the screen
 //! and in a [`picture`].
@@ -10,12 +10,15 @@ pub mod picture;
 mod scale;
 mod score;
 mod speed;
+mod trend;
 
-pub(super) use line_style::dashed_line;
+pub(super) use line_style::{dashed_line, paint_marker};
 pub use next_token::{CandidateRow, NextTokenData, next_token_plot_ui};
 pub(super) use next_token::{TokenStyle, token_galley};
-pub use score::{ScoreData, ScoreLane, score_measure_ui, score_plot_ui};
+pub(super) use score::score_choice_ui;
+pub use score::{ScoreData, ScoreLane, score_plot_ui};
 pub use speed::{SpeedData, SpeedLine, speed_plot_ui};
+pub use trend::{TrendData, trend_plot_ui};
 
 /// Identifies a step of a pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,8 +16,8 @@ mod what_if_lines;
 use egui::emath::Rangef;
 use egui::style::ScrollAnimation;
 use egui::{
-    Color32, EventFilter, Frame, Rect, Response, Role, ScrollArea, Sense, Ui, Vec2, WidgetInfo,
-    vec2,
+    Color32, EventFilter, Frame, Pos2, Rect, Response, Role, ScrollArea, Sense, Ui, Vec2,
+    WidgetInfo, vec2,
 };
 
 use self::layout::Layout;
@@ -47,6 +47,8 @@ pub struct TokenTextInput<'a> {
     pub what_ifs: Option<&'a WhatIfs>,
     /// Whether all whitespace has visible marks.
     pub show_marks: bool,
+    /// Whether a token shows its card when it is pointed at.
+    pub has_cards: bool,
     /// Whether the text is still being generated.
     pub writing: bool,
     /// The color of the cursor at the end of the text during generation.
@@ -189,7 +191,7 @@ impl TokenView {
         let pinned_by_keys = input
             .pinned
             .filter(|_| response.has_focus() && moved_by_keys);
-        let shown = pointed.or(pinned_by_keys);
+        let shown = pointed.or(pinned_by_keys).filter(|_| input.has_cards);
         if let Some((step, rect)) = shown.zip(painting.token_rect(&chunks, shown)) {
             card::show(ui, &response, rect, input, step);
         }
@@ -237,6 +239,22 @@ impl TokenView {
         let target = Rect::from_x_y_ranges(Rangef::point(rect.left()), y);
         ui.scroll_to_rect_animation(target, None, animation);
     }
+}
+
+/// Paints a whole text from this top left corner, in lines of this width. Returns its height.
+pub(super) fn paint_whole(ui: &Ui, corner: Pos2, width: f32, input: TokenTextInput<'_>) -> f32 {
+    let (mut transcript, mut layout) = (Transcript::default(), Layout::default());
+    transcript.sync(input.generation);
+    layout.update(ui, &transcript, width);
+    let painting = Painting {
+        input,
+        hovered: None,
+        origin: corner,
+        painter: ui.painter(),
+        theme: Theme::of(ui),
+    };
+    painting.paint(&layout.visible(ui, &transcript, Rangef::EVERYTHING));
+    layout.height()
 }
 
 /// Makes arrow keys move the pin rather than the focus while the text has it.

@@ -103,6 +103,7 @@ fn input_of(generation: &Generation) -> TokenTextInput<'_> {
         fork_step: None,
         what_ifs: None,
         show_marks: false,
+        has_cards: true,
         writing: false,
         pane_color: Theme::dark_or_light(true).pane(0),
     }

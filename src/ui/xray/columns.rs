@@ -1,10 +1,13 @@
 //! The columns of the X-ray: their widths, heads and feet.
 
+use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::Xray;
 use super::folding::{ShownColumn, fold_ui, fold_width, shown_columns};
-use super::labels::{entropy_label, entropy_sentence, head_labels, score_label, settings_label};
+use super::labels::{
+    entropy_sentence, foot_label, head_labels, is_muted, score_label, settings_label,
+};
 use crate::analysis::xray::{XrayCell, XrayColumn, XrayPlace};
 use crate::ui::child_ui::child_ui;
 use crate::ui::fonts::Face;
@@ -15,8 +18,12 @@ use crate::ui::theme::Theme;
 /// The limits of the width of the column with the candidates' names.
 const NAMES: std::ops::RangeInclusive<f32> = 76.0..=168.0;
 
-/// The least width of a stage's column.
+/// The least width of a stage's column, and that of a compact one.
 const MIN_WIDTH: f32 = 132.0;
+const MIN_COMPACT_WIDTH: f32 = 112.0;
+
+/// The greatest width of a stage's name in a compact head.
+const MAX_COMPACT_NAME: f32 = 84.0;
 
 /// The width of the number beside a bar, and of the gap between two columns.
 const NUMBER: f32 = 62.0;
@@ -38,6 +45,8 @@ pub(super) struct Columns {
     pub unit: f32,
     /// The index in the table of the last column on the screen that is not muted.
     pub last: usize,
+    /// Whether the heads are shortened because the columns would not fit otherwise.
+    compact: bool,
 }
 
 /// A column on the screen and its left and right edge.
@@ -48,14 +57,19 @@ pub(super) struct Span {
 }
 
 impl Columns {
-    /// Distributes `width` among the columns. Each is at least as wide as its head.
+    /// Distributes `width` among the columns. Each is at least as wide as its head, which is
+    /// shortened if the columns would not fit otherwise.
     pub(super) fn of(ui: &Ui, width: f32, xray: &Xray<'_>) -> Self {
         let names = names_width(ui, xray);
         let shown = shown_columns(ui, xray);
-        let least: Vec<f32> = shown
-            .iter()
-            .map(|shown| min_width(ui, xray, shown))
-            .collect();
+        let min_widths = |compact| -> Vec<f32> {
+            let columns = shown.iter();
+            let widths = columns.map(|shown| min_width(ui, xray, shown, compact));
+            widths.collect()
+        };
+        let full = min_widths(false);
+        let compact = names + full.iter().sum::<f32>() > width;
+        let least = if compact { min_widths(true) } else { full };
         let grows = |shown: &ShownColumn| flexible(xray, shown).is_some();
         let (flexible_widths, fixed_widths): (Vec<_>, Vec<_>) = shown
             .iter()
@@ -93,6 +107,7 @@ impl Columns {
             names,
             unit: (narrowest - NUMBER - GAP) / largest_prob(xray) as f32,
             last: last.unwrap_or(0),
+            compact,
             spans,
         }
     }
@@ -120,11 +135,6 @@ fn flexible(xray: &Xray<'_>, shown: &ShownColumn) -> Option<usize> {
         }
         ShownColumn::Score | ShownColumn::Neutral { .. } => None,
     }
-}
-
-/// Returns whether the column's stage is muted.
-pub(super) const fn is_muted(column: &XrayColumn) -> bool {
-    matches!(&column.at, XrayPlace::Stage { stage, .. } if !stage.enabled)
 }
 
 fn largest_prob(xray: &Xray<'_>) -> f64 {
@@ -156,7 +166,7 @@ fn equal_share(width: f32, min_widths: &[f32]) -> f32 {
 }
 
 /// Returns the width that a column's head, foot and numbers need.
-fn min_width(ui: &Ui, xray: &Xray<'_>, shown: &ShownColumn) -> f32 {
+fn min_width(ui: &Ui, xray: &Xray<'_>, shown: &ShownColumn, compact: bool) -> f32 {
     match shown {
         ShownColumn::Score => {
             let scores = xray.table.rows.iter().map(score_label);
@@ -166,28 +176,57 @@ fn min_width(ui: &Ui, xray: &Xray<'_>, shown: &ShownColumn) -> f32 {
         }
         ShownColumn::Table(index) => {
             let column = xray.table.columns.get(*index);
-            column.map_or(0.0, |column| table_column_width(ui, column))
+            column.map_or(0.0, |column| table_column_width(ui, column, compact))
         }
         ShownColumn::Neutral { stages, folded } => fold_width(ui, stages.len(), *folded) + GAP,
     }
 }
 
-fn table_column_width(ui: &Ui, column: &XrayColumn) -> f32 {
-    let (name, left) = head_labels(column);
-    let settings = settings_label(column);
-    let mut width = Face::SmallMedium.width(ui, &name);
-    if !settings.is_empty() {
-        width += Face::Small.width(ui, &settings) + 20.0;
+fn table_column_width(ui: &Ui, column: &XrayColumn, compact: bool) -> f32 {
+    let head = Head::of(column, compact);
+    let name = Face::SmallMedium.width(ui, &head.name);
+    let mut width = name.min(head.max_name_width);
+    if !head.settings.is_empty() {
+        width += Face::Small.width(ui, &head.settings) + 20.0;
     }
-    if !left.is_empty() {
-        width += Face::Small.width(ui, &left) + 8.0;
+    if !head.left.is_empty() {
+        width += Face::Small.width(ui, &head.left) + 8.0;
     }
     if matches!(column.at, XrayPlace::Stage { .. }) {
         width += EYE;
     }
-    let foot = Face::Micro.width(ui, &entropy_label(column));
-    let floor = if is_muted(column) { 0.0 } else { MIN_WIDTH };
+    let foot = Face::Micro.width(ui, &foot_label(column, compact));
+    let floor = match (is_muted(column), compact) {
+        (true, _) => 0.0,
+        (false, true) => MIN_COMPACT_WIDTH,
+        (false, false) => MIN_WIDTH,
+    };
     (width.max(foot) + GAP).max(floor).ceil()
+}
+
+/// The words of a column's head.
+struct Head {
+    name: String,
+    settings: String,
+    /// How many candidates are left, which a compact head leaves to the foot.
+    left: String,
+    max_name_width: f32,
+}
+
+impl Head {
+    fn of(column: &XrayColumn, compact: bool) -> Self {
+        let (name, left) = head_labels(column);
+        Self {
+            name,
+            settings: settings_label(column),
+            left: if compact { String::new() } else { left },
+            max_name_width: if compact {
+                MAX_COMPACT_NAME
+            } else {
+                f32::INFINITY
+            },
+        }
+    }
 }
 
 /// What the user clicked in the heads.
@@ -235,27 +274,27 @@ pub(super) fn heads_ui(
         );
         let mut head = child_ui(ui, at, index);
         head.shrink_clip_rect(right_of_names);
-        clicked = span_head_ui(&mut head, xray, &span.shown).or(clicked);
+        clicked = span_head_ui(&mut head, xray, span, columns.compact).or(clicked);
     }
     clicked
 }
 
-fn span_head_ui(ui: &mut Ui, xray: &Xray<'_>, shown: &ShownColumn) -> Option<HeadClick> {
-    match shown {
+fn span_head_ui(ui: &mut Ui, xray: &Xray<'_>, span: &Span, compact: bool) -> Option<HeadClick> {
+    match &span.shown {
         ShownColumn::Score => {
             score_head_ui(ui);
             None
         }
         ShownColumn::Table(index) => {
             let column = xray.table.columns.get(*index)?;
-            let muted = head_ui(ui, column);
+            let muted = head_ui(ui, xray, column, compact);
             match &column.at {
                 XrayPlace::Stage { index, .. } if muted => Some(HeadClick::Mute(*index)),
                 _ => None,
             }
         }
         ShownColumn::Neutral { stages, folded } => {
-            fold_ui(ui, xray, (stages, *folded)).then_some(HeadClick::Fold)
+            fold_ui(ui, xray, stages, *folded).then_some(HeadClick::Fold)
         }
     }
 }
@@ -278,41 +317,26 @@ fn score_head_ui(ui: &Ui) {
 }
 
 /// Draws a head. Returns whether its mute button was clicked.
-fn head_ui(ui: &mut Ui, column: &XrayColumn) -> bool {
-    let theme = Theme::of(ui);
+fn head_ui(ui: &mut Ui, xray: &Xray<'_>, column: &XrayColumn, compact: bool) -> bool {
     let rect = ui.max_rect();
     let muted = is_muted(column);
+    let response = ui.interact(rect, ui.scope_id().with("head"), Sense::hover());
     let (name, left) = head_labels(column);
     let settings = settings_label(column);
-    let response = ui.interact(rect, ui.scope_id().with("head"), Sense::hover());
     let spoken = [name.as_str(), &settings, &left]
         .into_iter()
         .filter(|label| !label.is_empty())
         .collect::<Vec<_>>()
         .join(", ");
     response.widget_info(|| WidgetInfo::labeled(Role::ColumnHeader, true, &spoken));
-    let color = if muted { theme.text_3 } else { theme.text_1 };
-    let middle = rect.center().y;
-    let paint = |x: f32, text: &str, face: Face, color| {
-        let at = pos2(x, middle);
-        let painter = ui.painter();
-        let painted = painter.text(at, Align2::LEFT_CENTER, text, face.font(), color);
-        painted.right()
-    };
-    let mut x = paint(rect.left(), &name, Face::SmallMedium, color) + 6.0;
-    if !settings.is_empty() {
-        let width = Face::Small.width(ui, &settings) + 12.0;
-        let boxed = Rect::from_min_size(pos2(x, middle - 10.0), vec2(width, 20.0));
-        ui.painter().rect_filled(boxed, 5, theme.surface_2);
-        let color = if muted { theme.text_3 } else { theme.text_2 };
-        paint(x + 6.0, &settings, Face::Small, color);
-        x = boxed.right() + 8.0;
-    }
-    paint(x, &left, Face::Small, theme.text_3);
+    paint_head(ui, &Head::of(column, compact), muted);
     let XrayPlace::Stage { stage, .. } = &column.at else {
         return false;
     };
-    response.on_hover_text(stage.filter.spec().tooltip());
+    if xray.is_picture {
+        return false;
+    }
+    response.on_hover_text(format!("{spoken}\n\n{}", stage.filter.spec().tooltip()));
     let eye = Rect::from_min_max(pos2(rect.right() - 24.0, rect.top()), rect.max);
     let (icon, verb) = if muted {
         (Icon::EyeOff, "Unmute")
@@ -325,6 +349,35 @@ fn head_ui(ui: &mut Ui, column: &XrayColumn) -> bool {
         &format!("{verb} {name}"),
     )
     .clicked()
+}
+
+/// Paints a head's name, its settings in a box, and how many candidates are left.
+fn paint_head(ui: &Ui, head: &Head, muted: bool) {
+    let theme = Theme::of(ui);
+    let rect = ui.max_rect();
+    let middle = rect.center().y;
+    let color = if muted { theme.text_3 } else { theme.text_1 };
+    let font = Face::SmallMedium.font();
+    let mut job = LayoutJob::simple_singleline(head.name.clone(), font, color);
+    job.wrap = TextWrapping::truncate_at_width(head.max_name_width);
+    let galley = ui.painter().layout_job(job);
+    let at = Align2::LEFT_CENTER.anchor_size(pos2(rect.left(), middle), galley.size());
+    ui.painter().galley(at.min, galley, color);
+    let mut x = at.right() + 6.0;
+    let paint = |x: f32, text: &str, color| {
+        let (at, font) = (pos2(x, middle), Face::Small.font());
+        ui.painter()
+            .text(at, Align2::LEFT_CENTER, text, font, color);
+    };
+    if !head.settings.is_empty() {
+        let width = Face::Small.width(ui, &head.settings) + 12.0;
+        let boxed = Rect::from_min_size(pos2(x, middle - 10.0), vec2(width, 20.0));
+        ui.painter().rect_filled(boxed, 5, theme.surface_2);
+        let color = if muted { theme.text_3 } else { theme.text_2 };
+        paint(x + 6.0, &head.settings, color);
+        x = boxed.right() + 8.0;
+    }
+    paint(x, &head.left, theme.text_3);
 }
 
 /// Draws the entropy below each column.
@@ -340,7 +393,7 @@ pub(super) fn feet_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns, scrolled:
         let Some(column) = xray.table.columns.get(index) else {
             continue;
         };
-        let label = entropy_label(column);
+        let label = foot_label(column, columns.compact);
         if label.is_empty() {
             continue;
         }

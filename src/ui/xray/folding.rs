@@ -5,6 +5,7 @@ use egui::Ui;
 use super::Xray;
 use crate::analysis::xray::{XrayColumn, XrayPlace};
 use crate::ui::fonts::Face;
+use crate::ui::theme::Theme;
 use crate::ui::widgets::Chip;
 
 /// A single neutral stage takes no more space than the column that would replace it.
@@ -84,7 +85,7 @@ pub(super) fn fold_width(ui: &Ui, n_stages: usize, folded: bool) -> f32 {
 
 /// Draws the button that folds and unfolds the neutral stages, in place of a column's head. Returns
 /// whether it was clicked.
-pub(super) fn fold_ui(ui: &mut Ui, xray: &Xray<'_>, (stages, folded): (&[usize], bool)) -> bool {
+pub(super) fn fold_ui(ui: &mut Ui, xray: &Xray<'_>, stages: &[usize], folded: bool) -> bool {
     let label = fold_label(stages.len(), folded);
     let verb = if folded { "Show" } else { "Fold" };
     let name = format!("{verb} {} neutral stages", stages.len());
@@ -96,6 +97,10 @@ pub(super) fn fold_ui(ui: &mut Ui, xray: &Xray<'_>, (stages, folded): (&[usize],
         })
         .collect();
     let tip = format!("These change nothing here: {}", names.join(", "));
+    if xray.is_picture {
+        ui.label(Face::Small.text(label).color(Theme::of(ui).text_3));
+        return false;
+    }
     let chip = Chip::new(&label).name(&name).quiet();
     ui.add(chip).on_hover_text(tip).clicked()
 }

@@ -46,9 +46,31 @@ pub(super) fn settings_label(column: &XrayColumn) -> String {
     settings.unwrap_or_default()
 }
 
+/// Formats what is below a column: its entropy, and in a compact table, whose heads are short, how
+/// many candidates are left: "40 left · 2.45 bits".
+pub(super) fn foot_label(column: &XrayColumn, compact: bool) -> String {
+    let (_, left) = head_labels(column);
+    match column.entropy_nats {
+        Some(nats) if compact && !is_muted(column) => {
+            let entropy = format!("{:.2} bits", bits(nats));
+            match column.at {
+                XrayPlace::Model => entropy,
+                _ if left.is_empty() => entropy,
+                _ => format!("{left} · {entropy}"),
+            }
+        }
+        _ => entropy_label(column),
+    }
+}
+
+/// Returns whether the column's stage is muted.
+pub(super) const fn is_muted(column: &XrayColumn) -> bool {
+    matches!(&column.at, XrayPlace::Stage { stage, .. } if !stage.enabled)
+}
+
 /// Formats the entropy after a stage: "2.45 bits · like 5.5 choices".
 pub(super) fn entropy_label(column: &XrayColumn) -> String {
-    if matches!(&column.at, XrayPlace::Stage { stage, .. } if !stage.enabled) {
+    if is_muted(column) {
         return String::new();
     }
     let Some(nats) = column.entropy_nats else {
@@ -283,6 +305,7 @@ mod tests {
             piece: &|token| Piece::text(*NAMES.get(token.index()).unwrap_or(&"?")),
             generated: generated.map(TokenId),
             coin_draggable: false,
+            is_picture: false,
             step: (0, 0),
         }
     }

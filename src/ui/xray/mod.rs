@@ -42,6 +42,8 @@ pub(super) struct Xray<'a> {
     pub generated: Option<TokenId>,
     /// Whether the user can move the coin.
     pub coin_draggable: bool,
+    /// Whether it is drawn for a picture, without buttons.
+    pub is_picture: bool,
     /// The pane's id and the step. When they or the chosen candidate change, the table scrolls to it.
     pub step: (u32, usize),
 }
@@ -95,6 +97,7 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
             piece: &|token| generation.vocabulary.piece(token),
             generated: table.what_if.then_some(step.token),
             coin_draggable: false,
+            is_picture: false,
             step: (pane.id.0, index),
         },
     );
@@ -118,6 +121,11 @@ pub(super) fn sentence_ui(ui: &mut Ui, rect: Rect, sentence: &str) {
     ui.add_space(4.0);
     let text = Face::Small.text(sentence).color(Theme::of(&ui).text_3);
     ui.add(egui::Label::new(text).wrap());
+}
+
+/// Returns the height of a table with this many rows and its coin bar.
+pub(super) fn table_height(n_rows: usize) -> f32 {
+    HEADS + n_rows as f32 * ROW + FEET + COIN_BAR
 }
 
 /// Draws the table and the coin bar below it.

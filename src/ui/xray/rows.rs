@@ -105,6 +105,9 @@ fn row_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, placed: PlacedRow<'_>) {
     let theme = Theme::of(ui);
     let fill = if row.chosen {
         theme.surface_3
+    } else if xray.is_picture {
+        // Nothing scrolls behind the names, and the page has its own color.
+        Color32::TRANSPARENT
     } else {
         theme.surface_1
     };

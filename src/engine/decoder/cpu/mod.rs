@@ -41,7 +41,10 @@ struct Model {
 }
 
 /// Keeps matrices as packed tiles and vectors as slices.
-struct Slices;
+struct Slices {
+    /// Whether to widen all matrices to f32.
+    widens: bool,
+}
 
 /// The activations of a forward pass. Kept, so that the next pass need not allocate them.
 #[derive(Debug)]
@@ -78,12 +81,18 @@ impl CpuBackend {
         checkpoint: &mut Checkpoint<'_>,
         compute: &Compute,
     ) -> Result<Self, LoadStop> {
-        let instructions = InstructionSet::chosen()
-            .map_err(|reason| EngineError::UnsupportedInstructions { reason })?;
+        let instructions = match compute.instructions {
+            Some(instructions) => instructions,
+            None => InstructionSet::chosen()
+                .map_err(|reason| EngineError::UnsupportedInstructions { reason })?,
+        };
+        let form = Slices {
+            widens: compute.widens_weights,
+        };
         let threads = ThreadPool::new(compute.n_threads.get())
             .map_err(|source| EngineError::ThreadsUnavailable { source })?;
         let model = Model {
-            weights: Weights::load(blueprint, checkpoint, &Slices)?,
+            weights: Weights::load(blueprint, checkpoint, &form)?,
             blueprint: blueprint.clone(),
             attention: CpuAttention::new(HeadShape::new(blueprint), compute.cache),
             context: CpuContext {
@@ -93,14 +102,14 @@ impl CpuBackend {
         };
         Ok(Self {
             model,
-            buffers: Buffers::new(instructions),
+            buffers: Buffers::new(Inputs::new(instructions, compute.inputs)),
             times: ForwardTimes::default(),
         })
     }
 }
 
 impl Buffers {
-    fn new(instructions: InstructionSet) -> Self {
+    const fn new(inputs: Inputs) -> Self {
         Self {
             hidden: Vec::new(),
             normed: Vec::new(),
@@ -109,7 +118,7 @@ impl Buffers {
             inner: Vec::new(),
             activated: Vec::new(),
             found: Vec::new(),
-            inputs: Inputs::new(instructions),
+            inputs,
         }
     }
 }

@@ -39,20 +39,15 @@ const fn format(dtype: GgmlDType) -> Option<Format> {
 }
 
 impl Projection {
-    /// Packs matrices that share an input. Frees each as soon as it is packed.
-    pub(super) fn new(
-        matrices: Vec<StoredTensor>,
-        bias: Option<Vec<f32>>,
-    ) -> Result<Self, EngineError> {
-        let parts: Result<Vec<_>, _> = matrices.into_iter().map(pack).collect();
-        let parts = parts?;
-        Ok(Self {
+    /// Combines packed matrices that share an input.
+    fn new(parts: Vec<Matrix>, bias: Option<Vec<f32>>) -> Self {
+        Self {
             bias,
             n_rows: parts.iter().map(Matrix::n_rows).sum(),
             width: parts.first().map_or(0, Matrix::width),
             kinds: InputKinds::of(parts.iter().map(Matrix::format)),
             parts,
-        })
+        }
     }
 
     /// Maps rows of inputs to rows of outputs, which replace the content of `outputs`.
@@ -88,13 +83,14 @@ impl Projection {
     }
 }
 
-/// Packs one matrix. A type without a kernel is converted to 32-bit floats first.
-fn pack(matrix: StoredTensor) -> Result<Matrix, EngineError> {
+/// Packs one matrix, and frees it. A type without a kernel is converted to 32-bit floats first, and
+/// so is every type if `widens` is set.
+fn pack(matrix: StoredTensor, widens: bool) -> Result<Matrix, EngineError> {
     let (_, width) = matrix.dims2();
     let matrices = [matrix];
     let [matrix] = &matrices;
     // The file header guarantees whole blocks, so packing can only fail for lack of memory.
-    let packed = if let Some(format) = format(matrix.dtype()) {
+    let packed = if let Some(format) = format(matrix.dtype()).filter(|_| !widens) {
         Matrix::pack(format, &StoredTensor::bytes(&matrices), width)
     } else {
         let values = matrix.values()?.into_iter().flat_map(f32::to_le_bytes);
@@ -112,7 +108,8 @@ impl crate::engine::decoder::backend::Form for Slices {
         parts: Vec<StoredTensor>,
         bias: Option<Vec<f32>>,
     ) -> Result<Projection, EngineError> {
-        Projection::new(parts, bias)
+        let packed = parts.into_iter().map(|part| pack(part, self.widens));
+        Ok(Projection::new(packed.collect::<Result<_, _>>()?, bias))
     }
 
     fn vector(&self, values: Vec<f32>) -> Result<Vec<f32>, EngineError> {

@@ -8,7 +8,7 @@ use super::step::{NamedPiece, Pieces, StepEntry};
 use crate::decoding::TokenId;
 use crate::export::json::ParseError;
 use crate::export::json::settings::{Finish, Settings};
-use crate::generation::{ChatRecord, Generation, ModelInfo, PromptRecord};
+use crate::generation::{ChatRecord, Generation, Lineage, ModelInfo, PromptRecord};
 
 /// A generation's entry in the file.
 #[derive(Deserialize)]
@@ -82,6 +82,7 @@ impl Pane {
             finish: self
                 .finish_reason
                 .map(|reason| reason.into_reason(self.finish_detail.unwrap_or_default())),
+            lineage: Lineage::default(),
         })
     }
 }

@@ -11,7 +11,9 @@ use crate::analysis::Metrics;
 use crate::decoding::{Filter, TokenId};
 use crate::export::json::settings::{Finish, Settings};
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
-use crate::generation::{ChatRecord, Generation, ModelInfo, Piece, PromptRecord, Vocabulary};
+use crate::generation::{
+    ChatRecord, Generation, Lineage, ModelInfo, Piece, PromptRecord, Vocabulary,
+};
 
 /// A generation's entry in the file.
 #[derive(Serialize, Deserialize)]
@@ -137,6 +139,7 @@ impl Pane {
             finish: self
                 .finish_reason
                 .map(|reason| reason.into_reason(self.finish_detail.unwrap_or_default())),
+            lineage: Lineage::default(),
             model,
             vocabulary,
         })

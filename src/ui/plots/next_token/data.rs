@@ -1,7 +1,7 @@
 //! The data of the next-token plot: the candidates of one step, before and after the chain.
 
 use crate::analysis::xray::{XrayCell, XrayRow, XrayTable};
-use crate::decoding::{ChainConfig, Selector};
+use crate::decoding::{ChainConfig, Filter, Selector};
 use crate::generation::{Generation, Piece, Step};
 
 /// The candidates of one step.
@@ -29,8 +29,10 @@ pub struct CandidateRow {
     pub rank: u32,
     /// Its probability before the chain.
     pub raw_prob: f64,
-    /// Its probability after the chain, or `None` if it was filtered out.
+    /// Its probability after the chain, or `None` if it was filtered out or passed over.
     pub final_prob: Option<f64>,
+    /// Whether no filter cut it, but the draw always takes the top token.
+    pub passed_over: bool,
     /// Whether it was sampled.
     pub chosen: bool,
 }
@@ -40,6 +42,7 @@ impl NextTokenData {
     pub fn of(pane: usize, generation: &Generation, step_index: usize) -> Option<Self> {
         let step = generation.steps.get(step_index)?;
         let head = &step.trace.raw.head;
+        let passes_over = passes_over(&generation.config.chain);
         let mut rows: Vec<CandidateRow> = head
             .iter()
             .enumerate()
@@ -48,6 +51,7 @@ impl NextTokenData {
                 rank: index as u32 + 1,
                 raw_prob: candidate.prob,
                 final_prob: step.trace.head_final_prob(index),
+                passed_over: passes_over && candidate.token != step.token,
                 chosen: candidate.token == step.token,
             })
             .collect();
@@ -87,6 +91,7 @@ impl NextTokenData {
                     _ => return None,
                 },
                 final_prob: after(row)?,
+                passed_over: passes_over(chain) && !row.chosen,
                 chosen: row.chosen,
             })
         });
@@ -111,6 +116,11 @@ impl NextTokenData {
     }
 }
 
+/// Returns whether the chain takes the top token without filtering out any other.
+fn passes_over(chain: &ChainConfig) -> bool {
+    chain.selector == Selector::Greedy && !chain.active().any(Filter::cuts)
+}
+
 /// Returns a candidate's probability after the last stage that is on, `Some(None)` if it was filtered
 /// out, or `None` if it is unknown.
 #[expect(
@@ -133,6 +143,7 @@ impl CandidateRow {
             rank: step.trace.raw_rank,
             raw_prob: step.trace.raw_prob,
             final_prob: Some(step.trace.draw.prob),
+            passed_over: false,
             chosen: true,
         }
     }
@@ -144,7 +155,7 @@ mod tests {
     use super::*;
     use crate::decoding::ChainConfig;
     use crate::decoding::filters::TopK;
-    use crate::decoding::{Coins, Filter, History, SamplerChain};
+    use crate::decoding::{Coins, History, SamplerChain};
     use crate::generation::testing::generation;
 
     fn row(rank: u32, chosen: bool) -> CandidateRow {
@@ -153,6 +164,7 @@ mod tests {
             rank,
             raw_prob: 0.1,
             final_prob: None,
+            passed_over: false,
             chosen,
         }
     }
@@ -194,6 +206,20 @@ mod tests {
         let in_picture = |(index, row)| prob_label(index, row, Target::Picture);
         let labels: Vec<String> = shown.map(in_picture).collect();
         assert_eq!(labels, ["10 % → cut", "10 % → cut", "10 % → cut · rank 7"]);
+    }
+
+    #[test]
+    fn greedy_passes_tokens_over_and_cuts_none() {
+        let written = generation(&[(" fox", 0.4)]);
+        let recorded = NextTokenData::of(0, &written, 0).unwrap();
+        for (words, label) in [("greedy", "27 %"), ("top-k 1", "cut")] {
+            let settings: crate::generation::PaneSettings = words.parse().unwrap();
+            let chain = settings.chain;
+            let table = XrayTable::of(&written, 0, &chain, 1).unwrap();
+            let data = recorded.clone().under(&chain, &table, &written).unwrap();
+            let second = prob_label(1, &data.rows[1], Target::Screen);
+            assert_eq!(second, label, "{words}");
+        }
     }
 
     #[test]

@@ -153,6 +153,7 @@ fn row_ui(ui: &mut Ui, placed: &PlacedRow<'_>, bars: &Bars, pane: usize) {
     let style = match (row.chosen, row.final_prob) {
         (true, _) => TokenStyle::plain(theme.text_1),
         (false, Some(_)) => TokenStyle::plain(theme.text_2),
+        (false, None) if row.passed_over => TokenStyle::plain(theme.text_2),
         (false, None) => TokenStyle {
             color: theme.struck_text,
             strikethrough: true,
@@ -213,8 +214,12 @@ fn paint_cut(ui: &Ui, bars: &Bars, middle: f32, raw_prob: f64) -> f32 {
 /// Returns the label beside a bar: the probability after the chain (in a picture also the one
 /// before it), and the rank if the row's position does not imply it.
 fn prob_label(index: usize, row: &CandidateRow, target: Target) -> String {
-    let after = row.final_prob.map_or_else(|| "cut".to_owned(), percent);
     let before = percent(row.raw_prob);
+    let after = match row.final_prob {
+        Some(prob) => percent(prob),
+        None if row.passed_over => before.clone(),
+        None => "cut".to_owned(),
+    };
     let prob = if target == Target::Picture && before != after {
         format!("{before} → {after}")
     } else {
@@ -237,10 +242,11 @@ fn prob_labels_width(ui: &Ui, rows: &[&CandidateRow], target: Target) -> f32 {
 
 /// Describes a row for its tooltip and for a screen reader.
 fn describe(row: &CandidateRow) -> String {
-    let after = row.final_prob.map_or_else(
-        || "cut".to_owned(),
-        |prob| format!("{} after", percent(prob)),
-    );
+    let after = match row.final_prob {
+        Some(prob) => format!("{} after", percent(prob)),
+        None if row.passed_over => "passed over".to_owned(),
+        None => "cut".to_owned(),
+    };
     let chosen = if row.chosen { ", chosen" } else { "" };
     format!(
         "‘{}’ rank {}, {} before, {after}{chosen}",
@@ -260,7 +266,7 @@ fn legend(ui: &mut Ui, pane: usize) {
         ("before the chain", Some(theme.bar_before)),
         ("after the chain", Some(theme.bar_after)),
         ("chosen", Some(theme.pane(pane))),
-        ("cut", None),
+        ("cut or passed over", None),
     ];
     for (label, fill) in entries {
         let swatch = Rect::from_min_size(pos2(x, middle - 3.0), vec2(14.0, 6.0));

@@ -105,7 +105,7 @@ fn closest_face(
 fn faces() -> fontdb::Database {
     let mut database = fontdb::Database::new();
     let faces = fonts::definitions().font_data;
-    for name in ["inter", "literata", "mono"] {
+    for name in ["inter", "literata", "mono", "emoji"] {
         if let Some(face) = faces.get(name) {
             database.load_font_source(fontdb::Source::Binary(face.font.clone()));
         }

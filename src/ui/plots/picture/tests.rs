@@ -5,7 +5,7 @@ use std::sync::Arc;
 use resvg::tiny_skia::Pixmap;
 use resvg::usvg;
 
-use super::{Picture, PictureError, PicturePlot, View, caption, drawing, png, svg};
+use super::{Palette, Picture, PictureError, PicturePlot, View, caption, drawing, png, svg};
 use crate::generation::Generation;
 use crate::generation::testing::generation;
 use crate::state::{Plot, ScoreMeasure};
@@ -27,7 +27,7 @@ fn panes() -> [Generation; 2] {
 }
 
 /// Returns the pictures of a small run, each with strings that it must contain.
-fn pictures(dark: bool) -> Vec<(String, Vec<&'static str>)> {
+fn pictures(palette: Palette) -> Vec<(String, Vec<&'static str>)> {
     let panes = panes();
     let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
     let caption = caption(&panes);
@@ -36,7 +36,7 @@ fn pictures(dark: bool) -> Vec<(String, Vec<&'static str>)> {
             plot,
             caption: &caption,
             size: SIZE,
-            dark,
+            palette,
         })
     };
     let mut score = ScoreData::of(&panes, ScoreMeasure::Probability);
@@ -81,7 +81,7 @@ fn pictures(dark: bool) -> Vec<(String, Vec<&'static str>)> {
 
 #[test]
 fn labels_are_text() {
-    for (svg, words) in pictures(false) {
+    for (svg, words) in pictures(Palette::Light) {
         for word in words {
             assert!(svg.contains(word), "{word} is not in\n{svg}");
         }
@@ -90,7 +90,7 @@ fn labels_are_text() {
 
 #[test]
 fn text_keeps_its_face_and_weight() {
-    let [(score, _), (next, _), _] = pictures(false).try_into().unwrap();
+    let [(score, _), (next, _), _] = pictures(Palette::Light).try_into().unwrap();
     let cases = [
         (
             &score,
@@ -132,12 +132,10 @@ fn a_plot_of_one_step_names_only_its_own_prompt() {
     let panes = panes.each_ref().map(Some);
     let of = |plot, pane| {
         let step = Some(StepAt { pane, step: 0 });
-        let (measure, dark) = (ScoreMeasure::Surprise, false);
         let view = View {
             plot,
-            measure,
             step,
-            dark,
+            ..View::default()
         };
         let drawing = drawing(&panes, view);
         ["‘Once there was", "‘Another’"].map(|prompt| drawing.contains(prompt))
@@ -149,8 +147,8 @@ fn a_plot_of_one_step_names_only_its_own_prompt() {
 
 #[test]
 fn a_png_has_the_requested_size_and_is_not_blank() {
-    for dark in [false, true] {
-        for (svg, _) in pictures(dark) {
+    for palette in [Palette::Light, Palette::Dark, Palette::Print] {
+        for (svg, _) in pictures(palette) {
             let pixmap = Pixmap::decode_png(&png(&svg, 2.0).unwrap()).unwrap();
             assert_eq!((pixmap.width(), pixmap.height()), (960, 600));
             let paper = pixmap.pixels()[0];
@@ -161,14 +159,14 @@ fn a_png_has_the_requested_size_and_is_not_blank() {
                 .count();
             assert!(n_painted > 5_000, "{n_painted}");
             assert_eq!(paper.alpha(), 255);
-            assert_eq!(paper.red() > 128, !dark);
+            assert_eq!(paper.red() > 128, palette != Palette::Dark);
         }
     }
 }
 
 #[test]
 fn text_is_painted_in_the_bundled_faces() {
-    let (score, _) = pictures(false).remove(0);
+    let (score, _) = pictures(Palette::Light).remove(0);
     let options = usvg::Options::default();
     let without_faces = usvg::Tree::from_str(&score, &options).unwrap();
     let n_texts = without_faces.root().children().len();
@@ -193,7 +191,7 @@ fn long_names_are_truncated_and_none_is_omitted() {
             plot,
             caption: "",
             size,
-            dark: false,
+            palette: Palette::Light,
         });
         assert!(svg.contains("…</text>"), "{svg}");
         let names: Vec<&str> = svg.lines().filter(|line| line.contains("min-p<")).collect();
@@ -218,7 +216,7 @@ fn scripts_missing_from_the_bundled_faces_are_rendered() {
         plot: PicturePlot::Score(&score),
         caption: "",
         size: SIZE,
-        dark: false,
+        palette: Palette::Light,
     });
     // In logical order, including the right-to-left part.
     assert!(svg.contains(">狐 ثعلب 🦊</text>"), "{svg}");
@@ -247,7 +245,7 @@ fn an_empty_plot_can_be_exported() {
             plot,
             caption: &caption(&none),
             size: plot.usual_size(),
-            dark: false,
+            palette: Palette::Light,
         });
         assert!(svg.contains(words), "{svg}");
         usvg::Tree::from_str(&svg, &usvg::Options::default()).unwrap();
@@ -258,7 +256,7 @@ fn an_empty_plot_can_be_exported() {
 fn invalid_and_oversized_pictures_are_rejected() {
     let unreadable = png("<svg", 1.0).unwrap_err();
     assert!(matches!(unreadable, PictureError::Unreadable { .. }));
-    let (svg, _) = pictures(false).remove(0);
+    let (svg, _) = pictures(Palette::Light).remove(0);
     assert_eq!(
         png(&svg, 100.0).unwrap_err().to_string(),
         "a picture of 48000 × 30000 pixels is too large"

@@ -1,13 +1,10 @@
 //! The data of the score: bar heights between 0 and 1, and labels for their scale.
 
 use crate::generation::{Generation, Step};
-use crate::state::ScoreMeasure;
+use crate::state::{ScoreCap, ScoreMeasure};
 use crate::ui::formatting::percent;
 use crate::ui::plots::StepAt;
 use crate::ui::plots::scale::{axis_tokens, grouped, round_up};
-
-/// The most bits that a staff shows. A few rare surprises must not make all other bars tiny.
-const MAX_BITS: f64 = 8.0;
 
 /// One staff per pane, one bar per token.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,8 +52,13 @@ pub(super) struct ScoreBar {
 }
 
 impl<'a> ScoreData<'a> {
-    /// Computes the score of these panes. A pane without a generation keeps its staff.
+    /// Computes the score of these panes with the usual cap.
     pub fn of(panes: &[Option<&'a Generation>], measure: ScoreMeasure) -> Self {
+        Self::capped(panes, measure, ScoreCap::default())
+    }
+
+    /// Computes the score of these panes. A pane without a generation keeps its staff.
+    pub fn capped(panes: &[Option<&'a Generation>], measure: ScoreMeasure, cap: ScoreCap) -> Self {
         let mut seeds = panes.iter().flatten().map(|text| text.config.seed);
         let seed = seeds.next();
         let is_one_seed = seeds.all(|other| Some(other) == seed);
@@ -73,7 +75,7 @@ impl<'a> ScoreData<'a> {
             .any(|lane| !lane.steps.is_empty() && !lane.finished);
         Self {
             measure,
-            top: top(measure, largest),
+            top: top(measure, largest, cap),
             largest,
             // The axis holds still while texts grow, and ends with the longest finished one.
             n_axis: if writing || longest == 0 {
@@ -247,12 +249,14 @@ impl<'a> ScoreLane<'a> {
     }
 }
 
-/// Returns the value at the top of a staff: at least as large as the largest value, but at most
-/// [`MAX_BITS`].
-fn top(measure: ScoreMeasure, largest: f64) -> f64 {
+/// Returns the value at the top of a staff: at least as large as the largest value, but at most the
+/// cap.
+fn top(measure: ScoreMeasure, largest: f64, cap: ScoreCap) -> f64 {
     match measure {
         // A smaller range would make the small surprises of a predictable text look large.
-        ScoreMeasure::Surprise | ScoreMeasure::Entropy => round_up(largest.max(3.0)).min(MAX_BITS),
+        ScoreMeasure::Surprise | ScoreMeasure::Entropy => {
+            round_up(largest.max(3.0)).min(cap.bits())
+        }
         ScoreMeasure::Probability => 1.0,
         ScoreMeasure::Rank | ScoreMeasure::Kept => 10_f64.powf(largest.log10().ceil().max(1.0)),
     }
@@ -356,6 +360,22 @@ mod tests {
             .collect();
         assert_eq!(bars, [(0.125, false), (1.0, false), (1.0, true)]);
         assert!(data.subtitles()[0].ends_with("staff height 8 bits, up to 12 bits"));
+    }
+
+    #[test]
+    fn the_cap_can_be_raised() {
+        let generation = generation_with(&[0.5, 1.0 / 256.0, 1.0 / 4096.0]);
+        for (cap, top, n_clipped) in [
+            (ScoreCap::FourBits, "4 bits", 2),
+            (ScoreCap::EightBits, "8 bits", 1),
+            (ScoreCap::SixteenBits, "15 bits", 0),
+            (ScoreCap::Uncapped, "15 bits", 0),
+        ] {
+            let data = ScoreData::capped(&[Some(&generation)], ScoreMeasure::Surprise, cap);
+            assert_eq!(data.top_label(), top);
+            let bars = data.bars(&data.lanes[0], 0..3, 1);
+            assert_eq!(bars.filter(|bar| bar.clipped).count(), n_clipped, "{cap:?}");
+        }
     }
 
     #[test]

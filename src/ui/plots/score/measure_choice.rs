@@ -1,14 +1,72 @@
-//! The choice of what the score shows, as a row of chips.
+//! The choice of what the score shows and of its cap: chips, or one menu in a narrow window.
 
-use egui::Ui;
+use egui::{Popup, Ui};
 
-use crate::state::ScoreMeasure;
-use crate::ui::widgets::Chip;
+use crate::state::{ScoreCap, ScoreMeasure, ViewChoices};
+use crate::ui::layout::Breakpoint;
+use crate::ui::widgets::{Chip, menu_item};
 
-/// Shows the measures side by side, with the selected one filled. Returns whether the user selected
-/// another.
-pub fn score_measure_ui(ui: &mut Ui, measure: &mut ScoreMeasure) -> bool {
-    let before = *measure;
+/// Draws the choices, in a row or in one menu.
+pub(in crate::ui) fn score_choice_ui(ui: &mut Ui, breakpoint: Breakpoint, view: &mut ViewChoices) {
+    if breakpoint < Breakpoint::Normal {
+        return menu_ui(ui, view);
+    }
+    if has_cap(view.score) {
+        let chip = Chip::new(view.score_cap.name())
+            .label("Cap")
+            .name("Cap of the score");
+        let chip = ui.add(chip.chevron().quiet());
+        let chip = chip.on_hover_text(
+            "The height of a staff. A taller bar is clipped, with a gap below its top.",
+        );
+        Popup::menu(&chip)
+            .width(140.0)
+            .gap(4.0)
+            .accessible_name("Cap of the score")
+            .show(|ui| caps_ui(ui, &mut view.score_cap));
+    }
+    measures_ui(ui, &mut view.score);
+}
+
+/// Returns whether the measure is in bits, which have no largest value.
+const fn has_cap(measure: ScoreMeasure) -> bool {
+    matches!(measure, ScoreMeasure::Surprise | ScoreMeasure::Entropy)
+}
+
+fn menu_ui(ui: &mut Ui, view: &mut ViewChoices) {
+    let chip = Chip::new(view.score.name()).name("What the score shows");
+    let chip = ui.add(chip.chevron().quiet());
+    Popup::menu(&chip)
+        .width(180.0)
+        .gap(4.0)
+        .accessible_name("What the score shows")
+        .show(|ui| {
+            for choice in ScoreMeasure::ALL {
+                if menu_item(ui, choice.name(), "", view.score == choice).clicked() {
+                    view.score = choice;
+                }
+            }
+            if has_cap(view.score) {
+                ui.separator();
+                caps_ui(ui, &mut view.score_cap);
+            }
+        });
+}
+
+fn caps_ui(ui: &mut Ui, cap: &mut ScoreCap) {
+    for choice in ScoreCap::ALL {
+        let label = match choice {
+            ScoreCap::Uncapped => choice.name().to_owned(),
+            _ => format!("Cap at {}", choice.name()),
+        };
+        if menu_item(ui, &label, "", *cap == choice).clicked() {
+            *cap = choice;
+        }
+    }
+}
+
+/// Draws the measures side by side, with the selected one filled.
+fn measures_ui(ui: &mut Ui, measure: &mut ScoreMeasure) {
     let mut choices = ScoreMeasure::ALL;
     if ui.layout().prefer_right_to_left() {
         choices.reverse();
@@ -24,7 +82,6 @@ pub fn score_measure_ui(ui: &mut Ui, measure: &mut ScoreMeasure) -> bool {
             }
         }
     });
-    *measure != before
 }
 
 const fn accessible_name(measure: ScoreMeasure) -> &'static str {

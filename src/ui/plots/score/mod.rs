@@ -14,7 +14,7 @@ use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotTransform, 
 
 pub use self::data::{ScoreData, ScoreLane};
 use self::marks::{gutter_width, paint_end, paint_lane_head, paint_pin};
-pub use self::measure_choice::score_measure_ui;
+pub(in crate::ui) use self::measure_choice::score_choice_ui;
 use self::pointer::hover_ui;
 use super::frame::{axis, axis_title, empty_ui, note_ui, title_ui};
 use super::scale::{count, grouped, label_step};

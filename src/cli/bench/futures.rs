@@ -1,0 +1,90 @@
+//! Measures how fast futures are drawn in batches, against panes that run one after another.
+
+use std::time::Instant;
+
+use super::decode::config;
+use crate::cli::failure::Failure;
+use crate::decoding::SelectorState;
+use crate::engine::{Progress, Prompt, Session};
+use crate::generation::{FinishReason, FuturesPlan, FuturesUpdate, GenerationId};
+
+/// How many futures are drawn, and their length in tokens: what the window draws by default.
+pub(super) const N_FUTURES: usize = 64;
+pub(super) const N_TOKENS: usize = 24;
+
+/// The numbers of futures drawn together.
+pub(super) const WIDTHS: [usize; 3] = [64, 16, 4];
+
+/// The time of drawing all futures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Sample {
+    /// `None` for panes one after another.
+    pub width: Option<usize>,
+    pub secs: f64,
+}
+
+/// Draws all futures, with the prompt in the prefix cache.
+pub(super) fn measure(
+    width: Option<usize>,
+    prompt: &Prompt,
+    session: &mut Session,
+) -> Result<Sample, Failure> {
+    // Reads the prompt.
+    one_pane(0, 1, prompt, session)?;
+    let started_at = Instant::now();
+    if let Some(width) = width {
+        in_batches(width, prompt, session)?;
+    } else {
+        for seed in 0..N_FUTURES as u64 {
+            one_pane(seed, N_TOKENS, prompt, session)?;
+        }
+    }
+    Ok(Sample {
+        width,
+        secs: started_at.elapsed().as_secs_f64(),
+    })
+}
+
+fn one_pane(
+    seed: u64,
+    n_tokens: usize,
+    prompt: &Prompt,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let pane = [(GenerationId(seed), config(seed, n_tokens))];
+    session.generate(prompt.clone(), pane, Instant::now());
+    let mut progress = Vec::new();
+    while session.is_busy() {
+        session.advance(&mut progress);
+        for event in progress.drain(..) {
+            if let Progress::Finished {
+                reason: FinishReason::Failed { error },
+                ..
+            } = event
+            {
+                return Err(Failure::run(error));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn in_batches(width: usize, prompt: &Prompt, session: &mut Session) -> Result<(), Failure> {
+    let plan = FuturesPlan {
+        text: prompt.tokens.clone(),
+        n_prompt: prompt.tokens.len(),
+        selector_state: SelectorState::NEW,
+        config: config(0, N_TOKENS),
+        n_futures: N_FUTURES,
+        n_tokens: N_TOKENS,
+    };
+    session.set_futures_width(width);
+    let queued = session.draw_futures(GenerationId(0), plan);
+    queued.map_err(|error| Failure::run(error.to_string()))?;
+    while session.is_drawing_futures() {
+        if let Some((_, FuturesUpdate::Failed { error })) = session.advance_futures() {
+            return Err(Failure::run(error));
+        }
+    }
+    Ok(())
+}

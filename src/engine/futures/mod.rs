@@ -1,0 +1,172 @@
+//! Draws many short continuations of one text, in batches.
+//!
+//! The text is read once, through the prefix cache. Futures that have written the same tokens so
+//! far share one row of the forward pass, because their logits are the same. No evidence is
+//! recorded.
+
+mod group;
+
+use self::group::{Group, Member, Splitter};
+use super::prefill::Prefill;
+use super::prefix_cache::PrefixCache;
+use super::{CausalLm, EngineError, LoadedModel, Row};
+use crate::decoding::SamplerChain;
+use crate::generation::{Future, FuturesPlan, FuturesUpdate, GenerationId};
+
+/// How many futures are drawn together unless the caller chose another width. Wider batches are
+/// hardly faster, and their results arrive later (see assets/BENCHMARKS.md).
+pub const FUTURES_WIDTH: usize = 64;
+
+/// Futures being drawn.
+pub(super) struct FuturesJob {
+    id: GenerationId,
+    plan: FuturesPlan,
+    chain: SamplerChain,
+    /// The text that all of them follow. `None` until the job begins, so that a job can reuse what
+    /// the one before it has read.
+    text: Option<Prefill>,
+    /// How many of them have begun.
+    n_begun: usize,
+    /// The most futures that are drawn together.
+    width: usize,
+    /// The futures of the current batch that are not complete.
+    groups: Vec<Group>,
+    /// The futures of the current batch that are complete.
+    complete: Vec<Future>,
+}
+
+impl FuturesJob {
+    pub(super) fn new(id: GenerationId, plan: FuturesPlan, width: usize) -> Self {
+        Self {
+            id,
+            chain: SamplerChain::new(plan.config.chain.clone()),
+            text: None,
+            plan,
+            n_begun: 0,
+            width: width.max(1),
+            groups: Vec::new(),
+            complete: Vec::new(),
+        }
+    }
+
+    pub(super) const fn id(&self) -> GenerationId {
+        self.id
+    }
+
+    /// Runs one forward pass. Returns what became known by it.
+    pub(super) fn advance(
+        &mut self,
+        model: &mut LoadedModel,
+        cache: &mut PrefixCache,
+    ) -> Option<FuturesUpdate> {
+        self.pass(model, cache).unwrap_or_else(|error| {
+            let error = error.to_string();
+            Some(FuturesUpdate::Failed { error })
+        })
+    }
+
+    /// Frees the sequences, and keeps the text for reuse.
+    pub(super) fn retire(self, cache: &mut PrefixCache, lm: &mut dyn CausalLm) {
+        for group in self.groups {
+            lm.close(group.sequence);
+        }
+        if let Some(text) = self.text {
+            cache.keep(text.into_cached(), lm);
+        }
+    }
+
+    fn pass(
+        &mut self,
+        model: &mut LoadedModel,
+        cache: &mut PrefixCache,
+    ) -> Result<Option<FuturesUpdate>, EngineError> {
+        let lm = &mut *model.lm;
+        let text = self.text.get_or_insert_with(|| {
+            let text = self.plan.text.clone();
+            Prefill::prompt(text, cache, lm)
+        });
+        if !text.is_done() {
+            text.read_chunk(&mut *model.lm)?;
+            return Ok(None);
+        }
+        if self.groups.is_empty() {
+            self.begin_batch(model)?;
+        } else {
+            let rows: Vec<Row> = self.groups.iter().filter_map(Group::row).collect();
+            if !model.lm.get_ready(&rows)? {
+                return Ok(None);
+            }
+            let logits = model.lm.forward(&rows)?;
+            let groups = std::mem::take(&mut self.groups);
+            let rows = (0..).map(|index| logits.row(index).unwrap_or_default());
+            self.sample(groups.into_iter().zip(rows).collect(), model)?;
+        }
+        Ok(self.batch_update())
+    }
+
+    /// Samples the first token of the next futures from the logits after the text.
+    fn begin_batch(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
+        let Some(text) = &self.text else {
+            return Ok(());
+        };
+        let sequence = text.sequence();
+        let logits = text.last_logits().map(|(logits, _)| logits.to_vec());
+        let logits = logits.unwrap_or_default();
+        let end = self
+            .n_begun
+            .saturating_add(self.width)
+            .min(self.plan.n_futures);
+        let members = (self.n_begun..end).map(|index| Member {
+            index,
+            state: self.plan.selector_state,
+        });
+        let first = Group {
+            text: self.plan.text.clone(),
+            stop_matcher: group::stop_matcher(&self.plan, &model.vocabulary),
+            members: members.collect(),
+            sequence: model.lm.fork(sequence)?,
+        };
+        self.n_begun = end;
+        self.sample(vec![(first, &logits)], model)
+    }
+
+    /// Samples the next token of every future in these groups, and regroups them by it.
+    fn sample(
+        &mut self,
+        groups: Vec<(Group, &[f32])>,
+        model: &mut LoadedModel,
+    ) -> Result<(), EngineError> {
+        let sampled = group::sample_all(&groups, &self.plan, &self.chain);
+        let mut splitter = Splitter {
+            plan: &self.plan,
+            model,
+            groups: &mut self.groups,
+            complete: &mut self.complete,
+        };
+        let mut outcome = Ok(());
+        for ((group, _), sampled) in groups.into_iter().zip(sampled) {
+            match (sampled, &outcome) {
+                (Ok(sampled), Ok(())) => outcome = splitter.split(group, sampled),
+                (Err(error), Ok(())) => {
+                    splitter.model.lm.close(group.sequence);
+                    outcome = Err(error);
+                }
+                (_, Err(_)) => splitter.model.lm.close(group.sequence),
+            }
+        }
+        outcome
+    }
+
+    /// Reports the futures of the current batch, once all of them are complete.
+    fn batch_update(&mut self) -> Option<FuturesUpdate> {
+        if !self.groups.is_empty() {
+            return None;
+        }
+        if self.complete.is_empty() {
+            return (self.n_begun >= self.plan.n_futures).then_some(FuturesUpdate::Finished);
+        }
+        let mut complete = std::mem::take(&mut self.complete);
+        complete.sort_by_key(|future| future.index);
+        Some(FuturesUpdate::Drawn(complete))
+    }
+}

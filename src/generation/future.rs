@@ -1,0 +1,55 @@
+//! Futures: many short continuations of one text, drawn to see what could follow it.
+
+use super::{FinishReason, GenerationConfig};
+use crate::decoding::{SelectorState, TokenId};
+
+/// Which continuations to draw from a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FuturesPlan {
+    /// The text that they follow: the prompt, then generated tokens.
+    pub text: Vec<TokenId>,
+    /// How many tokens of the text are the prompt's.
+    pub n_prompt: usize,
+    /// What the selector had learned at the last token of the text.
+    pub selector_state: SelectorState,
+    /// The settings of the pane. Its limit on new tokens does not apply.
+    pub config: GenerationConfig,
+    pub n_futures: usize,
+    /// The length of each future, unless it ends earlier.
+    pub n_tokens: usize,
+}
+
+impl FuturesPlan {
+    /// Returns the seed of a future, counted from 0: the pane's seed plus its index, wrapping. So
+    /// future 0 is what the pane itself writes, and any future can be written again by giving its
+    /// seed to the pane.
+    pub const fn seed_of(&self, index: usize) -> u64 {
+        self.config.seed.wrapping_add(index as u64)
+    }
+}
+
+/// One continuation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Future {
+    /// Its place among the futures of its plan, from 0.
+    pub index: usize,
+    pub tokens: Vec<TokenId>,
+    /// Why it ended. `MaxTokens` if it has the length that was asked for.
+    pub finish: FinishReason,
+}
+
+/// What happened while futures were drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FuturesUpdate {
+    /// More of them are complete, in the order of their indices.
+    Drawn(Vec<Future>),
+    /// All are complete.
+    Finished,
+    /// They were stopped. Those already reported stay.
+    Stopped,
+    /// They can't be drawn, or not any further.
+    Failed {
+        /// Can be shown to the user.
+        error: String,
+    },
+}

@@ -1,0 +1,220 @@
+//! The tree of all texts that continue one prompt: those that the panes show, and those kept.
+
+use super::kept_texts::KeptText;
+use crate::analysis::{TreeLine, TreeText, text_tree};
+use crate::generation::formatting::pane_letter;
+use crate::generation::{ByteSize, Generation, GenerationId};
+use crate::state::recording::MEGABYTE;
+use crate::state::{AppState, DockTab};
+
+/// How many bytes of its text a row shows at most.
+const MAX_WORDS: usize = 160;
+
+/// The same for the sentence that screen readers speak.
+const MAX_SPOKEN_WORDS: usize = 32;
+
+/// The rows of the Branches tab, one per text.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BranchTree {
+    pub rows: Vec<BranchRow>,
+    /// The row of the selected text.
+    pub selected: Option<usize>,
+    key: TreeKey,
+}
+
+/// One text of the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchRow {
+    pub id: GenerationId,
+    /// The position of the pane that shows it, or `None` if no pane does.
+    pub place: Option<usize>,
+    /// The row of the text that it branches off from; `None` for the first row.
+    pub parent: Option<usize>,
+    /// How many tokens it shares with that text.
+    pub fork: usize,
+    pub n_tokens: usize,
+    /// Its first words after the fork.
+    pub words: String,
+    /// What created it: "seed 43".
+    pub origin: Option<String>,
+    /// Describes the row to screen readers.
+    pub sentence: String,
+}
+
+/// What the tree depends on.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct TreeKey {
+    revision: u64,
+    shown: Vec<Option<(GenerationId, usize)>>,
+    selected: Option<usize>,
+}
+
+/// A text of the tree before it is placed.
+struct Listed<'a> {
+    place: Option<usize>,
+    text: std::borrow::Cow<'a, Generation>,
+}
+
+impl BranchTree {
+    /// Returns the rows from the first one to the selected text, in this order.
+    pub fn path(&self) -> Vec<usize> {
+        let parent = |row: &usize| self.rows.get(*row)?.parent;
+        let mut path: Vec<usize> = std::iter::successors(self.selected, parent).collect();
+        path.reverse();
+        path
+    }
+}
+
+impl AppState {
+    /// Returns the tree of the texts with the selected text's prompt, as of the last
+    /// [`AppState::review`].
+    pub const fn branch_tree(&self) -> &BranchTree {
+        &self.branch_tree
+    }
+
+    /// Describes the tree's size: "7 texts · 2.1 of 256 MB".
+    pub fn branch_tree_words(&self) -> String {
+        let n_texts = match self.branch_tree.rows.len() {
+            1 => "1 text".to_owned(),
+            n => format!("{n} texts"),
+        };
+        let limit = ByteSize(self.kept_bytes_limit() as u64);
+        let used = ByteSize(self.kept_texts.n_bytes() as u64);
+        let memory = used.of(limit);
+        match self.kept_texts.n_dropped() {
+            0 => format!("{n_texts} · {memory}"),
+            n => format!("{n_texts} · {memory} · {n} dropped"),
+        }
+    }
+
+    /// Returns the memory limit of the texts that no pane shows, in bytes.
+    pub(in crate::state) const fn kept_bytes_limit(&self) -> usize {
+        (self.kept_megabytes as usize).saturating_mul(MEGABYTE)
+    }
+
+    /// Brings the tree up to date if the Branches tab shows it.
+    pub(in crate::state) fn update_branch_tree(&mut self) {
+        self.kept_texts.limit(self.kept_bytes_limit());
+        if self.view.dock_tab != DockTab::Branches {
+            return;
+        }
+        let key = self.tree_key();
+        if key != self.branch_tree.key {
+            self.branch_tree = self.new_branch_tree(key);
+        }
+    }
+
+    fn tree_key(&self) -> TreeKey {
+        let shown = self.panes.iter().map(|pane| {
+            let text = pane.generation()?;
+            Some((text.lineage.id, text.steps.len()))
+        });
+        TreeKey {
+            revision: self.kept_texts.revision(),
+            shown: shown.collect(),
+            selected: self.shown_step().map(|(place, _)| place),
+        }
+    }
+
+    fn new_branch_tree(&self, key: TreeKey) -> BranchTree {
+        let listed = self.listed_texts(key.selected);
+        let texts: Vec<TreeText> = listed.iter().map(Listed::tree_text).collect();
+        let lines = text_tree(&texts);
+        let rows: Vec<BranchRow> = lines
+            .iter()
+            .filter_map(|line| row(&listed, &lines, *line))
+            .collect();
+        let is_selected = |row: &BranchRow| row.place.is_some() && row.place == key.selected;
+        BranchTree {
+            selected: rows.iter().position(is_selected),
+            rows,
+            key,
+        }
+    }
+
+    /// Returns the texts with the prompt of the text at `selected`.
+    fn listed_texts(&self, selected: Option<usize>) -> Vec<Listed<'_>> {
+        let shown = self.panes.iter().enumerate();
+        let shown = shown.filter_map(|(place, pane)| Some((place, pane.generation()?)));
+        let reference = selected.and_then(|place| self.panes.get(place)?.generation());
+        let Some(reference) = reference else {
+            return Vec::new();
+        };
+        let shown = shown
+            .filter(|(_, text)| text.shares_prompt_with(reference))
+            .map(|(place, text)| Listed {
+                place: Some(place),
+                text: std::borrow::Cow::Borrowed(text),
+            });
+        let kept = self.kept_texts.texts().iter();
+        let kept = kept
+            .filter(|kept| kept.head().shares_prompt_with(reference))
+            .map(|kept: &KeptText| Listed {
+                place: None,
+                text: std::borrow::Cow::Owned(kept.generation()),
+            });
+        shown.chain(kept).collect()
+    }
+}
+
+impl Listed<'_> {
+    fn tree_text(&self) -> TreeText {
+        TreeText {
+            lineage: self.text.lineage,
+            tokens: self.text.steps.iter().map(|step| step.token).collect(),
+        }
+    }
+}
+
+fn row(listed: &[Listed<'_>], lines: &[TreeLine], line: TreeLine) -> Option<BranchRow> {
+    let Listed { place, text } = listed.get(line.text)?;
+    let parent_place = line
+        .parent
+        .and_then(|parent| listed.get(lines.get(parent)?.text)?.place);
+    let without_origin = || {
+        let words = format!("{}, seed {}", text.name, text.config.seed);
+        place.is_none().then_some(words)
+    };
+    let origin = text.origin_words().or_else(without_origin);
+    Some(BranchRow {
+        id: text.lineage.id,
+        place: *place,
+        parent: line.parent,
+        fork: line.fork,
+        n_tokens: text.steps.len(),
+        words: text.words_from(line.fork, MAX_WORDS),
+        sentence: sentence(text, line, [*place, parent_place], origin.as_deref()),
+        origin,
+    })
+}
+
+/// "Branch at token 4 of D: hollow tree, 124 tokens, seed 42, ‘hollow’ by hand".
+fn sentence(
+    text: &Generation,
+    line: TreeLine,
+    [place, parent_place]: [Option<usize>; 2],
+    origin: Option<&str>,
+) -> String {
+    let fork = line.fork + 1;
+    let start = match (line.parent, parent_place) {
+        (None, _) => "First text".to_owned(),
+        (Some(_), Some(place)) => format!("Branch at token {fork} of {}", pane_letter(place)),
+        (Some(parent), None) => format!("Branch at token {fork} of line {}", parent + 1),
+    };
+    let words = match text.words_from(line.fork, MAX_SPOKEN_WORDS) {
+        words if words.is_empty() => "the same text".to_owned(),
+        words => words,
+    };
+    let n_tokens = match text.steps.len() {
+        1 => "1 token".to_owned(),
+        n => format!("{n} tokens"),
+    };
+    let mut parts = vec![format!("{start}: {words}"), n_tokens];
+    match origin {
+        Some(origin) if origin.contains("seed ") => parts.push(origin.to_owned()),
+        Some(origin) => parts.extend([origin.to_owned(), format!("seed {}", text.config.seed)]),
+        None => parts.push(format!("seed {}", text.config.seed)),
+    }
+    parts.extend(place.map(|place| format!("in pane {}", pane_letter(place))));
+    parts.join(", ")
+}

@@ -1,0 +1,162 @@
+//! The futures of one pane: the plan, the futures drawn so far, and their figures.
+
+use std::sync::Arc;
+
+use crate::analysis::futures::{
+    FutureBranch, Share, WordPattern, entropy_by_position, future_tree, n_different,
+};
+use crate::decoding::TokenId;
+use crate::generation::{
+    Future, FuturesPlan, FuturesUpdate, Generation, ModelInfo, PieceKind, Vocabulary,
+};
+use crate::state::{Pane, PaneId, ReadyModel};
+use crate::worker::GenerationId;
+
+/// How many tokens of the text before the futures their title quotes.
+const N_QUOTED: usize = 3;
+
+/// Futures of one pane.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FuturesRun {
+    id: GenerationId,
+    /// The pane whose settings they follow.
+    pub pane: PaneId,
+    plan: FuturesPlan,
+    pub model: Arc<ModelInfo>,
+    pub vocabulary: Arc<Vocabulary>,
+    pub status: FuturesStatus,
+    futures: Vec<Future>,
+    /// The visible text of each future.
+    texts: Vec<String>,
+    /// How the pane's own text goes on.
+    own: Vec<TokenId>,
+    /// The first branches of their tree.
+    pub tree: Vec<FutureBranch>,
+    /// The entropy of the first, second, … token, in bits.
+    pub entropy_bits: Vec<f64>,
+    pub n_different: usize,
+    /// How often each word appears.
+    pub words: Vec<WordRow>,
+}
+
+/// Whether futures are being drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FuturesStatus {
+    Drawing,
+    Complete,
+    Stopped,
+    Failed { error: String },
+}
+
+/// A word, and how often it appears, or why its pattern is invalid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WordRow {
+    pub word: String,
+    pub share: Result<Share, String>,
+}
+
+impl FuturesRun {
+    pub(super) fn new(
+        id: GenerationId,
+        pane: &Pane,
+        plan: FuturesPlan,
+        model: &ReadyModel,
+    ) -> Self {
+        Self {
+            id,
+            pane: pane.id,
+            own: pane
+                .generation()
+                .map_or_else(Vec::new, |text| own(text, &plan)),
+            plan,
+            model: Arc::clone(&model.info),
+            vocabulary: Arc::clone(&model.vocabulary),
+            status: FuturesStatus::Drawing,
+            futures: Vec::new(),
+            texts: Vec::new(),
+            tree: Vec::new(),
+            entropy_bits: Vec::new(),
+            n_different: 0,
+            words: Vec::new(),
+        }
+    }
+
+    pub(crate) const fn id(&self) -> GenerationId {
+        self.id
+    }
+
+    /// Returns what was asked for.
+    pub const fn plan(&self) -> &FuturesPlan {
+        &self.plan
+    }
+
+    /// Returns the complete futures, in the order of their indices.
+    pub fn futures(&self) -> &[Future] {
+        &self.futures
+    }
+
+    pub(super) fn is_drawing(&self) -> bool {
+        self.status == FuturesStatus::Drawing
+    }
+
+    /// Returns the end of the text that they follow: "lived in a".
+    pub fn quoted(&self) -> String {
+        let start = self.plan.text.len().saturating_sub(N_QUOTED);
+        let tokens = self.plan.text.get(start..).unwrap_or_default();
+        text_of(tokens, &self.vocabulary).trim().to_owned()
+    }
+
+    /// Returns the visible text of tokens.
+    pub fn text_of(&self, tokens: &[TokenId]) -> String {
+        text_of(tokens, &self.vocabulary)
+    }
+
+    pub(super) fn update(&mut self, update: FuturesUpdate) {
+        match update {
+            FuturesUpdate::Drawn(futures) => {
+                let texts = futures.iter().map(|future| self.text_of(&future.tokens));
+                let texts: Vec<String> = texts.collect();
+                self.texts.extend(texts);
+                self.futures.extend(futures);
+                self.compute();
+            }
+            FuturesUpdate::Finished => self.status = FuturesStatus::Complete,
+            FuturesUpdate::Stopped => self.status = FuturesStatus::Stopped,
+            FuturesUpdate::Failed { error } => self.status = FuturesStatus::Failed { error },
+        }
+    }
+
+    fn compute(&mut self) {
+        let futures = self.futures.iter();
+        let texts: Vec<&[TokenId]> = futures.map(|future| future.tokens.as_slice()).collect();
+        self.tree = future_tree(&texts, &self.own);
+        self.entropy_bits = entropy_by_position(&texts);
+        self.n_different = n_different(&texts);
+    }
+
+    pub(super) fn count_words(&mut self, words: &[String]) {
+        let row = |word: &String| WordRow {
+            word: word.clone(),
+            share: WordPattern::parse(word)
+                .map(|pattern| pattern.share_of(self.texts.iter().map(String::as_str))),
+        };
+        self.words = words.iter().map(row).collect();
+    }
+}
+
+/// Returns how a pane's text goes on after the text of the plan, as far as the futures reach.
+fn own(text: &Generation, plan: &FuturesPlan) -> Vec<TokenId> {
+    let steps = text.steps.iter().map(|step| step.token);
+    let tokens: Vec<TokenId> = text.prompt.tokens.iter().copied().chain(steps).collect();
+    let rest = tokens
+        .strip_prefix(plan.text.as_slice())
+        .unwrap_or_default();
+    rest.iter().take(plan.n_tokens).copied().collect()
+}
+
+fn text_of(tokens: &[TokenId], vocabulary: &Vocabulary) -> String {
+    let pieces = tokens.iter().map(|token| vocabulary.piece(*token));
+    let visible = pieces.filter(|piece| piece.kind == PieceKind::Text);
+    let bytes: Vec<u8> = visible.flat_map(|piece| piece.bytes).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,105 @@
+//! What a picture can show, in which colors and in which file format.
+
+use serde::{Deserialize, Serialize};
+
+use super::Trend;
+
+/// A view that can be exported as a picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Plot {
+    /// A measure of each token as a bar, one staff per pane.
+    #[default]
+    Score,
+    /// The candidates of one step, before and after the chain.
+    NextToken,
+    /// Decoding speed in tokens per second.
+    Speed,
+    /// A value of each token, or a histogram of them.
+    Trend(Trend),
+    /// What each stage of the chain did to the candidates of one step.
+    Xray,
+    /// The X-ray of the logits that the user set by hand.
+    ByHand,
+    /// The texts side by side, tinted as in the window.
+    Texts,
+}
+
+impl Plot {
+    /// All pictures, in menu order.
+    pub const ALL: [Self; 10] = [
+        Self::Score,
+        Self::NextToken,
+        Self::Speed,
+        Self::Trend(Trend::Kept),
+        Self::Trend(Trend::Surprise),
+        Self::Trend(Trend::Ranks),
+        Self::Trend(Trend::Millis),
+        Self::Xray,
+        Self::ByHand,
+        Self::Texts,
+    ];
+
+    /// Returns the picture's title.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Score => "The score",
+            Self::NextToken => "Next token",
+            Self::Speed => "Speed",
+            Self::Trend(trend) => trend.name(),
+            Self::Xray => "X-ray",
+            Self::ByHand => "By hand",
+            Self::Texts => "The texts",
+        }
+    }
+}
+
+/// The colors of a picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PictureTheme {
+    /// Those of the window.
+    #[default]
+    Window,
+    Dark,
+    /// The light colors on white.
+    Light,
+    /// Grays on white, for printers without color.
+    Print,
+}
+
+impl PictureTheme {
+    /// All themes, in menu order.
+    pub const ALL: [Self; 4] = [Self::Window, Self::Dark, Self::Light, Self::Print];
+
+    /// Returns the label in the menu.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Window => "As window",
+            Self::Dark => "Dark",
+            Self::Light => "Light",
+            Self::Print => "Print",
+        }
+    }
+}
+
+/// The file format of a picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PictureFormat {
+    #[default]
+    Svg,
+    Png,
+}
+
+impl PictureFormat {
+    /// All formats, in menu order.
+    pub const ALL: [Self; 2] = [Self::Svg, Self::Png];
+
+    /// Returns the file extension, without the dot.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Png => "png",
+        }
+    }
+}

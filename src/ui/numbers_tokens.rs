@@ -1,0 +1,128 @@
+//! The tables behind the trends in Numbers: the tokens around the shown one, and the histogram of
+//! ranks.
+
+use egui::{Grid, Ui};
+
+use super::formatting::{grouped, token_word};
+use super::numbers::{ROW, cell_ui, heading_ui, percent, value_ui};
+use super::widgets::{SMALL_BADGE, badge, letter};
+use crate::analysis::trend::{KeptMass, RANK_BINS, rank_counts, token_millis};
+use crate::generation::Generation;
+use crate::state::{AppState, Pane};
+use crate::ui::fonts::Face;
+use crate::ui::theme::Theme;
+
+/// How many tokens the table shows.
+const N_TOKENS: usize = 20;
+
+/// Draws the tokens around the shown one, one row per token.
+pub(super) fn tokens_ui(ui: &mut Ui, state: &AppState) {
+    let shown = state.shown_step().and_then(|(place, step)| {
+        let generation = state.panes.get(place)?.generation()?;
+        Some((place, step, generation))
+    });
+    let Some((place, step, generation)) = shown else {
+        return;
+    };
+    let n = generation.steps.len();
+    let end = (step + N_TOKENS / 2).max(N_TOKENS).min(n);
+    let start = end.saturating_sub(N_TOKENS);
+    let title = format!(
+        "Pane {}, tokens {} to {end} of {n}",
+        letter(place),
+        start + 1
+    );
+    cell_ui(
+        ui,
+        Face::SmallMedium.text(title).color(Theme::of(ui).text_1),
+    );
+    ui.add_space(4.0);
+    let grid = Grid::new("tokens").spacing([20.0, 2.0]);
+    grid.min_row_height(ROW).show(ui, |ui| {
+        for column in [
+            "",
+            "Token",
+            "Rank",
+            "Surprise",
+            "Sum",
+            "Kept",
+            "Mass kept",
+            "Time",
+        ] {
+            heading_ui(ui, column);
+        }
+        ui.end_row();
+        let before = generation.steps.iter().take(start);
+        let mut sum: f64 = before.map(|step| -step.trace.raw_prob.log2()).sum();
+        for index in start..end {
+            for value in token_row(generation, index, &mut sum) {
+                value_ui(ui, value);
+            }
+            ui.end_row();
+        }
+    });
+}
+
+/// The cells of a token. `sum` is the surprise of all tokens before it, and grows by its own.
+fn token_row(generation: &Generation, index: usize, sum: &mut f64) -> [String; 8] {
+    let Some(step) = generation.steps.get(index) else {
+        return <[String; 8]>::default();
+    };
+    let trace = &step.trace;
+    let bits = -trace.raw_prob.log2();
+    *sum += bits;
+    let mass = KeptMass::of(trace);
+    let bound = if mass.exact { "" } else { "≥ " };
+    let millis = token_millis(&generation.steps, index);
+    [
+        (index + 1).to_string(),
+        token_word(&step.piece),
+        grouped(f64::from(trace.raw_rank)),
+        format!("{bits:.2} bits"),
+        format!("{sum:.1} bits"),
+        grouped(f64::from(trace.draw.n_kept)),
+        format!("{bound}{}", percent(mass.value)),
+        millis.map_or_else(|| "–".to_owned(), |millis| format!("{millis:.2} ms")),
+    ]
+}
+
+/// Draws how many tokens of each text have which rank, one row per pane.
+pub(super) fn ranks_ui(ui: &mut Ui, panes: &[Pane]) {
+    let grid = Grid::new("ranks").spacing([20.0, 4.0]);
+    grid.min_col_width(SMALL_BADGE)
+        .min_row_height(ROW)
+        .show(ui, |ui| {
+            heading_ui(ui, "");
+            for bin in RANK_BINS {
+                heading_ui(ui, &format!("Rank {bin}"));
+            }
+            ui.end_row();
+            for (place, pane) in panes.iter().enumerate() {
+                let Some(generation) = pane.generation() else {
+                    continue;
+                };
+                badge(ui, place, SMALL_BADGE);
+                for count in rank_counts(generation) {
+                    value_ui(ui, grouped(count as f64));
+                }
+                ui.end_row();
+            }
+        });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::token_row;
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn a_row_holds_the_figures_of_a_token() {
+        let text = generation(&[(" a", 0.5), (" fox", 0.25)]);
+        let mut sum = 1.0;
+        let row = token_row(&text, 1, &mut sum);
+        assert_eq!(row[..2], ["2", "fox"]);
+        assert_eq!(row[3..5], ["2.00 bits", "3.0 bits"]);
+        assert_eq!(row[6..], ["100.0 %", "2.50 ms"]);
+        assert_eq!(token_row(&text, 0, &mut sum)[7], "–");
+    }
+}

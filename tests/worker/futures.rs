@@ -1,0 +1,71 @@
+//! Futures on the engine thread: they wait for panes, and a stop reports what became of them.
+
+use quartet::decoding::{SelectorState, TokenId};
+use quartet::generation::FuturesPlan;
+use quartet::worker::{Event, GenerationId, ModelSource, Request};
+
+use crate::scripted::ScriptedLm;
+use crate::{Harness, describe, greedy};
+
+fn plan(n_futures: usize) -> FuturesPlan {
+    FuturesPlan {
+        text: b"fox".map(|byte| TokenId(byte.into())).to_vec(),
+        n_prompt: 3,
+        selector_state: SelectorState::NEW,
+        config: greedy(1, 4).config,
+        n_futures,
+        n_tokens: 4,
+    }
+}
+
+fn is_about(event: &Event, wanted: u64) -> bool {
+    matches!(event, Event::Futures { id, .. } if id.0 == wanted)
+}
+
+#[test]
+fn futures_wait_for_panes_and_can_be_stopped() {
+    let mut harness =
+        Harness::with_loader(|_, _| ScriptedLm::babbling(512).into_loaded().map(Some));
+    let load = Request::LoadModel(ModelSource::Embedded);
+    harness.worker.send(load);
+    harness.until(|event| matches!(event, Event::ModelLoaded { .. }));
+    let id = GenerationId(8);
+    harness.worker.send(Request::Generate {
+        prompt: "fox".into(),
+        panes: vec![greedy(1, 40)],
+        n_detail_bytes: 0,
+    });
+    harness
+        .worker
+        .send(Request::DrawFutures { id, plan: plan(5) });
+    let events = harness.until(|event| is_about(event, 8));
+    let finished = events
+        .iter()
+        .any(|event| event == "1 finished: Token limit");
+    assert!(finished, "{events:?}");
+    assert_eq!(events.last().unwrap(), "8 drew 5");
+    assert_eq!(describe(&harness.next()), "8 futures: Finished");
+
+    // Endless futures are stopped after their first batch.
+    let id = GenerationId(9);
+    let endless = plan(usize::MAX);
+    harness
+        .worker
+        .send(Request::DrawFutures { id, plan: endless });
+    harness.until(|event| is_about(event, 9));
+    harness.worker.send(Request::StopFutures(id));
+    let stopped = |event: &Event| describe(event) == "9 futures: Stopped";
+    harness.until(stopped);
+
+    let id = GenerationId(10);
+    let mut empty = plan(1);
+    empty.text.clear();
+    harness
+        .worker
+        .send(Request::DrawFutures { id, plan: empty });
+    let events = harness.until(|event| is_about(event, 10));
+    assert!(
+        events.last().unwrap().starts_with("10 futures: Failed"),
+        "{events:?}"
+    );
+}
