@@ -80,6 +80,8 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
 
 /// An external crate, and the only modules that may use it.
 const CRATE_USERS: &[(&str, &[&str])] = &[
+    ("base64", &["export"]),
+    ("flate2", &["export"]),
     ("candle_core", &["engine"]),
     ("candle_nn", &["engine"]),
     ("candle_transformers", &["engine"]),
@@ -93,7 +95,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("egui_plot", &["ui"]),
     ("fs4", &["hub"]),
     ("hf_hub", &["hub"]),
-    ("jiff", &["engine"]),
+    ("jiff", &["engine", "ui"]),
     ("minijinja", &["engine"]),
     ("minijinja_contrib", &["engine"]),
     ("pollster", &["app"]),

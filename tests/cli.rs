@@ -66,18 +66,18 @@ fn without_panes_the_four_default_panes_are_generated_and_recorded() {
             (&step["final_prob"], &step["n_kept"]),
             (&1.0.into(), &1.into())
         );
-        let all = step["candidates"].as_array().unwrap();
-        assert!(all[1..].iter().all(|other| other["final_prob"].is_null()));
+        // Only the token itself survives.
+        assert_eq!(step["survivors"]["n"], 1);
     }
     for pane in panes {
         assert_eq!(pane["finish_reason"], "max_tokens");
         assert_eq!(tokens(pane).len(), 12);
         assert!(pane["settings"].is_object());
         for step in pane["steps"].as_array().unwrap() {
-            for field in ["piece", "raw_prob", "final_prob", "rank", "entropy_nats"] {
+            for field in ["token", "raw_prob", "final_prob", "rank", "entropy_nats"] {
                 assert!(!step[field].is_null(), "{field}");
             }
-            assert!(!step["candidates"].as_array().unwrap().is_empty());
+            assert!(!step["head"]["tokens"].as_array().unwrap().is_empty());
         }
     }
 }

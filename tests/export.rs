@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use quartet::export::{ExportFormat, json, render};
-use quartet::generation::{ChatRecord, FinishReason, Piece, PromptRecord};
+use quartet::generation::{ChatRecord, FinishReason, Generation, Piece, PromptRecord};
 
 use self::fixture::{greedy, top_p, without_version};
 
@@ -16,16 +16,22 @@ fn the_golden_run_still_loads_and_each_format_renders_it_as_before() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let golden = |format: ExportFormat| folder.join("export").with_extension(format.extension());
     let update = std::env::var_os("UPDATE_GOLDEN").is_some();
-    if update {
-        let run = render(ExportFormat::Json, &[&greedy(), &top_p()]);
-        std::fs::write(golden(ExportFormat::Json), without_version(run)).unwrap();
-    }
-    let run = std::fs::read(golden(ExportFormat::Json)).unwrap();
+    // The first format that was ever written. This file never changes.
+    let run = std::fs::read(folder.join("run-1.json")).unwrap();
     let run = json::parse(&run).unwrap();
     assert_eq!(run.len(), 2);
     assert_eq!(run[1].config, top_p().config);
+    let panes: Vec<&Generation> = run.iter().collect();
+    let pretty = json::Form {
+        pretty: true,
+        detail: true,
+    };
     for format in ExportFormat::ALL {
-        let rendered = without_version(render(format, &run.iter().collect::<Vec<_>>()));
+        let rendered = match format {
+            ExportFormat::Json => json::write(&json::RunHeader::default(), &panes, pretty),
+            _ => render(format, &panes),
+        };
+        let rendered = without_version(rendered);
         if update {
             std::fs::write(golden(format), &rendered).unwrap();
         }
@@ -70,8 +76,9 @@ fn a_logit_of_minus_infinity_survives_json() {
 
 #[test]
 fn n_kept_is_reconstructed_for_files_without_it() {
-    let written = [greedy(), top_p()];
-    let bytes = render(ExportFormat::Json, &[&written[0], &written[1]]);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run-1.json");
+    let bytes = std::fs::read(path).unwrap();
+    let written = json::parse(&bytes).unwrap();
     let mut file: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
     for pane in file["panes"].as_array_mut().unwrap() {
         for step in pane["steps"].as_array_mut().unwrap() {
@@ -154,8 +161,8 @@ fn invalid_run_files_are_rejected_with_a_message() {
             "this is not a Quartet run file: missing field `format_version`",
         ),
         (
-            r#"{"format_version": 2}"#,
-            "this file has format 2, but this version of Quartet only reads up to format 1; update",
+            r#"{"format_version": 3}"#,
+            "this file has format 3, but this version of Quartet only reads up to format 2; update",
         ),
         (
             r#"{"format_version": 1, "quartet": "0.1.0"}"#,
@@ -167,7 +174,7 @@ fn invalid_run_files_are_rejected_with_a_message() {
         assert!(error.starts_with(message), "{error}");
     }
     let run = String::from_utf8(render(ExportFormat::Json, &[&greedy()])).unwrap();
-    let broken = run.replace("\"token\": 3,", "\"token\": 4000000000,");
+    let broken = run.replace("\"token\":3,", "\"token\":4000000000,");
     let error = json::parse(broken.as_bytes()).unwrap_err().to_string();
     assert_eq!(
         error,
@@ -252,7 +259,7 @@ mod fixture {
     use quartet::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
     use quartet::generation::{
         FinishReason, Generation, GenerationConfig, Implementation, Limits, Lineage, ModelInfo,
-        Piece, PromptRecord, Step, StepTime, Vocabulary,
+        Piece, PromptRecord, Provenance, Step, StepTime, Vocabulary,
     };
 
     pub(crate) fn without_version(rendered: Vec<u8>) -> String {
@@ -345,6 +352,7 @@ mod fixture {
                 n_context: 16,
                 file: "test.gguf".to_owned(),
                 sha256: "00ff".to_owned(),
+                provenance: Provenance::default(),
             }),
             vocabulary: Arc::new(Vocabulary::new((0..8).map(piece).collect())),
             prompt: Arc::new(PromptRecord {

@@ -10,6 +10,7 @@ mod divergence;
 pub mod futures;
 mod linter;
 mod metrics;
+pub mod replay;
 mod smallest_change;
 mod text_metrics;
 mod text_score;

@@ -58,8 +58,13 @@ pub(super) fn open(
             let dialog = dialog.add_filter("JSON", &["json"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
-        PathPurpose::Save(document) => {
-            Box::pin(dialog.set_file_name(document.file_name()).save_file())
+        PathPurpose::Run => {
+            let dialog = dialog.add_filter("Runs", &["json", "gz"]);
+            Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
+        }
+        PathPurpose::ExportRun | PathPurpose::Save(_) => {
+            let name = purpose.suggested_name().unwrap_or_default();
+            Box::pin(dialog.set_file_name(name).save_file())
         }
     };
     let opened_at = Instant::now();

@@ -8,6 +8,7 @@ mod dialogs;
 mod icon;
 mod import;
 mod model_paths;
+mod runs;
 mod save;
 mod settings_file;
 mod show;

@@ -8,7 +8,8 @@ use std::sync::mpsc::SyncSender;
 use eframe::egui;
 
 use super::background;
-use crate::state::{Command, ModelsCommand};
+use crate::export::is_run_name;
+use crate::state::{Command, ModelsCommand, RunCommand};
 
 /// The name of the threads.
 const NAME: &str = "check model paths";
@@ -25,10 +26,13 @@ pub(super) fn check(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender
     });
 }
 
-/// Checks whether a dropped path can be a model, and sends the command to open it or the reason why
-/// not.
+/// Checks whether a dropped path can be a model or a run, and sends the command to open it or the
+/// reason why not.
 pub(super) fn check_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
     background::run(ctx, NAME, answers, || {
+        if is_run_name(&path) {
+            return Command::Run(RunCommand::Open(path));
+        }
         Command::Models(match refusal(&path) {
             None => ModelsCommand::Open(path),
             Some(reason) => ModelsCommand::DropRejected(reason),
@@ -71,8 +75,8 @@ fn refusal(path: &Path) -> Option<String> {
     }
     let name = path.file_name().unwrap_or(path.as_os_str());
     Some(format!(
-        "‘{}’ is not a model. Quartet opens GGUF files, safetensors files next to a config.json, and \
-         folders with both.",
+        "‘{}’ is neither a model nor a run. Quartet opens GGUF files, safetensors files next to a \
+         config.json, folders with both, and its own run files.",
         name.to_string_lossy()
     ))
 }

@@ -6,7 +6,8 @@ use std::thread::{self, JoinHandle};
 
 use eframe::egui;
 
-use crate::export::{self, PaneFutures};
+use crate::export::json::{Form, RunHeader};
+use crate::export::{self, ExportFormat, PaneFutures};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
@@ -35,6 +36,28 @@ impl Drop for Saves {
     }
 }
 
+impl Saves {
+    /// Runs work that writes files on a background thread, and sends its result as a command.
+    pub(super) fn run(
+        &mut self,
+        ctx: egui::Context,
+        answers: &SyncSender<Command>,
+        work: impl FnOnce() -> Command + Send + 'static,
+    ) {
+        let report = answers.clone();
+        let spawned = thread::Builder::new()
+            .name("runs".to_owned())
+            .spawn(move || {
+                // The receiver is gone if the app was closed.
+                report.send(work()).ok();
+                ctx.request_repaint();
+            });
+        self.threads.retain(|thread| !thread.is_finished());
+        // If no thread can be started, nothing happens, and the user can try again.
+        self.threads.extend(spawned.ok());
+    }
+}
+
 /// Everything needed to write one file, copied from the state at the time of the request.
 pub(super) struct Job {
     document: Document,
@@ -46,6 +69,7 @@ pub(super) struct Job {
     xray: Option<(XrayPicture, String)>,
     /// The futures on screen, each with its pane's index.
     futures: Vec<(usize, FuturesRun)>,
+    header: RunHeader,
 }
 
 impl Job {
@@ -82,6 +106,7 @@ impl Job {
                 _ => None,
             },
             futures: shown_futures(state),
+            header: state.run_header(),
         }
     }
 
@@ -121,6 +146,13 @@ impl Job {
     fn write(self) -> Command {
         let written = if self.document == Document::Everything {
             self.write_folder()
+        } else if self.document == Document::Run(ExportFormat::Json) {
+            let texts: Vec<&Generation> = self.generations.iter().flatten().collect();
+            let form = Form {
+                detail: true,
+                ..Form::default()
+            };
+            export::write_run(&self.path, &self.header, &texts, form).map_err(|e| e.to_string())
         } else {
             self.bytes().and_then(|bytes| {
                 export::write_atomically(&self.path, &bytes).map_err(|e| e.to_string())
@@ -241,6 +273,7 @@ mod tests {
     use eframe::egui;
 
     use super::{Job, Saves};
+    use crate::export::json::RunHeader;
     use crate::state::Document;
     use crate::ui::plots::picture::View;
 
@@ -256,6 +289,7 @@ mod tests {
             view: View::default(),
             xray: None,
             futures: Vec::new(),
+            header: RunHeader::default(),
         };
         // The channel has no capacity and its receiver is about to be dropped.
         let (answers, reader) = sync_channel(0);

@@ -8,11 +8,13 @@ use eframe::egui;
 
 use super::copy_picture::Copies;
 use super::dialogs::{self, Dialogs};
+use super::runs::{self, RunFolder, TextsToKeep};
 use super::save::{self, Saves};
 use super::settings_file::{self, SettingsFile};
 use super::{icon, import, model_paths, show};
 use crate::state::{
-    AppState, Command, Document, Effect, HubCommand, PictureFormat, Settings, ThemeChoice,
+    AppState, Command, Document, Effect, HubCommand, PictureFormat, RunCommand, RunRequest,
+    Settings, ThemeChoice,
 };
 use crate::ui::theme::Theme;
 use crate::ui::{WindowUi, style};
@@ -39,8 +41,9 @@ const EVENT_BATCH: usize = 64;
 /// How many commands from background threads can wait in the channel.
 const N_PENDING_ANSWERS: usize = 16;
 
-/// Opens the window and returns when it is closed. Without a path, the built-in model is loaded.
-pub fn run(model: Option<PathBuf>) -> eframe::Result {
+/// Opens the window and returns when it is closed. Without a path, the built-in model is loaded. `run`
+/// is a run file to show.
+pub fn run(model: Option<PathBuf>, run: Option<PathBuf>) -> eframe::Result {
     let source = model.map_or(ModelSource::Embedded, ModelSource::Path);
     let viewport = egui::ViewportBuilder::default()
         .with_title("Quartet")
@@ -78,6 +81,15 @@ pub fn run(model: Option<PathBuf>) -> eframe::Result {
             if let Some(error) = loaded.error {
                 app.state.report_unsaved_settings(&error);
             }
+            if let Some(folder) = eframe::storage_dir(APP_NAME) {
+                app.keep_runs_in(folder.join("runs"));
+            }
+            if let Some(path) = run {
+                let command = Command::Run(RunCommand::Open(path));
+                for effect in app.state.apply(command) {
+                    app.run_effect(&cc.egui_ctx, None, effect);
+                }
+            }
             Ok(Box::new(app))
         }),
     )
@@ -102,6 +114,9 @@ pub struct App {
     saves: Saves,
     /// The pictures being drawn for the clipboard.
     copies: Copies,
+    runs: RunFolder,
+    /// The number of the run that was kept last, and its file.
+    kept_run: Option<(u64, String)>,
     /// The settings file, or `None` if it can't be used.
     settings_file: Option<SettingsFile>,
     /// Whether the settings may have changed since they were last saved.
@@ -135,6 +150,8 @@ impl App {
             answers: sync_channel(N_PENDING_ANSWERS),
             saves: Saves::default(),
             copies: Copies::default(),
+            runs: RunFolder::default(),
+            kept_run: None,
             settings_file: None,
             settings_changed: false,
             settings_failed: false,
@@ -143,6 +160,40 @@ impl App {
             app.run_effect(ctx, None, effect);
         }
         app
+    }
+
+    /// Keeps finished runs in this folder, which is created by the first one.
+    pub fn keep_runs_in(&mut self, folder: PathBuf) {
+        self.runs = RunFolder::open(folder);
+    }
+
+    /// Answers a request on a background thread.
+    fn ask_runs(&mut self, ctx: &egui::Context, request: RunRequest) {
+        let kept = match &request {
+            RunRequest::Keep {
+                number,
+                finished_at,
+                ..
+            } => Some(self.texts_to_keep(*number, *finished_at)),
+            _ => None,
+        };
+        let runs = self.runs.clone();
+        let answers = self.answers.0.clone();
+        let work = move || runs.answer(request, kept);
+        self.saves.run(ctx.clone(), &answers, work);
+    }
+
+    /// Copies the texts on screen. A run that goes on keeps its file.
+    fn texts_to_keep(&mut self, number: u64, finished_at: u64) -> TextsToKeep {
+        let kept = self.kept_run.take().filter(|(kept, _)| *kept == number);
+        let (_, file) = kept.unwrap_or_else(|| (number, runs::file_name(finished_at, number)));
+        self.kept_run = Some((number, file.clone()));
+        let texts = self.state.generations().into_iter().flatten();
+        let texts = texts.filter(|text| !text.steps.is_empty());
+        TextsToKeep {
+            texts: texts.cloned().collect(),
+            file,
+        }
     }
 
     /// Returns the state that the window shows.
@@ -216,6 +267,7 @@ impl App {
             Effect::OpenDialog(purpose) => {
                 dialogs::open(ctx, self.dialogs, frame, purpose, answers);
             }
+            Effect::Runs(request) => self.ask_runs(ctx, request),
             Effect::ShowInFolder(path) => show::in_folder(ctx.clone(), path, answers),
             Effect::ReadPresets(path) => import::presets(ctx.clone(), path, answers),
             Effect::Hub(request) => self

@@ -23,6 +23,7 @@ mod panes;
 mod precision;
 mod progress;
 mod render_template;
+mod replay;
 mod sample;
 mod score;
 mod settings;
@@ -37,6 +38,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use self::failure::Failure;
+use crate::export::is_run_name;
 
 /// One prompt, four decodings, token by token: a playground that shows how a language model
 /// generates text.
@@ -45,14 +47,14 @@ use self::failure::Failure;
     name = "quartet",
     version,
     args_conflicts_with_subcommands = true,
-    after_help = "Without a command, Quartet opens its window. To open a model that has the name of a \
+    after_help = "Without a command, Quartet opens its window. To open a file that has the name of a \
                   command, write its path: ./generate"
 )]
 struct Arguments {
-    /// The model to open in the window: a GGUF file, or a folder with config.json, tokenizer.json
-    /// and safetensors
-    #[arg(value_name = "MODEL")]
-    model: Option<PathBuf>,
+    /// What to open in the window: a model (a GGUF file, or a folder with config.json,
+    /// tokenizer.json and safetensors) or a run file
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -73,6 +75,8 @@ enum Command {
     Settings(settings::Arguments),
     /// Explain why a token of an exported run was chosen
     Why(why::Arguments),
+    /// Run a recorded run again and compare it with its record
+    Replay(replay::Arguments),
     /// Find models on the Hugging Face Hub
     Search(hub::SearchArguments),
     /// Download a model from the Hugging Face Hub, or resume a download
@@ -100,11 +104,12 @@ pub fn run() -> ExitCode {
         Some(Command::Score(arguments)) => score::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),
+        Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Search(arguments)) => hub::search(&arguments),
         Some(Command::Download(arguments)) => hub::download(&arguments),
         Some(Command::Models) => hub::models(),
         Some(Command::SystemFiles(arguments)) => system_files::run(&arguments),
-        None => open_window(arguments.model),
+        None => open_window(arguments.file),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -112,9 +117,13 @@ pub fn run() -> ExitCode {
     }
 }
 
-fn open_window(model: Option<PathBuf>) -> Result<(), Failure> {
-    let model = model.map(|path| absolute_path(&path)).transpose()?;
-    crate::app::run(model)
+fn open_window(file: Option<PathBuf>) -> Result<(), Failure> {
+    let file = file.map(|path| absolute_path(&path)).transpose()?;
+    let (run, model) = match file {
+        Some(path) if is_run_name(&path) => (Some(path), None),
+        model => (None, model),
+    };
+    crate::app::run(model, run)
         .map_err(|error| Failure::run(format!("could not open the window: {error}")))
 }
 
@@ -159,7 +168,7 @@ mod tests {
         for path in ["./generate", "model.gguf", "a folder"] {
             let arguments = parse(&["quartet", path]);
             assert!(arguments.command.is_none());
-            assert_eq!(arguments.model.unwrap().to_str(), Some(path));
+            assert_eq!(arguments.file.unwrap().to_str(), Some(path));
         }
     }
 }

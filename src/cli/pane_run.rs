@@ -14,7 +14,7 @@ use crate::generation::{
     Continuation, FinishReason, Generation, GenerationConfig, GenerationId, Lineage, ModelInfo,
     PromptRecord, PromptText, Vocabulary,
 };
-use crate::worker::{self, Event, ModelSource, PaneRequest, Request, Worker};
+use crate::worker::{self, ComputeChoice, Event, ModelSource, PaneRequest, Request, Worker};
 
 /// How often a run checks for signals while the engine is silent.
 const SIGNAL_PAUSE: Duration = Duration::from_millis(50);
@@ -60,47 +60,83 @@ pub(super) fn run_panes(
     panes: Vec<Pane>,
     console: &mut Console,
 ) -> Result<Vec<Generation>, Failure> {
-    let mut worker = Worker::start(|| {});
-    worker.send(Request::SetCompute(compute.choice()));
-    worker.send(Request::LoadModel(source));
-    let (info, vocabulary) = loaded(&mut worker, console)?;
-    console.progress.clear();
-    compute.check(&info)?;
-    for warning in compute.warnings(&info) {
+    let engine = Engine::load(source, compute.choice(), console)?;
+    compute.check(&engine.info)?;
+    for warning in compute.warnings(&engine.info) {
         console::note(&warning);
     }
     // The model is loaded before the request, because the record's times start here.
     let prompt = task.prompt();
-    worker.send(task.into_request(&panes));
+    let request = task.into_request(&panes);
     let generations = panes.into_iter().map(|pane| Generation {
         name: pane.name,
         config: pane.config,
-        model: Arc::clone(&info),
-        vocabulary: Arc::clone(&vocabulary),
+        model: Arc::clone(&engine.info),
+        vocabulary: Arc::clone(&engine.vocabulary),
         prompt: Arc::clone(&prompt),
         steps: Vec::new(),
         finish: None,
         lineage: Lineage::default(),
     });
-    let mut record = Record {
-        generations: generations.collect(),
-    };
-    let mut stopping = false;
-    while let Some(event) = record
-        .unfinished()
-        .and_then(|()| worker.wait_at_most(SIGNAL_PAUSE))
-    {
-        if let Some(event) = event {
-            record.note(event, console);
-        }
-        if console.interrupt.is_raised() && !stopping {
-            worker.send(Request::StopAll);
-            stopping = true;
-        }
+    let generations = generations.collect();
+    Ok(engine.run(vec![request], generations, console))
+}
+
+/// The engine's thread with a loaded model.
+pub(super) struct Engine {
+    worker: Worker,
+    pub info: Arc<ModelInfo>,
+    pub vocabulary: Arc<Vocabulary>,
+}
+
+impl Engine {
+    /// Starts the thread and loads a model.
+    pub(super) fn load(
+        source: ModelSource,
+        choice: ComputeChoice,
+        console: &mut Console,
+    ) -> Result<Self, Failure> {
+        let mut worker = Worker::start(|| {});
+        worker.send(Request::SetCompute(choice));
+        worker.send(Request::LoadModel(source));
+        let (info, vocabulary) = loaded(&mut worker, console)?;
+        console.progress.clear();
+        Ok(Self {
+            worker,
+            info,
+            vocabulary,
+        })
     }
-    record.fail_unfinished("the engine stopped unexpectedly", console);
-    console.progress.clear();
-    Ok(record.generations)
+
+    /// Sends the requests and collects what they generate. A pane's id in the requests is its index
+    /// in `generations`.
+    pub(super) fn run(
+        mut self,
+        requests: Vec<Request>,
+        generations: Vec<Generation>,
+        console: &mut Console,
+    ) -> Vec<Generation> {
+        for request in requests {
+            self.worker.send(request);
+        }
+        let mut record = Record { generations };
+        let mut stopping = false;
+        while let Some(event) = record
+            .unfinished()
+            .and_then(|()| self.worker.wait_at_most(SIGNAL_PAUSE))
+        {
+            if let Some(event) = event {
+                record.note(event, console);
+            }
+            if console.interrupt.is_raised() && !stopping {
+                self.worker.send(Request::StopAll);
+                stopping = true;
+            }
+        }
+        record.fail_unfinished("the engine stopped unexpectedly", console);
+        console.progress.clear();
+        record.generations
+    }
 }
 
 impl Task {

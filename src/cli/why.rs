@@ -7,14 +7,14 @@ use clap::Args;
 use super::console;
 use super::failure::Failure;
 use crate::analysis::{SmallestChange, Why, smallest_change_words};
-use crate::export::json;
+use crate::export::read_run;
 use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
 
 /// The arguments of `quartet why`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// A run exported as JSON
+    /// A run file
     #[arg(value_name = "RUN.json")]
     run: PathBuf,
 
@@ -30,10 +30,9 @@ pub(super) struct Arguments {
 /// Runs `quartet why`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = arguments.run.display();
-    let bytes = std::fs::read(&arguments.run)
-        .map_err(|error| Failure::run(format!("could not read the run: {error}\nFile: {path}")))?;
-    let generations =
-        json::parse(&bytes).map_err(|error| Failure::run(format!("{error}\nFile: {path}")))?;
+    let run =
+        read_run(&arguments.run).map_err(|error| Failure::run(format!("{error}\nFile: {path}")))?;
+    let generations = run.panes;
     let place = place(&generations, &arguments.pane)?;
     let explanation = explanation(&generations, place, arguments.token)?;
     console::print(console::escape_control(&explanation).as_bytes())

@@ -7,7 +7,7 @@ use super::{Candidate, Candidates, TokenId};
 
 /// How many bins a summary spreads the tokens over, and how many span one nat. All tokens further
 /// below the most likely one share the last bin.
-const N_BINS: usize = 1024;
+pub(super) const N_BINS: usize = 1024;
 const BINS_PER_NAT: f32 = 16.0;
 
 /// More candidates than this are not worth the time. With 152,000 tokens, twice as many make a step
@@ -37,17 +37,17 @@ pub struct Summary {
 /// A histogram of logits by their distance in nats from the most likely token's.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Histogram {
-    max_logit: f32,
+    pub(super) max_logit: f32,
     /// The number of the first bin.
-    start: usize,
-    bins: Vec<Bin>,
+    pub(super) start: usize,
+    pub(super) bins: Vec<Bin>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Bin {
-    n_tokens: u32,
+pub(super) struct Bin {
+    pub(super) n_tokens: u32,
     /// The sum of the distances, each from the bin's near edge.
-    distances: f32,
+    pub(super) distances: f32,
 }
 
 impl Detail {

@@ -11,6 +11,8 @@ pub mod json;
 mod jsonl;
 mod markdown;
 mod prompt_hash;
+mod run_path;
+mod run_summary;
 mod runs;
 mod text;
 
@@ -18,6 +20,8 @@ pub use self::file::{check_writable, remove_stale_temporaries, write_atomically}
 pub use self::folder::write_folder;
 pub use self::futures::{PaneFutures, render_futures};
 pub use self::prompt_hash::prompt_hash;
+pub use self::run_path::{RunFileError, is_run_name, read_run, read_text, write_run};
+pub use self::run_summary::{PaneSummary, RunSummary, read_summary};
 
 use crate::generation::{Generation, PaneSettings};
 

@@ -34,7 +34,7 @@ pub use id::GenerationId;
 pub use implementation::Implementation;
 pub use lineage::{Lineage, Origin, OriginChange};
 pub(crate) use listing::{in_sentence, listed};
-pub use model::ModelInfo;
+pub use model::{ModelInfo, Provenance};
 pub use outline::{MemoryNeed, ModelOutline};
 pub use pane_settings::PaneSettings;
 pub(crate) use pane_settings::{default_name, needs_seed};

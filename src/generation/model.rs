@@ -30,6 +30,34 @@ pub struct ModelInfo {
     pub file: String,
     /// SHA-256 of the weights file, in hexadecimal.
     pub sha256: String,
+    #[serde(default, skip_serializing_if = "Provenance::is_unknown")]
+    pub provenance: Provenance,
+}
+
+/// Whatever else can change the numbers that a model computes, or the tokens that it reads. Fields
+/// are empty if unknown, as in runs of early versions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Provenance {
+    /// The version of Quartet: "0.1.0".
+    pub version: String,
+    /// The CPU instructions of our own kernels: "AVX2".
+    pub instructions: String,
+    /// The number format of the computation: "f32".
+    pub precision: String,
+    /// The number format of the KV cache: "f32".
+    pub cache: String,
+    /// SHA-256 of tokenizer.json; empty if the tokenizer is part of the weights file.
+    pub tokenizer_sha256: String,
+    /// SHA-256 of the chat template; empty if the model has none.
+    pub template_sha256: String,
+}
+
+impl Provenance {
+    /// Returns whether nothing is known.
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl ModelInfo {

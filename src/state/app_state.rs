@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use super::{
     BranchDialog, BranchTree, ByHand, ComparedPair, Effect, ExportChoice, Futures, HandDraws,
-    HubState, MAX_PANES, ModelStatus, Models, Notice, Pane, PaneId, Paste, PathPurpose, Pin,
-    PromptMode, PromptReading, ScoreDialog, Settings, ViewChoices,
+    History, HistoryLimits, HubState, MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Page,
+    Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, Settings,
+    Verification, ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -64,6 +65,17 @@ pub struct AppState {
     pub by_hand: ByHand,
     /// The draws made from them.
     pub(super) hand_drawn: Option<HandDraws>,
+    /// The page of the window.
+    pub page: Page,
+    /// The runs that were kept.
+    pub history: History,
+    pub history_limits: HistoryLimits,
+    /// The run that is shown as it was written.
+    pub opened: Option<OpenedRun>,
+    /// The repetition of the opened run.
+    pub verification: Option<Verification>,
+    /// Counts the runs, so that a run that goes on replaces itself in the history.
+    pub(super) run_number: u64,
     /// The pinned token.
     pub pin: Option<Pin>,
     /// The user's own presets.
@@ -131,6 +143,12 @@ impl AppState {
             view: settings.view,
             by_hand: settings.by_hand,
             hand_drawn: None,
+            page: Page::default(),
+            history: History::default(),
+            history_limits: settings.history,
+            opened: None,
+            verification: None,
+            run_number: 0,
             pin: None,
             presets: settings.presets,
             paste: None,
@@ -170,7 +188,7 @@ impl AppState {
 
     /// Returns everything that persists across restarts.
     pub fn settings(&self) -> Settings {
-        Settings {
+        let mut settings = Settings {
             prompt: self.prompt.clone(),
             prompt_mode: self.prompt_mode,
             system: self.system.clone(),
@@ -196,7 +214,12 @@ impl AppState {
                 .cloned()
                 .collect(),
             compute: self.models.compute,
+            history: self.history_limits,
+        };
+        if let Some(opened) = &self.opened {
+            opened.restore_settings(&mut settings);
         }
+        settings
     }
 
     /// Returns the pane with this id, or `None` if it was removed.
@@ -275,6 +298,9 @@ impl AppState {
     }
 
     fn shared_blocking_reason(&self) -> Option<String> {
+        if self.opened.is_some() {
+            return Some("Close this run or use its settings first".to_owned());
+        }
         if let Some(reason) = self.model.blocking_reason() {
             return Some(reason.to_owned());
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     AppState, Command, Document, Effect, MAX_PANES, ModelStatus, ModelsCommand, Notice,
-    NoticeAction, Pane, PaneId, PaneStatus, PathPurpose, Pin, PinMove,
+    NoticeAction, Pane, PaneId, PaneStatus, PathPurpose, Pin, PinMove, RunCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{Continuation, FinishReason, PaneSettings};
@@ -75,6 +75,8 @@ impl AppState {
             Command::DrawStep => self.begin_step_draws(),
 
             Command::DrawByHand(n) => self.draw_by_hand(n),
+
+            Command::Run(command) => self.apply_to_runs(command),
 
             Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),
             Command::Models(command) => self.apply_to_models(command),
@@ -150,6 +152,7 @@ impl AppState {
     /// Requests a generation for each of these panes, all in one request so that they decode
     /// together.
     fn request_generation(&mut self, places: &[usize], pause_after: Option<usize>) -> Vec<Effect> {
+        self.run_number += 1;
         let n_detail_bytes = self.detail_bytes_per_step(places);
         let mut requests = Vec::new();
         for &place in places {
@@ -190,7 +193,7 @@ impl AppState {
         })]
     }
 
-    fn stop_all(&self) -> Vec<Effect> {
+    pub(super) fn stop_all(&self) -> Vec<Effect> {
         if self.is_running() {
             vec![Effect::Send(Request::StopAll)]
         } else {
@@ -331,17 +334,14 @@ impl AppState {
                 self.apply_to_models(ModelsCommand::Open(path))
             }
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
+            PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
+            PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
         }
     }
 
     fn open_path_field(&mut self, purpose: PathPurpose) -> Vec<Effect> {
-        let suggestion = match purpose {
-            PathPurpose::ModelFile | PathPurpose::ModelFolder | PathPurpose::Presets => {
-                String::new()
-            }
-            PathPurpose::Save(document) => document.file_name(),
-        };
+        let suggestion = purpose.suggested_name().unwrap_or_default();
         let suggestion = match &self.last_folder {
             Some(folder) => folder.join(suggestion).display().to_string(),
             None => format!("~/{suggestion}"),

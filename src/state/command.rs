@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::{
     BranchCommand, FuturesCommand, FuturesFormat, HubCommand, ModelsCommand, PaneId, PasteCommand,
-    PictureFormat, Pin, Plot, PresetCommand, ScoreCommand,
+    PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -93,6 +93,8 @@ pub enum Command {
     /// Draw this many tokens from the logits set by hand.
     DrawByHand(u32),
 
+    /// Open, keep and list runs.
+    Run(RunCommand),
     /// Load the built-in model.
     LoadEmbeddedModel,
     /// Open, list and unload models.
@@ -149,6 +151,8 @@ pub enum Effect {
     ShowInFolder(PathBuf),
     /// Read a preset file.
     ReadPresets(PathBuf),
+    /// Read or change the runs that are kept.
+    Runs(RunRequest),
     /// Send a request to the download threads.
     Hub(DownloadRequest),
     /// Check that these models still exist, and how large they are.
@@ -166,6 +170,10 @@ pub enum PathPurpose {
     ModelFolder,
     /// To import a preset file.
     Presets,
+    /// To open a run file.
+    Run,
+    /// To copy the selected run of the history to a file.
+    ExportRun,
     /// To write a file.
     Save(Document),
 }
@@ -177,7 +185,20 @@ impl PathPurpose {
             Self::ModelFile => "Open a model file".to_owned(),
             Self::ModelFolder => "Open a model folder".to_owned(),
             Self::Presets => "Import presets".to_owned(),
+            Self::Run => "Open a run".to_owned(),
+            Self::ExportRun => "Export the run".to_owned(),
             Self::Save(document) => format!("Save {}", document.name()),
+        }
+    }
+}
+
+impl PathPurpose {
+    /// Returns the file name to suggest, or `None` if an existing file is opened.
+    pub fn suggested_name(self) -> Option<String> {
+        match self {
+            Self::ModelFile | Self::ModelFolder | Self::Presets | Self::Run => None,
+            Self::ExportRun => Some(Document::Run(ExportFormat::Json).file_name()),
+            Self::Save(document) => Some(document.file_name()),
         }
     }
 }
@@ -211,6 +232,7 @@ impl Document {
     /// Returns the file name that the dialog suggests.
     pub fn file_name(self) -> String {
         match self {
+            Self::Run(ExportFormat::Json) => "run.quartet.json".to_owned(),
             Self::Run(format) => format!("quartet.{}", format.extension()),
             Self::Everything => "quartet-run".to_owned(),
             Self::Picture(plot, format) => {

@@ -49,14 +49,17 @@ impl AppState {
             Event::CachedCounted { n_tokens, n_cached } => {
                 self.on_cached_counted(n_tokens, n_cached);
             }
-            Event::Progress(progress) => self.on_progress(progress),
+            Event::Progress(progress) => return self.on_progress(progress),
             Event::Futures { id, update } => self.on_futures(id, update),
             Event::Panicked { message } => self.on_panicked(&message),
         }
         Vec::new()
     }
 
-    fn on_progress(&mut self, progress: Progress) {
+    fn on_progress(&mut self, progress: Progress) -> Vec<Effect> {
+        if self.note_verification(&progress) {
+            return Vec::new();
+        }
         match progress {
             Progress::Prefilling {
                 ids,
@@ -69,9 +72,11 @@ impl AppState {
                 if let Some(pane) = self.running_pane(id) {
                     pane.finish_run(reason);
                     self.end_run();
+                    return self.keep_run();
                 }
             }
         }
+        Vec::new()
     }
 
     fn running_pane(&mut self, id: GenerationId) -> Option<&mut Pane> {
@@ -155,6 +160,7 @@ impl AppState {
     }
 
     fn on_panicked(&mut self, message: &str) {
+        self.verification = None;
         for pane in &mut self.panes {
             pane.status.finish(FinishReason::Failed {
                 error: "the engine stopped unexpectedly".to_owned(),

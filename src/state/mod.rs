@@ -24,6 +24,7 @@ mod panes;
 mod picture;
 mod prompt;
 mod recording;
+mod runs;
 mod score;
 mod settings;
 mod starters;
@@ -55,6 +56,9 @@ pub use panes::{
 };
 pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
+pub use runs::{
+    History, HistoryLimits, KeptRun, OpenedRun, Outcome, Page, RunCommand, RunRequest, Verification,
+};
 pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;

@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 use super::branches::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES};
 use super::recording::DEFAULT_RECORD_MEGABYTES;
 use super::starters::DEFAULT_PROMPT;
-use super::{AppState, ByHand, MAX_RECENT, Notice, PromptMode, RecentModel, ViewChoices};
+use super::{
+    AppState, ByHand, HistoryLimits, MAX_RECENT, Notice, PromptMode, RecentModel, ViewChoices,
+};
 use crate::generation::{Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
 use crate::worker::ComputeChoice;
@@ -38,6 +40,8 @@ pub struct Settings {
     pub compute: ComputeChoice,
     /// The memory for the recorded distributions of all texts on screen.
     pub record_megabytes: u32,
+    /// How many runs are kept.
+    pub history: HistoryLimits,
     /// The memory for the texts that no pane shows.
     pub kept_megabytes: u32,
     /// The memory for prompts and texts that stay in the KV cache.
@@ -59,6 +63,7 @@ impl Default for Settings {
             recent_models: Vec::new(),
             compute: ComputeChoice::default(),
             record_megabytes: DEFAULT_RECORD_MEGABYTES,
+            history: HistoryLimits::default(),
             kept_megabytes: DEFAULT_KEPT_MEGABYTES,
             cache_megabytes: DEFAULT_CACHE_MEGABYTES,
         }

@@ -166,7 +166,18 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             {
                 branch_memory_ui(ui, state, commands);
             }
-            if frame.open && state.view.dock_tab == DockTab::Compare {
+            if frame.open
+                && state.view.dock_tab == DockTab::Compare
+                && let Some(verification) = &mut state.verification
+            {
+                // From right to left.
+                for (name, shown) in [("Then and now", true), ("Panes", false)] {
+                    let is_selected = verification.shown == shown;
+                    if tab_ui(ui, name, is_selected) {
+                        verification.shown = shown;
+                    }
+                }
+            } else if frame.open && state.view.dock_tab == DockTab::Compare {
                 let label = Face::Small.text("Dim the shared prefix");
                 checkbox(ui, &mut state.view.dim_shared, label);
             }

@@ -4,8 +4,8 @@ use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
 use super::loop_view::{N_PICKS, field_id, numbered_pick};
 use crate::state::{
-    AppState, BranchCommand, Command, DockTab, FuturesCommand, PasteCommand, Pin, PinMove,
-    ScoreCommand,
+    AppState, BranchCommand, Command, DockTab, FuturesCommand, Page, PasteCommand, PathPurpose,
+    Pin, PinMove, RunCommand, ScoreCommand,
 };
 
 /// Starts all panes. `COMMAND` is Cmd on a Mac and Ctrl elsewhere.
@@ -77,6 +77,12 @@ pub(super) fn keys_ui(
         || state.export.dialog_open
         || state.models.dialog_open;
     undo_keys_ui(ui, dialog_open, commands);
+    if !dialog_open {
+        page_keys_ui(ui, commands);
+    }
+    if state.page != Page::Write {
+        return;
+    }
     // Popups handle Escape, and text fields handle the arrow keys.
     if Popup::is_any_open(ui) || dialog_open {
         return;
@@ -116,10 +122,28 @@ pub(super) fn keys_ui(
     if state.pin.is_some() && pressed(Key::Escape) {
         commands.push(Command::Unpin);
     }
+    if state.opened.is_some() && pressed(Key::V) {
+        commands.push(Command::Run(RunCommand::Verify));
+    }
+    if state.opened.is_some() && pressed(Key::Escape) {
+        commands.push(Command::Run(RunCommand::Close));
+    }
     for (key, direction) in ARROWS {
         if pressed(key) {
             commands.push(first_pin(state, focused).unwrap_or(Command::MovePin(direction)));
         }
+    }
+}
+
+/// Switches pages and opens runs, wherever the focus is.
+fn page_keys_ui(ui: &Ui, commands: &mut Vec<Command>) {
+    for (key, page) in [(Key::Num1, Page::Write), (Key::Num2, Page::History)] {
+        if ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, key)) {
+            commands.push(Command::Run(RunCommand::ShowPage(page)));
+        }
+    }
+    if ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::O)) {
+        commands.push(Command::AskPath(PathPurpose::Run));
     }
 }
 

@@ -2,6 +2,8 @@
 
 use egui::{Rect, Vec2, pos2, vec2};
 
+use super::run_bar::RUN_BAR;
+
 /// The margin around the window's content.
 pub(super) const EDGE: f32 = 12.0;
 
@@ -67,6 +69,8 @@ pub(super) struct LayoutInput {
     pub n_panes: usize,
     /// The height of the prompt card's content.
     pub prompt_height: f32,
+    /// Whether the bar of an opened run is in place of the prompt and the run column.
+    pub run_bar: bool,
     /// Whether the user has opened or collapsed the dock; `None` leaves it to the layout.
     pub dock_open: Option<bool>,
     /// The height of the open dock; `None` means the default of the size class.
@@ -79,6 +83,7 @@ pub(super) struct Layout {
     pub breakpoint: Breakpoint,
     /// Logo, model, export and theme.
     pub top_bar: Rect,
+    /// The prompt, or the bar of an opened run.
     pub prompt: Rect,
     /// Generate, Step and the limits.
     pub run_column: Rect,
@@ -99,10 +104,14 @@ impl Layout {
         let inner = window.shrink2(vec2(EDGE, 0.0));
         let top_bar = Rect::from_min_size(inner.min, vec2(inner.width(), 44.0));
 
-        let prompt_height = (input.prompt_height + 44.0).ceil().max(68.0);
         let run_width = breakpoint.run_column();
-        let prompt_width = (inner.width() - run_width - EDGE).max(200.0);
-        let prompt = below(top_bar, vec2(prompt_width, prompt_height));
+        let prompt_size = if input.run_bar {
+            vec2(inner.width(), RUN_BAR)
+        } else {
+            let width = (inner.width() - run_width - EDGE).max(200.0);
+            vec2(width, (input.prompt_height + 44.0).ceil().max(68.0))
+        };
+        let prompt = below(top_bar, prompt_size);
         let run_column = Rect::from_min_max(
             pos2(prompt.right() + EDGE, prompt.top()),
             pos2(inner.right(), prompt.bottom()),
@@ -196,6 +205,7 @@ mod tests {
     const DEFAULT: LayoutInput = LayoutInput {
         n_panes: 4,
         prompt_height: 24.0,
+        run_bar: false,
         dock_open: None,
         dock_height: None,
     };

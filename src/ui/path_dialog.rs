@@ -76,7 +76,7 @@ fn buttons_ui(
         let clicked = ui.add_enabled(has_path, button).clicked();
         // Pressing Enter again does not confirm the warning.
         if (clicked || is_entered && !confirming) && has_path {
-            let saves = matches!(purpose, PathPurpose::Save(_));
+            let saves = purpose.suggested_name().is_some();
             if saves && !confirming && path.is_file() {
                 ui.data_mut(|data| data.insert_temp(warned_id(), path));
             } else {
@@ -96,8 +96,8 @@ fn warned_id() -> Id {
 
 const fn verb(purpose: PathPurpose) -> &'static str {
     match purpose {
-        PathPurpose::ModelFile | PathPurpose::ModelFolder => "Open",
+        PathPurpose::ModelFile | PathPurpose::ModelFolder | PathPurpose::Run => "Open",
         PathPurpose::Presets => "Import",
-        PathPurpose::Save(_) => "Save",
+        PathPurpose::ExportRun | PathPurpose::Save(_) => "Save",
     }
 }

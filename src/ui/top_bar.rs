@@ -4,6 +4,7 @@ use egui::{
     Align, Layout, Popup, PopupCloseBehavior, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2,
 };
 
+use super::dock::tab_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::Breakpoint;
@@ -13,7 +14,8 @@ use super::theme::Theme;
 use super::widgets::{Button, ControlColors, focus_ring, menu_item, paint_fill};
 use crate::export::ExportFormat;
 use crate::state::{
-    AppState, Command, Document, ModelStatus, ModelsCommand, PathPurpose, ThemeChoice,
+    AppState, Command, Document, ModelStatus, ModelsCommand, Page, PathPurpose, RunCommand,
+    ThemeChoice,
 };
 
 /// Draws the top bar.
@@ -30,12 +32,24 @@ pub(super) fn top_bar_ui(
         let (line, _) = ui.allocate_exact_size(vec2(1.0, 16.0), Sense::hover());
         let stroke = (1.0, Theme::of(ui).stroke_2);
         ui.painter().vline(line.center().x, line.y_range(), stroke);
-        model_ui(ui, breakpoint, &state.model, commands);
+        pages_ui(ui, state.page, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             theme_ui(ui, &mut state.view.theme);
             export_ui(ui, state, commands);
+            model_ui(ui, breakpoint, &state.model, commands);
         });
     });
+}
+
+/// Draws the pages' names. The current one has a mark on the bar's bottom edge.
+fn pages_ui(ui: &mut Ui, current: Page, commands: &mut Vec<Command>) {
+    ui.spacing_mut().item_spacing.x = 2.0;
+    for page in Page::ALL {
+        if tab_ui(ui, page.name(), page == current) {
+            commands.push(Command::Run(RunCommand::ShowPage(page)));
+        }
+    }
+    ui.spacing_mut().item_spacing.x = 8.0;
 }
 
 /// Draws the logo: four bars in the colors of the first four panes.

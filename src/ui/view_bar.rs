@@ -87,13 +87,15 @@ fn sentence_ui(
     let refusal = state.prompt_refusal();
     let is_new = |blocking_reason: &String| Some(blocking_reason) != refusal.as_ref();
     let blocking_reason = state.blocking_reason().filter(is_new);
-    let blocking_reason = blocking_reason.filter(|_| !state.is_running());
+    // An opened run is complete: nothing about it waits for the user.
+    let can_run = !state.is_running() && state.opened.is_none();
+    let blocking_reason = blocking_reason.filter(|_| can_run);
     let sentence = if breakpoint >= Breakpoint::Normal {
         &divergence.long
     } else {
         &divergence.short
     };
-    let skipped = state.skipped_pane_words().filter(|_| !state.is_running());
+    let skipped = state.skipped_pane_words().filter(|_| can_run);
     let blocking_reason = blocking_reason.or(skipped);
     let (icon, sentence, color) = match &blocking_reason {
         Some(blocking_reason) if state.model.ready().is_some() && !state.prompt.is_empty() => {

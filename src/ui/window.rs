@@ -10,6 +10,7 @@ use super::branch_dialog::branch_dialog_ui;
 use super::child_ui::child_ui;
 use super::dock::{DockFrame, dock_ui, held_clicks_ui};
 use super::export_dialog::export_dialog_ui;
+use super::history::history_ui;
 use super::keys::{generate_key_ui, keys_ui};
 use super::layout::{Breakpoint, EDGE, Layout, LayoutInput};
 use super::models::{drop_ui, models_dialog_ui};
@@ -19,6 +20,7 @@ use super::path_dialog::path_dialog_ui;
 use super::plots::StepAt;
 use super::popup_focus::PopupFocus;
 use super::prompt_card::{PromptCard, content_height};
+use super::run_bar::run_bar_ui;
 use super::run_column::run_column_ui;
 use super::score_dialog::score_dialog_ui;
 use super::theme::Theme;
@@ -27,7 +29,7 @@ use super::token_text::TokenView;
 use super::top_bar::top_bar_ui;
 use super::view_bar::view_bar_ui;
 
-use crate::state::{AppState, Command, PaneId, divergence_summary};
+use crate::state::{AppState, Command, Page, PaneId, divergence_summary};
 
 /// The time per frame for updating the what-if counts. The rest continues in the next frame.
 const REVIEW_BUDGET: Duration = Duration::from_millis(6);
@@ -63,31 +65,12 @@ impl WindowUi {
 
         let mut top = child_ui(ui, layout.top_bar, "top bar");
         top_bar_ui(&mut top, layout.breakpoint, state, &mut commands);
-        let mut prompt = child_ui(ui, layout.prompt, "prompt");
-        let card = &mut self.prompt_card;
-        card.ui(&mut prompt, layout.prompt, state, &mut commands);
-        let mut run = child_ui(ui, layout.run_column, "run");
-        run_column_ui(&mut run, layout.breakpoint, state, &mut commands);
-
-        let divergence = divergence_summary(state);
-        let mut bar = child_ui(ui, layout.view_bar.shrink2(vec2(2.0, 0.0)), "view bar");
-        let to_fork = view_bar_ui(
-            &mut bar,
-            layout.breakpoint,
-            &divergence,
-            state,
-            &mut commands,
-        );
-        self.scroll_texts(to_fork, divergence.step, state);
-        let frames = self.pane_frames(&layout, divergence.step);
-        let hovered = self.panes_ui(ui, &frames, state, &mut commands);
-        let frame = DockFrame {
-            rect: layout.dock,
-            open: layout.dock_open,
-            breakpoint: layout.breakpoint,
-        };
-        let mut dock = child_ui(ui, layout.dock, "dock");
-        self.hovered_in_plot = dock_ui(&mut dock, frame, state, hovered, &mut commands);
+        if state.page == Page::History {
+            let page = Rect::from_min_max(layout.top_bar.left_bottom(), layout.dock.max);
+            history_ui(ui, page, state, &mut commands);
+        } else {
+            self.write_page_ui(ui, &layout, state, &mut commands);
+        }
 
         paste_settings_ui(ui, state, &mut commands);
         branch_dialog_ui(ui, &layout.panes, state, &mut commands);
@@ -95,13 +78,50 @@ impl WindowUi {
         export_dialog_ui(ui, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
-        toast_ui(ui, layout.dock.top(), state, &mut commands);
+        let bottom = match state.page {
+            Page::Write => layout.dock.top(),
+            Page::History => layout.dock.bottom(),
+        };
+        toast_ui(ui, bottom, state, &mut commands);
         drop_ui(ui, &mut commands);
         held_clicks_ui(ui, window);
         commands.extend(generate);
         // A number that is still being typed becomes a command too, and must apply first.
         commands.sort_by_key(|command| matches!(command, Command::GenerateAll));
         commands
+    }
+
+    /// Draws the prompt, the panes and the dock.
+    fn write_page_ui(
+        &mut self,
+        ui: &mut Ui,
+        layout: &Layout,
+        state: &mut AppState,
+        commands: &mut Vec<Command>,
+    ) {
+        if let Some(opened) = &state.opened {
+            run_bar_ui(ui, layout.prompt, opened, state, commands);
+        } else {
+            let mut prompt = child_ui(ui, layout.prompt, "prompt");
+            let card = &mut self.prompt_card;
+            card.ui(&mut prompt, layout.prompt, state, commands);
+            let mut run = child_ui(ui, layout.run_column, "run");
+            run_column_ui(&mut run, layout.breakpoint, state, commands);
+        }
+
+        let divergence = divergence_summary(state);
+        let mut bar = child_ui(ui, layout.view_bar.shrink2(vec2(2.0, 0.0)), "view bar");
+        let to_fork = view_bar_ui(&mut bar, layout.breakpoint, &divergence, state, commands);
+        self.scroll_texts(to_fork, divergence.step, state);
+        let frames = self.pane_frames(layout, divergence.step);
+        let hovered = self.panes_ui(ui, &frames, state, commands);
+        let frame = DockFrame {
+            rect: layout.dock,
+            open: layout.dock_open,
+            breakpoint: layout.breakpoint,
+        };
+        let mut dock = child_ui(ui, layout.dock, "dock");
+        self.hovered_in_plot = dock_ui(&mut dock, frame, state, hovered, commands);
     }
 
     /// Scrolls all texts to the fork if the user asks for it or a run has ended; without a fork, to
@@ -173,6 +193,7 @@ fn layout_input(ui: &Ui, window: Rect, state: &AppState) -> LayoutInput {
     LayoutInput {
         n_panes: state.panes.len(),
         prompt_height: content_height(ui, state, card_width),
+        run_bar: state.opened.is_some(),
         dock_open: view.dock_open,
         dock_height: view
             .dock_height

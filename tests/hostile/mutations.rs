@@ -146,12 +146,14 @@ fn mutated_settings_are_errors_or_work() {
 
 #[test]
 fn mutated_run_files_are_errors_or_work() {
-    let run = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/export.json"));
-    let run = run.unwrap();
-    for seed in 0..N_TEXTS {
-        let mut bytes = run.clone();
-        mutate(&mut bytes, usize::MAX, &mut Random(seed));
-        json::parse(&bytes).ok();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for name in ["run-1.json", "export.json"] {
+        let run = fs::read(folder.join(name)).unwrap();
+        for seed in 0..N_TEXTS {
+            let mut bytes = run.clone();
+            mutate(&mut bytes, usize::MAX, &mut Random(seed));
+            json::parse(&bytes).ok();
+        }
     }
 }
 

@@ -43,11 +43,7 @@ fn a_signal_ends_a_run_but_keeps_its_text_and_files() {
         let run: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
         let pane = &run["panes"][0];
         assert_eq!(pane["finish_reason"], "cancelled");
-        let steps = pane["steps"].as_array().unwrap();
-        let written: String = steps
-            .iter()
-            .filter_map(|step| step["piece"].as_str())
-            .collect();
+        let written = pane["text"].as_str().unwrap();
         let printed = [&String::from_utf8_lossy(&first), rest.as_str()].concat();
         let printed = printed.split("\n[Stopped by you").next().unwrap();
         assert_eq!(written, printed);

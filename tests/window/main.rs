@@ -5,6 +5,7 @@ mod chat;
 mod layout;
 mod pictures;
 mod presets;
+mod runs;
 #[path = "../scripted/mod.rs"]
 mod scripted;
 mod sharing;

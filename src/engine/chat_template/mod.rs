@@ -87,6 +87,11 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
+    /// Returns the template as it was given.
+    pub(super) fn source(&self) -> &str {
+        &self.source
+    }
+
     /// Parses a template. `special_tokens` maps names such as `bos_token` to their texts.
     pub fn parse(
         source: &str,

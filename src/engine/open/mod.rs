@@ -6,6 +6,7 @@ mod architecture;
 mod folder;
 mod gguf;
 mod infinities;
+mod provenance;
 #[cfg(test)]
 mod tests;
 
@@ -17,13 +18,14 @@ use candle_core::quantized::gguf_file::Content;
 use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
 use super::small_file::{N_MAX_TOKENIZER_BYTES, read_at_most};
 use super::tokenizer_config::TokenizerConfig;
-use super::weights::{Catalog, LoadStop};
+use super::weights::{Catalog, LoadStop, sha256_of};
 use super::{ChatError, ChatTemplate, Compute, EngineError, LoadProgress, LoadedModel, Tokenizer};
 use crate::decoding::TokenId;
 use crate::generation::RecommendedSampling;
 use crate::generation::{ModelInfo, ModelOutline, PieceKind, Vocabulary};
 
 use self::architecture::Architecture;
+use self::provenance::provenance_of;
 
 pub(super) use gguf::Gguf;
 
@@ -88,6 +90,14 @@ impl LocatedModel {
         }
     }
 
+    /// Returns the hash of the chat template, or an empty string if it has none.
+    fn template_sha256(&self) -> String {
+        let template = self.chat.as_ref().and_then(|chat| chat.as_ref().ok());
+        template.map_or_else(String::new, |template| {
+            sha256_of(template.source().as_bytes())
+        })
+    }
+
     /// Loads the weights and the tokenizer. Returns `None` if `progress` cancels the load.
     pub(super) fn load(
         self,
@@ -98,9 +108,12 @@ impl LocatedModel {
         let implementation = self.architecture.implementation();
         let quantization = self.catalog.quantization();
         let compute = self.architecture.compute(compute);
+        let mut provenance = provenance_of(&compute, implementation);
+        provenance.template_sha256 = self.template_sha256();
         // This starts to hash the files.
         let mut checkpoint = self.catalog.open(progress)?;
-        let tokenizer = self.tokenizer.build()?;
+        let (tokenizer, tokenizer_sha256) = self.tokenizer.build()?;
+        provenance.tokenizer_sha256 = tokenizer_sha256;
         let (lm, n_params) = match self.architecture.load(&mut checkpoint, &compute) {
             Ok(loaded) => loaded,
             Err(LoadStop::Cancelled) => return Ok(None),
@@ -125,6 +138,7 @@ impl LocatedModel {
             n_context: lm.n_context(),
             file: self.file,
             sha256,
+            provenance,
         };
         Ok(Some(LoadedModel {
             lm,
@@ -140,16 +154,17 @@ impl LocatedModel {
 }
 
 impl TokenizerSource {
-    fn build(self) -> Result<Tokenizer, EngineError> {
+    /// Returns the tokenizer, and the hash of its file if it has one.
+    fn build(self) -> Result<(Tokenizer, String), EngineError> {
         match self {
-            Self::Ready(tokenizer) => Ok(*tokenizer),
+            Self::Ready(tokenizer) => Ok((*tokenizer, String::new())),
             Self::Json(path, config) => {
                 let json = read_at_most(N_MAX_TOKENIZER_BYTES, &path, "The tokenizer")?;
                 let mut tokenizer = Tokenizer::from_json(&json, &path.display().to_string())?;
                 config.apply(&mut tokenizer);
-                Ok(tokenizer)
+                Ok((tokenizer, sha256_of(&json)))
             }
-            Self::Gguf(content, path) => tokenizer_of(&content, &path),
+            Self::Gguf(content, path) => Ok((tokenizer_of(&content, &path)?, String::new())),
         }
     }
 }

@@ -91,12 +91,21 @@ fn hash(sources: &[Source], pieces: &SyncSender<u64>) -> Result<String, EngineEr
             }
         }
     }
+    Ok(hexadecimal(hasher))
+}
+
+/// Returns the SHA-256 of these bytes in hexadecimal.
+pub(crate) fn sha256_of(bytes: &[u8]) -> String {
+    hexadecimal(Sha256::new_with_prefix(bytes))
+}
+
+fn hexadecimal(hasher: Sha256) -> String {
     let mut text = String::new();
     for byte in hasher.finalize() {
         // Writing to a `String` can't fail.
         write!(text, "{byte:02x}").ok();
     }
-    Ok(text)
+    text
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod tensor_entry;
 
 pub(super) use catalog::Catalog;
 pub(super) use checkpoint::Checkpoint;
+pub(super) use fingerprint::sha256_of;
 pub(super) use gguf::{Header, Split, read_header};
 pub(super) use load_stop::LoadStop;
 pub(super) use safetensors::Index;

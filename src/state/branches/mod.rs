@@ -133,7 +133,8 @@ impl AppState {
             let model = self.model.ready();
             model.is_some_and(|model| model.info.is_equivalent_to(&generation.model))
         };
-        pane.status.running().is_none()
+        self.opened.is_none()
+            && pane.status.running().is_none()
             && pane.settings.chain.validate().is_ok()
             && self.limits.max_new_tokens > 0
             && pane.generation().is_some_and(same_model)

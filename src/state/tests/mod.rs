@@ -14,6 +14,7 @@ mod presets;
 mod prompt;
 mod recording;
 mod run_end;
+mod runs;
 mod score;
 mod undo;
 mod what_if;

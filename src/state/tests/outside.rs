@@ -76,7 +76,7 @@ fn a_path_is_typed_if_there_is_no_native_dialog() {
     state.apply(Command::DialogUnavailable(purpose));
     assert_eq!(
         state.path_field,
-        Some((purpose, "~/quartet.json".to_owned()))
+        Some((purpose, "~/run.quartet.json".to_owned()))
     );
     let path = PathBuf::from("here.json");
     let effects = state.apply(Command::PathGiven(purpose, path.clone()));

@@ -4,12 +4,14 @@
 mod matrix;
 mod measures;
 mod pair;
+mod then_and_now;
 
 use egui::{Id, Rect, Stroke, Ui, pos2, vec2};
 
 use self::matrix::matrix_ui;
 use self::measures::measures_ui;
 use self::pair::pair_ui;
+use self::then_and_now::then_and_now_ui;
 use super::child_ui::child_ui;
 use super::theme::Theme;
 use super::xray::sentence_ui;
@@ -26,6 +28,10 @@ const PAIR: f32 = 280.0;
 
 /// Draws the tab.
 pub(super) fn compare_ui(ui: &mut Ui, body: Rect, state: &mut AppState) {
+    let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
+    if let Some(verification) = state.verification.as_ref().filter(|shown| shown.shown) {
+        return then_and_now_ui(ui, inside, verification, state);
+    }
     let mut prices = state.view.prices;
     let panes = &state.panes;
     let texts: Vec<(usize, &Generation)> = panes
@@ -34,7 +40,6 @@ pub(super) fn compare_ui(ui: &mut Ui, body: Rect, state: &mut AppState) {
         .filter_map(|(place, pane)| Some((place, pane.generation()?)))
         .filter(|(_, text)| !text.steps.is_empty())
         .collect();
-    let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
     if texts.len() < 2 {
         let hint = if panes.len() < 2 {
             "Compare needs two panes."

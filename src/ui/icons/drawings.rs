@@ -69,6 +69,11 @@ pub(super) const MORE: &[Mark] = &[
     Dot((8.0, 8.0), 1.2),
     Dot((12.5, 8.0), 1.2),
 ];
+pub(super) const PIN: &[Mark] = &[
+    Outline(&[(5.5, 3.0), (10.5, 3.0), (10.0, 7.5), (6.0, 7.5)]),
+    Line(&[(4.0, 7.5), (12.0, 7.5)]),
+    Line(&[(8.0, 7.5), (8.0, 13.5)]),
+];
 pub(super) const PLAY: &[Mark] = &[Fill(&[(4.5, 3.0), (13.0, 8.0), (4.5, 13.0)])];
 pub(super) const PLUS: &[Mark] = &[
     Line(&[(8.0, 3.5), (8.0, 12.5)]),

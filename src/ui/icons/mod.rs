@@ -38,6 +38,8 @@ pub enum Icon {
     Left,
     /// Opens a menu of further actions.
     More,
+    /// Keeps something in its place.
+    Pin,
     Play,
     Plus,
     Redo,
@@ -57,7 +59,7 @@ pub enum Icon {
 
 impl Icon {
     /// All icons, in the order of the enum.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::Again,
         Self::Check,
         Self::Close,
@@ -75,6 +77,7 @@ impl Icon {
         Self::Info,
         Self::Left,
         Self::More,
+        Self::Pin,
         Self::Play,
         Self::Plus,
         Self::Redo,
@@ -115,6 +118,7 @@ impl Icon {
             Self::Info => drawings::INFO,
             Self::Left => drawings::LEFT,
             Self::More => drawings::MORE,
+            Self::Pin => drawings::PIN,
             Self::Play => drawings::PLAY,
             Self::Plus => drawings::PLUS,
             Self::Redo => drawings::REDO,

@@ -41,7 +41,8 @@ fn hint_ui(ui: &Ui) {
                 .show(ui, |ui| {
                     let title = "Drop a model here to open it";
                     ui.label(Face::Medium.text(title).color(theme.text_1));
-                    let kinds = "A GGUF file, or a folder with safetensors and config.json";
+                    let kinds =
+                        "A GGUF file, a folder with safetensors and config.json, or a run file";
                     ui.label(Face::Small.text(kinds).color(theme.text_2));
                 });
         });

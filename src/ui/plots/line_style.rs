@@ -45,6 +45,21 @@ pub(in crate::ui) fn paint_marker(painter: &Painter, pane: usize, at: Pos2, colo
     });
 }
 
+/// Returns a pane's line through these points.
+pub(crate) fn dashed_line(pane: usize, points: Vec<Pos2>, color: Color32) -> Shape {
+    let stroke = Stroke::new(1.5, color);
+    let gap = 1.0 / std::f32::consts::GOLDEN_RATIO;
+    match dash(pane) {
+        LineStyle::Solid => Shape::line(points, stroke),
+        LineStyle::Dashed { length } => {
+            Shape::Vec(Shape::dashed_line(&points, stroke, length, length * gap))
+        }
+        LineStyle::Dotted { spacing } => {
+            Shape::Vec(Shape::dotted_line(&points, color, spacing, 1.5 / 2.0))
+        }
+    }
+}
+
 /// Paints a sample of a pane's line for a legend, from `start` to the right.
 pub(super) fn paint_sample(
     painter: &Painter,

@@ -1,22 +1,19 @@
-//! A step's entry in the run file, with the piece next to every token id for readability.
+//! A step's entry in a file of format 1, with the piece next to every token id.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::ParseError;
 use crate::decoding::{
     Detail, Draw, Evidence, Filter, Picked, RankedCandidate, SelectorState, StageReport, TokenId,
     Trace,
 };
+use crate::export::json::{N_VOCAB_MAX, ParseError};
 use crate::generation::{Piece, PieceKind, Step, StepTime, Vocabulary};
 
-/// Larger than any real vocabulary. Keeps a damaged file from exhausting memory.
-const N_VOCAB_MAX: u32 = 1 << 22;
-
 /// A step's entry in the file.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 pub(super) struct StepEntry {
     token: TokenId,
     #[serde(flatten)]
@@ -29,9 +26,9 @@ pub(super) struct StepEntry {
     coin_below: f64,
     // Missing in files of older versions.
     n_kept: Option<u32>,
-    #[serde(default, skip_serializing_if = "is_by_chain")]
+    #[serde(default)]
     picked: Picked,
-    #[serde(default, skip_serializing_if = "SelectorState::is_new")]
+    #[serde(default)]
     selector_state: SelectorState,
     log_sum_exp: f64,
     n_candidates: u32,
@@ -42,16 +39,16 @@ pub(super) struct StepEntry {
 }
 
 /// A piece, flattened into the entry that holds its token id.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(super) struct NamedPiece {
     piece: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     bytes: Option<Vec<u8>>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     special: bool,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct CandidateEntry {
     token: TokenId,
     #[serde(flatten)]
@@ -61,7 +58,7 @@ struct CandidateEntry {
     final_prob: Option<f64>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct SurvivorEntry {
     token: TokenId,
     #[serde(flatten)]
@@ -70,7 +67,7 @@ struct SurvivorEntry {
     prob: f64,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct StageEntry {
     #[serde(flatten)]
     filter: Arc<Filter>,
@@ -80,7 +77,7 @@ struct StageEntry {
     probs: Vec<Option<f32>>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct TimeEntry {
     at_secs: f64,
     forward_secs: f64,
@@ -88,52 +85,6 @@ struct TimeEntry {
 }
 
 impl StepEntry {
-    pub(super) fn of(step: &Step, vocabulary: &Vocabulary) -> Self {
-        let (trace, time) = (&step.trace, &step.time);
-        let named = |token| NamedPiece::of(&vocabulary.piece(token));
-        Self {
-            token: step.token,
-            piece: NamedPiece::of(&step.piece),
-            raw_prob: trace.raw_prob,
-            final_prob: trace.draw.prob,
-            rank: trace.raw_rank,
-            entropy_nats: trace.raw.entropy_nats,
-            coin: trace.draw.coin,
-            coin_below: trace.draw.below,
-            n_kept: Some(trace.draw.n_kept),
-            picked: trace.draw.picked,
-            selector_state: trace.selector_state,
-            log_sum_exp: trace.raw.log_sum_exp,
-            n_candidates: trace.raw.n_candidates,
-            candidates: (0..)
-                .zip(&trace.raw.head)
-                .map(|(index, candidate)| CandidateEntry {
-                    token: candidate.token,
-                    piece: named(candidate.token),
-                    logit: finite(candidate.logit),
-                    raw_prob: candidate.prob,
-                    final_prob: trace.head_final_prob(index),
-                })
-                .collect(),
-            stages: trace.stages.iter().map(StageEntry::of).collect(),
-            survivors: trace
-                .survivors
-                .iter()
-                .map(|candidate| SurvivorEntry {
-                    token: candidate.token,
-                    piece: named(candidate.token),
-                    logit: finite(candidate.logit),
-                    prob: candidate.prob,
-                })
-                .collect(),
-            time: TimeEntry {
-                at_secs: time.at_secs,
-                forward_secs: time.forward_secs,
-                n_batch: time.n_batch,
-            },
-        }
-    }
-
     /// Converts the entry to a step, and adds the pieces of its tokens to `pieces`.
     pub(super) fn into_step(self, pieces: &mut Pieces) -> Result<Step, ParseError> {
         pieces.learn(self.token, &self.piece)?;
@@ -201,16 +152,6 @@ impl StepEntry {
 }
 
 impl StageEntry {
-    fn of(report: &StageReport) -> Self {
-        Self {
-            filter: Arc::clone(&report.filter),
-            n_kept: report.n_kept,
-            mass_removed: report.mass_removed,
-            entropy_nats: report.entropy_nats,
-            probs: report.head_probs.clone(),
-        }
-    }
-
     fn into_report(self) -> StageReport {
         StageReport {
             filter: self.filter,
@@ -223,14 +164,6 @@ impl StageEntry {
 }
 
 impl NamedPiece {
-    pub(super) fn of(piece: &Piece) -> Self {
-        Self {
-            piece: String::from_utf8_lossy(&piece.bytes).into_owned(),
-            bytes: piece.as_str().is_none().then(|| piece.bytes.clone()),
-            special: piece.kind == PieceKind::Special,
-        }
-    }
-
     pub(super) fn piece(&self) -> Piece {
         Piece {
             bytes: self
@@ -270,19 +203,6 @@ impl Pieces {
         });
         Vocabulary::new(pieces.collect())
     }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the form that serde asks for"
-)]
-const fn is_by_chain(picked: &Picked) -> bool {
-    matches!(picked, Picked::ByChain)
-}
-
-/// Maps −∞, the logit of an impossible token, to `None` because JSON can't represent it.
-fn finite(logit: f32) -> Option<f32> {
-    logit.is_finite().then_some(logit)
 }
 
 fn ranked(token: TokenId, logit: Option<f32>, prob: f64) -> RankedCandidate {

@@ -1,0 +1,173 @@
+//! What identifies a run besides its settings, then and now, and which of it explains a difference.
+
+use crate::generation::ModelInfo;
+
+/// Something that can change a model's numbers, as recorded and as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    pub name: &'static str,
+    pub then: String,
+    pub now: String,
+    /// What it does to the numbers, if it differs.
+    effect: &'static str,
+}
+
+impl Fact {
+    /// Whether both values are known and differ.
+    pub fn differs(&self) -> bool {
+        !self.then.is_empty() && !self.now.is_empty() && self.then != self.now
+    }
+}
+
+/// Lists what can change the numbers, the strongest cause first.
+pub fn facts(then: &ModelInfo, now: &ModelInfo) -> Vec<Fact> {
+    let fact = |name, effect, of: &dyn Fn(&ModelInfo) -> String| Fact {
+        name,
+        then: of(then),
+        now: of(now),
+        effect,
+    };
+    let threads = |info: &ModelInfo| info.n_threads.map_or(String::new(), |n| n.to_string());
+    let all = vec![
+        fact("Model file", "Other weights give other logits", &|info| {
+            short_hash(&info.sha256)
+        }),
+        fact(
+            "Tokenizer",
+            "Other token ids give another prompt",
+            &|info| short_hash(&info.provenance.tokenizer_sha256),
+        ),
+        fact(
+            "Chat template",
+            "Another template gives another prompt",
+            &|info| short_hash(&info.provenance.template_sha256),
+        ),
+        fact("Device", "Devices add numbers in different orders", &device),
+        fact(
+            "Precision",
+            "Rounding to fewer bits moves the logits",
+            &|info| info.provenance.precision.clone(),
+        ),
+        fact(
+            "Cache",
+            "Rounding keys and values moves the logits",
+            &|info| info.provenance.cache.clone(),
+        ),
+        fact(
+            "Inputs",
+            "Rounding the inputs of products moves the logits",
+            &inputs,
+        ),
+        fact(
+            "Instructions",
+            "Instruction sets add numbers in different orders",
+            &|info| info.provenance.instructions.clone(),
+        ),
+        fact("Version", "Versions may compute differently", &|info| {
+            info.provenance.version.clone()
+        }),
+        fact(
+            "Threads",
+            "Threads divide sums differently on some devices",
+            &threads,
+        ),
+    ];
+    let is_known = |fact: &Fact| !fact.then.is_empty() || !fact.now.is_empty();
+    all.into_iter().filter(is_known).collect()
+}
+
+/// Explains a difference by what is not as it was: "Then the cache was f32, now it is f16. …"
+pub fn likely_cause(facts: &[Fact]) -> String {
+    let Some(fact) = facts.iter().find(|fact| fact.differs()) else {
+        return "Nothing that is recorded has changed, so the numbers should be the same. This is a \
+                bug in Quartet or a fault of the hardware"
+            .to_owned();
+    };
+    let (name, then, now) = (fact.name.to_lowercase(), &fact.then, &fact.now);
+    let verb = if fact.name.ends_with('s') {
+        ["were", "are"]
+    } else {
+        ["was", "is"]
+    };
+    let ([was, is], it) = (
+        verb,
+        if fact.name.ends_with('s') {
+            "they"
+        } else {
+            "it"
+        },
+    );
+    format!(
+        "Then the {name} {was} {then}, now {it} {is} {now}. {}",
+        fact.effect
+    )
+}
+
+/// Returns the device without its number formats.
+fn device(info: &ModelInfo) -> String {
+    let name = info.device.split(" with ").next().unwrap_or_default();
+    name.split(" in ").next().unwrap_or_default().to_owned()
+}
+
+/// Returns how finely a CPU rounds the inputs of quantized weights. Early versions did not record it.
+fn inputs(info: &ModelInfo) -> String {
+    let is_recorded = !info.provenance.cache.is_empty();
+    let bits = if info.device.ends_with("8-bit inputs") {
+        "8-bit"
+    } else if is_recorded {
+        "16-bit"
+    } else {
+        ""
+    };
+    bits.to_owned()
+}
+
+fn short_hash(hash: &str) -> String {
+    hash.chars().take(8).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{facts, likely_cause};
+    use crate::generation::{ModelInfo, Provenance};
+
+    #[test]
+    fn the_strongest_change_is_the_likely_cause() {
+        let then = ModelInfo {
+            device: "CPU".to_owned(),
+            sha256: "2fb47323aa".to_owned(),
+            provenance: Provenance {
+                cache: "f32".to_owned(),
+                instructions: "AVX2".to_owned(),
+                ..Provenance::default()
+            },
+            ..ModelInfo::default()
+        };
+        let same = likely_cause(&facts(&then, &then));
+        assert!(same.starts_with("Nothing that is recorded"), "{same}");
+        let mut now = then.clone();
+        now.provenance.instructions = "portable".to_owned();
+        let cause = likely_cause(&facts(&then, &now));
+        assert!(cause.starts_with("Then the instructions were AVX2, now they are portable."));
+        now.device = "CPU with an f16 cache".to_owned();
+        now.provenance.cache = "f16".to_owned();
+        let cause = likely_cause(&facts(&then, &now));
+        assert!(
+            cause.starts_with("Then the cache was f32, now it is f16."),
+            "{cause}"
+        );
+        now = then.clone();
+        now.device = "CPU with 8-bit inputs".to_owned();
+        let cause = likely_cause(&facts(&then, &now));
+        assert!(
+            cause.starts_with("Then the inputs were 16-bit, now they are 8-bit."),
+            "{cause}"
+        );
+        // What an early version did not record explains nothing.
+        let early = ModelInfo {
+            provenance: Provenance::default(),
+            ..then.clone()
+        };
+        assert!(likely_cause(&facts(&early, &then)).starts_with("Nothing"));
+    }
+}

@@ -1,0 +1,11 @@
+//! Whether a recorded run repeats: how to run it again, and how the two runs compare.
+
+mod facts;
+mod plan;
+mod text;
+mod verdict;
+
+pub use facts::{Fact, facts, likely_cause};
+pub use plan::replay_of;
+pub use text::{Difference, TextReplay};
+pub use verdict::{Verdict, logit_gap};

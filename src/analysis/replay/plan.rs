@@ -1,0 +1,126 @@
+//! What must be given to run a text again, and what the settings decide by themselves.
+
+use crate::decoding::{Coins, Selector};
+use crate::generation::{Continuation, FinishReason, Generation, Step};
+
+/// Returns the continuation of the prompt that repeats a text.
+///
+/// Tokens that the recorded settings did not choose are given again: those picked by hand, and those
+/// kept from a text with other settings or another seed.
+pub fn replay_of(text: &Generation) -> Continuation {
+    let was_interrupted = !matches!(
+        text.finish,
+        Some(
+            FinishReason::EndOfText
+                | FinishReason::StopString { .. }
+                | FinishReason::MaxTokens
+                | FinishReason::ContextFull
+        )
+    );
+    Continuation {
+        by_hand: given(text).iter().map(|step| step.token).collect(),
+        pause_after: was_interrupted.then_some(text.steps.len()),
+        ..Continuation::default()
+    }
+}
+
+/// Returns the steps up to the last one that the settings did not choose.
+pub(super) fn given(text: &Generation) -> &[Step] {
+    let steps = text.steps.iter().enumerate();
+    let last = steps
+        .filter(|(index, step)| !is_by_settings(text, *index, step))
+        .last();
+    let n_given = last.map_or(0, |(index, _)| index + 1);
+    text.steps.get(..n_given).unwrap_or_default()
+}
+
+/// Whether a step can be the work of the text's settings and seed.
+fn is_by_settings(text: &Generation, index: usize, step: &Step) -> bool {
+    let draw = &step.trace.draw;
+    if draw.is_by_hand() {
+        return false;
+    }
+    let chain = &text.config.chain;
+    let enabled = chain.stages.iter().filter(|stage| stage.enabled);
+    let reported = step.trace.stages.iter().map(|stage| &*stage.filter);
+    if !reported.eq(enabled.map(|stage| &stage.filter)) {
+        return false;
+    }
+    match (chain.selector, draw.coin) {
+        (Selector::Multinomial, Some(coin)) => {
+            let coins = Coins {
+                seed: text.config.seed,
+                position: (text.prompt.tokens.len() + index) as u64,
+            };
+            coins.draw().to_bits() == coin.to_bits()
+        }
+        (Selector::Greedy, Some(_)) => false,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{given, replay_of};
+    use crate::decoding::filters::TopK;
+    use crate::decoding::{Coins, Filter, Picked};
+    use crate::generation::testing::generation;
+    use crate::generation::{FinishReason, Generation};
+
+    /// A text whose coins are those of its seed.
+    fn text() -> Generation {
+        let mut text = generation(&[(" the", 0.5), (" fox", 0.2), (" house", 0.1)]);
+        let n_prompt = text.prompt.tokens.len();
+        for (index, step) in text.steps.iter_mut().enumerate() {
+            let coins = Coins {
+                seed: 42,
+                position: (n_prompt + index) as u64,
+            };
+            Arc::make_mut(&mut step.trace).draw.coin = Some(coins.draw());
+        }
+        text
+    }
+
+    #[test]
+    fn a_plain_text_is_repeated_by_its_settings_alone() {
+        let text = text();
+        assert_eq!(replay_of(&text), crate::generation::Continuation::default());
+    }
+
+    #[test]
+    fn an_interrupted_text_is_repeated_as_far_as_it_came() {
+        for finish in [
+            None,
+            Some(FinishReason::Cancelled),
+            Some(FinishReason::Paused),
+        ] {
+            let mut text = text();
+            text.finish = finish;
+            assert_eq!(replay_of(&text).pause_after, Some(3));
+        }
+    }
+
+    #[test]
+    fn what_the_settings_did_not_choose_is_given() {
+        let by_hand = |text: &mut Generation| {
+            Arc::make_mut(&mut text.steps[1].trace).draw.picked = Picked::ByHand;
+        };
+        let other_settings = |text: &mut Generation| {
+            let filter = Arc::new(Filter::TopK(TopK { k: 3 }));
+            Arc::make_mut(&mut text.steps[1].trace).stages[0].filter = filter;
+        };
+        let other_seed = |text: &mut Generation| {
+            Arc::make_mut(&mut text.steps[1].trace).draw.coin = Some(0.125);
+        };
+        let changes: [&dyn Fn(&mut Generation); 3] = [&by_hand, &other_settings, &other_seed];
+        for change in changes {
+            let mut text = text();
+            change(&mut text);
+            assert_eq!(given(&text).len(), 2);
+            let tokens = [text.steps[0].token, text.steps[1].token];
+            assert_eq!(replay_of(&text).by_hand, tokens);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! `quartet replay`: runs a recorded run again and compares it with its record.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::console;
+use super::count::at_least_one;
+use super::device::DeviceArgument;
+use super::failure::Failure;
+use super::interrupt::Interrupt;
+use super::named_value::parse_by_name;
+use super::pane_run::{Console, Engine, model_source};
+use super::progress::Progress;
+use super::text_output::TextOutput;
+use crate::analysis::replay::{
+    Difference, Fact, TextReplay, Verdict, facts, likely_cause, logit_gap, replay_of,
+};
+use crate::decoding::TokenId;
+use crate::export::read_run;
+use crate::generation::formatting::{pane_letter, quoted};
+use crate::generation::{FinishReason, Generation, GenerationId, ModelInfo};
+use crate::worker::{CacheType, ComputeChoice, InputBits, PaneRequest, Precision, Request};
+
+/// The arguments of `quartet replay`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 if all tokens are the same, 1 if a token differs, 2 if the \
+                        run can't be replayed."
+)]
+pub(super) struct Arguments {
+    /// A run file
+    #[arg(value_name = "FILE")]
+    run: PathBuf,
+
+    /// The model's file or folder; not needed for the built-in model
+    #[arg(long, value_name = "PATH")]
+    model: Option<PathBuf>,
+
+    #[command(flatten)]
+    device: DeviceArgument,
+
+    /// Number of CPU threads; by default as in the run
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    threads: Option<NonZeroUsize>,
+
+    /// Number format of GPU computation; by default as in the run
+    #[arg(long, value_name = "FORMAT", value_parser = parse_by_name(Precision::ALL, Precision::name))]
+    precision: Option<Precision>,
+
+    /// Number format of the KV cache; by default as in the run
+    #[arg(long, value_name = "FORMAT", value_parser = parse_by_name(CacheType::ALL, CacheType::name))]
+    cache: Option<CacheType>,
+
+    /// Bits that the inputs of quantized weights are rounded to on the CPU; by default as in the run
+    #[arg(long, value_name = "BITS", value_parser = parse_by_name(InputBits::ALL, InputBits::name))]
+    inputs: Option<InputBits>,
+}
+
+/// Runs `quartet replay`. Whatever keeps the run from being replayed is a usage error, whose exit
+/// code is 2.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let path = arguments.run.display();
+    let then = read_run(&arguments.run)
+        .map_err(|error| Failure::usage(format!("{error}\nFile: {path}")))?;
+    let model = shared_model(&then.panes)?;
+    let source = match (&arguments.model, model.file.as_str()) {
+        (Some(path), _) => model_source(Some(path.clone())),
+        (None, "embedded") => model_source(None),
+        (None, file) => {
+            let (name, hash) = (&model.name, &model.sha256);
+            return Err(Failure::usage(format!(
+                "this run needs {name}: pass its path with --model\nFile: {file}\nSHA-256: {hash}"
+            )));
+        }
+    };
+    let mut console = Console {
+        progress: Progress::new(),
+        texts: TextOutput::off(),
+        interrupt: Interrupt::catch(),
+    };
+    let engine =
+        Engine::load(source, arguments.compute(&model), &mut console).map_err(|failure| {
+            match failure {
+                Failure::Run(message) => Failure::Usage(message),
+                other => other,
+            }
+        })?;
+    if engine.info.n_vocab != model.n_vocab {
+        let (now, then) = (engine.info.n_vocab, model.n_vocab);
+        let message = format!("this model has {now} tokens, but the model of the run has {then}");
+        return Err(Failure::usage(message));
+    }
+    let info = engine.info.clone();
+    let now = replayed(engine, &then.panes, &mut console);
+    if console.interrupt.is_raised() {
+        return Err(Failure::Interrupted);
+    }
+    check_completed(&then.panes, &now)?;
+    let report = Report::new(&then.panes, &now, facts(&model, &info));
+    console::print(report.text(&then.panes, &now).as_bytes())?;
+    if report.verdict.has_same_tokens() {
+        Ok(())
+    } else {
+        Err(Failure::Reported)
+    }
+}
+
+impl Arguments {
+    /// Returns the number formats and threads of the run, as far as they are known and not replaced.
+    fn compute(&self, model: &ModelInfo) -> ComputeChoice {
+        let recorded = &model.provenance;
+        let cache = CacheType::ALL.into_iter();
+        let cache = cache.clone().find(|cache| cache.name() == recorded.cache);
+        let mut inputs = InputBits::ALL.into_iter();
+        let inputs = inputs.find(|inputs| model.device.ends_with(inputs.phrase()));
+        let mut precisions = Precision::ALL.into_iter();
+        let precision = precisions.find(|precision| precision.name() == recorded.precision);
+        ComputeChoice {
+            device: self.device.device,
+            precision: self.precision.or(precision).unwrap_or_default(),
+            cache: self.cache.or(cache).unwrap_or_default(),
+            inputs: self.inputs.or(inputs).unwrap_or_default(),
+            n_threads: self.threads.or(model.n_threads),
+        }
+    }
+}
+
+/// Returns the model of all panes.
+fn shared_model(panes: &[Generation]) -> Result<ModelInfo, Failure> {
+    let Some(first) = panes.first() else {
+        return Err(Failure::usage("this run has no texts"));
+    };
+    let is_shared = |pane: &Generation| pane.model.sha256 == first.model.sha256;
+    if !panes.iter().all(is_shared) {
+        return Err(Failure::usage(
+            "this run has texts of several models; replay can only load one",
+        ));
+    }
+    Ok((*first.model).clone())
+}
+
+/// Generates all texts again. Texts of the same prompt decode together.
+fn replayed(engine: Engine, then: &[Generation], console: &mut Console) -> Vec<Generation> {
+    let mut requests: Vec<Request> = Vec::new();
+    for (id, text) in (0..).map(GenerationId).zip(then) {
+        let pane = PaneRequest {
+            id,
+            config: text.config.clone(),
+            continuation: replay_of(text),
+        };
+        let same = requests.iter_mut().find_map(|request| match request {
+            Request::Continue { prompt, panes } if prompt.tokens == text.prompt.tokens => {
+                Some(panes)
+            }
+            _ => None,
+        });
+        match same {
+            Some(panes) => panes.push(pane),
+            None => requests.push(Request::Continue {
+                prompt: text.prompt.clone(),
+                panes: vec![pane],
+            }),
+        }
+    }
+    let now = then.iter().map(|text| Generation {
+        model: engine.info.clone(),
+        vocabulary: engine.vocabulary.clone(),
+        steps: Vec::new(),
+        finish: None,
+        ..text.clone()
+    });
+    let now = now.collect();
+    engine.run(requests, now, console)
+}
+
+/// Fails if a text could not be generated again.
+fn check_completed(then: &[Generation], now: &[Generation]) -> Result<(), Failure> {
+    for (place, (then, now)) in then.iter().zip(now).enumerate() {
+        if let Some(FinishReason::Failed { error }) = &now.finish
+            && then.finish != now.finish
+        {
+            let letter = pane_letter(place);
+            let message = format!("pane {letter} can't be replayed: {error}");
+            return Err(Failure::usage(message));
+        }
+    }
+    Ok(())
+}
+
+/// The result of a replay.
+struct Report {
+    texts: Vec<TextReplay>,
+    verdict: Verdict,
+    facts: Vec<Fact>,
+}
+
+impl Report {
+    fn new(then: &[Generation], now: &[Generation], facts: Vec<Fact>) -> Self {
+        let pairs = then.iter().zip(now);
+        let texts: Vec<TextReplay> = pairs.map(|(then, now)| TextReplay::of(then, now)).collect();
+        Self {
+            verdict: Verdict::of(&texts),
+            texts,
+            facts,
+        }
+    }
+
+    fn text(&self, then: &[Generation], now: &[Generation]) -> String {
+        let mut lines = vec![self.verdict.to_string()];
+        if self.verdict != Verdict::Identical {
+            lines.push(likely_cause(&self.facts));
+        }
+        lines.push(String::new());
+        let texts = self.texts.iter().zip(then.iter().zip(now)).enumerate();
+        for (place, (replay, (then, now))) in texts {
+            let letter = pane_letter(place);
+            let n_tokens = then.steps.len();
+            let result = match replay.first_difference {
+                Some(difference) => difference_words(difference, then, now),
+                None if replay.is_identical => "identical".to_owned(),
+                None => "same tokens".to_owned(),
+            };
+            let gap = match replay.largest_gap() {
+                0.0 => String::new(),
+                gap => format!(", logits differ by up to {}", logit_gap(gap)),
+            };
+            let name = &then.name;
+            lines.push(format!("{letter} {name}, {n_tokens} tokens: {result}{gap}"));
+        }
+        lines.push(String::new());
+        for fact in &self.facts {
+            let (name, then, now) = (fact.name, &fact.then, &fact.now);
+            let values = match (fact.differs(), then.is_empty(), now.is_empty()) {
+                (true, ..) => format!("{then} then, {now} now"),
+                (false, true, _) => format!("not recorded then, {now} now"),
+                (false, _, true) => format!("{then} then, unknown now"),
+                (false, false, false) => format!("{now}, same"),
+            };
+            lines.push(format!("{name:<13} {values}"));
+        }
+        console::escape_control(&(lines.join("\n") + "\n"))
+    }
+}
+
+/// "first different at token 41, ‘house’ then and ‘home’ now, 0.0004 apart".
+fn difference_words(difference: Difference, then: &Generation, now: &Generation) -> String {
+    let word = |text: &Generation, token: Option<TokenId>| {
+        token.map_or("no token".to_owned(), |token| {
+            quoted(&text.vocabulary.piece(token))
+        })
+    };
+    let apart = difference.logit_gap.map_or(String::new(), |gap| {
+        format!(", whose logits were {} apart", logit_gap(gap))
+    });
+    format!(
+        "first different at token {}, {} then and {} now{apart}",
+        difference.step + 1,
+        word(then, difference.then),
+        word(now, difference.now)
+    )
+}

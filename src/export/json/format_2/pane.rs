@@ -1,0 +1,202 @@
+//! A pane's entry in a file of format 2, and the prompt that it continues.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::known::{Derived, Known};
+use super::step::{Shared, StepEntry, filters_of};
+use super::vocabulary::{Entry, PieceEntry, vocabulary_of};
+use crate::analysis::Metrics;
+use crate::decoding::{Filter, TokenId};
+use crate::export::json::settings::{Finish, Settings};
+use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
+use crate::generation::{
+    ChatRecord, Generation, Lineage, ModelInfo, Piece, PromptRecord, Vocabulary,
+};
+
+/// A generation's entry in the file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pane {
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<Known<ModelInfo>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prompt: Option<Prompt>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    vocabulary: Option<Vec<Entry>>,
+    settings: Known<Settings>,
+    finish_reason: Option<Finish>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    finish_detail: Option<String>,
+    text: Derived<String>,
+    metrics: Derived<MetricsEntry>,
+    timings: Timings,
+    filters: Vec<Known<Arc<Filter>>>,
+    steps: Vec<StepEntry>,
+}
+
+/// A prompt's entry in the file.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Prompt {
+    text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chat: Option<Chat>,
+    tokens: Vec<TokenId>,
+    /// Only if they are not the pieces in the vocabulary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pieces: Option<Vec<PieceEntry>>,
+}
+
+/// The chat template's input and output.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chat {
+    system: String,
+    rendered: String,
+}
+
+#[derive(Default, Serialize)]
+struct MetricsEntry {
+    n_prompt_tokens: usize,
+    n_generated: usize,
+    first_token_secs: Option<f64>,
+    prefill_tokens_per_sec: Option<f64>,
+    decode_tokens_per_sec: Option<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Timings {
+    n_prefilled: usize,
+    prefill_secs: f64,
+}
+
+impl Pane {
+    /// Creates a generation's entry. With `own` pieces, it also has its own model and prompt;
+    /// otherwise it shares those of the file.
+    pub(super) fn of(generation: &Generation, own: Option<Vec<Entry>>, form: Form) -> Self {
+        let (finish_reason, finish_detail) = Finish::of(generation.finish.as_ref());
+        let filters = filters_of(generation);
+        let shared = Shared {
+            filters: &filters,
+            vocabulary: &generation.vocabulary,
+            n_vocab: generation.model.n_vocab,
+        };
+        let steps = generation.steps.iter();
+        let has_own = own.is_some();
+        Self {
+            name: generation.name.clone(),
+            model: has_own.then(|| Known((*generation.model).clone())),
+            prompt: has_own.then(|| Prompt::of(&generation.prompt, &generation.vocabulary)),
+            vocabulary: own,
+            settings: Known(Settings::of(&generation.config)),
+            finish_reason,
+            finish_detail,
+            text: Derived(generation.text()),
+            metrics: Derived(MetricsEntry::of(&Metrics::of(generation))),
+            timings: Timings {
+                n_prefilled: generation.prompt.n_prefilled,
+                prefill_secs: generation.prompt.prefill_secs,
+            },
+            steps: steps
+                .map(|step| StepEntry::of(step, &shared, form))
+                .collect(),
+            filters: filters.into_iter().map(Known).collect(),
+        }
+    }
+
+    /// Converts the entry to a generation, given what the panes of the file share.
+    pub(super) fn into_generation(
+        self,
+        model: &Arc<ModelInfo>,
+        vocabulary: &Arc<Vocabulary>,
+        prompt: &Prompt,
+    ) -> Result<Generation, ParseError> {
+        let model = self
+            .model
+            .map_or_else(|| Arc::clone(model), |own| Arc::new(own.0));
+        let vocabulary = match self.vocabulary {
+            Some(entries) => Arc::new(vocabulary_of(entries)?),
+            None => Arc::clone(vocabulary),
+        };
+        let prompt = self.prompt.as_ref().unwrap_or(prompt);
+        let filters: Vec<Arc<Filter>> = self.filters.into_iter().map(|known| known.0).collect();
+        let shared = Shared {
+            filters: &filters,
+            vocabulary: &vocabulary,
+            n_vocab: model.n_vocab,
+        };
+        let steps = self.steps.into_iter();
+        let steps = steps.map(|step| step.into_step(&shared));
+        Ok(Generation {
+            name: self.name,
+            config: self.settings.0.into_config(),
+            prompt: Arc::new(prompt.record(&self.timings, &vocabulary)?),
+            steps: steps.collect::<Result<_, _>>()?,
+            finish: self
+                .finish_reason
+                .map(|reason| reason.into_reason(self.finish_detail.unwrap_or_default())),
+            lineage: Lineage::default(),
+            model,
+            vocabulary,
+        })
+    }
+}
+
+impl Prompt {
+    pub(super) fn of(prompt: &PromptRecord, vocabulary: &Vocabulary) -> Self {
+        let follow = pieces_of(&prompt.tokens, vocabulary) == prompt.pieces;
+        Self {
+            text: prompt.text.clone(),
+            chat: prompt.chat.clone().map(|chat| Chat {
+                system: chat.system,
+                rendered: chat.rendered,
+            }),
+            tokens: prompt.tokens.clone(),
+            pieces: (!follow).then(|| prompt.pieces.iter().map(PieceEntry::of).collect()),
+        }
+    }
+
+    fn record(
+        &self,
+        timings: &Timings,
+        vocabulary: &Vocabulary,
+    ) -> Result<PromptRecord, ParseError> {
+        if let Some(id) = self.tokens.iter().find(|token| token.0 >= N_VOCAB_MAX) {
+            return Err(ParseError::UnknownToken { id: id.0 });
+        }
+        let own = self.pieces.clone();
+        let own = own.map(|own| own.into_iter().map(PieceEntry::into_piece).collect());
+        Ok(PromptRecord {
+            text: self.text.clone(),
+            chat: self.chat.clone().map(|chat| ChatRecord {
+                system: chat.system,
+                rendered: chat.rendered,
+            }),
+            tokens: self.tokens.clone(),
+            pieces: own.unwrap_or_else(|| pieces_of(&self.tokens, vocabulary)),
+            n_prefilled: timings.n_prefilled,
+            prefill_secs: timings.prefill_secs,
+        })
+    }
+}
+
+fn pieces_of(tokens: &[TokenId], vocabulary: &Vocabulary) -> Vec<Piece> {
+    let tokens = tokens.iter();
+    tokens.map(|token| vocabulary.piece(*token)).collect()
+}
+
+impl MetricsEntry {
+    fn of(metrics: &Metrics) -> Self {
+        Self {
+            n_prompt_tokens: metrics.n_prompt,
+            n_generated: metrics.n_generated,
+            first_token_secs: metrics.first_token_secs,
+            prefill_tokens_per_sec: metrics.prefill_per_sec,
+            decode_tokens_per_sec: metrics.decode_per_sec,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The part of a vocabulary that occurs in a file, and the texts of its tokens.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::decoding::{Detail, TokenId};
+use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
+use crate::generation::{Generation, Piece, PieceKind, Step, Vocabulary};
+
+/// A token and its text.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    id: TokenId,
+    piece: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bytes: Option<Vec<u8>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    special: bool,
+}
+
+impl Entry {
+    fn new(id: TokenId, text: &Piece) -> Self {
+        let PieceEntry {
+            piece,
+            bytes,
+            special,
+        } = PieceEntry::of(text);
+        Self {
+            id,
+            piece,
+            bytes,
+            special,
+        }
+    }
+
+    fn into_piece(self) -> Piece {
+        let entry = PieceEntry {
+            piece: self.piece,
+            bytes: self.bytes,
+            special: self.special,
+        };
+        entry.into_piece()
+    }
+}
+
+/// The text of a token. Invalid UTF-8 becomes U+FFFD, and then `bytes` has all bytes.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PieceEntry {
+    piece: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bytes: Option<Vec<u8>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    special: bool,
+}
+
+impl PieceEntry {
+    pub(super) fn of(piece: &Piece) -> Self {
+        Self {
+            piece: String::from_utf8_lossy(&piece.bytes).into_owned(),
+            bytes: piece.as_str().is_none().then(|| piece.bytes.clone()),
+            special: piece.kind == PieceKind::Special,
+        }
+    }
+
+    pub(super) fn into_piece(self) -> Piece {
+        Piece {
+            bytes: self.bytes.unwrap_or_else(|| self.piece.into_bytes()),
+            kind: if self.special {
+                PieceKind::Special
+            } else {
+                PieceKind::Text
+            },
+        }
+    }
+}
+
+/// Lists the tokens that occur in these generations of one model, ordered by id: all of them if a
+/// step knows the logit of every token.
+pub(super) fn entries_of(generations: &[&Generation], form: Form) -> Vec<Entry> {
+    let Some(first) = generations.first() else {
+        return Vec::new();
+    };
+    let steps = || generations.iter().flat_map(|generation| &generation.steps);
+    let knows_all = |step: &Step| matches!(step.trace.raw.detail, Detail::Whole(_));
+    let ids: BTreeSet<TokenId> = if form.detail && steps().any(knows_all) {
+        first.vocabulary.iter().map(|(id, _)| id).collect()
+    } else {
+        let of_steps = steps().flat_map(|step| {
+            let trace = &step.trace;
+            let ranked = trace.raw.head.iter().chain(&trace.survivors);
+            std::iter::once(step.token).chain(ranked.map(|candidate| candidate.token))
+        });
+        let prompts = generations.iter().flat_map(|one| &one.prompt.tokens);
+        of_steps.chain(prompts.copied()).collect()
+    };
+    let entry = |id| Entry::new(id, &first.vocabulary.piece(id));
+    ids.into_iter().map(entry).collect()
+}
+
+/// Converts to a vocabulary in which all other tokens count as unknown.
+pub(super) fn vocabulary_of(entries: Vec<Entry>) -> Result<Vocabulary, ParseError> {
+    let unknown = Vocabulary::default();
+    let mut pieces = Vec::new();
+    for entry in entries {
+        if entry.id.0 >= N_VOCAB_MAX {
+            return Err(ParseError::UnknownToken { id: entry.id.0 });
+        }
+        if entry.id.index() < pieces.len() {
+            return Err(ParseError::damaged("its vocabulary is not in order"));
+        }
+        let missing = (pieces.len() as u32..entry.id.0).map(TokenId);
+        pieces.extend(missing.map(|id| unknown.piece(id)));
+        pieces.push(entry.into_piece());
+    }
+    Ok(Vocabulary::new(pieces))
+}

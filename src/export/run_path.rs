@@ -1,0 +1,187 @@
+//! Run files on disk, plain or compressed with gzip.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+
+use super::json::{self, Form, ParseError, RunFile, RunHeader};
+use super::write_atomically;
+use crate::generation::{ByteSize, Generation};
+
+/// The largest run file to open. Four texts of 2,000 tokens with all their evidence take 20 MB.
+const MAX_BYTES: u64 = 400_000_000;
+
+/// The first bytes of a file compressed with gzip.
+const GZIP: [u8; 2] = [0x1F, 0x8B];
+
+/// Files that models bring along.
+const MODEL_FILES: [&str; 4] = [
+    "config.json",
+    "generation_config.json",
+    "model.safetensors.index.json",
+    "tokenizer.json",
+];
+
+/// Why a run file can't be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum RunFileError {
+    #[error("could not read the run: {0}")]
+    Unreadable(#[from] io::Error),
+
+    #[error(
+        "a run file has at most {}, and this file has more",
+        ByteSize(MAX_BYTES)
+    )]
+    TooLarge,
+
+    #[error("this run file is incomplete: its compressed data ends in the middle")]
+    Truncated,
+
+    #[error(transparent)]
+    Invalid(#[from] ParseError),
+}
+
+/// Reads a run file, compressed or not.
+pub fn read_run(path: &Path) -> Result<RunFile, RunFileError> {
+    Ok(json::read(&read_text(path)?)?)
+}
+
+/// Reads the text of a run file, uncompressed.
+pub fn read_text(path: &Path) -> Result<Vec<u8>, RunFileError> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
+    }
+    let bytes = read_limited(file)?;
+    if !bytes.starts_with(&GZIP) {
+        return Ok(bytes);
+    }
+    match read_limited(GzDecoder::new(bytes.as_slice())) {
+        Err(RunFileError::Unreadable(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Err(RunFileError::Truncated)
+        }
+        read => read,
+    }
+}
+
+fn read_limited(source: impl Read) -> Result<Vec<u8>, RunFileError> {
+    let mut bytes = Vec::new();
+    source.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(RunFileError::TooLarge);
+    }
+    Ok(bytes)
+}
+
+/// Writes a run file atomically, compressed if its name ends in `.gz`.
+pub fn write_run(
+    path: &Path,
+    header: &RunHeader,
+    generations: &[&Generation],
+    form: Form,
+) -> io::Result<()> {
+    let bytes = json::write(header, generations, form);
+    let is_compressed = path
+        .extension()
+        .is_some_and(|found| found.eq_ignore_ascii_case("gz"));
+    if is_compressed {
+        write_atomically(path, &compressed(&bytes)?)
+    } else {
+        write_atomically(path, &bytes)
+    }
+}
+
+/// Compresses bytes with gzip. The result depends on nothing else, such as the time.
+fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+/// Whether a path has the name of a run file: `*.json` or `*.json.gz`, unless it is part of a model.
+pub fn is_run_name(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_ascii_lowercase();
+    let is_part_of_model = MODEL_FILES.contains(&name.as_str());
+    !is_part_of_model && (name.ends_with(".json") || name.ends_with(".json.gz"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Form, MAX_BYTES, RunFileError, RunHeader, is_run_name, read_run, write_run};
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn plain_and_compressed_files_hold_the_same_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = generation(&[(" the", 0.5), (" fox", 0.25)]);
+        let header = RunHeader {
+            title: Some("A fox".to_owned()),
+            finished_at: Some(1_700_000_000),
+        };
+        for name in ["run.quartet.json", "run.quartet.json.gz"] {
+            let path = folder.path().join(name);
+            write_run(&path, &header, &[&run], Form::default()).unwrap();
+            let read = read_run(&path).unwrap();
+            assert_eq!(read.header, header);
+            // The vocabulary of the file is only as large as needed.
+            assert_eq!(read.panes[0].steps, run.steps);
+            let before = std::fs::read(&path).unwrap();
+            let panes: Vec<_> = read.panes.iter().collect();
+            write_run(&path, &read.header, &panes, Form::default()).unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), before, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_anywhere_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = generation(&[(" the", 0.5)]);
+        for name in ["run.json", "run.json.gz"] {
+            let path = folder.path().join(name);
+            write_run(&path, &RunHeader::default(), &[&run], Form::default()).unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            for n_bytes in (0..bytes.len() - 2).step_by(7) {
+                std::fs::write(&path, &bytes[..n_bytes]).unwrap();
+                assert!(read_run(&path).is_err(), "{name}, {n_bytes}");
+            }
+            std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+            let error = read_run(&path).unwrap_err().to_string();
+            assert!(error.starts_with("this run file is incomplete"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_huge_file_is_refused_without_reading_it_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("huge.json");
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(MAX_BYTES + 1).unwrap();
+        assert!(matches!(read_run(&path), Err(RunFileError::TooLarge)));
+        assert!(matches!(
+            read_run(folder.path()),
+            Err(RunFileError::Unreadable(_))
+        ));
+    }
+
+    #[test]
+    fn run_files_are_recognized_by_name() {
+        for (name, is_run) in [
+            ("a.quartet.json", true),
+            ("A.JSON.GZ", true),
+            ("run.json", true),
+            ("model.gguf", false),
+            ("json", false),
+            ("config.json", false),
+            ("story.gz", false),
+        ] {
+            assert_eq!(is_run_name(Path::new(name)), is_run, "{name}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What a list of runs shows, read from run files of any format without reading their steps.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::{RunFileError, read_text};
+use crate::export::json::{FORMAT_VERSION, ParseError};
+
+/// A run as a list shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunSummary {
+    /// The name that the user gave it.
+    pub title: Option<String>,
+    /// In seconds since 1970.
+    pub finished_at: Option<u64>,
+    /// The name of the model.
+    pub model: String,
+    pub prompt: String,
+    pub panes: Vec<PaneSummary>,
+}
+
+/// A text as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaneSummary {
+    pub name: String,
+    /// Its settings in one line.
+    pub settings: String,
+    pub seed: u64,
+    pub n_tokens: usize,
+    pub text: String,
+}
+
+impl RunSummary {
+    /// Returns the number of tokens in all panes.
+    pub fn n_tokens(&self) -> usize {
+        self.panes.iter().map(|pane| pane.n_tokens).sum()
+    }
+}
+
+#[derive(Deserialize)]
+struct File {
+    format_version: u32,
+    title: Option<String>,
+    finished_at: Option<u64>,
+    model: Option<Model>,
+    prompt: Option<Prompt>,
+    panes: Vec<Pane>,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Prompt {
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Pane {
+    name: String,
+    settings: Settings,
+    text: String,
+    metrics: Metrics,
+}
+
+#[derive(Deserialize)]
+struct Settings {
+    summary: String,
+    seed: u64,
+}
+
+#[derive(Deserialize)]
+struct Metrics {
+    n_generated: usize,
+}
+
+/// Reads what a list shows of a run file.
+pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
+    let file: File = serde_json::from_slice(&read_text(path)?).map_err(ParseError::from)?;
+    if file.format_version > FORMAT_VERSION {
+        let version = file.format_version;
+        return Err(ParseError::TooNew { version }.into());
+    }
+    let pane = |pane: Pane| PaneSummary {
+        name: pane.name,
+        settings: pane.settings.summary,
+        seed: pane.settings.seed,
+        n_tokens: pane.metrics.n_generated,
+        text: pane.text,
+    };
+    Ok(RunSummary {
+        title: file.title,
+        finished_at: file.finished_at,
+        model: file.model.map(|model| model.name).unwrap_or_default(),
+        prompt: file.prompt.map(|prompt| prompt.text).unwrap_or_default(),
+        panes: file.panes.into_iter().map(pane).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_summary;
+    use crate::export::json::{Form, RunHeader};
+    use crate::export::write_run;
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn a_summary_says_what_a_list_shows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json.gz");
+        let run = generation(&[(" the", 0.5), (" fox", 0.25)]);
+        let header = RunHeader {
+            title: None,
+            finished_at: Some(7),
+        };
+        write_run(&path, &header, &[&run, &run], Form::default()).unwrap();
+        let summary = read_summary(&path).unwrap();
+        assert_eq!((summary.finished_at, summary.n_tokens()), (Some(7), 4));
+        assert_eq!(summary.prompt, "Once there was");
+        assert_eq!(summary.panes[1].text, " the fox");
+        assert_eq!(summary.panes[1].settings, "T 0.7");
+        let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+        let first = read_summary(&golden.join("run-1.json")).unwrap();
+        assert_eq!((first.panes.len(), first.n_tokens()), (2, 8));
+    }
+}

@@ -1,0 +1,149 @@
+//! Runs as documents: the page that lists them, and a run that is shown as it was written.
+
+mod history;
+mod opened;
+mod verification;
+
+use std::path::PathBuf;
+
+use crate::export::json::RunFile;
+use crate::state::{AppState, Effect};
+
+pub use history::{History, HistoryLimits, KeptRun};
+pub use opened::OpenedRun;
+pub use verification::{Outcome, Verification};
+
+/// A page of the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Page {
+    /// The prompt, the panes and the dock.
+    #[default]
+    Write,
+    /// The runs that were kept.
+    History,
+}
+
+impl Page {
+    /// All pages, from left to right.
+    pub const ALL: [Self; 2] = [Self::Write, Self::History];
+
+    /// Returns the label in the top bar.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Write => "Write",
+            Self::History => "History",
+        }
+    }
+}
+
+/// A user action on runs, or the result of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunCommand {
+    ShowPage(Page),
+    /// Show the run in this file.
+    Open(PathBuf),
+    /// Show a run of the history, by its file name.
+    OpenKept(String),
+    /// A run was read.
+    Read {
+        /// What to call it if it has no title.
+        name: String,
+        run: Result<Box<RunFile>, String>,
+    },
+    /// Return to what was on screen before the run was opened.
+    Close,
+    /// Go on with the prompt and the settings of the opened run.
+    UseSettings,
+    /// Generate the opened run again and compare.
+    Verify,
+    /// Stop verifying, or drop the result.
+    EndVerification,
+
+    /// Select a run of the history.
+    Select(String),
+    /// Keep a run, whatever the limits say; or stop doing so.
+    Pin {
+        file: String,
+        pinned: bool,
+    },
+    /// Edit the name of a run.
+    BeginRename(String),
+    /// Give the run the name that was typed.
+    Rename,
+    CancelRename,
+    Delete(String),
+    /// Copy the selected run to this file.
+    Export(PathBuf),
+    /// A run was copied to this file.
+    Exported(PathBuf),
+    /// Bring back a run that was deleted.
+    Restore(String),
+    /// The history was read.
+    Listed(Result<Vec<KeptRun>, String>),
+    /// A run of the history changed: it is new, different or, without a run, gone.
+    Changed {
+        file: String,
+        run: Option<KeptRun>,
+    },
+    /// A request failed.
+    Failed {
+        title: &'static str,
+        error: String,
+    },
+}
+
+/// What the state asks of the folder of runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunRequest {
+    /// Read a run file.
+    Read(PathBuf),
+    /// Read a run of the history.
+    ReadKept(String),
+    /// Keep the texts on screen as a run. The same number replaces the run.
+    Keep {
+        number: u64,
+        finished_at: u64,
+        limits: HistoryLimits,
+    },
+    /// Read what the history shows of each run.
+    List,
+    Pin {
+        file: String,
+        pinned: bool,
+    },
+    Rename {
+        file: String,
+        title: Option<String>,
+    },
+    Delete(String),
+    Restore(String),
+    /// Copy a run to this file.
+    Export {
+        file: String,
+        path: PathBuf,
+    },
+}
+
+impl AppState {
+    pub(super) fn apply_to_runs(&mut self, command: RunCommand) -> Vec<Effect> {
+        match command {
+            RunCommand::ShowPage(page) => self.show_page(page),
+            RunCommand::Open(path) => vec![Effect::Runs(RunRequest::Read(path))],
+            RunCommand::OpenKept(file) => vec![Effect::Runs(RunRequest::ReadKept(file))],
+            RunCommand::Read { name, run } => self.show_run(&name, run),
+            RunCommand::Close => self.close_run(),
+            RunCommand::UseSettings => self.use_settings_of_run(),
+            RunCommand::Verify => self.verify(),
+            RunCommand::EndVerification => self.end_verification(),
+            command => self.apply_to_history(command),
+        }
+    }
+
+    fn show_page(&mut self, page: Page) -> Vec<Effect> {
+        self.page = page;
+        if page == Page::History && self.history.runs.is_none() {
+            return vec![Effect::Runs(RunRequest::List)];
+        }
+        Vec::new()
+    }
+}

@@ -1,0 +1,180 @@
+//! A run that is shown as it was written, in place of what was on screen.
+
+use crate::export::json::{RunFile, RunHeader};
+use crate::generation::{FinishReason, Generation, Limits, PaneSettings};
+use crate::state::panes::undo::Undo;
+use crate::state::{
+    AppState, Effect, MAX_PANES, Notice, Page, Pane, PaneStatus, Pin, PromptMode, Settings,
+    unix_time_secs,
+};
+
+/// An opened run, and what it hides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenedRun {
+    /// Its title, or the name of its file.
+    pub name: String,
+    pub header: RunHeader,
+    behind: Behind,
+}
+
+/// What was on screen before.
+#[derive(Debug, Clone, PartialEq)]
+struct Behind {
+    prompt: String,
+    prompt_mode: PromptMode,
+    system: String,
+    limits: Limits,
+    seed: u64,
+    panes: Vec<Pane>,
+    pin: Option<Pin>,
+    undo: Undo,
+}
+
+impl OpenedRun {
+    /// Puts the settings that the run hides in place of its own.
+    pub(in crate::state) fn restore_settings(&self, settings: &mut Settings) {
+        let behind = &self.behind;
+        settings.prompt.clone_from(&behind.prompt);
+        settings.prompt_mode = behind.prompt_mode;
+        settings.system.clone_from(&behind.system);
+        settings.limits = behind.limits.clone();
+        settings.seed = behind.seed;
+        let panes = behind.panes.iter();
+        settings.panes = panes.map(|pane| pane.settings.clone()).collect();
+    }
+}
+
+impl AppState {
+    /// Returns what a file says about the run on screen as a whole.
+    pub fn run_header(&self) -> RunHeader {
+        let opened = self.opened.as_ref().map(|opened| opened.header.clone());
+        opened.unwrap_or_else(|| RunHeader {
+            title: None,
+            finished_at: Some(unix_time_secs()),
+        })
+    }
+
+    /// Shows a run, or why it can't be read.
+    pub(super) fn show_run(
+        &mut self,
+        name: &str,
+        run: Result<Box<RunFile>, String>,
+    ) -> Vec<Effect> {
+        let run = match run {
+            Ok(run) if run.panes.is_empty() => Err("it has no texts".to_owned()),
+            run => run,
+        };
+        let run = match run {
+            Ok(run) => *run,
+            Err(error) => {
+                let title = format!("{name} can’t be opened");
+                return self.notify(Notice::error(title, error));
+            }
+        };
+        let n_panes = run.panes.len();
+        if n_panes > MAX_PANES {
+            let words = format!("Showing the first {MAX_PANES} of {n_panes} texts");
+            self.notify(Notice::hint(words));
+        }
+        let mut effects = self.end_verification();
+        effects.extend(self.stop_all());
+        for pane in &mut self.panes {
+            pane.status.finish(FinishReason::Cancelled);
+        }
+        let behind = match self.opened.take() {
+            Some(opened) => opened.behind,
+            None => self.behind(),
+        };
+        let title = run.header.title.clone();
+        self.opened = Some(OpenedRun {
+            name: title.unwrap_or_else(|| name.to_owned()),
+            header: run.header,
+            behind,
+        });
+        self.fill_from(run.panes);
+        self.page = Page::Write;
+        effects
+    }
+
+    fn behind(&mut self) -> Behind {
+        Behind {
+            prompt: self.prompt.clone(),
+            prompt_mode: self.prompt_mode,
+            system: self.system.clone(),
+            limits: self.limits.clone(),
+            seed: self.seed,
+            panes: std::mem::take(&mut self.panes),
+            pin: self.pin.take(),
+            undo: self.undo.clone(),
+        }
+    }
+
+    /// Fills the window with these texts, their prompt and their settings.
+    fn fill_from(&mut self, texts: Vec<Generation>) {
+        if let Some(first) = texts.first() {
+            self.prompt.clone_from(&first.prompt.text);
+            let chat = first.prompt.chat.as_ref();
+            self.prompt_mode = if chat.is_some() {
+                PromptMode::Chat
+            } else {
+                PromptMode::Raw
+            };
+            self.system = chat.map(|chat| chat.system.clone()).unwrap_or_default();
+            self.limits = first.config.limits.clone();
+            self.seed = first.config.seed;
+        }
+        self.panes.clear();
+        for text in texts.into_iter().take(MAX_PANES) {
+            let id = self.next_pane_id();
+            let settings = PaneSettings {
+                name: text.name.clone(),
+                chain: text.config.chain.clone(),
+                seed: Some(text.config.seed).filter(|seed| *seed != self.seed),
+            };
+            let mut pane = Pane::new(id, settings);
+            pane.status = PaneStatus::Finished(text);
+            self.panes.push(pane);
+        }
+        self.start_over();
+    }
+
+    /// Forgets what belonged to the texts that were on screen.
+    fn start_over(&mut self) {
+        self.pin = None;
+        self.repetition = None;
+        self.texts_before = None;
+        self.branch_dialog = None;
+        self.prompt_reading = None;
+        self.step_mode = false;
+        self.undo = Undo::new(self.snapshot());
+    }
+
+    pub(super) fn close_run(&mut self) -> Vec<Effect> {
+        let Some(OpenedRun { behind, .. }) = self.opened.take() else {
+            return Vec::new();
+        };
+        self.prompt = behind.prompt;
+        self.prompt_mode = behind.prompt_mode;
+        self.system = behind.system;
+        self.limits = behind.limits;
+        self.seed = behind.seed;
+        self.panes = behind.panes;
+        self.start_over();
+        self.pin = behind.pin;
+        self.undo = behind.undo;
+        let mut effects = self.end_verification();
+        effects.extend(self.tokenize_prompt());
+        effects
+    }
+
+    pub(super) fn use_settings_of_run(&mut self) -> Vec<Effect> {
+        if self.opened.take().is_none() {
+            return Vec::new();
+        }
+        // What is generated next is a run of its own.
+        self.run_number += 1;
+        let mut effects = self.end_verification();
+        effects.extend(self.tokenize_prompt());
+        effects
+    }
+}

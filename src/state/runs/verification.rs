@@ -1,0 +1,211 @@
+//! Running an opened run again, to see whether it repeats.
+
+use std::sync::Arc;
+
+use crate::analysis::replay::{Fact, TextReplay, Verdict, facts, likely_cause, replay_of};
+use crate::generation::{Generation, GenerationId};
+use crate::state::{AppState, Command, DockTab, Effect, ModelsCommand, Notice, Pane};
+use crate::worker::{PaneRequest, Progress, Request};
+
+/// The repetition of an opened run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verification {
+    /// The texts so far, with the ids of their generations. Their places are those of the panes.
+    texts: Vec<(GenerationId, Generation)>,
+    /// What identifies the run, then and now.
+    facts: Vec<Fact>,
+    outcome: Option<Outcome>,
+    /// Whether the Compare tab shows it, instead of the panes beside each other.
+    pub shown: bool,
+}
+
+/// The result of a verification.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    pub verdict: Verdict,
+    pub texts: Vec<TextReplay>,
+}
+
+impl Verification {
+    /// Returns the text of a pane so far.
+    pub fn text(&self, place: usize) -> Option<&Generation> {
+        self.texts.get(place).map(|(_, text)| text)
+    }
+
+    /// Returns what identifies the run, then and now.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
+    /// Returns the result, or `None` while it is running.
+    pub const fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// Explains a difference, or returns `None` if there is none.
+    pub fn cause(&self) -> Option<String> {
+        let outcome = self.outcome.as_ref()?;
+        (outcome.verdict != Verdict::Identical).then(|| likely_cause(&self.facts))
+    }
+
+    fn n_steps(&self) -> usize {
+        self.texts.iter().map(|(_, text)| text.steps.len()).sum()
+    }
+
+    fn text_of(&mut self, id: GenerationId) -> Option<&mut Generation> {
+        let mut texts = self.texts.iter_mut();
+        texts.find(|(known, _)| *known == id).map(|(_, text)| text)
+    }
+
+    /// Takes in the progress of one of its texts. Returns whether it was one.
+    fn note(&mut self, progress: &Progress) -> bool {
+        match progress {
+            Progress::Prefilling { ids, .. } => ids.iter().any(|id| self.text_of(*id).is_some()),
+            Progress::Started { ids, prompt } => {
+                let mut is_known = false;
+                for id in ids {
+                    if let Some(text) = self.text_of(*id) {
+                        text.prompt = Arc::clone(prompt);
+                        is_known = true;
+                    }
+                }
+                is_known
+            }
+            Progress::Stepped { id, step } => {
+                let text = self.text_of(*id);
+                text.map(|text| text.steps.push((**step).clone())).is_some()
+            }
+            Progress::Finished { id, reason } => {
+                let text = self.text_of(*id);
+                text.map(|text| text.finish = Some(reason.clone()))
+                    .is_some()
+            }
+        }
+    }
+
+    /// Judges the texts once all have ended.
+    fn judge(&mut self, panes: &[Pane]) {
+        if self.texts.iter().any(|(_, text)| text.finish.is_none()) {
+            return;
+        }
+        let then = panes.iter().filter_map(Pane::generation);
+        let pairs = then.zip(&self.texts);
+        let texts: Vec<TextReplay> = pairs
+            .map(|(then, (_, now))| TextReplay::of(then, now))
+            .collect();
+        self.outcome = Some(Outcome {
+            verdict: Verdict::of(&texts),
+            texts,
+        });
+    }
+}
+
+impl AppState {
+    /// Describes the progress of the verification: "Verifying, 120 of 752 tokens".
+    pub fn verifying_words(&self) -> Option<String> {
+        let verification = self.verification.as_ref()?;
+        let n_done = verification.n_steps();
+        let then = self.panes.iter().filter_map(Pane::generation);
+        let n_all: usize = then.map(|text| text.steps.len()).sum();
+        let is_running = verification.outcome.is_none();
+        is_running.then(|| format!("Verifying, {n_done} of {n_all} tokens"))
+    }
+
+    /// Generates the opened run again.
+    pub(super) fn verify(&mut self) -> Vec<Effect> {
+        let texts: Vec<Generation> = self.generations().into_iter().flatten().cloned().collect();
+        let Some(first) = texts.first().filter(|_| self.opened.is_some()) else {
+            return Vec::new();
+        };
+        if self.verifying_words().is_some() {
+            return Vec::new();
+        }
+        let then = Arc::clone(&first.model);
+        let Some(ready) = self.model.ready().cloned() else {
+            return self.refuse_to_verify("no model is loaded", &then.file);
+        };
+        let same_vocabulary = ready.info.n_vocab == then.n_vocab;
+        if ready.info.sha256 != then.sha256 || !same_vocabulary {
+            let reason = format!("it needs the model {}", then.name);
+            return self.refuse_to_verify(&reason, &then.file);
+        }
+        let facts = facts(&then, &ready.info);
+        let mut verification = Verification {
+            texts: Vec::new(),
+            facts,
+            outcome: None,
+            shown: true,
+        };
+        let mut requests: Vec<Request> = Vec::new();
+        for text in texts {
+            self.last_id += 1;
+            let id = GenerationId(self.last_id);
+            let request = PaneRequest {
+                id,
+                config: text.config.clone(),
+                continuation: replay_of(&text),
+            };
+            let same = requests.iter_mut().find_map(|request| match request {
+                Request::Continue { prompt, panes } if *prompt == text.prompt => Some(panes),
+                _ => None,
+            });
+            match same {
+                Some(panes) => panes.push(request),
+                None => requests.push(Request::Continue {
+                    prompt: Arc::clone(&text.prompt),
+                    panes: vec![request],
+                }),
+            }
+            let now = Generation {
+                model: Arc::clone(&ready.info),
+                vocabulary: Arc::clone(&ready.vocabulary),
+                steps: Vec::new(),
+                finish: None,
+                ..text
+            };
+            verification.texts.push((id, now));
+        }
+        self.verification = Some(verification);
+        requests.into_iter().map(Effect::Send).collect()
+    }
+
+    fn refuse_to_verify(&mut self, reason: &str, file: &str) -> Vec<Effect> {
+        let notice = Notice::error("This run can’t be verified", reason);
+        let notice = if file == "embedded" {
+            notice.with_action("Load the built-in model", Command::LoadEmbeddedModel)
+        } else {
+            let show = Command::Models(ModelsCommand::ShowDialog);
+            notice.with_action("Find the model", show)
+        };
+        self.notify(notice)
+    }
+
+    /// Stops the verification and drops its result.
+    pub(super) fn end_verification(&mut self) -> Vec<Effect> {
+        let Some(verification) = self.verification.take() else {
+            return Vec::new();
+        };
+        let running = verification.texts.into_iter();
+        let running = running.filter(|(_, text)| text.finish.is_none());
+        running
+            .map(|(id, _)| Effect::Send(Request::Stop(id)))
+            .collect()
+    }
+
+    /// Takes in the progress of the verification. Returns whether the progress belongs to it.
+    pub(in crate::state) fn note_verification(&mut self, progress: &Progress) -> bool {
+        let Some(verification) = &mut self.verification else {
+            return false;
+        };
+        if !verification.note(progress) {
+            return false;
+        }
+        if matches!(progress, Progress::Finished { .. }) {
+            verification.judge(&self.panes);
+            if verification.outcome.is_some() {
+                self.view.dock_tab = DockTab::Compare;
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,358 @@
+//! Opened runs and the history.
+
+use super::{asked, ready, text, write, written};
+use crate::export::json::{RunFile, RunHeader};
+use crate::generation::testing::generation;
+use crate::generation::{Generation, PaneSettings};
+use crate::state::{
+    AppState, Command, Effect, HistoryLimits, KeptRun, MAX_PANES, Page, RunCommand, RunRequest,
+};
+
+fn run(state: &mut AppState, command: RunCommand) -> Vec<Effect> {
+    state.apply(Command::Run(command))
+}
+
+fn requests(effects: &[Effect]) -> Vec<&RunRequest> {
+    let requests = effects.iter().filter_map(|effect| match effect {
+        Effect::Runs(request) => Some(request),
+        _ => None,
+    });
+    requests.collect()
+}
+
+fn file(panes: Vec<Generation>) -> RunFile {
+    RunFile {
+        header: RunHeader {
+            title: None,
+            finished_at: Some(7),
+        },
+        panes,
+    }
+}
+
+fn open(state: &mut AppState, panes: Vec<Generation>) -> Vec<Effect> {
+    let read = RunCommand::Read {
+        name: "fox.quartet.json".to_owned(),
+        run: Ok(Box::new(file(panes))),
+    };
+    run(state, read)
+}
+
+fn kept(file: &str, prompt: &str, finished_at: u64) -> KeptRun {
+    KeptRun {
+        file: file.to_owned(),
+        kept_at: finished_at,
+        n_bytes: 1_000_000,
+        pinned: false,
+        summary: Ok(crate::export::RunSummary {
+            prompt: prompt.to_owned(),
+            model: format!("Model {prompt}"),
+            finished_at: Some(finished_at),
+            ..Default::default()
+        }),
+    }
+}
+
+#[test]
+fn an_opened_run_is_shown_as_it_was_and_closing_it_brings_back_the_rest() {
+    let mut state = written();
+    let before = state.clone();
+    let mut other = generation(&[(" fox", 0.25), ("</s>", 0.5)]);
+    other.config.seed = 7;
+    open(
+        &mut state,
+        vec![other.clone(), generation(&[(" the", 0.5)])],
+    );
+    assert_eq!(state.panes.len(), 2);
+    assert_eq!(state.panes[0].generation(), Some(&other));
+    assert_eq!((state.seed, state.panes[1].settings.seed), (7, Some(42)));
+    assert_eq!(state.prompt, "Once there was");
+    assert_eq!(state.opened.as_ref().unwrap().name, "fox.quartet.json");
+    // Settings that are saved meanwhile are not those of the run.
+    assert_eq!(state.settings(), before.settings());
+    run(&mut state, RunCommand::Close);
+    assert_eq!(state.opened, None);
+    assert_eq!(
+        (&state.panes, &state.prompt),
+        (&before.panes, &before.prompt)
+    );
+    assert_eq!(state.settings(), before.settings());
+}
+
+#[test]
+fn an_opened_run_needs_no_model_and_is_not_continued() {
+    let (mut state, _) = AppState::new(
+        crate::state::Settings::default(),
+        crate::worker::ModelSource::Embedded,
+    );
+    open(
+        &mut state,
+        vec![generation(&[(" the", 0.5), (" fox", 0.25)])],
+    );
+    assert_eq!(text(&state, 0), " the fox");
+    assert_eq!(state.shown_step(), Some((0, 1)));
+    let reason = state.blocking_reason().unwrap();
+    assert!(reason.starts_with("Close this run"), "{reason}");
+    assert_eq!(asked(&state.apply(Command::GenerateAll)), []);
+    assert!(!state.can_continue(&state.panes[0]));
+}
+
+#[test]
+fn the_settings_of_a_run_can_be_used() {
+    let mut state = ready();
+    let mut other = generation(&[(" fox", 0.25)]);
+    other.config.limits.max_new_tokens = 17;
+    open(&mut state, vec![other]);
+    run(&mut state, RunCommand::UseSettings);
+    assert_eq!((state.panes.len(), state.limits.max_new_tokens), (1, 17));
+    assert_eq!(state.settings().panes[0].name, "Top-p");
+    assert_eq!(state.blocking_reason(), None);
+}
+
+#[test]
+fn opening_another_run_keeps_what_the_first_one_hides() {
+    let mut state = written();
+    let before = state.panes.clone();
+    open(&mut state, vec![generation(&[(" the", 0.5)])]);
+    open(&mut state, vec![generation(&[(" fox", 0.5)])]);
+    assert_eq!(text(&state, 0), " fox");
+    run(&mut state, RunCommand::Close);
+    assert_eq!(state.panes, before);
+}
+
+#[test]
+fn a_text_that_is_being_generated_is_stopped_and_kept() {
+    let mut state = ready();
+    state.apply(Command::GenerateAll);
+    let effects = open(&mut state, vec![generation(&[(" the", 0.5)])]);
+    assert!(!effects.is_empty(), "the engine is told to stop");
+    run(&mut state, RunCommand::Close);
+    assert!(!state.is_running());
+}
+
+#[test]
+fn a_run_that_can_not_be_read_changes_nothing() {
+    let mut state = written();
+    let before = state.panes.clone();
+    let read = RunCommand::Read {
+        name: "fox.json".to_owned(),
+        run: Err("this is not a Quartet run file".to_owned()),
+    };
+    run(&mut state, read);
+    assert_eq!(state.panes, before);
+    assert_eq!(state.notices[0].title, "fox.json can’t be opened");
+    open(&mut state, Vec::new());
+    assert!(state.opened.is_none());
+    assert_eq!(state.notices[0].body, "It has no texts");
+}
+
+#[test]
+fn a_run_with_more_texts_than_panes_shows_the_first_ones() {
+    let mut state = ready();
+    open(
+        &mut state,
+        vec![generation(&[(" the", 0.5)]); MAX_PANES + 2],
+    );
+    assert_eq!(state.panes.len(), MAX_PANES);
+    assert_eq!(state.notices[0].title, "Showing the first 8 of 10 texts");
+}
+
+#[test]
+fn a_finished_run_is_kept_once_and_a_new_one_beside_it() {
+    let mut state = ready();
+    let mut numbers = Vec::new();
+    for _ in 0..2 {
+        let ids = asked(&state.apply(Command::GenerateAll));
+        for (index, id) in ids.iter().enumerate() {
+            let effects = finish(&mut state, *id);
+            let kept = requests(&effects);
+            assert_eq!(kept.len(), usize::from(index + 1 == ids.len()));
+            numbers.extend(kept.into_iter().map(|request| match request {
+                RunRequest::Keep { number, .. } => *number,
+                other => panic!("{other:?}"),
+            }));
+        }
+    }
+    assert_eq!(numbers.len(), 2);
+    assert_ne!(numbers[0], numbers[1]);
+}
+
+/// Lets a pane generate one token and finish. Returns the effects of the end.
+fn finish(state: &mut AppState, id: crate::worker::GenerationId) -> Vec<Effect> {
+    use crate::generation::FinishReason;
+    use crate::worker::{Event, Progress};
+
+    let text = generation(&[(" the", 0.5)]);
+    state.on_event(Event::Progress(Progress::Started {
+        ids: vec![id],
+        prompt: text.prompt,
+    }));
+    state.on_event(Event::Progress(Progress::Stepped {
+        id,
+        step: Box::new(text.steps[0].clone()),
+    }));
+    let reason = FinishReason::MaxTokens;
+    state.on_event(Event::Progress(Progress::Finished { id, reason }))
+}
+
+#[test]
+fn the_history_is_read_when_its_page_is_first_shown() {
+    let mut state = ready();
+    let effects = run(&mut state, RunCommand::ShowPage(Page::History));
+    assert_eq!(requests(&effects), [&RunRequest::List]);
+    run(
+        &mut state,
+        RunCommand::Listed(Ok(vec![kept("a", "fox", 1)])),
+    );
+    run(&mut state, RunCommand::ShowPage(Page::Write));
+    let effects = run(&mut state, RunCommand::ShowPage(Page::History));
+    assert_eq!(effects, []);
+}
+
+#[test]
+fn runs_are_found_by_text_and_model() {
+    let mut state = ready();
+    let runs = vec![kept("b", "The Wolf", 2), kept("a", "The fox", 1)];
+    run(&mut state, RunCommand::Listed(Ok(runs)));
+    let files = |state: &AppState| -> Vec<String> {
+        let found = state.history.found();
+        found.into_iter().map(|run| run.file.clone()).collect()
+    };
+    assert_eq!(files(&state), ["b", "a"]);
+    state.history.search = " wolf".to_owned();
+    assert_eq!(files(&state), ["b"]);
+    state.history.search.clear();
+    state.history.model = Some("Model The fox".to_owned());
+    assert_eq!(files(&state), ["a"]);
+    assert_eq!(state.history.models().len(), 2);
+    let words = state.history.size_words(HistoryLimits::default());
+    assert_eq!(words, "2 runs, 2.0 of 200 MB");
+}
+
+#[test]
+fn a_deleted_run_can_be_brought_back_until_the_notice_is_closed() {
+    let mut state = ready();
+    let runs = vec![kept("b", "wolf", 2), kept("a", "fox", 1)];
+    run(&mut state, RunCommand::Listed(Ok(runs)));
+    let effects = run(&mut state, RunCommand::Delete("b".to_owned()));
+    assert_eq!(requests(&effects), [&RunRequest::Delete("b".to_owned())]);
+    assert_eq!(state.history.selected.as_deref(), Some("a"));
+    let gone = RunCommand::Changed {
+        file: "b".to_owned(),
+        run: None,
+    };
+    run(&mut state, gone);
+    assert_eq!(state.history.found().len(), 1);
+    let undo = state.notices[0].actions[0].command.clone();
+    let effects = state.apply(undo);
+    assert_eq!(requests(&effects), [&RunRequest::Restore("b".to_owned())]);
+    let back = RunCommand::Changed {
+        file: "b".to_owned(),
+        run: Some(kept("b", "wolf", 2)),
+    };
+    run(&mut state, back);
+    assert_eq!(state.history.found()[0].file, "b");
+    assert!(state.notices.is_empty());
+}
+
+#[test]
+fn a_run_is_renamed_and_an_empty_name_is_none() {
+    let mut state = ready();
+    run(
+        &mut state,
+        RunCommand::Listed(Ok(vec![kept("a", "fox", 1)])),
+    );
+    for (typed, title) in [(" My fox ", Some("My fox")), ("  ", None)] {
+        run(&mut state, RunCommand::BeginRename("a".to_owned()));
+        let (_, name) = state.history.renaming.as_mut().unwrap();
+        assert_eq!(name, "fox");
+        typed.clone_into(name);
+        let effects = run(&mut state, RunCommand::Rename);
+        let wanted = RunRequest::Rename {
+            file: "a".to_owned(),
+            title: title.map(str::to_owned),
+        };
+        assert_eq!(requests(&effects), [&wanted]);
+    }
+}
+
+#[test]
+fn the_panes_of_a_run_keep_their_names() {
+    let mut state = ready();
+    let mut named = generation(&[(" the", 0.5)]);
+    named.name = "Mine".to_owned();
+    open(&mut state, vec![named]);
+    let settings: &PaneSettings = &state.panes[0].settings;
+    assert_eq!(settings.name, "Mine");
+    let ids = asked(&state.apply(Command::GenerateAll));
+    assert_eq!(ids, []);
+    run(&mut state, RunCommand::Close);
+    let ids = asked(&state.apply(Command::GenerateAll));
+    write(&mut state, ids[0], &[(" a", 0.5)]);
+    assert_eq!(text(&state, 0), " a");
+}
+
+/// Sends the progress of a text that is generated again, token by token.
+fn repeat(state: &mut AppState, effects: &[Effect], texts: &[Generation]) {
+    use crate::worker::{Event, Progress, Request};
+
+    let ids = effects.iter().flat_map(|effect| match effect {
+        Effect::Send(Request::Continue { panes, .. }) => panes.clone(),
+        _ => Vec::new(),
+    });
+    for (pane, text) in ids.zip(texts) {
+        let id = pane.id;
+        for step in &text.steps {
+            let step = Box::new(step.clone());
+            state.on_event(Event::Progress(Progress::Stepped { id, step }));
+        }
+        let reason = text.finish.clone().unwrap();
+        state.on_event(Event::Progress(Progress::Finished { id, reason }));
+    }
+}
+
+#[test]
+fn verifying_compares_an_opened_run_with_its_repetition() {
+    use crate::analysis::replay::Verdict;
+
+    let texts = [
+        generation(&[(" the", 0.5), (" fox", 0.25)]),
+        generation(&[(" a", 0.5), (" fox", 0.25)]),
+    ];
+    let mut state = ready();
+    open(&mut state, texts.to_vec());
+    let effects = run(&mut state, RunCommand::Verify);
+    let words = state.verifying_words().unwrap();
+    assert_eq!(words, "Verifying, 0 of 4 tokens");
+    repeat(&mut state, &effects, &texts);
+    let outcome = state.verification.as_ref().unwrap().outcome().unwrap();
+    assert_eq!(outcome.verdict, Verdict::Identical);
+    assert_eq!(state.verification.as_ref().unwrap().cause(), None);
+    // The panes show the recorded texts.
+    assert_eq!(state.panes[0].generation(), Some(&texts[0]));
+
+    let effects = run(&mut state, RunCommand::Verify);
+    let other = generation(&[(" a", 0.5), (" house", 0.25)]);
+    repeat(&mut state, &effects, &[texts[0].clone(), other]);
+    let verification = state.verification.as_ref().unwrap();
+    let verdict = &verification.outcome().unwrap().verdict;
+    let panes = vec![1];
+    assert_eq!(*verdict, Verdict::Different { panes, step: 1 });
+    assert!(verification.cause().is_some());
+    run(&mut state, RunCommand::Close);
+    assert_eq!(state.verification, None);
+}
+
+#[test]
+fn a_run_of_another_model_is_not_verified() {
+    let mut state = ready();
+    let mut text = generation(&[(" the", 0.5)]);
+    let mut model = (*text.model).clone();
+    model.sha256 = "2fb4".to_owned();
+    text.model = std::sync::Arc::new(model);
+    open(&mut state, vec![text]);
+    assert_eq!(run(&mut state, RunCommand::Verify), []);
+    let notice = &state.notices[0];
+    assert_eq!(notice.body, "It needs the model Test");
+    assert_eq!(notice.actions[0].label, "Find the model");
+}

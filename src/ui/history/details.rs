@@ -1,0 +1,144 @@
+//! The right column: the selected run, and what can be done with it.
+
+use egui::{Label, Popup, ScrollArea, TextEdit, Ui};
+
+use super::dates::phrase;
+use crate::export::{PaneSummary, RunSummary};
+use crate::generation::ByteSize;
+use crate::state::{
+    AppState, Command, KeptRun, PathPurpose, RunCommand, capitalize, unix_time_secs,
+};
+use crate::ui::fonts::Face;
+use crate::ui::icons::{Icon, icon_button};
+use crate::ui::keys::entered;
+use crate::ui::theme::Theme;
+use crate::ui::widgets::{BADGE, Button, Notice, NoticeKind, badge, field_frame, menu_item};
+
+/// How much of each text is shown, in bytes.
+const N_SHOWN: usize = 320;
+
+/// Draws the column.
+pub(super) fn details_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let Some(run) = state.history.shown().cloned() else {
+        return;
+    };
+    ui.spacing_mut().item_spacing.y = 4.0;
+    let theme = Theme::of(ui);
+    if let Some((_, typed)) = &mut state.history.renaming {
+        rename_ui(ui, typed, commands);
+    } else {
+        let name = Face::Read.text(run.name()).color(theme.text_1);
+        ui.add(Label::new(name).wrap());
+    }
+    match &run.summary {
+        Ok(summary) => {
+            let facts = facts(&run, summary);
+            let facts = Face::Small.text(facts).color(theme.text_2);
+            ui.add(Label::new(facts).wrap());
+            ui.add_space(6.0);
+            actions_ui(ui, &run, commands);
+            ui.add_space(8.0);
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                // The scroll bar covers no text.
+                ui.set_max_width(ui.available_width() - 14.0);
+                for (place, pane) in summary.panes.iter().enumerate() {
+                    pane_ui(ui, place, pane);
+                }
+            });
+        }
+        Err(reason) => {
+            Notice::new(NoticeKind::Error, &capitalize(reason)).show(ui);
+            ui.add_space(6.0);
+            if ui.add(Button::new("Delete")).clicked() {
+                commands.push(Command::Run(RunCommand::Delete(run.file)));
+            }
+        }
+    }
+}
+
+fn rename_ui(ui: &mut Ui, typed: &mut String, commands: &mut Vec<Command>) {
+    let edit = TextEdit::singleline(typed)
+        .font(Face::Read.font())
+        .frame(field_frame(ui))
+        .desired_width(f32::INFINITY);
+    let field = ui.add(edit).accessible_name("Name of the run");
+    if entered(ui, &field) {
+        commands.push(Command::Run(RunCommand::Rename));
+    } else if field.lost_focus() {
+        commands.push(Command::Run(RunCommand::CancelRename));
+    } else if !field.has_focus() {
+        field.request_focus();
+    }
+}
+
+/// "Today 15:38 · Quartet Stories · seed 42 · 4 panes · 0.4 MB"
+fn facts(run: &KeptRun, summary: &RunSummary) -> String {
+    let seeds = summary.panes.first().map(|pane| pane.seed);
+    let n_panes = summary.panes.len();
+    let noun = if n_panes == 1 { "pane" } else { "panes" };
+    let mut facts = vec![
+        phrase(run.finished_at(), unix_time_secs()),
+        summary.model.clone(),
+    ];
+    facts.extend(seeds.map(|seed| format!("seed {seed}")));
+    facts.push(format!("{n_panes} {noun}"));
+    facts.push(ByteSize(run.n_bytes).to_string());
+    facts.retain(|fact| !fact.is_empty());
+    facts.join(" · ")
+}
+
+fn actions_ui(ui: &mut Ui, run: &KeptRun, commands: &mut Vec<Command>) {
+    let file = &run.file;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let open = Button::new("Open").primary().icon(Icon::File).hint("↵");
+        if ui.add(open).clicked() {
+            commands.push(Command::Run(RunCommand::OpenKept(file.clone())));
+        }
+        let label = if run.pinned { "Unpin" } else { "Pin" };
+        if ui.add(Button::new(label).icon(Icon::Pin)).clicked() {
+            let (file, pinned) = (file.clone(), !run.pinned);
+            commands.push(Command::Run(RunCommand::Pin { file, pinned }));
+        }
+        let export = Button::new("Export…").icon(Icon::Export);
+        if ui.add(export.name("Export the run")).clicked() {
+            commands.push(Command::AskPath(PathPurpose::ExportRun));
+        }
+        let more = icon_button(ui, Icon::More, "More");
+        Popup::menu(&more)
+            .width(180.0)
+            .gap(4.0)
+            .accessible_name("More")
+            .show(|ui| {
+                if menu_item(ui, "Rename…", "F2", false).clicked() {
+                    commands.push(Command::Run(RunCommand::BeginRename(file.clone())));
+                }
+                if menu_item(ui, "Delete", "Del", false).clicked() {
+                    commands.push(Command::Run(RunCommand::Delete(file.clone())));
+                }
+            });
+    });
+}
+
+fn pane_ui(ui: &mut Ui, place: usize, pane: &PaneSummary) {
+    let theme = Theme::of(ui);
+    ui.separator();
+    ui.add_space(2.0);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        badge(ui, place, BADGE);
+        ui.label(Face::Medium.text(&pane.name).color(theme.text_1));
+        let facts = format!("{} · {} tokens", pane.settings, pane.n_tokens);
+        ui.add(Label::new(Face::Small.text(facts).color(theme.text_2)).truncate());
+    });
+    let text = pane.text.trim();
+    let end = text.floor_char_boundary(N_SHOWN);
+    let shown = text.get(..end).unwrap_or_default();
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ellipsis = if end < text.len() { "…" } else { "" };
+    let words = Face::Why
+        .text(format!("{shown}{ellipsis}"))
+        .color(theme.text_1);
+    ui.add(Label::new(words).wrap());
+    ui.add_space(6.0);
+}

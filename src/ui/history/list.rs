@@ -1,0 +1,149 @@
+//! The left column: search, the runs by day, and how much is kept.
+
+use egui::{DragValue, Popup, Rect, ScrollArea, TextEdit, Ui, vec2};
+
+use super::dates::heading_and_time;
+use super::row::row_ui;
+use crate::state::{AppState, Command, HistoryLimits, PathPurpose, unix_time_secs};
+use crate::ui::child_ui::child_ui;
+use crate::ui::fonts::Face;
+use crate::ui::icons::Icon;
+use crate::ui::theme::Theme;
+use crate::ui::widgets::{Button, field_frame, menu_item};
+use crate::ui::xray::sentence_ui;
+
+const HEAD: f32 = 52.0;
+const FOOT: f32 = 44.0;
+
+/// Draws the column.
+pub(super) fn list_ui(
+    ui: &mut Ui,
+    column: Rect,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    let (head, rest) = column.split_top_bottom_at_y(column.top() + HEAD);
+    let (rows, foot) = rest.split_top_bottom_at_y(rest.bottom() - FOOT);
+    let head = head.shrink2(vec2(14.0, 10.0));
+    head_ui(&mut child_ui(ui, head, "search"), state, commands);
+    let foot = foot.shrink2(vec2(20.0, 8.0));
+    foot_ui(&mut child_ui(ui, foot, "size"), state);
+    if let Some(sentence) = sentence(state) {
+        return sentence_ui(ui, rows, &sentence);
+    }
+    let mut ui = child_ui(ui, rows.shrink2(vec2(8.0, 0.0)), "rows");
+    rows_ui(&mut ui, state, commands);
+}
+
+/// Returns the sentence that replaces the rows if there are none.
+fn sentence(state: &AppState) -> Option<String> {
+    let history = &state.history;
+    if let Some(error) = &history.error {
+        return Some(error.clone());
+    }
+    let Some(runs) = &history.runs else {
+        return Some("Reading the runs…".to_owned());
+    };
+    if runs.is_empty() {
+        return Some("Every finished run is saved here.".to_owned());
+    }
+    let search = history.search.trim();
+    let is_found = !history.found().is_empty();
+    (!is_found).then(|| {
+        if search.is_empty() {
+            "No run of this model.".to_owned()
+        } else {
+            format!("No run contains ‘{search}’.")
+        }
+    })
+}
+
+fn head_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        let open = Button::new("Open a file…").icon(Icon::File);
+        if ui.add(open).clicked() {
+            commands.push(Command::AskPath(PathPurpose::Run));
+        }
+        models_ui(ui, state);
+        let edit = TextEdit::singleline(&mut state.history.search)
+            .hint_text("Search prompts and texts")
+            .frame(field_frame(ui))
+            .desired_width(ui.available_width());
+        ui.add(edit).accessible_name("Search prompts and texts");
+    });
+}
+
+fn models_ui(ui: &mut Ui, state: &mut AppState) {
+    const ALL: &str = "All models";
+    let models = state.history.models();
+    let label = state.history.model.clone();
+    let label = label.unwrap_or_else(|| ALL.to_owned());
+    let name = format!("Model: {label}");
+    let response = ui.add(Button::new(&label).icon(Icon::Down).name(&name));
+    Popup::menu(&response)
+        .width(220.0)
+        .gap(4.0)
+        .accessible_name("Model")
+        .show(|ui| {
+            let chosen = &mut state.history.model;
+            if menu_item(ui, ALL, "", chosen.is_none()).clicked() {
+                *chosen = None;
+            }
+            for model in models {
+                let selected = chosen.as_ref() == Some(&model);
+                if menu_item(ui, &model, "", selected).clicked() {
+                    *chosen = Some(model);
+                }
+            }
+        });
+}
+
+fn rows_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let now = unix_time_secs();
+    let shown = state.history.shown().map(|run| run.file.clone());
+    let mut last_heading = "";
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        for run in state.history.found() {
+            let (heading, time) = heading_and_time(run.finished_at(), now);
+            if heading != last_heading {
+                heading_ui(ui, heading);
+                last_heading = heading;
+            }
+            let is_shown = shown.as_ref() == Some(&run.file);
+            row_ui(ui, run, &time, is_shown, commands);
+        }
+    });
+}
+
+fn heading_ui(ui: &mut Ui, heading: &str) {
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        ui.add_space(12.0);
+        ui.label(Face::Small.text(heading).color(Theme::of(ui).text_2));
+    });
+    ui.add_space(6.0);
+}
+
+/// Says how much is kept and what happens to the oldest runs, with both limits.
+fn foot_ui(ui: &mut Ui, state: &mut AppState) {
+    let limits = state.history_limits;
+    let size = state.history.size_words(limits);
+    let theme = Theme::of(ui);
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let label = |ui: &mut Ui, words: &str| {
+            ui.label(Face::Small.text(words).color(theme.text_2));
+        };
+        let words = format!("{size}. The oldest unpinned runs are deleted first, beyond");
+        label(ui, &words);
+        let HistoryLimits { n_runs, megabytes } = &mut state.history_limits;
+        let number = DragValue::new(n_runs).range(1..=100_000);
+        ui.add(number).accessible_name("Most runs to keep");
+        label(ui, "runs or");
+        let number = DragValue::new(megabytes).range(1..=100_000);
+        ui.add(number).accessible_name("Most megabytes to keep");
+        label(ui, "MB.");
+    });
+}

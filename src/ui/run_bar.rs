@@ -1,0 +1,68 @@
+//! The bar of an opened run, in place of the prompt: what is shown, and what can be done with it.
+
+use egui::{Align, Label, Layout, Rect, Stroke, StrokeKind, Ui, vec2};
+
+use super::child_ui::child_ui;
+use super::fonts::Face;
+use super::icons::Icon;
+use super::theme::Theme;
+use super::widgets::Button;
+use crate::state::{AppState, Command, OpenedRun, RunCommand};
+
+/// The height of the bar.
+pub(super) const RUN_BAR: f32 = 40.0;
+
+/// Draws the bar.
+pub(super) fn run_bar_ui(
+    ui: &mut Ui,
+    rect: Rect,
+    opened: &OpenedRun,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) {
+    let theme = Theme::of(ui);
+    ui.painter().rect_filled(rect, 8, theme.surface_1);
+    let edge = Stroke::new(1.0, theme.stroke_1);
+    ui.painter().rect_stroke(rect, 8, edge, StrokeKind::Inside);
+    let mut ui = child_ui(ui, rect.shrink2(vec2(14.0, 6.0)), "run bar");
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        let close = Button::new("Close").quiet().icon(Icon::Close).hint("Esc");
+        if ui.add(close.name("Close the run")).clicked() {
+            commands.push(Command::Run(RunCommand::Close));
+        }
+        let adopt = Button::new("Use these settings").quiet();
+        let hint = "Keep the prompt and the settings of this run, and go on from here";
+        if ui.add(adopt).on_hover_text(hint).clicked() {
+            commands.push(Command::Run(RunCommand::UseSettings));
+        }
+        verify_ui(ui, state, commands);
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let (icon, _) = ui.allocate_exact_size(vec2(16.0, 16.0), egui::Sense::hover());
+            Icon::File.paint(ui.painter(), icon, theme.text_2);
+            let name = Face::Strong.text(&opened.name).color(theme.text_1);
+            ui.add(Label::new(name).truncate());
+            let words = "shown as it was written; no model needed";
+            ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).truncate());
+        });
+    });
+}
+
+/// Draws the button that verifies the run, or the progress.
+fn verify_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    if let Some(words) = state.verifying_words() {
+        if ui
+            .add(Button::new("Cancel").name("Cancel verifying"))
+            .clicked()
+        {
+            commands.push(Command::Run(RunCommand::EndVerification));
+        }
+        ui.label(Face::Small.text(words).color(Theme::of(ui).text_2));
+        return;
+    }
+    let verify = Button::new("Verify").icon(Icon::Check).hint("V");
+    let hint = "Generate this run again and compare every number";
+    if ui.add(verify).on_hover_text(hint).clicked() {
+        commands.push(Command::Run(RunCommand::Verify));
+    }
+}

@@ -1,0 +1,177 @@
+//! Run files: the schema, round trips, damaged and foreign files, and runs that are saved, opened and
+//! generated again.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failing helper fails the test that called it"
+)]
+
+mod kills;
+mod replay;
+mod schema;
+mod texts;
+
+use std::path::Path;
+
+use quartet::export::json::{self, Form, RunHeader};
+use quartet::generation::Generation;
+use serde_json::Value;
+
+use self::texts::random_runs;
+
+/// Every way to write a file.
+const FORMS: [Form; 4] = [
+    Form {
+        pretty: false,
+        detail: false,
+    },
+    DETAILED,
+    Form {
+        pretty: true,
+        detail: false,
+    },
+    Form {
+        pretty: true,
+        detail: true,
+    },
+];
+
+const DETAILED: Form = Form {
+    pretty: false,
+    detail: true,
+};
+
+fn file(path: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+fn write(panes: &[Generation], form: Form) -> Vec<u8> {
+    let panes: Vec<&Generation> = panes.iter().collect();
+    json::write(&RunHeader::default(), &panes, form)
+}
+
+#[test]
+fn every_written_file_follows_the_schema() {
+    let schema: Value = serde_json::from_slice(&file("assets/schema/run-file-2.json")).unwrap();
+    let mut runs = random_runs(12, 6, 1 << 20);
+    runs.extend(random_runs(4, 6, 8_000));
+    runs.extend(json::parse(&file("tests/golden/run-1.json")).unwrap());
+    for form in FORMS {
+        for panes in [&runs[..], &runs[..1], &[]] {
+            let value: Value = serde_json::from_slice(&write(panes, form)).unwrap();
+            assert_eq!(schema::check(&schema, &value), Ok(()));
+        }
+    }
+    let golden = serde_json::from_slice(&file("tests/golden/export.json")).unwrap();
+    assert_eq!(schema::check(&schema, &golden), Ok(()));
+}
+
+#[test]
+fn opening_and_saving_again_gives_the_same_bytes() {
+    let mut runs = random_runs(24, 8, 1 << 20);
+    runs.extend(json::parse(&file("tests/golden/run-1.json")).unwrap());
+    for form in FORMS {
+        let bytes = write(&runs, form);
+        let read = json::parse(&bytes).unwrap();
+        assert!(write(&read, form) == bytes, "{form:?}");
+        if form.detail {
+            for (read, run) in read.iter().zip(&runs) {
+                assert_eq!((&read.steps, &read.config), (&run.steps, &run.config));
+                assert_eq!((&read.prompt, &read.model), (&run.prompt, &run.model));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_step_takes_a_fraction_of_the_space_it_took_in_format_1() {
+    let runs = random_runs(24, 8, 0);
+    let n_steps: usize = runs.iter().map(|run| run.steps.len()).sum();
+    let value: Value = serde_json::from_slice(&write(&runs, Form::default())).unwrap();
+    let panes = value["panes"].as_array().unwrap();
+    let n_bytes: usize = panes
+        .iter()
+        .map(|pane| pane["steps"].to_string().len())
+        .sum();
+    let mean = n_bytes / n_steps;
+    // Format 1 took 9,500.
+    assert!(mean < 2400, "{mean} bytes per step");
+}
+
+#[test]
+fn unknown_content_is_refused_by_name() {
+    let run = String::from_utf8(write(&random_runs(4, 3, 0), Form::default())).unwrap();
+    for (place, added, name) in [
+        (
+            r#""finish_reason":"#,
+            r#""beams":[],"finish_reason":"#,
+            "the field ‘beams’",
+        ),
+        (
+            r#"{"token":"#,
+            r#"{"grammar":"","token":"#,
+            "the field ‘grammar’",
+        ),
+        (
+            r#""vocabulary":"#,
+            r#""tree":{},"vocabulary":"#,
+            "the field ‘tree’",
+        ),
+        (
+            r#""summary":"#,
+            r#""watermark":7,"summary":"#,
+            "the field ‘watermark’",
+        ),
+        (
+            r#""architecture":"#,
+            r#""experts":8,"architecture":"#,
+            "the field ‘experts’",
+        ),
+        (
+            r#""selector":""#,
+            r#""selector":"psychic-"#,
+            "the kind ‘psychic-",
+        ),
+    ] {
+        let newer = run.replacen(place, added, 1);
+        assert_ne!(newer, run, "{place}");
+        let error = json::parse(newer.as_bytes()).unwrap_err().to_string();
+        assert!(
+            error.contains(name) && error.ends_with("update Quartet to open it"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn files_of_other_programs_and_edited_files_are_errors() {
+    for (bytes, message) in [
+        (
+            &b"{\"name\": \"package\"}"[..],
+            "this is not a Quartet run file",
+        ),
+        (b"GGUF\x03\0\0\0", "this is not a Quartet run file"),
+        (b"[]", "this is not a Quartet run file"),
+        (b"\xFF\xFE", "this is not a Quartet run file"),
+    ] {
+        let error = json::parse(bytes).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+    let run = String::from_utf8(write(&random_runs(4, 3, 1 << 20), DETAILED)).unwrap();
+    for (from, to) in [
+        (r#""n_kept":"#, r#""n_kept":-"#),
+        (r#""ln_mass":"#, r#""probs":[],"ln_mass":"#),
+        (r#""filter":0,"#, r#""filter":99,"#),
+        (r#""logits":""#, r#""logits":"%"#),
+        (r#""id":1,"#, r#""id":0,"#),
+        (
+            r#""head":{"tokens":["#,
+            r#""head":{"tokens":[1,1,1,1,1,1,1,1,1,"#,
+        ),
+    ] {
+        let edited = run.replacen(from, to, 1);
+        assert_ne!(edited, run, "{from}");
+        assert!(json::parse(edited.as_bytes()).is_err(), "{to}");
+    }
+}

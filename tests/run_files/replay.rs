@@ -1,0 +1,96 @@
+//! Runs that are saved, opened and generated again give the same tokens.
+
+use std::process::{Command, Output};
+
+use quartet::analysis::replay::{TextReplay, Verdict, replay_of};
+use quartet::export::json::{self, Form};
+use quartet::generation::{GenerationConfig, GenerationId};
+use quartet::worker::{PaneRequest, Request};
+use serde_json::Value;
+
+use crate::texts::{Engine, random_runs};
+
+#[test]
+fn a_hundred_random_runs_repeat_alone_and_batched() {
+    let written = super::write(&random_runs(100, 10, 0), Form::default());
+    let then = json::parse(&written).unwrap();
+    for text in &then {
+        let continuation = replay_of(text);
+        assert_eq!(continuation.by_hand, [], "nothing is given but the prompt");
+    }
+    let mut engine = Engine::start();
+    for n_together in [then.len(), 1] {
+        // Alone takes longer, so fewer runs are tried.
+        let some = if n_together == 1 { &then[..20] } else { &then };
+        let mut now = Vec::new();
+        for group in some.chunks(n_together) {
+            let request = |(id, text): (u64, &quartet::generation::Generation)| Request::Continue {
+                prompt: text.prompt.clone(),
+                panes: vec![PaneRequest {
+                    id: GenerationId(id),
+                    config: text.config.clone(),
+                    continuation: replay_of(text),
+                }],
+            };
+            let requests = (0..).zip(group).map(request).collect();
+            let configs: Vec<GenerationConfig> =
+                group.iter().map(|text| text.config.clone()).collect();
+            now.extend(engine.run(requests, configs));
+        }
+        let pairs = some.iter().zip(&now);
+        let replays: Vec<TextReplay> = pairs.map(|(then, now)| TextReplay::of(then, now)).collect();
+        assert_eq!(Verdict::of(&replays), Verdict::Identical, "{n_together}");
+    }
+}
+
+fn quartet(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_quartet"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_exit_status_says_whether_a_run_repeats() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.quartet.json");
+    let file = path.to_str().unwrap();
+    let prompt = ["--prompt", "Once upon a time", "--max-tokens", "24"];
+    let output = quartet(&[&["generate", "--json", file], &prompt[..]].concat());
+    assert!(output.status.success());
+
+    let replay = |arguments: &[&str]| {
+        let output = quartet(&[&["replay"], arguments].concat());
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
+    };
+    let (code, said) = replay(&[file, "--threads", "1"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("Same tokens, bit-identical numbers\n"),
+        "{said}"
+    );
+    assert!(said.contains("A Greedy, 24 tokens: identical\n"), "{said}");
+
+    let (code, said) = replay(&[file, "--cache", "q8"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("Different tokens: "), "{said}");
+    assert!(
+        said.contains("Then the cache was f32, now it is q8."),
+        "{said}"
+    );
+    assert!(said.contains("first different at token "), "{said}");
+
+    let bytes = std::fs::read(&path).unwrap();
+    let mut run: Value = serde_json::from_slice(&bytes).unwrap();
+    run["model"]["file"] = "large.gguf".into();
+    std::fs::write(&path, run.to_string()).unwrap();
+    let (code, said) = replay(&[file]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("pass its path with --model\nFile: large.gguf"),
+        "{said}"
+    );
+    let (code, said) = replay(&["missing.json"]);
+    assert_eq!(code, Some(2), "{said}");
+}

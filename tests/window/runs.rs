@@ -1,0 +1,116 @@
+//! Runs as documents: opened, closed, verified, kept and found again.
+
+use std::path::Path;
+
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use quartet::app::{App, Dialogs};
+use quartet::export::json::{Form, RunHeader};
+use quartet::export::write_run;
+use quartet::generation::Generation;
+use quartet::state::{AppState, Command, Page};
+use quartet::worker::{ModelSource, Worker};
+
+use crate::{DEFAULT_SIZE, Window, generate, is_ready, open, press, reciting, settings, wait};
+
+fn key(window: &mut Window, modifiers: Modifiers, key: Key) {
+    window.key_press_modifiers(modifiers, key);
+    window.run_steps(4);
+}
+
+/// Types a path into the field that replaces the file dialog.
+fn open_file(window: &mut Window, path: &Path) {
+    key(window, Modifiers::COMMAND, Key::O);
+    wait(window, "the path field", |state| state.path_field.is_some());
+    key(window, Modifiers::COMMAND, Key::A);
+    let path = path.to_str().unwrap().to_owned();
+    window.event(egui::Event::Text(path));
+    window.run_steps(3);
+    key(window, Modifiers::NONE, Key::Enter);
+    wait(window, "the run", |state| state.opened.is_some());
+}
+
+fn texts(state: &AppState) -> Vec<Generation> {
+    state.generations().into_iter().flatten().cloned().collect()
+}
+
+#[test]
+fn a_saved_run_is_opened_verified_and_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fox.quartet.json");
+    let mut window = open(settings(12), DEFAULT_SIZE, reciting);
+    generate(&mut window);
+    let then = texts(window.state().state());
+    let panes: Vec<&Generation> = then.iter().collect();
+    write_run(&path, &RunHeader::default(), &panes, Form::default()).unwrap();
+
+    let mut window = open(settings(5), DEFAULT_SIZE, reciting);
+    wait(&mut window, "the model", is_ready);
+    open_file(&mut window, &path);
+    let shown = texts(window.state().state());
+    assert_eq!(shown.len(), 4);
+    for (shown, then) in shown.iter().zip(&then) {
+        assert_eq!((shown.text(), &shown.finish), (then.text(), &then.finish));
+    }
+    window.get_by_label("fox.quartet.json");
+    window.get_by_label("shown as it was written; no model needed");
+    assert_eq!(window.query_all_by_label("Generate").count(), 0);
+
+    press(&mut window, "Verify");
+    let has_outcome = |state: &AppState| {
+        let verification = state.verification.as_ref();
+        verification.is_some_and(|verification| verification.outcome().is_some())
+    };
+    wait(&mut window, "the verdict", has_outcome);
+    window.get_by_label("Same tokens, bit-identical numbers.");
+
+    press(&mut window, "Close the run");
+    assert!(window.state().state().opened.is_none());
+    window.get_by_label("Generate");
+}
+
+#[test]
+fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join("runs");
+    let place = runs.clone();
+    let mut window: Window = egui_kittest::Harness::builder()
+        .with_size(DEFAULT_SIZE)
+        .with_theme(egui::Theme::Dark)
+        .allow_missing_glyphs()
+        .build_eframe(move |cc| {
+            let start = |wake| Worker::with_loader(|source, _| reciting(source).map(Some), wake);
+            let source = ModelSource::Embedded;
+            let mut app = App::new(&cc.egui_ctx, settings(6), source, Dialogs::InWindow, start);
+            app.keep_runs_in(place);
+            app
+        });
+    generate(&mut window);
+    key(&mut window, Modifiers::COMMAND, Key::Num2);
+    assert_eq!(window.state().state().page, Page::History);
+    let n_runs = |state: &AppState| state.history.runs.as_ref().map(Vec::len);
+    wait(&mut window, "the run", |state| n_runs(state) == Some(1));
+    window.get_by_label_contains("A fox, Scripted, 24 tokens");
+    assert_eq!(std::fs::read_dir(&runs).unwrap().count(), 1);
+
+    press(&mut window, "Open");
+    wait(&mut window, "the run", |state| state.opened.is_some());
+    assert_eq!(window.state().state().page, Page::Write);
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(window.state().state().opened.is_none());
+
+    press(&mut window, "History");
+    key(&mut window, Modifiers::NONE, Key::Delete);
+    wait(&mut window, "the deletion", |state| {
+        n_runs(state) == Some(0)
+    });
+    window.get_by_label("Every finished run is saved here.");
+    press(&mut window, "Undo");
+    wait(&mut window, "the run again", |state| {
+        n_runs(state) == Some(1)
+    });
+    let undo = window.state().state().notices.iter();
+    let undo = undo.filter(|notice| matches!(notice.actions.first(), Some(action) if matches!(action.command, Command::Run(_))));
+    assert_eq!(undo.count(), 0);
+}
