@@ -23,7 +23,7 @@ fn open_file(window: &mut Window, path: &Path) {
     key(window, Modifiers::COMMAND, Key::O);
     wait(window, "the path field", |state| state.path_field.is_some());
     key(window, Modifiers::COMMAND, Key::A);
-    let path = path.to_str().unwrap().to_owned();
+    let path = path.to_string_lossy().into_owned();
     window.event(egui::Event::Text(path));
     window.run_steps(3);
     key(window, Modifiers::NONE, Key::Enter);

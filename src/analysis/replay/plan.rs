@@ -1,6 +1,6 @@
 //! What must be given to run a text again, and what the settings decide by themselves.
 
-use crate::decoding::{Coins, Selector};
+use crate::decoding::{Coins, Picked, Selector};
 use crate::generation::{Continuation, FinishReason, Generation, Step};
 
 /// Returns the continuation of the prompt that repeats a text.
@@ -27,17 +27,17 @@ pub fn replay_of(text: &Generation) -> Continuation {
 /// Returns the steps up to the last one that the settings did not choose.
 pub(super) fn given(text: &Generation) -> &[Step] {
     let steps = text.steps.iter().enumerate();
-    let last = steps
-        .filter(|(index, step)| !is_by_settings(text, *index, step))
-        .last();
-    let n_given = last.map_or(0, |(index, _)| index + 1);
+    let n_given = steps
+        .rev()
+        .find(|(index, step)| !is_by_settings(text, *index, step))
+        .map_or(0, |(index, _)| index + 1);
     text.steps.get(..n_given).unwrap_or_default()
 }
 
 /// Whether a step can be the work of the text's settings and seed.
 fn is_by_settings(text: &Generation, index: usize, step: &Step) -> bool {
     let draw = &step.trace.draw;
-    if draw.is_by_hand() {
+    if draw.picked != Picked::ByChain {
         return false;
     }
     let chain = &text.config.chain;

@@ -12,6 +12,7 @@ use self::details::details_ui;
 use self::list::list_ui;
 use super::child_ui::child_ui;
 use super::theme::Theme;
+use crate::export::RunSummary;
 use crate::state::{AppState, Command, KeptRun, RunCommand};
 
 /// The width of the column with the selected run.
@@ -75,7 +76,7 @@ fn keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 /// Describes a run's size: "752 tokens".
 fn size_words(run: &KeptRun) -> String {
-    let n_tokens = run.summary.as_ref().map_or(0, |run| run.n_tokens());
+    let n_tokens = run.summary.as_ref().map_or(0, RunSummary::n_tokens);
     match n_tokens {
         1 => "1 token".to_owned(),
         n => format!(
