@@ -27,6 +27,7 @@
 
 mod candidates;
 mod chain;
+mod chain_config;
 mod coin;
 mod detail;
 mod detail_bytes;
@@ -49,7 +50,8 @@ mod what_if;
 mod what_if_stages;
 
 pub use candidates::{Candidate, Candidates, Crossing};
-pub use chain::{ChainConfig, Sampled, SamplerChain, Stage};
+pub use chain::{Sampled, SamplerChain};
+pub use chain_config::{ChainConfig, Stage};
 pub use coin::Coins;
 pub use detail::{Detail, Summary};
 pub use detail_bytes::DetailBytes;

@@ -30,6 +30,7 @@ mod slot;
 mod small_file;
 mod stop;
 mod synthetic;
+mod task;
 mod tokenizer;
 mod tokenizer_check;
 mod tokenizer_config;

@@ -12,6 +12,7 @@ use super::prefill::Prefill;
 use super::prefix_cache::{DEFAULT_PREFIX_CACHE_BYTES, PrefixCache};
 use super::score::Scoring;
 use super::slot::{ModelContext, Slot};
+use super::task::Task;
 use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
 use crate::generation::{
@@ -89,15 +90,6 @@ pub struct Session {
     futures: VecDeque<FuturesJob>,
     /// How many futures are drawn together.
     futures_width: usize,
-}
-
-/// A prompt, and the slots that will continue it.
-///
-/// Slots that continue the prompt alone share a task. A slot that continues a text has its own,
-/// which prefills that text.
-struct Task {
-    prompt: Prompt,
-    slots: Vec<Slot>,
 }
 
 /// A task whose prompt is being read by the model, chunk by chunk.
@@ -486,57 +478,5 @@ impl Session {
                 }
             }
         }
-    }
-}
-
-impl Task {
-    /// Removes a slot. Returns whether it was present.
-    fn leave(&mut self, id: GenerationId) -> bool {
-        let n_before = self.slots.len();
-        self.slots.retain(|slot| slot.id() != id);
-        self.slots.len() < n_before
-    }
-
-    /// Whether it continues a text rather than the prompt alone.
-    fn is_text(&self) -> bool {
-        self.slots.iter().any(Slot::continues_text)
-    }
-
-    /// Returns the tokens of the text to continue, without the last, which its slot feeds to the
-    /// model when it joins the batch.
-    fn text_to_read(&self) -> Option<Vec<TokenId>> {
-        let slot = self.slots.iter().find(|slot| slot.continues_text())?;
-        let (_, read) = slot.tokens().split_last()?;
-        Some(read.to_vec())
-    }
-
-    fn prefilling(&self, prefill: &Prefill) -> Progress {
-        Progress::Prefilling {
-            ids: self.slots.iter().map(Slot::id).collect(),
-            n_read: prefill.n_read(),
-            n_tokens: prefill.n_tokens(),
-        }
-    }
-
-    fn started(&self, prefill: &Prefill, model: &LoadedModel) -> Progress {
-        let prompt = &self.prompt;
-        let pieces = prompt.tokens.iter();
-        let pieces = pieces.map(|token| model.vocabulary.piece(*token));
-        Progress::Started {
-            ids: self.slots.iter().map(Slot::id).collect(),
-            prompt: Arc::new(PromptRecord {
-                text: prompt.text.clone(),
-                chat: prompt.chat.clone(),
-                pieces: pieces.collect(),
-                tokens: prompt.tokens.clone(),
-                n_prefilled: prefill.n_prefilled(),
-                prefill_secs: prefill.secs(),
-            }),
-        }
-    }
-
-    fn fail(&self, error: &str, progress: &mut Vec<Progress>) {
-        let failed = |slot: &Slot| Progress::failed(slot.id(), error);
-        progress.extend(self.slots.iter().map(failed));
     }
 }
