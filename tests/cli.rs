@@ -477,7 +477,7 @@ fn an_impossible_benchmark_is_explained() {
         ),
         (
             &["--only", "speed"],
-            "prefill, decode, context, fork, memory",
+            "prefill, decode, context, fork, futures, memory",
         ),
     ] {
         let output = quartet(&[&["bench"], arguments].concat());

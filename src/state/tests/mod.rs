@@ -24,7 +24,9 @@ use std::sync::Arc;
 use super::{AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, Pin, Settings};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
-use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
+use crate::generation::{
+    ChatSupport, FinishReason, FuturesUpdate, Generation, Piece, PromptText, PromptToken,
+};
 pub(crate) use crate::worker::{
     CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, PartialDownload,
     Precision,
@@ -100,6 +102,11 @@ pub(super) fn write(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64
 pub(super) fn text(state: &AppState, place: usize) -> String {
     let generation = state.panes[place].generation();
     generation.map_or_else(String::new, Generation::text)
+}
+
+/// Lets futures grow or end.
+pub(crate) fn update_futures(state: &mut AppState, id: GenerationId, update: FuturesUpdate) {
+    state.on_event(Event::Futures { id, update });
 }
 
 /// A state with four texts; the first diverges at the third token. Nothing is pinned.

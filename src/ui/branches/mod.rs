@@ -79,11 +79,11 @@ fn tree_ui(ui: &mut Ui, geometry: Geometry, state: &AppState, commands: &mut Vec
     let (rect, tree_response) = ui.allocate_exact_size(size, Sense::focusable_noninteractive());
     let geometry = geometry.at(rect.min);
     let mut cursor = cursor(ui, tree);
-    if tree_response.has_focus() {
-        if let Some(key) = pressed_key(ui, tree_response.id) {
-            cursor = apply_key(key, tree, cursor, state, commands);
-            ui.scroll_to_rect(geometry.row_rect(rect, cursor), None);
-        }
+    if tree_response.has_focus()
+        && let Some(key) = pressed_key(ui, tree_response.id)
+    {
+        cursor = apply_key(key, tree, cursor, state, commands);
+        ui.scroll_to_rect(geometry.row_rect(rect, cursor), None);
     }
     let current = tree.rows.get(cursor).map(|row| row.sentence.clone());
     tree_response.widget_info(|| WidgetInfo {

@@ -226,16 +226,13 @@ impl<'a> TreePainter<'a> {
 
     /// Paints the badge of the pane that shows a text, or an upright.
     fn end(&self, at: Pos2, row: &BranchRow) {
-        match row.place {
-            Some(place) => {
-                let badge = Rect::from_center_size(at, Vec2::splat(SMALL_BADGE));
-                paint_badge(&self.painter, self.theme, badge, place);
-            }
-            None => {
-                let upright = Rangef::new(at.y - 4.0, at.y + 4.0);
-                let stroke = Stroke::new(2.0, self.theme.text_3);
-                self.painter.vline(at.x, upright, stroke);
-            }
+        if let Some(place) = row.place {
+            let badge = Rect::from_center_size(at, Vec2::splat(SMALL_BADGE));
+            paint_badge(&self.painter, self.theme, badge, place);
+        } else {
+            let upright = Rangef::new(at.y - 4.0, at.y + 4.0);
+            let stroke = Stroke::new(2.0, self.theme.text_3);
+            self.painter.vline(at.x, upright, stroke);
         }
     }
 

@@ -7,11 +7,10 @@ use egui_kittest::kittest::Queryable as _;
 use super::picture::{FuturesPicture, futures_drawing};
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, Future, FuturesUpdate};
-use crate::state::tests::written;
+use crate::state::tests::{update_futures, written};
 use crate::state::{AppState, BranchesView, Command, DockTab, FuturesCommand, FuturesRun, Pin};
 use crate::ui::plots::picture::Palette;
 use crate::ui::testing::{Window, key, press, window_of};
-use crate::worker::Event;
 
 /// A state whose last text's second token is pinned.
 fn pinned() -> AppState {
@@ -42,7 +41,7 @@ fn drawn() -> AppState {
     };
     let drawn = FuturesUpdate::Drawn((0..40).map(future).collect());
     for update in [drawn, FuturesUpdate::Finished] {
-        state.on_event(Event::Futures { id, update });
+        update_futures(&mut state, id, update);
     }
     state
 }
@@ -117,7 +116,7 @@ fn two_panes_stand_side_by_side_in_the_window_and_in_the_picture() {
             finish: FinishReason::MaxTokens,
         }];
         for update in [FuturesUpdate::Drawn(drawn), FuturesUpdate::Finished] {
-            state.on_event(Event::Futures { id, update });
+            update_futures(&mut state, id, update);
         }
     }
     state.apply(Command::Futures(FuturesCommand::AddWord(

@@ -75,7 +75,10 @@ fn keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 /// Describes a run's size: "752 tokens".
 fn size_words(run: &KeptRun) -> String {
-    let n_tokens = run.summary.as_ref().map_or(0, |run| run.n_tokens());
+    let n_tokens = run
+        .summary
+        .as_ref()
+        .map_or(0, crate::export::RunSummary::n_tokens);
     match n_tokens {
         1 => "1 token".to_owned(),
         n => format!(
