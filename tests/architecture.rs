@@ -80,7 +80,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
 
 /// An external crate, and the only modules that may use it.
 const CRATE_USERS: &[(&str, &[&str])] = &[
-    ("base64", &["export"]),
+    ("base64", &["engine", "export"]),
     ("flate2", &["export"]),
     ("candle_core", &["engine"]),
     ("candle_nn", &["engine"]),

@@ -107,8 +107,11 @@ pub fn is_run_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
     let is_part_of_model = MODEL_FILES.contains(&name.as_str());
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    !is_part_of_model && Path::new(name).extension().is_some_and(|end| end == "json")
+    let plain = name.strip_suffix(".gz").unwrap_or(&name);
+    !is_part_of_model
+        && Path::new(plain)
+            .extension()
+            .is_some_and(|extension| extension == "json")
 }
 
 #[cfg(test)]

@@ -51,6 +51,22 @@ fn quartet(arguments: &[&str]) -> Output {
 }
 
 #[test]
+fn a_run_is_replayed_with_inputs_as_fine_as_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.quartet.json");
+    let file = path.to_str().unwrap();
+    let prompt = ["--prompt", "Once upon a time", "--max-tokens", "24"];
+    let output = quartet(&[&["generate", "--json", file, "--inputs", "8"], &prompt[..]].concat());
+    assert!(output.status.success());
+    let output = quartet(&["replay", file]);
+    assert_eq!(output.status.code(), Some(0));
+    let output = quartet(&["replay", file, "--inputs", "16"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    let cause = "Then the inputs were 8-bit, now they are 16-bit.";
+    assert!(said.contains(cause), "{said}");
+}
+
+#[test]
 fn the_exit_status_says_whether_a_run_repeats() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.quartet.json");

@@ -1,6 +1,11 @@
 //! Tests of the whole window through its accessible controls, with the real worker on a real
 //! thread, a scripted model and no display.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failing helper fails the test that called it"
+)]
+
 mod chat;
 mod layout;
 mod pictures;

@@ -26,11 +26,9 @@ pub fn replay_of(text: &Generation) -> Continuation {
 
 /// Returns the steps up to the last one that the settings did not choose.
 pub(super) fn given(text: &Generation) -> &[Step] {
-    let steps = text.steps.iter().enumerate();
-    let n_given = steps
-        .rev()
-        .find(|(index, step)| !is_by_settings(text, *index, step))
-        .map_or(0, |(index, _)| index + 1);
+    let mut steps = text.steps.iter().enumerate();
+    let last = steps.rfind(|(index, step)| !is_by_settings(text, *index, step));
+    let n_given = last.map_or(0, |(index, _)| index + 1);
     text.steps.get(..n_given).unwrap_or_default()
 }
 

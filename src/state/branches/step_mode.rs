@@ -131,12 +131,19 @@ impl AppState {
             return self.generate_first_token(&places);
         }
         let ids: Vec<PaneId> = stepping().map(|pane| pane.id).collect();
-        let requests = ids.into_iter().filter_map(|id| {
+        let mut any_revealed = false;
+        let mut requests = Vec::new();
+        for id in ids {
             let is_revealed = self.reveal(id);
+            any_revealed |= is_revealed;
             let n_new = usize::from(!is_revealed);
-            self.look_ahead(id, Vec::new(), n_new)
-        });
-        sent(requests.collect())
+            requests.extend(self.look_ahead(id, Vec::new(), n_new));
+        }
+        if requests.is_empty() && any_revealed {
+            // The last texts have ended, and nothing of them is generated any more.
+            return self.keep_run();
+        }
+        sent(requests)
     }
 
     /// Adds tokens to a text that the user picked, whatever the chain would have drawn.
@@ -161,6 +168,9 @@ impl AppState {
 
     /// Removes the last token of every text that steps. It becomes the upcoming one again.
     pub(super) fn step_back(&mut self) -> Vec<Effect> {
+        if self.opened.is_some() {
+            return Vec::new();
+        }
         for place in self.step_places() {
             let Some(pane) = self.panes.get_mut(place) else {
                 continue;

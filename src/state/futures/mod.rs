@@ -170,6 +170,9 @@ impl AppState {
     }
 
     fn prompt_reason(&self) -> Option<String> {
+        if self.opened.is_some() {
+            return Some("Click a token of this run first".to_owned());
+        }
         if self.prompt.is_empty() {
             return Some("Type a prompt first".to_owned());
         }

@@ -1,11 +1,12 @@
 //! A run that is shown as it was written, in place of what was on screen.
 
 use crate::export::json::{RunFile, RunHeader};
-use crate::generation::{FinishReason, Generation, Limits, PaneSettings};
+use crate::generation::{FinishReason, Generation, GenerationId, Limits, Lineage, PaneSettings};
+use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::undo::Undo;
 use crate::state::{
-    AppState, Effect, MAX_PANES, Notice, Page, Pane, PaneStatus, Pin, PromptMode, Settings,
-    unix_time_secs,
+    AppState, BranchTree, Effect, MAX_PANES, Notice, Page, Pane, PaneStatus, Pin, PromptMode,
+    Settings, unix_time_secs,
 };
 
 /// An opened run, and what it hides.
@@ -28,6 +29,8 @@ struct Behind {
     panes: Vec<Pane>,
     pin: Option<Pin>,
     undo: Undo,
+    kept_texts: KeptTexts,
+    removed_text: Option<KeptText>,
 }
 
 impl OpenedRun {
@@ -106,6 +109,8 @@ impl AppState {
             panes: std::mem::take(&mut self.panes),
             pin: self.pin.take(),
             undo: self.undo.clone(),
+            kept_texts: std::mem::take(&mut self.kept_texts),
+            removed_text: self.removed_text.take(),
         }
     }
 
@@ -146,6 +151,7 @@ impl AppState {
         self.branch_dialog = None;
         self.prompt_reading = None;
         self.step_mode = false;
+        self.branch_tree = BranchTree::default();
         self.undo = Undo::new(self.snapshot());
     }
 
@@ -162,6 +168,8 @@ impl AppState {
         self.start_over();
         self.pin = behind.pin;
         self.undo = behind.undo;
+        self.kept_texts = behind.kept_texts;
+        self.removed_text = behind.removed_text;
         let mut effects = self.end_verification();
         effects.extend(self.tokenize_prompt());
         effects
@@ -171,8 +179,15 @@ impl AppState {
         if self.opened.take().is_none() {
             return Vec::new();
         }
-        // What is generated next is a run of its own.
+        // What is generated next is a run of its own, and its texts are the first of a new tree.
         self.run_number += 1;
+        for pane in &mut self.panes {
+            if let PaneStatus::Finished(text) = &mut pane.status {
+                self.last_id += 1;
+                let id = GenerationId(self.last_id);
+                text.lineage = Lineage { id, origin: None };
+            }
+        }
         let mut effects = self.end_verification();
         effects.extend(self.tokenize_prompt());
         effects

@@ -312,6 +312,27 @@ fn repeat(state: &mut AppState, effects: &[Effect], texts: &[Generation]) {
 }
 
 #[test]
+fn opening_a_run_keeps_the_tree_of_the_texts_behind_it() {
+    let mut state = super::branched();
+    let before = state.kept_texts.clone();
+    open(&mut state, vec![generation(&[(" the", 0.5)])]);
+    assert_eq!(state.kept_texts.texts(), []);
+    run(&mut state, RunCommand::Close);
+    assert_eq!(state.kept_texts, before);
+}
+
+#[test]
+fn the_texts_of_a_run_whose_settings_are_used_begin_a_tree() {
+    let mut state = ready();
+    let texts = [" the", " a"].map(|piece| generation(&[(piece, 0.5)]));
+    open(&mut state, texts.to_vec());
+    run(&mut state, RunCommand::UseSettings);
+    let id = |place: usize| state.panes[place].generation().unwrap().lineage.id;
+    assert_ne!(id(0), id(1));
+    assert_ne!(id(0), texts[0].lineage.id);
+}
+
+#[test]
 fn verifying_compares_an_opened_run_with_its_repetition() {
     use crate::analysis::replay::Verdict;
 
