@@ -8,6 +8,7 @@ use crate::generation::testing::generation;
 use crate::generation::{Continuation, FinishReason};
 use crate::state::{
     AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, PaneStatus, Pin,
+    RunRequest,
 };
 use crate::worker::{Event, GenerationId, PaneRequest, Progress, Request};
 
@@ -279,7 +280,12 @@ fn a_text_ends_only_when_its_last_token_is_revealed() {
     }
     let alone = state.panes[0].id;
     apply(&mut state, BranchCommand::StepOnly(Some(alone)));
-    assert_eq!(apply(&mut state, BranchCommand::Step), []);
+    let effects = state.apply(Command::Branch(BranchCommand::Step));
+    let keeps = |effect: &Effect| matches!(effect, Effect::Runs(RunRequest::Keep { .. }));
+    assert!(
+        effects.len() == 1 && effects.iter().all(keeps),
+        "{effects:?}"
+    );
     assert_eq!(finish(&state), Some(FinishReason::EndOfText));
 }
 
