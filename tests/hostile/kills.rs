@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// How many files an export has.
-const N_FILES: usize = 11;
+const N_FILES: usize = 16;
 
 fn export(folder: &Path, seed: usize) -> Child {
     Command::new(env!("CARGO_BIN_EXE_quartet"))

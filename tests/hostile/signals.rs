@@ -47,7 +47,7 @@ fn a_signal_ends_a_run_but_keeps_its_text_and_files() {
         let printed = [&String::from_utf8_lossy(&first), rest.as_str()].concat();
         let printed = printed.split("\n[Stopped by you").next().unwrap();
         assert_eq!(written, printed);
-        assert_eq!(std::fs::read_dir(&export).unwrap().count(), 11);
+        assert_eq!(std::fs::read_dir(&export).unwrap().count(), 16);
     }
 }
 

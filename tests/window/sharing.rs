@@ -122,7 +122,10 @@ fn everything_is_exported_to_a_folder_without_the_panes_that_are_left_out() {
     press(&mut window, "Everything…");
     window.get_by_label("run.html");
     window.get_by_label("16 files");
+    // A dialog is centered once its size is known.
+    window.run_steps(8);
     press(&mut window, "B · Pure sampling · 20 tokens");
+    assert_eq!(window.state().state().export.left_out.len(), 1);
     press(&mut window, "Choose a folder…");
     crate::writing::type_path(&mut window, &path);
     wait(&mut window, "the folder", |_| path.join("run.txt").exists());
