@@ -1,5 +1,5 @@
-//! Texts that go on from one of their tokens: they equal those that were never interrupted, with and
-//! without the prefix cache, alone and in a batch.
+//! Texts that go on from one of their tokens: they equal those that were never interrupted, with
+//! and without the prefix cache, alone and in a batch.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

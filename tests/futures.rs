@@ -1,5 +1,5 @@
-//! Futures in a session: the same tokens as a pane's, rows shared while they agree, and what is left
-//! after a stop.
+//! Futures in a session: the same tokens as a pane's, rows shared while they agree, and what is
+//! left after a stop.
 
 #![expect(
     clippy::unwrap_used,

@@ -18,8 +18,8 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Computes the metrics of a finished or running generation. A text that was scored has no speed,
-    /// because many of its tokens share a forward pass.
+    /// Computes the metrics of a finished or running generation. A text that was scored has no
+    /// speed, because many of its tokens share a forward pass.
     pub fn of(generation: &Generation) -> Self {
         let prompt = &generation.prompt;
         if generation.is_scored() {

@@ -1,4 +1,5 @@
-//! How well a model predicts a given text, and which of its tokens a chain could not have generated.
+//! How well a model predicts a given text, and which of its tokens a chain could not have
+//! generated.
 
 use crate::decoding::Trace;
 use crate::generation::{Generation, PieceKind};
@@ -22,7 +23,8 @@ pub struct TextScore {
 pub struct Cut {
     /// The index of its step.
     pub step: usize,
-    /// The stage or the selector that dropped it, "top-k 40", or `None` if the record does not tell.
+    /// The stage or the selector that dropped it, "top-k 40", or `None` if the record does not
+    /// tell.
     pub by: Option<String>,
 }
 
@@ -51,8 +53,8 @@ impl TextScore {
         }
     }
 
-    /// Returns `exp` of the mean surprise in nats (Jelinek et al. 1977, "Perplexity"), or `None` for
-    /// a text without tokens.
+    /// Returns `exp` of the mean surprise in nats (Jelinek et al. 1977, "Perplexity"), or `None`
+    /// for a text without tokens.
     pub fn perplexity(&self) -> Option<f64> {
         self.bits_per_token().map(f64::exp2)
     }
@@ -67,8 +69,8 @@ impl TextScore {
         (self.n_bytes > 0).then(|| self.bits / self.n_bytes as f64)
     }
 
-    /// Says what the chain could not have written: "3 of 60 tokens could not have been generated (cut
-    /// by top-k 40)".
+    /// Says what the chain could not have written: "3 of 60 tokens could not have been generated
+    /// (cut by top-k 40)".
     pub fn cut_words(&self) -> String {
         let n = match self.n_tokens {
             1 => "1 token".to_owned(),
@@ -101,8 +103,8 @@ impl TextScore {
 
 /// Returns what dropped the token of a step, which the chain could not have picked.
 ///
-/// The record follows the most likely tokens through the stages. Another token was dropped by the only
-/// stage that dropped anything, or else the record does not tell.
+/// The record follows the most likely tokens through the stages. Another token was dropped by the
+/// only stage that dropped anything, or else the record does not tell.
 fn cut_by(generation: &Generation, trace: &Trace) -> Option<String> {
     let selector = || {
         let selector = generation.config.chain.selector;

@@ -23,9 +23,9 @@ pub struct TreeLine {
 
 /// Returns the lines of the tree of these texts, which continue one prompt.
 ///
-/// A branch hangs on its parent. A text that was generated from the prompt, or whose parent is gone,
-/// hangs on the older text with which it shares most tokens. The children of a text are listed with
-/// the latest fork first, so that no line crosses another.
+/// A branch hangs on its parent. A text that was generated from the prompt, or whose parent is
+/// gone, hangs on the older text with which it shares most tokens. The children of a text are
+/// listed with the latest fork first, so that no line crosses another.
 pub fn text_tree(texts: &[TreeText]) -> Vec<TreeLine> {
     let mut by_age: Vec<usize> = (0..texts.len()).collect();
     by_age.sort_by_key(|index| texts.get(*index).map(|text| text.lineage.id));

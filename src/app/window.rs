@@ -41,8 +41,8 @@ const EVENT_BATCH: usize = 64;
 /// How many commands from background threads can wait in the channel.
 const N_PENDING_ANSWERS: usize = 16;
 
-/// Opens the window and returns when it is closed. Without a path, the built-in model is loaded. `run`
-/// is a run file to show.
+/// Opens the window and returns when it is closed. Without a path, the built-in model is loaded.
+/// `run` is a run file to show.
 pub fn run(model: Option<PathBuf>, run: Option<PathBuf>) -> eframe::Result {
     let source = model.map_or(ModelSource::Embedded, ModelSource::Path);
     let viewport = egui::ViewportBuilder::default()

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use super::failure::Failure;
 
-/// Writes to standard output. A closed pipe (`| head`) is not an error. Control characters are escaped
-/// if a terminal would obey them; files and pipes receive the exact bytes.
+/// Writes to standard output. A closed pipe (`| head`) is not an error. Control characters are
+/// escaped if a terminal would obey them; files and pipes receive the exact bytes.
 pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let bytes = if stdout.is_terminal() {

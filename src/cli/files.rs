@@ -9,8 +9,8 @@ use crate::generation::Generation;
 use crate::state::{MAX_PANES, PictureStyle};
 use crate::ui::run_folder;
 
-/// Writes the run to a folder in every format, with its plots: all files or none. Creates the folder if
-/// it is missing.
+/// Writes the run to a folder in every format, with its plots: all files or none. Creates the
+/// folder if it is missing.
 pub(super) fn export_run(folder: &Path, generations: &[&Generation]) -> Result<(), String> {
     create_folder(folder)?;
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();

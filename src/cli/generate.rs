@@ -83,8 +83,8 @@ pub(super) struct Arguments {
     export: Option<PathBuf>,
 
     /// Also report how far the probabilities are from those of a forward pass in f32 over the
-    /// dequantized weights, and what 8-bit inputs, other cache formats and other instructions change.
-    /// Reads the texts once for each, and takes 4 bytes of memory for each weight
+    /// dequantized weights, and what 8-bit inputs, other cache formats and other instructions
+    /// change. Reads the texts once for each, and takes 4 bytes of memory for each weight
     #[arg(long, value_name = "WITH", value_parser = ["exact"])]
     compare: Option<String>,
 }
@@ -189,8 +189,8 @@ impl Arguments {
         self.json.is_some() && self.json_file().is_none()
     }
 
-    /// Reports failures and writes the record and the files. A failure of one output does not prevent
-    /// the others.
+    /// Reports failures and writes the record and the files. A failure of one output does not
+    /// prevent the others.
     fn output(&self, generations: &[&Generation]) -> Result<(), Failure> {
         let json = || render(ExportFormat::Json, generations);
         let printed = if self.prints_json() {

@@ -1,4 +1,5 @@
-//! Ctrl+C and termination signals: the first asks the command to finish its files, the second ends it.
+//! Ctrl+C and termination signals: the first asks the command to finish its files, the second ends
+//! it.
 
 use std::process;
 use std::sync::Arc;

@@ -52,7 +52,8 @@ impl Progress {
         }
     }
 
-    /// Clears the line and shows no more, so that a text can be printed to the terminal. A log goes on.
+    /// Clears the line and shows no more, so that a text can be printed to the terminal. A log goes
+    /// on.
     pub(super) fn hide(&mut self) {
         if let Self::Line { .. } = self {
             self.clear();

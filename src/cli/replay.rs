@@ -53,7 +53,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", value_parser = parse_by_name(CacheType::ALL, CacheType::name))]
     cache: Option<CacheType>,
 
-    /// Bits that the inputs of quantized weights are rounded to on the CPU; by default as in the run
+    /// Bits that the inputs of quantized weights are rounded to on the CPU; by default as in the
+    /// run
     #[arg(long, value_name = "BITS", value_parser = parse_by_name(InputBits::ALL, InputBits::name))]
     inputs: Option<InputBits>,
 }
@@ -108,7 +109,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Arguments {
-    /// Returns the number formats and threads of the run, as far as they are known and not replaced.
+    /// Returns the number formats and threads of the run, as far as they are known and not
+    /// replaced.
     fn compute(&self, model: &ModelInfo) -> ComputeChoice {
         let recorded = &model.provenance;
         let cache = CacheType::ALL.into_iter();

@@ -1,5 +1,5 @@
-//! `quartet score`: measures how well a model predicts a given text, token by token, and which of its
-//! tokens the settings could not have generated.
+//! `quartet score`: measures how well a model predicts a given text, token by token, and which of
+//! its tokens the settings could not have generated.
 
 use std::fmt::Write as _;
 use std::io;
@@ -44,8 +44,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
-    /// The settings that could have written the text, as described below; repeat for more panes. The
-    /// default is four panes: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
+    /// The settings that could have written the text, as described below; repeat for more panes.
+    /// The default is four panes: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
     #[arg(long = "pane", value_name = "SETTINGS")]
     panes: Vec<String>,
 

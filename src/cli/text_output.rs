@@ -1,5 +1,5 @@
-//! Prints texts to standard output as they are generated: a single pane token by token, several panes
-//! as blocks, each when it ends.
+//! Prints texts to standard output as they are generated: a single pane token by token, several
+//! panes as blocks, each when it ends.
 
 use super::console;
 use super::failure::Failure;
@@ -51,7 +51,8 @@ impl TextOutput {
         matches!(self.mode, Mode::Live(_))
     }
 
-    /// Prints the newest token of a pane, or as much of the text as can't be part of a stop sequence.
+    /// Prints the newest token of a pane, or as much of the text as can't be part of a stop
+    /// sequence.
     pub(super) fn stepped(&mut self, pane: &Generation) {
         if let Mode::Live(live) = &mut self.mode {
             let text = live.advance(pane);

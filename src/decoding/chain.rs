@@ -109,8 +109,8 @@ impl SamplerChain {
         Ok(draw.token)
     }
 
-    /// Takes a token that the user picked, and records what the chain makes of it. The selector learns
-    /// nothing from such a token.
+    /// Takes a token that the user picked, and records what the chain makes of it. The selector
+    /// learns nothing from such a token.
     pub fn pick_by_hand(
         &mut self,
         logits: &[f32],

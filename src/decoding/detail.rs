@@ -160,8 +160,8 @@ impl Summary {
 impl Histogram {
     /// Returns lower and upper bounds on the sum of `exp(logit · power)` as natural logarithms.
     ///
-    /// Within a bin the sum is smallest if all logits are equal, because `exp` is convex, and largest
-    /// if each lies at one of the edges.
+    /// Within a bin the sum is smallest if all logits are equal, because `exp` is convex, and
+    /// largest if each lies at one of the edges.
     pub(super) fn ln_masses(&self, power: f64) -> (f64, f64) {
         let width = 1.0 / f64::from(BINS_PER_NAT);
         let (mut least, mut most) = (0.0, 0.0);

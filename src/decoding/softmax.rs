@@ -71,7 +71,8 @@ impl Softmax {
     /// Returns the softmax after some logits were replaced, given as old and new values, or `None`
     /// if so much changed that the sums must be computed from scratch.
     pub(super) fn with_changes(&self, max_logit: f32, replaced: &[(f32, f32)]) -> Option<Self> {
-        // All distances are from the largest logit, because huge logits would absorb the other terms.
+        // All distances are from the largest logit, because huge logits would absorb the other
+        // terms.
         let below = |logit: f32| f64::from(logit) - f64::from(self.max_logit);
         let (mut gone, mut come, mut mean) = (0.0, 0.0, self.ln_mass - self.entropy_nats);
         let mut n_possible = self.n_possible;

@@ -114,8 +114,8 @@ pub trait CausalLm: Send {
         self.n_read(sequence)
     }
 
-    /// Returns how much memory the caches of these sequences take together, in bytes. What several of
-    /// them share counts once. `None` if the backend cannot tell.
+    /// Returns how much memory the caches of these sequences take together, in bytes. What several
+    /// of them share counts once. `None` if the backend cannot tell.
     fn n_cache_bytes(&self, _sequences: &[SequenceId]) -> Option<u64> {
         None
     }

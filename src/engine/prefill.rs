@@ -31,8 +31,8 @@ pub(super) struct Prefill {
 }
 
 impl Prefill {
-    /// Starts to prefill a prompt, which must not be empty, including the logits after it. Reuses the
-    /// longest prefix that the cache holds.
+    /// Starts to prefill a prompt, which must not be empty, including the logits after it. Reuses
+    /// the longest prefix that the cache holds.
     pub(super) fn prompt(
         tokens: Vec<TokenId>,
         cache: &mut PrefixCache,
@@ -52,9 +52,9 @@ impl Prefill {
         Self::new(sequence, n_reused, tokens)
     }
 
-    /// Starts to prefill a text that a slot continues. Its logits are not needed: the slot feeds its
-    /// last token, which is not among `tokens`, to the next pass of the batch. `others_follow` if a
-    /// queued text begins with the same tokens.
+    /// Starts to prefill a text that a slot continues. Its logits are not needed: the slot feeds
+    /// its last token, which is not among `tokens`, to the next pass of the batch. `others_follow`
+    /// if a queued text begins with the same tokens.
     pub(super) fn text(
         tokens: Vec<TokenId>,
         others_follow: bool,
@@ -122,8 +122,8 @@ impl Prefill {
         Ok(())
     }
 
-    /// Returns the logits after the last token and the pass that computed them, or `None` if they are
-    /// not known yet or not needed.
+    /// Returns the logits after the last token and the pass that computed them, or `None` if they
+    /// are not known yet or not needed.
     pub(super) fn last_logits(&self) -> Option<(&[f32], ForwardPass)> {
         self.last
             .as_ref()

@@ -67,7 +67,8 @@ impl PrefixCache {
         self.evict(lm);
     }
 
-    /// How much memory the kept sequences take together, in bytes. `None` if the backend can't tell.
+    /// How much memory the kept sequences take together, in bytes. `None` if the backend can't
+    /// tell.
     pub(super) fn n_bytes(&self, lm: &dyn CausalLm) -> Option<u64> {
         let sequences: Vec<SequenceId> = self.entries.iter().map(|entry| entry.sequence).collect();
         lm.n_cache_bytes(&sequences)
@@ -89,8 +90,8 @@ impl PrefixCache {
     }
 
     /// Returns a sequence that holds as many of the first `n_max` of these tokens as any kept one,
-    /// and how many these are. The sequence belongs to the caller. A sequence that `stays` is forked
-    /// even if it holds nothing else, because another request is about to need it.
+    /// and how many these are. The sequence belongs to the caller. A sequence that `stays` is
+    /// forked even if it holds nothing else, because another request is about to need it.
     pub(super) fn reuse(
         &mut self,
         tokens: &[TokenId],

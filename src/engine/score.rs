@@ -22,7 +22,8 @@ pub(super) struct Scoring {
     panes: Vec<ScoredPane>,
     /// `None` until the first pass.
     sequence: Option<SequenceId>,
-    /// How many tokens the model has read. The last token is never read, because nothing follows it.
+    /// How many tokens the model has read. The last token is never read, because nothing follows
+    /// it.
     n_read: usize,
     requested_at: Instant,
 }
@@ -161,8 +162,8 @@ impl Scoring {
         Ok(!is_done)
     }
 
-    /// The record's prompt is the token that begins the text: nothing comes before it, so it can't be
-    /// scored.
+    /// The record's prompt is the token that begins the text: nothing comes before it, so it can't
+    /// be scored.
     fn started(&self, vocabulary: &Vocabulary) -> Progress {
         let first = self.text.tokens.first().copied();
         let pieces: Vec<_> = first.iter().map(|id| vocabulary.piece(*id)).collect();

@@ -187,8 +187,8 @@ impl Session {
         }
     }
 
-    /// Tokenizes a text to be scored. Keeps its first `n_first` tokens, if that is set. Fails if the
-    /// rest has nothing to score or does not fit into the context.
+    /// Tokenizes a text to be scored. Keeps its first `n_first` tokens, if that is set. Fails if
+    /// the rest has nothing to score or does not fit into the context.
     pub fn text(&self, text: &str, n_first: Option<usize>) -> Result<Prompt, EngineError> {
         let mut text = self.model.encode_prompt(&PromptText::raw(text))?;
         text.tokens.truncate(n_first.unwrap_or(usize::MAX));
@@ -202,9 +202,9 @@ impl Session {
         }
     }
 
-    /// Queues a text to be scored under the settings of these panes, all in the same forward passes.
-    /// Its first token, which begins the text, is the prompt of the record; each other token becomes
-    /// a step.
+    /// Queues a text to be scored under the settings of these panes, all in the same forward
+    /// passes. Its first token, which begins the text, is the prompt of the record; each other
+    /// token becomes a step.
     pub fn score(
         &mut self,
         text: Prompt,
@@ -383,15 +383,15 @@ impl Session {
         self.prefix_cache.clear(&mut *self.model.lm);
     }
 
-    /// Sets how much memory prompts and texts that are kept for reuse may take, in bytes. The newest
-    /// prompt is always kept.
+    /// Sets how much memory prompts and texts that are kept for reuse may take, in bytes. The
+    /// newest prompt is always kept.
     pub fn set_prefix_cache_limit(&mut self, n_max_bytes: u64) {
         self.prefix_cache
             .set_limit(n_max_bytes, &mut *self.model.lm);
     }
 
-    /// Returns how much memory the kept prompts and texts take, in bytes. `None` if the backend can't
-    /// tell; it then keeps the newest prompt only.
+    /// Returns how much memory the kept prompts and texts take, in bytes. `None` if the backend
+    /// can't tell; it then keeps the newest prompt only.
     pub fn n_prefix_cache_bytes(&self) -> Option<u64> {
         self.prefix_cache.n_bytes(&*self.model.lm)
     }

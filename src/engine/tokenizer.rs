@@ -166,8 +166,8 @@ impl Tokenizer {
     }
 }
 
-/// The reason for a panic of the tokenizers crate. It assumes that the parts of a file are consistent,
-/// and panics on some texts if they are not.
+/// The reason for a panic of the tokenizers crate. It assumes that the parts of a file are
+/// consistent, and panics on some texts if they are not.
 fn inconsistent(panic: &str) -> String {
     format!("its parts are inconsistent: {panic}")
 }

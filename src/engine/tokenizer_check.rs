@@ -21,8 +21,8 @@ struct Parts {
     post_processor: Value,
 }
 
-/// Returns by how much a text can grow before it is split into tokens, at least 1. Fails if the file
-/// must not be used. What the crate itself rejects is not an error here.
+/// Returns by how much a text can grow before it is split into tokens, at least 1. Fails if the
+/// file must not be used. What the crate itself rejects is not an error here.
 pub(super) fn check(json: &[u8]) -> Result<f64, String> {
     let Ok(parts) = serde_json::from_slice::<Parts>(json) else {
         return Ok(1.0);

@@ -1,12 +1,12 @@
 //! Runs as a CSV table: one row per step of each pane, quoted according to RFC 4180.
 //!
 //! Panes with the same `run` continue the same prompt with the same model; `step` counts from 1.
-//! A unit follows the name of its quantity: entropy is in bits as on screen, and in nats as in the run
-//! file.
-//! `settings` is the pane's description in the `--pane` grammar. If a piece is not valid UTF-8,
-//! `piece` is empty and `bytes` contains it in hexadecimal.
+//! A unit follows the name of its quantity: entropy is in bits as on screen, and in nats as in the
+//! run file. `settings` is the pane's description in the `--pane` grammar. If a piece is not valid
+//! UTF-8, `piece` is empty and `bytes` contains it in hexadecimal.
 //!
-//! A text that a spreadsheet would take for a formula is preceded by an apostrophe, which marks text.
+//! A text that a spreadsheet would take for a formula is preceded by an apostrophe, which marks
+//! text.
 
 use super::runs::runs;
 use super::settings_words;
@@ -118,8 +118,8 @@ pub(super) fn push_row<const N: usize>(table: &mut String, fields: [String; N]) 
     table.push_str("\r\n");
 }
 
-/// Marks a text that begins like a formula as text. Texts come from models and from files, and a formula
-/// can read other cells and send them away.
+/// Marks a text that begins like a formula as text. Texts come from models and from files, and a
+/// formula can read other cells and send them away.
 pub(super) fn as_text(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         format!("'{text}")

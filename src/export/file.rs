@@ -100,8 +100,8 @@ pub(super) const PREFIX: &str = ".quartet-";
 /// How old a temporary file is when no running program can still be writing it.
 const STALE_AGE: Duration = Duration::from_hours(1);
 
-/// Removes what was left in a folder by a program that was killed while it saved. Failures are ignored:
-/// the files take space and do no other harm.
+/// Removes what was left in a folder by a program that was killed while it saved. Failures are
+/// ignored: the files take space and do no other harm.
 pub fn remove_stale_temporaries(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use super::file::{PREFIX, remove_stale_temporaries};
 
-/// Writes these files, by name, into an existing folder. They are written to a temporary folder beside
-/// it, which then takes its place. If the folder also contains other files, or the system can't swap
-/// folders, it stays, and the new files are moved into it once all are complete.
+/// Writes these files, by name, into an existing folder. They are written to a temporary folder
+/// beside it, which then takes its place. If the folder also contains other files, or the system
+/// can't swap folders, it stays, and the new files are moved into it once all are complete.
 pub fn write_folder(folder: &Path, files: &[(String, Vec<u8>)]) -> io::Result<()> {
     let folder = fs::canonicalize(folder)?;
     let Some(parent) = folder.parent() else {

@@ -1,7 +1,8 @@
 //! Runs as JSON Lines: one object per step of each pane, with the columns of the CSV table.
 //!
-//! `pandas.read_json(path, lines=True)` reads it. A value that does not exist is `null`: the coin of a
-//! step without one, the piece of a token that is not valid UTF-8, the surprise of an impossible token.
+//! `pandas.read_json(path, lines=True)` reads it. A value that does not exist is `null`: the coin
+//! of a step without one, the piece of a token that is not valid UTF-8, the surprise of an
+//! impossible token.
 
 use serde::Serialize;
 

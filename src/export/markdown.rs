@@ -136,7 +136,8 @@ fn push_pane(page: &mut String, letter: &str, generation: &Generation) {
     line(page, &format!("{}.", inline(&finish_reason(generation))));
 }
 
-/// "Perplexity 36.47, 5.19 bits per token, 1.34 bits per byte. All 61 tokens could have been generated."
+/// "Perplexity 36.47, 5.19 bits per token, 1.34 bits per byte. All 61 tokens could have been
+/// generated."
 fn score_words(generation: &Generation) -> String {
     let score = TextScore::of(generation);
     let figures = [

@@ -1,4 +1,5 @@
-//! Exporting runs: JSON to archive, a web page and Markdown to publish, CSV and JSON Lines to process.
+//! Exporting runs: JSON to archive, a web page and Markdown to publish, CSV and JSON Lines to
+//! process.
 //!
 //! Pure functions, and two that touch files. This module knows nothing about windows or engines.
 
@@ -103,8 +104,8 @@ pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
     render_panes(format, &panes)
 }
 
-/// Renders the texts of these panes as the content of a file. A pane without a text is left out, and
-/// the others keep their letters. A web page gets no plots; [`html::render`] takes them.
+/// Renders the texts of these panes as the content of a file. A pane without a text is left out,
+/// and the others keep their letters. A web page gets no plots; [`html::render`] takes them.
 pub fn render_panes(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8> {
     match format {
         ExportFormat::Json => {

@@ -9,8 +9,8 @@ use crate::generation::PromptRecord;
 /// How many bytes of the hash are shown.
 const N_BYTES: usize = 6;
 
-/// Returns the beginning of the SHA-256 of the text that the model read, in hexadecimal: the rendered
-/// chat template, or the prompt as it was typed.
+/// Returns the beginning of the SHA-256 of the text that the model read, in hexadecimal: the
+/// rendered chat template, or the prompt as it was typed.
 pub fn prompt_hash(prompt: &PromptRecord) -> String {
     let read = prompt.chat.as_ref().map(|chat| &chat.rendered);
     let digest = Sha256::digest(read.unwrap_or(&prompt.text));

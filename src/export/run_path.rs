@@ -102,7 +102,8 @@ fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Whether a path has the name of a run file: `*.json` or `*.json.gz`, unless it is part of a model.
+/// Whether a path has the name of a run file: `*.json` or `*.json.gz`, unless it is part of a
+/// model.
 pub fn is_run_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();

@@ -13,8 +13,8 @@ pub struct Continuation {
     /// When the last kept token was generated, in seconds. The clock of the new steps goes on from
     /// here, so a break between two tokens does not count towards the speed.
     pub at_secs: f64,
-    /// The tokens that the user picked to follow, in order. Each becomes a step with the evidence of
-    /// its position; the selector decides only after them.
+    /// The tokens that the user picked to follow, in order. Each becomes a step with the evidence
+    /// of its position; the selector decides only after them.
     pub by_hand: Vec<TokenId>,
     /// After how many new tokens to pause. `None` for no pause.
     pub pause_after: Option<usize>,

@@ -32,8 +32,8 @@ pub enum OriginChange {
 }
 
 impl Generation {
-    /// Describes what created a branch: "‘hollow’ by hand", "seed 43", "T 0.9". `None` for a text that
-    /// was generated from its prompt.
+    /// Describes what created a branch: "‘hollow’ by hand", "seed 43", "T 0.9". `None` for a text
+    /// that was generated from its prompt.
     pub fn origin_words(&self) -> Option<String> {
         let origin = self.lineage.origin?;
         Some(match origin.change {
@@ -47,8 +47,8 @@ impl Generation {
         })
     }
 
-    /// Returns the text from a step on, on one line of at most about `n_max` bytes: "hollow tree. He
-    /// was…".
+    /// Returns the text from a step on, on one line of at most about `n_max` bytes: "hollow tree.
+    /// He was…".
     pub fn words_from(&self, step: usize, n_max: usize) -> String {
         let mut bytes = Vec::new();
         let mut is_cut = false;

@@ -1,6 +1,7 @@
 //! Settings as text, in both directions: the `--pane` grammar, presets, and other tools' formats.
 //!
-//! Pure functions. This module knows nothing about engines, threads or windows, and touches no files.
+//! Pure functions. This module knows nothing about engines, threads or windows, and touches no
+//! files.
 
 mod pane_spec;
 pub mod presets;

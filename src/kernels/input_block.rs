@@ -113,8 +113,8 @@ impl InputBlock {
     }
 }
 
-/// Returns `value × inverse_scale`, rounded to the nearest integer, ties to even. The product must be
-/// below 2²².
+/// Returns `value × inverse_scale`, rounded to the nearest integer, ties to even. The product must
+/// be below 2²².
 #[inline(always)]
 pub(super) fn quantize_value(value: f32, inverse_scale: f32) -> i32 {
     let rounded = value * inverse_scale + ROUNDING;

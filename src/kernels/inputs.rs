@@ -28,8 +28,8 @@ pub struct Inputs {
     n_rows: usize,
     width: usize,
     groups: Vec<Range<usize>>,
-    /// `[group][block][row][plane]`, interleaved in pairs if the instructions read them so; empty if
-    /// all weights are floats.
+    /// `[group][block][row][plane]`, interleaved in pairs if the instructions read them so; empty
+    /// if all weights are floats.
     blocks: Vec<InputBlock>,
     /// `[group][column][row]`; empty if all weights are quantized.
     floats: Vec<f32>,

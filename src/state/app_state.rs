@@ -54,7 +54,8 @@ pub struct AppState {
     /// The source of the current model, which is reloaded when the engine restarts.
     pub(super) model_source: ModelSource,
     /// The sources of all loads in progress, in the order of the requests. Each stays until the
-    /// engine reports that the load succeeded, failed or was cancelled; the newest is the wanted one.
+    /// engine reports that the load succeeded, failed or was cancelled; the newest is the wanted
+    /// one.
     pub(super) pending_sources: VecDeque<ModelSource>,
     /// The models on this computer, and how models compute.
     pub models: Models,

@@ -21,8 +21,8 @@ impl AppState {
         Vec::new()
     }
 
-    /// Returns the text of each pane that is exported with everything; a pane that is left out keeps
-    /// its place, and so the others their letters.
+    /// Returns the text of each pane that is exported with everything; a pane that is left out
+    /// keeps its place, and so the others their letters.
     pub fn generations_to_export(&self) -> Vec<Option<&Generation>> {
         let panes = self.panes.iter();
         panes

@@ -96,8 +96,8 @@ impl AppState {
         }
     }
 
-    /// Opens the dialog. Without another text it shows the one that the pane has scored, to be scored
-    /// again in place.
+    /// Opens the dialog. Without another text it shows the one that the pane has scored, to be
+    /// scored again in place.
     fn open_score_dialog(&mut self, id: PaneId, text: Option<String>) -> Vec<Effect> {
         let Some(pane) = self.pane(id) else {
             return Vec::new();
@@ -202,8 +202,8 @@ impl AppState {
         Some(place + 1)
     }
 
-    /// Returns whether a run of all panes leaves this pane alone, because it shows a given text. If all
-    /// panes do, none is left alone.
+    /// Returns whether a run of all panes leaves this pane alone, because it shows a given text. If
+    /// all panes do, none is left alone.
     pub(super) fn keeps_given_text(&self, pane: &Pane) -> bool {
         let is_given = |pane: &Pane| pane.generation().is_some_and(Generation::is_scored);
         is_given(pane) && !self.panes.iter().all(is_given)

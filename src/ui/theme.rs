@@ -138,8 +138,8 @@ impl Theme {
     }
 }
 
-/// The relative luminance of a color: W3C 2018, "Web Content Accessibility Guidelines 2.1". At 0.179,
-/// black and white have the same contrast with it.
+/// The relative luminance of a color: W3C 2018, "Web Content Accessibility Guidelines 2.1". At
+/// 0.179, black and white have the same contrast with it.
 fn relative_luminance(color: Color32) -> f32 {
     let [red, green, blue, _] = egui::Rgba::from(color).to_array();
     0.2126 * red + 0.7152 * green + 0.0722 * blue

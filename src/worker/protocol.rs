@@ -68,8 +68,8 @@ pub enum Request {
     DrawFutures { id: GenerationId, plan: FuturesPlan },
     /// Stop drawing these futures.
     StopFutures(GenerationId),
-    /// Score a given text under the settings of these panes, token by token. Their continuations are
-    /// not used.
+    /// Score a given text under the settings of these panes, token by token. Their continuations
+    /// are not used.
     Score {
         text: String,
         /// Score only this many tokens from the beginning of the text.

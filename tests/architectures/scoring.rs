@@ -8,8 +8,8 @@ use quartet::generation::{FinishReason, GenerationConfig, GenerationId, Limits, 
 
 use crate::fixture::{Fixture, Form};
 
-/// The perplexity as transformers users compute it: `exp` of the mean cross-entropy of each token but
-/// the first, from the logits that transformers returned for the text.
+/// The perplexity as transformers users compute it: `exp` of the mean cross-entropy of each token
+/// but the first, from the logits that transformers returned for the text.
 fn expected(fixture: &Fixture) -> f64 {
     let targets = fixture.tokens.iter().skip(1);
     let losses = fixture

@@ -1,5 +1,5 @@
-//! Run files: the schema, round trips, damaged and foreign files, and runs that are saved, opened and
-//! generated again.
+//! Run files: the schema, round trips, damaged and foreign files, and runs that are saved, opened
+//! and generated again.
 
 #![allow(
     clippy::unwrap_used,

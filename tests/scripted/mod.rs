@@ -82,8 +82,8 @@ impl ScriptedLm {
         self
     }
 
-    /// Reports that each token of a sequence takes this much memory, so that a session keeps texts and
-    /// not just the newest prompt.
+    /// Reports that each token of a sequence takes this much memory, so that a session keeps texts
+    /// and not just the newest prompt.
     #[must_use]
     pub(crate) const fn with_bytes_per_token(mut self, n_bytes: u64) -> Self {
         self.n_bytes_per_token = Some(n_bytes);

@@ -97,8 +97,8 @@ impl StepDraws {
         (self.first_position, next.saturating_sub(1))
     }
 
-    /// Tests whether the coins of consecutive addresses are uniform. Returns `None` if there are too
-    /// few draws.
+    /// Tests whether the coins of consecutive addresses are uniform. Returns `None` if there are
+    /// too few draws.
     pub fn coins_chi_squared(&self) -> Option<ChiSquared> {
         let expected = f64::from(self.n()) / N_COIN_BINS as f64;
         let tallies = self.coins.map(|count| Tally {

@@ -13,9 +13,9 @@ const Z: f64 = 1.959_963_985;
 pub struct WordPattern(Regex);
 
 impl WordPattern {
-    /// Parses what the user typed: `/pattern/` is a regular expression, and anything else is matched
-    /// literally as whole words. Case matters only if the word contains an uppercase letter. Returns
-    /// why a regular expression is invalid.
+    /// Parses what the user typed: `/pattern/` is a regular expression, and anything else is
+    /// matched literally as whole words. Case matters only if the word contains an uppercase
+    /// letter. Returns why a regular expression is invalid.
     pub fn parse(typed: &str) -> Result<Self, String> {
         let inner = typed.strip_prefix('/').and_then(|t| t.strip_suffix('/'));
         let pattern = match inner.filter(|inner| !inner.is_empty()) {

@@ -109,7 +109,8 @@ fn device(info: &ModelInfo) -> String {
     name.split(" in ").next().unwrap_or_default().to_owned()
 }
 
-/// Returns how finely a CPU rounds the inputs of quantized weights. Early versions did not record it.
+/// Returns how finely a CPU rounds the inputs of quantized weights. Early versions did not record
+/// it.
 fn inputs(info: &ModelInfo) -> String {
     let is_recorded = !info.provenance.cache.is_empty();
     let bits = if info.device.ends_with("8-bit inputs") {

@@ -5,8 +5,8 @@ use crate::generation::{Continuation, FinishReason, Generation, Step};
 
 /// Returns the continuation of the prompt that repeats a text.
 ///
-/// Tokens that the recorded settings did not choose are given again: those picked by hand, and those
-/// kept from a text with other settings or another seed.
+/// Tokens that the recorded settings did not choose are given again: those picked by hand, and
+/// those kept from a text with other settings or another seed.
 pub fn replay_of(text: &Generation) -> Continuation {
     let was_interrupted = !matches!(
         text.finish,

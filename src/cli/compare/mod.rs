@@ -1,4 +1,5 @@
-//! `generate --compare exact`: how far rounding moves the probabilities of the texts just generated.
+//! `generate --compare exact`: how far rounding moves the probabilities of the texts just
+//! generated.
 //!
 //! The texts are read again, once for each way to compute, and compared with a forward pass in f32
 //! over the dequantized weights.

@@ -34,8 +34,8 @@ pub(in crate::decoding) struct Bucket {
 pub(in crate::decoding) const SUM_ROUNDING: f64 = 1e-12;
 
 impl Candidates {
-    /// Returns the first possible candidate, from the most likely on, at which `share` times the sum
-    /// of probabilities reaches `threshold`, or `None` if even the sum of all does not.
+    /// Returns the first possible candidate, from the most likely on, at which `share` times the
+    /// sum of probabilities reaches `threshold`, or `None` if even the sum of all does not.
     ///
     /// Engines add 32-bit probabilities. Short sums are computed the same way, so a sum that would
     /// equal the threshold but for rounding reaches it here too. In long sums, each engine
@@ -58,8 +58,8 @@ impl Candidates {
     }
 
     /// Returns the first possible candidate, from the most likely on, at which the sum of
-    /// probabilities is enough, or `None` if even the sum of all is not. `enough` must be monotonic:
-    /// if it is true for a sum, it is true for every larger sum.
+    /// probabilities is enough, or `None` if even the sum of all is not. `enough` must be
+    /// monotonic: if it is true for a sum, it is true for every larger sum.
     pub fn crossing(&mut self, enough: impl Fn(f64) -> bool) -> Option<Crossing> {
         let softmax = self.softmax();
         let head = self.head(N_WALKED);

@@ -10,7 +10,8 @@ use crate::decoding::rules::TypicalRule;
 use crate::decoding::setting::{ParamSpec, field};
 use crate::decoding::{Candidate, Candidates, Filter, FilterKind, StageContext, TokenId};
 
-/// Up to this many candidates are sorted and summed as the engines do it; beyond, buckets are faster.
+/// Up to this many candidates are sorted and summed as the engines do it; beyond, buckets are
+/// faster.
 const N_SORTED: usize = 256;
 
 /// Keeps the most typical candidates until their probabilities sum to `p`. A candidate is the more
@@ -101,8 +102,9 @@ fn any_prob_is_zero(candidates: &mut Candidates) -> bool {
 }
 
 /// Returns the distance and the token at which the sum of probabilities is enough, or `None` if it
-/// never is. The sum runs from the smallest distance, and among equals from the lowest id. Short sums
-/// are rounded as in [`Candidates::reaching`]; `enough` gets the sum and its relative rounding error.
+/// never is. The sum runs from the smallest distance, and among equals from the lowest id. Short
+/// sums are rounded as in [`Candidates::reaching`]; `enough` gets the sum and its relative rounding
+/// error.
 fn last_kept(
     candidates: &mut Candidates,
     distance: impl Fn(f32) -> f32 + Copy,

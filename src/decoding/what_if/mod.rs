@@ -4,8 +4,8 @@
 //! The head of the record holds the logits of the most likely tokens. Of the others, the tail, it
 //! holds only their number, their total probability, and that none is likelier than the last token
 //! of the head. That is often enough. If it is not, the detail of the record is used: a longer head
-//! with a histogram of the tail, or the whole distribution. If that is not enough either, the answer
-//! says so.
+//! with a histogram of the tail, or the whole distribution. If that is not enough either, the
+//! answer says so.
 
 mod tail;
 #[cfg(test)]

@@ -4,8 +4,8 @@ use super::ROUNDING;
 use crate::decoding::detail::{Histogram, Summary};
 use crate::decoding::{Candidate, Evidence, TokenId};
 
-/// What is known about the tokens that were not recorded. A mass is a sum of `exp(logit)`, stored as
-/// its natural logarithm.
+/// What is known about the tokens that were not recorded. A mass is a sum of `exp(logit)`, stored
+/// as its natural logarithm.
 #[derive(Clone, Copy)]
 pub(in crate::decoding) struct Tail<'a> {
     /// The largest possible number of tokens.

@@ -210,8 +210,8 @@ impl KnownStage {
     }
 }
 
-/// Returns the probability that was dropped, or `None` if some of the candidates left are not in the
-/// head.
+/// Returns the probability that was dropped, or `None` if some of the candidates left are not in
+/// the head.
 fn mass_removed(
     head: &[RankedCandidate],
     before: Option<&KnownStage>,

@@ -1,8 +1,9 @@
 //! Renders templates in a helper process, whose memory and time the operating system limits.
 //!
 //! minijinja counts instructions, but a single instruction can take any amount of memory or time: a
-//! filter such as `'%90000000000d'|format(1)`, `x ~ x` in a loop, a comparison of lists that contain
-//! themselves many times. It has no hook for them, and a thread cannot be killed. A process can.
+//! filter such as `'%90000000000d'|format(1)`, `x ~ x` in a loop, a comparison of lists that
+//! contain themselves many times. It has no hook for them, and a thread cannot be killed. A process
+//! can.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};

@@ -42,9 +42,9 @@ const N_MAX_RAW_BYTES: usize = 1 << 30;
 /// How deeply macro calls may nest.
 const N_MAX_DEPTH: usize = 100;
 
-/// The stack of the thread that parses or renders. A template can nest an expression as deeply as it
-/// has bytes, and a value as deeply as it has instructions; each level takes stack, also when it is
-/// freed. Only pages that are touched use memory.
+/// The stack of the thread that parses or renders. A template can nest an expression as deeply as
+/// it has bytes, and a value as deeply as it has instructions; each level takes stack, also when it
+/// is freed. Only pages that are touched use memory.
 const N_STACK_BYTES: usize = 256 << 20;
 
 const NAME: &str = "chat";

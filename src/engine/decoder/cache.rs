@@ -62,8 +62,8 @@ impl<R: Default> Cache<R> {
         self.shared.iter().map(|span| span.n_held).sum::<usize>() + self.n_tail
     }
 
-    /// Iterates over the runs that are held in memory, in whole or in part. The address tells whether
-    /// two caches share a run.
+    /// Iterates over the runs that are held in memory, in whole or in part. The address tells
+    /// whether two caches share a run.
     pub(crate) fn held_runs(&self) -> impl Iterator<Item = (*const R, &R)> {
         let shared = self.shared.iter().map(|span| &*span.run);
         let runs = shared.chain(std::iter::once(&self.tail));

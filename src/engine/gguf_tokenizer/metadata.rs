@@ -1,4 +1,5 @@
-//! Reads the tokens from GGUF metadata: their texts, kinds and scores, and those added to each text.
+//! Reads the tokens from GGUF metadata: their texts, kinds and scores, and those added to each
+//! text.
 //!
 //! The keys and numbers follow the GGUF specification and llama.cpp. Errors are strings, which the
 //! caller wraps into an `EngineError`.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::generation::formatting::{code_point, is_invisible};
 use crate::generation::{Piece, PieceKind};
 
-/// Escapes a text for HTML, inside elements and quoted attributes. Invisible characters, which could
-/// reverse or hide what follows them, are shown as code points.
+/// Escapes a text for HTML, inside elements and quoted attributes. Invisible characters, which
+/// could reverse or hide what follows them, are shown as code points.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -40,7 +40,8 @@ pub(super) fn script_json(value: &serde_json::Value) -> String {
     safe
 }
 
-/// Returns an SVG document as a data URL for a quoted attribute. As an image it can neither run scripts nor load anything.
+/// Returns an SVG document as a data URL for a quoted attribute. As an image it can neither run
+/// scripts nor load anything.
 pub(super) fn data_url(svg: &str) -> String {
     let mut url = String::from("data:image/svg+xml,");
     for byte in svg.bytes() {

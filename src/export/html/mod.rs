@@ -1,7 +1,9 @@
-//! Runs as one self-contained HTML page: tinted tokens with a card for each, X-ray of any step, plots.
+//! Runs as one self-contained HTML page: tinted tokens with a card for each, X-ray of any step,
+//! plots.
 //!
-//! The page requests nothing, is complete without scripts and when printed, and treats whatever a model
-//! or a user wrote as text. Its plots are passed in as SVG, because this module does not draw.
+//! The page requests nothing, is complete without scripts and when printed, and treats whatever a
+//! model or a user wrote as text. Its plots are passed in as SVG, because this module does not
+//! draw.
 
 mod escape;
 mod steps;
@@ -16,8 +18,8 @@ use crate::generation::{FinishReason, Generation, PromptRecord, Step};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The hash of the script. The page's policy lets this script run and no other, even if something on
-/// the page were not escaped. A test compares it with the script.
+/// The hash of the script. The page's policy lets this script run and no other, even if something
+/// on the page were not escaped. A test compares it with the script.
 const SCRIPT_HASH: &str = "sha256-gPvVh/Yr1gBxlf+Xi//ciH13ahu5Z/XwSD7mBRgMMJY=";
 
 /// A plot on the page, as SVG for either theme.

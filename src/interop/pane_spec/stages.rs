@@ -137,7 +137,8 @@ fn set<T>(
     Ok(())
 }
 
-/// Takes a number. One that would be rounded to 0 is an error, because 0 often has a special meaning.
+/// Takes a number. One that would be rounded to 0 is an error, because 0 often has a special
+/// meaning.
 fn decimal(example: &str, words: &mut Words) -> Result<f32, PaneSpecError> {
     let number: f32 = words.number("a number", example)?;
     let written = &words.last.text;

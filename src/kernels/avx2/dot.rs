@@ -101,8 +101,8 @@ pub(super) fn add_biased<D: Dot, const N: usize>(
 }
 
 /// Returns the accumulator unchanged. The compiler can't move the products of later columns before
-/// this point; otherwise it multiplies all columns by one row after another, and then the weights of
-/// a block do not fit into the registers.
+/// this point; otherwise it multiplies all columns by one row after another, and then the weights
+/// of a block do not fit into the registers.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn in_order(mut sum: __m256i) -> __m256i {

@@ -45,8 +45,8 @@ impl AppState {
         texts.filter(|text| text.home == id).count()
     }
 
-    /// Shows the text that the pane showed before its current one. Repeating it walks through all of
-    /// them.
+    /// Shows the text that the pane showed before its current one. Repeating it walks through all
+    /// of them.
     pub(super) fn show_earlier(&mut self, id: PaneId) -> Vec<Effect> {
         let texts = self.kept_texts.texts().iter();
         let own: Vec<GenerationId> = texts

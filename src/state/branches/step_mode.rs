@@ -86,8 +86,8 @@ impl AppState {
         upcoming.step.as_ref().filter(|_| is_valid)
     }
 
-    /// Returns the place of the pane whose next token the user can pick: the one that steps alone, or
-    /// else the selected one.
+    /// Returns the place of the pane whose next token the user can pick: the one that steps alone,
+    /// or else the selected one.
     pub fn sampler_place(&self) -> Option<usize> {
         if !self.step_mode {
             return None;

@@ -1,5 +1,5 @@
-//! How models compute: the choice of device, precision, KV cache type, rounding of inputs and thread
-//! count.
+//! How models compute: the choice of device, precision, KV cache type, rounding of inputs and
+//! thread count.
 
 use std::num::NonZeroUsize;
 

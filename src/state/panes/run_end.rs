@@ -95,7 +95,8 @@ impl AppState {
         }
     }
 
-    /// Returns the token at which the texts first diverge, in the first pane that leaves the others.
+    /// Returns the token at which the texts first diverge, in the first pane that leaves the
+    /// others.
     fn fork(&self) -> Option<Pin> {
         if !are_comparable(&self.generations()) {
             return None;

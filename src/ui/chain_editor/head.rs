@@ -91,8 +91,8 @@ fn chain_menu_ui(ui: &mut Ui, pane: &Pane, commands: &mut Vec<Command>) {
     });
 }
 
-/// Draws the number of candidates that the model passes to the chain, and the token that "here" in the
-/// rows below refers to.
+/// Draws the number of candidates that the model passes to the chain, and the token that "here" in
+/// the rows below refers to.
 pub(super) fn model_row_ui(ui: &mut Ui, n_candidates: usize, here: Option<&str>) {
     let theme = Theme::of(ui);
     ui.horizontal(|ui| {

@@ -32,8 +32,8 @@ impl<'a> Live<'a> {
         })
     }
 
-    /// Describes what the stage at this index does: how many candidates it keeps, or how the entropy
-    /// changes. Returns `None` if the stage is muted.
+    /// Describes what the stage at this index does: how many candidates it keeps, or how the
+    /// entropy changes. Returns `None` if the stage is muted.
     pub(super) fn effect(&self, index: usize) -> Option<String> {
         let columns = &self.table.columns;
         let is_stage = |column: &XrayColumn| matches!(&column.at, XrayPlace::Stage { index: at, .. } if *at == index);

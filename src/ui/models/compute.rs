@@ -1,4 +1,5 @@
-//! The footer of the models dialog: device, precision, KV cache type, rounding of inputs and threads.
+//! The footer of the models dialog: device, precision, KV cache type, rounding of inputs and
+//! threads.
 
 use std::num::NonZeroUsize;
 

@@ -44,7 +44,8 @@ pub(super) struct Xray<'a> {
     pub coin_draggable: bool,
     /// Whether it is drawn for a picture, without buttons.
     pub is_picture: bool,
-    /// The pane's id and the step. When they or the chosen candidate change, the table scrolls to it.
+    /// The pane's id and the step. When they or the chosen candidate change, the table scrolls to
+    /// it.
     pub step: (u32, usize),
 }
 

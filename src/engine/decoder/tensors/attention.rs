@@ -32,7 +32,8 @@ impl TensorAttention {
         Self { shape }
     }
 
-    /// Returns some heads of all rows, normed if the layer has head norms: `[heads, rows, head_dim]`.
+    /// Returns some heads of all rows, normed if the layer has head norms: `[heads, rows,
+    /// head_dim]`.
     fn heads(
         &self,
         qkv: &Tensor,

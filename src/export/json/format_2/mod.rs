@@ -8,10 +8,11 @@
 //!   the logits: exp(logit − first logit − `ln_mass`).
 //! - `survivors`, the tokens after the chain, leaves out what equals the head.
 //! - A stage without `probs` left the probabilities with which the token was drawn.
-//! - `text`, `metrics` and the settings' `summary` follow from the rest. They are for readers of the
-//!   file and are ignored when it is opened.
+//! - `text`, `metrics` and the settings' `summary` follow from the rest. They are for readers of
+//!   the file and are ignored when it is opened.
 //!
-//! Unknown fields are refused by name, so that nothing is lost when a file is opened and saved again.
+//! Unknown fields are refused by name, so that nothing is lost when a file is opened and saved
+//! again.
 
 mod detail;
 mod known;

@@ -121,8 +121,8 @@ fn passes_over(chain: &ChainConfig) -> bool {
     chain.selector == Selector::Greedy && !chain.active().any(Filter::cuts)
 }
 
-/// Returns a candidate's probability after the last stage that is on, `Some(None)` if it was filtered
-/// out, or `None` if it is unknown.
+/// Returns a candidate's probability after the last stage that is on, `Some(None)` if it was
+/// filtered out, or `None` if it is unknown.
 #[expect(
     clippy::option_option,
     reason = "unknown and filtered out are different answers"

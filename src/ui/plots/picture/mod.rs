@@ -80,7 +80,8 @@ impl PicturePlot<'_> {
 /// The margin around the plot, in points.
 const MARGIN: f32 = 20.0;
 
-/// The space above the caption, and the height around a plot with a caption of two lines, in points.
+/// The space above the caption, and the height around a plot with a caption of two lines, in
+/// points.
 const CAPTION_GAP: f32 = 12.0;
 const AROUND: f32 = 2.0 * MARGIN + CAPTION_GAP + 32.0;
 

@@ -38,8 +38,8 @@ pub struct Pixels {
     pub rgba: Vec<u8>,
 }
 
-/// Rasterizes a drawing at `scale` pixels per point and encodes it as PNG; a scale of 2 or 3 is sharp in
-/// print.
+/// Rasterizes a drawing at `scale` pixels per point and encodes it as PNG; a scale of 2 or 3 is
+/// sharp in print.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
     let encoded = rasterized(svg, scale)?.encode_png();
     encoded.map_err(|error| PictureError::EncodingFailed {

@@ -25,8 +25,9 @@ pub struct View {
     pub style: PictureStyle,
 }
 
-/// Renders a picture of these panes as SVG, at its usual size. A pane's index determines its letter,
-/// so panes without text keep their place in the list. The X-ray shows the step as it was recorded.
+/// Renders a picture of these panes as SVG, at its usual size. A pane's index determines its
+/// letter, so panes without text keep their place in the list. The X-ray shows the step as it was
+/// recorded.
 pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
     let mut score = ScoreData::capped(panes, view.measure, view.cap);
     score.in_one = view.in_one;
@@ -89,7 +90,8 @@ fn size([width, height]: [f32; 2], wanted: Option<u16>) -> [f32; 2] {
     }
 }
 
-/// Encodes an SVG drawing as the bytes of a file. An SVG has no pixels, so the scale is that of a PNG.
+/// Encodes an SVG drawing as the bytes of a file. An SVG has no pixels, so the scale is that of a
+/// PNG.
 pub fn encode(
     drawing: &str,
     format: PictureFormat,

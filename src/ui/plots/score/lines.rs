@@ -1,5 +1,5 @@
-//! The score in one plot: one line per pane over the same positions, to compare texts with each other
-//! (the figure of Holtzman et al. 2019, "The Curious Case of Neural Text Degeneration").
+//! The score in one plot: one line per pane over the same positions, to compare texts with each
+//! other (the figure of Holtzman et al. 2019, "The Curious Case of Neural Text Degeneration").
 
 use egui::{Align2, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
 use egui_plot::{
@@ -22,8 +22,8 @@ use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
 const LINE: f32 = 1.5;
 const SELECTED: f32 = 2.0;
 
-/// The longest texts whose lines are dashed. On more crowded lines the dashes can't be told apart; the
-/// mark and the badge at the end still name the pane.
+/// The longest texts whose lines are dashed. On more crowded lines the dashes can't be told apart;
+/// the mark and the badge at the end still name the pane.
 const MAX_DASHED: usize = 120;
 
 /// The value of an impossible token, in bits, which has no finite surprise.
