@@ -249,7 +249,7 @@ impl Here {
         places: &[usize],
         index: usize,
     ) -> Option<String> {
-        let letters: Vec<String> = places.iter().map(|at| pane_letter(*at).into()).collect();
+        let letters: Vec<String> = places.iter().map(|at| pane_letter(*at)).collect();
         let who = listed(&letters);
         let is_one = places.len() == 1;
         let verb = |one: &'static str, more: &'static str| if is_one { one } else { more };

@@ -11,7 +11,8 @@ use super::console;
 use super::failure::Failure;
 use super::files::{check_file, export_run, json_file, prepare_folder, write_file};
 use super::interrupt::Interrupt;
-use super::pane_run::{Console, Pane, Task, model_source, run_panes};
+use super::model::ModelArgument;
+use super::pane_run::{Console, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::text_output::{TextOutput, error_of};
@@ -45,10 +46,8 @@ pub(super) struct Arguments {
     )]
     system: Option<String>,
 
-    /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors; by default the
-    /// built-in model
-    #[arg(long, value_name = "PATH")]
-    model: Option<PathBuf>,
+    #[command(flatten)]
+    model: ModelArgument,
 
     #[command(flatten)]
     compute: ComputeArguments,
@@ -94,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     arguments.check_output_paths().map_err(Failure::run)?;
     let task = Task::Generate(arguments.prompt()?);
-    let source = model_source(arguments.model.clone());
+    let source = arguments.model.source();
     let compute = arguments.compute;
     let mut console = Console {
         progress: Progress::new(),

@@ -17,6 +17,7 @@ mod hub;
 mod inputs;
 mod inspect;
 mod interrupt;
+mod model;
 mod named_value;
 mod pane_run;
 mod panes;

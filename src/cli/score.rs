@@ -13,7 +13,8 @@ use super::failure::Failure;
 use super::files::{check_file, export_run, json_file, prepare_folder, write_file};
 use super::generate::{is_aborted, report_error, report_failures, text_from};
 use super::interrupt::Interrupt;
-use super::pane_run::{Console, Pane, Task, model_source, run_panes};
+use super::model::ModelArgument;
+use super::pane_run::{Console, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::text_output::{TextOutput, error_of};
@@ -36,10 +37,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N")]
     first: Option<usize>,
 
-    /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors; by default the
-    /// built-in model
-    #[arg(long, value_name = "PATH")]
-    model: Option<PathBuf>,
+    #[command(flatten)]
+    model: ModelArgument,
 
     #[command(flatten)]
     compute: ComputeArguments,
@@ -66,7 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         text: arguments.text()?,
         n_first: arguments.first,
     };
-    let source = model_source(arguments.model.clone());
+    let source = arguments.model.source();
     let mut console = Console {
         progress: Progress::new(),
         texts: TextOutput::off(),
@@ -218,7 +217,7 @@ fn table(texts: &[&Generation]) -> String {
             let step = text.steps.get(index);
             step.is_some_and(|step| !step.trace.draw.was_possible())
         });
-        let letters = cut_in.map(|(place, _)| pane_letter(place).to_string());
+        let letters = cut_in.map(|(place, _)| pane_letter(place));
         row(index, step, letters.collect::<Vec<_>>().join(" "))
     }));
     let mut widths = [0; 7];

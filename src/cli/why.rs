@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Finds a pane by its letter or name.
 fn place(generations: &[Generation], pane: &str) -> Result<usize, Failure> {
     let is_named = |(place, text): (usize, &Generation)| {
-        pane.eq_ignore_ascii_case(&pane_letter(place).to_string()) || pane == text.name
+        pane.eq_ignore_ascii_case(&pane_letter(place)) || pane == text.name
     };
     let mut texts = generations.iter().enumerate();
     texts.position(is_named).ok_or_else(|| {

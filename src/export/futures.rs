@@ -10,10 +10,10 @@ const COLUMNS: [&str; 7] = [
 ];
 
 /// The futures of one pane.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct PaneFutures<'a> {
     /// The pane's letter.
-    pub pane: char,
+    pub pane: String,
     pub plan: &'a FuturesPlan,
     pub futures: &'a [Future],
     pub vocabulary: &'a Vocabulary,
@@ -41,7 +41,7 @@ fn row(pane: &PaneFutures<'_>, settings: &str, future: &Future) -> [String; 7] {
     let visible = pieces.filter(|piece| piece.kind == PieceKind::Text);
     let bytes: Vec<u8> = visible.flat_map(|piece| piece.bytes).collect();
     [
-        pane.pane.to_string(),
+        pane.pane.clone(),
         settings.to_owned(),
         pane.plan.seed_of(future.index).to_string(),
         (future.index + 1).to_string(),
@@ -75,7 +75,7 @@ mod tests {
             finish,
         };
         let table = render_futures(&[PaneFutures {
-            pane: 'B',
+            pane: "B".to_owned(),
             plan: &plan,
             futures: &[
                 future(0, FinishReason::MaxTokens),

@@ -1,6 +1,7 @@
 //! Grouping generations into runs: the same prompt continued by the same model.
 
 use crate::generation::Generation;
+use crate::generation::formatting::pane_letter;
 
 /// Generations that can be compared because the same model read the same tokens for all of them.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ pub(super) fn runs<'a>(panes: &[Option<&'a Generation>]) -> Vec<Run<'a>> {
         let Some(generation) = *generation else {
             continue;
         };
-        let pane = (letters(index), generation);
+        let pane = (pane_letter(index), generation);
         match runs.iter_mut().find(|run| same_run(run.first, generation)) {
             Some(run) => run.panes.push(pane),
             None => runs.push(Run {
@@ -38,24 +39,4 @@ pub(super) fn same_run(a: &Generation, b: &Generation) -> bool {
         && first.text == second.text
         && first.chat == second.chat
         && first.tokens == second.tokens
-}
-
-/// Returns the letters of the generation at this index: A to Z, then AA, AB and so on.
-pub(super) fn letters(index: usize) -> String {
-    let last = char::from(b'A' + (index % 26) as u8);
-    match (index / 26).checked_sub(1) {
-        Some(before) => letters(before) + &last.to_string(),
-        None => last.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::letters;
-
-    #[test]
-    fn letters_continue_after_z() {
-        let shown = [0, 3, 25, 26, 51, 52, 701, 702].map(letters);
-        assert_eq!(shown, ["A", "D", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]);
-    }
 }

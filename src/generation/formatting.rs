@@ -92,9 +92,13 @@ pub fn grouped(n: f64) -> String {
     grouped
 }
 
-/// Returns the letter of the pane at this position: A for the first.
-pub fn pane_letter(place: usize) -> char {
-    char::from(b'A' + (place % 26) as u8)
+/// Returns the letter of the pane at this position: A to Z, then AA, AB and so on.
+pub fn pane_letter(place: usize) -> String {
+    let last = char::from(b'A' + (place % 26) as u8);
+    match (place / 26).checked_sub(1) {
+        Some(before) => pane_letter(before) + &last.to_string(),
+        None => last.to_string(),
+    }
 }
 
 /// Formats a token as a quoted word.

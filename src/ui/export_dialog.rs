@@ -5,7 +5,8 @@ use egui::{Id, Modal, ScrollArea, Ui};
 use super::fonts::Face;
 use super::run_folder;
 use super::theme::Theme;
-use super::widgets::{Button, checkbox, hint_ui, letter};
+use super::widgets::{Button, checkbox, hint_ui};
+use crate::generation::formatting::pane_letter;
 use crate::state::{AppState, Command, Document, PathPurpose};
 
 const WIDTH: f32 = 520.0;
@@ -46,7 +47,7 @@ fn panes_ui(ui: &mut Ui, state: &mut AppState) {
         .filter_map(|(place, pane)| {
             let n_tokens = pane.generation()?.steps.len();
             let name = &pane.settings.name;
-            let label = format!("{} · {name} · {n_tokens} tokens", letter(place));
+            let label = format!("{} · {name} · {n_tokens} tokens", pane_letter(place));
             Some((pane.id, label))
         })
         .collect();

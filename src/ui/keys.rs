@@ -147,8 +147,8 @@ fn page_keys_ui(ui: &Ui, commands: &mut Vec<Command>) {
     }
 }
 
-/// The keys 1 to 9, and 0.
-const DIGITS: [Key; N_PICKS] = [
+/// The keys 1 to 9, which pick a token by its rank.
+pub(super) const DIGITS: [Key; N_PICKS] = [
     Key::Num1,
     Key::Num2,
     Key::Num3,

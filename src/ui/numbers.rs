@@ -7,9 +7,10 @@ use super::formatting::{grouped, speed};
 use super::numbers_tokens::{ranks_ui, tokens_ui};
 use super::text_measures::{cost_label, measure_rows};
 use super::theme::Theme;
-use super::widgets::{SMALL_BADGE, badge, letter};
+use super::widgets::{SMALL_BADGE, badge};
 use crate::analysis::{Metrics, Prices};
 use crate::decoding::{Selector, TokenId};
+use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Step, Vocabulary};
 use crate::state::{AppState, Pane};
 
@@ -175,7 +176,7 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
     };
     let title = format!(
         "Pane {}, token {} of {}: {}",
-        letter(place),
+        pane_letter(place),
         index + 1,
         generation.steps.len(),
         draw_label(step, generation.config.chain.selector)

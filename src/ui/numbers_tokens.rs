@@ -5,9 +5,10 @@ use egui::{Grid, Ui};
 
 use super::formatting::{grouped, token_word};
 use super::numbers::{ROW, cell_ui, heading_ui, percent, value_ui};
-use super::widgets::{SMALL_BADGE, badge, letter};
+use super::widgets::{SMALL_BADGE, badge};
 use crate::analysis::trend::{KeptMass, RANK_BINS, rank_counts, token_millis};
 use crate::generation::Generation;
+use crate::generation::formatting::pane_letter;
 use crate::state::{AppState, Pane};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
@@ -29,7 +30,7 @@ pub(super) fn tokens_ui(ui: &mut Ui, state: &AppState) {
     let start = end.saturating_sub(N_TOKENS);
     let title = format!(
         "Pane {}, tokens {} to {end} of {n}",
-        letter(place),
+        pane_letter(place),
         start + 1
     );
     cell_ui(

@@ -12,8 +12,9 @@ use super::icons::{Icon, icon_button};
 use super::order_menu::{order_words, sentences_ui};
 use super::pane::PaneFrame;
 use super::theme::Theme;
-use super::widgets::{BADGE, Chip, badge, letter, menu_item};
+use super::widgets::{BADGE, Chip, badge, menu_item};
 use crate::analysis::dialects::spoken;
+use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, PaneSettings};
 use crate::interop::tools::Tool;
 use crate::state::{
@@ -56,7 +57,7 @@ pub(super) fn header_ui(
             if let Some(id) = id.filter(|_| running) {
                 stop_ui(ui, place, id, commands);
             } else {
-                let name = format!("More actions for pane {}", letter(place));
+                let name = format!("More actions for pane {}", pane_letter(place));
                 let response = icon_button(ui, Icon::More, &name);
                 Popup::menu(&response)
                     .width(MENU_WIDTH)
@@ -108,7 +109,7 @@ fn name_ui(ui: &mut Ui, place: usize, pane: &mut Pane, max_width: f32) {
         .margin(egui::Margin::ZERO)
         .align(egui::Align2::LEFT_CENTER)
         .desired_width(width);
-    let label = format!("Name of pane {}", letter(place));
+    let label = format!("Name of pane {}", pane_letter(place));
     let response = ui.add_sized(vec2(width, 28.0), edit).accessible_name(label);
     super::widgets::focus_ring(ui, &response, 4);
     let response = if is_cut {
@@ -172,7 +173,7 @@ fn chain_ui(
     } else {
         spoken(chain).filter(|_| !is_invalid).unwrap_or_default()
     };
-    let name = format!("How {} chooses", letter(place));
+    let name = format!("How {} chooses", pane_letter(place));
     let id = editor_id(pane.id);
     let is_open = Popup::is_id_open(ui, id);
     let max_width = (ui.available_width() - MENU_BUTTON).max(60.0);
@@ -221,7 +222,7 @@ pub(super) fn chip_words(chain: &str) -> String {
 }
 
 fn stop_ui(ui: &mut Ui, place: usize, id: PaneId, commands: &mut Vec<Command>) {
-    let name = format!("Stop pane {}", letter(place));
+    let name = format!("Stop pane {}", pane_letter(place));
     if icon_button(ui, Icon::Stop, &name).clicked() {
         commands.push(Command::Stop(id));
     }

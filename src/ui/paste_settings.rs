@@ -5,8 +5,9 @@ use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
 
 use super::fonts::Face;
 use super::theme::Theme;
-use super::widgets::{Button, Notice, NoticeKind, checkbox, field_frame, letter};
+use super::widgets::{Button, Notice, NoticeKind, checkbox, field_frame};
 use crate::analysis::dialects::spoken;
+use crate::generation::formatting::pane_letter;
 use crate::interop::tools::{ImportedSettings, Tool};
 use crate::state::{AppState, Command, Paste, PasteCommand, capitalize};
 
@@ -28,7 +29,7 @@ pub(super) fn paste_settings_ui(ui: &Ui, state: &mut AppState, commands: &mut Ve
         ui.spacing_mut().item_spacing.y = 8.0;
         let theme = Theme::of(ui);
         let title = match place {
-            Some(place) => format!("Paste settings for pane {}", letter(place)),
+            Some(place) => format!("Paste settings for pane {}", pane_letter(place)),
             None => "Paste settings".to_owned(),
         };
         ui.label(Face::Title.text(title).color(theme.text_1));

@@ -10,9 +10,8 @@ use super::keys::{finish_typing, shortcut_words};
 use super::layout::Breakpoint;
 use super::seed_field::seed_field_ui;
 use super::theme::Theme;
-use super::widgets::{
-    Button, Chip, checkbox, editor_popup, field_frame, hint_ui, letter, menu_item,
-};
+use super::widgets::{Button, Chip, checkbox, editor_popup, field_frame, hint_ui, menu_item};
+use crate::generation::formatting::pane_letter;
 use crate::generation::{EndOfText, Limits};
 use crate::state::{AppState, BranchCommand, Command, PaneId};
 
@@ -107,7 +106,7 @@ fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 /// Draws which panes step, and the way out.
 fn step_chips_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let pane_words = |place: usize| format!("Only {}", letter(place));
+    let pane_words = |place: usize| format!("Only {}", pane_letter(place));
     let alone = state.step_pane.and_then(|id| state.place_of(id));
     let words = alone.map_or_else(|| "All panes".to_owned(), pane_words);
     let chip = ui.add(Chip::new(&words).name("Which panes step").chevron());

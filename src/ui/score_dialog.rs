@@ -5,7 +5,8 @@ use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
 use super::fonts::Face;
 use super::formatting::grouped;
 use super::theme::Theme;
-use super::widgets::{Button, checkbox, field_frame, hint_ui, letter};
+use super::widgets::{Button, checkbox, field_frame, hint_ui};
+use crate::generation::formatting::pane_letter;
 use crate::state::{
     AppState, BranchTarget, Command, MAX_PANES, ScoreCommand, ScoreDialog, ScoreReadiness,
 };
@@ -89,7 +90,7 @@ fn target_ui(ui: &mut Ui, place: Option<usize>, can_add_pane: bool, dialog: &mut
     } else {
         BranchTarget::InPlace
     };
-    let letter = place.map(letter).unwrap_or_default();
+    let letter = place.map(pane_letter).unwrap_or_default();
     let hint = if can_add_pane {
         format!("The settings of {letter} decide which tokens count as cut")
     } else {

@@ -63,7 +63,7 @@ impl fmt::Display for Verdict {
                 )
             }
             Self::Different { panes, step } => {
-                let letters = panes.iter().map(|pane| pane_letter(*pane).to_string());
+                let letters = panes.iter().map(|pane| pane_letter(*pane));
                 let letters: Vec<String> = letters.collect();
                 let verb = if panes.len() == 1 {
                     "diverges"

@@ -32,17 +32,15 @@ use super::compute::{ComputeArguments, cpu_fallback_note};
 use super::console;
 use super::failure::Failure;
 use super::files::{check_file, json_file, write_file};
-use super::pane_run::model_source;
+use super::model::ModelArgument;
 use super::progress::Progress;
 use crate::engine::{Compute, Session, Synthetic, memory_with_cache, resident_memory};
 
 /// The arguments of `quartet bench`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors; by default the
-    /// built-in model
-    #[arg(long, value_name = "PATH")]
-    model: Option<PathBuf>,
+    #[command(flatten)]
+    model: ModelArgument,
 
     #[command(flatten)]
     compute: ComputeArguments,
@@ -153,7 +151,7 @@ fn bench_model(arguments: &Arguments) -> BenchModel {
     let synthetic = shape.and_then(|shape| Synthetic::find(shape, &arguments.quant, SEED));
     match synthetic {
         Some(synthetic) => BenchModel::Synthetic(synthetic),
-        None => BenchModel::Real(model_source(arguments.model.clone())),
+        None => BenchModel::Real(arguments.model.source()),
     }
 }
 

@@ -9,10 +9,10 @@ mod escape;
 mod steps;
 
 use self::escape::{Look, data_url, escaped, script_json, shown};
-use super::runs::{letters, runs};
+use super::runs::runs;
 use super::settings_words;
 use crate::analysis::{Metrics, TextMetrics, TextScore, TokenScale};
-use crate::generation::formatting::{grouped, percent, speed};
+use crate::generation::formatting::{grouped, pane_letter, percent, speed};
 use crate::generation::{FinishReason, Generation, PromptRecord, Step};
 
 const STYLE: &str = include_str!("page.css");
@@ -166,7 +166,7 @@ fn push_controls(page: &mut String) {
 }
 
 fn push_pane(page: &mut String, place: usize, text: &Generation) {
-    let letter = letters(place);
+    let letter = pane_letter(place);
     let color = steps::color(place);
     line(
         page,
@@ -305,7 +305,7 @@ fn push_figures(page: &mut String, texts: &[(usize, &Generation)]) {
             &format!(
                 "<tr><td><span class=\"badge p{}\">{}</span> {}</td><td>{}</td>{}<td>{}</td></tr>",
                 steps::color(*place),
-                letters(*place),
+                pane_letter(*place),
                 escaped(&text.name),
                 escaped(&settings_line(text)),
                 numbers.concat(),

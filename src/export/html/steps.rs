@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::super::runs::letters;
 use super::escape::shown;
 use crate::decoding::{Picked, TokenId, Trace};
+use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece, Step, Vocabulary};
 
 /// How many candidates of a step the page holds, besides the token itself.
@@ -39,7 +39,7 @@ fn pane(place: usize, generation: &Generation, words: &mut Words) -> Value {
         .map(|step| step_data(step, &stages, vocabulary, words))
         .collect();
     json!({
-        "letter": letters(place),
+        "letter": pane_letter(place),
         "color": color(place),
         "columns": columns,
         "steps": steps,

@@ -2,7 +2,7 @@
 
 use crate::decoding::{ChainConfig, Selector, Stage};
 use crate::generation::PaneSettings;
-use crate::generation::formatting::pane_letter as letter;
+use crate::generation::formatting::pane_letter;
 use crate::state::PaneId;
 
 /// Everything that undo restores: the panes with their settings, and the shared seed.
@@ -61,8 +61,14 @@ fn of_panes(before: &Snapshot, after: &Snapshot) -> Option<Change> {
     }
     let (added, removed) = (missing_in(before, after), missing_in(after, before));
     match (added.as_slice(), removed.as_slice()) {
-        ([place], []) => Some(Change::action(format!("pane {} added", letter(*place)))),
-        ([], [place]) => Some(Change::action(format!("pane {} removed", letter(*place)))),
+        ([place], []) => Some(Change::action(format!(
+            "pane {} added",
+            pane_letter(*place)
+        ))),
+        ([], [place]) => Some(Change::action(format!(
+            "pane {} removed",
+            pane_letter(*place)
+        ))),
         ([], []) => of_one_pane(before, after),
         _ => None,
     }
@@ -82,10 +88,11 @@ fn of_one_pane(before: &Snapshot, after: &Snapshot) -> Option<Change> {
     let pairs = before.panes.iter().zip(&after.panes).enumerate();
     let mut changed = pairs.filter(|(_, (before, after))| before != after);
     let (place, ((old_id, old), (new_id, new))) = changed.next()?;
-    (old_id == new_id && changed.next().is_none()).then(|| of_settings(old, new, letter(place)))
+    (old_id == new_id && changed.next().is_none())
+        .then(|| of_settings(old, new, &pane_letter(place)))
 }
 
-fn of_settings(before: &PaneSettings, after: &PaneSettings, pane: char) -> Change {
+fn of_settings(before: &PaneSettings, after: &PaneSettings, pane: &str) -> Change {
     match (before.chain == after.chain, before.seed == after.seed) {
         (true, true) => Change::value_edit(format!("name of {pane}")),
         (true, false) => Change::value_edit(format!("seed of {pane}")),
@@ -95,7 +102,7 @@ fn of_settings(before: &PaneSettings, after: &PaneSettings, pane: char) -> Chang
     }
 }
 
-fn of_chain(before: &ChainConfig, after: &ChainConfig, pane: char) -> Option<Change> {
+fn of_chain(before: &ChainConfig, after: &ChainConfig, pane: &str) -> Option<Change> {
     if before.stages == after.stages {
         return of_selector(before.selector, after.selector, pane);
     }
@@ -121,7 +128,7 @@ fn of_chain(before: &ChainConfig, after: &ChainConfig, pane: char) -> Option<Cha
     }
 }
 
-fn of_stage(before: &Stage, after: &Stage, pane: char) -> Option<Change> {
+fn of_stage(before: &Stage, after: &Stage, pane: &str) -> Option<Change> {
     if before.filter == after.filter {
         let action = if after.enabled {
             "unmuted in"
@@ -155,7 +162,7 @@ fn moved_stage<'a>(before: &'a [Stage], after: &[Stage]) -> Option<&'a Stage> {
     None
 }
 
-fn of_selector(before: Selector, after: Selector, pane: char) -> Option<Change> {
+fn of_selector(before: Selector, after: Selector, pane: &str) -> Option<Change> {
     if before == after {
         return None;
     }
@@ -167,7 +174,7 @@ fn of_selector(before: Selector, after: Selector, pane: char) -> Option<Change> 
     })
 }
 
-fn stage_action(stage: &Stage, action: &str, pane: char) -> Change {
+fn stage_action(stage: &Stage, action: &str, pane: &str) -> Change {
     Change::action(format!(
         "{} {action} {pane}",
         sentence_case(stage.filter.name())

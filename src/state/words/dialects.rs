@@ -3,7 +3,7 @@
 use crate::analysis::dialects::explain_differences;
 use crate::analysis::{Divergence, first_divergence};
 use crate::generation::Generation;
-use crate::generation::formatting::pane_letter as letter;
+use crate::generation::formatting::pane_letter;
 use crate::state::AppState;
 
 /// Returns why the text of this pane diverges from those of other panes with the same parameters,
@@ -40,9 +40,8 @@ fn reasons(state: &AppState, place: usize, other: usize) -> Vec<String> {
     if !diverges {
         return Vec::new();
     }
-    let letters = [place, other].map(letter);
-    let names = letters.map(|letter| format!("pane {letter}"));
-    let [first, second] = letters;
+    let [first, second] = [place, other].map(pane_letter);
+    let names = [&first, &second].map(|letter| format!("pane {letter}"));
     explain_differences([&one.config.chain, &two.config.chain], names)
         .into_iter()
         .map(|reason| format!("{first} and {second}: {reason}."))

@@ -1,7 +1,7 @@
 //! The sentence that says where the panes diverge, and which tokens they picked there.
 
 use crate::analysis::Divergence;
-use crate::generation::formatting::pane_letter as letter;
+use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Step, listed};
 use crate::state::AppState;
 use crate::state::notice::capitalize;
@@ -42,7 +42,7 @@ fn given_words(texts: &[Option<&Generation>]) -> Option<String> {
     let given = (0..)
         .zip(texts)
         .filter(|(_, text)| text.is_some_and(Generation::is_scored));
-    let given: Vec<String> = given.map(|(place, _)| letter(place).to_string()).collect();
+    let given: Vec<String> = given.map(|(place, _)| pane_letter(place)).collect();
     let who = listed(&given);
     match given.len() {
         0 => None,
@@ -242,7 +242,7 @@ fn quoted(step: &Step) -> String {
 }
 
 fn letters(places: &[usize]) -> String {
-    let letters: Vec<String> = places.iter().map(|place| letter(*place).into()).collect();
+    let letters: Vec<String> = places.iter().map(|place| pane_letter(*place)).collect();
     listed(&letters)
 }
 

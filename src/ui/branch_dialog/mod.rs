@@ -12,28 +12,16 @@ use self::alternatives::{Alternative, alternative_ui, alternatives};
 use super::fonts::Face;
 use super::formatting::token_word;
 use super::icons::{Icon, icon_button};
-use super::keys::entered;
+use super::keys::{DIGITS, entered};
 use super::theme::Theme;
-use super::widgets::{Button, field_frame, hint_ui, letter, menu_item, switch_part};
+use super::widgets::{Button, field_frame, hint_ui, menu_item, switch_part};
 use crate::generation::Generation;
+use crate::generation::formatting::pane_letter;
 use crate::state::{
     AppState, BranchChange, BranchCommand, BranchDialog, BranchTarget, Command, MAX_PANES, Pane,
 };
 
 const WIDTH: f32 = 320.0;
-
-/// The keys of the alternatives, by their rank.
-const DIGITS: [Key; 9] = [
-    Key::Num1,
-    Key::Num2,
-    Key::Num3,
-    Key::Num4,
-    Key::Num5,
-    Key::Num6,
-    Key::Num7,
-    Key::Num8,
-    Key::Num9,
-];
 
 /// What the user chose, and where it goes if not to the popup's own target.
 struct Choice {
@@ -127,7 +115,10 @@ fn popup_ui(ui: &mut Ui, context: &Context<'_>, dialog: &mut BranchDialog) -> Op
     ui.spacing_mut().item_spacing.y = 4.0;
     let number = dialog.from.step + 1;
     ui.horizontal(|ui| {
-        let title = format!("Continue from token {number} of {}", letter(context.place));
+        let title = format!(
+            "Continue from token {number} of {}",
+            pane_letter(context.place)
+        );
         ui.label(Face::SmallMedium.text(title).color(theme.text_1));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             if icon_button(ui, Icon::Close, "Close").clicked() {
@@ -268,7 +259,7 @@ fn target_ui(ui: &mut Ui, context: &Context<'_>, target: &mut BranchTarget) {
         if switch_part(ui, "In place", *target == BranchTarget::InPlace).clicked() {
             *target = BranchTarget::InPlace;
         }
-        let words = format!("As new pane {}", letter(context.place + 1));
+        let words = format!("As new pane {}", pane_letter(context.place + 1));
         let selected = *target == BranchTarget::NewPane;
         let part = ui
             .add_enabled_ui(context.can_add_pane, |ui| switch_part(ui, &words, selected))

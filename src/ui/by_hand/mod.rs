@@ -14,9 +14,10 @@ use super::child_ui::child_ui;
 use super::fonts::Face;
 use super::pane_header::open_chain_editor;
 use super::theme::Theme;
-use super::widgets::{Chip, SMALL_BADGE, focus_ring, letter, paint_badge};
+use super::widgets::{Chip, SMALL_BADGE, focus_ring, paint_badge};
 use crate::analysis::xray::XrayTable;
 use crate::generation::Piece;
+use crate::generation::formatting::pane_letter;
 use crate::state::{AppState, Command};
 use crate::ui::xray::{Xray, sentence_ui, table_ui, toggled};
 
@@ -103,7 +104,7 @@ fn chain_ui(ui: &mut Ui, state: &mut AppState, with_history: bool) {
             return;
         };
         let chain = pane.settings.chain.to_string();
-        let name = format!("Change how {} chooses", letter(chosen));
+        let name = format!("Change how {} chooses", pane_letter(chosen));
         let share = if with_history { 0.4 } else { 1.0 };
         let max_width = (ui.available_width() * share).max(60.0);
         let chip = Chip::new(&chain).name(&name).max_width(max_width);
@@ -122,7 +123,7 @@ fn chain_ui(ui: &mut Ui, state: &mut AppState, with_history: bool) {
 fn pane_button_ui(ui: &mut Ui, place: usize, chosen: bool) -> Response {
     let theme = Theme::of(ui);
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(24.0), Sense::click());
-    let name = format!("Chain of pane {}", letter(place));
+    let name = format!("Chain of pane {}", pane_letter(place));
     response.widget_info(|| WidgetInfo::selected(Role::RadioButton, true, chosen, &name));
     if chosen || response.hovered() {
         ui.painter().rect_filled(rect, 6, theme.surface_3);

@@ -3,12 +3,13 @@
 use egui::{Align, Label, Layout, RectAlign, Ui};
 
 use crate::decoding::ChainConfig;
+use crate::generation::formatting::pane_letter;
 use crate::state::{AppState, Command, Pane};
 use crate::ui::fonts::Face;
 use crate::ui::formatting::grouped;
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::theme::Theme;
-use crate::ui::widgets::{Button, SMALL_BADGE, badge, inner_menu, letter, menu_item};
+use crate::ui::widgets::{Button, SMALL_BADGE, badge, inner_menu, menu_item};
 
 /// Draws the title of the editor and the commands for the whole chain.
 pub(super) fn head_ui(
@@ -22,7 +23,7 @@ pub(super) fn head_ui(
         ui.set_min_height(36.0);
         ui.add_space(4.0);
         badge(ui, place, SMALL_BADGE + 4.0);
-        let title = format!("How {} chooses", letter(place));
+        let title = format!("How {} chooses", pane_letter(place));
         ui.label(Face::Strong.text(title).color(Theme::of(ui).text_1));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 4.0;

@@ -29,7 +29,8 @@ use self::live::Live;
 use self::stages::{add_ui, stages_ui};
 use super::chain_panel::chain_panel_ui;
 use super::lint_notice::lint_notice_ui;
-use super::widgets::{is_inner_menu_open, letter};
+use super::widgets::is_inner_menu_open;
+use crate::generation::formatting::pane_letter;
 use crate::generation::{Vocabulary, needs_seed};
 use crate::state::{AppState, Command, PaneId};
 
@@ -88,7 +89,7 @@ pub(super) fn chain_editor_ui(
         .gap(8.0)
         .width(WIDTH)
         .close_behavior(close_behavior)
-        .accessible_name(format!("How {} chooses", letter(place)))
+        .accessible_name(format!("How {} chooses", pane_letter(place)))
         .show(|ui| {
             ui.set_width(WIDTH - 12.0);
             editor_ui(ui, place, state, commands);

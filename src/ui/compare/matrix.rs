@@ -4,11 +4,12 @@
 use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2};
 
 use crate::generation::Generation;
+use crate::generation::formatting::pane_letter;
 use crate::state::ComparedPair;
 use crate::ui::fonts::Face;
 use crate::ui::formatting::grouped;
 use crate::ui::theme::Theme;
-use crate::ui::widgets::{SMALL_BADGE, focus_ring, letter, paint_badge};
+use crate::ui::widgets::{SMALL_BADGE, focus_ring, paint_badge};
 
 /// The height of the title, and the side of the row and column of badges.
 const TITLE: f32 = 22.0;
@@ -174,7 +175,7 @@ impl Cell<'_> {
     }
 
     fn sentence(&self) -> String {
-        let [a, b] = self.pair.panes.map(letter);
+        let [a, b] = self.pair.panes.map(pane_letter);
         let Some(both) = &self.pair.comparison else {
             return format!("{a} and {b} have different prompts or models");
         };

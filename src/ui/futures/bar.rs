@@ -3,13 +3,14 @@
 
 use egui::{Popup, Ui};
 
+use crate::generation::formatting::pane_letter;
 use crate::state::{
     AppState, BranchesView, Command, Document, FUTURE_COUNTS, FUTURE_LENGTHS, FuturesCommand,
     FuturesFormat, PathPurpose,
 };
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::layout::Breakpoint;
-use crate::ui::widgets::{Button, Chip, letter, menu_item};
+use crate::ui::widgets::{Button, Chip, menu_item};
 
 /// Draws the controls from right to left.
 pub(in crate::ui) fn futures_bar_ui(
@@ -95,7 +96,11 @@ fn beside_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let Some(held) = state.futures_pane().map(|pane| pane.id) else {
         return;
     };
-    let name_of = |id| state.place_of(id).map_or('A', letter);
+    let name_of = |id| {
+        state
+            .place_of(id)
+            .map_or_else(|| pane_letter(0), pane_letter)
+    };
     let alone = format!("Only {}", name_of(held));
     let beside = state.futures_beside().map(|pane| pane.id);
     let value = match beside {

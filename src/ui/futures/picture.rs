@@ -7,10 +7,10 @@ use super::sentence::count_words;
 use super::tree::paint_tree;
 use super::words::paint_row;
 use super::{Shown, TITLE, heading};
+use crate::generation::formatting::pane_letter;
 use crate::state::FuturesRun;
 use crate::ui::child_ui::child_ui;
 use crate::ui::plots::picture::{Palette, Picture, PicturePlot, svg};
-use crate::ui::widgets::letter;
 
 /// The size of a picture of one pane, and the width that another adds, in points.
 const SIZE: [f32; 2] = [960.0, 640.0];
@@ -51,7 +51,7 @@ fn caption(futures: &FuturesPicture<'_>) -> String {
         let last = plan.seed_of(plan.n_futures.saturating_sub(1));
         parts.push(format!(
             "{}: {}, seeds {} to {last}, up to {} tokens",
-            letter(*place),
+            pane_letter(*place),
             plan.config.chain,
             plan.config.seed,
             plan.n_tokens
@@ -86,7 +86,7 @@ fn draw_pane(ui: &mut Ui, rect: Rect, shown: Shown<'_>) {
     let (title, rest) = rect.split_top_bottom_at_y(rect.top() + TITLE);
     let words = format!(
         "{}: what could follow ‘{}’",
-        letter(shown.place),
+        pane_letter(shown.place),
         run.quoted()
     );
     let facts = format!("{} · {}", run.plan().config.chain, count_words(run));

@@ -1,8 +1,10 @@
 //! What all plots share: the title row, the placeholder of an empty plot, and the style of axes.
 
 use egui::{Align2, Color32, Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
-use egui_plot::AxisHints;
+use egui_plot::{AxisHints, GridMark};
 
+use super::Target;
+use crate::generation::formatting::grouped;
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, paint_badge};
@@ -81,6 +83,24 @@ pub(super) fn axis<'a>(hints: AxisHints<'a>, theme: &Theme) -> AxisHints<'a> {
         .tick_label_color(theme.text_3)
         .tick_label_font(Face::Micro.font())
         .label_spacing(1.0..=1.01)
+}
+
+/// Returns the horizontal axis of tokens, which are counted from 1. Only pictures have room for
+/// its title.
+pub(super) fn token_axis<'a>(theme: &Theme, target: Target) -> AxisHints<'a> {
+    let hints = axis(AxisHints::new_x(), theme)
+        .min_thickness(20.0)
+        .formatter(|mark: GridMark, _| {
+            if mark.value < 0.5 {
+                String::new()
+            } else {
+                grouped(mark.value)
+            }
+        });
+    match target {
+        Target::Screen => hints,
+        Target::Picture => hints.label(axis_title("Token", theme)),
+    }
 }
 
 /// Styles the title of an axis.

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Painter, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 
+use crate::generation::formatting::pane_letter;
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
@@ -15,7 +16,7 @@ pub const SMALL_BADGE: f32 = 14.0;
 pub fn badge(ui: &mut Ui, index: usize, side: f32) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());
     response.widget_info(|| {
-        let name = format!("Pane {}", letter(index));
+        let name = format!("Pane {}", pane_letter(index));
         WidgetInfo::labeled(Role::Label, true, name)
     });
     paint_badge(ui.painter(), Theme::of(ui), rect, index);
@@ -31,13 +32,8 @@ pub fn paint_badge(painter: &Painter, theme: &Theme, rect: Rect, index: usize) {
     painter.text(
         rect.center(),
         Align2::CENTER_CENTER,
-        letter(index),
+        pane_letter(index),
         font,
         theme.pane_letter,
     );
-}
-
-/// Returns the letter of the pane at this index. The letters A to H repeat.
-pub fn letter(index: usize) -> char {
-    char::from(b'A' + (index % 8) as u8)
 }

@@ -11,37 +11,32 @@ const SMALL_SWATCH: Vec2 = vec2(14.0, 14.0);
 
 /// Shows the steps of a tint's scale, from expected to unexpected.
 pub fn legend(ui: &mut Ui, tint: Tint) {
-    if tint == Tint::None {
-        return;
-    }
-    ui.scope(|ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
-        let mut swatches: Vec<_> = tint.legend().into_iter().enumerate().collect();
-        if ui.layout().prefer_right_to_left() {
-            swatches.reverse();
-        }
-        for (step, range) in swatches {
-            swatch_ui(ui, range, Theme::of(ui).tint(tint, step));
-        }
-    });
+    steps_ui(ui, tint, swatch_ui);
 }
 
 /// Shows the steps of a tint's scale as swatches, each with its range as a tooltip.
 pub fn small_legend(ui: &mut Ui, tint: Tint) {
+    steps_ui(ui, tint, |ui, range, fill| {
+        let (rect, response) = ui.allocate_exact_size(SMALL_SWATCH, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, range));
+        paint_swatch(ui, rect, fill);
+        response.on_hover_text(range);
+    });
+}
+
+/// Shows each step of a tint's scale with `step_ui`, which takes its range and its fill.
+fn steps_ui(ui: &mut Ui, tint: Tint, step_ui: impl Fn(&mut Ui, &'static str, Color32)) {
     if tint == Tint::None {
         return;
     }
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        let mut swatches: Vec<_> = tint.legend().into_iter().enumerate().collect();
+        let mut steps: Vec<_> = tint.legend().into_iter().enumerate().collect();
         if ui.layout().prefer_right_to_left() {
-            swatches.reverse();
+            steps.reverse();
         }
-        for (step, range) in swatches {
-            let (rect, response) = ui.allocate_exact_size(SMALL_SWATCH, Sense::hover());
-            response.widget_info(|| WidgetInfo::labeled(Role::Label, true, range));
-            paint_swatch(ui, rect, Theme::of(ui).tint(tint, step));
-            response.on_hover_text(range);
+        for (step, range) in steps {
+            step_ui(ui, range, Theme::of(ui).tint(tint, step));
         }
     });
 }

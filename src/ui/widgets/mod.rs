@@ -19,7 +19,7 @@ mod progress;
 mod slider;
 mod switch;
 
-pub use badge::{BADGE, SMALL_BADGE, badge, letter, paint_badge};
+pub use badge::{BADGE, SMALL_BADGE, badge, paint_badge};
 pub use button::Button;
 pub use checkbox::checkbox;
 pub use chip::Chip;

@@ -8,15 +8,18 @@ use egui_plot::{
 
 use super::data::{ScoreData, ScoreLane};
 use crate::generation::Step;
+use crate::generation::formatting::pane_letter;
 use crate::state::ScoreMeasure;
 use crate::ui::fonts::Face;
 use crate::ui::formatting::token_word;
-use crate::ui::plots::frame::{TextRun, axis, axis_title, paint_text_within, row_rect, title_ui};
+use crate::ui::plots::frame::{
+    TextRun, axis, axis_title, paint_text_within, row_rect, title_ui, token_axis,
+};
 use crate::ui::plots::line_style::{dash, paint_marker, paint_sample};
 use crate::ui::plots::scale::{axis_steps, count, grouped, label_step, step_decimals};
 use crate::ui::plots::{PlotResponse, StepAt, Target};
 use crate::ui::theme::Theme;
-use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
+use crate::ui::widgets::{SMALL_BADGE, paint_badge};
 
 /// The width of a line, and of the line of the pane with the pinned token, in points.
 const LINE: f32 = 1.5;
@@ -99,15 +102,7 @@ fn marks(data: &ScoreData<'_>) -> (f64, u32) {
 fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, target: Target) -> Plot<'a> {
     let measure = data.measure;
     let (step, n_marks) = marks(data);
-    let mut x_axis = axis(AxisHints::new_x(), theme)
-        .min_thickness(20.0)
-        .formatter(|mark: GridMark, _| {
-            if mark.value < 0.5 {
-                String::new()
-            } else {
-                grouped(mark.value)
-            }
-        });
+    let x_axis = token_axis(theme, target);
     let decimals = step_decimals(step);
     let mut y_axis = axis(AxisHints::new_y(), theme)
         .min_thickness(30.0)
@@ -117,7 +112,6 @@ fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, target: Target) -> Plot<'a> {
             _ => format!("{:.decimals$}", mark.value),
         });
     if target == Target::Picture {
-        x_axis = x_axis.label(axis_title("Token", theme));
         let unit = match measure {
             ScoreMeasure::Surprise | ScoreMeasure::Entropy => ", bits",
             _ => "",
@@ -286,7 +280,11 @@ fn hover_ui(
     let values: Vec<String> = steps
         .map(|(pane, step)| {
             let value = data.value_label(data.measure.value(step));
-            format!("{} ‘{}’ {value}", letter(pane), token_word(&step.piece))
+            format!(
+                "{} ‘{}’ {value}",
+                pane_letter(pane),
+                token_word(&step.piece)
+            )
         })
         .collect();
     if !values.is_empty() {

@@ -11,14 +11,14 @@ mod tests;
 use std::ops::RangeInclusive;
 
 use egui::{PointerButton, Rect, Stroke, Ui, UiBuilder, Vec2, pos2};
-use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotTransform, PlotUi};
+use egui_plot::{Bar, BarChart, GridMark, HLine, Plot, PlotTransform, PlotUi};
 
 pub use self::data::{ScoreData, ScoreLane};
 use self::marks::{gutter_width, paint_end, paint_lane_head, paint_pin};
 pub(in crate::ui) use self::measure_choice::score_choice_ui;
 use self::pointer::hover_ui;
-use super::frame::{axis, axis_title, empty_ui, note_ui, title_ui};
-use super::scale::{count, grouped, label_step};
+use super::frame::{empty_ui, note_ui, title_ui, token_axis};
+use super::scale::{count, label_step};
 use super::{PlotResponse, Target};
 use crate::state::ScoreMeasure;
 use crate::ui::theme::Theme;
@@ -84,18 +84,7 @@ pub(super) fn draw(ui: &mut Ui, data: &ScoreData<'_>, target: Target) -> PlotRes
 }
 
 fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, target: Target) -> Plot<'a> {
-    let mut x_axis = axis(AxisHints::new_x(), theme)
-        .min_thickness(20.0)
-        .formatter(|mark: GridMark, _| {
-            if mark.value < 0.5 {
-                String::new()
-            } else {
-                grouped(mark.value)
-            }
-        });
-    if target == Target::Picture {
-        x_axis = x_axis.label(axis_title("Token", theme));
-    }
+    let x_axis = token_axis(theme, target);
     Plot::new("score")
         .show_axes([true, false])
         .show_grid([true, false])

@@ -5,10 +5,10 @@ use egui_plot::PlotTransform;
 
 use super::data::ScoreData;
 use super::n_merged;
+use crate::generation::formatting::pane_letter;
 use crate::ui::formatting::token_word;
 use crate::ui::plots::scale::count;
 use crate::ui::plots::{PlotResponse, StepAt};
-use crate::ui::widgets::letter;
 
 /// Shows a tooltip for the step under the pointer. Returns the hovered and the clicked step.
 pub(super) fn hover_ui(
@@ -26,7 +26,7 @@ pub(super) fn hover_ui(
         let value = data.value_label(data.measure.value(step));
         let tooltip = format!(
             "{} · token {} ‘{}’ · {value}",
-            letter(at.pane),
+            pane_letter(at.pane),
             at.step + 1,
             token_word(&step.piece)
         );
@@ -63,7 +63,7 @@ fn describe(data: &ScoreData<'_>) -> String {
     let lanes = data
         .lanes
         .iter()
-        .map(|lane| format!("{} {} tokens", letter(lane.pane), lane.steps.len()));
+        .map(|lane| format!("{} {} tokens", pane_letter(lane.pane), lane.steps.len()));
     format!(
         "The score, {subtitle}: {}",
         lanes.collect::<Vec<_>>().join(", ")

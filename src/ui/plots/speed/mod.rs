@@ -9,14 +9,15 @@ use self::data::{LinePoint, N_WINDOW, Sharing};
 pub use self::data::{SpeedData, SpeedLine};
 use super::Target;
 use super::frame::{
-    TextRun, axis, axis_title, empty_ui, note_ui, paint_text_within, row_rect, title_ui,
+    TextRun, axis, axis_title, empty_ui, note_ui, paint_text_within, row_rect, title_ui, token_axis,
 };
 use super::line_style::{dash, paint_marker, paint_sample};
 use super::scale::{count, grouped, label_step, step_decimals};
+use crate::generation::formatting::pane_letter;
 use crate::ui::fonts::Face;
 use crate::ui::formatting::speed;
 use crate::ui::theme::Theme;
-use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
+use crate::ui::widgets::{SMALL_BADGE, paint_badge};
 
 /// The width of a line, and of the line of panes that shared their forward passes, in points.
 const LINE: f32 = 1.5;
@@ -58,16 +59,7 @@ pub(super) fn draw(ui: &mut Ui, data: &SpeedData, target: Target) {
 }
 
 fn plot<'a>(data: &SpeedData, theme: &Theme, target: Target) -> Plot<'a> {
-    let number = |mark: GridMark| grouped(mark.value);
-    let mut x_axis = axis(AxisHints::new_x(), theme)
-        .min_thickness(20.0)
-        .formatter(move |mark, _| {
-            if mark.value < 0.5 {
-                String::new()
-            } else {
-                number(mark)
-            }
-        });
+    let x_axis = token_axis(theme, target);
     let decimals = step_decimals(data.mark_step);
     let mut y_axis = axis(AxisHints::new_y(), theme)
         .min_thickness(30.0)
@@ -75,11 +67,10 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, target: Target) -> Plot<'a> {
             if decimals > 0 {
                 format!("{:.decimals$}", mark.value)
             } else {
-                number(mark)
+                grouped(mark.value)
             }
         });
     if target == Target::Picture {
-        x_axis = x_axis.label(axis_title("Token", theme));
         let title = format!("Tokens per second, averaged over {N_WINDOW} tokens");
         y_axis = y_axis.label(axis_title(&title, theme));
     }
@@ -247,7 +238,11 @@ fn hover_ui(data: &SpeedData, response: &egui::Response, transform: &egui_plot::
                 .points
                 .partition_point(|point| point.token_number < number);
             let point = line.points.get(after)?;
-            Some(format!("{} {}", letter(line.pane), speed(point.per_sec)))
+            Some(format!(
+                "{} {}",
+                pane_letter(line.pane),
+                speed(point.per_sec)
+            ))
         })
         .collect();
     if !speeds.is_empty() {

@@ -15,11 +15,12 @@ use super::frame::{TextRun, empty_ui, paint_text, paint_text_within, row_rect, t
 use super::line_style::{dash, paint_marker};
 use super::scale::{count, grouped, label_step};
 use super::{PlotResponse, StepAt, Target};
+use crate::generation::formatting::pane_letter;
 use crate::state::Trend;
 use crate::ui::fonts::Face;
 use crate::ui::formatting::token_word;
 use crate::ui::theme::Theme;
-use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
+use crate::ui::widgets::{SMALL_BADGE, paint_badge};
 
 /// The room for the labels of the axes, and for the title of a panel.
 const LEFT: f32 = 36.0;
@@ -66,7 +67,11 @@ pub(super) fn draw(ui: &mut Ui, data: &TrendData<'_>, target: Target) -> PlotRes
     if let Some(at) = hovered
         && let Some(words) = data.label(at)
     {
-        let tooltip = format!("{} · {} · {words}", letter(at.pane), token_label(data, at));
+        let tooltip = format!(
+            "{} · {} · {words}",
+            pane_letter(at.pane),
+            token_label(data, at)
+        );
         response.clone().on_hover_text_at_pointer(tooltip);
     }
     PlotResponse {
@@ -98,7 +103,11 @@ fn describe(data: &TrendData<'_>) -> String {
     let panes = data.texts.iter().filter_map(|(pane, text)| {
         let step = text.steps.len().checked_sub(1)?;
         let label = data.label(StepAt { pane: *pane, step })?;
-        Some(format!("{} {label} at token {}", letter(*pane), step + 1))
+        Some(format!(
+            "{} {label} at token {}",
+            pane_letter(*pane),
+            step + 1
+        ))
     });
     let panes: Vec<String> = panes.collect();
     format!(
