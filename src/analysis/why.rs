@@ -264,7 +264,7 @@ impl Here {
             Self::Diverged(at) => format!("{who} diverged at token {}.", at + 1),
             Self::Chose(token, coin, selector) => {
                 let word = quoted(&other.steps.get(index)?.piece);
-                let how = how_words(coin, selector, step);
+                let how = how_words(coin, selector, step, is_one);
                 if token == step.token {
                     format!("{who} {} {word} too{how}.", verb("takes", "take"))
                 } else {
@@ -276,12 +276,15 @@ impl Here {
     }
 }
 
-fn how_words(coin: Option<f64>, selector: Selector, step: &Step) -> &'static str {
+/// How another pane drew, or several.
+fn how_words(coin: Option<f64>, selector: Selector, step: &Step, is_one: bool) -> &'static str {
     match (coin, step.trace.draw.coin) {
         (None, _) if selector == Selector::GumbelMax => " with a coin for each token",
         (None, _) => " without a coin",
         (Some(other), Some(own)) if other.total_cmp(&own).is_eq() => " with the same coin",
-        (Some(_), _) => " with its own coin",
+        (Some(_), None) => " with a coin",
+        (Some(_), Some(_)) if is_one => " with its own coin",
+        (Some(_), Some(_)) => " with their own coins",
     }
 }
 

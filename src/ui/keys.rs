@@ -5,7 +5,7 @@ use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 use super::loop_view::{N_PICKS, field_id, numbered_pick};
 use crate::state::{
     AppState, BranchCommand, Command, DockTab, FuturesCommand, Page, PasteCommand, PathPurpose,
-    Pin, PinMove, RunCommand, ScoreCommand,
+    Pin, PinMove, RunCommand, ScoreCommand, ViewChoices,
 };
 
 /// Starts all panes. `COMMAND` is Cmd on a Mac and Ctrl elsewhere.
@@ -66,7 +66,7 @@ pub(super) fn finish_typing(ui: &Ui) {
 /// of the pane whose text has the focus.
 pub(super) fn keys_ui(
     ui: &Ui,
-    state: &AppState,
+    state: &mut AppState,
     focused: Option<usize>,
     commands: &mut Vec<Command>,
 ) {
@@ -87,6 +87,7 @@ pub(super) fn keys_ui(
     if Popup::is_any_open(ui) || dialog_open {
         return;
     }
+    tab_keys_ui(ui, &mut state.view);
     if let Some(text) = pasted_to_score(ui) {
         commands.push(Command::Score(ScoreCommand::OpenWith(text)));
     }
@@ -144,6 +145,29 @@ fn page_keys_ui(ui: &Ui, commands: &mut Vec<Command>) {
     }
     if ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::O)) {
         commands.push(Command::AskPath(PathPurpose::Run));
+    }
+}
+
+/// Switches the tab of the dock with Alt and its number, wherever the focus is. On a Mac, Option
+/// types other characters into a text field.
+fn tab_keys_ui(ui: &Ui, view: &mut ViewChoices) {
+    if cfg!(target_os = "macos") && ui.text_edit_focused() {
+        return;
+    }
+    for (number, (key, tab)) in (1..).zip(DIGITS.into_iter().zip(DockTab::ALL)) {
+        let is_pressed = ui.input_mut(|input| input.consume_key(Modifiers::ALT, key));
+        if !is_pressed {
+            continue;
+        }
+        view.dock_tab = tab;
+        view.dock_open = Some(true);
+        // Some systems also report the digit as typed text.
+        let digit = number.to_string();
+        ui.input_mut(|input| {
+            input
+                .events
+                .retain(|event| !matches!(event, Event::Text(text) if *text == digit));
+        });
     }
 }
 
@@ -250,10 +274,11 @@ pub(super) fn shortcut_words(ui: &Ui) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use egui::{Key, Modifiers, vec2};
+    use egui::{Event, Key, Modifiers, Role, vec2};
+    use egui_kittest::kittest::Queryable as _;
 
     use crate::state::tests::ready;
-    use crate::state::{AppState, Command, PasteCommand};
+    use crate::state::{AppState, Command, DockTab, PasteCommand};
     use crate::ui::testing::{key, window_of};
 
     /// Returns the state after the generate shortcut was pressed.
@@ -269,6 +294,20 @@ mod tests {
         let mut state = ready();
         state.models.dialog_open = true;
         assert!(!pressed(state).is_running());
+    }
+
+    #[test]
+    fn alt_and_a_number_switch_the_tab_without_typing_it() {
+        let mut window = window_of(vec2(1280.0, 800.0), ready());
+        window.get_by_role(Role::MultilineTextInput).focus();
+        window.run();
+        let prompt = window.state().prompt.clone();
+        window.event(Event::Text("3".to_owned()));
+        key(&mut window, Modifiers::ALT, Key::Num3);
+        assert_eq!(window.state().view.dock_tab, DockTab::Loop);
+        assert_eq!(window.state().prompt, prompt);
+        key(&mut window, Modifiers::ALT, Key::Num7);
+        assert_eq!(window.state().view.dock_tab, DockTab::ByHand);
     }
 
     #[test]
