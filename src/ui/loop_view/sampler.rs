@@ -229,20 +229,20 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::state::tests::written;
-    use crate::state::{AppState, BranchCommand, Command, DockTab, PaneStatus};
+    use crate::state::{AppState, BranchCommand, Command, DockTab, Pace, PaneStatus};
     use crate::ui::testing::{Window, key, window_of};
 
     /// A window in step mode whose last token was taken back, so that it is shown ahead.
     fn stepping() -> Window {
         let mut state = written();
         state.view.dock_tab = DockTab::Loop;
-        state.apply(Command::Branch(BranchCommand::ToggleStepMode));
+        state.apply(Command::SetPace(Pace::Step));
         state.panes[3].settings.chain = state.panes[3].generation().unwrap().config.chain.clone();
         state.apply(Command::Branch(BranchCommand::StepBack));
         assert!(state.upcoming(3).is_some());
         let mut window = window_of(vec2(1280.0, 800.0), state);
         window.run_steps(2);
-        window.get_by_label("Keep running").focus();
+        window.get_by_label_contains("Keep running").focus();
         window.run_steps(2);
         window
     }
