@@ -376,6 +376,8 @@ pub struct ViewChoices {
     pub knows_tokens: bool,
     /// Whether Compare dims the prefix that all texts share.
     pub dim_shared: bool,
+    /// Whether Compare scrolls all texts to the same token.
+    pub scroll_together: bool,
     /// What a token costs, for the cost of a text.
     pub prices: Prices,
     /// The colors and the format of exported pictures.
