@@ -149,6 +149,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             let has_picture = match tab {
                 DockTab::Plots | DockTab::Xray => has_text,
                 DockTab::ByHand => true,
+                DockTab::Branches => has_text && state.view.branches == BranchesView::Written,
                 _ => false,
             };
             if frame.open && has_picture {
@@ -180,6 +181,9 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             } else if frame.open && state.view.dock_tab == DockTab::Compare {
                 let label = Face::Small.text("Dim the shared prefix");
                 checkbox(ui, &mut state.view.dim_shared, label);
+                ui.add_space(8.0);
+                let label = Face::Small.text("Scroll together");
+                checkbox(ui, &mut state.view.scroll_together, label);
             }
             if frame.open && state.view.dock_tab == DockTab::Branches {
                 futures_bar_ui(ui, frame.breakpoint, state, commands);
