@@ -115,7 +115,7 @@ fn summary(values: &[f64]) -> String {
 fn written() -> AppState {
     let settings = Settings::default();
     let (mut state, _) = AppState::new(settings, ModelSource::Embedded);
-    let pieces = (0..N_VOCAB).map(|index| Piece::text(&format!(" w{index}")));
+    let pieces = (0..N_VOCAB).map(|index| Piece::text(format!(" w{index}")));
     let vocabulary = Arc::new(Vocabulary::new(pieces.collect()));
     state.on_event(Event::ModelLoaded {
         info: Arc::new(ModelInfo {

@@ -5,6 +5,8 @@
 //! the pointer.
 
 mod card;
+#[cfg(test)]
+mod end_tests;
 mod layout;
 mod paint;
 mod rows;
@@ -356,7 +358,9 @@ impl TokenView {
                         .row_of(step)
                         .map_or(self.layout.height(), |row| row.min),
                 };
-                Rangef::point(rect.top() + TOP + row + top.offset)
+                // A scroll area leaves this space before what it scrolls to the top.
+                let before = ui.spacing().item_spacing.y;
+                Rangef::point(rect.top() + TOP + row + top.offset + before)
             }
         };
         let target = Rect::from_x_y_ranges(Rangef::point(rect.left()), y);

@@ -4,7 +4,7 @@ use egui::{Context, Event, Pos2, RawInput, Rect, Shape, Vec2, pos2, vec2};
 
 use super::layout::Layout;
 use super::transcript::{RunStyle, Transcript};
-use super::{TOP, TextEnd, TokenTextInput, TokenTextResponse, TokenView};
+use super::{TextEnd, TokenTextInput, TokenTextResponse, TokenView};
 use crate::decoding::ChainConfig;
 use crate::generation::testing::{generation, generation_of};
 use crate::generation::{Generation, Piece};
@@ -35,7 +35,7 @@ fn mixed() -> Generation {
 }
 
 /// Enough words and paragraphs for several chunks.
-fn long() -> Generation {
+pub(super) fn long() -> Generation {
     let words = [
         " there", " was", " a", " fox", ".", "\n\n", "\n", "It", " ran",
     ];
@@ -50,15 +50,15 @@ fn transcript_of(generation: &Generation) -> Transcript {
 }
 
 /// A window with one view, whose frames the test runs.
-struct Window {
-    ctx: Context,
-    view: TokenView,
+pub(super) struct Window {
+    pub ctx: Context,
+    pub view: TokenView,
     secs: f64,
-    size: Vec2,
+    pub size: Vec2,
 }
 
 impl Window {
-    fn new(size: Vec2) -> Self {
+    pub(super) fn new(size: Vec2) -> Self {
         let ctx = Context::default();
         style::install(&ctx);
         Self {
@@ -69,7 +69,11 @@ impl Window {
         }
     }
 
-    fn show(&mut self, generation: &Generation, events: Vec<Event>) -> TokenTextResponse {
+    pub(super) fn show(
+        &mut self,
+        generation: &Generation,
+        events: Vec<Event>,
+    ) -> TokenTextResponse {
         self.secs += 0.1;
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size)),
@@ -92,7 +96,7 @@ impl Window {
     }
 }
 
-fn input_of(generation: &Generation) -> TokenTextInput<'_> {
+pub(super) fn input_of(generation: &Generation) -> TokenTextInput<'_> {
     TokenTextInput {
         generation,
         tint: Tint::Probability,
@@ -415,89 +419,4 @@ fn tints_deepen_as_tokens_become_less_likely() {
     let theme = Theme::dark_or_light(true);
     assert_eq!(theme.tint(Tint::Probability, 0), egui::Color32::TRANSPARENT);
     assert_eq!(theme.tint(Tint::None, 4), egui::Color32::TRANSPARENT);
-}
-
-/// Runs frames with this input and returns the texts that were painted, and the last response.
-fn painted(window: &mut Window, input: TokenTextInput<'_>) -> (Vec<String>, TokenTextResponse) {
-    let mut texts = Vec::new();
-    let mut response = TokenTextResponse::default();
-    for _ in 0..3 {
-        let raw = RawInput {
-            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, window.size)),
-            ..RawInput::default()
-        };
-        let output = window
-            .ctx
-            .run_ui(raw, |ui| response = window.view.ui(ui, input));
-        let shapes = output.shapes.iter();
-        texts = shapes
-            .filter_map(|clipped| match &clipped.shape {
-                Shape::Text(text) => Some(text.galley.text().to_owned()),
-                _ => None,
-            })
-            .collect();
-        output.drop_without_applying_deltas();
-    }
-    (texts, response)
-}
-
-#[test]
-fn a_slot_stands_where_the_user_decides_about_the_next_token() {
-    let text = generation(&[(" fox", 0.5)]);
-    let mut window = Window::new(vec2(400.0, 200.0));
-    for (end, has_slot) in [
-        (TextEnd::Plain, false),
-        (TextEnd::Writing, false),
-        (TextEnd::Paused, false),
-        (TextEnd::Slot, true),
-    ] {
-        let input = TokenTextInput {
-            end,
-            ..input_of(&text)
-        };
-        let (texts, _) = painted(&mut window, input);
-        assert_eq!(texts.iter().any(|text| text == "?"), has_slot, "{end:?}");
-    }
-}
-
-#[test]
-fn a_slot_that_does_not_fit_on_the_line_is_below_it() {
-    let text = long();
-    let mut window = Window::new(vec2(300.0, 120.0));
-    let mut n_below = 0;
-    for width in 200..260 {
-        window.size.x = width as f32;
-        window.show(&text, Vec::new());
-        let line_width = (window.size.x - 28.0).floor();
-        let slot = window.view.slot(line_width).unwrap();
-        assert!(slot.right() <= line_width && slot.left() >= 0.0, "{slot}");
-        n_below += usize::from(slot.left() == 0.0);
-    }
-    assert!(n_below > 0, "some lines are full");
-}
-
-#[test]
-fn a_text_follows_another_one_to_the_token_at_its_top() {
-    let text = long();
-    let (mut narrow, mut wide) = (
-        Window::new(vec2(240.0, 120.0)),
-        Window::new(vec2(400.0, 120.0)),
-    );
-    for window in [&mut narrow, &mut wide] {
-        window.show(&text, vec![Event::PointerMoved(pos2(100.0, 60.0))]);
-    }
-    narrow.view.scroll_to(text.steps.len() / 2);
-    let mut led = None;
-    for _ in 0..12 {
-        led = narrow.show(&text, Vec::new()).scrolled.or(led);
-    }
-    let top = led.expect("the pointer is on the text, which scrolled");
-    wide.view.scroll_along(top);
-    for _ in 0..3 {
-        let response = wide.show(&text, Vec::new());
-        assert_eq!(response.scrolled, None, "it only follows");
-    }
-    let row = wide.view.row_of(top.step.unwrap()).unwrap();
-    let scrolled = wide.view.viewport_top - TOP;
-    assert!((scrolled - row.min - top.offset).abs() < 1.0, "{scrolled}");
 }
