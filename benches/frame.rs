@@ -26,6 +26,9 @@ const N_FRAMES: usize = 60;
 
 fn main() {
     let mut state = written();
+    let n_tokens = state.generations().into_iter().flatten();
+    let n_tokens: usize = n_tokens.map(|text| text.steps.len()).sum();
+    println!("{n_tokens} tokens in {} panes", state.panes.len());
     let searches = (0..20).map(|index| smallest_change_ms(&state, 100 * index));
     let searches: Vec<f64> = searches.collect();
     println!("smallest change:  {}", summary(&searches));

@@ -65,8 +65,8 @@ pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
 pub use view::{
-    BranchesView, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure, ThemeChoice,
-    Tint, Trend, ViewChoices,
+    BranchesView, CompareChoices, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure,
+    ThemeChoice, Tint, Trend, ViewChoices,
 };
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,

@@ -180,10 +180,10 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 }
             } else if frame.open && state.view.dock_tab == DockTab::Compare {
                 let label = Face::Small.text("Dim the shared prefix");
-                checkbox(ui, &mut state.view.dim_shared, label);
+                checkbox(ui, &mut state.view.compare.dim_shared, label);
                 ui.add_space(8.0);
                 let label = Face::Small.text("Scroll together");
-                checkbox(ui, &mut state.view.scroll_together, label);
+                checkbox(ui, &mut state.view.compare.scroll_together, label);
             }
             if frame.open && state.view.dock_tab == DockTab::Branches {
                 futures_bar_ui(ui, frame.breakpoint, state, commands);

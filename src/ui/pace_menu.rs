@@ -25,7 +25,12 @@ pub(super) fn pace_menu_ui(ui: &mut Ui, pace: Pace, commands: &mut Vec<Command>)
                     commands.push(Command::SetPace(choice));
                 }
             }
-            hint_ui(ui, "Speed is measured without the waits");
+            ui.horizontal(|ui| {
+                // Below the words of the items.
+                ui.add_space(10.0);
+                hint_ui(ui, "Speed is measured without the waits");
+            });
+            ui.add_space(4.0);
         });
 }
 

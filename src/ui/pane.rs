@@ -179,7 +179,7 @@ fn notice_ui(
 
 /// Returns whether the prefix that all texts share is dimmed.
 fn dims_shared(state: &AppState) -> bool {
-    state.view.dim_shared && state.view.dock_tab == DockTab::Compare
+    state.view.compare.dim_shared && state.view.dock_tab == DockTab::Compare
 }
 
 /// Returns the first and the last step of the text's loop.

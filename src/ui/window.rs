@@ -191,7 +191,7 @@ impl WindowUi {
 
 /// Returns whether scrolling one text scrolls all of them.
 fn scrolls_together(state: &AppState) -> bool {
-    state.view.scroll_together && state.view.dock_tab == DockTab::Compare
+    state.view.compare.scroll_together && state.view.dock_tab == DockTab::Compare
 }
 
 /// The height of the dock below a wide window's. All tabs share it, so that the row of tabs stays

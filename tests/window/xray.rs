@@ -285,8 +285,8 @@ fn compare_shows_every_pair_and_the_measures_of_every_text() {
     assert!(is_shown(&window, "would have saved $0.0"));
     press(&mut window, "Scroll together");
     press(&mut window, "Dim the shared prefix");
-    let view = &window.state().state().view;
-    assert!(view.scroll_together && view.dim_shared);
+    let compare = window.state().state().view.compare;
+    assert!(compare.scroll_together && compare.dim_shared);
     press(&mut window, "Numbers");
     assert!(is_shown(&window, "Distinct-3"));
     assert!(is_shown(&window, "Cost"));
@@ -302,7 +302,7 @@ fn all_texts_scroll_to_the_same_token_if_the_user_asks_for_it() {
     let recites = move |_: &ModelSource| ScriptedLm::reciting(2048, &story).into_loaded();
     let mut settings = settings(600);
     settings.view.dock_tab = DockTab::Compare;
-    settings.view.scroll_together = true;
+    settings.view.compare.scroll_together = true;
     let greedy = settings.panes[0].clone();
     settings.panes = vec![greedy; 3];
     let mut window = open(settings, DEFAULT_SIZE, recites);
