@@ -307,7 +307,15 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
         }
     }
     ui.add_space(4.0);
-    let label = format!("Token {} of {n_steps}", step + 1);
+    let is_ahead = !is_pinned
+        && state.view.dock_tab == DockTab::Loop
+        && state.sampler_place() == Some(place)
+        && state.upcoming(place).is_some();
+    let label = if is_ahead {
+        format!("Token {}, before the draw", n_steps + 1)
+    } else {
+        format!("Token {} of {n_steps}", step + 1)
+    };
     // In a narrow window the tabs leave no space for it.
     if ui.available_width() < Face::Small.width(ui, &label) + SMALL_BADGE + 16.0 {
         return;

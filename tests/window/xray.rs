@@ -348,7 +348,8 @@ fn step_mode_marks_where_the_next_token_goes_and_ctrl_enter_runs_on() {
             .count(),
         1
     );
-    assert!(is_shown(&window, "if you let the coin decide"));
+    assert!(is_shown(&window, "if you let it"));
+    assert!(is_shown(&window, "Token 2, before the draw"));
     window.key_press_modifiers(egui::Modifiers::COMMAND, Key::Enter);
     window.run_steps(2);
     let is_long = |state: &AppState| {

@@ -104,10 +104,7 @@ impl LoopBox {
                 "add up to 100 %".to_owned(),
             ],
             Self::Coin => [coin_words(at), coin_address(at)],
-            Self::Append if at.is_upcoming => [
-                quoted(&at.step.piece),
-                "if you let the coin decide".to_owned(),
-            ],
+            Self::Append if at.is_upcoming => [quoted(&at.step.piece), "if you let it".to_owned()],
             Self::Append => [
                 quoted(&at.step.piece),
                 format!(
@@ -408,10 +405,7 @@ mod tests {
             ..at(1)
         };
         let [token, line] = LoopBox::Append.words(upcoming);
-        assert_eq!(
-            [token.as_str(), &line],
-            ["‘fox’", "if you let the coin decide"]
-        );
+        assert_eq!([token.as_str(), &line], ["‘fox’", "if you let it"]);
         assert_eq!(return_words(at(0)), "and again, until the end of the text");
         assert_eq!(return_words(at(1)), "the token limit ended the text");
     }

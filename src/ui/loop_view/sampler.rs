@@ -58,7 +58,7 @@ pub(super) fn sampler_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &m
         pos2(rect.right() - 14.0, rect.bottom() - 6.0),
     );
     let mut ui = child_ui(ui, inside, "sampler");
-    ui.spacing_mut().item_spacing.y = 2.0;
+    ui.spacing_mut().item_spacing.y = 0.0;
     let title = Face::SmallMedium.text("You are the sampler");
     ui.label(title.color(theme.text_1));
     let shown = state.sampler_place().and_then(|place| {
@@ -79,8 +79,7 @@ pub(super) fn sampler_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &m
         }
     }
     commands.extend(field_ui(&mut ui, pane, text));
-    let hint = "Space follows the coin. 1–9 picks your own, even a cut token, and 0 types one; the \
-                text marks it as picked by hand.";
+    let hint = "Space follows the coin. Picks are marked in the text.";
     ui.add(Label::new(Face::Micro.text(hint).color(theme.text_3)).wrap());
 }
 
