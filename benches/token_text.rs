@@ -21,7 +21,7 @@ use quartet::generation::{
 use quartet::state::Tint;
 use quartet::ui::style;
 use quartet::ui::theme::Theme;
-use quartet::ui::token_text::{TokenTextInput, TokenView};
+use quartet::ui::token_text::{TextEnd, TokenTextInput, TokenView};
 
 const N_PANES: usize = 4;
 /// The width of a pane, in points.
@@ -99,8 +99,9 @@ fn frame(ctx: &Context, generation: &Generation, width: f32, views: &mut [TokenV
                 fork_step: Some(4),
                 what_ifs: None,
                 show_marks: false,
+                can_branch: false,
                 has_cards: true,
-                writing: true,
+                end: TextEnd::Writing,
                 pane_color: theme.pane(index),
             };
             view.ui(&mut pane, input);

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopK, Window};
 use quartet::decoding::{ChainConfig, Filter, Selector, TokenId};
@@ -590,4 +590,25 @@ fn steps_of(progress: &[Progress], pane: u64) -> Vec<Step> {
         _ => None,
     });
     steps.collect()
+}
+
+#[test]
+fn a_pause_between_two_steps_counts_towards_no_time() {
+    let mut session = session(ScriptedLm::reciting(512, TALE));
+    let prompt = session.prompt("Once").unwrap();
+    assert!(!session.only_decodes());
+    session.generate(prompt, [(GenerationId(1), greedy())], Instant::now());
+    let mut progress = Vec::new();
+    while !session.only_decodes() {
+        session.advance(&mut progress);
+    }
+    // Longer than the whole run, so that nothing is left to count.
+    session.exclude(Duration::from_hours(24));
+    progress.clear();
+    session.advance(&mut progress);
+    let [Progress::Stepped { step, .. }] = progress.as_slice() else {
+        panic!("{progress:?}");
+    };
+    assert!(step.time.at_secs.abs() < f64::EPSILON, "{:?}", step.time);
+    assert!(step.time.forward_secs > 0.0);
 }

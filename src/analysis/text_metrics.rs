@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::decoding::TokenId;
-use crate::generation::Generation;
+use crate::generation::{Generation, Step};
 
 /// The longest period, in tokens, that the loop detector looks for.
 const MAX_PERIOD: usize = 128;
@@ -17,13 +17,17 @@ const MIN_ROUNDS: usize = 3;
 const MIN_LOOP: usize = 12;
 
 /// The metrics of one text. A mean is `None` if the text has no tokens.
+///
+/// Tokens picked by hand count in what describes the text, whoever wrote it. Only the share of
+/// greedy tokens describes the choices of the chain, and leaves them out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TextMetrics {
     /// `exp` of the mean surprise of the tokens before the chain, in nats.
     pub perplexity: Option<f64>,
     /// The mean entropy of the model's distributions, in bits.
     pub mean_entropy_bits: Option<f64>,
-    /// The share of tokens that the model ranked first, which greedy decoding takes.
+    /// The share of tokens that the model ranked first, which greedy decoding takes. Tokens picked
+    /// by hand are left out.
     pub greedy_share: Option<f64>,
     /// The number of different n-grams over the number of n-grams, for n of 1, 2 and 3.
     pub distinct: [Option<f64>; 3],
@@ -82,11 +86,10 @@ impl TextMetrics {
         let mean = |sum: f64| (!steps.is_empty()).then(|| sum / steps.len() as f64);
         let surprise_nats: f64 = steps.iter().map(|step| -step.trace.raw_prob.ln()).sum();
         let entropy_nats: f64 = steps.iter().map(|step| step.trace.raw.entropy_nats).sum();
-        let n_greedy = steps.iter().filter(|step| step.trace.raw_rank == 1).count();
         Self {
             perplexity: mean(surprise_nats).map(f64::exp),
             mean_entropy_bits: mean(entropy_nats / std::f64::consts::LN_2),
-            greedy_share: mean(n_greedy as f64),
+            greedy_share: greedy_share(steps),
             distinct: [1, 2, 3].map(|n| distinct(&tokens, n)),
             longest_repeat: longest_repeat(&tokens),
             repetition: find_loop(&tokens),
@@ -95,6 +98,13 @@ impl TextMetrics {
             n_characters: generation.text().chars().count(),
         }
     }
+}
+
+fn greedy_share(steps: &[Step]) -> Option<f64> {
+    let drawn = || steps.iter().filter(|step| !step.trace.draw.is_by_hand());
+    let n_drawn = drawn().count();
+    let n_greedy = drawn().filter(|step| step.trace.raw_rank == 1).count();
+    (n_drawn > 0).then(|| n_greedy as f64 / n_drawn as f64)
 }
 
 /// The share of different n-grams: Li et al. 2016, "A Diversity-Promoting Objective Function for
@@ -191,7 +201,7 @@ fn find_loop(tokens: &[TokenId]) -> Option<TextLoop> {
 #[cfg(test)]
 mod tests {
     use super::{Prices, Repeat, TextLoop, TextMetrics, find_loop, longest_repeat};
-    use crate::decoding::TokenId;
+    use crate::decoding::{Picked, TokenId};
     use crate::generation::testing::generation;
 
     fn tokens(text: &str) -> Vec<TokenId> {
@@ -227,6 +237,26 @@ mod tests {
         };
         assert!((prices.cost(&metrics) - 43e-6).abs() < 1e-12);
         assert!(prices.are_set() && !Prices::default().are_set());
+    }
+
+    #[test]
+    fn tokens_picked_by_hand_are_no_choices_of_the_chain() {
+        let mut text = generation(&[(" a", 0.5), (" fox", 0.25), (" a", 0.25)]);
+        let before = TextMetrics::of(&text);
+        for step in &mut text.steps[1..] {
+            std::sync::Arc::make_mut(&mut step.trace).draw.picked = Picked::ByHand;
+        }
+        let metrics = TextMetrics::of(&text);
+        assert_eq!(metrics.greedy_share, Some(1.0));
+        let whole_text = TextMetrics {
+            greedy_share: before.greedy_share,
+            ..metrics
+        };
+        assert_eq!(whole_text, before, "all else describes the text");
+        std::sync::Arc::make_mut(&mut text.steps[0].trace)
+            .draw
+            .picked = Picked::ByHand;
+        assert_eq!(TextMetrics::of(&text).greedy_share, None);
     }
 
     #[test]

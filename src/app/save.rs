@@ -11,12 +11,14 @@ use crate::export::{self, ExportFormat, PaneFutures};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
-use crate::state::{AppState, Command, Document, FuturesFormat, FuturesRun, PictureFormat, Plot};
+use crate::state::{
+    AppState, BranchTree, Command, Document, FuturesFormat, FuturesRun, PictureFormat, Plot,
+};
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{
     Palette, PictureError, Pixels, View, XrayPicture, drawing, encode, pixels, step_caption,
-    xray_drawing,
+    tree_drawing, xray_drawing,
 };
 use crate::ui::run_folder;
 
@@ -67,6 +69,8 @@ pub(super) struct Job {
     view: View,
     /// The table of an X-ray and its caption, under the settings of the window.
     xray: Option<(XrayPicture, String)>,
+    /// The tree of texts, if it is to be drawn.
+    tree: Option<BranchTree>,
     /// The futures on screen, each with its pane's index.
     futures: Vec<(usize, FuturesRun)>,
     header: RunHeader,
@@ -105,6 +109,7 @@ impl Job {
                 Plot::ByHand => hand_xray(state),
                 _ => None,
             },
+            tree: (plot == Plot::Tree).then(|| state.current_branch_tree()),
             futures: shown_futures(state),
             header: state.run_header(),
         }
@@ -210,6 +215,9 @@ impl Job {
 
     /// Draws a plot as SVG.
     fn drawing(&self, plot: Plot) -> Result<String, String> {
+        if let Some(tree) = &self.tree {
+            return Ok(tree_drawing(tree, &self.texts(), self.view));
+        }
         match (&self.xray, plot) {
             (Some((xray, caption)), _) => Ok(xray_drawing(xray, caption, self.view)),
             (None, Plot::Xray | Plot::ByHand) => Err("Its probabilities are not known".to_owned()),
@@ -288,6 +296,7 @@ mod tests {
             presets: Vec::new(),
             view: View::default(),
             xray: None,
+            tree: None,
             futures: Vec::new(),
             header: RunHeader::default(),
         };

@@ -1,6 +1,6 @@
 //! The slots that are decoding: one batched forward pass per step for all of them.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
@@ -65,6 +65,13 @@ impl Batch {
             self.slots.remove(index).retire(model, cache);
         }
         index.is_some()
+    }
+
+    /// Leaves a pause out of the times of the steps.
+    pub(super) fn exclude(&mut self, pause: Duration) {
+        for active in &mut self.slots {
+            active.slot.exclude(pause);
+        }
     }
 
     /// The ids of the slots, in the order in which they joined.

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::batch::Batch;
 use super::futures::{FUTURES_WIDTH, FuturesJob};
@@ -245,6 +245,17 @@ impl Session {
 
     fn is_generating(&self) -> bool {
         self.prefilling.is_some() || !self.queue.is_empty() || !self.batch.is_empty()
+    }
+
+    /// Whether the next forward pass can only be a decode step.
+    pub fn only_decodes(&self) -> bool {
+        let prefills = self.prefilling.is_some() || !self.queue.is_empty();
+        !self.batch.is_empty() && !prefills && self.scorings.is_empty()
+    }
+
+    /// Leaves a pause between two decode steps out of the times of the steps.
+    pub fn exclude(&mut self, pause: Duration) {
+        self.batch.exclude(pause);
     }
 
     /// Runs one forward pass and reports what happened. Prefill, decode and scoring take turns if

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::stop::StopMatcher;
 use super::{EngineError, LoadedModel, Progress};
@@ -127,6 +127,12 @@ impl Slot {
     /// counts towards its speed.
     pub(super) fn start_clock(&mut self) {
         self.clock.started_at = Instant::now();
+    }
+
+    /// Leaves a pause before the next step out of the times of the steps.
+    pub(super) fn exclude(&mut self, pause: Duration) {
+        let started_at = &mut self.clock.started_at;
+        *started_at = started_at.checked_add(pause).unwrap_or(*started_at);
     }
 
     /// Whether it continues a text rather than the prompt alone.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 
 use super::runs::{Run, runs};
-use super::settings_words;
+use super::{by_hand_words, settings_words};
 use crate::analysis::{Metrics, TextScore};
 use crate::decoding::Filter;
 use crate::generation::{EndOfText, FinishReason, Generation, PromptRecord};
@@ -132,6 +132,9 @@ fn push_pane(page: &mut String, letter: &str, generation: &Generation) {
         line(page, &fenced(&text));
     } else {
         line(page, &fenced(&generation.text()));
+    }
+    if let Some(words) = by_hand_words(generation) {
+        line(page, &format!("{}.", inline(&words)));
     }
     line(page, &format!("{}.", inline(&finish_reason(generation))));
 }

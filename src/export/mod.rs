@@ -120,10 +120,30 @@ pub fn render_panes(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<
     }
 }
 
+/// Lists the tokens that the user picked: "Picked by hand: ‘fox’ (token 2), ‘ran’ (token 3)".
+/// `None` if the chain picked all of them.
+fn by_hand_words(generation: &Generation) -> Option<String> {
+    let steps = (1..).zip(&generation.steps);
+    let by_hand = steps.filter(|(_, step)| step.trace.draw.is_by_hand());
+    let words = by_hand.map(|(number, step)| {
+        let piece = step.piece.to_string();
+        let word = match piece.trim() {
+            "" => piece.escape_debug().to_string(),
+            word => word.to_owned(),
+        };
+        format!("‘{word}’ (token {number})")
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| format!("Picked by hand: {}", words.join(", ")))
+}
+
 /// Describes a generation's chain in the `--pane` grammar, without its seed and name.
 fn settings_words(generation: &Generation) -> String {
     PaneSettings::from(generation.config.chain.clone()).to_string()
 }
+
+#[cfg(test)]
+mod by_hand_tests;
 
 #[cfg(test)]
 mod tests {

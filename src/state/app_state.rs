@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::{
     BranchDialog, BranchTree, ByHand, ComparedPair, Effect, ExportChoice, Futures, HandDraws,
-    History, HistoryLimits, HubState, MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Page,
-    Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, Settings,
+    History, HistoryLimits, HubState, MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Pace,
+    Page, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, Settings,
     Verification, ViewChoices,
 };
 use crate::analysis::Divergence;
@@ -46,6 +46,8 @@ pub struct AppState {
     pub cache_megabytes: u32,
     /// The shared seed, for panes without a seed.
     pub seed: u64,
+    /// How fast texts are generated.
+    pub pace: Pace,
     /// The panes from left to right; never empty, at most [`MAX_PANES`].
     pub panes: Vec<Pane>,
     /// How far the panes' texts agree, as of the last review.
@@ -96,8 +98,6 @@ pub struct AppState {
     pub export: ExportChoice,
     /// The dialog for a text to be scored, while it is open.
     pub score_dialog: Option<ScoreDialog>,
-    /// Whether texts are generated token by token, on request.
-    pub step_mode: bool,
     /// The only pane that steps in step mode; `None` for all.
     pub step_pane: Option<PaneId>,
     /// Notices, newest first; only the first is shown.
@@ -134,6 +134,7 @@ impl AppState {
             kept_megabytes: settings.kept_megabytes,
             cache_megabytes: settings.cache_megabytes,
             seed: settings.seed,
+            pace: settings.pace,
             panes: Vec::new(),
             comparison: Comparison::default(),
             model: ModelStatus::Absent,
@@ -160,7 +161,6 @@ impl AppState {
             futures: Futures::default(),
             export: ExportChoice::default(),
             score_dialog: None,
-            step_mode: false,
             step_pane: None,
             notices: Vec::new(),
             path_field: None,
@@ -183,6 +183,7 @@ impl AppState {
         state.undo = Undo::new(state.snapshot());
         let mut effects: Vec<Effect> = state.compute_request().into_iter().collect();
         effects.extend(state.cache_limit_request());
+        effects.extend(state.pace_request());
         effects.extend(state.open_first(model_source));
         (state, effects)
     }
@@ -203,6 +204,7 @@ impl AppState {
             kept_megabytes: self.kept_megabytes,
             cache_megabytes: self.cache_megabytes,
             seed: self.seed,
+            pace: self.pace,
             view: self.view,
             by_hand: self.by_hand.clone(),
             presets: self.presets.clone(),

@@ -34,6 +34,7 @@ impl AppState {
             Command::Generate(id) => self.generate_one(id),
             Command::StopAll => self.stop_all(),
             Command::Stop(id) => self.stop(id),
+            Command::SetPace(pace) => self.set_pace(pace),
             Command::Branch(command) => self.apply_to_branches(command),
             Command::Futures(command) => self.apply_to_futures(command),
             Command::PromptEdited => self.tokenize_prompt(),
@@ -114,13 +115,17 @@ impl AppState {
         self.request_generation(&places, None)
     }
 
-    /// Generates the first token of these texts, and a second one to show ahead.
-    pub(super) fn generate_first_token(&mut self, places: &[usize]) -> Vec<Effect> {
+    /// Continues the prompt in these panes; in step mode, up to a pause after this many tokens.
+    pub(super) fn generate_in(
+        &mut self,
+        places: &[usize],
+        pause_after: Option<usize>,
+    ) -> Vec<Effect> {
         if self.blocking_reason().is_some() {
             return Vec::new();
         }
         self.begin_run();
-        self.request_generation(places, Some(2))
+        self.request_generation(places, pause_after)
     }
 
     /// The places of the panes whose settings are valid, without those that keep a given text.

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use super::{
-    BranchCommand, FuturesCommand, FuturesFormat, HubCommand, ModelsCommand, PaneId, PasteCommand,
-    PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand,
+    BranchCommand, FuturesCommand, FuturesFormat, HubCommand, ModelsCommand, Pace, PaneId,
+    PasteCommand, PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -31,6 +31,8 @@ pub enum Command {
     StopAll,
     /// Stop the generation of one pane.
     Stop(PaneId),
+    /// Change how fast texts are generated.
+    SetPace(Pace),
     /// Continue, step or branch a text.
     Branch(BranchCommand),
     /// Draw futures, or change what is shown of them.

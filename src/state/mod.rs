@@ -20,6 +20,7 @@ mod export_choice;
 mod futures;
 mod models;
 mod notice;
+mod pace;
 mod panes;
 mod picture;
 mod prompt;
@@ -50,6 +51,7 @@ pub use models::{
     ModelStatus, Models, ModelsCommand, ModelsTab, ReadyModel, RecentModel, ThreadChoice,
 };
 pub use notice::{Notice, NoticeAction, NoticeKind, capitalize};
+pub use pace::Pace;
 pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand,
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
@@ -63,8 +65,8 @@ pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
 pub use view::{
-    BranchesView, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure, ThemeChoice,
-    Tint, Trend, ViewChoices,
+    BranchesView, CompareChoices, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure,
+    ThemeChoice, Tint, Trend, ViewChoices,
 };
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,

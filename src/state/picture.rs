@@ -20,13 +20,15 @@ pub enum Plot {
     Xray,
     /// The X-ray of the logits that the user set by hand.
     ByHand,
+    /// All texts that continue one prompt, as a tree.
+    Tree,
     /// The texts side by side, tinted as in the window.
     Texts,
 }
 
 impl Plot {
     /// All pictures, in menu order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Score,
         Self::NextToken,
         Self::Speed,
@@ -36,6 +38,7 @@ impl Plot {
         Self::Trend(Trend::Millis),
         Self::Xray,
         Self::ByHand,
+        Self::Tree,
         Self::Texts,
     ];
 
@@ -56,6 +59,7 @@ impl Plot {
             Self::Trend(trend) => trend.name(),
             Self::Xray => "X-ray",
             Self::ByHand => "By hand",
+            Self::Tree => "The tree",
             Self::Texts => "The texts",
         }
     }

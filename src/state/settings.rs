@@ -7,7 +7,7 @@ use super::branches::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES};
 use super::recording::DEFAULT_RECORD_MEGABYTES;
 use super::starters::DEFAULT_PROMPT;
 use super::{
-    AppState, ByHand, HistoryLimits, MAX_RECENT, Notice, PromptMode, RecentModel, ViewChoices,
+    AppState, ByHand, HistoryLimits, MAX_RECENT, Notice, Pace, PromptMode, RecentModel, ViewChoices,
 };
 use crate::generation::{Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
@@ -31,6 +31,7 @@ pub struct Settings {
     pub limits: Limits,
     /// The shared seed, for panes without a seed.
     pub seed: u64,
+    pub pace: Pace,
     pub view: ViewChoices,
     pub by_hand: ByHand,
     /// The user's own presets.
@@ -57,6 +58,7 @@ impl Default for Settings {
             panes: PaneSettings::classics().to_vec(),
             limits: Limits::default(),
             seed: 42,
+            pace: Pace::default(),
             view: ViewChoices::default(),
             by_hand: ByHand::default(),
             presets: Vec::new(),
@@ -199,7 +201,7 @@ fn readable_part(name: &str, field: Value) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_PANES, OwnPreset, PromptMode, Settings, merged_list};
+    use super::{MAX_PANES, OwnPreset, Pace, PromptMode, Settings, merged_list};
     use crate::decoding::dialect::Dialect;
 
     #[test]
@@ -235,6 +237,7 @@ mod tests {
         settings.limits.stop_strings = vec!["\n\n".to_owned()];
         settings.panes[1].seed = Some(7);
         settings.view.show_marks = true;
+        settings.pace = Pace::Slow;
         settings.by_hand.tokens_mut()[0].label = "else".to_owned();
         settings.presets.push(OwnPreset {
             name: "Poems".to_owned(),

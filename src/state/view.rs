@@ -350,6 +350,16 @@ pub struct Pin {
     pub step: usize,
 }
 
+/// How Compare shows the texts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CompareChoices {
+    /// Whether it dims the prefix that all texts share.
+    pub dim_shared: bool,
+    /// Whether it scrolls all texts to the same token.
+    pub scroll_together: bool,
+}
+
 /// The view choices, which persist across restarts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -374,8 +384,8 @@ pub struct ViewChoices {
     pub dock_height: Option<f32>,
     /// Whether the user has been told that tokens can be clicked.
     pub knows_tokens: bool,
-    /// Whether Compare dims the prefix that all texts share.
-    pub dim_shared: bool,
+    #[serde(flatten)]
+    pub compare: CompareChoices,
     /// What a token costs, for the cost of a text.
     pub prices: Prices,
     /// The colors and the format of exported pictures.

@@ -149,6 +149,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             let has_picture = match tab {
                 DockTab::Plots | DockTab::Xray => has_text,
                 DockTab::ByHand => true,
+                DockTab::Branches => has_text && state.view.branches == BranchesView::Written,
                 _ => false,
             };
             if frame.open && has_picture {
@@ -179,7 +180,10 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 }
             } else if frame.open && state.view.dock_tab == DockTab::Compare {
                 let label = Face::Small.text("Dim the shared prefix");
-                checkbox(ui, &mut state.view.dim_shared, label);
+                checkbox(ui, &mut state.view.compare.dim_shared, label);
+                ui.add_space(8.0);
+                let label = Face::Small.text("Scroll together");
+                checkbox(ui, &mut state.view.compare.scroll_together, label);
             }
             if frame.open && state.view.dock_tab == DockTab::Branches {
                 futures_bar_ui(ui, frame.breakpoint, state, commands);
@@ -303,7 +307,15 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
         }
     }
     ui.add_space(4.0);
-    let label = format!("Token {} of {n_steps}", step + 1);
+    let is_ahead = !is_pinned
+        && state.view.dock_tab == DockTab::Loop
+        && state.sampler_place() == Some(place)
+        && state.upcoming(place).is_some();
+    let label = if is_ahead {
+        format!("Token {}, before the draw", n_steps + 1)
+    } else {
+        format!("Token {} of {n_steps}", step + 1)
+    };
     // In a narrow window the tabs leave no space for it.
     if ui.available_width() < Face::Small.width(ui, &label) + SMALL_BADGE + 16.0 {
         return;

@@ -48,6 +48,9 @@ pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
         return Some(Command::Paste(PasteCommand::Apply));
     }
     finish_typing(ui);
+    if state.is_step_mode() {
+        return Some(Command::Branch(BranchCommand::KeepRunning));
+    }
     Some(Command::GenerateAll)
 }
 
@@ -102,16 +105,16 @@ pub(super) fn keys_ui(
     {
         commands.push(Command::Branch(BranchCommand::Open(Some(pin))));
     }
-    if state.step_mode && !ui.text_edit_focused() {
+    if state.is_step_mode() && !ui.text_edit_focused() {
         pick_keys_ui(ui, state, commands);
     }
     if focused.is_none() && ui.memory(|memory| memory.focused().is_some()) {
         return;
     }
-    if state.step_mode && pressed(Key::Space) {
+    if state.is_step_mode() && pressed(Key::Space) {
         commands.push(Command::Branch(BranchCommand::Step));
     }
-    if state.step_mode && pressed(Key::Backspace) {
+    if state.is_step_mode() && pressed(Key::Backspace) {
         commands.push(Command::Branch(BranchCommand::StepBack));
     }
     if pressed(Key::F) {

@@ -33,6 +33,7 @@ mod models;
 mod numbers;
 mod numbers_tokens;
 mod order_menu;
+mod pace_menu;
 mod pane;
 mod pane_footer;
 mod pane_header;

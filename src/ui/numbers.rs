@@ -5,7 +5,7 @@ use egui::{Grid, Label, RichText, ScrollArea, Ui};
 use super::fonts::Face;
 use super::formatting::{grouped, speed};
 use super::numbers_tokens::{ranks_ui, tokens_ui};
-use super::text_measures::{cost_label, measure_rows};
+use super::text_measures::{cost_label, measure_rows, prices_ui, saving_words};
 use super::theme::Theme;
 use super::widgets::{SMALL_BADGE, badge};
 use crate::analysis::{Metrics, Prices};
@@ -15,7 +15,7 @@ use crate::generation::{Generation, Step, Vocabulary};
 use crate::state::{AppState, Pane};
 
 /// Draws a table of all panes, and beside it the candidates of the pinned or latest step.
-pub(super) fn numbers_ui(ui: &mut Ui, state: &AppState) {
+pub(super) fn numbers_ui(ui: &mut Ui, state: &mut AppState) {
     if state.generations().iter().all(Option::is_none) {
         let hint = "Generate text to see the numbers of each pane here";
         ui.label(Face::Small.text(hint).color(Theme::of(ui).text_3));
@@ -28,6 +28,8 @@ pub(super) fn numbers_ui(ui: &mut Ui, state: &AppState) {
                 panes_ui(ui, &state.panes);
                 ui.add_space(12.0);
                 measures_ui(ui, &state.panes, state.view.prices);
+                prices_ui(ui, &mut state.view.prices);
+                saving_ui(ui, &state.panes, state.view.prices);
                 ui.add_space(12.0);
                 ranks_ui(ui, &state.panes);
                 ui.add_space(12.0);
@@ -119,6 +121,17 @@ fn measures_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
                 ui.end_row();
             }
         });
+}
+
+/// Says what a shorter text would have saved, once there are prices.
+fn saving_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
+    let metrics = panes.iter().map(Pane::text_metrics).enumerate();
+    let texts: Vec<_> = metrics
+        .filter_map(|(place, metrics)| Some((place, metrics?)))
+        .collect();
+    if let Some(words) = saving_words(&texts, prices) {
+        value_ui(ui, words);
+    }
 }
 
 /// The cells of a pane's row, after its badge.

@@ -8,7 +8,7 @@ use super::layout::Breakpoint;
 use super::pane_footer::footer_ui;
 use super::pane_header::header_ui;
 use super::theme::Theme;
-use super::token_text::{TokenTextInput, TokenTextResponse, TokenView};
+use super::token_text::{TextEnd, TokenTextInput, TokenTextResponse, TokenView};
 use super::widgets::{Notice, NoticeKind};
 use crate::generation::{FinishReason, Generation};
 use crate::state::{AppState, BranchCommand, Command, DockTab, Pane, PaneStatus, Pin, capitalize};
@@ -119,7 +119,7 @@ fn body_ui(
         let pane = pane.id;
         commands.push(Command::Pin(Pin { pane, step }));
     }
-    if let Some(step) = response.secondary_clicked {
+    if let Some(step) = response.secondary_clicked.or(response.continued) {
         // On a token, the popup takes the place of the pane's menu.
         egui::Popup::close_all(ui.ctx());
         let from = Pin {
@@ -179,13 +179,27 @@ fn notice_ui(
 
 /// Returns whether the prefix that all texts share is dimmed.
 fn dims_shared(state: &AppState) -> bool {
-    state.view.dim_shared && state.view.dock_tab == DockTab::Compare
+    state.view.compare.dim_shared && state.view.dock_tab == DockTab::Compare
 }
 
 /// Returns the first and the last step of the text's loop.
 fn looping(pane: &Pane) -> Option<(usize, usize)> {
     let steps = &pane.text_metrics()?.repetition.as_ref()?.steps;
     Some((steps.start, steps.end.checked_sub(1)?))
+}
+
+/// Returns what follows the last token of a pane's text.
+fn text_end(state: &AppState, pane: &Pane, place: usize) -> TextEnd {
+    let steps = state.step_pane.is_none_or(|only| only == pane.id);
+    if pane.status.is_writing() {
+        TextEnd::Writing
+    } else if !state.is_step_mode() || !steps || !state.can_continue(pane) {
+        TextEnd::Plain
+    } else if state.sampler_place() == Some(place) {
+        TextEnd::Slot
+    } else {
+        TextEnd::Paused
+    }
 }
 
 fn text_input<'a>(
@@ -211,7 +225,8 @@ fn text_input<'a>(
         what_ifs: pane.and_then(Pane::what_ifs),
         show_marks: state.view.show_marks,
         has_cards: state.branch_dialog.is_none(),
-        writing: pane.is_some_and(|pane| pane.status.is_writing()),
+        can_branch: pinned_here.is_some_and(|pin| state.can_branch(pin)),
+        end: pane.map_or(TextEnd::Plain, |pane| text_end(state, pane, frame.place)),
         pane_color: Theme::of(ui).pane(frame.place),
     }
 }

@@ -8,12 +8,13 @@ use super::formatting::grouped;
 use super::icons::{Icon, icon_button};
 use super::keys::{finish_typing, shortcut_words};
 use super::layout::Breakpoint;
+use super::pace_menu::pace_menu_ui;
 use super::seed_field::seed_field_ui;
 use super::theme::Theme;
 use super::widgets::{Button, Chip, checkbox, editor_popup, field_frame, hint_ui, menu_item};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{EndOfText, Limits};
-use crate::state::{AppState, BranchCommand, Command, PaneId};
+use crate::state::{AppState, BranchCommand, Command, Pace, PaneId};
 
 /// Draws the column.
 pub(super) fn run_column_ui(
@@ -27,7 +28,7 @@ pub(super) fn run_column_ui(
     ui.spacing_mut().interact_size.y = 24.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 1.0;
-        if state.step_mode {
+        if state.is_step_mode() {
             return step_chips_ui(ui, state, commands);
         }
         max_tokens_ui(ui, state);
@@ -37,33 +38,36 @@ pub(super) fn run_column_ui(
 }
 
 fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    if state.step_mode {
+    if state.is_step_mode() {
         return step_buttons_ui(ui, state, commands);
     }
-    let width = ui.available_width() - STEP_MODE_BUTTON;
-    if state.is_running() {
-        let width = ui.available_width();
-        let button = Button::run("Stop", false).icon(Icon::Stop).hint("Esc");
-        if ui.add(button.width(width)).clicked() {
-            commands.push(Command::StopAll);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let width = ui.available_width() - ICON_BUTTON;
+        if state.is_running() {
+            stop_button_ui(ui, width, commands);
+        } else {
+            generate_button_ui(ui, width, state, commands);
         }
-        return;
+        pace_menu_ui(ui, state.pace, commands);
+    });
+}
+
+fn stop_button_ui(ui: &mut Ui, width: f32, commands: &mut Vec<Command>) {
+    let button = Button::run("Stop", false).icon(Icon::Stop).hint("Esc");
+    if ui.add(button.width(width)).clicked() {
+        commands.push(Command::StopAll);
     }
+}
+
+fn generate_button_ui(ui: &mut Ui, width: f32, state: &AppState, commands: &mut Vec<Command>) {
     let blocking_reason = state.blocking_reason();
     let is_primary = blocking_reason.is_none() && state.output_is_stale();
     let button = Button::run("Generate", is_primary)
         .icon(Icon::Play)
         .hint(shortcut_words(ui))
         .width(width);
-    let response = ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 4.0;
-        let response = ui.add_enabled(blocking_reason.is_none(), button);
-        if icon_button(ui, Icon::Right, "Step mode: one token at a time").clicked() {
-            commands.push(Command::Branch(BranchCommand::ToggleStepMode));
-        }
-        response
-    });
-    let response = response.inner;
+    let response = ui.add_enabled(blocking_reason.is_none(), button);
     if response.clicked() {
         finish_typing(ui);
         commands.push(Command::GenerateAll);
@@ -73,8 +77,8 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// The width of the button that enters step mode, with the gap before it, in points.
-const STEP_MODE_BUTTON: f32 = 32.0;
+/// The width of an icon button, with the gap before it, in points.
+const ICON_BUTTON: f32 = 32.0;
 
 /// Draws the buttons of step mode: step, step back, and leave.
 fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -82,8 +86,8 @@ fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let has_text = has_text.into_iter().any(|text| !text.steps.is_empty());
     let idle = !state.is_running();
     let mut command = None;
-    let width = ui.available_width() - 2.0 * STEP_MODE_BUTTON;
-    let can_run = idle && state.panes.iter().any(|pane| state.can_continue(pane));
+    let width = ui.available_width() - 2.0 * ICON_BUTTON;
+    let keep_running = format!("Keep running ({})", shortcut_words(ui));
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         let button = Button::run("Step", true).hint("Space").width(width);
@@ -96,8 +100,8 @@ fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         if ui.add_enabled_ui(can_undo, undo).inner {
             command = Some(BranchCommand::StepBack);
         }
-        let run = |ui: &mut Ui| icon_button(ui, Icon::Play, "Keep running").clicked();
-        if ui.add_enabled_ui(can_run, run).inner {
+        let run = |ui: &mut Ui| icon_button(ui, Icon::Play, &keep_running).clicked();
+        if ui.add_enabled_ui(state.can_keep_running(), run).inner {
             command = Some(BranchCommand::KeepRunning);
         }
     });
@@ -127,7 +131,7 @@ fn step_chips_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         });
     ui.add_space(6.0);
     if ui.add(Chip::new("Leave step mode")).clicked() {
-        commands.push(Command::Branch(BranchCommand::ToggleStepMode));
+        commands.push(Command::SetPace(Pace::FullSpeed));
     }
 }
 

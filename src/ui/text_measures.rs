@@ -1,7 +1,13 @@
 //! The metrics of a text in words: rows for tables, and the tooltip of a pane's footer.
 
+use egui::Ui;
+
+use super::fonts::Face;
 use super::formatting::{grouped, percent};
+use super::theme::Theme;
+use super::widgets::Number;
 use crate::analysis::{Prices, TextMetrics};
+use crate::generation::formatting::pane_letter;
 
 /// A metric's name, what it means, and its value in words.
 pub(super) type MeasureRow = (&'static str, &'static str, fn(&TextMetrics) -> String);
@@ -11,7 +17,8 @@ pub(super) const fn measure_rows() -> [MeasureRow; 10] {
     [
         (
             "Perplexity",
-            "How many equally likely tokens the model hesitated between, on average, before the chain",
+            "How many equally likely tokens the model hesitated between, on average, before the chain; \
+             tokens picked by hand count",
             |metrics| decimals(metrics.perplexity, 2),
         ),
         (
@@ -21,7 +28,7 @@ pub(super) const fn measure_rows() -> [MeasureRow; 10] {
         ),
         (
             "Greedy picks the same token",
-            "The share of tokens that the model ranked first",
+            "The share of tokens that the model ranked first, without those picked by hand",
             |metrics| metrics.greedy_share.map_or_else(missing, percent),
         ),
         (
@@ -79,6 +86,84 @@ pub(super) fn measures_tooltip(metrics: &TextMetrics, prices: Prices) -> String 
     lines.join("\n")
 }
 
+/// Says what a shorter answer would have saved: the longest text without its loop, as long as the
+/// shortest text, or half as long. `None` if output is free.
+pub(super) fn saving_words(texts: &[(usize, &TextMetrics)], prices: Prices) -> Option<String> {
+    let by_length = |(_, metrics): &&(usize, &TextMetrics)| metrics.n_tokens;
+    // The first of several longest texts.
+    let (place, longest) = texts.iter().rev().max_by_key(by_length)?;
+    let (other, shortest) = texts.iter().min_by_key(by_length)?;
+    let name = pane_letter(*place);
+    let (n_tokens, shorter) = match &longest.repetition {
+        Some(found) => {
+            let n_tokens = found.steps.start + found.n_period;
+            let shorter =
+                format!("Stopping {name} at token {n_tokens}, where it begins to repeat itself,");
+            (n_tokens, shorter)
+        }
+        None if shortest.n_tokens < longest.n_tokens => {
+            let (n_short, n_long) = (shortest.n_tokens, longest.n_tokens);
+            let (n_short, n_long) = (grouped(n_short as f64), grouped(n_long as f64));
+            let other = pane_letter(*other);
+            let shorter =
+                format!("With the {n_short} tokens of {other} instead of {n_long}, {name}");
+            (shortest.n_tokens, shorter)
+        }
+        None => (
+            longest.n_tokens / 2,
+            format!("With half as many tokens, {name}"),
+        ),
+    };
+    let cost = prices.cost(longest);
+    let saved = prices.output * (longest.n_tokens - n_tokens.min(longest.n_tokens)) as f64 / 1e6;
+    if saved <= 0.0 {
+        return None;
+    }
+    let (thousand, saved_label) = (cost_label(cost * 1e3), cost_label(saved * 1e3));
+    let share = percent(saved / cost);
+    Some(format!(
+        "{shorter} would have saved {saved_label} of {thousand} per 1,000 runs ({share})."
+    ))
+}
+
+/// Draws the fields for the prices. A price that is not a number of dollars is not taken.
+pub(super) fn prices_ui(ui: &mut Ui, prices: &mut Prices) {
+    let theme = Theme::of(ui);
+    let mut complaint = None;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let label = "Dollars per million tokens";
+        ui.label(Face::Small.text(label).color(theme.text_3));
+        for (word, name, price) in [
+            ("in", "Price per million input tokens", &mut prices.input),
+            ("out", "Price per million output tokens", &mut prices.output),
+        ] {
+            ui.label(Face::Small.text(word).color(theme.text_2));
+            complaint = price_ui(ui, name, price).or(complaint);
+        }
+    });
+    if let Some(complaint) = complaint {
+        ui.label(Face::Small.text(complaint).color(theme.error));
+    }
+}
+
+/// Draws the field for a price. Returns what is wrong with the number that was typed last.
+fn price_ui(ui: &mut Ui, name: &str, price: &mut f64) -> Option<&'static str> {
+    let id = ui.scope_id().with(name);
+    let was_refused: bool = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    let complaint = was_refused.then_some("A price is a number of dollars, at least 0");
+    let mut typed = *price;
+    let field = Number::new(name, 0.0..=100.0, 2).complaint(complaint);
+    if field.field_ui(ui, &mut typed).changed() {
+        let is_valid = typed.is_finite() && typed >= 0.0;
+        if is_valid {
+            *price = typed;
+        }
+        ui.data_mut(|data| data.insert_temp(id, !is_valid));
+    }
+    complaint
+}
+
 /// Formats dollars with their significant digits.
 pub(super) fn cost_label(dollars: f64) -> String {
     match dollars {
@@ -108,9 +193,15 @@ fn missing() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{cost_label, measures_tooltip};
-    use crate::analysis::{Prices, TextMetrics};
+    use egui::{Event, Key, Modifiers, vec2};
+    use egui_kittest::kittest::Queryable as _;
+
+    use super::{cost_label, measures_tooltip, saving_words};
+    use crate::analysis::{Prices, TextLoop, TextMetrics};
     use crate::generation::testing::generation;
+    use crate::state::DockTab;
+    use crate::state::tests::written;
+    use crate::ui::testing::{key, window_of};
 
     #[test]
     fn a_tooltip_lists_every_metric_and_the_cost_if_there_are_prices() {
@@ -133,6 +224,79 @@ mod tests {
             output: 10.0,
         };
         assert!(measures_tooltip(&metrics, prices).ends_with("Cost: $0.000030"));
+    }
+
+    #[test]
+    fn a_shorter_answer_would_have_saved_money() {
+        let text = |n_tokens| TextMetrics {
+            n_prompt: 100,
+            n_tokens,
+            ..TextMetrics::default()
+        };
+        let prices = Prices {
+            input: 1.0,
+            output: 10.0,
+        };
+        let (long, short) = (text(190), text(40));
+        let looping = TextMetrics {
+            repetition: Some(TextLoop {
+                steps: 30..190,
+                n_period: 10,
+            }),
+            ..text(190)
+        };
+        for (texts, expected) in [
+            (
+                vec![(0, &short), (3, &long)],
+                "With the 40 tokens of A instead of 190, D would have saved $1.50 of $2.00 per 1,000 \
+                 runs (75 %).",
+            ),
+            (
+                vec![(1, &long)],
+                "With half as many tokens, B would have saved $0.95 of $2.00 per 1,000 runs (48 %).",
+            ),
+            (
+                vec![(0, &short), (2, &looping)],
+                "Stopping C at token 40, where it begins to repeat itself, would have saved $1.50 of \
+                 $2.00 per 1,000 runs (75 %).",
+            ),
+        ] {
+            assert_eq!(saving_words(&texts, prices).as_deref(), Some(expected));
+        }
+        let free = Prices {
+            output: 0.0,
+            ..prices
+        };
+        assert_eq!(saving_words(&[(0, &long)], free), None);
+        assert_eq!(saving_words(&[], prices), None);
+    }
+
+    #[test]
+    fn a_price_is_typed_in_numbers_and_an_invalid_one_is_refused() {
+        let mut state = written();
+        state.view.dock_tab = DockTab::Numbers;
+        let mut window = window_of(vec2(1280.0, 900.0), state);
+        window.run_steps(2);
+        let mut type_price = |text: &str| {
+            window
+                .get_by_label("Price per million output tokens")
+                .focus();
+            window.run_steps(2);
+            key(&mut window, Modifiers::COMMAND, Key::A);
+            window.event(Event::Text(text.to_owned()));
+            window.run_steps(2);
+            key(&mut window, Modifiers::NONE, Key::Enter);
+            window.run_steps(2);
+            let complains = window
+                .query_by_label("A price is a number of dollars, at least 0")
+                .is_some();
+            let lesson = window.query_by_label_contains("would have saved").is_some();
+            (window.state().view.prices.output, complains, lesson)
+        };
+        assert_eq!(type_price("2,5"), (2.5, false, true));
+        assert_eq!(type_price("-3"), (2.5, true, true));
+        assert_eq!(type_price("inf"), (2.5, true, true));
+        assert_eq!(type_price("0"), (0.0, false, false));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::step_draws::{draw_button_ui, step_draws_ui};
 use super::theme::Theme;
-use crate::state::{AppState, Command};
+use super::widgets::Button;
+use crate::state::{AppState, BranchCommand, Command, Pin};
 
 /// The body's width below which there is no room for the card.
 const MIN_BODY: f32 = 900.0;
@@ -64,7 +65,26 @@ pub(super) fn why_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &mut V
                 let others = Face::Small.text(&why.others).color(theme.text_2);
                 ui.add(Label::new(others).wrap());
             }
+            continue_ui(ui, state, commands);
         });
+}
+
+/// Draws the button that opens the popup to continue from the shown token.
+fn continue_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let Some((place, step)) = state.shown_step() else {
+        return;
+    };
+    let from = state.panes.get(place).map(|pane| Pin {
+        pane: pane.id,
+        step,
+    });
+    let Some(from) = from.filter(|from| state.can_branch(*from)) else {
+        return;
+    };
+    let button = Button::new("Continue from here…").hint("C");
+    if ui.add(button).clicked() {
+        commands.push(Command::Branch(BranchCommand::Open(Some(from))));
+    }
 }
 
 /// Draws the sentence about the smallest change beside its icon.
@@ -77,4 +97,26 @@ fn change_ui(ui: &mut Ui, change: &str) {
         let text = Face::Small.text(change).color(theme.text_1);
         ui.add(Label::new(text).wrap());
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::vec2;
+
+    use crate::state::tests::written;
+    use crate::state::{DockTab, Pin};
+    use crate::ui::testing::{press, window_of};
+
+    #[test]
+    fn the_card_continues_from_the_shown_token() {
+        let mut state = written();
+        state.view.dock_tab = DockTab::Xray;
+        let pane = state.panes[1].id;
+        let pin = Pin { pane, step: 1 };
+        state.pin = Some(pin);
+        let mut window = window_of(vec2(1280.0, 800.0), state);
+        window.run_steps(3);
+        press(&mut window, "Continue from here…");
+        assert_eq!(window.state().branch_dialog.as_ref().unwrap().from, pin);
+    }
 }

@@ -29,7 +29,7 @@ use super::token_text::TokenView;
 use super::top_bar::top_bar_ui;
 use super::view_bar::view_bar_ui;
 
-use crate::state::{AppState, Command, Page, PaneId, divergence_summary};
+use crate::state::{AppState, Command, DockTab, Page, PaneId, divergence_summary};
 
 /// The time per frame for updating the what-if counts. The rest continues in the next frame.
 const REVIEW_BUDGET: Duration = Duration::from_millis(6);
@@ -164,7 +164,7 @@ impl WindowUi {
         state: &mut AppState,
         commands: &mut Vec<Command>,
     ) -> Option<StepAt> {
-        let mut hovered = None;
+        let (mut hovered, mut scrolled) = (None, None);
         self.focused = None;
         self.token_views.retain(|id, _| state.pane(*id).is_some());
         for frame in frames {
@@ -175,11 +175,23 @@ impl WindowUi {
             let view = self.token_views.entry(id).or_default();
             let mut ui = child_ui(ui, frame.rect, id.0);
             let response = pane_ui(&mut ui, *frame, state, view, commands);
+            scrolled = scrolled.or(response.scrolled.map(|top| (id, top)));
             hovered = hovered.or(response.hovered.map(|step| StepAt { pane, step }));
             self.focused = self.focused.or(response.focused.then_some(pane));
         }
+        if let Some((leader, top)) = scrolled.filter(|_| scrolls_together(state)) {
+            for (_, view) in self.token_views.iter_mut().filter(|(id, _)| **id != leader) {
+                view.scroll_along(top);
+            }
+            ui.request_repaint();
+        }
         hovered
     }
+}
+
+/// Returns whether scrolling one text scrolls all of them.
+fn scrolls_together(state: &AppState) -> bool {
+    state.view.compare.scroll_together && state.view.dock_tab == DockTab::Compare
 }
 
 /// The height of the dock below a wide window's. All tabs share it, so that the row of tabs stays

@@ -1,8 +1,8 @@
 //! The engine thread's receiving end: requests that have arrived and wait to be served.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, TryRecvError};
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
 
 use super::Request;
 use super::event_sender::Disconnected;
@@ -42,6 +42,19 @@ impl IncomingRequests {
     pub(super) fn try_recv(&mut self) -> Result<Option<TimedRequest>, Disconnected> {
         self.buffer_arrived()?;
         Ok(self.waiting.pop_front())
+    }
+
+    /// Waits until a request arrives, but no longer than `timeout`.
+    pub(super) fn wait(&mut self, timeout: Duration) -> Result<(), Disconnected> {
+        if !self.waiting.is_empty() {
+            return Ok(());
+        }
+        match self.channel.recv_timeout(timeout) {
+            Ok(request) => self.buffer(request),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(Disconnected),
+        }
+        Ok(())
     }
 
     /// Removes a waiting request to cancel the load in progress. Returns whether there was one.

@@ -12,6 +12,7 @@ mod handle;
 mod incoming;
 mod inspection;
 mod loading;
+mod pacer;
 mod protocol;
 mod request_queue;
 mod thread;

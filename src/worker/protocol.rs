@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::decoding::TokenId;
 use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
@@ -64,6 +65,9 @@ pub enum Request {
     CountCached { tokens: Vec<TokenId> },
     /// Limit the memory of the prompts and texts that stay in the KV cache for reuse.
     LimitPrefixCache { n_max_bytes: u64 },
+    /// Wait so long between two decode steps. Zero is full speed; the wait counts towards no time of
+    /// a step.
+    SetPace { interval: Duration },
     /// Draw futures. They wait while a pane is being generated.
     DrawFutures { id: GenerationId, plan: FuturesPlan },
     /// Stop drawing these futures.

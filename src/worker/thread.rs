@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::event_sender::{Disconnected, EventSender};
 use super::incoming::{IncomingRequests, TimedRequest};
 use super::loading::LoadOutcome;
+use super::pacer::Pacer;
 use super::{Event, ModelSource, PaneRequest, Request};
 use super::{inspection, loading};
 use crate::engine::{
@@ -28,6 +29,7 @@ pub(super) struct EngineThread<L> {
     compute: Option<Compute>,
     /// The memory limit of the prompts and texts that sessions keep for reuse.
     n_prefix_cache_bytes: u64,
+    pacer: Pacer,
     incoming: IncomingRequests,
     events: EventSender<Event>,
 }
@@ -47,6 +49,7 @@ where
             choice: ComputeChoice::default(),
             compute: None,
             n_prefix_cache_bytes: DEFAULT_PREFIX_CACHE_BYTES,
+            pacer: Pacer::default(),
             incoming: IncomingRequests::new(requests),
             events,
         }
@@ -68,14 +71,37 @@ where
             while let Some(request) = self.incoming.try_recv()? {
                 self.serve(request)?;
             }
-            self.advance()?;
+            if !self.wait_for_pace()? {
+                self.advance()?;
+            }
         }
+    }
+
+    /// Waits until the next decode step is due or a request arrives. Returns whether it waited.
+    ///
+    /// Only decoding is paced: prompts are prefilled and texts scored at full speed.
+    fn wait_for_pace(&mut self) -> Result<bool, Disconnected> {
+        let begun_at = Instant::now();
+        let session = self.session.as_mut();
+        let Some(session) = session.filter(|session| session.only_decodes()) else {
+            return Ok(false);
+        };
+        let Some(left) = self.pacer.remaining(begun_at) else {
+            return Ok(false);
+        };
+        self.incoming.wait(left)?;
+        session.exclude(begun_at.elapsed());
+        Ok(true)
     }
 
     fn advance(&mut self) -> Result<(), Disconnected> {
         if let Some(session) = self.session.as_mut().filter(|session| session.is_busy()) {
             let mut progress = Vec::new();
             session.advance(&mut progress);
+            let steps = |progress: &Progress| matches!(progress, Progress::Stepped { .. });
+            if progress.iter().any(steps) {
+                self.pacer.on_step(Instant::now());
+            }
             for progress in progress {
                 self.events.send(progress.into())?;
             }
@@ -132,6 +158,10 @@ where
                 if let Some(session) = &mut self.session {
                     session.set_prefix_cache_limit(n_max_bytes);
                 }
+                Ok(())
+            }
+            Request::SetPace { interval } => {
+                self.pacer.set_interval(interval);
                 Ok(())
             }
             Request::DrawFutures { id, plan } => self.draw_futures(id, plan),

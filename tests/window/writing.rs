@@ -272,6 +272,10 @@ fn after_a_run_the_fork_is_shown_and_a_second_run_offers_another_seed() {
 fn a_starter_sets_the_prompt_and_a_pane_is_added_with_one_click() {
     let mut window = window();
     wait(&mut window, "the model", is_ready);
+    // The number of tokens moves the chip beside it.
+    wait(&mut window, "the prompt", |state| {
+        state.prompt_reading.is_some()
+    });
     press(&mut window, "Starter prompts");
     press(&mut window, "A torn step");
     assert_eq!(

@@ -7,8 +7,11 @@ use quartet::decoding::dialect::Dialect;
 use quartet::decoding::filters::{Temperature, TopP};
 use quartet::decoding::{ChainConfig, Filter};
 use quartet::state::{AppState, DockTab, HandPreset};
+use quartet::worker::ModelSource;
 
-use super::{DEFAULT_SIZE, Window, generate, is_ready, open, press, reciting, settings, wait};
+use super::{
+    DEFAULT_SIZE, ScriptedLm, Window, generate, is_ready, open, press, reciting, settings, wait,
+};
 
 fn window(tab: DockTab, size: [f32; 2]) -> Window {
     let mut settings = settings(5);
@@ -279,9 +282,105 @@ fn compare_shows_every_pair_and_the_measures_of_every_text() {
     let mut window = open(settings, DEFAULT_SIZE, reciting);
     generate(&mut window);
     assert!(is_shown(&window, "Cost of 1,000 runs like this"));
+    assert!(is_shown(&window, "would have saved $0.0"));
+    press(&mut window, "Scroll together");
+    press(&mut window, "Dim the shared prefix");
+    let compare = window.state().state().view.compare;
+    assert!(compare.scroll_together && compare.dim_shared);
     press(&mut window, "Numbers");
     assert!(is_shown(&window, "Distinct-3"));
     assert!(is_shown(&window, "Cost"));
+    assert!(is_shown(&window, "would have saved $0.0"));
+}
+
+#[test]
+fn all_texts_scroll_to_the_same_token_if_the_user_asks_for_it() {
+    use egui::{MouseWheelUnit, TouchPhase};
+
+    // Lines of different lengths, so that the same token is at different heights.
+    let story = "A fox lived in a little house.\n\n".repeat(40);
+    let recites = move |_: &ModelSource| ScriptedLm::reciting(2048, &story).into_loaded();
+    let mut settings = settings(600);
+    settings.view.dock_tab = DockTab::Compare;
+    settings.view.compare.scroll_together = true;
+    let greedy = settings.panes[0].clone();
+    settings.panes = vec![greedy; 3];
+    let mut window = open(settings, DEFAULT_SIZE, recites);
+    generate(&mut window);
+    let pane = || egui::pos2(160.0, 300.0);
+    window.event(Event::PointerMoved(pane()));
+    let tops = |window: &Window| -> Vec<f32> {
+        let texts = window.query_all_by_label_contains("A fox lived in a little house.");
+        let texts = texts.filter(|text| text.rect().height() > 400.0);
+        texts.map(|text| text.rect().top()).collect()
+    };
+    let before = tops(&window);
+    assert_eq!(before.len(), 3);
+    for _ in 0..6 {
+        window.event(Event::MouseWheel {
+            unit: MouseWheelUnit::Point,
+            delta: vec2(0.0, -40.0),
+            phase: TouchPhase::Move,
+            source: egui::MouseWheelSource::Unknown,
+            modifiers: Modifiers::NONE,
+        });
+        window.run_steps(6);
+    }
+    let after = tops(&window);
+    assert!(after[0] < before[0] - 100.0, "{before:?} {after:?}");
+    for top in &after {
+        assert!((top - after[0]).abs() < 2.0, "{before:?} {after:?}");
+    }
+}
+
+#[test]
+fn step_mode_marks_where_the_next_token_goes_and_ctrl_enter_runs_on() {
+    let mut window = window(DockTab::Loop, DEFAULT_SIZE);
+    wait(&mut window, "the model", is_ready);
+    press(&mut window, "Pace: Full speed");
+    press(&mut window, "Step by step");
+    window.key_press(Key::Space);
+    let is_ahead = |state: &AppState| !state.is_running() && state.upcoming(3).is_some();
+    wait(&mut window, "the first token", is_ahead);
+    assert_eq!(
+        window
+            .query_all_by_label("The next token: not drawn yet")
+            .count(),
+        1
+    );
+    assert!(is_shown(&window, "if you let it"));
+    assert!(is_shown(&window, "Token 2, before the draw"));
+    window.key_press_modifiers(egui::Modifiers::COMMAND, Key::Enter);
+    window.run_steps(2);
+    let is_long = |state: &AppState| {
+        let texts = state.generations();
+        !state.is_running() && texts.iter().flatten().all(|text| text.steps.len() > 1)
+    };
+    wait(&mut window, "the texts", is_long);
+    assert!(window.state().state().is_step_mode());
+}
+
+#[test]
+fn the_card_of_the_pinned_token_continues_from_it() {
+    let mut window = written(DEFAULT_SIZE);
+    wait(&mut window, "the model", is_ready);
+    let text = window
+        .query_all_by_label_contains("A fox live")
+        .find(|text| text.rect().height() > 100.0)
+        .unwrap();
+    text.focus();
+    window.run_steps(2);
+    window.key_press(Key::ArrowLeft);
+    window.run_steps(4);
+    let pin = window.state().state().pin.expect("a pin");
+    let button = window
+        .query_all_by_label_contains("Continue from ‘")
+        .next()
+        .expect("the card has a button");
+    button.click();
+    window.run_steps(4);
+    let dialog = window.state().state().branch_dialog.clone();
+    assert_eq!(dialog.expect("the popup is open").from, pin);
 }
 
 #[test]

@@ -10,6 +10,7 @@
 mod chat;
 mod futures;
 mod models;
+mod pace;
 #[path = "../scripted/mod.rs"]
 mod scripted;
 mod shutdown;

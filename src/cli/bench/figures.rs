@@ -6,7 +6,7 @@ use super::decode::Sample;
 use super::memory::Memory;
 use super::plan::{Part, Plan};
 use super::rounds::Samples;
-use super::{bandwidth, fork, futures};
+use super::{bandwidth, branch, fork, futures};
 use crate::engine::ForwardTimes;
 use crate::generation::ModelOutline;
 
@@ -19,6 +19,7 @@ pub(super) struct Figures {
     pub decode: Option<Vec<Decode>>,
     pub context: Option<Vec<Context>>,
     pub fork: Option<Fork>,
+    pub branch: Option<Branch>,
     pub futures: Option<Vec<Futures>>,
     pub memory: Option<Memory>,
 }
@@ -81,6 +82,19 @@ pub(super) struct Fork {
     pub written_bytes: Option<u64>,
 }
 
+/// The first token of a branch.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Branch {
+    /// The length of the text before it.
+    pub tokens: usize,
+    /// Milliseconds with the text in the KV cache.
+    pub ms: f64,
+    /// Milliseconds of a fresh run, which reads the text.
+    pub fresh_ms: f64,
+    /// How many times faster the branch is.
+    pub speed_against_fresh: f64,
+}
+
 /// The speed of drawing futures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Futures {
@@ -106,6 +120,7 @@ impl Figures {
             decode: has(Part::Decode).map(|()| decode(&plan.n_panes, limit, &samples.decode)),
             context: has(Part::Context).map(|()| context(&plan.context, &samples.context)),
             fork: has(Part::Fork).map(|()| fork(plan.n_fork, &samples.fork)),
+            branch: has(Part::Branch).map(|()| branch(plan.n_branch, &samples.branch)),
             futures: has(Part::Futures).map(|()| futures(&samples.futures)),
             memory: samples.memory,
         }
@@ -205,6 +220,22 @@ fn fork(tokens: usize, samples: &[fork::Sample]) -> Fork {
     }
 }
 
+fn branch(tokens: usize, samples: &[branch::Sample]) -> Branch {
+    let milliseconds = |secs: fn(&branch::Sample) -> f64| {
+        1000.0 * median(samples.iter().map(secs)).unwrap_or(f64::NAN)
+    };
+    let (ms, fresh_ms) = (
+        milliseconds(|sample| sample.branch_secs),
+        milliseconds(|sample| sample.fresh_secs),
+    );
+    Branch {
+        tokens,
+        ms,
+        fresh_ms,
+        speed_against_fresh: fresh_ms / ms,
+    }
+}
+
 fn futures(samples: &[futures::Sample]) -> Vec<Futures> {
     let secs = |width| {
         let own = samples.iter().filter(|sample| sample.width == width);
@@ -232,7 +263,7 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Decode, Sample, Shares, decode, median};
+    use super::{Decode, Sample, Shares, branch, decode, median};
     use crate::engine::ForwardTimes;
 
     #[test]
@@ -245,6 +276,17 @@ mod tests {
         ] {
             assert_eq!(median(values.into_iter()), expected);
         }
+    }
+
+    #[test]
+    fn a_branch_is_compared_with_a_fresh_run() {
+        let samples = [3.0, 1.0, 2.0].map(|secs| branch::Sample {
+            fresh_secs: 10.0 * secs,
+            branch_secs: secs,
+        });
+        let figures = branch(300, &samples);
+        assert_eq!((figures.ms, figures.fresh_ms), (2000.0, 20_000.0));
+        assert_eq!((figures.tokens, figures.speed_against_fresh), (300, 10.0));
     }
 
     #[test]

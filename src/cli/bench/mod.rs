@@ -5,6 +5,7 @@
 //! figures. Every round measures everything once, because machines heat up and may be shared.
 
 mod bandwidth;
+mod branch;
 mod decode;
 mod figures;
 mod fork;

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 
+use super::branch::N_POSITION;
 use crate::cli::failure::Failure;
 
 /// A part of the benchmark.
@@ -15,6 +16,8 @@ pub(super) enum Part {
     Context,
     /// Time and memory of forking a sequence
     Fork,
+    /// Time to the first token of a branch at token 300, against a fresh run
+    Branch,
     /// Speed of drawing 64 futures of 24 tokens, by how many are drawn together
     Futures,
     /// Memory use
@@ -59,6 +62,8 @@ pub(super) struct Plan {
     pub context: Vec<usize>,
     /// The length of the sequence to fork.
     pub n_fork: usize,
+    /// The length of the text to branch off from.
+    pub n_branch: usize,
     /// Whether to fix the tokens instead of sampling them.
     pub raw: bool,
     pub n_threads: usize,
@@ -81,6 +86,7 @@ impl Plan {
             prefill: lengths(request.prefill, &DEFAULT_PREFILL, n_context)?,
             context: lengths(request.context, &DEFAULT_CONTEXT, n_most)?,
             n_fork: DEFAULT_N_FORK.min(n_most),
+            n_branch: N_POSITION.min(n_most),
             parts: request.parts,
             n_panes: request.n_panes,
             n_prompt: request.n_prompt,

@@ -5,7 +5,7 @@ use super::figures::Figures;
 use super::memory::{self, Memory};
 use super::passage::{Passage, text};
 use super::plan::{N_CONTEXT_STEPS, Part, Plan};
-use super::{decode, fork, futures, prefill};
+use super::{branch, decode, fork, futures, prefill};
 use crate::cli::failure::Failure;
 use crate::cli::progress::Progress;
 use crate::engine::{CausalLm, DeviceChoice, Prompt, Resident, Session};
@@ -30,6 +30,7 @@ pub(super) struct Samples {
     /// Context length and step time in seconds.
     pub context: Vec<(usize, f64)>,
     pub fork: Vec<fork::Sample>,
+    pub branch: Vec<branch::Sample>,
     pub futures: Vec<futures::Sample>,
     pub memory: Option<Memory>,
 }
@@ -38,6 +39,8 @@ pub(super) struct Samples {
 struct Setup {
     prompt: Prompt,
     prompts: Vec<Prompt>,
+    /// The text to branch off from, if that is measured.
+    branched: Option<Prompt>,
     passage: Option<Passage>,
     bandwidth: Option<Bandwidth>,
 }
@@ -105,6 +108,10 @@ impl Bench {
                 prompts.push(text(*n_tokens, tokenizer)?);
             }
         }
+        let mut branched = None;
+        if plan.has(Part::Branch) {
+            branched = Some(text(plan.n_branch, tokenizer)?);
+        }
         let mut passage = None;
         let n_passage = plan.n_passage();
         if n_passage > 0 {
@@ -120,6 +127,7 @@ impl Bench {
         Ok(Setup {
             prompt,
             prompts,
+            branched,
             passage,
             bandwidth: (is_on_cpu && plan.has(Part::Decode))
                 .then(|| Bandwidth::new(plan.n_threads)),
@@ -148,6 +156,9 @@ impl Bench {
                     _ => decode::with_chain(*n_panes, plan.n_new, setup.prompt.clone(), session)?,
                 });
             }
+        }
+        if let Some(text) = &setup.branched {
+            samples.branch.push(branch::measure(text, session)?);
         }
         if plan.has(Part::Futures) {
             let widths = futures::WIDTHS.map(Some).into_iter().chain([None]);

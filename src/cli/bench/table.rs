@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::bandwidth;
-use super::figures::{Context, Decode, Fork, Futures, Prefill, Shares};
+use super::figures::{Branch, Context, Decode, Fork, Futures, Prefill, Shares};
 use super::futures::{N_FUTURES, N_TOKENS};
 use super::memory::Memory;
 use super::report::Report;
@@ -28,6 +28,9 @@ impl Display for Report {
         }
         if let Some(fork) = &figures.fork {
             fork_line(fork, f)?;
+        }
+        if let Some(branch) = &figures.branch {
+            branch_line(branch, f)?;
         }
         if let Some(futures) = &figures.futures {
             futures_table(futures, f)?;
@@ -184,6 +187,14 @@ fn fork_line(fork: &Fork, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, ", {extra}; {written} more with the next token")?;
     }
     writeln!(f)
+}
+
+fn branch_line(branch: &Branch, f: &mut Formatter<'_>) -> fmt::Result {
+    writeln!(
+        f,
+        "\nBranch at token {}: first token in {:.2} ms, {:.2} ms in a fresh run ({:.1} ×)",
+        branch.tokens, branch.ms, branch.fresh_ms, branch.speed_against_fresh
+    )
 }
 
 fn memory_lines(memory: &Memory, f: &mut Formatter<'_>) -> fmt::Result {

@@ -31,15 +31,13 @@ pub(super) const DEFAULT_KEPT_MEGABYTES: u32 = 256;
 pub enum BranchCommand {
     /// Go on where a pane's text was interrupted.
     Continue(PaneId),
-    /// Enter or leave step mode.
-    ToggleStepMode,
     /// Step in this pane only, or in all panes.
     StepOnly(Option<PaneId>),
     /// Add one token to every text that steps.
     Step,
     /// Add tokens that the user picked to a text.
     Pick(PaneId, Vec<TokenId>),
-    /// Leave the pause, and let every text that steps go on to its end.
+    /// Let every text that steps go on to its end, from the prompt if it has no text.
     KeepRunning,
     /// Remove the last token of every text that steps. Nothing is recomputed.
     StepBack,
@@ -88,7 +86,6 @@ impl AppState {
     pub(super) fn apply_to_branches(&mut self, command: BranchCommand) -> Vec<Effect> {
         match command {
             BranchCommand::Continue(id) => self.continue_text(id),
-            BranchCommand::ToggleStepMode => self.toggle_step_mode(),
             BranchCommand::StepOnly(pane) => {
                 self.step_pane = pane;
                 Vec::new()
@@ -185,8 +182,8 @@ impl AppState {
         let extension = Extension {
             n_kept: from.step,
             by_hand,
-            pause_after: self.step_mode.then_some(n_new + 1),
-            n_shown: self.step_mode.then_some(from.step + n_new),
+            pause_after: self.is_step_mode().then_some(n_new + 1),
+            n_shown: self.is_step_mode().then_some(from.step + n_new),
             branches_by: Some(origin),
         };
         self.request_branch(pane, text, extension)

@@ -76,7 +76,7 @@ impl Pane {
 impl AppState {
     /// Returns the step that the chain would add next to a pane's text, in step mode.
     pub fn upcoming(&self, place: usize) -> Option<&Step> {
-        let pane = self.panes.get(place).filter(|_| self.step_mode)?;
+        let pane = self.panes.get(place).filter(|_| self.is_step_mode())?;
         let upcoming = pane.upcoming.as_ref()?;
         let text = pane.generation()?;
         let is_valid = pane.status.running().is_none()
@@ -89,7 +89,7 @@ impl AppState {
     /// Returns the place of the pane whose next token the user can pick: the one that steps alone,
     /// or else the selected one.
     pub fn sampler_place(&self) -> Option<usize> {
-        if !self.step_mode {
+        if !self.is_step_mode() {
             return None;
         }
         let alone = self.step_pane.and_then(|id| self.place_of(id));
@@ -99,16 +99,8 @@ impl AppState {
 
     /// Returns whether the user can pick the next token of this pane's text by hand.
     pub fn can_pick(&self, id: PaneId) -> bool {
-        let pane = self.pane(id).filter(|_| self.step_mode);
+        let pane = self.pane(id).filter(|_| self.is_step_mode());
         pane.is_some_and(|pane| self.can_continue(pane))
-    }
-
-    pub(super) fn toggle_step_mode(&mut self) -> Vec<Effect> {
-        self.step_mode = !self.step_mode;
-        for pane in &mut self.panes {
-            pane.upcoming = None;
-        }
-        Vec::new()
     }
 
     /// Adds one token to every text that steps. Starts with the prompt if it or the model changed
@@ -118,19 +110,12 @@ impl AppState {
             return Vec::new();
         }
         let places = self.step_places();
-        let model = self.model.ready().map(|model| model.info.clone());
-        let is_new = |pane: &Pane| {
-            pane.generation().is_none_or(|generation| {
-                !self.is_prompt_of(&generation.prompt)
-                    || Some(&generation.model) != model.as_ref()
-                    || generation.steps.is_empty()
-            })
-        };
-        let stepping = || places.iter().filter_map(|place| self.panes.get(*place));
-        if stepping().any(is_new) {
-            return self.generate_first_token(&places);
+        if self.starts_with_prompt(&places) {
+            // The second token is shown ahead.
+            return self.generate_in(&places, Some(2));
         }
-        let ids: Vec<PaneId> = stepping().map(|pane| pane.id).collect();
+        let panes = places.iter().filter_map(|place| self.panes.get(*place));
+        let ids: Vec<PaneId> = panes.map(|pane| pane.id).collect();
         let mut any_revealed = false;
         let mut requests = Vec::new();
         for id in ids {
@@ -155,9 +140,43 @@ impl AppState {
         sent(self.look_ahead(id, tokens, n_new).into_iter().collect())
     }
 
-    /// Lets all texts that step go on to their ends.
+    /// Returns whether any of these texts does not belong to the current prompt and model, so that
+    /// all of them start over.
+    fn starts_with_prompt(&self, places: &[usize]) -> bool {
+        let model = self.model.ready().map(|model| &model.info);
+        let is_new = |pane: &Pane| {
+            pane.generation().is_none_or(|generation| {
+                !self.is_prompt_of(&generation.prompt)
+                    || Some(&generation.model) != model
+                    || generation.steps.is_empty()
+            })
+        };
+        let mut panes = places.iter().filter_map(|place| self.panes.get(*place));
+        panes.any(is_new)
+    }
+
+    /// Returns whether any text that steps can go on to its end.
+    pub fn can_keep_running(&self) -> bool {
+        let places = self.step_places();
+        if self.is_running() {
+            return false;
+        }
+        if self.starts_with_prompt(&places) {
+            return self.blocking_reason().is_none();
+        }
+        let mut panes = places.iter().filter_map(|place| self.panes.get(*place));
+        panes.any(|pane| self.can_continue(pane))
+    }
+
+    /// Lets all texts that step go on to their ends, at full speed.
     pub(super) fn keep_running(&mut self) -> Vec<Effect> {
         let places = self.step_places();
+        if !self.can_keep_running() {
+            return Vec::new();
+        }
+        if self.starts_with_prompt(&places) {
+            return self.generate_in(&places, None);
+        }
         let panes = places.iter().filter_map(|place| self.panes.get(*place));
         let ids: Vec<PaneId> = panes.map(|pane| pane.id).collect();
         let requests = ids

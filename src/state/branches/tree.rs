@@ -72,6 +72,11 @@ impl AppState {
         &self.branch_tree
     }
 
+    /// Computes the tree as it is now, whatever is on screen.
+    pub fn current_branch_tree(&self) -> BranchTree {
+        self.new_branch_tree(self.tree_key())
+    }
+
     /// Describes the tree's size: "7 texts · 2.1 of 256 MB".
     pub fn branch_tree_words(&self) -> String {
         let n_texts = match self.branch_tree.rows.len() {

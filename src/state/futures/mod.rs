@@ -97,6 +97,14 @@ impl Futures {
         self.runs.iter().any(FuturesRun::is_drawing)
     }
 
+    /// Takes them off the screen. Those that are being drawn end with what is complete.
+    pub(super) fn take_runs(&mut self) -> Vec<FuturesRun> {
+        for run in self.runs.iter_mut().filter(|run| run.is_drawing()) {
+            run.update(FuturesUpdate::Stopped);
+        }
+        std::mem::take(&mut self.runs)
+    }
+
     fn count_words(&mut self) {
         for run in &mut self.runs {
             run.count_words(&self.words);
@@ -235,7 +243,7 @@ impl AppState {
         Some(FuturesRun::new(id, pane, plan, model))
     }
 
-    fn stop_futures(&self) -> Vec<Effect> {
+    pub(super) fn stop_futures(&self) -> Vec<Effect> {
         let drawing = self.futures.runs.iter().filter(|run| run.is_drawing());
         drawing
             .map(|run| Effect::Send(Request::StopFutures(run.id())))

@@ -205,6 +205,7 @@ impl AppState {
         let mut effects = vec![Effect::RestartWorker];
         effects.extend(self.compute_request());
         effects.extend(self.cache_limit_request());
+        effects.extend(self.pace_request());
         effects.push(Effect::Send(Request::LoadModel(source)));
         effects
     }

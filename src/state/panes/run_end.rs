@@ -84,7 +84,7 @@ impl AppState {
                     Repetition::NoDifference
                 }
             });
-        if self.step_mode {
+        if self.is_step_mode() {
             // The shown token is the newest one, unless the user pins another.
             return;
         }

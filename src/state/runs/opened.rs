@@ -5,8 +5,8 @@ use crate::generation::{FinishReason, Generation, GenerationId, Limits, Lineage,
 use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::undo::Undo;
 use crate::state::{
-    AppState, BranchTree, Effect, MAX_PANES, Notice, Page, Pane, PaneStatus, Pin, PromptMode,
-    Settings, unix_time_secs,
+    AppState, BranchTree, Effect, FuturesRun, MAX_PANES, Notice, Pace, Page, Pane, PaneStatus, Pin,
+    PromptMode, Settings, unix_time_secs,
 };
 
 /// An opened run, and what it hides.
@@ -31,6 +31,7 @@ struct Behind {
     undo: Undo,
     kept_texts: KeptTexts,
     removed_text: Option<KeptText>,
+    futures: Vec<FuturesRun>,
 }
 
 impl OpenedRun {
@@ -81,12 +82,14 @@ impl AppState {
         }
         let mut effects = self.end_verification();
         effects.extend(self.stop_all());
+        effects.extend(self.stop_futures());
+        let futures = self.futures.take_runs();
         for pane in &mut self.panes {
             pane.status.finish(FinishReason::Cancelled);
         }
         let behind = match self.opened.take() {
             Some(opened) => opened.behind,
-            None => self.behind(),
+            None => self.behind(futures),
         };
         let title = run.header.title.clone();
         self.opened = Some(OpenedRun {
@@ -99,7 +102,7 @@ impl AppState {
         effects
     }
 
-    fn behind(&mut self) -> Behind {
+    fn behind(&mut self, futures: Vec<FuturesRun>) -> Behind {
         Behind {
             prompt: self.prompt.clone(),
             prompt_mode: self.prompt_mode,
@@ -111,6 +114,7 @@ impl AppState {
             undo: self.undo.clone(),
             kept_texts: std::mem::take(&mut self.kept_texts),
             removed_text: self.removed_text.take(),
+            futures,
         }
     }
 
@@ -129,7 +133,14 @@ impl AppState {
             self.seed = first.config.seed;
         }
         self.panes.clear();
-        for text in texts.into_iter().take(MAX_PANES) {
+        for mut text in texts.into_iter().take(MAX_PANES) {
+            // A file does not say how its texts are related: each is the first of a tree.
+            self.last_id += 1;
+            let origin = None;
+            text.lineage = Lineage {
+                id: GenerationId(self.last_id),
+                origin,
+            };
             let id = self.next_pane_id();
             let settings = PaneSettings {
                 name: text.name.clone(),
@@ -150,7 +161,9 @@ impl AppState {
         self.texts_before = None;
         self.branch_dialog = None;
         self.prompt_reading = None;
-        self.step_mode = false;
+        if self.is_step_mode() {
+            self.pace = Pace::FullSpeed;
+        }
         self.branch_tree = BranchTree::default();
         self.undo = Undo::new(self.snapshot());
     }
@@ -170,7 +183,9 @@ impl AppState {
         self.undo = behind.undo;
         self.kept_texts = behind.kept_texts;
         self.removed_text = behind.removed_text;
-        let mut effects = self.end_verification();
+        let mut effects = self.stop_futures();
+        self.futures.runs = behind.futures;
+        effects.extend(self.end_verification());
         effects.extend(self.tokenize_prompt());
         effects
     }
@@ -179,15 +194,8 @@ impl AppState {
         if self.opened.take().is_none() {
             return Vec::new();
         }
-        // What is generated next is a run of its own, and its texts are the first of a new tree.
+        // What is generated next is a run of its own.
         self.run_number += 1;
-        for pane in &mut self.panes {
-            if let PaneStatus::Finished(text) = &mut pane.status {
-                self.last_id += 1;
-                let id = GenerationId(self.last_id);
-                text.lineage = Lineage { id, origin: None };
-            }
-        }
         let mut effects = self.end_verification();
         effects.extend(self.tokenize_prompt());
         effects

@@ -7,7 +7,7 @@ use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{Continuation, FinishReason};
 use crate::state::{
-    AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, PaneStatus, Pin,
+    AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, Pace, PaneStatus, Pin,
     RunRequest,
 };
 use crate::worker::{Event, GenerationId, PaneRequest, Progress, Request};
@@ -163,7 +163,7 @@ fn pause_after(state: &mut AppState, id: GenerationId, pieces: &[&str]) {
 fn stepped() -> AppState {
     let mut state = ready();
     state.prompt = "Once there was".to_owned();
-    apply(&mut state, BranchCommand::ToggleStepMode);
+    state.apply(Command::SetPace(Pace::Step));
     let first = apply(&mut state, BranchCommand::Step);
     let ahead = Continuation {
         pause_after: Some(2),
@@ -261,7 +261,7 @@ fn the_token_shown_ahead_is_drawn_again_when_the_settings_change() {
 fn a_text_ends_only_when_its_last_token_is_revealed() {
     let mut state = ready();
     state.prompt = "Once there was".to_owned();
-    apply(&mut state, BranchCommand::ToggleStepMode);
+    state.apply(Command::SetPace(Pace::Step));
     let id = apply(&mut state, BranchCommand::Step)[0].id;
     let text = generation(&[(" in", 0.5), ("</s>", 0.5)]);
     let prompt = Arc::clone(&text.prompt);

@@ -8,6 +8,7 @@ mod futures;
 mod hub;
 mod models;
 mod outside;
+mod pace;
 mod panes;
 mod paste;
 mod presets;

@@ -5,7 +5,8 @@ use crate::export::json::{RunFile, RunHeader};
 use crate::generation::testing::generation;
 use crate::generation::{Generation, PaneSettings};
 use crate::state::{
-    AppState, Command, Effect, HistoryLimits, KeptRun, MAX_PANES, Page, RunCommand, RunRequest,
+    AppState, BranchCommand, Command, Effect, FuturesCommand, HistoryLimits, KeptRun, MAX_PANES,
+    Page, Pin, RunCommand, RunRequest,
 };
 
 fn run(state: &mut AppState, command: RunCommand) -> Vec<Effect> {
@@ -64,7 +65,9 @@ fn an_opened_run_is_shown_as_it_was_and_closing_it_brings_back_the_rest() {
         vec![other.clone(), generation(&[(" the", 0.5)])],
     );
     assert_eq!(state.panes.len(), 2);
-    assert_eq!(state.panes[0].generation(), Some(&other));
+    let mut shown = state.panes[0].generation().unwrap().clone();
+    shown.lineage = other.lineage;
+    assert_eq!(shown, other, "only its place in the tree is new");
     assert_eq!((state.seed, state.panes[1].settings.seed), (7, Some(42)));
     assert_eq!(state.prompt, "Once there was");
     assert_eq!(state.opened.as_ref().unwrap().name, "fox.quartet.json");
@@ -350,7 +353,8 @@ fn verifying_compares_an_opened_run_with_its_repetition() {
     assert_eq!(outcome.verdict, Verdict::Identical);
     assert_eq!(state.verification.as_ref().unwrap().cause(), None);
     // The panes show the recorded texts.
-    assert_eq!(state.panes[0].generation(), Some(&texts[0]));
+    let shown = state.panes[0].generation().unwrap();
+    assert_eq!(shown.steps, texts[0].steps);
 
     let effects = run(&mut state, RunCommand::Verify);
     let other = generation(&[(" a", 0.5), (" house", 0.25)]);
@@ -376,4 +380,40 @@ fn a_run_of_another_model_is_not_verified() {
     let notice = &state.notices[0];
     assert_eq!(notice.body, "It needs the model Test");
     assert_eq!(notice.actions[0].label, "Find the model");
+}
+
+#[test]
+fn each_text_of_an_opened_run_has_a_line_of_its_own() {
+    let mut state = written();
+    let texts = [" the", " a", " one"].map(|piece| generation(&[(piece, 0.5)]));
+    open(&mut state, texts.to_vec());
+    let mut ids: Vec<_> = state
+        .generations()
+        .iter()
+        .flatten()
+        .map(|text| text.lineage.id)
+        .collect();
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+    for (place, id) in ids.into_iter().enumerate() {
+        state.apply(Command::Branch(BranchCommand::ShowText(id)));
+        assert_eq!(state.shown_step(), Some((place, 0)), "its pane is selected");
+    }
+}
+
+#[test]
+fn futures_make_room_for_an_opened_run_and_come_back() {
+    let mut state = written();
+    let pane = state.panes[3].id;
+    state.apply(Command::Pin(Pin { pane, step: 1 }));
+    let effects = state.apply(Command::Futures(FuturesCommand::Draw));
+    assert_eq!(effects.len(), 1);
+    let id = state.futures.runs()[0].id();
+    let effects = open(&mut state, vec![generation(&[(" the", 0.5)])]);
+    let stop = Effect::Send(crate::worker::Request::StopFutures(id));
+    assert!(effects.contains(&stop), "{effects:?}");
+    assert_eq!(state.futures.runs(), []);
+    run(&mut state, RunCommand::Close);
+    assert_eq!(state.futures.runs()[0].id(), id);
+    assert!(!state.futures.is_drawing());
 }

@@ -209,6 +209,10 @@ fn clauses(texts: &[Option<&Generation>], groups: &[Vec<usize>], index: usize) -
             continue;
         };
         let token = quoted(first);
+        if steps.iter().any(|step| step.trace.draw.is_by_hand()) {
+            by_coin.push((None, vec![format!("{token} is picked by hand in {who}")]));
+            continue;
+        }
         let coin = first.trace.draw.coin;
         if coin.is_none() || steps.iter().any(|step| step.trace.draw.coin != coin) {
             let verb = if is_one { "picks" } else { "pick" };
@@ -298,6 +302,9 @@ mod tests {
         };
         let (a, b) = (text(" a", Some(0.7)), text(" b", Some(0.7)));
         let (other, greedy) = (text(" c", Some(0.2)), text(" c", None));
+        let mut by_hand = text(" c", None);
+        let draw = &mut std::sync::Arc::make_mut(&mut by_hand.steps[0].trace).draw;
+        draw.picked = crate::decoding::Picked::ByHand;
         let each: &[&[usize]] = &[&[0], &[1], &[2]];
         for (third, expected) in [
             (
@@ -316,6 +323,13 @@ mod tests {
                 &[
                     "the same coin, 0.700, picks ‘a’ for A, ‘b’ for B",
                     "C picks ‘c’",
+                ],
+            ),
+            (
+                &by_hand,
+                &[
+                    "the same coin, 0.700, picks ‘a’ for A, ‘b’ for B",
+                    "‘c’ is picked by hand in C",
                 ],
             ),
         ] {

@@ -385,8 +385,9 @@ mod tests {
     #[test]
     fn step_mode_steps_with_the_space_bar_and_steps_back_with_backspace() {
         let mut window = window_of(vec2(1280.0, 800.0), written());
-        press(&mut window, "Step mode: one token at a time");
-        assert!(window.state().step_mode);
+        press(&mut window, "Pace: Full speed");
+        press(&mut window, "Step by step");
+        assert!(window.state().is_step_mode());
         key(&mut window, Modifiers::NONE, Key::Backspace);
         let n_steps =
             |state: &AppState, place: usize| state.panes[place].generation().unwrap().steps.len();
@@ -394,6 +395,6 @@ mod tests {
         key(&mut window, Modifiers::NONE, Key::Space);
         assert!(window.state().is_running());
         press(&mut window, "Leave step mode");
-        assert!(!window.state().step_mode);
+        assert!(!window.state().is_step_mode());
     }
 }

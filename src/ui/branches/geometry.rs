@@ -12,7 +12,7 @@ const LEFT: f32 = 28.0;
 const RIGHT: f32 = 28.0;
 
 const MIN_ROW: f32 = 20.0;
-const MAX_ROW: f32 = 33.0;
+pub(super) const MAX_ROW: f32 = 33.0;
 
 /// The scale of the axis, and the rows.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,6 +3,7 @@
 mod geometry;
 mod keys;
 mod paint;
+pub(in crate::ui) mod picture;
 
 use egui::{DragValue, Id, Rect, RectAlign, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
 
@@ -10,6 +11,7 @@ use self::geometry::{AXIS, Geometry};
 use self::keys::{TreeKey, pressed_key};
 use self::paint::{RowLook, TreePainter};
 use super::child_ui::child_ui;
+use super::theme::Theme;
 use super::why::{split, why_ui};
 use super::widgets::{Chip, editor_popup, focus_ring, hint_ui};
 use super::xray::sentence_ui;
@@ -35,7 +37,8 @@ pub(super) fn branches_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &
     let (rows, axis) = inside.split_top_bottom_at_y(inside.bottom() - AXIS);
     let mut area = child_ui(ui, rows, "branches");
     let geometry = Geometry::of(rows, tree);
-    TreePainter::new(&area, tree, geometry).axis(axis, rows.top());
+    let paper = Theme::of(ui).surface_1;
+    TreePainter::new(&area, tree, geometry, paper).axis(axis, rows.top());
     ScrollArea::vertical()
         .id_salt("branch rows")
         .auto_shrink(false)
@@ -117,7 +120,8 @@ fn tree_ui(ui: &mut Ui, geometry: Geometry, state: &AppState, commands: &mut Vec
     }
     let id = tree.rows.get(cursor).map(|row| row.id);
     ui.data_mut(|data| data.insert_temp(cursor_id(), id));
-    TreePainter::new(ui, tree, geometry).rows(&looks);
+    let paper = Theme::of(ui).surface_1;
+    TreePainter::new(ui, tree, geometry, paper).rows(&looks);
     let visible = rect.intersect(ui.clip_rect());
     focus_ring(ui, &tree_response.with_new_rect(visible.shrink(1.0)), 4);
 }
@@ -177,6 +181,7 @@ mod tests {
 
     use crate::state::tests::{branched, written};
     use crate::state::{AppState, DockTab};
+    use crate::ui::plots::picture::{View, tree_drawing};
     use crate::ui::testing::{Window, key, press, window_of};
 
     const ROWS: [&str; 5] = [
@@ -229,6 +234,26 @@ mod tests {
         }
         key(&mut window, Modifiers::NONE, Key::Enter);
         assert_eq!(text(&window), " in a house");
+    }
+
+    #[test]
+    fn the_tree_is_exported_as_a_picture() {
+        let state = branched();
+        let tree = state.current_branch_tree();
+        let texts = state.generations();
+        let svg = tree_drawing(&tree, &texts, View::default());
+        for words in [
+            "The tree",
+            "5 texts of one prompt, by position in tokens",
+            "in a house",
+            "‘fox’ by hand",
+            "token 0",
+        ] {
+            assert!(svg.contains(words), "{words}: {svg}");
+        }
+        let mut window = open(state);
+        press(&mut window, "Export a picture");
+        window.get_by_label("The tree as SVG…");
     }
 
     #[test]

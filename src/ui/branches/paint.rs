@@ -38,10 +38,12 @@ pub(super) struct TreePainter<'a> {
     path: Vec<usize>,
     /// The color of the path.
     path_color: Color32,
+    /// The color behind the words.
+    paper: Color32,
 }
 
 impl<'a> TreePainter<'a> {
-    pub(super) fn new(ui: &Ui, tree: &'a BranchTree, geometry: Geometry) -> Self {
+    pub(super) fn new(ui: &Ui, tree: &'a BranchTree, geometry: Geometry, paper: Color32) -> Self {
         let theme = Theme::of(ui);
         let selected = tree.selected.and_then(|row| tree.rows.get(row)?.place);
         Self {
@@ -51,6 +53,7 @@ impl<'a> TreePainter<'a> {
             geometry,
             path: tree.path(),
             path_color: selected.map_or(theme.text_1, |place| theme.pane(place)),
+            paper,
         }
     }
 
@@ -158,8 +161,7 @@ impl<'a> TreePainter<'a> {
             self.theme.stroke_3
         };
         let edge = Stroke::new(1.5, color);
-        self.painter
-            .circle(at, FORK_RADIUS, self.theme.surface_1, edge);
+        self.painter.circle(at, FORK_RADIUS, self.paper, edge);
     }
 
     /// Returns where the words of a row can begin and must end, so that they hide no fork of its
@@ -206,7 +208,7 @@ impl<'a> TreePainter<'a> {
                 at_cursor: true, ..
             } => self.theme.surface_3,
             RowLook { hovered: true, .. } => self.theme.surface_2,
-            _ => self.theme.surface_1,
+            _ => self.paper,
         };
         let at = Align2::LEFT_CENTER.anchor_size(pos2(left, end.y), galley.size());
         if galley.size().x > 0.0 {

@@ -1,14 +1,14 @@
 //! The table of measures: one row per metric, one column per text, and the prices.
 
-use egui::{Grid, ScrollArea, Ui};
+use egui::{Grid, Label, ScrollArea, Ui};
 
 use crate::analysis::{Prices, TextMetrics};
 use crate::ui::fonts::Face;
-use crate::ui::text_measures::{cost_label, measure_rows};
+use crate::ui::text_measures::{cost_label, measure_rows, prices_ui, saving_words};
 use crate::ui::theme::Theme;
-use crate::ui::widgets::{Number, SMALL_BADGE, badge};
+use crate::ui::widgets::{SMALL_BADGE, badge};
 
-/// Draws the table, and below it the fields for the prices.
+/// Draws the table, and below it the fields for the prices and what a shorter text would have saved.
 pub(super) fn measures_ui(ui: &mut Ui, metrics: &[(usize, &TextMetrics)], prices: &mut Prices) {
     let theme = Theme::of(ui);
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
@@ -46,25 +46,9 @@ pub(super) fn measures_ui(ui: &mut Ui, metrics: &[(usize, &TextMetrics)], prices
         });
         ui.add_space(6.0);
         prices_ui(ui, prices);
-    });
-}
-
-/// Draws the fields for the prices.
-fn prices_ui(ui: &mut Ui, prices: &mut Prices) {
-    let theme = Theme::of(ui);
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 6.0;
-        let label = "Dollars per million tokens";
-        ui.label(Face::Small.text(label).color(theme.text_3));
-        for (word, name, price) in [
-            ("in", "Price per million input tokens", &mut prices.input),
-            ("out", "Price per million output tokens", &mut prices.output),
-        ] {
-            ui.label(Face::Small.text(word).color(theme.text_2));
-            let field = Number::new(name, 0.0..=100.0, 2);
-            if field.field_ui(ui, price).changed() && !(price.is_finite() && *price >= 0.0) {
-                *price = 0.0;
-            }
+        if let Some(words) = saving_words(metrics, *prices) {
+            let words = Face::Small.text(words).color(theme.text_1);
+            ui.add(Label::new(words).wrap());
         }
     });
 }

@@ -12,7 +12,12 @@ mod tests;
 mod tree;
 mod words;
 
-use egui::{Align2, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use std::sync::Arc;
+
+use egui::{
+    Align2, Galley, Rect, Role, ScrollArea, Sense, Stroke, TextStyle, TextWrapMode, Ui, WidgetInfo,
+    WidgetText, pos2, vec2,
+};
 
 pub(in crate::ui) use self::bar::futures_bar_ui;
 use self::entropy::entropy_ui;
@@ -38,8 +43,11 @@ const WIDE_COLUMN: f32 = 400.0;
 const MIN_STACKED: f32 = 340.0;
 const STACKED: f32 = 190.0;
 
-/// The least height of the picture of entropies.
+/// The height of the picture of entropies, and the space around it.
 const MIN_ENTROPY: f32 = 76.0;
+const MAX_ENTROPY: f32 = 150.0;
+const ABOVE_ENTROPY: f32 = 10.0;
+const BELOW_ENTROPY: f32 = 8.0;
 
 /// One pane's futures, and where the pane is.
 #[derive(Clone, Copy)]
@@ -163,34 +171,26 @@ fn column_ui(
     column.spacing_mut().item_spacing.y = 0.0;
     words_heading_ui(&mut column);
     field_ui(&mut column, typed, commands);
-    let left = column.available_height() - rows_height(shown.run);
-    let has_entropy = left >= MIN_ENTROPY + 40.0;
-    let scroll = if has_entropy {
-        rows_height(shown.run)
-    } else {
-        column.available_height()
-    };
+    let reading = reading_galley(&column, shown, rect.width());
+    let reading_height = reading.as_ref().map_or(0.0, |galley| galley.size().y);
+    let taken = rows_height(shown.run) + ABOVE_ENTROPY + BELOW_ENTROPY + reading_height;
+    let left = (column.available_height() - taken).floor();
     ScrollArea::vertical()
-        .max_height(scroll)
         .auto_shrink(false)
         .show(&mut column, |ui| {
             rows_ui(ui, shown, commands);
-            if !has_entropy {
-                reading_ui(ui, shown);
+            ui.add_space(ABOVE_ENTROPY);
+            // In a low dock, the sentence says what the picture shows.
+            if left >= MIN_ENTROPY {
+                let size = vec2(ui.available_width(), left.min(MAX_ENTROPY));
+                let (picture, _) = ui.allocate_exact_size(size, Sense::hover());
+                entropy_ui(&mut child_ui(ui, picture, "entropy"), shown);
+                ui.add_space(BELOW_ENTROPY);
+            }
+            if let Some(reading) = reading {
+                ui.label(reading);
             }
         });
-    if !has_entropy {
-        return;
-    }
-    column.add_space(10.0);
-    let rest = column.available_rect_before_wrap();
-    let height = (rest.height() * 0.6).clamp(MIN_ENTROPY, 150.0);
-    let (picture, words) = rest.split_top_bottom_at_y(rest.top() + height);
-    entropy_ui(&mut child_ui(ui, picture, "entropy"), shown);
-    let mut words = child_ui(ui, words.with_min_y(words.top() + 8.0), "futures reading");
-    ScrollArea::vertical()
-        .auto_shrink(false)
-        .show(&mut words, |ui| reading_ui(ui, shown));
 }
 
 fn words_heading_ui(ui: &mut Ui) {
@@ -198,12 +198,13 @@ fn words_heading_ui(ui: &mut Ui) {
     heading(ui, rect, "How often a word appears", "95 % interval");
 }
 
-fn reading_ui(ui: &mut Ui, shown: Shown<'_>) {
-    let Some(reading) = reading(shown.run) else {
-        return;
-    };
-    let text = Face::Why.text(reading).color(Theme::of(ui).text_1);
-    ui.add(egui::Label::new(text).wrap());
+/// Lays out the sentence about the futures, if there are any.
+fn reading_galley(ui: &Ui, shown: Shown<'_>, width: f32) -> Option<Arc<Galley>> {
+    let text = Face::Why
+        .text(reading(shown.run)?)
+        .color(Theme::of(ui).text_1);
+    let wrap = Some(TextWrapMode::Wrap);
+    Some(WidgetText::from(text).into_galley(ui, wrap, width, TextStyle::Body))
 }
 
 /// Draws the title and the tree of a pane. The tree scrolls if it is higher than `rect`.

@@ -142,3 +142,29 @@ fn two_panes_stand_side_by_side_in_the_window_and_in_the_picture() {
     let window = window_of(vec2(1920.0, 1080.0), state);
     assert_eq!(window.query_all_by_role(Role::Tree).count(), 2);
 }
+
+#[test]
+fn the_column_fits_the_dock_and_leaves_no_gap() {
+    for (size, n_words, has_picture) in [
+        ((1280.0, 800.0), 0, true),
+        ((1280.0, 800.0), 2, false),
+        ((900.0, 600.0), 0, false),
+    ] {
+        let mut state = drawn();
+        for word in ["fox", "house"].into_iter().take(n_words) {
+            let add = FuturesCommand::AddWord(word.to_owned());
+            state.apply(Command::Futures(add));
+        }
+        let mut window = window_of(size.into(), state);
+        window.run_steps(4);
+        let field = window.get_by_label("Word to count in the futures").rect();
+        let sentence = window.get_by_label_contains("30 of these 40 texts").rect();
+        let picture = window.query_by_label_contains("Entropy by position, in bits");
+        let picture = picture.map(|picture| picture.rect());
+        assert_eq!(picture.is_some(), has_picture, "{size:?}, {n_words} words");
+        let below = picture.unwrap_or(sentence);
+        let gap = below.top() - field.bottom() - 24.0 * n_words as f32;
+        assert!((0.0..=20.0).contains(&gap), "{size:?}, {n_words}: {gap}");
+        assert!(sentence.bottom() <= size.1 - 12.0, "{size:?}: {sentence}");
+    }
+}

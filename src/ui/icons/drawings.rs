@@ -35,6 +35,11 @@ pub(super) const EXPORT: &[Mark] = &[
 ];
 pub(super) const EYE: &[Mark] = &[UPPER_LID, LOWER_LID, Dot((8.0, 8.0), 2.2)];
 pub(super) const EYE_OFF: &[Mark] = &[UPPER_LID, LOWER_LID, Line(&[(3.0, 13.0), (13.0, 3.0)])];
+pub(super) const FAST: &[Mark] = &[
+    GAUGE,
+    Line(&[(8.0, 10.5), (10.8, 7.0)]),
+    Dot((8.0, 10.5), 1.2),
+];
 pub(super) const FILE: &[Mark] = &[
     Outline(&[
         (4.0, 2.5),
@@ -85,6 +90,11 @@ pub(super) const REDO: &[Mark] = &[
 ];
 pub(super) const RIGHT: &[Mark] = &[Line(&[(6.5, 4.5), (10.0, 8.0), (6.5, 11.5)])];
 pub(super) const SEARCH: &[Mark] = &[Circle((7.0, 7.0), 4.0), Line(&[(10.0, 10.0), (13.5, 13.5)])];
+pub(super) const SLOW: &[Mark] = &[
+    GAUGE,
+    Line(&[(8.0, 10.5), (5.2, 7.0)]),
+    Dot((8.0, 10.5), 1.2),
+];
 pub(super) const STEP: &[Mark] = &[
     Fill(&[(3.5, 3.5), (9.5, 8.0), (3.5, 12.5)]),
     Line(&[(12.0, 3.5), (12.0, 12.5)]),
@@ -102,5 +112,7 @@ pub(super) const WARNING: &[Mark] = &[
     Dot((8.0, 11.3), 0.8),
 ];
 
+/// The scale that the needle of a pace points at.
+const GAUGE: Mark = Arc((8.0, 10.0), 6.0, [-3.5, 0.36]);
 const UPPER_LID: Mark = Curve([(1.8, 8.0), (4.0, 4.2), (12.0, 4.2), (14.2, 8.0)]);
 const LOWER_LID: Mark = Curve([(1.8, 8.0), (4.0, 11.8), (12.0, 11.8), (14.2, 8.0)]);

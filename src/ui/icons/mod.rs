@@ -29,6 +29,8 @@ pub enum Icon {
     Eye,
     /// A muted stage.
     EyeOff,
+    /// Full speed.
+    Fast,
     File,
     /// Where panes diverge.
     Fork,
@@ -45,6 +47,8 @@ pub enum Icon {
     Redo,
     Right,
     Search,
+    /// Slow enough to watch.
+    Slow,
     /// Generates one more token.
     Step,
     Stop,
@@ -59,7 +63,7 @@ pub enum Icon {
 
 impl Icon {
     /// All icons, in the order of the enum.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 31] = [
         Self::Again,
         Self::Check,
         Self::Close,
@@ -71,6 +75,7 @@ impl Icon {
         Self::Export,
         Self::Eye,
         Self::EyeOff,
+        Self::Fast,
         Self::File,
         Self::Fork,
         Self::Grip,
@@ -83,6 +88,7 @@ impl Icon {
         Self::Redo,
         Self::Right,
         Self::Search,
+        Self::Slow,
         Self::Step,
         Self::Stop,
         Self::Theme,
@@ -112,6 +118,7 @@ impl Icon {
             Self::Export => drawings::EXPORT,
             Self::Eye => drawings::EYE,
             Self::EyeOff => drawings::EYE_OFF,
+            Self::Fast => drawings::FAST,
             Self::File => drawings::FILE,
             Self::Fork => drawings::FORK,
             Self::Grip => drawings::GRIP,
@@ -124,6 +131,7 @@ impl Icon {
             Self::Redo => drawings::REDO,
             Self::Right => drawings::RIGHT,
             Self::Search => drawings::SEARCH,
+            Self::Slow => drawings::SLOW,
             Self::Step => drawings::STEP,
             Self::Stop => drawings::STOP,
             Self::Theme => drawings::THEME,

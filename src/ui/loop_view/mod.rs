@@ -5,7 +5,8 @@ mod sampler;
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
-    Align2, Color32, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+    Align2, Color32, Pos2, Rect, Role, Sense, Shape, Stroke, StrokeKind, Ui, Vec2, WidgetInfo,
+    pos2, vec2,
 };
 
 use self::pictures::picture_ui;
@@ -37,6 +38,8 @@ struct LoopStep<'a> {
     generation: &'a Generation,
     step: &'a Step,
     index: usize,
+    /// Whether the token is not in the text yet: the chain would draw it next.
+    is_upcoming: bool,
 }
 
 /// A stage of the loop.
@@ -101,6 +104,7 @@ impl LoopBox {
                 "add up to 100 %".to_owned(),
             ],
             Self::Coin => [coin_words(at), coin_address(at)],
+            Self::Append if at.is_upcoming => [quoted(&at.step.piece), "if you let it".to_owned()],
             Self::Append => [
                 quoted(&at.step.piece),
                 format!(
@@ -162,7 +166,7 @@ fn milliseconds(secs: f64) -> String {
 /// one is pinned.
 pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut Vec<Command>) {
     let (body, sampler) = match split(body) {
-        (left, Some(right)) if state.step_mode => (left, Some(right)),
+        (left, Some(right)) if state.is_step_mode() => (left, Some(right)),
         _ => (body, None),
     };
     if let Some(sampler) = sampler {
@@ -170,7 +174,7 @@ pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
     }
     let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
     let Some(at) = shown_step(state) else {
-        let hint = if state.step_mode {
+        let hint = if state.is_step_mode() {
             "Press Step to write one token, or click a token to see how it was made"
         } else {
             "Generate text to see how its latest token was made, or click any token"
@@ -203,6 +207,7 @@ fn shown_step(state: &AppState) -> Option<LoopStep<'_>> {
             generation,
             step: state.upcoming(pane)?,
             index: generation.steps.len(),
+            is_upcoming: true,
         })
     });
     let past = || {
@@ -213,6 +218,7 @@ fn shown_step(state: &AppState) -> Option<LoopStep<'_>> {
             generation,
             step: generation.steps.get(index)?,
             index,
+            is_upcoming: false,
         })
     };
     upcoming.or_else(past)
@@ -229,8 +235,7 @@ fn box_ui(ui: &Ui, rect: Rect, place: usize, at: LoopStep<'_>, which: LoopBox) {
     let response = ui.interact(rect, ui.scope_id().with(("loop", place)), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name.as_str()));
     ui.painter().rect_filled(rect, 8, theme.surface_2);
-    let edge = Stroke::new(1.0, theme.stroke_1);
-    ui.painter().rect_stroke(rect, 8, edge, StrokeKind::Inside);
+    paint_edge(ui, rect, at, which);
     let inside = rect.shrink2(vec2(9.0, 8.0));
     let rows = [
         (
@@ -257,6 +262,45 @@ fn box_ui(ui: &Ui, rect: Rect, place: usize, at: LoopStep<'_>, which: LoopBox) {
         let [figure, line] = which.words(at);
         response.on_hover_text(format!("{figure}, {line}"));
     }
+}
+
+/// Paints a box's edge. Before the draw, the coin's stands out and what follows it is dashed.
+fn paint_edge(ui: &Ui, rect: Rect, at: LoopStep<'_>, which: LoopBox) {
+    let theme = Theme::of(ui);
+    let solid = |color| {
+        let edge = Stroke::new(1.0, color);
+        ui.painter().rect_stroke(rect, 8, edge, StrokeKind::Inside);
+    };
+    match which {
+        LoopBox::Coin if at.is_upcoming => solid(theme.stroke_3),
+        LoopBox::Append if at.is_upcoming => {
+            let edge = Stroke::new(1.0, theme.stroke_3);
+            let path = rounded_outline(rect.shrink(0.5), 8.0);
+            ui.painter()
+                .extend(Shape::dashed_line(&path, edge, 4.0, 4.0));
+        }
+        _ => solid(theme.stroke_1),
+    }
+}
+
+/// Returns the closed outline of a rectangle with round corners.
+fn rounded_outline(rect: Rect, radius: f32) -> Vec<Pos2> {
+    let inner = rect.shrink(radius);
+    let corners = [
+        inner.right_bottom(),
+        inner.left_bottom(),
+        inner.left_top(),
+        inner.right_top(),
+    ];
+    let arcs = (0_u8..).zip(corners).flat_map(|(corner, center)| {
+        (0_u8..=6).map(move |part| {
+            let quarters = f32::from(corner) + f32::from(part) / 6.0;
+            center + radius * Vec2::angled(quarters * std::f32::consts::FRAC_PI_2)
+        })
+    });
+    let mut path: Vec<Pos2> = arcs.collect();
+    path.extend(path.first().copied());
+    path
 }
 
 /// Paints a text on one line. Returns whether it was truncated.
@@ -338,6 +382,7 @@ mod tests {
             generation: &text,
             step: &text.steps[index],
             index,
+            is_upcoming: false,
         };
         let words = |index: usize| {
             LoopBox::ALL.map(|which| which.words(at(index)).map(|words| words.clone()))
@@ -355,6 +400,12 @@ mod tests {
         );
         assert_eq!(append, ["‘fox’", "ID 5, token 5"]);
         assert_eq!(words(0)[1][1], "prompt: 3 tokens in 20.0 ms");
+        let upcoming = LoopStep {
+            is_upcoming: true,
+            ..at(1)
+        };
+        let [token, line] = LoopBox::Append.words(upcoming);
+        assert_eq!([token.as_str(), &line], ["‘fox’", "if you let it"]);
         assert_eq!(return_words(at(0)), "and again, until the end of the text");
         assert_eq!(return_words(at(1)), "the token limit ended the text");
     }

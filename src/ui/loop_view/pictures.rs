@@ -205,7 +205,11 @@ fn paint_append(ui: &Ui, rect: Rect, at: LoopStep<'_>) {
     ui.painter().rect_stroke(frame, 4, edge, StrokeKind::Inside);
     let position = frame.min + vec2(8.0, 4.0);
     ui.painter().galley(position, galley, theme.text_1);
-    let time = format!("{} ms after Generate", grouped(at.step.time.at_secs * 1e3));
+    let time = if at.is_upcoming {
+        format!("ID {}", at.step.token)
+    } else {
+        format!("{} ms after Generate", grouped(at.step.time.at_secs * 1e3))
+    };
     let top = pos2(rect.left(), frame.bottom() + 8.0);
     super::row_text(ui, top, rect.width(), (&time, Face::Micro, theme.text_3));
 }

@@ -58,7 +58,7 @@ pub(super) fn sampler_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &m
         pos2(rect.right() - 14.0, rect.bottom() - 6.0),
     );
     let mut ui = child_ui(ui, inside, "sampler");
-    ui.spacing_mut().item_spacing.y = 2.0;
+    ui.spacing_mut().item_spacing.y = 0.0;
     let title = Face::SmallMedium.text("You are the sampler");
     ui.label(title.color(theme.text_1));
     let shown = state.sampler_place().and_then(|place| {
@@ -79,8 +79,7 @@ pub(super) fn sampler_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &m
         }
     }
     commands.extend(field_ui(&mut ui, pane, text));
-    let hint = "Space follows the coin. 1–9 picks your own, even a cut token, and 0 types one; the \
-                text marks it as picked by hand.";
+    let hint = "Space follows the coin. Picks are marked in the text.";
     ui.add(Label::new(Face::Micro.text(hint).color(theme.text_3)).wrap());
 }
 
@@ -229,20 +228,20 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::state::tests::written;
-    use crate::state::{AppState, BranchCommand, Command, DockTab, PaneStatus};
+    use crate::state::{AppState, BranchCommand, Command, DockTab, Pace, PaneStatus};
     use crate::ui::testing::{Window, key, window_of};
 
     /// A window in step mode whose last token was taken back, so that it is shown ahead.
     fn stepping() -> Window {
         let mut state = written();
         state.view.dock_tab = DockTab::Loop;
-        state.apply(Command::Branch(BranchCommand::ToggleStepMode));
+        state.apply(Command::SetPace(Pace::Step));
         state.panes[3].settings.chain = state.panes[3].generation().unwrap().config.chain.clone();
         state.apply(Command::Branch(BranchCommand::StepBack));
         assert!(state.upcoming(3).is_some());
         let mut window = window_of(vec2(1280.0, 800.0), state);
         window.run_steps(2);
-        window.get_by_label("Keep running").focus();
+        window.get_by_label_contains("Keep running").focus();
         window.run_steps(2);
         window
     }

@@ -20,7 +20,7 @@ pub(super) fn row_rect(ui: &mut Ui, height: f32) -> (Rect, Response) {
 
 /// Shows a plot's title, the badge of its pane, and the first of `subtitles` that fits. Returns the
 /// rest of the row.
-pub(super) fn title_ui(
+pub(in crate::ui) fn title_ui(
     ui: &mut Ui,
     title: &str,
     badge: Option<usize>,

@@ -12,6 +12,7 @@ mod score;
 mod speed;
 mod trend;
 
+pub(super) use frame::title_ui;
 pub(super) use line_style::{dashed_line, paint_marker};
 pub use next_token::{CandidateRow, NextTokenData, next_token_plot_ui};
 pub(super) use next_token::{TokenStyle, token_galley};

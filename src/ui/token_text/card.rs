@@ -1,6 +1,6 @@
 //! The card beside a token: the token, its probability, and the most likely alternatives.
 
-use egui::{Color32, Frame, Margin, Rect, Response, Tooltip, Ui, Vec2, vec2};
+use egui::{Color32, Frame, Margin, Pos2, Rect, Response, Tooltip, Ui, Vec2, vec2};
 
 use super::TokenTextInput;
 use super::what_if_lines::{WhatIfLines, what_if_lines};
@@ -9,6 +9,7 @@ use crate::generation::{Generation, Step};
 use crate::ui::fonts::Face;
 use crate::ui::formatting::{percent, token_word};
 use crate::ui::theme::Theme;
+use crate::ui::widgets::Button;
 
 /// The hovered token, and since when.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,6 +20,9 @@ pub(super) struct Hover {
 
 /// How many candidates the card lists.
 const N_ALTERNATIVES: usize = 5;
+
+/// The gap between a token and its card.
+const GAP: f32 = 6.0;
 
 const WIDTH: f32 = 252.0;
 const BAR_WIDTH: f32 = 96.0;
@@ -47,24 +51,39 @@ pub(super) fn due(ui: &Ui, hover: &mut Option<Hover>, hovered: Option<usize>) ->
     Some(step)
 }
 
-/// Shows the card of a step beside its token, which is at `token_rect`.
+/// A card with a button. It stays open while the pointer is on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct OpenCard {
+    pub step: usize,
+    rect: Rect,
+}
+
+impl OpenCard {
+    /// Returns whether the pointer is on the card or between it and its token.
+    pub(super) fn holds(&self, pointer: Pos2) -> bool {
+        self.rect.expand(GAP + 2.0).contains(pointer)
+    }
+}
+
+/// Shows the card of a step beside its token, which is at `token_rect`. The card of the pinned
+/// token has a button that continues from there. Returns that card, and whether the button was
+/// clicked.
 pub(super) fn show(
     ui: &Ui,
     response: &Response,
     token_rect: Rect,
     input: TokenTextInput<'_>,
     index: usize,
-) {
+) -> Option<(OpenCard, bool)> {
     let generation = input.generation;
-    let Some(step) = generation.steps.get(index) else {
-        return;
-    };
+    let step = generation.steps.get(index)?;
+    let has_button = input.can_branch && input.pinned == Some(index);
     let what_if_token = input.what_ifs;
     let what_if_token =
         what_if_token.and_then(|what_ifs| what_ifs.what_if_token(generation, index));
     let id = response.id.with("card");
-    Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, token_rect)
-        .gap(6.0)
+    let shown = Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, token_rect)
+        .gap(GAP)
         .width(WIDTH)
         .show(|ui| {
             Frame::new()
@@ -74,8 +93,19 @@ pub(super) fn show(
                     if let Some(what_if_token) = what_if_token {
                         what_if_ui(ui, &what_if_lines(generation, step, what_if_token));
                     }
-                });
-        });
+                    has_button && continue_ui(ui, step)
+                })
+                .inner
+        })?;
+    let rect = shown.response.rect;
+    has_button.then_some((OpenCard { step: index, rect }, shown.inner))
+}
+
+/// Draws the button that opens the popup. Returns whether it was clicked.
+fn continue_ui(ui: &mut Ui, step: &Step) -> bool {
+    ui.add_space(6.0);
+    let label = format!("Continue from ‘{}’…", token_word(&step.piece));
+    ui.add(Button::new(&label).raised().hint("C")).clicked()
 }
 
 fn card_ui(ui: &mut Ui, generation: &Generation, step: &Step, index: usize) {

@@ -5,6 +5,8 @@
 //! the pointer.
 
 mod card;
+#[cfg(test)]
+mod end_tests;
 mod layout;
 mod paint;
 mod rows;
@@ -16,13 +18,14 @@ mod what_if_lines;
 use egui::emath::Rangef;
 use egui::style::ScrollAnimation;
 use egui::{
-    Color32, EventFilter, Frame, Pos2, Rect, Response, Role, ScrollArea, Sense, Ui, Vec2,
-    WidgetInfo, vec2,
+    Align, Align2, Color32, EventFilter, Frame, Pos2, Rect, Response, Role, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
 use self::layout::Layout;
 use self::paint::Painting;
 use self::transcript::Transcript;
+use super::fonts::Face;
 use super::theme::Theme;
 use crate::generation::Generation;
 use crate::state::{Tint, WhatIfs};
@@ -49,21 +52,49 @@ pub struct TokenTextInput<'a> {
     pub show_marks: bool,
     /// Whether a token shows its card when it is pointed at.
     pub has_cards: bool,
-    /// Whether the text is still being generated.
-    pub writing: bool,
-    /// The color of the cursor at the end of the text during generation.
+    /// Whether the text can be continued from its tokens.
+    pub can_branch: bool,
+    pub end: TextEnd,
+    /// The color of the cursor at the end of the text.
     pub pane_color: Color32,
 }
 
-/// How the user interacted with the text. Steps are indices.
+/// What follows the last token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TextEnd {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// A cursor; the text is being generated.
+    Writing,
+    /// A cursor; the text waits for its next step.
+    Paused,
+    /// A slot with a question mark: the user decides about the next token.
+    Slot,
+}
+
+/// How the user interacted with the text. Steps are indices.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TokenTextResponse {
     pub hovered: Option<usize>,
     pub clicked: Option<usize>,
     /// The token that was clicked with the secondary button.
     pub secondary_clicked: Option<usize>,
+    /// The token whose card's button was clicked, to continue from it.
+    pub continued: Option<usize>,
+    /// What is at the top, if the user scrolled there.
+    pub scrolled: Option<TextTop>,
     /// Whether the text has keyboard focus, so that arrow keys move the pin.
     pub focused: bool,
+}
+
+/// What is at the top of the visible part of a text.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TextTop {
+    /// The first step of the row at the top; `None` in the prompt.
+    step: Option<usize>,
+    /// How far that row, or the whole text, is scrolled out of view, in points.
+    offset: f32,
 }
 
 /// The token text of one pane, with its layout and scroll state. It adapts when it is given another
@@ -76,24 +107,38 @@ pub struct TokenView {
     /// Where to scroll in the next frame.
     scroll_target: Option<ScrollTarget>,
     hover: Option<card::Hover>,
+    /// The card with a button, if it is shown.
+    card: Option<card::OpenCard>,
     clicked: Option<usize>,
     was_writing: bool,
     /// The height of the visible part in the previous frame, in points.
     viewport_height: f32,
+    /// How far the text was scrolled in the previous frame, in points.
+    viewport_top: f32,
+    /// For how many more frames the text moves because it follows another one.
+    n_following: u8,
 }
 
 /// A place in the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum ScrollTarget {
     Top,
     Step(usize),
     End,
+    /// This is at the top.
+    Along(TextTop),
 }
 
 /// The pane's padding around the text.
 const SIDE: f32 = 14.0;
 const TOP: f32 = 2.0;
 const BOTTOM: f32 = 8.0;
+
+/// How many frames a scroll area takes to move.
+const N_FOLLOWING: u8 = 3;
+
+/// The size of the slot for the next token.
+const SLOT: Vec2 = vec2(32.0, 22.0);
 
 /// The maximum line width, in points; wider lines are hard to read.
 const MAX_LINE_WIDTH: f32 = 680.0;
@@ -111,17 +156,17 @@ impl TokenView {
         }
         // The last token may arrive together with the end of the text, so scroll for one more
         // frame. A pinned token stays in view.
-        let follows_end = (input.writing || self.was_writing)
-            && input.pinned.is_none()
-            && self.scroll_target.is_none();
-        if input.writing && !self.was_writing {
+        let writing = input.end == TextEnd::Writing;
+        let follows_end =
+            (writing || self.was_writing) && input.pinned.is_none() && self.scroll_target.is_none();
+        if writing && !self.was_writing {
             // The previous text may have been scrolled elsewhere.
             self.scroll_target = Some(ScrollTarget::End);
         }
-        if self.was_writing && !input.writing {
+        if self.was_writing && !writing {
             ui.request_repaint();
         }
-        self.was_writing = input.writing;
+        self.was_writing = writing;
         // The frame's fill is the color that the ends of the scroll area fade into.
         Frame::new()
             .fill(Theme::of(ui).surface_1)
@@ -141,6 +186,11 @@ impl TokenView {
     /// Scrolls a step into view in the next frame.
     pub const fn scroll_to(&mut self, step: usize) {
         self.scroll_target = Some(ScrollTarget::Step(step));
+    }
+
+    /// Scrolls to where another text was scrolled, in the next frame.
+    pub const fn scroll_along(&mut self, top: TextTop) {
+        self.scroll_target = Some(ScrollTarget::Along(top));
     }
 
     /// Scrolls to the top in the next frame.
@@ -163,8 +213,13 @@ impl TokenView {
         let available = ui.available_width();
         let width = (available - 2.0 * SIDE).clamp(16.0, MAX_LINE_WIDTH).floor();
         self.layout.update(ui, &self.transcript, width);
-        let height = (TOP + self.layout.height() + BOTTOM).max(viewport.height());
+        let slot = self.slot(width).filter(|_| input.end == TextEnd::Slot);
+        let text_height = slot
+            .map_or(0.0, |slot| slot.bottom())
+            .max(self.layout.height());
+        let height = (TOP + text_height + BOTTOM).max(viewport.height());
         let (rect, response) = ui.allocate_exact_size(vec2(available, height), Sense::click());
+        let scrolled = self.scrolled(viewport.top());
         let plain = self.transcript.plain();
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, plain));
         claim_arrow_keys(ui, &response);
@@ -191,14 +246,23 @@ impl TokenView {
         let pinned_by_keys = input
             .pinned
             .filter(|_| response.has_focus() && moved_by_keys);
-        let shown = pointed.or(pinned_by_keys).filter(|_| input.has_cards);
-        if let Some((step, rect)) = shown.zip(painting.token_rect(&chunks, shown)) {
-            card::show(ui, &response, rect, input, step);
-        }
-        if input.writing {
-            painting.cursor(self.layout.chunks().last());
+        let pointer = ui.input(|state| state.pointer.hover_pos());
+        let held = self.card.filter(|card| {
+            input.pinned == Some(card.step) && pointer.is_some_and(|at| card.holds(at))
+        });
+        let shown = held.map(|card| card.step).or(pointed).or(pinned_by_keys);
+        let shown = shown.filter(|_| input.has_cards);
+        let card = shown
+            .zip(painting.token_rect(&chunks, shown))
+            .and_then(|(step, rect)| card::show(ui, &response, rect, input, step));
+        self.card = card.map(|(card, _)| card);
+        match input.end {
+            TextEnd::Plain => {}
+            TextEnd::Writing | TextEnd::Paused => painting.cursor(self.layout.chunks().last()),
+            TextEnd::Slot => slot_ui(ui, slot.map(|slot| slot.translate(origin.to_vec2()))),
         }
         self.scroll_to_target(ui, rect);
+        let leads = response.has_focus() || response.contains_pointer();
         if response.clicked() {
             self.clicked = hovered;
             response.request_focus();
@@ -207,8 +271,57 @@ impl TokenView {
             hovered,
             clicked: hovered.filter(|_| response.clicked()),
             secondary_clicked: hovered.filter(|_| response.secondary_clicked()),
+            continued: card.and_then(|(card, clicked)| clicked.then_some(card.step)),
+            scrolled: scrolled.filter(|_| leads),
             focused: response.has_focus(),
         }
+    }
+
+    /// Returns what is at the top if the text was scrolled since the previous frame, unless it only
+    /// followed another text.
+    fn scrolled(&mut self, viewport_top: f32) -> Option<TextTop> {
+        let before = std::mem::replace(&mut self.viewport_top, viewport_top);
+        let follows = self.n_following > 0;
+        self.n_following = self.n_following.saturating_sub(1);
+        let y = (viewport_top - TOP).max(0.0);
+        let is_moved = (before - viewport_top).abs() > 0.5;
+        (is_moved && !follows).then(|| self.top_at(y))
+    }
+
+    fn top_at(&self, y: f32) -> TextTop {
+        let row = self.layout.row_at(y);
+        let step = row.and_then(|row| row.spans.iter().find_map(|span| span.step));
+        let top = step.and_then(|step| self.row_of(step));
+        match top {
+            Some(row) => TextTop {
+                step,
+                offset: y - row.min,
+            },
+            None => TextTop {
+                step: None,
+                offset: y,
+            },
+        }
+    }
+
+    /// Returns the vertical range of the row where a step's token begins.
+    fn row_of(&self, step: usize) -> Option<Rangef> {
+        self.layout.row_of(self.transcript.step_start(step)?)
+    }
+
+    /// Returns where the slot for the next token is, relative to the text's top left corner: after
+    /// the last token, or below it if the line is full.
+    fn slot(&self, line_width: f32) -> Option<Rect> {
+        let chunk = self.layout.chunks().last()?;
+        let row = chunk.rows.last()?;
+        let y = chunk.y.min + row.y.center();
+        let left = row.end() + 3.0;
+        let corner = if left + SLOT.x <= line_width {
+            pos2(left, y - SLOT.y / 2.0)
+        } else {
+            pos2(0.0, y + row.y.span() - SLOT.y / 2.0)
+        };
+        Some(Rect::from_min_size(corner, SLOT))
     }
 
     /// Returns the step whose token is at this point, relative to the text's top left corner.
@@ -219,6 +332,7 @@ impl TokenView {
     /// Scrolls to the target in a text that covers `rect`.
     fn scroll_to_target(&mut self, ui: &Ui, rect: Rect) {
         let mut animation = ui.style().scroll_animation;
+        let mut align = None;
         let y = match self.scroll_target.take() {
             None => return,
             Some(ScrollTarget::Top) => Rangef::point(rect.top()),
@@ -228,16 +342,29 @@ impl TokenView {
                 Rangef::point(rect.bottom())
             }
             Some(ScrollTarget::Step(step)) => {
-                let byte = self.transcript.step_start(step);
-                let Some(row) = byte.and_then(|byte| self.layout.row_of(byte)) else {
+                let Some(row) = self.row_of(step) else {
                     return;
                 };
                 let top = rect.top() + TOP;
                 Rangef::new(top + row.min, top + row.max).expand(24.0)
             }
+            Some(ScrollTarget::Along(top)) => {
+                animation = ScrollAnimation::none();
+                align = Some(Align::TOP);
+                self.n_following = N_FOLLOWING;
+                let row = match top.step {
+                    None => 0.0,
+                    Some(step) => self
+                        .row_of(step)
+                        .map_or(self.layout.height(), |row| row.min),
+                };
+                // A scroll area leaves this space before what it scrolls to the top.
+                let before = ui.spacing().item_spacing.y;
+                Rangef::point(rect.top() + TOP + row + top.offset + before)
+            }
         };
         let target = Rect::from_x_y_ranges(Rangef::point(rect.left()), y);
-        ui.scroll_to_rect_animation(target, None, animation);
+        ui.scroll_to_rect_animation(target, align, animation);
     }
 }
 
@@ -255,6 +382,29 @@ pub(super) fn paint_whole(ui: &Ui, corner: Pos2, width: f32, input: TokenTextInp
     };
     painting.paint(&layout.visible(ui, &transcript, Rangef::EVERYTHING));
     layout.height()
+}
+
+/// Draws the slot for the next token.
+fn slot_ui(ui: &Ui, rect: Option<Rect>) {
+    let Some(rect) = rect else {
+        return;
+    };
+    let theme = Theme::of(ui);
+    let response = ui.interact(rect, ui.scope_id().with("slot"), Sense::hover());
+    let name = "The next token: not drawn yet";
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
+    let edge = Stroke::new(1.5, theme.accent);
+    let painter = ui.painter();
+    painter.rect_stroke(rect, 3, edge, StrokeKind::Inside);
+    let font = Face::Read.font();
+    painter.text(
+        rect.center(),
+        Align2::CENTER_CENTER,
+        "?",
+        font,
+        theme.text_3,
+    );
+    response.on_hover_text("Space draws the next token; 1–9 pick one by hand");
 }
 
 /// Makes arrow keys move the pin rather than the focus while the text has it.

@@ -4,7 +4,7 @@ use egui::{Context, Event, Pos2, RawInput, Rect, Shape, Vec2, pos2, vec2};
 
 use super::layout::Layout;
 use super::transcript::{RunStyle, Transcript};
-use super::{TokenTextInput, TokenTextResponse, TokenView};
+use super::{TextEnd, TokenTextInput, TokenTextResponse, TokenView};
 use crate::decoding::ChainConfig;
 use crate::generation::testing::{generation, generation_of};
 use crate::generation::{Generation, Piece};
@@ -35,7 +35,7 @@ fn mixed() -> Generation {
 }
 
 /// Enough words and paragraphs for several chunks.
-fn long() -> Generation {
+pub(super) fn long() -> Generation {
     let words = [
         " there", " was", " a", " fox", ".", "\n\n", "\n", "It", " ran",
     ];
@@ -50,15 +50,15 @@ fn transcript_of(generation: &Generation) -> Transcript {
 }
 
 /// A window with one view, whose frames the test runs.
-struct Window {
-    ctx: Context,
-    view: TokenView,
+pub(super) struct Window {
+    pub ctx: Context,
+    pub view: TokenView,
     secs: f64,
-    size: Vec2,
+    pub size: Vec2,
 }
 
 impl Window {
-    fn new(size: Vec2) -> Self {
+    pub(super) fn new(size: Vec2) -> Self {
         let ctx = Context::default();
         style::install(&ctx);
         Self {
@@ -69,7 +69,11 @@ impl Window {
         }
     }
 
-    fn show(&mut self, generation: &Generation, events: Vec<Event>) -> TokenTextResponse {
+    pub(super) fn show(
+        &mut self,
+        generation: &Generation,
+        events: Vec<Event>,
+    ) -> TokenTextResponse {
         self.secs += 0.1;
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size)),
@@ -92,7 +96,7 @@ impl Window {
     }
 }
 
-fn input_of(generation: &Generation) -> TokenTextInput<'_> {
+pub(super) fn input_of(generation: &Generation) -> TokenTextInput<'_> {
     TokenTextInput {
         generation,
         tint: Tint::Probability,
@@ -104,7 +108,8 @@ fn input_of(generation: &Generation) -> TokenTextInput<'_> {
         what_ifs: None,
         show_marks: false,
         has_cards: true,
-        writing: false,
+        can_branch: false,
+        end: TextEnd::Plain,
         pane_color: Theme::dark_or_light(true).pane(0),
     }
 }

@@ -21,13 +21,15 @@ use egui_system_font_provider::SystemFontProvider;
 pub use self::caption::{caption, step_caption};
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
-pub use self::render::{View, drawing, encode, xray_drawing};
+pub use self::render::{View, drawing, encode, tree_drawing, xray_drawing};
 pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;
 use super::next_token::NextTokenData;
 use super::score::ScoreData;
 use super::speed::SpeedData;
 use super::{Target, TrendData, next_token, score, speed, trend};
+use crate::state::BranchTree;
+use crate::ui::branches;
 use crate::ui::fonts::Face;
 use crate::ui::futures::{self, picture::FuturesPicture};
 use crate::ui::style;
@@ -44,6 +46,8 @@ pub enum PicturePlot<'a> {
     Trend(&'a TrendData<'a>),
     /// What could follow a token.
     Futures(&'a FuturesPicture<'a>),
+    /// All texts of one prompt.
+    Tree(&'a BranchTree),
 }
 
 /// A standalone picture of one plot.
@@ -73,6 +77,7 @@ impl PicturePlot<'_> {
                 [width + 2.0 * MARGIN, texts.height(width) + AROUND]
             }
             Self::Futures(_) => [960.0, 640.0],
+            Self::Tree(tree) => [960.0, branches::picture::height(tree) + AROUND],
         }
     }
 }
@@ -136,6 +141,7 @@ impl PicturePlot<'_> {
             Self::Texts(_) => "The texts",
             Self::Trend(data) => data.kind.name(),
             Self::Futures(_) => "Futures",
+            Self::Tree(_) => "The tree",
         }
     }
 }
@@ -188,5 +194,8 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
             trend::draw(&mut inner, data, Target::Picture);
         }
         PicturePlot::Futures(data) => futures::picture::draw(&mut inner, data),
+        PicturePlot::Tree(tree) => {
+            branches::picture::draw(&mut inner, tree, picture.palette.paper());
+        }
     }
 }

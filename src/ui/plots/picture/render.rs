@@ -5,7 +5,9 @@ use super::{
     step_caption, svg,
 };
 use crate::generation::Generation;
-use crate::state::{PictureFormat, PictureStyle, Plot, ScoreCap, ScoreMeasure, Tint, Trend};
+use crate::state::{
+    BranchTree, PictureFormat, PictureStyle, Plot, ScoreCap, ScoreMeasure, Tint, Trend,
+};
 use crate::ui::plots::{NextTokenData, ScoreData, SpeedData, StepAt, TrendData};
 
 /// Which picture to render, and how.
@@ -54,8 +56,9 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
         (Plot::Trend(_), _) => PicturePlot::Trend(&trend),
         (Plot::Texts, _) => PicturePlot::Texts(&texts),
         (Plot::Xray, Some(xray)) => PicturePlot::Xray(xray),
-        // Without a recorded step there is nothing to see through, and nothing set by hand.
-        (Plot::NextToken | Plot::Xray | Plot::ByHand, _) => {
+        // Without a recorded step there is nothing to see through, and nothing set by hand. The
+        // tree has a function of its own.
+        (Plot::NextToken | Plot::Xray | Plot::ByHand | Plot::Tree, _) => {
             PicturePlot::NextToken(candidates.as_ref())
         }
     };
@@ -70,6 +73,11 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
 /// Renders an X-ray as SVG.
 pub fn xray_drawing(xray: &XrayPicture, caption: &str, view: View) -> String {
     picture_of(PicturePlot::Xray(xray), caption, view)
+}
+
+/// Renders the tree of texts as SVG.
+pub fn tree_drawing(tree: &BranchTree, panes: &[Option<&Generation>], view: View) -> String {
+    picture_of(PicturePlot::Tree(tree), &caption(panes), view)
 }
 
 fn picture_of(plot: PicturePlot<'_>, caption: &str, view: View) -> String {

@@ -8,7 +8,7 @@ use crate::state::Tint;
 use crate::ui::fonts::Face;
 use crate::ui::plots::frame::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};
 use crate::ui::theme::Theme;
-use crate::ui::token_text::{TokenTextInput, paint_whole};
+use crate::ui::token_text::{TextEnd, TokenTextInput, paint_whole};
 use crate::ui::widgets::{BADGE, legend, paint_badge};
 
 /// The width of a text, and the gap between two, in points.
@@ -133,8 +133,9 @@ fn text_ui(
         looping: None,
         what_ifs: None,
         show_marks: false,
-        writing: false,
+        end: TextEnd::Plain,
         has_cards: false,
+        can_branch: false,
         pane_color: theme.pane(pane),
     };
     let text = pos2(corner.x, corner.y + HEAD);

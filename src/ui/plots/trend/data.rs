@@ -143,7 +143,13 @@ impl<'a> TrendData<'a> {
                 let sum: f64 = steps.map(surprise_bits).sum();
                 format!("{sum:.1} bits so far")
             }
-            Trend::Ranks => format!("rank {}", grouped(f64::from(step.trace.raw_rank))),
+            Trend::Ranks => {
+                let rank = grouped(f64::from(step.trace.raw_rank));
+                match counted_bin(step) {
+                    Some(_) => format!("rank {rank}"),
+                    None => format!("rank {rank}, picked by hand: not counted"),
+                }
+            }
             Trend::Millis => match token_millis(&text.steps, at.step) {
                 Some(millis) => format!("{millis:.2} ms"),
                 None => "first token, after the prompt was read".to_owned(),
@@ -155,7 +161,7 @@ impl<'a> TrendData<'a> {
     pub(super) fn next_in_bin(&self, pane: usize, bin: usize) -> Option<StepAt> {
         let (_, text) = self.texts.iter().find(|(other, _)| *other == pane)?;
         let in_bin = |(step, found): (usize, &Step)| {
-            (rank_bin(found.trace.raw_rank) == bin).then_some(StepAt { pane, step })
+            (counted_bin(found) == Some(bin)).then_some(StepAt { pane, step })
         };
         let steps = || text.steps.iter().enumerate().filter_map(in_bin);
         let pinned = self.pinned.filter(|pinned| pinned.pane == pane);
@@ -163,11 +169,17 @@ impl<'a> TrendData<'a> {
         after.or_else(|| steps().next())
     }
 
-    /// Returns the bin of the rank of a step.
+    /// Returns the bin that counts a step, or `None` if it was picked by hand.
     pub(super) fn bin_of(&self, at: StepAt) -> Option<usize> {
         let (_, text) = self.texts.iter().find(|(pane, _)| *pane == at.pane)?;
-        Some(rank_bin(text.steps.get(at.step)?.trace.raw_rank))
+        counted_bin(text.steps.get(at.step)?)
     }
+}
+
+/// Returns the bin of a token's rank, or `None` if it was picked by hand.
+fn counted_bin(step: &Step) -> Option<usize> {
+    let trace = &step.trace;
+    (!trace.draw.is_by_hand()).then(|| rank_bin(trace.raw_rank))
 }
 
 fn panels(texts: &[(usize, &Generation)], kind: Trend) -> Vec<Panel> {

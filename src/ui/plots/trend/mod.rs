@@ -57,6 +57,10 @@ pub(super) fn draw(ui: &mut Ui, data: &TrendData<'_>, target: Target) -> PlotRes
         let run = TextRun::new(title, Face::Micro, Theme::of(ui).text_2);
         paint_text(ui, at, Align2::CENTER_BOTTOM, run);
         whole.max.y -= AXIS_TITLE;
+    } else if data.kind != Trend::Ranks {
+        // Beside the labels of the axis, which begin to the right of it.
+        let run = TextRun::new("Token", Face::Micro, Theme::of(ui).text_2);
+        paint_text(ui, whole.left_bottom(), Align2::LEFT_BOTTOM, run);
     }
     let hovered = if data.kind == Trend::Ranks {
         histogram::draw(ui, whole, data, &response)

@@ -1,0 +1,214 @@
+//! Measures the frames of the whole window over four texts of 2,000 tokens with a vocabulary of
+//! 151,936, and the search for the smallest change. Run it with `cargo bench --bench frame`.
+//!
+//! For each tab of the dock it prints the mean and the longest of the frames that pin another
+//! token, and of those in which nothing changes.
+
+#![expect(clippy::print_stdout, reason = "the benchmark prints its results")]
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use egui::{Context, Pos2, RawInput, Rect, vec2};
+use quartet::analysis::SmallestChange;
+use quartet::decoding::{Coins, History, SamplerChain, TokenId};
+use quartet::generation::{
+    ChatSupport, FinishReason, ModelInfo, Piece, PromptRecord, Step, StepTime, Vocabulary,
+};
+use quartet::state::{AppState, Command, DockTab, Effect, Pin, Settings};
+use quartet::ui::{WindowUi, style};
+use quartet::worker::{Event, ModelSource, PaneRequest, Progress, Request};
+
+/// The vocabulary size of the Qwen family.
+const N_VOCAB: usize = 151_936;
+const N_TOKENS: usize = 2_000;
+const N_FRAMES: usize = 60;
+
+fn main() {
+    let mut state = written();
+    let n_tokens = state.generations().into_iter().flatten();
+    let n_tokens: usize = n_tokens.map(|text| text.steps.len()).sum();
+    println!("{n_tokens} tokens in {} panes", state.panes.len());
+    let searches = (0..20).map(|index| smallest_change_ms(&state, 100 * index));
+    let searches: Vec<f64> = searches.collect();
+    println!("smallest change:  {}", summary(&searches));
+    for tab in [
+        DockTab::Plots,
+        DockTab::Xray,
+        DockTab::Loop,
+        DockTab::Branches,
+        DockTab::Compare,
+        DockTab::Numbers,
+    ] {
+        let (first, pinned, idle) = frames_ms(&mut state, tab);
+        println!(
+            "{:10} first frame {first:6.2} ms; another token pinned: {}; no change: {}",
+            tab.name(),
+            summary(&pinned),
+            summary(&idle)
+        );
+    }
+}
+
+/// Returns the time of the first frame with this tab, of frames that pin another token, and of
+/// frames without a change, in milliseconds.
+fn frames_ms(state: &mut AppState, tab: DockTab) -> (f64, Vec<f64>, Vec<f64>) {
+    let ctx = Context::default();
+    style::install(&ctx);
+    let mut window = WindowUi::default();
+    state.view.dock_tab = DockTab::ByHand;
+    // The texts are laid out and compared with the settings, which takes several frames.
+    for _ in 0..300 {
+        frame_ms(&ctx, &mut window, state);
+    }
+    state.view.dock_tab = tab;
+    let first = frame_ms(&ctx, &mut window, state);
+    for _ in 0..100 {
+        frame_ms(&ctx, &mut window, state);
+    }
+    let mut pinned = Vec::new();
+    for index in 0..N_FRAMES {
+        let pane = state.panes.get(index % 4).map(|pane| pane.id);
+        state.pin = pane.map(|pane| Pin {
+            pane,
+            step: index * 31 % N_TOKENS,
+        });
+        pinned.push(frame_ms(&ctx, &mut window, state));
+    }
+    for _ in 0..100 {
+        frame_ms(&ctx, &mut window, state);
+    }
+    let idle = (0..N_FRAMES).map(|_| frame_ms(&ctx, &mut window, state));
+    (first, pinned, idle.collect())
+}
+
+fn frame_ms(ctx: &Context, window: &mut WindowUi, state: &mut AppState) -> f64 {
+    let input = RawInput {
+        screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0))),
+        ..RawInput::default()
+    };
+    let start = Instant::now();
+    let mut output = ctx.run_ui(input, |ui| {
+        std::hint::black_box(window.ui(ui, state));
+    });
+    let shapes = std::mem::take(&mut output.shapes);
+    std::hint::black_box(ctx.tessellate(shapes, output.pixels_per_point));
+    output.drop_without_applying_deltas();
+    start.elapsed().as_secs_f64() * 1000.0
+}
+
+fn smallest_change_ms(state: &AppState, step: usize) -> f64 {
+    let generations = state.generations();
+    let Some(text) = generations.last().copied().flatten() else {
+        return f64::NAN;
+    };
+    let start = Instant::now();
+    std::hint::black_box(SmallestChange::find(text, step));
+    start.elapsed().as_secs_f64() * 1000.0
+}
+
+/// "mean 1.20 ms, longest 2.40 ms".
+fn summary(values: &[f64]) -> String {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let longest = values.iter().copied().fold(0.0, f64::max);
+    format!("mean {mean:6.2} ms, longest {longest:6.2} ms")
+}
+
+/// A state with the four default panes, each with a text.
+fn written() -> AppState {
+    let settings = Settings::default();
+    let (mut state, _) = AppState::new(settings, ModelSource::Embedded);
+    let pieces = (0..N_VOCAB).map(|index| Piece::text(format!(" w{index}")));
+    let vocabulary = Arc::new(Vocabulary::new(pieces.collect()));
+    state.on_event(Event::ModelLoaded {
+        info: Arc::new(ModelInfo {
+            n_vocab: N_VOCAB,
+            n_context: 4096,
+            ..ModelInfo::default()
+        }),
+        vocabulary: Arc::clone(&vocabulary),
+        chat: ChatSupport::Missing,
+        recommended_sampling: None,
+        load_warning: None,
+    });
+    state.limits.max_new_tokens = N_TOKENS;
+    for effect in state.apply(Command::GenerateAll) {
+        let Effect::Send(Request::Generate {
+            panes,
+            n_detail_bytes,
+            ..
+        }) = effect
+        else {
+            continue;
+        };
+        for pane in panes {
+            write(&mut state, &pane, n_detail_bytes, &vocabulary);
+        }
+    }
+    state
+}
+
+fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, vocabulary: &Vocabulary) {
+    let id = pane.id;
+    let n_prompt = 8;
+    let mut tokens: Vec<TokenId> = (0..n_prompt).map(TokenId).collect();
+    let pieces = tokens.iter().map(|token| vocabulary.piece(*token));
+    state.on_event(Event::Progress(Progress::Started {
+        ids: vec![id],
+        prompt: Arc::new(PromptRecord {
+            text: "Once upon a time".to_owned(),
+            pieces: pieces.collect(),
+            tokens: tokens.clone(),
+            ..PromptRecord::default()
+        }),
+    }));
+    let mut chain = SamplerChain::new(pane.config.chain.clone()).with_detail(n_detail_bytes);
+    let mut logits = noise();
+    for index in 0..N_TOKENS {
+        raise_some(&mut logits, index);
+        let history = History::new(&tokens, n_prompt as usize);
+        let coins = Coins {
+            seed: pane.config.seed,
+            position: tokens.len() as u64,
+        };
+        let Ok(sampled) = chain.sample(&logits, history, coins) else {
+            panic!("the logits are finite");
+        };
+        tokens.push(sampled.token);
+        let step = Box::new(Step {
+            token: sampled.token,
+            piece: vocabulary.piece(sampled.token),
+            trace: Arc::new(sampled.trace),
+            time: StepTime {
+                at_secs: index as f64 / 50.0,
+                forward_secs: 0.018,
+                n_batch: 4,
+            },
+        });
+        state.on_event(Event::Progress(Progress::Stepped { id, step }));
+    }
+    let reason = FinishReason::MaxTokens;
+    state.on_event(Event::Progress(Progress::Finished { id, reason }));
+}
+
+/// Returns logits like a bell curve around 0.
+fn noise() -> Vec<f32> {
+    let mut state = 1_u32;
+    let mut uniform = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 16_777_216.0
+    };
+    (0..N_VOCAB)
+        .map(|_| (0..4).map(|_| uniform()).sum::<f32>() * 3.0 - 6.0)
+        .collect()
+}
+
+/// Raises 200 tokens far above the others, in another order at each step.
+fn raise_some(logits: &mut [f32], step: usize) {
+    for rank in 0..200_usize {
+        let token = rank * 7919 % N_VOCAB;
+        if let Some(logit) = logits.get_mut(token) {
+            *logit = 20.0 - 2.5 * (((rank + step * 37) % 200 + 1) as f32).ln();
+        }
+    }
+}

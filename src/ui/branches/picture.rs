@@ -1,0 +1,31 @@
+//! The tree of texts as a picture, as on the screen.
+
+use egui::{Color32, Ui};
+
+use super::geometry::{AXIS, Geometry, MAX_ROW};
+use super::paint::{RowLook, TreePainter};
+use crate::state::BranchTree;
+use crate::ui::plots::title_ui;
+
+/// The height of the title, with the space below it.
+const TITLE: f32 = 30.0;
+
+/// Returns the height that the tree needs below its title.
+pub(in crate::ui) fn height(tree: &BranchTree) -> f32 {
+    TITLE + tree.rows.len() as f32 * MAX_ROW + AXIS
+}
+
+/// Draws the tree into the remaining space of `ui`, on paper of this color.
+pub(in crate::ui) fn draw(ui: &mut Ui, tree: &BranchTree, paper: Color32) {
+    let whole = ui.available_rect_before_wrap();
+    let subtitle = match tree.rows.len() {
+        1 => "1 text, by position in tokens".to_owned(),
+        n => format!("{n} texts of one prompt, by position in tokens"),
+    };
+    title_ui(ui, "The tree", None, &[subtitle]);
+    let rest = whole.with_min_y(whole.top() + TITLE);
+    let (rows, axis) = rest.split_top_bottom_at_y(rest.bottom() - AXIS);
+    let painter = TreePainter::new(ui, tree, Geometry::of(rows, tree), paper);
+    painter.axis(axis, rows.top());
+    painter.rows(&vec![RowLook::default(); tree.rows.len()]);
+}
