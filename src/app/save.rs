@@ -105,7 +105,10 @@ impl Job {
                 Plot::ByHand => hand_xray(state),
                 _ => None,
             },
-            futures: shown_futures(state),
+            futures: match document {
+                Document::Futures(_) => shown_futures(state),
+                _ => Vec::new(),
+            },
             header: state.run_header(),
         }
     }
