@@ -140,7 +140,11 @@ impl AppState {
                     finish: None,
                     lineage: Lineage { id, origin: None },
                 },
-                |kept| kept.text,
+                // A text from a file knows only the tokens that occur in it.
+                |kept| Generation {
+                    vocabulary: Arc::clone(&model.vocabulary),
+                    ..kept.text
+                },
             );
             pane.status = PaneStatus::Writing { id, generation };
             match previous {

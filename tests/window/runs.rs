@@ -5,7 +5,7 @@ use std::path::Path;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use quartet::app::{App, Dialogs};
-use quartet::export::json::{Form, RunHeader};
+use quartet::export::json::{Form, RunFile};
 use quartet::export::write_run;
 use quartet::generation::Generation;
 use quartet::state::{AppState, Command, Page};
@@ -41,8 +41,11 @@ fn a_saved_run_is_opened_verified_and_closed() {
     let mut window = open(settings(12), DEFAULT_SIZE, reciting);
     generate(&mut window);
     let then = texts(window.state().state());
-    let panes: Vec<&Generation> = then.iter().collect();
-    write_run(&path, &RunHeader::default(), &panes, Form::default()).unwrap();
+    let run = RunFile {
+        panes: then.clone(),
+        ..RunFile::default()
+    };
+    write_run(&path, &run, Form::default()).unwrap();
 
     let mut window = open(settings(5), DEFAULT_SIZE, reciting);
     wait(&mut window, "the model", is_ready);

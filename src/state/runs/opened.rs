@@ -1,12 +1,12 @@
 //! A run that is shown as it was written, in place of what was on screen.
 
-use crate::export::json::{RunFile, RunHeader};
-use crate::generation::{FinishReason, Generation, GenerationId, Limits, Lineage, PaneSettings};
+use crate::export::json::{Branch, RunFile, RunHeader};
+use crate::generation::{FinishReason, Generation, Limits, PaneSettings};
 use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::undo::Undo;
 use crate::state::{
-    AppState, BranchTree, Effect, MAX_PANES, Notice, Page, Pane, PaneStatus, Pin, PromptMode,
-    Settings, unix_time_secs,
+    AppState, BranchTree, Effect, MAX_PANES, Notice, Page, Pane, PaneId, PaneStatus, Pin,
+    PromptMode, Settings, unix_time_secs,
 };
 
 /// An opened run, and what it hides.
@@ -34,6 +34,11 @@ struct Behind {
 }
 
 impl OpenedRun {
+    /// Returns the panes and the kept texts that the run hides.
+    pub(in crate::state) fn behind(&self) -> (&[Pane], &KeptTexts) {
+        (&self.behind.panes, &self.behind.kept_texts)
+    }
+
     /// Puts the settings that the run hides in place of its own.
     pub(in crate::state) fn restore_settings(&self, settings: &mut Settings) {
         let behind = &self.behind;
@@ -94,7 +99,7 @@ impl AppState {
             header: run.header,
             behind,
         });
-        self.fill_from(run.panes);
+        self.fill_from(run.panes, run.branches);
         self.page = Page::Write;
         effects
     }
@@ -115,7 +120,7 @@ impl AppState {
     }
 
     /// Fills the window with these texts, their prompt and their settings.
-    fn fill_from(&mut self, texts: Vec<Generation>) {
+    fn fill_from(&mut self, texts: Vec<Generation>, branches: Vec<Branch>) {
         if let Some(first) = texts.first() {
             self.prompt.clone_from(&first.prompt.text);
             let chat = first.prompt.chat.as_ref();
@@ -140,6 +145,10 @@ impl AppState {
             pane.status = PaneStatus::Finished(text);
             self.panes.push(pane);
         }
+        self.kept_texts = KeptTexts::default();
+        self.removed_text = None;
+        let panes: Vec<PaneId> = self.panes.iter().map(|pane| pane.id).collect();
+        self.adopt_texts(&panes, branches);
         self.start_over();
     }
 
@@ -179,15 +188,8 @@ impl AppState {
         if self.opened.take().is_none() {
             return Vec::new();
         }
-        // What is generated next is a run of its own, and its texts are the first of a new tree.
+        // What is generated next is a run of its own.
         self.run_number += 1;
-        for pane in &mut self.panes {
-            if let PaneStatus::Finished(text) = &mut pane.status {
-                self.last_id += 1;
-                let id = GenerationId(self.last_id);
-                text.lineage = Lineage { id, origin: None };
-            }
-        }
         let mut effects = self.end_verification();
         effects.extend(self.tokenize_prompt());
         effects
