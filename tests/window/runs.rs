@@ -96,8 +96,20 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
     window.get_by_label_contains("A fox, Scripted, 24 tokens");
     assert_eq!(std::fs::read_dir(&runs).unwrap().count(), 1);
 
+    // Verifying opens the run and generates it again.
+    key(&mut window, Modifiers::NONE, Key::V);
+    wait(&mut window, "the verdict", |state| {
+        let verification = state.verification.as_ref();
+        verification.is_some_and(|verification| verification.outcome().is_some())
+    });
+    window.get_by_label("Same tokens, bit-identical numbers.");
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    press(&mut window, "History");
+
     press(&mut window, "Open");
     wait(&mut window, "the run", |state| state.opened.is_some());
+    assert_eq!(window.state().state().verification, None);
     assert_eq!(window.state().state().page, Page::Write);
     key(&mut window, Modifiers::NONE, Key::Escape);
     key(&mut window, Modifiers::NONE, Key::Escape);

@@ -68,6 +68,7 @@ impl AppState {
         name: &str,
         run: Result<Box<RunFile>, String>,
     ) -> Vec<Effect> {
+        let verifies = std::mem::take(&mut self.history.verifies);
         let run = match run {
             Ok(run) if run.panes.is_empty() => Err("it has no texts".to_owned()),
             run => run,
@@ -101,6 +102,9 @@ impl AppState {
         });
         self.fill_from(run.panes, run.branches);
         self.page = Page::Write;
+        if verifies {
+            effects.extend(self.verify());
+        }
         effects
     }
 
