@@ -72,7 +72,7 @@ fn run_file(criterion: &mut Criterion) {
     group.throughput(criterion::Throughput::Bytes(bytes.len() as u64));
     // What the window's thread does to save a run: the rest happens in the background.
     group.bench_function("hand over", |bencher| {
-        bencher.iter(|| black_box(&texts).clone())
+        bencher.iter(|| black_box(&texts).clone());
     });
     group.bench_function("save", |bencher| bencher.iter(save));
     group.bench_function("open", |bencher| bencher.iter(|| read(black_box(&bytes))));

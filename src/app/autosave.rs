@@ -38,6 +38,7 @@ struct Head {
 }
 
 /// What a crash left behind.
+#[derive(Debug)]
 pub(super) struct Crashed {
     pub settings: Settings,
     pub places: Vec<usize>,
@@ -305,12 +306,11 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
 
-        let (autosave, crashed) = open(folder.path());
-        let crashed = Ok(crashed.unwrap());
-        let settings = with_session(Settings::default(), Some(&crashed));
+        let (autosave, crashed) = Autosave::open(folder.path().to_owned());
+        let settings = with_session(Settings::default(), crashed.as_ref());
         assert_eq!(settings.prompt, "Far away");
         let (mut state, _) = AppState::new(settings, ModelSource::Embedded);
-        let Crashed { run, places, .. } = crashed.unwrap();
+        let Crashed { run, places, .. } = crashed.unwrap().unwrap();
         state.restore_session(run, &places);
         let before = writing();
         for place in 0..before.panes.len() {
