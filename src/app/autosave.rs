@@ -4,16 +4,15 @@
 //! A file without a locked lock was left behind by a crash: the next window continues it.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use eframe::egui;
-use serde::{Deserialize, Serialize};
 
-use crate::export::json::{self, Form, RunFile, RunHeader};
-use crate::export::{remove_stale_temporaries, write_atomically};
+use crate::export::json::{RunFile, RunHeader};
+use crate::export::{SessionFile, remove_stale_temporaries, write_atomically};
 use crate::state::{AppState, Session, SessionKey, Settings, unix_time_secs};
 
 /// The shortest time between two saves.
@@ -25,17 +24,6 @@ const PAUSES_PER_SAVE: u32 = 4;
 
 const SESSION: &str = "session";
 const LOCK: &str = "lock";
-
-/// The version of the first line of a session file. Its other lines are a run file.
-const VERSION: u32 = 1;
-
-/// The first line of a session file.
-#[derive(Serialize, Deserialize)]
-struct Head {
-    session_version: u32,
-    places: Vec<usize>,
-    settings: serde_json::Value,
-}
 
 /// What a crash left behind.
 #[derive(Debug)]
@@ -189,33 +177,22 @@ fn crashed_in(folder: &Path) -> Option<Held> {
 }
 
 fn write(path: &Path, session: Session) -> io::Result<()> {
-    let head = Head {
-        session_version: VERSION,
+    let file = SessionFile {
+        settings: session.settings.to_json()?,
         places: session.places,
-        settings: serde_json::to_value(&session.settings)?,
+        run: session.texts.into_run(RunHeader::default()),
     };
-    let mut bytes = serde_json::to_vec(&head)?;
-    bytes.write_all(b"\n")?;
-    let run = session.texts.into_run(RunHeader::default());
-    bytes.extend(json::write_run(&run, Form::default()));
-    write_atomically(path, &bytes)
+    write_atomically(path, &file.render())
 }
 
 fn read(path: &Path) -> Result<Crashed, String> {
     let explained = |error: String| format!("{error}\n{}", path.with_extension("unread").display());
     let bytes = fs::read(path).map_err(|error| explained(error.to_string()))?;
-    let (head, run) = match bytes.iter().position(|byte| *byte == b'\n') {
-        Some(end) => bytes.split_at(end + 1),
-        None => (&bytes[..], &[][..]),
-    };
-    let head: Head = serde_json::from_slice(head).map_err(|error| explained(error.to_string()))?;
-    if head.session_version != VERSION {
-        return Err(explained("another version of Quartet saved it".to_owned()));
-    }
+    let file = SessionFile::parse(&bytes).map_err(|error| explained(error.to_string()))?;
     Ok(Crashed {
-        settings: Settings::from_json(&head.settings.to_string()).settings,
-        places: head.places,
-        run: json::read(run).map_err(|error| explained(error.to_string()))?,
+        settings: Settings::from_json(&file.settings).settings,
+        places: file.places,
+        run: file.run,
     })
 }
 
@@ -354,7 +331,7 @@ mod tests {
         for content in [
             "",
             "{}",
-            "{\"session_version\":9,\"places\":[],\"settings\":{}}\n{}",
+            "{\"session_version\":9,\"places\":[],\"settings\":\"\"}\n{}",
         ] {
             fs::write(&path, content).unwrap();
             let (_, crashed) = Autosave::open(folder.path().to_owned());
