@@ -6,12 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use crate::export::json::{Form, RunHeader};
+use crate::export::json::{Form, RunFile, RunHeader};
 use crate::export::{
     read_run, read_summary, read_text, remove_stale_temporaries, write_atomically, write_run,
 };
-use crate::generation::Generation;
-use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest};
+use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
 
 /// How the file name of every kept run ends.
 const ENDING: &str = ".quartet.json.gz";
@@ -29,7 +28,7 @@ pub(super) struct RunFolder(Option<PathBuf>);
 /// The texts on screen at the time of a request, and the name of the file that keeps them.
 #[derive(Debug)]
 pub(super) struct TextsToKeep {
-    pub texts: Vec<Generation>,
+    pub texts: RunTexts,
     pub file: String,
 }
 
@@ -78,7 +77,7 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<TextsToKeep>) -> R
             let Some(kept) = kept else {
                 return RunCommand::Listed(list(folder).map_err(|error| error.to_string()));
             };
-            return keep(folder, &kept, finished_at, limits);
+            return keep(folder, kept, finished_at, limits);
         }
         RunRequest::Pin { file, pinned } => {
             let marker = folder.join(format!("{file}{PINNED}"));
@@ -177,7 +176,7 @@ fn kept_run(path: &Path) -> Option<KeptRun> {
 }
 
 /// Writes a run, and deletes the oldest ones if there are too many.
-fn keep(folder: &Path, kept: &TextsToKeep, finished_at: u64, limits: HistoryLimits) -> RunCommand {
+fn keep(folder: &Path, kept: TextsToKeep, finished_at: u64, limits: HistoryLimits) -> RunCommand {
     let path = folder.join(&kept.file);
     // A run that goes on keeps its name.
     let title = read_summary(&path).ok().and_then(|run| run.title);
@@ -185,13 +184,13 @@ fn keep(folder: &Path, kept: &TextsToKeep, finished_at: u64, limits: HistoryLimi
         title,
         finished_at: Some(finished_at),
     };
-    let texts: Vec<&Generation> = kept.texts.iter().collect();
+    let run = kept.texts.into_run(header);
     let written = fs::create_dir_all(folder)
-        .and_then(|()| write_run(&path, &header, &texts, Form::default()))
+        .and_then(|()| write_run(&path, &run, Form::default()))
         .and_then(|()| delete_oldest(folder, &path, limits));
     match written {
         Ok(0) => RunCommand::Changed {
-            file: kept.file.clone(),
+            file: kept.file,
             run: kept_run(&path),
         },
         Ok(_) => RunCommand::Listed(list(folder).map_err(|error| error.to_string())),
@@ -234,10 +233,9 @@ fn rename(path: &Path, title: Option<String>) -> io::Result<()> {
     let run = read_run(path).map_err(io::Error::other)?;
     let header = RunHeader {
         title,
-        ..run.header
+        ..run.header.clone()
     };
-    let texts: Vec<&Generation> = run.panes.iter().collect();
-    write_run(path, &header, &texts, Form::default())
+    write_run(path, &RunFile { header, ..run }, Form::default())
 }
 
 /// Copies a run, compressed only if the copy's name ends in `.gz`.
@@ -264,7 +262,7 @@ mod tests {
 
     use super::{ENDING, RunFolder, TextsToKeep};
     use crate::generation::testing::generation;
-    use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest};
+    use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
 
     fn run(command: Command) -> RunCommand {
         match command {
@@ -275,7 +273,7 @@ mod tests {
 
     fn keep(runs: &RunFolder, name: &str, limits: HistoryLimits) -> RunCommand {
         let kept = TextsToKeep {
-            texts: vec![generation(&[(" the", 0.5), (" fox", 0.25)])],
+            texts: RunTexts::shown(vec![generation(&[(" the", 0.5), (" fox", 0.25)])]),
             file: format!("{name}{ENDING}"),
         };
         let request = RunRequest::Keep {

@@ -13,6 +13,7 @@ use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
 use crate::state::{
     AppState, BranchTree, Command, Document, FuturesFormat, FuturesRun, PictureFormat, Plot,
+    RunTexts,
 };
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::plots::StepAt;
@@ -65,6 +66,7 @@ pub(super) struct Job {
     document: Document,
     path: PathBuf,
     generations: Vec<Option<Generation>>,
+    texts: RunTexts,
     presets: Vec<OwnPreset>,
     view: View,
     /// The table of an X-ray and its caption, under the settings of the window.
@@ -93,6 +95,7 @@ impl Job {
             .into_iter()
             .map(Option::<&Generation>::cloned)
             .collect(),
+            texts: state.run_texts(),
             presets: state.presets.clone(),
             view: View {
                 plot,
@@ -110,7 +113,10 @@ impl Job {
                 _ => None,
             },
             tree: (plot == Plot::Tree).then(|| state.current_branch_tree()),
-            futures: shown_futures(state),
+            futures: match document {
+                Document::Futures(_) => shown_futures(state),
+                _ => Vec::new(),
+            },
             header: state.run_header(),
         }
     }
@@ -152,12 +158,12 @@ impl Job {
         let written = if self.document == Document::Everything {
             self.write_folder()
         } else if self.document == Document::Run(ExportFormat::Json) {
-            let texts: Vec<&Generation> = self.generations.iter().flatten().collect();
+            let run = self.texts.into_run(self.header);
             let form = Form {
                 detail: true,
                 ..Form::default()
             };
-            export::write_run(&self.path, &self.header, &texts, form).map_err(|e| e.to_string())
+            export::write_run(&self.path, &run, form).map_err(|e| e.to_string())
         } else {
             self.bytes().and_then(|bytes| {
                 export::write_atomically(&self.path, &bytes).map_err(|e| e.to_string())
@@ -282,7 +288,7 @@ mod tests {
 
     use super::{Job, Saves};
     use crate::export::json::RunHeader;
-    use crate::state::Document;
+    use crate::state::{Document, RunTexts};
     use crate::ui::plots::picture::View;
 
     #[test]
@@ -293,6 +299,7 @@ mod tests {
             document: Document::Presets,
             path: path.clone(),
             generations: Vec::new(),
+            texts: RunTexts::default(),
             presets: Vec::new(),
             view: View::default(),
             xray: None,

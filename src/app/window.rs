@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui;
 
+use super::autosave::{Autosave, Crashed};
 use super::copy_picture::Copies;
 use super::dialogs::{self, Dialogs};
 use super::runs::{self, RunFolder, TextsToKeep};
@@ -67,14 +68,17 @@ pub fn run(model: Option<PathBuf>, run: Option<PathBuf>) -> eframe::Result {
                 .map(|folder| settings_file::load(folder, legacy))
                 .unwrap_or_default();
             let start = |wake: Wake| Worker::start(wake);
+            let sessions = eframe::storage_dir(APP_NAME).map(|folder| folder.join("sessions"));
+            let (autosave, crashed) = sessions.map(Autosave::open).unwrap_or_default();
             let mut app = App::new(
                 &cc.egui_ctx,
-                loaded.settings,
+                settings_file::with_session(loaded.settings, crashed.as_ref()),
                 source,
                 Dialogs::Native,
                 start,
             );
             app.settings_file = loaded.file;
+            app.save_session_with(autosave, crashed);
             if !loaded.lost.is_empty() {
                 app.state.report_lost_settings(&loaded.lost);
             }
@@ -114,6 +118,7 @@ pub struct App {
     saves: Saves,
     /// The pictures being drawn for the clipboard.
     copies: Copies,
+    autosave: Autosave,
     runs: RunFolder,
     /// The number of the run that was kept last, and its file.
     kept_run: Option<(u64, String)>,
@@ -150,6 +155,7 @@ impl App {
             answers: sync_channel(N_PENDING_ANSWERS),
             saves: Saves::default(),
             copies: Copies::default(),
+            autosave: Autosave::default(),
             runs: RunFolder::default(),
             kept_run: None,
             settings_file: None,
@@ -165,6 +171,21 @@ impl App {
     /// Keeps finished runs in this folder, which is created by the first one.
     pub fn keep_runs_in(&mut self, folder: PathBuf) {
         self.runs = RunFolder::open(folder);
+    }
+
+    /// Saves what is on screen as it changes, after showing what a crash left behind.
+    pub(super) fn save_session_with(
+        &mut self,
+        autosave: Autosave,
+        crashed: Option<Result<Crashed, String>>,
+    ) {
+        self.autosave = autosave;
+        match crashed {
+            Some(Ok(crashed)) => self.state.restore_session(crashed.run, &crashed.places),
+            Some(Err(error)) => self.state.report_unrestored_session(&error),
+            None => {}
+        }
+        self.autosave.begin(&self.state);
     }
 
     /// Answers a request on a background thread.
@@ -183,15 +204,13 @@ impl App {
         self.saves.run(ctx.clone(), &answers, work);
     }
 
-    /// Copies the texts on screen. A run that goes on keeps its file.
+    /// Hands over the texts on screen. A run that goes on keeps its file.
     fn texts_to_keep(&mut self, number: u64, finished_at: u64) -> TextsToKeep {
         let kept = self.kept_run.take().filter(|(kept, _)| *kept == number);
         let (_, file) = kept.unwrap_or_else(|| (number, runs::file_name(finished_at, number)));
         self.kept_run = Some((number, file.clone()));
-        let texts = self.state.generations().into_iter().flatten();
-        let texts = texts.filter(|text| !text.steps.is_empty());
         TextsToKeep {
-            texts: texts.cloned().collect(),
+            texts: self.state.run_texts(),
             file,
         }
     }
@@ -215,6 +234,7 @@ impl App {
         loop {
             let events = self.worker.drain(EVENT_BATCH);
             let drained = events.len() < EVENT_BATCH;
+            self.autosave.changed |= !events.is_empty();
             for event in events {
                 effects.extend(self.state.on_event(event));
             }
@@ -296,7 +316,9 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut egui::Ui, frame: &mut eframe::Frame) {
         let commands = self.window.ui(ui, &mut self.state);
-        self.settings_changed |= ui.input(|input| !input.events.is_empty());
+        let has_input = ui.input(|input| !input.events.is_empty());
+        self.settings_changed |= has_input;
+        self.autosave.changed |= has_input || !commands.is_empty();
         if self.settings_changed {
             // eframe saves during a frame, and an idle window would not draw another one until it
             // is closed.
@@ -312,6 +334,7 @@ impl eframe::App for App {
                 self.run_effect(ui.ctx(), Some(&*frame), effect);
             }
         }
+        self.autosave.update(ui.ctx(), &self.state);
     }
 
     fn save(&mut self, _storage: &mut dyn eframe::Storage) {

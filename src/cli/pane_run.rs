@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::text_output::TextOutput;
 use crate::generation::{
     Continuation, FinishReason, Generation, GenerationConfig, GenerationId, Lineage, ModelInfo,
-    PromptRecord, PromptText, Vocabulary,
+    PromptRecord, PromptText, Steps, Vocabulary,
 };
 use crate::worker::{self, ComputeChoice, Event, ModelSource, PaneRequest, Request, Worker};
 
@@ -74,7 +74,7 @@ pub(super) fn run_panes(
         model: Arc::clone(&engine.info),
         vocabulary: Arc::clone(&engine.vocabulary),
         prompt: Arc::clone(&prompt),
-        steps: Vec::new(),
+        steps: Steps::default(),
         finish: None,
         lineage: Lineage::default(),
     });

@@ -20,7 +20,7 @@ use crate::analysis::replay::{
 use crate::decoding::TokenId;
 use crate::export::read_run;
 use crate::generation::formatting::{pane_letter, quoted};
-use crate::generation::{FinishReason, Generation, GenerationId, ModelInfo};
+use crate::generation::{FinishReason, Generation, GenerationId, ModelInfo, Steps};
 use crate::worker::{CacheType, ComputeChoice, InputBits, PaneRequest, Precision, Request};
 
 /// The arguments of `quartet replay`.
@@ -169,7 +169,7 @@ fn replayed(engine: Engine, then: &[Generation], console: &mut Console) -> Vec<G
     let now = then.iter().map(|text| Generation {
         model: engine.info.clone(),
         vocabulary: engine.vocabulary.clone(),
-        steps: Vec::new(),
+        steps: Steps::default(),
         finish: None,
         ..text.clone()
     });

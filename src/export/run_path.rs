@@ -8,9 +8,9 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
-use super::json::{self, Form, ParseError, RunFile, RunHeader};
+use super::json::{self, Form, ParseError, RunFile};
 use super::write_atomically;
-use crate::generation::{ByteSize, Generation};
+use crate::generation::ByteSize;
 
 /// The largest run file to open. Four texts of 2,000 tokens with all their evidence take 20 MB.
 const MAX_BYTES: u64 = 400_000_000;
@@ -78,13 +78,8 @@ fn read_limited(source: impl Read) -> Result<Vec<u8>, RunFileError> {
 }
 
 /// Writes a run file atomically, compressed if its name ends in `.gz`.
-pub fn write_run(
-    path: &Path,
-    header: &RunHeader,
-    generations: &[&Generation],
-    form: Form,
-) -> io::Result<()> {
-    let bytes = json::write(header, generations, form);
+pub fn write_run(path: &Path, run: &RunFile, form: Form) -> io::Result<()> {
+    let bytes = json::write_run(run, form);
     let is_compressed = path
         .extension()
         .is_some_and(|found| found.eq_ignore_ascii_case("gz"));
@@ -119,7 +114,8 @@ pub fn is_run_name(path: &Path) -> bool {
 mod tests {
     use std::path::Path;
 
-    use super::{Form, MAX_BYTES, RunFileError, RunHeader, is_run_name, read_run, write_run};
+    use super::{Form, MAX_BYTES, RunFileError, is_run_name, read_run, write_run};
+    use crate::export::json::{RunFile, RunHeader};
     use crate::generation::testing::generation;
 
     #[test]
@@ -132,14 +128,18 @@ mod tests {
         };
         for name in ["run.quartet.json", "run.quartet.json.gz"] {
             let path = folder.path().join(name);
-            write_run(&path, &header, &[&run], Form::default()).unwrap();
+            let file = RunFile {
+                header: header.clone(),
+                panes: vec![run.clone()],
+                ..RunFile::default()
+            };
+            write_run(&path, &file, Form::default()).unwrap();
             let read = read_run(&path).unwrap();
             assert_eq!(read.header, header);
             // The vocabulary of the file is only as large as needed.
             assert_eq!(read.panes[0].steps, run.steps);
             let before = std::fs::read(&path).unwrap();
-            let panes: Vec<_> = read.panes.iter().collect();
-            write_run(&path, &read.header, &panes, Form::default()).unwrap();
+            write_run(&path, &read, Form::default()).unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), before, "{name}");
         }
     }
@@ -147,10 +147,13 @@ mod tests {
     #[test]
     fn a_file_that_is_cut_off_anywhere_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        let run = generation(&[(" the", 0.5)]);
+        let run = RunFile {
+            panes: vec![generation(&[(" the", 0.5)])],
+            ..RunFile::default()
+        };
         for name in ["run.json", "run.json.gz"] {
             let path = folder.path().join(name);
-            write_run(&path, &RunHeader::default(), &[&run], Form::default()).unwrap();
+            write_run(&path, &run, Form::default()).unwrap();
             let bytes = std::fs::read(&path).unwrap();
             for n_bytes in (0..bytes.len() - 2).step_by(7) {
                 std::fs::write(&path, &bytes[..n_bytes]).unwrap();

@@ -103,7 +103,7 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
 #[cfg(test)]
 mod tests {
     use super::read_summary;
-    use crate::export::json::{Form, RunHeader};
+    use crate::export::json::{Form, RunFile, RunHeader};
     use crate::export::write_run;
     use crate::generation::testing::generation;
 
@@ -116,7 +116,12 @@ mod tests {
             title: None,
             finished_at: Some(7),
         };
-        write_run(&path, &header, &[&run, &run], Form::default()).unwrap();
+        let run = RunFile {
+            header,
+            panes: vec![run.clone(), run],
+            ..RunFile::default()
+        };
+        write_run(&path, &run, Form::default()).unwrap();
         let summary = read_summary(&path).unwrap();
         assert_eq!((summary.finished_at, summary.n_tokens()), (Some(7), 4));
         assert_eq!(summary.prompt, "Once there was");

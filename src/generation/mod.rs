@@ -20,6 +20,7 @@ mod piece;
 mod prompt;
 mod recommended_sampling;
 mod record;
+mod steps;
 #[cfg(test)]
 pub(crate) mod testing;
 mod token_search;
@@ -42,4 +43,5 @@ pub use piece::{Piece, PieceKind};
 pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
 pub use recommended_sampling::RecommendedSampling;
 pub use record::{Generation, PromptRecord, Step, StepTime};
+pub use steps::Steps;
 pub use vocabulary::Vocabulary;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    ChatRecord, FinishReason, GenerationConfig, Lineage, ModelInfo, Piece, PieceKind, Vocabulary,
+    ChatRecord, FinishReason, GenerationConfig, Lineage, ModelInfo, Piece, PieceKind, Steps,
+    Vocabulary,
 };
 use crate::decoding::{TokenId, Trace};
 
@@ -53,7 +54,7 @@ pub struct Generation {
     pub model: Arc<ModelInfo>,
     pub vocabulary: Arc<Vocabulary>,
     pub prompt: Arc<PromptRecord>,
-    pub steps: Vec<Step>,
+    pub steps: Steps,
     /// Why it ended, or `None` while it is running.
     pub finish: Option<FinishReason>,
     pub lineage: Lineage,

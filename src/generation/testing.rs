@@ -64,7 +64,7 @@ pub(crate) fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
             prefill_secs: 0.02,
         }),
         vocabulary: Arc::new(Vocabulary::new(vocabulary)),
-        steps,
+        steps: steps.into(),
         finish: Some(finish),
         lineage: Lineage::default(),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{AppState, Command, Effect, ModelStatus, Notice, Pane, PaneStatus, ReadyModel};
-use crate::generation::{FinishReason, Generation, Lineage, PromptRecord, Step};
+use crate::generation::{FinishReason, Generation, Lineage, PromptRecord, Step, Steps};
 use crate::state::panes::pane::PendingGeneration;
 use crate::worker::{Event, GenerationId, Progress};
 
@@ -136,11 +136,15 @@ impl AppState {
                     model: Arc::clone(&model.info),
                     vocabulary: Arc::clone(&model.vocabulary),
                     prompt: Arc::clone(prompt),
-                    steps: Vec::new(),
+                    steps: Steps::default(),
                     finish: None,
                     lineage: Lineage { id, origin: None },
                 },
-                |kept| kept.text,
+                // A text from a file knows only the tokens that occur in it.
+                |kept| Generation {
+                    vocabulary: Arc::clone(&model.vocabulary),
+                    ..kept.text
+                },
             );
             pane.status = PaneStatus::Writing { id, generation };
             match previous {

@@ -27,6 +27,7 @@ mod prompt;
 mod recording;
 mod runs;
 mod score;
+mod session;
 mod settings;
 mod starters;
 #[cfg(test)]
@@ -36,7 +37,7 @@ mod words;
 
 pub use app_state::AppState;
 pub use branches::{
-    BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree,
+    BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree, RunTexts,
 };
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
@@ -62,6 +63,7 @@ pub use runs::{
     History, HistoryLimits, KeptRun, OpenedRun, Outcome, Page, RunCommand, RunRequest, Verification,
 };
 pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
+pub use session::{Session, SessionKey};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
 pub use view::{

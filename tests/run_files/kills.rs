@@ -6,9 +6,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use quartet::export::json::{Form, RunHeader, parse};
+use quartet::export::json::{Form, RunFile, RunHeader, parse};
 use quartet::export::{read_run, write_run};
-use quartet::generation::Generation;
 
 /// Names the file that the child process saves again and again.
 const VARIABLE: &str = "QUARTET_TEST_SAVES_TO";
@@ -24,8 +23,12 @@ fn save(path: &Path, number: u64) {
         title: Some(number.to_string()),
         finished_at: Some(number),
     };
-    let panes: Vec<&Generation> = panes.iter().collect();
-    write_run(path, &header, &panes, Form::default()).unwrap();
+    let run = RunFile {
+        header,
+        panes,
+        ..RunFile::default()
+    };
+    write_run(path, &run, Form::default()).unwrap();
 }
 
 #[test]

@@ -14,8 +14,8 @@ mod texts;
 
 use std::path::Path;
 
-use quartet::export::json::{self, Form, RunHeader};
-use quartet::generation::Generation;
+use quartet::export::json::{self, Branch, Form, RunFile, RunHeader};
+use quartet::generation::{Generation, GenerationId, Lineage, Origin, OriginChange};
 use serde_json::Value;
 
 use self::texts::random_runs;
@@ -169,6 +169,123 @@ fn files_of_other_programs_and_edited_files_are_errors() {
             r#""head":{"tokens":["#,
             r#""head":{"tokens":[1,1,1,1,1,1,1,1,1,"#,
         ),
+    ] {
+        let edited = run.replacen(from, to, 1);
+        assert_ne!(edited, run, "{from}");
+        assert!(json::parse(edited.as_bytes()).is_err(), "{to}");
+    }
+}
+
+/// Two texts, and two branches: one of the first text, and one of that branch.
+fn tree() -> RunFile {
+    let mut texts = random_runs(4, 6, 0).into_iter();
+    let mut next = |id, origin: Option<(u64, usize, OriginChange)>| {
+        let mut text = texts.next().unwrap();
+        text.lineage = Lineage {
+            id: GenerationId(id),
+            origin: origin.map(|(parent, position, change)| Origin {
+                parent: GenerationId(parent),
+                position,
+                change,
+            }),
+        };
+        text
+    };
+    let parent = next(30, None);
+    let mut child = next(41, Some((30, 2, OriginChange::ByHand { n_tokens: 1 })));
+    let mut grandchild = next(52, Some((41, 4, OriginChange::Seed)));
+    let shown = next(63, Some((9, 1, OriginChange::Settings)));
+    for text in [&mut child, &mut grandchild] {
+        text.model = parent.model.clone();
+        text.vocabulary = parent.vocabulary.clone();
+        text.prompt = parent.prompt.clone();
+    }
+    child.steps = parent.steps[..2]
+        .iter()
+        .chain(&child.steps[2..])
+        .cloned()
+        .collect();
+    grandchild.steps = child.steps[..4]
+        .iter()
+        .chain(&grandchild.steps[4..])
+        .cloned()
+        .collect();
+    RunFile {
+        header: RunHeader::default(),
+        panes: vec![grandchild, shown],
+        branches: vec![
+            Branch {
+                pane: Some(0),
+                text: parent,
+            },
+            Branch {
+                pane: None,
+                text: child,
+            },
+        ],
+    }
+}
+
+#[test]
+fn branches_and_parents_are_kept_and_shared_steps_are_written_once() {
+    let schema: Value = serde_json::from_slice(&file("assets/schema/run-file-2.json")).unwrap();
+    let run = tree();
+    for form in FORMS {
+        let bytes = json::write_run(&run, form);
+        let value: Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(schema::check(&schema, &value), Ok(()));
+        let n_written = value["branches"][0]["text"]["steps"]
+            .as_array()
+            .unwrap()
+            .len();
+        assert_eq!(n_written, run.branches[0].text.steps.len() - 2);
+        assert_eq!(value["branches"][1]["shares"]["text"], 0);
+        let read = json::read(&bytes).unwrap();
+        assert!(json::write_run(&read, form) == bytes, "{form:?}");
+        // The texts are numbered by age, and a parent that the file lacks is 0.
+        let texts = || {
+            read.panes
+                .iter()
+                .chain(read.branches.iter().map(|branch| &branch.text))
+        };
+        let lineage = |text: &Generation| {
+            let origin = text.lineage.origin;
+            let origin = origin.map(|origin| (origin.parent.0, origin.position, origin.change));
+            (text.lineage.id.0, origin)
+        };
+        let found: Vec<_> = texts().map(lineage).collect();
+        let by_hand = OriginChange::ByHand { n_tokens: 1 };
+        assert_eq!(
+            found,
+            [
+                (3, Some((2, 4, OriginChange::Seed))),
+                (4, Some((0, 1, OriginChange::Settings))),
+                (1, None),
+                (2, Some((1, 2, by_hand))),
+            ]
+        );
+        let tokens =
+            |text: &Generation| text.steps.iter().map(|step| step.token).collect::<Vec<_>>();
+        let written = run
+            .panes
+            .iter()
+            .chain(run.branches.iter().map(|branch| &branch.text));
+        assert!(texts().map(tokens).eq(written.map(tokens)));
+    }
+}
+
+#[test]
+fn branches_that_contradict_the_file_are_errors() {
+    let run = String::from_utf8(json::write_run(&tree(), Form::default())).unwrap();
+    for (from, to) in [
+        (r#""shares":{"text":0"#, r#""shares":{"text":3"#),
+        (
+            r#""shares":{"text":0,"n_steps":4"#,
+            r#""shares":{"text":0,"n_steps":4000"#,
+        ),
+        (r#"{"pane":0,"shares""#, r#"{"pane":2,"shares""#),
+        (r#""change":"seed""#, r#""change":"mood""#),
+        (r#""position":2"#, r#""position":2,"mood":1"#),
     ] {
         let edited = run.replacen(from, to, 1);
         assert_ne!(edited, run, "{from}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quartet::generation::{
     Continuation, Generation, GenerationConfig, GenerationId, Limits, Lineage, ModelInfo,
-    PaneSettings, PromptRecord, Vocabulary,
+    PaneSettings, PromptRecord, Steps, Vocabulary,
 };
 use quartet::worker::{Event, ModelSource, PaneRequest, Progress, Request, Worker};
 
@@ -60,7 +60,7 @@ impl Engine {
                 model: self.info.clone(),
                 vocabulary: self.vocabulary.clone(),
                 prompt: Arc::new(PromptRecord::default()),
-                steps: Vec::new(),
+                steps: Steps::default(),
                 finish: None,
                 lineage: Lineage::default(),
             })

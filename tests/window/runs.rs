@@ -5,7 +5,7 @@ use std::path::Path;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use quartet::app::{App, Dialogs};
-use quartet::export::json::{Form, RunHeader};
+use quartet::export::json::{Form, RunFile};
 use quartet::export::write_run;
 use quartet::generation::Generation;
 use quartet::state::{AppState, Command, Page};
@@ -41,8 +41,11 @@ fn a_saved_run_is_opened_verified_and_closed() {
     let mut window = open(settings(12), DEFAULT_SIZE, reciting);
     generate(&mut window);
     let then = texts(window.state().state());
-    let panes: Vec<&Generation> = then.iter().collect();
-    write_run(&path, &RunHeader::default(), &panes, Form::default()).unwrap();
+    let run = RunFile {
+        panes: then.clone(),
+        ..RunFile::default()
+    };
+    write_run(&path, &run, Form::default()).unwrap();
 
     let mut window = open(settings(5), DEFAULT_SIZE, reciting);
     wait(&mut window, "the model", is_ready);
@@ -93,8 +96,20 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
     window.get_by_label_contains("A fox, Scripted, 24 tokens");
     assert_eq!(std::fs::read_dir(&runs).unwrap().count(), 1);
 
+    // Verifying opens the run and generates it again.
+    key(&mut window, Modifiers::NONE, Key::V);
+    wait(&mut window, "the verdict", |state| {
+        let verification = state.verification.as_ref();
+        verification.is_some_and(|verification| verification.outcome().is_some())
+    });
+    window.get_by_label("Same tokens, bit-identical numbers.");
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    press(&mut window, "History");
+
     press(&mut window, "Open");
     wait(&mut window, "the run", |state| state.opened.is_some());
+    assert_eq!(window.state().state().verification, None);
     assert_eq!(window.state().state().page, Page::Write);
     key(&mut window, Modifiers::NONE, Key::Escape);
     key(&mut window, Modifiers::NONE, Key::Escape);

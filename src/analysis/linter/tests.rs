@@ -232,7 +232,7 @@ fn counting_while_a_text_grows_equals_counting_it_once() {
     let mut growing = whole.clone();
     let mut tally = Tally::default();
     for n_steps in [0, 1, 7, 30] {
-        growing.steps = whole.steps[..n_steps].to_vec();
+        growing.steps = whole.steps[..n_steps].to_vec().into();
         tally.follow(&growing);
     }
     let mut at_once = Tally::default();

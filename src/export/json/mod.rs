@@ -75,6 +75,16 @@ impl ParseError {
 pub struct RunFile {
     pub header: RunHeader,
     pub panes: Vec<Generation>,
+    /// The texts of the same prompts that no pane showed.
+    pub branches: Vec<Branch>,
+}
+
+/// A text that no pane showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Branch {
+    /// The position of the pane that showed it last, among the panes of the file.
+    pub pane: Option<usize>,
+    pub text: Generation,
 }
 
 /// What a run file says about the run as a whole.
@@ -101,16 +111,26 @@ pub(super) fn render(generations: &[&Generation]) -> Vec<u8> {
     write(&RunHeader::default(), generations, Form::default())
 }
 
-/// Renders a run as a file.
+/// Renders texts as a run file without branches.
 pub fn write(header: &RunHeader, generations: &[&Generation], form: Form) -> Vec<u8> {
-    let content = format_2::content(header, generations, form);
+    rendered(&format_2::content(header, generations, &[], form), form)
+}
+
+/// Renders a run as a file.
+pub fn write_run(run: &RunFile, form: Form) -> Vec<u8> {
+    let panes: Vec<&Generation> = run.panes.iter().collect();
+    let content = format_2::content(&run.header, &panes, &run.branches, form);
+    rendered(&content, form)
+}
+
+fn rendered(content: &impl Serialize, form: Form) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Serializing plain data with string keys to memory can't fail.
     if form.pretty {
         let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
         content.serialize(&mut serializer).ok();
     } else {
-        serde_json::to_writer(&mut bytes, &content).ok();
+        serde_json::to_writer(&mut bytes, content).ok();
     }
     bytes.push(b'\n');
     bytes

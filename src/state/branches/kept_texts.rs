@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::generation::{Generation, GenerationId, Step};
+use crate::generation::{Generation, GenerationId, Step, Steps};
 use crate::state::PaneId;
 
 /// Kept texts, the least recently shown first.
@@ -143,7 +143,7 @@ impl KeptTexts {
             });
         }
         let head = Generation {
-            steps: Vec::new(),
+            steps: Steps::default(),
             ..text
         };
         self.put(KeptText { home, head, runs });

@@ -7,12 +7,14 @@ mod dialog;
 mod kept_texts;
 mod navigate;
 mod requests;
+mod run_texts;
 mod step_mode;
 mod tree;
 
 pub use dialog::BranchDialog;
 pub(super) use dialog::DEFAULT_CACHE_MEGABYTES;
 pub(super) use kept_texts::{KeptText, KeptTexts};
+pub use run_texts::RunTexts;
 pub(super) use step_mode::Upcoming;
 pub use tree::{BranchRow, BranchTree};
 

@@ -10,7 +10,7 @@ use crate::state::branches::Upcoming;
 use crate::worker::GenerationId;
 
 /// Identifies a pane, independent of its position. Never reused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PaneId(pub u32);
 
 /// One of the panes side by side.

@@ -50,6 +50,8 @@ pub struct History {
     pub model: Option<String>,
     /// The selected run.
     pub selected: Option<String>,
+    /// Whether the run that is being read is verified once it is shown.
+    pub(in crate::state) verifies: bool,
     /// The run whose name is being edited, and the name as typed so far.
     pub renaming: Option<(String, String)>,
 }

@@ -44,6 +44,8 @@ pub enum RunCommand {
     Open(PathBuf),
     /// Show a run of the history, by its file name.
     OpenKept(String),
+    /// Show a run of the history, and generate it again to compare.
+    VerifyKept(String),
     /// A run was read.
     Read {
         /// What to call it if it has no title.
@@ -128,8 +130,18 @@ impl AppState {
     pub(super) fn apply_to_runs(&mut self, command: RunCommand) -> Vec<Effect> {
         match command {
             RunCommand::ShowPage(page) => self.show_page(page),
-            RunCommand::Open(path) => vec![Effect::Runs(RunRequest::Read(path))],
-            RunCommand::OpenKept(file) => vec![Effect::Runs(RunRequest::ReadKept(file))],
+            RunCommand::Open(path) => {
+                self.history.verifies = false;
+                vec![Effect::Runs(RunRequest::Read(path))]
+            }
+            RunCommand::OpenKept(file) => {
+                self.history.verifies = false;
+                vec![Effect::Runs(RunRequest::ReadKept(file))]
+            }
+            RunCommand::VerifyKept(file) => {
+                self.history.verifies = true;
+                vec![Effect::Runs(RunRequest::ReadKept(file))]
+            }
             RunCommand::Read { name, run } => self.show_run(&name, run),
             RunCommand::Close => self.close_run(),
             RunCommand::UseSettings => self.use_settings_of_run(),

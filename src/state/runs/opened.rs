@@ -1,12 +1,12 @@
 //! A run that is shown as it was written, in place of what was on screen.
 
-use crate::export::json::{RunFile, RunHeader};
-use crate::generation::{FinishReason, Generation, GenerationId, Limits, Lineage, PaneSettings};
+use crate::export::json::{Branch, RunFile, RunHeader};
+use crate::generation::{FinishReason, Generation, Limits, PaneSettings};
 use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::undo::Undo;
 use crate::state::{
-    AppState, BranchTree, Effect, FuturesRun, MAX_PANES, Notice, Pace, Page, Pane, PaneStatus, Pin,
-    PromptMode, Settings, unix_time_secs,
+    AppState, BranchTree, Effect, FuturesRun, MAX_PANES, Notice, Pace, Page, Pane, PaneId,
+    PaneStatus, Pin, PromptMode, Settings, unix_time_secs,
 };
 
 /// An opened run, and what it hides.
@@ -35,6 +35,11 @@ struct Behind {
 }
 
 impl OpenedRun {
+    /// Returns the panes and the kept texts that the run hides.
+    pub(in crate::state) fn behind(&self) -> (&[Pane], &KeptTexts) {
+        (&self.behind.panes, &self.behind.kept_texts)
+    }
+
     /// Puts the settings that the run hides in place of its own.
     pub(in crate::state) fn restore_settings(&self, settings: &mut Settings) {
         let behind = &self.behind;
@@ -64,6 +69,7 @@ impl AppState {
         name: &str,
         run: Result<Box<RunFile>, String>,
     ) -> Vec<Effect> {
+        let verifies = std::mem::take(&mut self.history.verifies);
         let run = match run {
             Ok(run) if run.panes.is_empty() => Err("it has no texts".to_owned()),
             run => run,
@@ -97,8 +103,11 @@ impl AppState {
             header: run.header,
             behind,
         });
-        self.fill_from(run.panes);
+        self.fill_from(run.panes, run.branches);
         self.page = Page::Write;
+        if verifies {
+            effects.extend(self.verify());
+        }
         effects
     }
 
@@ -119,7 +128,7 @@ impl AppState {
     }
 
     /// Fills the window with these texts, their prompt and their settings.
-    fn fill_from(&mut self, texts: Vec<Generation>) {
+    fn fill_from(&mut self, texts: Vec<Generation>, branches: Vec<Branch>) {
         if let Some(first) = texts.first() {
             self.prompt.clone_from(&first.prompt.text);
             let chat = first.prompt.chat.as_ref();
@@ -133,14 +142,7 @@ impl AppState {
             self.seed = first.config.seed;
         }
         self.panes.clear();
-        for mut text in texts.into_iter().take(MAX_PANES) {
-            // A file does not say how its texts are related: each is the first of a tree.
-            self.last_id += 1;
-            let origin = None;
-            text.lineage = Lineage {
-                id: GenerationId(self.last_id),
-                origin,
-            };
+        for text in texts.into_iter().take(MAX_PANES) {
             let id = self.next_pane_id();
             let settings = PaneSettings {
                 name: text.name.clone(),
@@ -151,6 +153,10 @@ impl AppState {
             pane.status = PaneStatus::Finished(text);
             self.panes.push(pane);
         }
+        self.kept_texts = KeptTexts::default();
+        self.removed_text = None;
+        let panes: Vec<PaneId> = self.panes.iter().map(|pane| pane.id).collect();
+        self.adopt_texts(&panes, branches);
         self.start_over();
     }
 

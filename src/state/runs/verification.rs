@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::analysis::replay::{Fact, TextReplay, Verdict, facts, likely_cause, replay_of};
-use crate::generation::{Generation, GenerationId};
+use crate::generation::{Generation, GenerationId, Steps};
 use crate::state::{AppState, Command, DockTab, Effect, ModelsCommand, Notice, Pane};
 use crate::worker::{PaneRequest, Progress, Request};
 
@@ -159,7 +159,7 @@ impl AppState {
             let now = Generation {
                 model: Arc::clone(&ready.info),
                 vocabulary: Arc::clone(&ready.vocabulary),
-                steps: Vec::new(),
+                steps: Steps::default(),
                 finish: None,
                 ..text
             };

@@ -2,9 +2,10 @@
 
 use super::{asked, text, write, written};
 use crate::decoding::TokenId;
+use crate::export::json::{self, Form, RunHeader};
 use crate::generation::{Generation, GenerationId};
 use crate::state::{
-    AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, Effect, Pin,
+    AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, Effect, Pin, RunCommand,
 };
 use crate::worker::Request;
 
@@ -253,4 +254,39 @@ fn a_lower_limit_drops_texts_and_says_so() {
     rows(&mut state);
     let words = state.branch_tree_words();
     assert!(words.ends_with(" · 3 dropped"), "{words}");
+}
+
+#[test]
+fn an_opened_run_shows_the_tree_that_was_saved() {
+    let mut state = written();
+    let from = Pin {
+        pane: state.panes[0].id,
+        step: 1,
+    };
+    branch(&mut state, from, &[(" fox", 0.1), (".", 0.5)]);
+    branch(&mut state, from, &[(" the", 0.1)]);
+    let saved = rows(&mut state);
+    assert_eq!(saved.len(), 6);
+    let run = state.run_texts().into_run(RunHeader::default());
+    let bytes = json::write_run(&run, Form::default());
+    let open = |state: &mut AppState| {
+        let read = RunCommand::Read {
+            name: "fox".to_owned(),
+            run: Ok(Box::new(json::read(&bytes).unwrap())),
+        };
+        state.apply(Command::Run(read));
+    };
+    let mut other = written();
+    open(&mut other);
+    assert_eq!(rows(&mut other), saved);
+    open(&mut other);
+    assert_eq!(rows(&mut other), saved);
+    // Opening and saving again gives the same file, and so does going on with the run.
+    let again = |state: &AppState| {
+        let run = state.run_texts().into_run(RunHeader::default());
+        json::write_run(&run, Form::default())
+    };
+    assert!(again(&other) == bytes);
+    other.apply(Command::Run(RunCommand::UseSettings));
+    assert!(again(&other) == bytes);
 }

@@ -71,7 +71,7 @@ pub(super) fn tokenized(prompt: impl Into<PromptText>, n_tokens: usize) -> Event
 }
 
 /// The ids of the generations that a command requested.
-pub(super) fn asked(effects: &[Effect]) -> Vec<GenerationId> {
+pub(crate) fn asked(effects: &[Effect]) -> Vec<GenerationId> {
     effects
         .iter()
         .flat_map(|effect| match effect {
@@ -83,7 +83,7 @@ pub(super) fn asked(effects: &[Effect]) -> Vec<GenerationId> {
 }
 
 /// Lets a pane generate these tokens and finish.
-pub(super) fn write(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64)]) {
+pub(crate) fn write(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64)]) {
     let generation = generation(pieces);
     state.on_event(Event::Progress(Progress::Started {
         ids: vec![id],
@@ -106,7 +106,7 @@ pub(crate) fn deliver(state: &mut AppState, id: GenerationId, update: FuturesUpd
     state.on_event(Event::Futures { id, update });
 }
 
-pub(super) fn text(state: &AppState, place: usize) -> String {
+pub(crate) fn text(state: &AppState, place: usize) -> String {
     let generation = state.panes[place].generation();
     generation.map_or_else(String::new, Generation::text)
 }

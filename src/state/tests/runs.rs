@@ -28,6 +28,7 @@ fn file(panes: Vec<Generation>) -> RunFile {
             finished_at: Some(7),
         },
         panes,
+        branches: Vec::new(),
     }
 }
 
@@ -65,9 +66,12 @@ fn an_opened_run_is_shown_as_it_was_and_closing_it_brings_back_the_rest() {
         vec![other.clone(), generation(&[(" the", 0.5)])],
     );
     assert_eq!(state.panes.len(), 2);
-    let mut shown = state.panes[0].generation().unwrap().clone();
-    shown.lineage = other.lineage;
-    assert_eq!(shown, other, "only its place in the tree is new");
+    let shown = state.panes[0].generation().unwrap();
+    other.lineage = shown.lineage;
+    assert_eq!(shown, &other);
+    let ids = state.generations().into_iter().flatten();
+    let ids: Vec<_> = ids.map(|text| text.lineage.id).collect();
+    assert_ne!(ids[0], ids[1], "each text of the tree has its own id");
     assert_eq!((state.seed, state.panes[1].settings.seed), (7, Some(42)));
     assert_eq!(state.prompt, "Once there was");
     assert_eq!(state.opened.as_ref().unwrap().name, "fox.quartet.json");
@@ -325,7 +329,7 @@ fn opening_a_run_keeps_the_tree_of_the_texts_behind_it() {
 }
 
 #[test]
-fn the_texts_of_a_run_whose_settings_are_used_begin_a_tree() {
+fn the_texts_of_a_run_whose_settings_are_used_have_ids_of_their_own() {
     let mut state = ready();
     let texts = [" the", " a"].map(|piece| generation(&[(piece, 0.5)]));
     open(&mut state, texts.to_vec());

@@ -95,10 +95,10 @@ fn actions_ui(ui: &mut Ui, run: &KeptRun, commands: &mut Vec<Command>) {
         if ui.add(open).clicked() {
             commands.push(Command::Run(RunCommand::OpenKept(file.clone())));
         }
-        let label = if run.pinned { "Unpin" } else { "Pin" };
-        if ui.add(Button::new(label).icon(Icon::Pin)).clicked() {
-            let (file, pinned) = (file.clone(), !run.pinned);
-            commands.push(Command::Run(RunCommand::Pin { file, pinned }));
+        let verify = Button::new("Verify").icon(Icon::Check).hint("V");
+        let hint = "Open this run, generate it again and compare every number";
+        if ui.add(verify).on_hover_text(hint).clicked() {
+            commands.push(Command::Run(RunCommand::VerifyKept(file.clone())));
         }
         let export = Button::new("Export…").icon(Icon::Export);
         if ui.add(export.name("Export the run")).clicked() {
@@ -110,6 +110,11 @@ fn actions_ui(ui: &mut Ui, run: &KeptRun, commands: &mut Vec<Command>) {
             .gap(4.0)
             .accessible_name("More")
             .show(|ui| {
+                let label = if run.pinned { "Unpin" } else { "Pin" };
+                if menu_item(ui, label, "", false).clicked() {
+                    let (file, pinned) = (file.clone(), !run.pinned);
+                    commands.push(Command::Run(RunCommand::Pin { file, pinned }));
+                }
                 if menu_item(ui, "Rename…", "F2", false).clicked() {
                     commands.push(Command::Run(RunCommand::BeginRename(file.clone())));
                 }

@@ -66,6 +66,9 @@ fn keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     if pressed(Key::Enter) && shown.summary.is_ok() {
         send(RunCommand::OpenKept(shown.file.clone()));
     }
+    if pressed(Key::V) && shown.summary.is_ok() {
+        send(RunCommand::VerifyKept(shown.file.clone()));
+    }
     if pressed(Key::Delete) {
         send(RunCommand::Delete(shown.file.clone()));
     }

@@ -46,5 +46,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
     Ok(RunFile {
         header: RunHeader::default(),
         panes: panes.collect::<Result<_, _>>()?,
+        branches: Vec::new(),
     })
 }

@@ -8,6 +8,7 @@
 //!   the logits: exp(logit − first logit − `ln_mass`).
 //! - `survivors`, the tokens after the chain, leaves out what equals the head.
 //! - A stage without `probs` left the probabilities with which the token was drawn.
+//! - `branches`, the texts that no pane showed, leave out the steps that an earlier text has.
 //! - `text`, `metrics` and the settings' `summary` follow from the rest. They are for readers of
 //!   the file and are ignored when it is opened.
 //!
@@ -16,6 +17,7 @@
 
 mod detail;
 mod known;
+mod lineage;
 mod pane;
 mod ranking;
 mod step;
@@ -26,11 +28,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::known::Known;
-use self::pane::{Pane, Prompt};
+use self::lineage::{BranchEntry, lineages};
+use self::pane::{Pane, PaneText, Prompt};
 use self::vocabulary::{Entry, entries_of, vocabulary_of};
-use super::{FORMAT_VERSION, Form, ParseError, RunFile, RunHeader};
+use super::{Branch, FORMAT_VERSION, Form, ParseError, RunFile, RunHeader};
 use crate::export::runs::same_run;
-use crate::generation::{Generation, ModelInfo};
+use crate::generation::{Generation, GenerationId, ModelInfo};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,22 +49,41 @@ struct File {
     prompt: Option<Prompt>,
     vocabulary: Vec<Entry>,
     panes: Vec<Pane>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    branches: Vec<BranchEntry>,
 }
 
 /// Lays out the content of a file.
 pub(super) fn content(
     header: &RunHeader,
-    generations: &[&Generation],
+    panes: &[&Generation],
+    branches: &[Branch],
     form: Form,
 ) -> impl Serialize + use<> {
+    let kept = branches.iter().map(|branch| &branch.text);
+    let generations: Vec<&Generation> = panes.iter().copied().chain(kept).collect();
+    let lineages = lineages(&generations, branches.len());
     let first = generations.first().copied();
     let shares = |generation: &Generation| first.is_some_and(|first| same_run(first, generation));
     let (same, _): (Vec<&Generation>, Vec<&Generation>) = generations
         .iter()
         .partition(|generation| shares(generation));
-    let panes = generations.iter().map(|generation| {
-        let own = (!shares(generation)).then(|| entries_of(&[generation], form));
-        Pane::of(generation, own, form)
+    let entry = |place: usize, generation, n_shared| {
+        let text = PaneText {
+            generation,
+            own: (!shares(generation)).then(|| entries_of(&[generation], form)),
+            lineage: lineages.get(place).copied().flatten(),
+            n_shared,
+        };
+        Pane::of(text, form)
+    };
+    let n_panes = panes.len();
+    let panes = panes.iter().enumerate();
+    let branches = branches.iter().enumerate().map(|(index, branch)| {
+        let place = n_panes + index;
+        let earlier = generations.get(..place).unwrap_or_default();
+        let of = |n_shared| entry(place, &branch.text, n_shared);
+        BranchEntry::of(branch, earlier, of)
     });
     let version = first.map(|first| first.model.provenance.version.clone());
     File {
@@ -72,7 +94,8 @@ pub(super) fn content(
         model: first.map(|first| Known((*first.model).clone())),
         prompt: first.map(|first| Prompt::of(&first.prompt, &first.vocabulary)),
         vocabulary: entries_of(&same, form),
-        panes: panes.collect(),
+        panes: panes.map(|(place, text)| entry(place, text, 0)).collect(),
+        branches: branches.collect(),
     }
 }
 
@@ -83,12 +106,25 @@ pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
     let vocabulary = Arc::new(vocabulary_of(file.vocabulary)?);
     let prompt = file.prompt.unwrap_or_default();
     let panes = file.panes.into_iter();
-    let panes = panes.map(|pane| pane.into_generation(&model, &vocabulary, &prompt));
+    let into = |pane: Pane| pane.into_generation(&model, &vocabulary, &prompt);
+    let mut panes = panes.map(into).collect::<Result<Vec<_>, _>>()?;
+    for (place, text) in panes.iter_mut().enumerate() {
+        if text.lineage.id == GenerationId::default() {
+            // Texts without branches are as old as their places say.
+            text.lineage.id = GenerationId(place as u64 + 1);
+        }
+    }
+    let mut branches = Vec::new();
+    for entry in file.branches {
+        let branch = entry.into_branch(&panes, &branches, into)?;
+        branches.push(branch);
+    }
     Ok(RunFile {
         header: RunHeader {
             title: file.title,
             finished_at: file.finished_at,
         },
-        panes: panes.collect::<Result<_, _>>()?,
+        panes,
+        branches,
     })
 }

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::known::{Derived, Known};
+use super::lineage::LineageEntry;
 use super::step::{Shared, StepEntry, filters_of};
 use super::vocabulary::{Entry, PieceEntry, vocabulary_of};
 use crate::analysis::Metrics;
 use crate::decoding::{Filter, TokenId};
 use crate::export::json::settings::{Finish, Settings};
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
-use crate::generation::{
-    ChatRecord, Generation, Lineage, ModelInfo, Piece, PromptRecord, Vocabulary,
-};
+use crate::generation::{ChatRecord, Generation, ModelInfo, Piece, PromptRecord, Vocabulary};
 
 /// A generation's entry in the file.
 #[derive(Serialize, Deserialize)]
@@ -33,8 +32,20 @@ pub(super) struct Pane {
     text: Derived<String>,
     metrics: Derived<MetricsEntry>,
     timings: Timings,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lineage: Option<LineageEntry>,
     filters: Vec<Known<Arc<Filter>>>,
     steps: Vec<StepEntry>,
+}
+
+/// A text to write.
+pub(super) struct PaneText<'a> {
+    pub generation: &'a Generation,
+    /// Its pieces, if it has its own model and prompt; otherwise it shares those of the file.
+    pub own: Option<Vec<Entry>>,
+    pub lineage: Option<LineageEntry>,
+    /// How many of its steps are in the file already.
+    pub n_shared: usize,
 }
 
 /// A prompt's entry in the file.
@@ -75,9 +86,14 @@ struct Timings {
 }
 
 impl Pane {
-    /// Creates a generation's entry. With `own` pieces, it also has its own model and prompt;
-    /// otherwise it shares those of the file.
-    pub(super) fn of(generation: &Generation, own: Option<Vec<Entry>>, form: Form) -> Self {
+    /// Creates a text's entry.
+    pub(super) fn of(text: PaneText<'_>, form: Form) -> Self {
+        let PaneText {
+            generation,
+            own,
+            lineage,
+            n_shared,
+        } = text;
         let (finish_reason, finish_detail) = Finish::of(generation.finish.as_ref());
         let filters = filters_of(generation);
         let shared = Shared {
@@ -85,7 +101,7 @@ impl Pane {
             vocabulary: &generation.vocabulary,
             n_vocab: generation.model.n_vocab,
         };
-        let steps = generation.steps.iter();
+        let steps = generation.steps.iter().skip(n_shared);
         let has_own = own.is_some();
         Self {
             name: generation.name.clone(),
@@ -101,6 +117,7 @@ impl Pane {
                 n_prefilled: generation.prompt.n_prefilled,
                 prefill_secs: generation.prompt.prefill_secs,
             },
+            lineage,
             steps: steps
                 .map(|step| StepEntry::of(step, &shared, form))
                 .collect(),
@@ -139,7 +156,10 @@ impl Pane {
             finish: self
                 .finish_reason
                 .map(|reason| reason.into_reason(self.finish_detail.unwrap_or_default())),
-            lineage: Lineage::default(),
+            lineage: self
+                .lineage
+                .map(LineageEntry::into_lineage)
+                .unwrap_or_default(),
             model,
             vocabulary,
         })

@@ -1,0 +1,177 @@
+//! Where the texts of a file come from, and the texts that no pane showed.
+
+use serde::{Deserialize, Serialize};
+
+use super::pane::Pane;
+use crate::export::json::{Branch, ParseError};
+use crate::generation::{Generation, GenerationId, Lineage, Origin, OriginChange, Steps};
+
+/// A text's place in the tree of the file's texts.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LineageEntry {
+    /// Numbers the texts of the file from 1, the oldest first.
+    id: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<OriginEntry>,
+}
+
+/// How a text branched off from its parent.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OriginEntry {
+    /// The parent's id, or 0 if the file does not have it.
+    parent: u64,
+    position: usize,
+    change: Change,
+    /// How many tokens were picked by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    n_tokens: Option<usize>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Change {
+    ByHand,
+    Settings,
+    Seed,
+}
+
+/// A text that no pane showed.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BranchEntry {
+    /// The position in `panes` of the pane that showed it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pane: Option<usize>,
+    /// The steps that it shares with an earlier text; its own steps follow them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shares: Option<Shares>,
+    text: Pane,
+}
+
+/// The first steps of an earlier text.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shares {
+    /// Its position in the file: panes count first, then branches.
+    text: usize,
+    n_steps: usize,
+}
+
+/// Returns the place of each text in the tree, or nothing for texts without a branch. They are
+/// numbered by age, which is the order of their ids.
+pub(super) fn lineages(texts: &[&Generation], n_branches: usize) -> Vec<Option<LineageEntry>> {
+    let has_origin = |text: &&Generation| text.lineage.origin.is_some();
+    if n_branches == 0 && !texts.iter().any(has_origin) {
+        return vec![None; texts.len()];
+    }
+    let mut by_age: Vec<usize> = (0..texts.len()).collect();
+    by_age.sort_by_key(|place| texts.get(*place).map(|text| text.lineage.id));
+    let age_of = |place: usize| by_age.iter().position(|other| *other == place);
+    let number = |place: usize| age_of(place).map_or(0, |age| age as u64 + 1);
+    let number_of = |id: GenerationId| {
+        let place = texts.iter().position(|text| text.lineage.id == id);
+        place.map_or(0, number)
+    };
+    let texts = texts.iter().enumerate();
+    let entries = texts.map(|(place, text)| {
+        Some(LineageEntry {
+            id: number(place),
+            origin: text.lineage.origin.map(|origin| OriginEntry {
+                parent: number_of(origin.parent),
+                position: origin.position,
+                change: match origin.change {
+                    OriginChange::ByHand { .. } => Change::ByHand,
+                    OriginChange::Settings => Change::Settings,
+                    OriginChange::Seed => Change::Seed,
+                },
+                n_tokens: match origin.change {
+                    OriginChange::ByHand { n_tokens } => Some(n_tokens),
+                    OriginChange::Settings | OriginChange::Seed => None,
+                },
+            }),
+        })
+    });
+    entries.collect()
+}
+
+impl LineageEntry {
+    pub(super) fn into_lineage(self) -> Lineage {
+        let origin = self.origin.map(|origin| Origin {
+            parent: GenerationId(origin.parent),
+            position: origin.position,
+            change: match origin.change {
+                Change::ByHand => OriginChange::ByHand {
+                    n_tokens: origin.n_tokens.unwrap_or(1),
+                },
+                Change::Settings => OriginChange::Settings,
+                Change::Seed => OriginChange::Seed,
+            },
+        });
+        Lineage {
+            id: GenerationId(self.id),
+            origin,
+        }
+    }
+}
+
+/// Finds the earlier text with which a text shares the most steps, and how many.
+fn shares(text: &Generation, earlier: &[&Generation]) -> Option<Shares> {
+    let n_shared = |other: &Generation| {
+        let pairs = text.steps.iter().zip(&other.steps);
+        pairs
+            .take_while(|(a, b)| std::sync::Arc::ptr_eq(&a.trace, &b.trace))
+            .count()
+    };
+    let all = earlier.iter().enumerate().rev();
+    let all = all.map(|(text, other)| Shares {
+        text,
+        n_steps: n_shared(other),
+    });
+    all.max_by_key(|shares| shares.n_steps)
+        .filter(|shares| shares.n_steps > 0)
+}
+
+impl BranchEntry {
+    /// Creates an entry. `of` turns the text without its first steps into a pane's entry.
+    pub(super) fn of(
+        branch: &Branch,
+        earlier: &[&Generation],
+        of: impl FnOnce(usize) -> Pane,
+    ) -> Self {
+        let shares = shares(&branch.text, earlier);
+        Self {
+            pane: branch.pane,
+            shares,
+            text: of(shares.map_or(0, |shares| shares.n_steps)),
+        }
+    }
+
+    /// Converts the entry, given how to convert the text and all texts before it.
+    pub(super) fn into_branch(
+        self,
+        panes: &[Generation],
+        branches: &[Branch],
+        into: impl FnOnce(Pane) -> Result<Generation, ParseError>,
+    ) -> Result<Branch, ParseError> {
+        if self.pane.is_some_and(|pane| pane >= panes.len()) {
+            return Err(ParseError::damaged("a branch belongs to a missing pane"));
+        }
+        let mut text = into(self.text)?;
+        if let Some(Shares { text: of, n_steps }) = self.shares {
+            let earlier = panes.iter().chain(branches.iter().map(|other| &other.text));
+            let shared = earlier.into_iter().nth(of);
+            let shared = shared.and_then(|other| other.steps.get(..n_steps));
+            let Some(shared) = shared else {
+                return Err(ParseError::damaged("a branch shares missing steps"));
+            };
+            let own = std::mem::take(&mut text.steps);
+            text.steps = shared.iter().cloned().chain(own).collect::<Steps>();
+        }
+        Ok(Branch {
+            pane: self.pane,
+            text,
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! The texts of a run, handed over to be saved.
+
+use super::{KeptText, KeptTexts};
+use crate::export::json::{Branch, RunFile, RunHeader};
+use crate::generation::{Generation, GenerationId, Lineage};
+use crate::state::session::has_text;
+use crate::state::{AppState, OpenedRun, Pane, PaneId, PaneStatus};
+
+/// All texts of a run. It shares their steps, so it takes microseconds to create and to clone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunTexts {
+    panes: Vec<(PaneId, Generation)>,
+    /// The texts that no pane shows.
+    kept: Vec<KeptText>,
+}
+
+impl RunTexts {
+    /// Texts that panes show.
+    #[cfg(test)]
+    pub(crate) fn shown(texts: Vec<Generation>) -> Self {
+        let panes = texts.into_iter().enumerate();
+        Self {
+            panes: panes.map(|(n, text)| (PaneId(n as u32), text)).collect(),
+            kept: Vec::new(),
+        }
+    }
+
+    pub(in crate::state) fn of(panes: &[Pane], kept: &KeptTexts) -> Self {
+        let panes = panes.iter().filter(|pane| has_text(pane));
+        let panes: Vec<(PaneId, Generation)> = panes
+            .filter_map(|pane| Some((pane.id, pane.generation()?.clone())))
+            .collect();
+        let kept = kept.texts().iter().filter(|kept| {
+            let mut shown = panes.iter();
+            shown.any(|(_, text)| text.shares_prompt_with(kept.head()))
+        });
+        Self {
+            kept: kept.cloned().collect(),
+            panes,
+        }
+    }
+
+    /// Returns the positions of the panes that have a text.
+    pub(in crate::state) fn places(panes: &[Pane]) -> Vec<usize> {
+        let panes = panes.iter().enumerate();
+        let panes = panes.filter(|(_, pane)| has_text(pane));
+        panes.map(|(place, _)| place).collect()
+    }
+
+    /// Lays the texts out for a file. Copies kept texts, so call it on a background thread.
+    pub fn into_run(self, header: RunHeader) -> RunFile {
+        let (homes, panes): (Vec<PaneId>, Vec<Generation>) = self.panes.into_iter().unzip();
+        let kept = self.kept.iter();
+        let branches = kept.map(|kept| Branch {
+            pane: homes.iter().position(|home| *home == kept.home),
+            text: kept.generation(),
+        });
+        RunFile {
+            header,
+            branches: branches.collect(),
+            panes,
+        }
+    }
+}
+
+impl AppState {
+    /// Returns the texts on screen and those kept with them in Branches.
+    pub fn run_texts(&self) -> RunTexts {
+        RunTexts::of(&self.panes, &self.kept_texts)
+    }
+
+    /// Returns the panes and the kept texts of the session, which an opened run hides.
+    pub(in crate::state) fn session_texts(&self) -> (&[Pane], &KeptTexts) {
+        let behind = self.opened.as_ref().map(OpenedRun::behind);
+        behind.unwrap_or((&self.panes, &self.kept_texts))
+    }
+
+    /// Gives the texts of a file ids of this session, and keeps its branches. The texts must be in
+    /// panes.
+    pub(in crate::state) fn adopt_texts(&mut self, panes: &[PaneId], mut branches: Vec<Branch>) {
+        let mut old: Vec<(GenerationId, usize)> = Vec::new();
+        for lineage in self.lineages(panes, &mut branches) {
+            old.push((lineage.id, old.len()));
+        }
+        // Older texts have lower ids. Every text gets its own, even if the file does not say so.
+        old.sort_unstable();
+        let first = self.last_id + 1;
+        let new = |is_it: &dyn Fn(&(GenerationId, usize)) -> bool| {
+            let age = old.iter().position(is_it);
+            age.map_or_else(GenerationId::default, |age| {
+                GenerationId(first + age as u64)
+            })
+        };
+        for (place, lineage) in self.lineages(panes, &mut branches).enumerate() {
+            lineage.id = new(&|(_, other)| *other == place);
+            if let Some(origin) = &mut lineage.origin {
+                let parent = origin.parent;
+                origin.parent = new(&|(id, _)| *id == parent);
+            }
+        }
+        self.last_id += old.len() as u64;
+        for branch in branches {
+            let home = branch.pane.and_then(|place| panes.get(place));
+            self.keep_text(home.copied().unwrap_or_default(), branch.text);
+        }
+    }
+
+    fn lineages<'a>(
+        &'a mut self,
+        panes: &'a [PaneId],
+        branches: &'a mut [Branch],
+    ) -> impl Iterator<Item = &'a mut Lineage> {
+        let shown = self
+            .panes
+            .iter_mut()
+            .filter(|pane| panes.contains(&pane.id));
+        let shown = shown.filter_map(|pane| match &mut pane.status {
+            PaneStatus::Finished(text) => Some(&mut text.lineage),
+            _ => None,
+        });
+        shown.chain(branches.iter_mut().map(|branch| &mut branch.text.lineage))
+    }
+}
