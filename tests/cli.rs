@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use quartet::ui::run_folder;
 use serde_json::Value;
 
 const PROMPT: &str = "Once upon a time there was a little fox who";
@@ -199,12 +200,21 @@ fn files_are_written_to_the_requested_paths() {
     let page = read(&export.join("run.md"));
     assert!(page.contains("Pure sampling") && page.contains("(Q8\\_0, CPU, 1 thread, SHA-256 "));
     assert!(read(&export.join("run.csv")).lines().count() > 16);
-    for plot in ["surprise", "probability", "next-token", "speed"] {
-        let path = export.join(plot);
-        assert!(read(&path.with_extension("svg")).starts_with("<svg"));
-        let png = std::fs::read(path.with_extension("png")).unwrap();
-        assert!(png.starts_with(b"\x89PNG"));
+    // The dialog of the window lists the same files.
+    let listed = run_folder::contents();
+    assert_eq!(std::fs::read_dir(&export).unwrap().count(), listed.len());
+    for (name, _) in listed {
+        let bytes = std::fs::read(export.join(&name)).unwrap();
+        let begins = |start: &[u8]| bytes.starts_with(start);
+        match Path::new(&name).extension().and_then(|end| end.to_str()) {
+            Some("svg") => assert!(begins(b"<svg"), "{name}"),
+            Some("png") => assert!(begins(b"\x89PNG"), "{name}"),
+            _ => assert!(!bytes.is_empty(), "{name}"),
+        }
     }
+    let xray = read(&export.join("x-ray.svg"));
+    assert!(xray.contains(">X-ray<") && xray.contains("Score (logit)"));
+    assert!(read(&export.join("texts.svg")).contains(">Pure sampling<"));
 }
 
 #[test]

@@ -77,7 +77,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Export the run to this folder as JSON, Markdown and CSV, with its plots as SVG and PNG
+    /// Export the run to this folder in every format, with all plots, the X-ray and the tinted
+    /// texts as SVG and PNG: the same files as Everything in the window's Export menu
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
 

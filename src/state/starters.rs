@@ -34,8 +34,8 @@ const RAW: &[Starter] = &[
     },
     Starter {
         name: "Sampling drifts",
-        explanation: "Pure sampling loses the thread; the greedy text keeps it and ends by itself",
-        prompt: "The old king had three",
+        explanation: "Pure sampling loses the thread; the greedy text keeps it",
+        prompt: "The shoemaker had",
     },
     Starter {
         name: "A sure step",

@@ -69,8 +69,10 @@ fn files_ui(ui: &mut Ui) {
     let contents = run_folder::contents();
     let title = format!("{} files", contents.len());
     ui.label(Face::SmallMedium.text(title).color(theme.text_2));
+    // Eight panes and all buttons fit a window 600 points high.
+    let max_height = (ui.ctx().content_rect().height() * 0.45 - 100.0).clamp(90.0, 520.0);
     let area = ScrollArea::vertical()
-        .max_height(260.0)
+        .max_height(max_height)
         .auto_shrink([false, true]);
     area.show(ui, |ui| {
         ui.spacing_mut().interact_size.y = 18.0;

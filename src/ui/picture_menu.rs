@@ -5,11 +5,14 @@ use egui::{Popup, PopupCloseBehavior, Ui};
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::theme::Theme;
-use super::widgets::{Chip, checkbox, menu_item};
+use super::widgets::{Chip, checkbox, menu_item, scrolled};
 use crate::state::{
     Command, Document, PathPurpose, PictureFormat, PictureStyle, PictureTarget, PictureTheme, Plot,
     ViewChoices,
 };
+
+/// The width of the menu, in points.
+pub(super) const PICTURE_MENU_WIDTH: f32 = 300.0;
 
 /// The space left of the labels in a menu, in points.
 const INDENT: f32 = 10.0;
@@ -26,11 +29,11 @@ pub(super) fn picture_button_ui(
 ) {
     let response = icon_button(ui, Icon::Export, "Export a picture");
     Popup::menu(&response)
-        .width(300.0)
+        .width(PICTURE_MENU_WIDTH)
         .gap(4.0)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name("Export a picture")
-        .show(|ui| picture_items_ui(ui, has_text, view, commands));
+        .show(|ui| scrolled(ui, |ui| picture_items_ui(ui, has_text, view, commands)));
 }
 
 /// Draws the choices for all pictures, which leave the menu open, and an item for each picture.
@@ -58,6 +61,8 @@ pub(super) fn picture_items_ui(
         }
     });
     style_ui(ui, view.picture_target, &mut view.picture);
+    ui.add_space(4.0);
+    ui.spacing_mut().item_spacing.y = 0.0;
     for plot in Plot::ALL {
         let label = match view.picture_target {
             PictureTarget::Clipboard => format!("Copy {} as an image", plot.name_in_sentence()),

@@ -4,7 +4,7 @@ use crate::analysis::{Divergence, first_divergence};
 use crate::export::html::{self, PagePlot};
 use crate::export::{ExportFormat, render_panes};
 use crate::generation::Generation;
-use crate::state::{PictureFormat, PictureStyle, Plot, ScoreMeasure, capitalize};
+use crate::state::{PictureFormat, PictureStyle, Plot, ScoreMeasure, Trend, capitalize};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{Palette, View, drawing, encode};
 
@@ -32,7 +32,17 @@ const fn score(name: &'static str, title: &'static str, measure: ScoreMeasure) -
     }
 }
 
-const PLOTS: [FolderPlot; 5] = [
+/// A plot that is only in the folder, not on the web page.
+const fn other(name: &'static str, title: &'static str, plot: Plot) -> FolderPlot {
+    FolderPlot {
+        plot,
+        on_page: false,
+        ..score(name, title, ScoreMeasure::Surprise)
+    }
+}
+
+/// Every plot of a run. The logits set by hand are not part of a run.
+const PLOTS: [FolderPlot; 11] = [
     score("surprise", "surprise of each token", ScoreMeasure::Surprise),
     FolderPlot {
         in_one: true,
@@ -50,19 +60,41 @@ const PLOTS: [FolderPlot; 5] = [
             ScoreMeasure::Probability,
         )
     },
+    other(
+        "next-token",
+        "candidates where the texts diverge",
+        Plot::NextToken,
+    ),
     FolderPlot {
-        plot: Plot::NextToken,
-        on_page: false,
-        ..score(
-            "next-token",
-            "candidates where the texts diverge",
-            ScoreMeasure::Surprise,
-        )
+        on_page: true,
+        ..other("speed", "decoding speed", Plot::Speed)
     },
-    FolderPlot {
-        plot: Plot::Speed,
-        ..score("speed", "decoding speed", ScoreMeasure::Surprise)
-    },
+    other(
+        "candidates-kept",
+        "how many candidates each chain keeps",
+        Plot::Trend(Trend::Kept),
+    ),
+    other(
+        "cumulative-surprise",
+        "surprise, added up token by token",
+        Plot::Trend(Trend::Surprise),
+    ),
+    other(
+        "ranks",
+        "how often each rank was picked",
+        Plot::Trend(Trend::Ranks),
+    ),
+    other(
+        "time-per-token",
+        "milliseconds for each token",
+        Plot::Trend(Trend::Millis),
+    ),
+    other(
+        "x-ray",
+        "what each stage did where the texts diverge",
+        Plot::Xray,
+    ),
+    other("texts", "the texts, tinted by probability", Plot::Texts),
 ];
 
 /// Returns the name of each file in the folder, with what it contains.
@@ -161,10 +193,18 @@ fn step_to_plot(panes: &[Option<&Generation>]) -> Option<StepAt> {
 
 #[cfg(test)]
 mod tests {
-    use super::{contents, files, render_run};
+    use super::{PLOTS, contents, files, render_run};
     use crate::export::ExportFormat;
     use crate::generation::testing::generation;
-    use crate::state::PictureStyle;
+    use crate::state::{PictureStyle, Plot};
+
+    #[test]
+    fn the_folder_holds_every_picture_that_the_window_can_export_of_a_run() {
+        for plot in Plot::ALL.into_iter().filter(|plot| *plot != Plot::ByHand) {
+            let is_listed = PLOTS.iter().any(|listed| listed.plot == plot);
+            assert!(is_listed, "{}", plot.name());
+        }
+    }
 
     #[test]
     fn the_folder_holds_what_its_contents_say() {

@@ -1,17 +1,15 @@
 //! The top bar: the logo, the model button, the export menu and the theme menu.
 
-use egui::{
-    Align, Layout, Popup, PopupCloseBehavior, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2,
-};
+use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::dock::tab_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::Breakpoint;
 use super::models::count_words;
-use super::picture_menu::picture_items_ui;
+use super::picture_menu::{PICTURE_MENU_WIDTH, picture_items_ui};
 use super::theme::Theme;
-use super::widgets::{Button, ControlColors, focus_ring, menu_item, paint_fill};
+use super::widgets::{Button, ControlColors, focus_ring, menu_item, paint_fill, submenu};
 use crate::export::ExportFormat;
 use crate::state::{
     AppState, Command, Document, ModelStatus, ModelsCommand, Page, PathPurpose, RunCommand,
@@ -151,7 +149,7 @@ fn model_button_ui(ui: &mut Ui, name: &str, facts: &str) -> egui::Response {
     response
 }
 
-/// Draws the export menu.
+/// Draws the export menu: the run as a file, a picture, or everything.
 fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let has_text = state.generations().iter().any(Option::is_some);
     let button = Button::new("Export").icon(Icon::Export).quiet();
@@ -161,10 +159,9 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     Popup::menu(&response)
         .width(280.0)
         .gap(4.0)
-        // The choices of a picture's colors and format leave the menu open.
-        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name("Export")
         .show(|ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
             for format in ExportFormat::ALL {
                 let label = format!("Run as {}…", format.name());
                 if menu_item(ui, &label, format.description(), false).clicked() {
@@ -173,12 +170,22 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
                     ui.close();
                 }
             }
-            if menu_item(ui, "Everything…", "a folder with all formats", false).clicked() {
+            ui.add_space(4.0);
+            ui.separator();
+            ui.add_space(4.0);
+            submenu(
+                ui,
+                "Pictures",
+                "plots and texts",
+                PICTURE_MENU_WIDTH,
+                |ui| {
+                    picture_items_ui(ui, has_text, &mut state.view, commands);
+                },
+            );
+            if menu_item(ui, "Everything…", "a folder with all of these", false).clicked() {
                 commands.push(Command::ShowExport(true));
                 ui.close();
             }
-            ui.separator();
-            picture_items_ui(ui, has_text, &mut state.view, commands);
         });
 }
 
@@ -195,4 +202,77 @@ fn theme_ui(ui: &mut Ui, choice: &mut ThemeChoice) {
                 }
             }
         });
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::{Key, Modifiers, Rect, pos2, vec2};
+    use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+    use crate::state::Plot;
+    use crate::state::tests::written;
+    use crate::ui::testing::{Window, key, press, window_of};
+
+    fn is_focused(window: &Window, name: &str) -> bool {
+        let node = window.query_by_label(name);
+        node.is_some_and(|node| node.accesskit_node().is_focused())
+    }
+
+    fn arrow_down_to(window: &mut Window, name: &str) {
+        let mut presses = 0;
+        while !is_focused(window, name) {
+            assert!(presses < 30, "{name} is out of reach");
+            key(window, Modifiers::NONE, Key::ArrowDown);
+            presses += 1;
+        }
+    }
+
+    #[test]
+    fn the_export_menu_and_its_pictures_fit_the_smallest_window() {
+        let size = vec2(900.0, 600.0);
+        let mut window = window_of(size, written());
+        press(&mut window, "Export");
+        press(&mut window, "Pictures");
+        press(&mut window, "Picture format: PNG");
+        window.run_steps(4);
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), size);
+        let pictures = Plot::ALL.map(|plot| format!("{} as PNG…", plot.name()));
+        let others = ["Run as JSON…", "Run as plain text…", "Everything…"].map(str::to_owned);
+        for item in pictures.iter().chain(&others) {
+            let rect = window.get_by_label(item).rect();
+            assert!(screen.contains_rect(rect), "{item} is at {rect:?}");
+        }
+    }
+
+    #[test]
+    fn a_picture_is_exported_with_the_keyboard_alone() {
+        let mut window = window_of(vec2(900.0, 600.0), written());
+        window.get_by_label("Export").focus();
+        window.run_steps(2);
+        key(&mut window, Modifiers::NONE, Key::Enter);
+        window.run_steps(3);
+        arrow_down_to(&mut window, "Pictures");
+        key(&mut window, Modifiers::NONE, Key::ArrowRight);
+        window.run_steps(3);
+        arrow_down_to(&mut window, "X-ray as SVG…");
+        key(&mut window, Modifiers::NONE, Key::Enter);
+        window.run_steps(3);
+        assert!(
+            window.query_by_label("Pictures").is_none(),
+            "the menu closes"
+        );
+    }
+
+    #[test]
+    fn everything_is_chosen_with_the_keyboard_alone() {
+        let mut window = window_of(vec2(900.0, 600.0), written());
+        window.get_by_label("Export").focus();
+        window.run_steps(2);
+        key(&mut window, Modifiers::NONE, Key::Enter);
+        window.run_steps(3);
+        arrow_down_to(&mut window, "Everything…");
+        key(&mut window, Modifiers::NONE, Key::Enter);
+        window.run_steps(3);
+        assert!(window.state().export.dialog_open);
+    }
 }

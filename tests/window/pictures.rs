@@ -51,6 +51,7 @@ fn every_view_can_be_exported_with_its_seed_and_coin() {
     ] {
         let path = folder.path().join(format!("{entry}.svg"));
         press(&mut window, "Export");
+        press(&mut window, "Pictures");
         let svg = exported_text(&mut window, entry, &path);
         assert!(svg.starts_with("<svg"), "{entry}");
         for word in words {
@@ -69,6 +70,7 @@ fn a_picture_for_print_has_no_color() {
         ("Picture colors: print", PictureTheme::Print),
     ] {
         press(&mut window, "Export");
+        press(&mut window, "Pictures");
         press(&mut window, choice);
         assert_eq!(window.state().state().view.picture_theme, theme);
         let path = folder.path().join(format!("{theme:?}.svg"));
