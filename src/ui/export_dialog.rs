@@ -25,7 +25,7 @@ pub(super) fn export_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
         ui.label(Face::Title.text("Export everything").color(theme.text_1));
         panes_ui(ui, state);
         ui.add_space(4.0);
-        files_ui(ui);
+        files_ui(ui, state.generations().iter().flatten().count());
         hint_ui(
             ui,
             "The files are written together: all of them or none. Other files in the folder stay.",
@@ -63,14 +63,15 @@ fn panes_ui(ui: &mut Ui, state: &mut AppState) {
     }
 }
 
-/// Lists the files with what they contain.
-fn files_ui(ui: &mut Ui) {
+/// Lists the files with what they contain, below this many panes.
+fn files_ui(ui: &mut Ui, n_panes: usize) {
     let theme = Theme::of(ui);
     let contents = run_folder::contents();
     let title = format!("{} files", contents.len());
     ui.label(Face::SmallMedium.text(title).color(theme.text_2));
     // Eight panes and all buttons fit a window 600 points high.
-    let max_height = (ui.ctx().content_rect().height() * 0.45 - 100.0).clamp(90.0, 520.0);
+    let window_height = ui.ctx().content_rect().height();
+    let max_height = (window_height - 36.0 * n_panes as f32 - 230.0).clamp(90.0, 520.0);
     let area = ScrollArea::vertical()
         .max_height(max_height)
         .auto_shrink([false, true]);

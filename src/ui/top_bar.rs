@@ -242,6 +242,9 @@ mod tests {
             let rect = window.get_by_label(item).rect();
             assert!(screen.contains_rect(rect), "{item} is at {rect:?}");
         }
+        // An item that is scrolled out of view can't be clicked.
+        press(&mut window, "The texts as PNG…");
+        assert!(window.query_by_label("Pictures").is_none());
     }
 
     #[test]

@@ -361,7 +361,11 @@ fn runs_and_pictures_are_saved_to_the_typed_path() {
         ("The score as SVG…", "score.svg", "<svg"),
     ] {
         let path = folder.path().join(file);
-        save_as(&mut window, entry, &path);
+        press(&mut window, "Export");
+        if beginning == "<svg" {
+            press(&mut window, "Pictures");
+        }
+        save_entry_as(&mut window, entry, &path);
         wait(&mut window, file, |_| path.exists());
         let content = std::fs::read_to_string(&path).unwrap();
         assert!(content.starts_with(beginning), "{file}");

@@ -71,7 +71,9 @@ pub fn submenu(ui: &mut Ui, label: &str, hint: &str, width: f32, content: impl F
 /// Shows the content of a menu, which scrolls if the window is too low for it.
 pub fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     let max_height = ui.ctx().content_rect().height() - 2.0 * MENU_MARGIN;
+    // A popup offers 400 points at first, which must not cut a menu that the window has room for.
     ScrollArea::vertical()
         .max_height(max_height)
+        .min_scrolled_height(max_height)
         .show(ui, content);
 }
