@@ -305,8 +305,18 @@ mod tests {
         window.get_by_role(Role::MultilineTextInput).focus();
         window.run();
         let prompt = window.state().prompt.clone();
-        window.event(Event::Text("3".to_owned()));
-        key(&mut window, Modifiers::ALT, Key::Num3);
+        // Both events arrive in the same frame.
+        window.input_mut().events.extend([
+            Event::Key {
+                key: Key::Num3,
+                physical_key: None,
+                pressed: true,
+                repeat: false,
+                modifiers: Modifiers::ALT,
+            },
+            Event::Text("3".to_owned()),
+        ]);
+        window.step();
         assert_eq!(window.state().view.dock_tab, DockTab::Loop);
         assert_eq!(window.state().prompt, prompt);
         key(&mut window, Modifiers::ALT, Key::Num7);
