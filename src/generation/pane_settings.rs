@@ -57,10 +57,18 @@ pub(crate) fn needs_seed(chain: &ChainConfig) -> bool {
     chain.selector != Selector::Greedy || chain.active().any(Filter::is_random)
 }
 
-/// Derives a pane's name from its chain: "Greedy", "Greedy by T 0", "Top-k + top-p".
+/// Derives a pane's name from its chain: "Greedy", "Greedy by T 0", "Greedy with DRY",
+/// "Top-k + top-p".
 pub(crate) fn default_name(chain: &ChainConfig) -> String {
     if chain.selector == Selector::Greedy {
-        return "Greedy".to_owned();
+        let changes_top = |filter: &&Filter| !filter.preserves_top();
+        let changing = chain.active().filter(changes_top);
+        let names: Vec<String> = changing.map(|filter| in_sentence(filter.name())).collect();
+        return if names.is_empty() {
+            "Greedy".to_owned()
+        } else {
+            format!("Greedy with {}", names.join(" + "))
+        };
     }
     let mut active = chain.active();
     if let Some(filter) = active.find(|filter| filter.leaves_one(chain.rules)) {

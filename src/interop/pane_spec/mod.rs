@@ -121,6 +121,12 @@ mod tests {
         for (description, chain, name, seed) in [
             ("greedy", "top token", "Greedy", None),
             ("temp 0", "T 0", "Greedy by T 0", None),
+            (
+                "dry 0.8, greedy",
+                "dry 0.8 › top token",
+                "Greedy with DRY",
+                None,
+            ),
             ("sample", "T 1", "Pure sampling", None),
             (
                 "top-p 0.9, temp 0.7, seed 7",

@@ -77,7 +77,8 @@ impl AppState {
         self.new_branch_tree(self.tree_key())
     }
 
-    /// Describes the tree's size: "7 texts · 2.1 of 256 MB".
+    /// Describes the tree's size: "7 texts · 2.1 of 256 MB", or only "4 texts" if panes show all of
+    /// them.
     pub fn branch_tree_words(&self) -> String {
         let n_texts = match self.branch_tree.rows.len() {
             1 => "1 text".to_owned(),
@@ -86,9 +87,10 @@ impl AppState {
         let limit = ByteSize(self.kept_bytes_limit() as u64);
         let used = ByteSize(self.kept_texts.n_bytes() as u64);
         let memory = used.of(limit);
-        match self.kept_texts.n_dropped() {
-            0 => format!("{n_texts} · {memory}"),
-            n => format!("{n_texts} · {memory} · {n} dropped"),
+        match (self.kept_texts.n_dropped(), used.0) {
+            (0, 0) => n_texts,
+            (0, _) => format!("{n_texts} · {memory}"),
+            (n, _) => format!("{n_texts} · {memory} · {n} dropped"),
         }
     }
 
