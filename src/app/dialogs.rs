@@ -62,6 +62,10 @@ pub(super) fn open(
             let dialog = dialog.add_filter("Runs", &["json", "gz"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
+        PathPurpose::Text => {
+            let dialog = dialog.add_filter("Texts", &["txt", "md"]);
+            Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
+        }
         PathPurpose::ExportRun | PathPurpose::Save(_) => {
             let name = purpose.suggested_name().unwrap_or_default();
             Box::pin(dialog.set_file_name(name).save_file())

@@ -1,4 +1,4 @@
-//! Imports presets from a file, on a background thread.
+//! Imports presets and texts from files, on a background thread.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,9 +9,9 @@ use eframe::egui;
 
 use super::background;
 use crate::interop::presets::{self, OwnPreset};
-use crate::state::{Command, PresetCommand};
+use crate::state::{Command, PresetCommand, ScoreCommand};
 
-/// The largest file to read; anything larger is not a presets file.
+/// The largest file to read; anything larger is not a presets file, and too long for a model.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// Reads a presets file in the background and sends the result as a command.
@@ -22,20 +22,44 @@ pub(super) fn presets(ctx: egui::Context, path: PathBuf, answers: SyncSender<Com
     });
 }
 
+/// Reads a text to be scored in the background and sends the result as a command.
+pub(super) fn text(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
+    background::run(ctx, "read text", answers, || {
+        let text = read_text(&path);
+        Command::Score(ScoreCommand::Read { path, text })
+    });
+}
+
 fn read(path: &Path) -> Result<Vec<OwnPreset>, String> {
+    let bytes = read_bytes(path)?.ok_or("the file is too large to be a presets file")?;
+    presets::file::parse(&bytes)
+}
+
+/// Reads a text without its final line break, as `quartet score` does.
+fn read_text(path: &Path) -> Result<String, String> {
+    let bytes = read_bytes(path)?.ok_or("the file is too large for a text to be scored")?;
+    let mut text = String::from_utf8(bytes).map_err(|_not_text| "the file is not UTF-8 text")?;
+    if text.ends_with('\n') {
+        text.pop();
+        if text.ends_with('\r') {
+            text.pop();
+        }
+    }
+    Ok(text)
+}
+
+/// Reads a file, or returns `None` if it is too large.
+fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err("the file is too large to be a presets file".to_owned());
-    }
-    presets::file::parse(&bytes)
+    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= MAX_BYTES))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_BYTES, read};
+    use super::{MAX_BYTES, read, read_text};
     use crate::export;
 
     #[test]
@@ -47,5 +71,24 @@ mod tests {
         assert_eq!(read(&path), Ok(Vec::new()));
         export::write_atomically(&path, &vec![b' '; MAX_BYTES as usize + 1]).unwrap();
         assert!(read(&path).unwrap_err().contains("too large"));
+    }
+
+    #[test]
+    fn a_text_is_read_without_its_final_line_break_or_the_error_says_why_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fable.txt");
+        assert!(read_text(&path).is_err());
+        for (written, read) in [
+            (&b"A fox\n\n"[..], Ok("A fox\n")),
+            (b"A fox\r\n", Ok("A fox")),
+            (b"", Ok("")),
+            (b"\xff\xfe", Err("the file is not UTF-8 text")),
+        ] {
+            std::fs::write(&path, written).unwrap();
+            let read = read.map(str::to_owned).map_err(str::to_owned);
+            assert_eq!(read_text(&path), read);
+        }
+        std::fs::write(&path, vec![b' '; MAX_BYTES as usize + 1]).unwrap();
+        assert!(read_text(&path).unwrap_err().contains("too large"));
     }
 }

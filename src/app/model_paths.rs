@@ -9,7 +9,7 @@ use eframe::egui;
 
 use super::background;
 use crate::export::is_run_name;
-use crate::state::{Command, ModelsCommand, RunCommand};
+use crate::state::{Command, ModelsCommand, PathPurpose, RunCommand};
 
 /// The name of the threads.
 const NAME: &str = "check model paths";
@@ -26,12 +26,15 @@ pub(super) fn check(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender
     });
 }
 
-/// Checks whether a dropped path can be a model or a run, and sends the command to open it or the
-/// reason why not.
+/// Checks whether a dropped path can be a model, a run or a text, and sends the command to open it
+/// or the reason why not.
 pub(super) fn check_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
     background::run(ctx, NAME, answers, || {
         if is_run_name(&path) {
             return Command::Run(RunCommand::Open(path));
+        }
+        if has_extension(&path, &["txt", "md"]) {
+            return Command::PathGiven(PathPurpose::Text, path);
         }
         Command::Models(match refusal(&path) {
             None => ModelsCommand::Open(path),
@@ -75,8 +78,8 @@ fn refusal(path: &Path) -> Option<String> {
     }
     let name = path.file_name().unwrap_or(path.as_os_str());
     Some(format!(
-        "‘{}’ is neither a model nor a run. Quartet opens GGUF files, safetensors files next to a \
-         config.json, folders with both, and its own run files.",
+        "‘{}’ is neither a model, a run nor a text. Quartet opens GGUF files, safetensors files next \
+         to a config.json, folders with both, its own run files, and .txt and .md files to score.",
         name.to_string_lossy()
     ))
 }

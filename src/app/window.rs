@@ -290,6 +290,7 @@ impl App {
             Effect::Runs(request) => self.ask_runs(ctx, request),
             Effect::ShowInFolder(path) => show::in_folder(ctx.clone(), path, answers),
             Effect::ReadPresets(path) => import::presets(ctx.clone(), path, answers),
+            Effect::ReadText(path) => import::text(ctx.clone(), path, answers),
             Effect::Hub(request) => self
                 .downloads
                 .get_or_insert_with(|| Downloads::start(HubConfig::default(), wake(ctx)))

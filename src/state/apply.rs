@@ -340,6 +340,7 @@ impl AppState {
             }
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
+            PathPurpose::Text => vec![Effect::ReadText(path)],
             PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
         }

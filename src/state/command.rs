@@ -153,6 +153,8 @@ pub enum Effect {
     ShowInFolder(PathBuf),
     /// Read a preset file.
     ReadPresets(PathBuf),
+    /// Read a text to be scored.
+    ReadText(PathBuf),
     /// Read or change the runs that are kept.
     Runs(RunRequest),
     /// Send a request to the download threads.
@@ -174,6 +176,8 @@ pub enum PathPurpose {
     Presets,
     /// To open a run file.
     Run,
+    /// To open a text to be scored.
+    Text,
     /// To copy the selected run of the history to a file.
     ExportRun,
     /// To write a file.
@@ -188,6 +192,7 @@ impl PathPurpose {
             Self::ModelFolder => "Open a model folder".to_owned(),
             Self::Presets => "Import presets".to_owned(),
             Self::Run => "Open a run".to_owned(),
+            Self::Text => "Open a text".to_owned(),
             Self::ExportRun => "Export the run".to_owned(),
             Self::Save(document) => format!("Save {}", document.name()),
         }
@@ -198,7 +203,7 @@ impl PathPurpose {
     /// Returns the file name to suggest, or `None` if an existing file is opened.
     pub fn suggested_name(self) -> Option<String> {
         match self {
-            Self::ModelFile | Self::ModelFolder | Self::Presets | Self::Run => None,
+            Self::ModelFile | Self::ModelFolder | Self::Presets | Self::Run | Self::Text => None,
             Self::ExportRun => Some(Document::Run(ExportFormat::Json).file_name()),
             Self::Save(document) => Some(document.file_name()),
         }

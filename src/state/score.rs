@@ -1,7 +1,9 @@
 //! Scoring a text that the user pastes: the dialog, its token count, and the request.
 
+use std::path::PathBuf;
+
 use super::panes::pane::PendingGeneration;
-use super::{AppState, BranchTarget, Effect, Pane, PaneId, PaneStatus, capitalize};
+use super::{AppState, BranchTarget, Effect, Notice, Pane, PaneId, PaneStatus, capitalize};
 use crate::generation::{
     Continuation, FinishReason, Generation, GenerationConfig, Limits, PromptForm, PromptText,
     PromptToken,
@@ -15,6 +17,11 @@ pub enum ScoreCommand {
     Open(PaneId),
     /// Open the dialog with this text, for the last pane.
     OpenWith(String),
+    /// A file was read: show its text in the dialog, or say why it could not be read.
+    Read {
+        path: PathBuf,
+        text: Result<String, String>,
+    },
     /// The text in the dialog was edited; count its tokens again.
     Edited,
     /// Score the text in the dialog, or as much of it as fits into the context.
@@ -56,6 +63,20 @@ impl AppState {
             ScoreCommand::OpenWith(text) => {
                 let last = self.panes.last().map(|pane| pane.id);
                 last.map_or_else(Vec::new, |id| self.open_score_dialog(id, Some(text)))
+            }
+            ScoreCommand::Read { text: Ok(text), .. } => match &mut self.score_dialog {
+                Some(dialog) => {
+                    dialog.text = text;
+                    self.count_text_to_score()
+                }
+                None => self.apply_to_score(ScoreCommand::OpenWith(text)),
+            },
+            ScoreCommand::Read {
+                path,
+                text: Err(error),
+            } => {
+                let title = format!("Could not read {}", path.display());
+                self.notify(Notice::error(title, error))
             }
             ScoreCommand::Edited => self.count_text_to_score(),
             ScoreCommand::Run => self.score_text(),

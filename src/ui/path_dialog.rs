@@ -96,7 +96,10 @@ fn warned_id() -> Id {
 
 const fn verb(purpose: PathPurpose) -> &'static str {
     match purpose {
-        PathPurpose::ModelFile | PathPurpose::ModelFolder | PathPurpose::Run => "Open",
+        PathPurpose::ModelFile
+        | PathPurpose::ModelFolder
+        | PathPurpose::Run
+        | PathPurpose::Text => "Open",
         PathPurpose::Presets => "Import",
         PathPurpose::ExportRun | PathPurpose::Save(_) => "Save",
     }

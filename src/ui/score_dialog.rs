@@ -1,4 +1,4 @@
-//! The dialog for a text to be scored: a box to paste into, and how many tokens it has.
+//! The dialog for a text to be scored: a box to paste into or to open a file in, and how many tokens it has.
 
 use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
 
@@ -8,7 +8,8 @@ use super::theme::Theme;
 use super::widgets::{Button, checkbox, field_frame, hint_ui};
 use crate::generation::formatting::pane_letter;
 use crate::state::{
-    AppState, BranchTarget, Command, MAX_PANES, ScoreCommand, ScoreDialog, ScoreReadiness,
+    AppState, BranchTarget, Command, MAX_PANES, PathPurpose, ScoreCommand, ScoreDialog,
+    ScoreReadiness,
 };
 
 const WIDTH: f32 = 560.0;
@@ -106,7 +107,7 @@ fn buttons_ui(ui: &mut Ui, readiness: &ScoreReadiness, commands: &mut Vec<Comman
             let n_max = grouped(*n_max as f64);
             (format!("Score the first {n_max}"), None)
         }
-        ScoreReadiness::Empty => ("Score".to_owned(), Some("Paste a text first")),
+        ScoreReadiness::Empty => ("Score".to_owned(), Some("Paste or open a text first")),
         ScoreReadiness::Counting => ("Score".to_owned(), Some("Counting tokens")),
         ScoreReadiness::Impossible(reason) => ("Score".to_owned(), Some(reason.as_str())),
     };
@@ -118,6 +119,9 @@ fn buttons_ui(ui: &mut Ui, readiness: &ScoreReadiness, commands: &mut Vec<Comman
         }
         if button.clicked() {
             commands.push(Command::Score(ScoreCommand::Run));
+        }
+        if ui.add(Button::new("Open a file…")).clicked() {
+            commands.push(Command::AskPath(PathPurpose::Text));
         }
         if ui.add(Button::new("Cancel")).clicked() {
             commands.push(Command::Score(ScoreCommand::Close));

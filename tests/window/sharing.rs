@@ -5,7 +5,7 @@ use quartet::generation::Generation;
 use quartet::state::AppState;
 use quartet::ui::run_folder;
 
-use crate::writing::save_as;
+use crate::writing::{fill_path, save_as};
 use crate::{DEFAULT_SIZE, Window, generate, is_ready, open, press, reciting, settings, wait};
 
 const GIVEN: &str = "A fox lived in a huge house.";
@@ -138,4 +138,34 @@ fn everything_is_exported_to_a_folder_without_the_panes_that_are_left_out() {
     );
     assert!(text.contains("\nC · "), "{text}");
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), n_files);
+}
+
+#[test]
+fn a_text_is_opened_from_a_file_and_an_unreadable_one_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fable.txt");
+    std::fs::write(&path, format!("{GIVEN}\n")).unwrap();
+    let mut window = written();
+    press(&mut window, "More actions for pane A");
+    press(&mut window, "Score a text…");
+    press(&mut window, "Open a file…");
+    fill_path(&mut window, &path);
+    press(&mut window, "Open");
+    wait(&mut window, "the text", |state| {
+        let dialog = state.score_dialog.as_ref();
+        let counted = |dialog| format!("{:?}", state.score_readiness(dialog));
+        dialog.is_some_and(|dialog| {
+            dialog.text == GIVEN && counted(dialog) == "Fits { n_tokens: 28 }"
+        })
+    });
+    window.get_by_label("28 tokens");
+
+    std::fs::write(&path, b"\xff\xfe").unwrap();
+    press(&mut window, "Open a file…");
+    fill_path(&mut window, &path);
+    press(&mut window, "Open");
+    wait(&mut window, "the notice", |state| !state.notices.is_empty());
+    window.get_by_label_contains("the file is not UTF-8 text");
+    let dialog = window.state().state().score_dialog.as_ref();
+    assert_eq!(dialog.unwrap().text, GIVEN, "the text before stays");
 }

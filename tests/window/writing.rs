@@ -402,6 +402,12 @@ pub(super) fn save_entry_as(window: &mut Window, entry: &str, path: &std::path::
 
 /// Types a path into the field that replaces a file dialog, and saves.
 pub(crate) fn type_path(window: &mut Window, path: &std::path::Path) {
+    fill_path(window, path);
+    press(window, "Save");
+}
+
+/// Types a path into the field that replaces a file dialog.
+pub(crate) fn fill_path(window: &mut Window, path: &std::path::Path) {
     wait(window, "the path field", |state| state.path_field.is_some());
     let label = "No file dialog is available on this system. Type the full path.";
     let field = window.get_by_role_and_label(egui::accesskit::Role::TextInput, label);
@@ -411,7 +417,6 @@ pub(crate) fn type_path(window: &mut Window, path: &std::path::Path) {
     let field = window.get_by_role_and_label(egui::accesskit::Role::TextInput, label);
     field.type_text(&path.display().to_string());
     window.run_steps(3);
-    press(window, "Save");
 }
 
 #[test]
