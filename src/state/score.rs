@@ -37,6 +37,8 @@ pub struct ScoreDialog {
     pub pane: PaneId,
     pub text: String,
     pub target: BranchTarget,
+    /// Why the last file could not be read. `None` again once the text changes.
+    pub unread: Option<String>,
     /// The engine's latest token count, with the text that it is for.
     counted: Option<(String, Result<usize, String>)>,
 }
@@ -67,7 +69,7 @@ impl AppState {
             ScoreCommand::Read { text: Ok(text), .. } => match &mut self.score_dialog {
                 Some(dialog) => {
                     dialog.text = text;
-                    self.count_text_to_score()
+                    self.apply_to_score(ScoreCommand::Edited)
                 }
                 None => self.apply_to_score(ScoreCommand::OpenWith(text)),
             },
@@ -76,9 +78,20 @@ impl AppState {
                 text: Err(error),
             } => {
                 let title = format!("Could not read {}", path.display());
-                self.notify(Notice::error(title, error))
+                match &mut self.score_dialog {
+                    Some(dialog) => {
+                        dialog.unread = Some(format!("{title}: {error}"));
+                        Vec::new()
+                    }
+                    None => self.notify(Notice::error(title, error)),
+                }
             }
-            ScoreCommand::Edited => self.count_text_to_score(),
+            ScoreCommand::Edited => {
+                if let Some(dialog) = &mut self.score_dialog {
+                    dialog.unread = None;
+                }
+                self.count_text_to_score()
+            }
             ScoreCommand::Run => self.score_text(),
             ScoreCommand::Close => {
                 self.score_dialog = None;
@@ -135,6 +148,7 @@ impl AppState {
             text: text
                 .or_else(|| scored.map(|text| text.prompt.text.clone() + &text.text()))
                 .unwrap_or_default(),
+            unread: None,
             counted: None,
         });
         self.count_text_to_score()

@@ -32,6 +32,9 @@ pub(super) fn score_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<
         if text_ui(ui, &mut dialog.text) {
             commands.push(Command::Score(ScoreCommand::Edited));
         }
+        if let Some(reason) = &dialog.unread {
+            ui.label(Face::Small.text(reason).color(theme.error));
+        }
         readiness_ui(ui, &readiness);
         target_ui(ui, place, can_add_pane, &mut dialog);
         ui.add_space(4.0);
@@ -51,7 +54,7 @@ fn text_ui(ui: &mut Ui, text: &mut String) -> bool {
         let edit = TextEdit::multiline(text)
             .font(Face::Read.font())
             .frame(field_frame(ui))
-            .hint_text("Paste a text to see how likely each of its tokens is")
+            .hint_text("Paste or open a text to see how likely each of its tokens is")
             .desired_rows(6)
             .desired_width(f32::INFINITY);
         ui.add(edit).labelled_by(label.id)

@@ -6,10 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use quartet::ui::run_folder::contents;
 use serde_json::Value;
-
-/// How many files an export has.
-const N_FILES: usize = 16;
 
 fn export(folder: &Path, seed: usize) -> Child {
     Command::new(env!("CARGO_BIN_EXE_quartet"))
@@ -40,7 +38,7 @@ fn n_staged(home: &Path) -> usize {
 
 /// Checks that an export is whole and that all of its files belong together. Returns its seed.
 fn seed_of(folder: &Path) -> u64 {
-    assert_eq!(fs::read_dir(folder).unwrap().count(), N_FILES);
+    assert_eq!(fs::read_dir(folder).unwrap().count(), contents().len());
     let run: Value = serde_json::from_slice(&fs::read(folder.join("run.json")).unwrap()).unwrap();
     let seed = run["panes"][0]["settings"]["seed"].as_u64().unwrap();
     let table = fs::read_to_string(folder.join("run.csv")).unwrap();
@@ -63,7 +61,7 @@ fn an_export_killed_at_any_file_leaves_the_old_or_the_new_one() {
     assert!(export(&folder, 100).wait().unwrap().success());
     let mut seed = seed_of(&folder);
     assert_eq!(seed, 100);
-    for n_files in 0..=N_FILES {
+    for n_files in 0..=contents().len() {
         let mut child = export(&folder, n_files);
         while child.try_wait().unwrap().is_none() && n_staged(home.path()) < n_files {
             thread::sleep(Duration::from_micros(200));

@@ -164,8 +164,11 @@ fn a_text_is_opened_from_a_file_and_an_unreadable_one_says_why() {
     press(&mut window, "Open a file…");
     fill_path(&mut window, &path);
     press(&mut window, "Open");
-    wait(&mut window, "the notice", |state| !state.notices.is_empty());
-    window.get_by_label_contains("the file is not UTF-8 text");
+    wait(&mut window, "the reason", |state| {
+        let dialog = state.score_dialog.as_ref();
+        dialog.is_some_and(|dialog| dialog.unread.is_some())
+    });
+    window.get_by_label_contains("fable.txt: the file is not UTF-8 text");
     let dialog = window.state().state().score_dialog.as_ref();
     assert_eq!(dialog.unwrap().text, GIVEN, "the text before stays");
 }
