@@ -1,5 +1,5 @@
 //! The folder in which runs are kept: one file per run, written atomically. A second, empty file
-//! marks a pinned run, and deleted runs wait in a folder of their own.
+//! marks a pinned run, and deleted runs are moved to a subfolder.
 
 use std::fs;
 use std::io;

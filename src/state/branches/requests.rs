@@ -21,8 +21,7 @@ pub(super) struct Extension {
     pub pause_after: Option<usize>,
     /// How many steps the text shows in step mode; the next one is shown ahead.
     pub n_shown: Option<usize>,
-    /// What makes it a branch: a text of its own, beside the one that it leaves. `None` if the text
-    /// just grows.
+    /// What makes it a branch, a new text beside its parent. `None` if the text just grows.
     pub branches_by: Option<OriginChange>,
 }
 

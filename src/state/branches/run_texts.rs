@@ -75,8 +75,7 @@ impl AppState {
         behind.unwrap_or((&self.panes, &self.kept_texts))
     }
 
-    /// Gives the texts of a file ids of this session, and keeps its branches. The texts must be in
-    /// panes.
+    /// Renumbers the texts of a file, which must be in panes already, and keeps its branches.
     pub(in crate::state) fn adopt_texts(&mut self, panes: &[PaneId], mut branches: Vec<Branch>) {
         let mut old: Vec<(GenerationId, usize)> = Vec::new();
         for lineage in self.lineages(panes, &mut branches) {

@@ -70,7 +70,7 @@ pub enum RunCommand {
     },
     /// Edit the name of a run.
     BeginRename(String),
-    /// Give the run the name that was typed.
+    /// Rename the run as typed.
     Rename,
     CancelRename,
     Delete(String),

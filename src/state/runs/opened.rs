@@ -40,7 +40,7 @@ impl OpenedRun {
         (&self.behind.panes, &self.behind.kept_texts)
     }
 
-    /// Puts the settings that the run hides in place of its own.
+    /// Replaces the settings of the run with those that it hides.
     pub(in crate::state) fn restore_settings(&self, settings: &mut Settings) {
         let behind = &self.behind;
         settings.prompt.clone_from(&behind.prompt);
@@ -200,7 +200,7 @@ impl AppState {
         if self.opened.take().is_none() {
             return Vec::new();
         }
-        // What is generated next is a run of its own.
+        // What is generated next is a new run.
         self.run_number += 1;
         let mut effects = self.end_verification();
         effects.extend(self.tokenize_prompt());

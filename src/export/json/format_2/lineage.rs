@@ -59,8 +59,8 @@ struct Shares {
     n_steps: usize,
 }
 
-/// Returns the place of each text in the tree, or nothing for texts without a branch. They are
-/// numbered by age, which is the order of their ids.
+/// Returns the place of each text in the tree, or `None` for each if there are no branches. Texts
+/// are numbered by age, which is the order of their ids.
 pub(super) fn lineages(texts: &[&Generation], n_branches: usize) -> Vec<Option<LineageEntry>> {
     let has_origin = |text: &&Generation| text.lineage.origin.is_some();
     if n_branches == 0 && !texts.iter().any(has_origin) {

@@ -56,8 +56,8 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
         (Plot::Trend(_), _) => PicturePlot::Trend(&trend),
         (Plot::Texts, _) => PicturePlot::Texts(&texts),
         (Plot::Xray, Some(xray)) => PicturePlot::Xray(xray),
-        // Without a recorded step there is nothing to see through, and nothing set by hand. The
-        // tree has a function of its own.
+        // Without a recorded step there is no X-ray, and nothing was set by hand. `tree_drawing`
+        // draws the tree.
         (Plot::NextToken | Plot::Xray | Plot::ByHand | Plot::Tree, _) => {
             PicturePlot::NextToken(candidates.as_ref())
         }
@@ -98,8 +98,7 @@ fn size([width, height]: [f32; 2], wanted: Option<u16>) -> [f32; 2] {
     }
 }
 
-/// Encodes an SVG drawing as the bytes of a file. An SVG has no pixels, so the scale is that of a
-/// PNG.
+/// Encodes an SVG drawing as the bytes of a file. The scale only affects a PNG.
 pub fn encode(
     drawing: &str,
     format: PictureFormat,
