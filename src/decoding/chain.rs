@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::evidence::{
-    N_RECORDED, evidence_of, fixed_draw, probs_of, ranked, ranked_head, raw_rank, run_stage,
+    N_RECORDED, evidence_of, probs_of, ranked, ranked_head, raw_rank, run_stage, taken_draw,
 };
 use super::{
-    Candidates, ChainConfig, Coins, DecodingError, Filter, History, Picked, RankedCandidate,
-    SelectorState, StageContext, TokenId, Trace,
+    Candidates, ChainConfig, Coins, DecodingError, Filter, History, RankedCandidate, SelectorState,
+    StageContext, TokenId, Trace,
 };
 
 /// A chain at work on one sequence.
@@ -33,6 +33,15 @@ impl Clone for SamplerChain {
             scratch: None,
         }
     }
+}
+
+/// A token that the chain did not draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// The user picked it.
+    ByHand(TokenId),
+    /// It is the next token of a given text, which is only scored.
+    Given(TokenId),
 }
 
 /// A sampled token and its evidence.
@@ -109,39 +118,17 @@ impl SamplerChain {
         Ok(draw.token)
     }
 
-    /// Takes a token that the user picked, and records what the chain makes of it. The selector
-    /// learns nothing from such a token.
-    pub fn pick_by_hand(
+    /// Takes a token that the chain did not draw, and records what the chain makes of it. The
+    /// selector learns nothing from it.
+    pub fn take(
         &mut self,
         logits: &[f32],
         history: History<'_>,
         coins: Coins,
-        token: TokenId,
-    ) -> Result<Sampled, DecodingError> {
-        self.fix(logits, history, coins, (token, Picked::ByHand))
-    }
-
-    /// Scores a token of a given text: records what the chain would have made of it. The selector
-    /// learns nothing from such a token.
-    pub fn score(
-        &mut self,
-        logits: &[f32],
-        history: History<'_>,
-        coins: Coins,
-        token: TokenId,
-    ) -> Result<Sampled, DecodingError> {
-        self.fix(logits, history, coins, (token, Picked::Given))
-    }
-
-    fn fix(
-        &mut self,
-        logits: &[f32],
-        history: History<'_>,
-        coins: Coins,
-        fixed: (TokenId, Picked),
+        taken: Taken,
     ) -> Result<Sampled, DecodingError> {
         let state = self.state;
-        let sampled = self.step(logits, history, coins, Some(fixed));
+        let sampled = self.step(logits, history, coins, Some(taken));
         self.state = state;
         sampled.map(|mut sampled| {
             sampled.trace.selector_state = state;
@@ -154,7 +141,7 @@ impl SamplerChain {
         logits: &[f32],
         history: History<'_>,
         coins: Coins,
-        fixed: Option<(TokenId, Picked)>,
+        taken: Option<Taken>,
     ) -> Result<Sampled, DecodingError> {
         let mut candidates = self.refilled(logits)?;
         let raw = evidence_of(&mut candidates, self.n_detail_bytes);
@@ -166,8 +153,8 @@ impl SamplerChain {
         }
         let selector = self.config.selector;
         let mut draw = selector.pick(coins, &mut self.state, &mut candidates);
-        if let Some(fixed) = fixed {
-            draw = fixed_draw(fixed, draw, &mut candidates);
+        if let Some(taken) = taken {
+            draw = taken_draw(taken, draw, &mut candidates);
         }
         let survivors = ranked_head(&mut candidates, N_RECORDED);
         let head_final_probs = probs_of(&raw.head, &mut candidates);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Candidates, Detail, Draw, Evidence, Filter, Picked, RankedCandidate, StageContext, StageReport,
-    TokenId,
+    Taken, TokenId,
 };
 
 /// How many of the most likely candidates a step records before and after the chain. It is more
@@ -12,11 +12,11 @@ use super::{
 pub(super) const N_RECORDED: usize = 48;
 
 /// Returns the draw of a token that takes the place of the selector's.
-pub(super) fn fixed_draw(
-    (token, picked): (TokenId, Picked),
-    draw: Draw,
-    candidates: &mut Candidates,
-) -> Draw {
+pub(super) fn taken_draw(taken: Taken, draw: Draw, candidates: &mut Candidates) -> Draw {
+    let (token, picked) = match taken {
+        Taken::ByHand(token) => (token, Picked::ByHand),
+        Taken::Given(token) => (token, Picked::Given),
+    };
     let softmax = candidates.softmax();
     let logit = candidates.logit(token);
     Draw {

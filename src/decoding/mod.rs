@@ -50,7 +50,7 @@ mod what_if;
 mod what_if_stages;
 
 pub use candidates::{Candidate, Candidates, Crossing};
-pub use chain::{Sampled, SamplerChain};
+pub use chain::{Sampled, SamplerChain, Taken};
 pub use chain_config::{ChainConfig, Stage};
 pub use coin::Coins;
 pub use detail::{Detail, Summary};

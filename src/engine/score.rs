@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::prefill::PREFILL_CHUNK;
 use super::{CausalLm, EngineError, LoadedModel, Logits, Progress, Prompt, Row, SequenceId};
-use crate::decoding::{Coins, History, SamplerChain, TokenId};
+use crate::decoding::{Coins, History, SamplerChain, Taken, TokenId};
 use crate::generation::{
     FinishReason, GenerationConfig, GenerationId, PieceKind, PromptRecord, Step, StepTime,
     Vocabulary,
@@ -215,7 +215,7 @@ impl Chunk<'_> {
             position: position as u64,
         };
         let scored = chain
-            .score(logits, history, coins, *token)
+            .take(logits, history, coins, Taken::Given(*token))
             .map_err(|source| EngineError::SamplingFailed { position, source })?;
         Ok(Some(Step {
             token: *token,

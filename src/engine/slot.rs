@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::stop::StopMatcher;
 use super::{EngineError, LoadedModel, Progress};
-use crate::decoding::{Coins, History, SamplerChain, TokenId};
+use crate::decoding::{Coins, History, SamplerChain, Taken, TokenId};
 use crate::generation::{
     Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PieceKind, Step,
     StepTime, Vocabulary,
@@ -210,7 +210,10 @@ impl Slot {
         };
         let position = self.n_generated() + 1;
         let sampled = match self.by_hand.pop_front() {
-            Some(token) => self.chain.pick_by_hand(logits, history, coins, token),
+            Some(token) => {
+                let taken = Taken::ByHand(token);
+                self.chain.take(logits, history, coins, taken)
+            }
             None => self.chain.sample(logits, history, coins),
         };
         let sampled = sampled.map_err(|source| EngineError::SamplingFailed { position, source })?;

@@ -7,7 +7,7 @@ use super::{
     PromptRecord, Step, StepTime, Vocabulary,
 };
 use crate::decoding::filters::Temperature;
-use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId, Trace};
+use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Taken, TokenId, Trace};
 
 /// The base vocabulary, ids 0 to 7, so that every step has alternatives.
 const ALTERNATIVES: [&str; 8] = [
@@ -84,7 +84,7 @@ pub(crate) fn scored(pieces: &[(&str, f64)], settings: &str) -> Generation {
             position: 0,
         };
         let mut chain = SamplerChain::new(generation.config.chain.clone());
-        let scored = chain.score(&logits, History::empty(), coins, step.token);
+        let scored = chain.take(&logits, History::empty(), coins, Taken::Given(step.token));
         let mut trace = scored.expect("the logits are finite").trace;
         // The other tokens don't add up to exactly the rest.
         trace.raw_prob = *prob;
