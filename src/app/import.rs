@@ -8,6 +8,7 @@ use std::sync::mpsc::SyncSender;
 use eframe::egui;
 
 use super::background;
+use crate::generation::formatting::without_final_line_break;
 use crate::interop::presets::{self, OwnPreset};
 use crate::state::{Command, PresetCommand, ScoreCommand};
 
@@ -38,14 +39,8 @@ fn read(path: &Path) -> Result<Vec<OwnPreset>, String> {
 /// Reads a text without its final line break, as `quartet score` does.
 fn read_text(path: &Path) -> Result<String, String> {
     let bytes = read_bytes(path)?.ok_or("the file is too large for a text to be scored")?;
-    let mut text = String::from_utf8(bytes).map_err(|_not_text| "the file is not UTF-8 text")?;
-    if text.ends_with('\n') {
-        text.pop();
-        if text.ends_with('\r') {
-            text.pop();
-        }
-    }
-    Ok(text)
+    let text = String::from_utf8(bytes).map_err(|_not_text| "the file is not UTF-8 text")?;
+    Ok(without_final_line_break(&text).to_owned())
 }
 
 /// Reads a file, or returns `None` if it is too large.

@@ -19,6 +19,7 @@ use super::text_output::{TextOutput, error_of};
 use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
 use crate::decoding::TokenId;
 use crate::export::{ExportFormat, render};
+use crate::generation::formatting::without_final_line_break;
 use crate::generation::{
     EndOfText, FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
 };
@@ -228,8 +229,7 @@ pub(super) fn text_from(mut input: impl Read) -> Result<String, Failure> {
     input
         .read_to_string(&mut text)
         .map_err(|error| Failure::run(format!("could not read standard input: {error}")))?;
-    let line = text.strip_suffix('\n').unwrap_or(&text);
-    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
+    Ok(without_final_line_break(&text).to_owned())
 }
 
 /// Prints a note for biases, bans and repetition rules that had no effect.

@@ -92,6 +92,12 @@ pub fn grouped(n: f64) -> String {
     grouped
 }
 
+/// Returns a text without its final line break, as editors add one to every file.
+pub fn without_final_line_break(text: &str) -> &str {
+    let line = text.strip_suffix('\n').unwrap_or(text);
+    line.strip_suffix('\r').unwrap_or(line)
+}
+
 /// Returns the letter of the pane at this position: A to Z, then AA, AB and so on.
 pub fn pane_letter(place: usize) -> String {
     let last = char::from(b'A' + (place % 26) as u8);
