@@ -95,7 +95,10 @@ impl Job {
             .into_iter()
             .map(Option::<&Generation>::cloned)
             .collect(),
-            texts: state.run_texts(),
+            texts: match document {
+                Document::Run(ExportFormat::Json) => state.run_texts(),
+                _ => RunTexts::default(),
+            },
             presets: state.presets.clone(),
             view: View {
                 plot,

@@ -1,6 +1,8 @@
 //! What all plots share: the title row, the placeholder of an empty plot, and the style of axes.
 
-use egui::{Align2, Color32, Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{
+    Align2, Color32, Pos2, Rect, Response, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2,
+};
 use egui_plot::{AxisHints, GridMark};
 
 use super::Target;
@@ -75,6 +77,18 @@ pub(super) fn empty_ui(ui: &mut Ui, title: &str, sentence: &str) -> Rect {
     });
     ui.add_space(8.0);
     ui.available_rect_before_wrap()
+}
+
+/// Shows a plot in the rest of `ui` but for these widths at its left and right, and allocates all
+/// of the rest.
+pub(super) fn between<R>(ui: &mut Ui, margins: [f32; 2], show: impl FnOnce(&mut Ui) -> R) -> R {
+    let whole = ui.available_rect_before_wrap();
+    let mut area = whole;
+    area.min.x += margins[0];
+    area.max.x -= margins[1];
+    let shown = show(&mut ui.new_child(UiBuilder::new().max_rect(area)));
+    ui.advance_cursor_after_rect(whole);
+    shown
 }
 
 /// Styles an axis: the color and face of its labels, without fading.

@@ -1,7 +1,7 @@
 //! The score in one plot: one line per pane over the same positions, to compare texts with each
 //! other (the figure of Holtzman et al. 2019, "The Curious Case of Neural Text Degeneration").
 
-use egui::{Align2, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
+use egui::{Align2, Rect, Role, Ui, Vec2, WidgetInfo, pos2, vec2};
 use egui_plot::{
     AxisHints, GridMark, HLine, Line, LineStyle, Plot, PlotPoints, PlotTransform, PlotUi, VLine,
 };
@@ -13,7 +13,7 @@ use crate::state::ScoreMeasure;
 use crate::ui::fonts::Face;
 use crate::ui::formatting::token_word;
 use crate::ui::plots::frame::{
-    TextRun, axis, axis_title, paint_text_within, row_rect, title_ui, token_axis,
+    TextRun, axis, axis_title, between, paint_text_within, row_rect, title_ui, token_axis,
 };
 use crate::ui::plots::line_style::{dash, paint_marker, paint_sample};
 use crate::ui::plots::scale::{axis_steps, count, grouped, label_step, step_decimals};
@@ -44,13 +44,10 @@ pub(super) fn draw(ui: &mut Ui, data: &ScoreData<'_>, target: Target) -> PlotRes
     if target == Target::Picture {
         legend_ui(ui, data);
     }
-    let whole = ui.available_rect_before_wrap();
-    let mut area = whole;
-    // The marks at the ends of the lines, with their badges.
-    area.max.x -= 26.0;
-    let mut inner = ui.new_child(UiBuilder::new().max_rect(area));
-    let shown = plot(data, theme, target).show(&mut inner, |plot| add_lines(plot, data, theme));
-    ui.advance_cursor_after_rect(whole);
+    // On the right are the marks at the ends of the lines, with their badges.
+    let shown = between(ui, [0.0, 26.0], |ui| {
+        plot(data, theme, target).show(ui, |plot| add_lines(plot, data, theme))
+    });
     paint_ends(ui, data, &shown.transform);
     hover_ui(data, &shown.response, &shown.transform)
 }

@@ -10,14 +10,14 @@ mod tests;
 
 use std::ops::RangeInclusive;
 
-use egui::{PointerButton, Rect, Stroke, Ui, UiBuilder, Vec2, pos2};
+use egui::{PointerButton, Rect, Stroke, Ui, Vec2, pos2};
 use egui_plot::{Bar, BarChart, GridMark, HLine, Plot, PlotTransform, PlotUi};
 
 pub use self::data::{ScoreData, ScoreLane};
 use self::marks::{gutter_width, paint_end, paint_lane_head, paint_pin};
 pub(in crate::ui) use self::measure_choice::score_choice_ui;
 use self::pointer::hover_ui;
-use super::frame::{empty_ui, note_ui, title_ui, token_axis};
+use super::frame::{between, empty_ui, note_ui, title_ui, token_axis};
 use super::scale::{count, label_step};
 use super::{PlotResponse, Target};
 use crate::state::ScoreMeasure;
@@ -57,15 +57,12 @@ pub(super) fn draw(ui: &mut Ui, data: &ScoreData<'_>, target: Target) -> PlotRes
     let rest = title_ui(ui, "The score", None, &data.subtitles());
     let whole = ui.available_rect_before_wrap();
     let gutter = gutter_width(ui, data, target);
-    let mut area = whole;
-    area.min.x += gutter;
-    area.max.x -= 12.0;
-    let mut inner = ui.new_child(UiBuilder::new().max_rect(area));
-    let shown = plot(data, theme, target).show(&mut inner, |plot| {
-        pan_within_tokens(plot, data.n_axis);
-        add_bars(plot, data, theme);
+    let shown = between(ui, [gutter, 12.0], |ui| {
+        plot(data, theme, target).show(ui, |plot| {
+            pan_within_tokens(plot, data.n_axis);
+            add_bars(plot, data, theme);
+        })
     });
-    ui.advance_cursor_after_rect(whole);
     let n_merged = n_merged(&shown.transform);
     if n_merged > 1 {
         let note = format!("each bar shows the highest of {n_merged} tokens");

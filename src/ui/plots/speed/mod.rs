@@ -2,14 +2,15 @@
 
 mod data;
 
-use egui::{Align2, Rect, Role, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
+use egui::{Align2, Rect, Role, Stroke, Ui, Vec2, WidgetInfo, pos2, vec2};
 use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotTransform, PlotUi};
 
 use self::data::{LinePoint, N_WINDOW, Sharing};
 pub use self::data::{SpeedData, SpeedLine};
 use super::Target;
 use super::frame::{
-    TextRun, axis, axis_title, empty_ui, note_ui, paint_text_within, row_rect, title_ui, token_axis,
+    TextRun, axis, axis_title, between, empty_ui, note_ui, paint_text_within, row_rect, title_ui,
+    token_axis,
 };
 use super::line_style::{dash, paint_marker, paint_sample};
 use super::scale::{count, grouped, label_step, step_decimals};
@@ -47,12 +48,9 @@ pub(super) fn draw(ui: &mut Ui, data: &SpeedData, target: Target) {
         note_ui(ui, rest, "gray: panes that share each forward pass");
     }
     legend_ui(ui, data, target);
-    let whole = ui.available_rect_before_wrap();
-    let mut area = whole;
-    area.max.x -= 12.0;
-    let mut inner = ui.new_child(UiBuilder::new().max_rect(area));
-    let shown = plot(data, theme, target).show(&mut inner, |plot| add_lines(plot, data, theme));
-    ui.advance_cursor_after_rect(whole);
+    let shown = between(ui, [0.0, 12.0], |ui| {
+        plot(data, theme, target).show(ui, |plot| add_lines(plot, data, theme))
+    });
 
     paint_ends(ui, data, &shown.transform);
     hover_ui(data, &shown.response, &shown.transform);
