@@ -12,11 +12,12 @@ use std::time::Instant;
 use egui::{Context, Pos2, RawInput, Rect, vec2};
 use quartet::analysis::SmallestChange;
 use quartet::decoding::{Coins, History, SamplerChain, TokenId};
+use quartet::design::style;
 use quartet::generation::{
     ChatSupport, FinishReason, ModelInfo, Piece, PromptRecord, Step, StepTime, Vocabulary,
 };
 use quartet::state::{AppState, Command, DockTab, Effect, Pin, Settings};
-use quartet::ui::{WindowUi, style};
+use quartet::ui::WindowUi;
 use quartet::worker::{Event, ModelSource, PaneRequest, Progress, Request};
 
 /// The vocabulary size of the Qwen family.

@@ -14,13 +14,13 @@ use egui::{Context, Pos2, RawInput, Rect, UiBuilder, pos2, vec2};
 use quartet::decoding::{
     ChainConfig, Detail, Draw, Evidence, Picked, RankedCandidate, SelectorState, TokenId, Trace,
 };
+use quartet::design::style;
+use quartet::design::theme::Theme;
 use quartet::generation::{
     Generation, GenerationConfig, Limits, Lineage, ModelInfo, Piece, PromptRecord, Step, StepTime,
     Vocabulary,
 };
 use quartet::state::Tint;
-use quartet::ui::style;
-use quartet::ui::theme::Theme;
 use quartet::ui::token_text::{TextEnd, TokenTextInput, TokenView};
 
 const N_PANES: usize = 4;

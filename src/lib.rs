@@ -33,7 +33,13 @@ pub mod export;
 /// Everything the window shows, without a window.
 pub mod state;
 
-/// Drawing, and nothing else.
+/// Colors, fonts, icons and small widgets.
+pub mod design;
+
+/// The plots of a run.
+pub mod plots;
+
+/// The window's contents: reads the state, returns commands.
 pub mod ui;
 
 /// The desktop window.

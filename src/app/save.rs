@@ -11,13 +11,13 @@ use crate::export::{self, ExportFormat, PaneFutures};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
+use crate::plots::StepAt;
 use crate::state::{
     AppState, BranchTree, Command, Document, FuturesFormat, FuturesRun, PictureFormat, Plot,
     RunTexts,
 };
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
-use crate::ui::plots::StepAt;
-use crate::ui::plots::picture::{
+use crate::ui::pictures::{
     Palette, PictureError, Pixels, View, XrayPicture, drawing, encode, pixels, step_caption,
     tree_drawing, xray_drawing,
 };
@@ -292,7 +292,7 @@ mod tests {
     use super::{Job, Saves};
     use crate::export::json::RunHeader;
     use crate::state::{Document, RunTexts};
-    use crate::ui::plots::picture::View;
+    use crate::ui::pictures::View;
 
     #[test]
     fn closing_the_window_finishes_writing_files() {

@@ -13,12 +13,13 @@ use super::runs::{self, RunFolder, TextsToKeep};
 use super::save::{self, Saves};
 use super::settings_file::{self, SettingsFile};
 use super::{icon, import, model_paths, show};
+use crate::design::style;
+use crate::design::theme::Theme;
 use crate::state::{
     AppState, Command, Document, Effect, HubCommand, PictureFormat, RunCommand, RunRequest,
     Settings, ThemeChoice,
 };
-use crate::ui::theme::Theme;
-use crate::ui::{WindowUi, style};
+use crate::ui::WindowUi;
 use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker};
 
 /// The name of the folder that holds the settings.

@@ -7,8 +7,8 @@ use egui::Color32;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg;
 
-use super::plots::picture::PictureError;
-use super::theme::Theme;
+use crate::design::theme::Theme;
+use crate::ui::pictures::PictureError;
 
 /// The side of the icon's grid, in units.
 const GRID: u32 = 64;

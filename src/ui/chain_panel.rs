@@ -5,8 +5,9 @@ use egui::{Id, ScrollArea, Ui};
 
 use super::order_menu::order_ui;
 use super::presets_menu::presets_ui;
-use super::widgets::Chip;
 use crate::analysis::dialects::spoken;
+use crate::decoding::ChainConfig;
+use crate::design::widgets::Chip;
 use crate::state::{AppState, Command};
 
 /// What the editor shows below the chips.
@@ -54,11 +55,12 @@ pub(super) fn chain_panel_ui(
     let max_height =
         (ui.content_rect().height() - HEIGHT_AROUND_LIST).clamp(MIN_LIST_HEIGHT, MAX_LIST_HEIGHT);
     let chosen = match shown {
-        Shown::Stages => false,
-        Shown::Order => list_ui(ui, max_height, |ui| order_ui(ui, place, state, commands)),
-        Shown::Presets => list_ui(ui, max_height, |ui| presets_ui(ui, place, state, commands)),
+        Shown::Stages => None,
+        Shown::Order => list_ui(ui, max_height, |ui| order_ui(ui, place, state)),
+        Shown::Presets => list_ui(ui, max_height, |ui| presets_ui(ui, pane, state, commands)),
     };
-    if chosen {
+    if let Some(chain) = chosen {
+        commands.push(Command::SetChain(pane.id, chain));
         shown = Shown::Stages;
     }
     ui.data_mut(|data| data.insert_temp(id, (shown, pass)));
@@ -72,7 +74,11 @@ fn toggle_ui(ui: &mut Ui, chip: Chip<'_>, list: Shown, shown: &mut Shown) {
     }
 }
 
-fn list_ui(ui: &mut Ui, max_height: f32, content: impl FnOnce(&mut Ui) -> bool) -> bool {
+fn list_ui(
+    ui: &mut Ui,
+    max_height: f32,
+    content: impl FnOnce(&mut Ui) -> Option<ChainConfig>,
+) -> Option<ChainConfig> {
     ScrollArea::vertical()
         .id_salt("chain list")
         .max_height(max_height)

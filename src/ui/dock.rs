@@ -8,22 +8,23 @@ use egui::{
 
 use super::branches::{branch_memory_ui, branches_ui};
 use super::by_hand::by_hand_ui;
-use super::child_ui::child_ui;
 use super::compare::compare_ui;
-use super::fonts::Face;
 use super::futures::{futures_bar_ui, futures_ui};
-use super::icons::{Icon, icon_button};
 use super::layout::{Breakpoint, GAP, TABS};
 use super::loop_view::loop_ui;
 use super::numbers::numbers_ui;
 use super::picture_menu::picture_button_ui;
-use super::plots::{
-    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, TrendData, next_token_plot_ui,
-    score_choice_ui, score_plot_ui, speed_plot_ui, trend_plot_ui,
-};
-use super::theme::Theme;
-use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring, menu_item};
+use super::score_choice::score_choice_ui;
 use crate::analysis::xray::XrayTable;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{SMALL_BADGE, badge, checkbox, focus_ring, menu_item};
+use crate::plots::{
+    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, Target, TrendData,
+    next_token_plot_ui, score_plot_ui, speed_plot_ui, trend_plot_ui,
+};
 use crate::state::{
     AppState, BranchCommand, BranchesView, Command, DockTab, Pane, Pin, PinMove, Plot, Trend,
     ViewChoices,
@@ -341,7 +342,7 @@ fn plots_ui(
     });
     data.hovered = hovered;
     data.in_one = state.view.score_layout.is_one_plot();
-    let response = score_plot_ui(&mut child_ui(ui, score, "score"), &data);
+    let response = score_plot_ui(&mut child_ui(ui, score, "score"), &data, Target::Screen);
 
     let shown = response
         .hovered
@@ -351,15 +352,16 @@ fn plots_ui(
     next_token_plot_ui(
         &mut child_ui(ui, next_token, "next token"),
         candidates.as_ref(),
+        Target::Screen,
     );
     let beside_choice = speed.with_max_x(speed.right() - PLOT_CHOICE);
     let mut right = child_ui(ui, beside_choice, "right plot");
     let in_trend = if let Some(kind) = state.view.trend {
         let mut trend = TrendData::of(&generations, kind);
         (trend.pinned, trend.hovered) = (data.pinned, hovered);
-        trend_plot_ui(&mut right, &trend)
+        trend_plot_ui(&mut right, &trend, Target::Screen)
     } else {
-        speed_plot_ui(&mut right, &SpeedData::of(&generations));
+        speed_plot_ui(&mut right, &SpeedData::of(&generations), Target::Screen);
         PlotResponse::default()
     };
     let mut chosen = state.view.trend;

@@ -4,12 +4,12 @@
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
-use super::child_ui::child_ui;
-use super::fonts::Face;
-use super::theme::Theme;
 use crate::decoding::{
     Candidates, ChainConfig, Coins, Filter, History, Rules, Selector, StageContext,
 };
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
 use crate::state::describe;
 
 const N_BARS: usize = 12;

@@ -2,10 +2,10 @@
 
 use egui::{Id, Modal, ScrollArea, Ui};
 
-use super::fonts::Face;
 use super::run_folder;
-use super::theme::Theme;
-use super::widgets::{Button, checkbox, hint_ui};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, checkbox, hint_ui};
 use crate::generation::formatting::pane_letter;
 use crate::state::{AppState, Command, Document, PathPurpose};
 

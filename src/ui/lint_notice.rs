@@ -3,11 +3,11 @@
 
 use egui::{Align, Layout, Rect, Role, Sense, Ui, Vec2, WidgetInfo};
 
-use super::fonts::Face;
-use super::icons::{Icon, icon_button};
-use super::theme::Theme;
-use super::widgets::{Button, notice_frame};
 use crate::analysis::Lint;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, notice_frame};
 use crate::state::{Command, Pane};
 
 const ICON: f32 = 14.0;

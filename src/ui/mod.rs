@@ -1,24 +1,18 @@
-//! Draws the window and exports plots as pictures. The only module that draws.
+//! Draws the window, and the same things as pictures.
 //!
 //! It reads the state and returns commands. It knows neither the engine nor the worker.
 
 pub mod app_icon;
-pub mod fonts;
 pub mod futures;
-pub mod icons;
-pub mod plots;
+pub mod pictures;
 pub mod run_folder;
-pub mod style;
-pub mod theme;
 pub mod token_text;
-pub mod widgets;
 
 mod branch_dialog;
 mod branches;
 mod by_hand;
 mod chain_editor;
 mod chain_panel;
-mod child_ui;
 mod compare;
 mod dock;
 mod empty_pane;
@@ -45,6 +39,7 @@ mod presets_menu;
 mod prompt_card;
 mod run_bar;
 mod run_column;
+mod score_choice;
 mod score_dialog;
 mod seed_field;
 mod step_draws;
@@ -58,5 +53,4 @@ mod why;
 mod window;
 mod xray;
 
-pub use crate::generation::formatting;
 pub use window::WindowUi;

@@ -2,15 +2,15 @@
 
 use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
-use super::fonts::Face;
-use super::formatting::{grouped, speed};
 use super::numbers_tokens::{ranks_ui, tokens_ui};
 use super::text_measures::{cost_label, measure_rows, prices_ui, saving_words};
-use super::theme::Theme;
-use super::widgets::{SMALL_BADGE, badge};
 use crate::analysis::{Metrics, Prices};
 use crate::decoding::{Selector, TokenId};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::generation::formatting::pane_letter;
+use crate::generation::formatting::{grouped, speed};
 use crate::generation::{Generation, Step, Vocabulary};
 use crate::state::{AppState, Pane};
 

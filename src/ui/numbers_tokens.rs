@@ -3,15 +3,15 @@
 
 use egui::{Grid, Ui};
 
-use super::formatting::{grouped, token_word};
 use super::numbers::{ROW, cell_ui, heading_ui, percent, value_ui};
-use super::widgets::{SMALL_BADGE, badge};
 use crate::analysis::trend::{KeptMass, RANK_BINS, rank_counts, token_millis};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
+use crate::generation::formatting::{grouped, token_word};
 use crate::state::{AppState, Pane};
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
 
 /// How many tokens the table shows.
 const N_TOKENS: usize = 20;

@@ -2,26 +2,18 @@
 
 use egui::{Frame, Id, Margin, RectAlign, Response, Tooltip, Ui};
 
-use super::fonts::Face;
 use super::pane_header::chip_words;
-use super::theme::Theme;
-use super::widgets::{Chip, Choice};
 use crate::analysis::dialects::{InOrder, Numbers, departure, in_order_of};
 use crate::decoding::ChainConfig;
 use crate::decoding::dialect::Dialect;
-use crate::state::{AppState, Command, divergence_reasons_of};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Chip, Choice};
+use crate::state::{AppState, divergence_reasons_of};
 
-/// Draws the menu for the pane at this position. Returns whether an order was chosen.
-pub(super) fn order_ui(
-    ui: &mut Ui,
-    place: usize,
-    state: &AppState,
-    commands: &mut Vec<Command>,
-) -> bool {
-    let Some(pane) = state.panes.get(place) else {
-        return false;
-    };
-    let chain = &pane.settings.chain;
+/// Draws the menu for the pane at this position. Returns its chain in the chosen order.
+pub(super) fn order_ui(ui: &mut Ui, place: usize, state: &AppState) -> Option<ChainConfig> {
+    let chain = &state.panes.get(place)?.settings.chain;
     let numbers = numbers_ui(ui);
     let engines = Dialect::ALL.into_iter().map(Some);
     let mut chosen = None;
@@ -32,11 +24,7 @@ pub(super) fn order_ui(
         }
     }
     traps_ui(ui, chain, &divergence_reasons_of(state, place));
-    let Some(chain) = chosen else {
-        return false;
-    };
-    commands.push(Command::SetChain(pane.id, chain));
-    true
+    chosen
 }
 
 /// Draws the choice between the pane's numbers and the engine's defaults.

@@ -2,8 +2,8 @@
 
 use egui::{Popup, Ui};
 
-use super::icons::{Icon, icon_button};
-use super::widgets::{hint_ui, menu_item};
+use crate::design::icons::{Icon, icon_button};
+use crate::design::widgets::{hint_ui, menu_item};
 use crate::state::{Command, Pace};
 
 /// Draws the button that shows the pace and opens its menu.

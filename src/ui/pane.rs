@@ -2,14 +2,14 @@
 
 use egui::{Align, Layout, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
-use super::child_ui::child_ui;
 use super::empty_pane::empty_pane_ui;
 use super::layout::Breakpoint;
 use super::pane_footer::footer_ui;
 use super::pane_header::header_ui;
-use super::theme::Theme;
 use super::token_text::{TextEnd, TokenTextInput, TokenTextResponse, TokenView};
-use super::widgets::{Notice, NoticeKind};
+use crate::design::child_ui::child_ui;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Notice, NoticeKind};
 use crate::generation::{FinishReason, Generation};
 use crate::state::{AppState, BranchCommand, Command, DockTab, Pane, PaneStatus, Pin, capitalize};
 

@@ -3,14 +3,14 @@
 
 use egui::{Align, Color32, Label, Layout, Sense, Ui, vec2};
 
-use super::fonts::Face;
-use super::formatting::{grouped, speed};
-use super::icons::Icon;
 use super::layout::Breakpoint;
 use super::lint_notice::lint_sign_ui;
 use super::text_measures::measures_tooltip;
-use super::theme::Theme;
 use crate::analysis::{Metrics, TextScore};
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::generation::formatting::{grouped, speed};
 use crate::generation::{FinishReason, Generation};
 use crate::state::{AppState, BranchCommand, Command, Pane, PaneStatus, WhatIfSummary, WhatIfs};
 

@@ -6,14 +6,14 @@ use egui::{
 };
 
 use super::chain_editor::chain_editor_ui;
-use super::child_ui::child_ui;
-use super::fonts::Face;
-use super::icons::{Icon, icon_button};
 use super::order_menu::{order_words, sentences_ui};
 use super::pane::PaneFrame;
-use super::theme::Theme;
-use super::widgets::{BADGE, Chip, badge, menu_item};
 use crate::analysis::dialects::spoken;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{BADGE, Chip, badge, menu_item};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, PaneSettings};
 use crate::interop::tools::Tool;

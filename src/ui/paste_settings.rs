@@ -3,10 +3,10 @@
 
 use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
 
-use super::fonts::Face;
-use super::theme::Theme;
-use super::widgets::{Button, Notice, NoticeKind, checkbox, field_frame};
 use crate::analysis::dialects::spoken;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, Notice, NoticeKind, checkbox, field_frame};
 use crate::generation::formatting::pane_letter;
 use crate::interop::tools::{ImportedSettings, Tool};
 use crate::state::{AppState, Command, Paste, PasteCommand, capitalize};

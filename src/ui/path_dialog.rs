@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use egui::{Id, Modal, TextEdit, Ui};
 
-use super::fonts::Face;
 use super::keys::entered;
-use super::theme::Theme;
-use super::widgets::{Button, Notice, NoticeKind, field_frame};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, Notice, NoticeKind, field_frame};
 use crate::state::{AppState, Command, PathPurpose};
 
 /// Draws the dialog, if it is open.

@@ -2,10 +2,10 @@
 
 use egui::{Popup, PopupCloseBehavior, Ui};
 
-use super::fonts::Face;
-use super::icons::{Icon, icon_button};
-use super::theme::Theme;
-use super::widgets::{Chip, checkbox, menu_item, scrolled};
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Chip, checkbox, menu_item, scrolled};
 use crate::state::{
     Command, Document, PathPurpose, PictureFormat, PictureStyle, PictureTarget, PictureTheme, Plot,
     ViewChoices,

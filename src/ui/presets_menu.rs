@@ -3,27 +3,24 @@
 
 use egui::{Align, Frame, Id, Layout, Margin, Response, TextEdit, Ui, vec2};
 
-use super::fonts::Face;
-use super::icons::{Icon, icon_button};
 use super::keys::entered;
 use super::pane_header::chip_words;
-use super::theme::Theme;
-use super::widgets::{Button, Choice, field_frame};
 use crate::decoding::ChainConfig;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, Choice, field_frame};
 use crate::generation::RecommendedSampling;
 use crate::interop::presets::{OwnPreset, built_in};
 use crate::state::{AppState, Command, Document, Pane, PathPurpose, PresetCommand};
 
-/// Draws the menu for the pane at this position. Returns whether a preset was chosen.
+/// Draws a pane's menu. Returns the chain of the chosen preset.
 pub(super) fn presets_ui(
     ui: &mut Ui,
-    place: usize,
+    pane: &Pane,
     state: &AppState,
     commands: &mut Vec<Command>,
-) -> bool {
-    let Some(pane) = state.panes.get(place) else {
-        return false;
-    };
+) -> Option<ChainConfig> {
     let mut chosen = None;
     own_title_ui(ui, &state.presets, commands);
     save_ui(ui, pane, &state.presets, commands);
@@ -43,11 +40,7 @@ pub(super) fn presets_ui(
             }
         }
     }
-    let Some(chain) = chosen else {
-        return false;
-    };
-    commands.push(Command::SetChain(pane.id, chain));
-    true
+    chosen
 }
 
 fn title_ui(ui: &mut Ui, title: &str) {

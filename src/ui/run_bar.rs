@@ -2,11 +2,11 @@
 
 use egui::{Align, Label, Layout, Rect, Stroke, StrokeKind, Ui, vec2};
 
-use super::child_ui::child_ui;
-use super::fonts::Face;
-use super::icons::Icon;
-use super::theme::Theme;
-use super::widgets::Button;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::Button;
 use crate::state::{AppState, Command, OpenedRun, RunCommand};
 
 /// The height of the bar.

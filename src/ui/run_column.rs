@@ -3,15 +3,17 @@
 use egui::{DragValue, Popup, RectAlign, TextEdit, Ui};
 
 use super::escape::{escape, unescape};
-use super::fonts::Face;
-use super::formatting::grouped;
-use super::icons::{Icon, icon_button};
 use super::keys::{finish_typing, shortcut_words};
 use super::layout::Breakpoint;
 use super::pace_menu::pace_menu_ui;
 use super::seed_field::seed_field_ui;
-use super::theme::Theme;
-use super::widgets::{Button, Chip, checkbox, editor_popup, field_frame, hint_ui, menu_item};
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{
+    Button, Chip, checkbox, editor_popup, field_frame, hint_ui, menu_item,
+};
+use crate::generation::formatting::grouped;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{EndOfText, Limits};
 use crate::state::{AppState, BranchCommand, Command, Pace, PaneId};

@@ -4,9 +4,9 @@ use crate::analysis::{Divergence, first_divergence};
 use crate::export::html::{self, PagePlot};
 use crate::export::{ExportFormat, render_panes};
 use crate::generation::Generation;
+use crate::plots::StepAt;
 use crate::state::{PictureFormat, PictureStyle, Plot, ScoreMeasure, Trend, capitalize};
-use crate::ui::plots::StepAt;
-use crate::ui::plots::picture::{Palette, View, drawing, encode};
+use crate::ui::pictures::{Palette, View, drawing, encode};
 
 /// A plot in the folder.
 struct FolderPlot {

@@ -2,10 +2,10 @@
 
 use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
 
-use super::fonts::Face;
-use super::formatting::grouped;
-use super::theme::Theme;
-use super::widgets::{Button, checkbox, field_frame, hint_ui};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, checkbox, field_frame, hint_ui};
+use crate::generation::formatting::grouped;
 use crate::generation::formatting::pane_letter;
 use crate::state::{
     AppState, BranchTarget, Command, MAX_PANES, PathPurpose, ScoreCommand, ScoreDialog,

@@ -4,10 +4,10 @@ use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{TextEdit, Ui};
 
-use super::fonts::Face;
-use super::icons::{Icon, icon_button};
-use super::theme::Theme;
-use super::widgets::field_frame;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::field_frame;
 
 /// Draws a field for a seed, and dice that pick another one.
 pub(super) fn seed_field_ui(ui: &mut Ui, name: &str, seed: &mut u64) {

@@ -3,12 +3,12 @@
 
 use egui::{Align2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
-use super::fonts::Face;
-use super::formatting::{grouped, token_word};
-use super::theme::Theme;
-use super::widgets::Button;
 use crate::analysis::by_hand::{ChiSquared, N_COIN_BINS, StepDraws, Tally};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::Button;
 use crate::generation::Vocabulary;
+use crate::generation::formatting::{grouped, token_word};
 use crate::state::{AppState, Command, N_STEP_DRAWS};
 
 /// The number of tokens shown.

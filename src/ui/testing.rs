@@ -4,7 +4,8 @@ use egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
-use super::{WindowUi, style};
+use super::WindowUi;
+use crate::design::style;
 use crate::state::AppState;
 
 pub(super) type Window = Harness<'static, AppState>;

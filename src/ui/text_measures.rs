@@ -2,12 +2,12 @@
 
 use egui::Ui;
 
-use super::fonts::Face;
-use super::formatting::{grouped, percent};
-use super::theme::Theme;
-use super::widgets::Number;
 use crate::analysis::{Prices, TextMetrics};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::Number;
 use crate::generation::formatting::pane_letter;
+use crate::generation::formatting::{grouped, percent};
 
 /// A metric's name, what it means, and its value in words.
 pub(super) type MeasureRow = (&'static str, &'static str, fn(&TextMetrics) -> String);

@@ -2,10 +2,10 @@
 
 use egui::{Align, Align2, Area, Frame, Id, Layout, Margin, Order, Sense, Stroke, Ui, vec2};
 
-use super::fonts::Face;
-use super::icons::{Icon, icon_button};
-use super::theme::Theme;
-use super::widgets::Button;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::Button;
 use crate::state::{AppState, Command, Notice, NoticeKind};
 
 /// How long a notice without an action stays, in seconds.

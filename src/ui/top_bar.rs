@@ -3,13 +3,13 @@
 use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::dock::tab_ui;
-use super::fonts::Face;
-use super::icons::{Icon, icon_button};
 use super::layout::Breakpoint;
 use super::models::count_words;
 use super::picture_menu::{PICTURE_MENU_WIDTH, picture_items_ui};
-use super::theme::Theme;
-use super::widgets::{Button, ControlColors, focus_ring, menu_item, paint_fill, submenu};
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, ControlColors, focus_ring, menu_item, paint_fill, submenu};
 use crate::export::ExportFormat;
 use crate::state::{
     AppState, Command, Document, ModelStatus, ModelsCommand, Page, PathPurpose, RunCommand,

@@ -2,12 +2,12 @@
 
 use egui::{Align, Layout, Popup, Sense, Ui, vec2};
 
-use super::fonts::Face;
-use super::icons::{Icon, icon_button};
 use super::layout::Breakpoint;
 use super::order_menu::sentences_ui;
-use super::theme::Theme;
-use super::widgets::{Button, Chip, legend, menu_item, small_legend};
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, Chip, legend, menu_item, small_legend};
 use crate::state::{
     AppState, Command, DivergenceSummary, MAX_PANES, Tint, ViewChoices, divergence_reasons,
 };

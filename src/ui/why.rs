@@ -2,12 +2,12 @@
 
 use egui::{Align, Label, Layout, Rect, ScrollArea, Stroke, Ui, pos2, vec2};
 
-use super::child_ui::child_ui;
-use super::fonts::Face;
-use super::icons::{Icon, icon_button};
 use super::step_draws::{draw_button_ui, step_draws_ui};
-use super::theme::Theme;
-use super::widgets::Button;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::Button;
 use crate::state::{AppState, BranchCommand, Command, Pin};
 
 /// The body's width below which there is no room for the card.

@@ -7,7 +7,6 @@ use egui::emath::GuiRounding as _;
 use egui::{Rect, Ui, vec2};
 
 use super::branch_dialog::branch_dialog_ui;
-use super::child_ui::child_ui;
 use super::dock::{DockFrame, dock_ui, held_clicks_ui};
 use super::export_dialog::export_dialog_ui;
 use super::history::history_ui;
@@ -17,17 +16,18 @@ use super::models::{drop_ui, models_dialog_ui};
 use super::pane::{PaneFrame, pane_ui};
 use super::paste_settings::paste_settings_ui;
 use super::path_dialog::path_dialog_ui;
-use super::plots::StepAt;
 use super::popup_focus::PopupFocus;
 use super::prompt_card::{PromptCard, content_height};
 use super::run_bar::run_bar_ui;
 use super::run_column::run_column_ui;
 use super::score_dialog::score_dialog_ui;
-use super::theme::Theme;
 use super::toast::toast_ui;
 use super::token_text::TokenView;
 use super::top_bar::top_bar_ui;
 use super::view_bar::view_bar_ui;
+use crate::design::child_ui::child_ui;
+use crate::design::theme::Theme;
+use crate::plots::StepAt;
 
 use crate::state::{AppState, Command, DockTab, Page, PaneId, divergence_summary};
 

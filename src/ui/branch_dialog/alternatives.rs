@@ -3,11 +3,11 @@
 use egui::{Align2, Color32, Response, Role, Sense, Stroke, Ui, WidgetInfo, vec2};
 
 use crate::decoding::TokenId;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{ControlColors, focus_ring, paint_fill};
+use crate::generation::formatting::{percent, token_word};
 use crate::generation::{Generation, Step};
-use crate::ui::fonts::Face;
-use crate::ui::formatting::{percent, token_word};
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{ControlColors, focus_ring, paint_fill};
 
 /// How many alternatives the popup offers.
 const N_ALTERNATIVES: usize = 4;

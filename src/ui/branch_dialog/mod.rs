@@ -9,14 +9,14 @@ use egui::{
 };
 
 use self::alternatives::{Alternative, alternative_ui, alternatives};
-use super::fonts::Face;
-use super::formatting::token_word;
-use super::icons::{Icon, icon_button};
 use super::keys::{DIGITS, entered};
-use super::theme::Theme;
-use super::widgets::{Button, field_frame, hint_ui, menu_item, switch_part};
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, field_frame, hint_ui, menu_item, switch_part};
 use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
+use crate::generation::formatting::token_word;
 use crate::state::{
     AppState, BranchChange, BranchCommand, BranchDialog, BranchTarget, Command, MAX_PANES, Pane,
 };

@@ -10,11 +10,11 @@ use egui::{DragValue, Id, Rect, RectAlign, Role, ScrollArea, Sense, Ui, WidgetIn
 use self::geometry::{AXIS, Geometry};
 use self::keys::{TreeKey, pressed_key};
 use self::paint::{RowLook, TreePainter};
-use super::child_ui::child_ui;
-use super::theme::Theme;
 use super::why::{split, why_ui};
-use super::widgets::{Chip, editor_popup, focus_ring, hint_ui};
 use super::xray::sentence_ui;
+use crate::design::child_ui::child_ui;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Chip, editor_popup, focus_ring, hint_ui};
 use crate::generation::GenerationId;
 use crate::state::{AppState, BranchCommand, BranchRow, BranchTree, Command};
 
@@ -181,7 +181,7 @@ mod tests {
 
     use crate::state::tests::{branched, written};
     use crate::state::{AppState, DockTab};
-    use crate::ui::plots::picture::{View, tree_drawing};
+    use crate::ui::pictures::{View, tree_drawing};
     use crate::ui::testing::{Window, key, press, window_of};
 
     const ROWS: [&str; 5] = [

@@ -6,11 +6,11 @@ use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, Color32, Galley, Painter, Pos2, Rangef, Rect, Stroke, Ui, Vec2, pos2, vec2};
 
 use super::geometry::Geometry;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{SMALL_BADGE, paint_badge};
+use crate::generation::formatting::grouped;
 use crate::state::{BranchRow, BranchTree};
-use crate::ui::fonts::Face;
-use crate::ui::formatting::grouped;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{SMALL_BADGE, paint_badge};
 
 /// The space between a fork and the words after it.
 const INDENT: f32 = 12.0;

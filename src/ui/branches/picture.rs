@@ -4,8 +4,8 @@ use egui::{Color32, Ui};
 
 use super::geometry::{AXIS, Geometry, MAX_ROW};
 use super::paint::{RowLook, TreePainter};
+use crate::plots::title_ui;
 use crate::state::BranchTree;
-use crate::ui::plots::title_ui;
 
 /// The height of the title, with the space below it.
 const TITLE: f32 = 30.0;

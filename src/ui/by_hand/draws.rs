@@ -5,11 +5,11 @@ use egui::{Align2, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, 
 use super::TOP;
 use crate::analysis::by_hand::{Draws, Tally, Untested};
 use crate::decoding::Selector;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::Button;
+use crate::generation::formatting::grouped;
 use crate::state::{AppState, Command};
-use crate::ui::fonts::Face;
-use crate::ui::formatting::grouped;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::Button;
 
 const ROW: f32 = 18.0;
 

@@ -3,11 +3,11 @@
 use egui::{DragValue, Popup, ScrollArea, Ui};
 
 use crate::decoding::TokenId;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Chip, menu_item};
 use crate::state::ByHand;
-use crate::ui::fonts::Face;
-use crate::ui::icons::{Icon, icon_button};
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Chip, menu_item};
 
 /// Draws the previous tokens. Clicking one removes it; a menu adds one.
 pub(super) fn history_ui(ui: &mut Ui, by_hand: &mut ByHand) {

@@ -10,12 +10,12 @@ use egui::{Align, Layout, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo, pos
 use self::draws::draws_ui;
 use self::history::history_ui;
 use self::scores::scores_ui;
-use super::child_ui::child_ui;
-use super::fonts::Face;
 use super::pane_header::open_chain_editor;
-use super::theme::Theme;
-use super::widgets::{Chip, SMALL_BADGE, focus_ring, paint_badge};
 use crate::analysis::xray::XrayTable;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Chip, SMALL_BADGE, focus_ring, paint_badge};
 use crate::generation::Piece;
 use crate::generation::formatting::pane_letter;
 use crate::state::{AppState, Command};

@@ -6,11 +6,11 @@ use egui::{
 };
 
 use super::TOP;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, Chip, Number, field_frame, focus_ring, key_steps, menu_item};
 use crate::state::{ByHand, HAND_SCORES, HAND_TOKENS, HandPreset, HandToken, HeldToken};
-use crate::ui::fonts::Face;
-use crate::ui::icons::{Icon, icon_button};
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Button, Chip, Number, field_frame, focus_ring, key_steps, menu_item};
 
 const LABEL_WIDTH: f32 = 76.0;
 

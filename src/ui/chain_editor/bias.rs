@@ -6,13 +6,13 @@ use super::number_line::{INDENT, finite_f32};
 use super::token_words::exact_word;
 use crate::decoding::TokenId;
 use crate::decoding::filters::{LogitBias, TokenBias};
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Chip, Number, field_frame};
 use crate::generation::Vocabulary;
 use crate::ui::escape::unescape;
-use crate::ui::fonts::Face;
-use crate::ui::icons::{Icon, icon_button};
 use crate::ui::keys;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Chip, Number, field_frame};
 
 /// The number of tokens offered while typing.
 const MAX_FOUND: usize = 6;

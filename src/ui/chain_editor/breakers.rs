@@ -5,13 +5,13 @@ use egui::{Id, TextEdit, Ui, vec2};
 use super::number_line::{INDENT, error_ui};
 use super::token_words::exact_words;
 use crate::decoding::TokenId;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, Chip, field_frame};
 use crate::generation::Vocabulary;
 use crate::interop::tools::default_breakers;
 use crate::ui::escape::unescape;
-use crate::ui::fonts::Face;
 use crate::ui::keys;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Button, Chip, field_frame};
 
 /// The number of breakers shown one by one. Settings from llama.cpp can mean thousands.
 const MAX_SHOWN: usize = 24;

@@ -4,11 +4,11 @@ use egui::{RectAlign, Ui};
 
 use super::number_line::{INDENT, error_ui, number_lines_ui};
 use crate::decoding::Selector;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Chip, inner_menu, menu_item};
 use crate::state::{Command, Pane};
-use crate::ui::fonts::Face;
 use crate::ui::seed_field::seed_field_ui;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Chip, inner_menu, menu_item};
 
 /// Draws the menu of selectors and the numbers of the chosen one. Returns whether either was
 /// changed.

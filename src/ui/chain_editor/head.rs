@@ -3,13 +3,13 @@
 use egui::{Align, Label, Layout, RectAlign, Ui};
 
 use crate::decoding::ChainConfig;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, SMALL_BADGE, badge, inner_menu, menu_item};
+use crate::generation::formatting::grouped;
 use crate::generation::formatting::pane_letter;
 use crate::state::{AppState, Command, Pane};
-use crate::ui::fonts::Face;
-use crate::ui::formatting::grouped;
-use crate::ui::icons::{Icon, icon_button};
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Button, SMALL_BADGE, badge, inner_menu, menu_item};
 
 /// Draws the title of the editor and the commands for the whole chain.
 pub(super) fn head_ui(

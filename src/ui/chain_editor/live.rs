@@ -2,8 +2,8 @@
 
 use crate::analysis::xray::{XrayColumn, XrayPlace, XrayTable};
 use crate::decoding::{ChainConfig, FilterKind, KnownCount, Trace};
+use crate::generation::formatting::{grouped, token_word};
 use crate::state::AppState;
-use crate::ui::formatting::{grouped, token_word};
 
 /// One step under a pane's current chain, and the record to compare it with.
 pub(super) struct Live<'a> {

@@ -29,7 +29,7 @@ use self::live::Live;
 use self::stages::{add_ui, stages_ui};
 use super::chain_panel::chain_panel_ui;
 use super::lint_notice::lint_notice_ui;
-use super::widgets::is_inner_menu_open;
+use crate::design::widgets::is_inner_menu_open;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Vocabulary, needs_seed};
 use crate::state::{AppState, Command, PaneId};

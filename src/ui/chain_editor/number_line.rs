@@ -3,9 +3,9 @@
 use egui::{Align, Key, Layout, Modifiers, Response, Ui};
 
 use crate::decoding::{ParamSpec, Scale};
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::Number;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::Number;
 
 /// The width of every slider of the editor, so that they line up.
 pub(super) const SLIDER: f32 = 140.0;

@@ -2,7 +2,7 @@
 
 use egui::{Id, Key, Modifiers, Pos2, Rangef, Response, Stroke, Ui, vec2};
 
-use crate::ui::theme::Theme;
+use crate::design::theme::Theme;
 
 /// The distance from the edge of the list at which dragging scrolls it, in points.
 const EDGE: f32 = 24.0;

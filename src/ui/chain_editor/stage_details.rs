@@ -8,10 +8,10 @@ use super::breakers::breakers_ui;
 use super::number_line::{INDENT, number_lines_ui};
 use crate::decoding::Filter;
 use crate::decoding::filters::Window;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{checkbox, focus_ring};
 use crate::state::PaneId;
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{checkbox, focus_ring};
 
 /// The id under which the editor remembers whether a stage is unfolded.
 pub(super) fn details_id(pane: PaneId, filter: &Filter) -> Id {

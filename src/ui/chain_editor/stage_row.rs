@@ -8,11 +8,11 @@ use super::number_line::{BUTTONS, INDENT, NumberChange, NumberWords, error_ui, n
 use super::stage_details::{details_id, details_ui, has_details};
 use super::{Edit, Shown};
 use crate::decoding::{Filter, Stage};
-use crate::ui::child_ui::child_ui;
-use crate::ui::fonts::Face;
-use crate::ui::icons::{Icon, icon_button};
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Chip, focus_ring};
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Chip, focus_ring};
 
 const ROW: f32 = 52.0;
 

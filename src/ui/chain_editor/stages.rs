@@ -8,9 +8,9 @@ use super::stage_row::{Place, stage_row_ui};
 use super::usual::{lacking, place_for};
 use super::{Edit, Shown};
 use crate::decoding::{ChainConfig, Filter, Stage};
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::Chip;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::Chip;
 
 /// Draws the stages and edits them.
 pub(super) fn stages_ui(ui: &mut Ui, shown: &Shown<'_>, chain: &mut ChainConfig, edit: &mut Edit) {

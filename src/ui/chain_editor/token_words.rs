@@ -1,8 +1,8 @@
 //! Tokens as exact text, with visible white space.
 
 use crate::decoding::TokenId;
+use crate::generation::formatting::mark;
 use crate::generation::{Piece, PieceKind, Vocabulary};
-use crate::ui::formatting::mark;
 
 /// Returns a token's text with visible white space, or its id if there is no vocabulary.
 pub(super) fn exact_word(token: TokenId, vocabulary: Option<&Vocabulary>) -> String {

@@ -3,13 +3,13 @@
 
 use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2};
 
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{SMALL_BADGE, focus_ring, paint_badge};
 use crate::generation::Generation;
+use crate::generation::formatting::grouped;
 use crate::generation::formatting::pane_letter;
 use crate::state::ComparedPair;
-use crate::ui::fonts::Face;
-use crate::ui::formatting::grouped;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{SMALL_BADGE, focus_ring, paint_badge};
 
 /// The height of the title, and the side of the row and column of badges.
 const TITLE: f32 = 22.0;

@@ -3,10 +3,10 @@
 use egui::{Grid, Label, ScrollArea, Ui};
 
 use crate::analysis::{Prices, TextMetrics};
-use crate::ui::fonts::Face;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::ui::text_measures::{cost_label, measure_rows, prices_ui, saving_words};
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{SMALL_BADGE, badge};
 
 /// Draws the table, and below it the fields for the prices and what a shorter text would have saved.
 pub(super) fn measures_ui(ui: &mut Ui, metrics: &[(usize, &TextMetrics)], prices: &mut Prices) {

@@ -12,10 +12,10 @@ use self::matrix::matrix_ui;
 use self::measures::measures_ui;
 use self::pair::pair_ui;
 use self::then_and_now::then_and_now_ui;
-use super::child_ui::child_ui;
-use super::theme::Theme;
 use super::xray::sentence_ui;
 use crate::analysis::TextMetrics;
+use crate::design::child_ui::child_ui;
+use crate::design::theme::Theme;
 use crate::generation::Generation;
 use crate::state::{AppState, ComparedPair};
 

@@ -4,13 +4,13 @@ use egui::{Align2, Label, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::matrix::bits;
 use crate::analysis::{ForkComparison, TextComparison};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::generation::Generation;
+use crate::generation::formatting::{percent, quoted};
+use crate::plots::{TokenStyle, token_galley};
 use crate::state::ComparedPair;
-use crate::ui::fonts::Face;
-use crate::ui::formatting::{percent, quoted};
-use crate::ui::plots::{TokenStyle, token_galley};
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{SMALL_BADGE, badge};
 
 /// The height of a row, and the widths of its word and its numbers.
 const ROW: f32 = 21.0;

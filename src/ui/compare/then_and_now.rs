@@ -4,15 +4,15 @@
 use egui::{Align2, Label, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use crate::analysis::replay::{Difference, TextReplay, Verdict, logit_gap};
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::{SMALL_BADGE, notice_frame, paint_badge};
 use crate::generation::Generation;
 use crate::generation::formatting::quoted;
+use crate::plots::dashed_line;
 use crate::state::{AppState, Outcome, Pane, Verification};
-use crate::ui::child_ui::child_ui;
-use crate::ui::fonts::Face;
-use crate::ui::icons::Icon;
-use crate::ui::plots::dashed_line;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{SMALL_BADGE, notice_frame, paint_badge};
 use crate::ui::xray::sentence_ui;
 
 /// The width of the column with the verdict.

@@ -3,14 +3,14 @@
 
 use egui::{Popup, Ui};
 
+use crate::design::icons::{Icon, icon_button};
+use crate::design::widgets::{Button, Chip, menu_item};
 use crate::generation::formatting::pane_letter;
 use crate::state::{
     AppState, BranchesView, Command, Document, FUTURE_COUNTS, FUTURE_LENGTHS, FuturesCommand,
     FuturesFormat, PathPurpose,
 };
-use crate::ui::icons::{Icon, icon_button};
 use crate::ui::layout::Breakpoint;
-use crate::ui::widgets::{Button, Chip, menu_item};
 
 /// Draws the controls from right to left.
 pub(in crate::ui) fn futures_bar_ui(

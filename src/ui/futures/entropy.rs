@@ -3,8 +3,8 @@
 use egui::{Align2, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2};
 
 use super::{Shown, TITLE, heading};
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
 
 /// The room for the numbers of the axes.
 const LEFT: f32 = 20.0;

@@ -24,11 +24,11 @@ use self::entropy::entropy_ui;
 use self::sentence::{count_words, reading};
 use self::tree::{tree_height, tree_ui};
 use self::words::{field_ui, rows_height, rows_ui};
-use super::child_ui::child_ui;
-use super::fonts::Face;
-use super::theme::Theme;
-use super::widgets::{SMALL_BADGE, paint_badge};
 use super::xray::sentence_ui;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::state::{AppState, Command, FuturesRun, FuturesStatus};
 
 /// The height of a title, with the space below it.

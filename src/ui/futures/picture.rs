@@ -7,10 +7,10 @@ use super::sentence::count_words;
 use super::tree::paint_tree;
 use super::words::paint_row;
 use super::{Shown, TITLE, heading};
+use crate::design::child_ui::child_ui;
 use crate::generation::formatting::pane_letter;
 use crate::state::FuturesRun;
-use crate::ui::child_ui::child_ui;
-use crate::ui::plots::picture::{Palette, Picture, PicturePlot, svg};
+use crate::ui::pictures::{Palette, Picture, PicturePlot, svg};
 
 /// The size of a picture of one pane, and the width that another adds, in points.
 const SIZE: [f32; 2] = [960.0, 640.0];

@@ -1,8 +1,8 @@
 //! What the futures of a pane show, in words.
 
 use crate::analysis::futures::Share;
+use crate::generation::formatting::{grouped, token_word};
 use crate::state::{FuturesRun, FuturesStatus};
-use crate::ui::formatting::{grouped, token_word};
 
 /// "64 texts, 62 different", or how many are complete.
 pub(super) fn count_words(run: &FuturesRun) -> String {

@@ -9,7 +9,7 @@ use crate::decoding::TokenId;
 use crate::generation::{FinishReason, Future, FuturesUpdate};
 use crate::state::tests::{deliver, written};
 use crate::state::{AppState, BranchesView, Command, DockTab, FuturesCommand, FuturesRun, Pin};
-use crate::ui::plots::picture::Palette;
+use crate::ui::pictures::Palette;
 use crate::ui::testing::{Window, key, press, window_of};
 
 /// A state whose last text's second token is pinned.

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use super::Shown;
 use super::sentence::count_words;
 use crate::analysis::futures::FutureBranch;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
 use crate::state::FuturesRun;
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
 
 /// The least height of one text. If the texts need more room than there is, the tree scrolls.
 const MIN_UNIT: f32 = 3.75;

@@ -4,13 +4,13 @@ use egui::{Align2, Rect, Role, Sense, TextEdit, Ui, WidgetInfo, pos2, vec2};
 
 use super::Shown;
 use super::sentence::share_words;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::field_frame;
+use crate::plots::paint_marker;
 use crate::state::{Command, FuturesCommand, FuturesRun, WordRow};
-use crate::ui::fonts::Face;
-use crate::ui::icons::{Icon, icon_button};
 use crate::ui::keys::entered;
-use crate::ui::plots::paint_marker;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::field_frame;
 
 /// The height of a row, and the widths of its word, its numbers and its button.
 const ROW: f32 = 24.0;

@@ -3,16 +3,16 @@
 use egui::{Label, Popup, ScrollArea, TextEdit, Ui};
 
 use super::dates::phrase;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{BADGE, Button, Notice, NoticeKind, badge, field_frame, menu_item};
 use crate::export::{PaneSummary, RunSummary};
 use crate::generation::ByteSize;
 use crate::state::{
     AppState, Command, KeptRun, PathPurpose, RunCommand, capitalize, unix_time_secs,
 };
-use crate::ui::fonts::Face;
-use crate::ui::icons::{Icon, icon_button};
 use crate::ui::keys::entered;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{BADGE, Button, Notice, NoticeKind, badge, field_frame, menu_item};
 
 /// How much of each text is shown, in bytes.
 const N_SHOWN: usize = 320;

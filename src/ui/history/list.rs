@@ -4,12 +4,12 @@ use egui::{DragValue, Popup, Rect, ScrollArea, TextEdit, Ui, vec2};
 
 use super::dates::heading_and_time;
 use super::row::row_ui;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, field_frame, menu_item};
 use crate::state::{AppState, Command, HistoryLimits, PathPurpose, unix_time_secs};
-use crate::ui::child_ui::child_ui;
-use crate::ui::fonts::Face;
-use crate::ui::icons::Icon;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Button, field_frame, menu_item};
 use crate::ui::xray::sentence_ui;
 
 const HEAD: f32 = 52.0;

@@ -10,8 +10,8 @@ use egui::{Key, Modifiers, Rect, Stroke, StrokeKind, Ui, vec2};
 
 use self::details::details_ui;
 use self::list::list_ui;
-use super::child_ui::child_ui;
-use super::theme::Theme;
+use crate::design::child_ui::child_ui;
+use crate::design::theme::Theme;
 use crate::export::RunSummary;
 use crate::state::{AppState, Command, KeptRun, RunCommand};
 

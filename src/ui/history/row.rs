@@ -3,11 +3,11 @@
 use egui::{Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::size_words;
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::{ControlColors, SMALL_BADGE, focus_ring, paint_badge, paint_fill};
 use crate::state::{Command, KeptRun, RunCommand, capitalize};
-use crate::ui::fonts::Face;
-use crate::ui::icons::Icon;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{ControlColors, SMALL_BADGE, focus_ring, paint_badge, paint_fill};
 
 const ROW: f32 = 56.0;
 

@@ -12,12 +12,12 @@ use egui::{
 use self::pictures::picture_ui;
 use self::sampler::sampler_ui;
 pub(super) use self::sampler::{N_PICKS, field_id, numbered_pick};
-use super::fonts::Face;
-use super::formatting::{grouped, quoted};
-use super::theme::Theme;
 use super::why::split;
 use super::xray::sentence_ui;
 use crate::decoding::Selector;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::generation::formatting::{grouped, quoted};
 use crate::generation::{FinishReason, Generation, Step};
 use crate::state::{AppState, Command};
 

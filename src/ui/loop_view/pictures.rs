@@ -4,11 +4,11 @@ use egui::{Align2, Color32, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::{LoopBox, LoopStep};
 use crate::decoding::TokenId;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
 use crate::generation::Piece;
-use crate::ui::fonts::Face;
-use crate::ui::formatting::{grouped, percent, token_word};
-use crate::ui::plots::{TokenStyle, token_galley};
-use crate::ui::theme::Theme;
+use crate::generation::formatting::{grouped, percent, token_word};
+use crate::plots::{TokenStyle, token_galley};
 
 /// The heights of a row with a word, and of a bar with the space below it.
 const WORD_ROW: f32 = 20.0;

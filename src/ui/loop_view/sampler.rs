@@ -6,14 +6,14 @@ use egui::{
 };
 
 use crate::decoding::TokenId;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{field_frame, focus_ring};
+use crate::generation::formatting::{percent, token_word};
 use crate::generation::{Generation, Step};
 use crate::state::{AppState, BranchCommand, Command, PaneId};
-use crate::ui::child_ui::child_ui;
-use crate::ui::fonts::Face;
-use crate::ui::formatting::{percent, token_word};
 use crate::ui::keys::entered;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{field_frame, focus_ring};
 
 /// How many candidates have a key.
 pub(in crate::ui) const N_PICKS: usize = 9;

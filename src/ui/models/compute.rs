@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 
 use egui::{Align, DragValue, Frame, Label, Layout, Margin, Popup, RectAlign, Ui, UiBuilder};
 
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, Chip, editor_popup, hint_ui, menu_item};
 use crate::state::{AppState, Command, DeviceRow, ThreadChoice};
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Button, Chip, editor_popup, hint_ui, menu_item};
 
 /// Shown under each choice: the current model is not affected.
 const HINT: &str = "Applies to the next model you open";

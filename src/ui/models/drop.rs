@@ -2,9 +2,9 @@
 
 use egui::{Align2, Area, Frame, Id, Margin, Order, Stroke, StrokeKind, Ui, Vec2};
 
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
 use crate::state::{Command, ModelsCommand};
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
 
 /// Shows a hint while files hover over the window, and handles a drop.
 pub(crate) fn drop_ui(ui: &Ui, commands: &mut Vec<Command>) {

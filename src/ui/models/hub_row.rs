@@ -4,12 +4,12 @@ use egui::{Align, Label, Layout, Ui};
 
 use super::row_frame::{row_frame_ui, sentence_ui};
 use super::words::count_words;
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, progress_bar};
+use crate::generation::formatting::grouped;
 use crate::state::{Command, HubRow, HubRowStatus};
-use crate::ui::fonts::Face;
-use crate::ui::formatting::grouped;
-use crate::ui::icons::Icon;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Button, progress_bar};
 
 /// The indentation of a repository's files, in points.
 const INDENT: f32 = 20.0;

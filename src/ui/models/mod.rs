@@ -14,14 +14,14 @@ use egui::{Align, Id, Layout, Modal, ScrollArea, Sense, TextEdit, Ui, vec2};
 use self::compute::compute_ui;
 use self::hub_row::hub_rows_ui;
 use self::row::row_ui;
-use super::child_ui::child_ui;
 use super::dock::tab_ui;
-use super::fonts::Face;
-use super::icons::{Icon, icon_button};
 use super::keys::entered;
 use super::layout::TABS;
-use super::theme::Theme;
-use super::widgets::{Button, field_frame};
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, field_frame};
 use crate::state::{
     AppState, Command, HubCommand, HubState, ModelsCommand, ModelsTab, PathPurpose,
 };

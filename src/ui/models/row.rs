@@ -4,11 +4,11 @@ use egui::{Color32, Label, Sense, Ui, vec2};
 
 use super::row_frame::{row_frame_ui, sentence_ui};
 use super::words::facts;
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, progress_bar};
 use crate::state::{Command, ModelRow, ModelRowStatus, ModelsCommand, capitalize, unix_time_secs};
-use crate::ui::fonts::Face;
-use crate::ui::icons::Icon;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Button, progress_bar};
 
 /// Draws a row.
 pub(super) fn row_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {

@@ -3,7 +3,7 @@
 
 use egui::{Align, Color32, Label, Layout, Ui, UiBuilder, vec2};
 
-use crate::ui::fonts::Face;
+use crate::design::fonts::Face;
 
 /// The height of a row without a sentence below it, in points.
 const HEIGHT: f32 = 58.0;

@@ -7,11 +7,11 @@ use egui::{
 
 use super::starters::{starter_chips_ui, starter_menu_ui};
 use super::tokens::TokensView;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{ControlColors, focus_ring, paint_fill, switch_part};
 use crate::generation::ChatSupport;
 use crate::state::{AppState, Command, PromptLength, PromptMode};
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{ControlColors, focus_ring, paint_fill, switch_part};
 
 /// The maximum width of the token popup, and the maximum height of its tokens, in points.
 const MAX_POPUP: egui::Vec2 = vec2(720.0, 320.0);

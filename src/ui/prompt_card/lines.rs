@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
+use crate::generation::formatting::{code_point, is_invisible};
 use crate::generation::{Piece, PieceKind, PromptToken};
-use crate::ui::formatting::{code_point, is_invisible};
 
 /// How a part of a token is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use egui::{FontId, Rect, RichText, Stroke, StrokeKind, TextEdit, Ui, pos2, vec2}
 use self::head::{COUNT_PADDING, head_ui};
 use self::refusal::{refusal_height, refusal_ui};
 use self::tokens::TokensView;
-use super::child_ui::child_ui;
-use super::fonts::Face;
-use super::theme::Theme;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
 use crate::state::{AppState, Command, PromptMode};
 
 /// The maximum number of visible rows of the prompt, and of the system prompt.
@@ -233,8 +233,8 @@ mod tests {
     use egui::{Context, RawInput};
 
     use super::{MAX_ROWS, N_MEASURED_CHARS, TextStyle, n_all_rows, n_rows};
-    use crate::ui::fonts::Face;
-    use crate::ui::style;
+    use crate::design::fonts::Face;
+    use crate::design::style;
 
     #[test]
     fn all_rows_are_visible_up_to_the_maximum() {

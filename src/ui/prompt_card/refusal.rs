@@ -3,12 +3,12 @@
 use egui::text::LayoutJob;
 use egui::{Align, Color32, Layout, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2};
 
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::Chip;
 use crate::state::{AppState, PromptMode};
-use crate::ui::child_ui::child_ui;
-use crate::ui::fonts::Face;
-use crate::ui::icons::Icon;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::Chip;
 
 /// The width of the button on the right, in points.
 const BUTTON: f32 = 96.0;

@@ -2,9 +2,9 @@
 
 use egui::{Popup, RectAlign, Ui};
 
+use crate::design::fonts::Face;
+use crate::design::widgets::{Chip, menu_item};
 use crate::state::{AppState, PromptMode, Starter};
-use crate::ui::fonts::Face;
-use crate::ui::widgets::{Chip, menu_item};
 
 /// Draws as many buttons as fit, from right to left. Returns whether one set the prompt.
 pub(super) fn starter_chips_ui(ui: &mut Ui, state: &mut AppState) -> bool {

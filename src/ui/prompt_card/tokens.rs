@@ -10,13 +10,13 @@ use egui::{
 };
 
 use super::lines::{CHIP_PADDING, Fragment, Line, Look, lines_of};
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, focus_ring};
+use crate::generation::formatting::{mark, token_word};
 use crate::generation::{Piece, PromptToken};
 use crate::state::{AppState, Command};
-use crate::ui::fonts::Face;
-use crate::ui::formatting::{mark, token_word};
-use crate::ui::icons::Icon;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{Button, focus_ring};
 
 /// The height of a line, in points.
 const ROW: f32 = 23.0;

@@ -5,11 +5,11 @@ use egui::{Color32, Frame, Margin, Pos2, Rect, Response, Tooltip, Ui, Vec2, vec2
 use super::TokenTextInput;
 use super::what_if_lines::{WhatIfLines, what_if_lines};
 use crate::decoding::{TokenId, Trace};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::Button;
+use crate::generation::formatting::{percent, token_word};
 use crate::generation::{Generation, Step};
-use crate::ui::fonts::Face;
-use crate::ui::formatting::{percent, token_word};
-use crate::ui::theme::Theme;
-use crate::ui::widgets::Button;
 
 /// The hovered token, and since when.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -17,8 +17,8 @@ use egui::{Galley, Ui};
 
 use super::rows::{Row, rows_of};
 use super::transcript::{RunStyle, Transcript};
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
 
 /// The number of rows in a frozen chunk.
 const CHUNK_ROWS: usize = 8;

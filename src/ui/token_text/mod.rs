@@ -25,8 +25,8 @@ use egui::{
 use self::layout::Layout;
 use self::paint::Painting;
 use self::transcript::Transcript;
-use super::fonts::Face;
-use super::theme::Theme;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
 use crate::generation::Generation;
 use crate::state::{Tint, WhatIfs};
 

@@ -9,9 +9,9 @@ use super::TokenTextInput;
 use super::layout::Chunk;
 use super::rows::{Row, Span};
 use super::transcript::RunStyle;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
 use crate::state::WhatIfVerdict;
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
 
 /// The height of a token's fill, in a row of 24 points.
 const TINT_HEIGHT: f32 = 20.0;

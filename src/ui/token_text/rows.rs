@@ -6,7 +6,7 @@ use egui::Galley;
 use egui::emath::Rangef;
 
 use super::transcript::{Run, RunStyle, Transcript};
-use crate::ui::formatting::mark;
+use crate::generation::formatting::mark;
 
 /// The width of a line break, where it can be hovered and where its mark is drawn.
 const NEWLINE_WIDTH: f32 = 12.0;

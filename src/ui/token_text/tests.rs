@@ -6,11 +6,11 @@ use super::layout::Layout;
 use super::transcript::{RunStyle, Transcript};
 use super::{TextEnd, TokenTextInput, TokenTextResponse, TokenView};
 use crate::decoding::ChainConfig;
+use crate::design::style;
+use crate::design::theme::Theme;
 use crate::generation::testing::{generation, generation_of};
 use crate::generation::{Generation, Piece};
 use crate::state::{Tint, WhatIfs};
-use crate::ui::style;
-use crate::ui::theme::Theme;
 
 /// Text, bytes, a character split across three tokens, blank lines, whitespace and a special token.
 fn mixed() -> Generation {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::decoding::TokenId;
+use crate::generation::formatting::{code_point, is_invisible, joins};
 use crate::generation::{Generation, Piece, PieceKind, PromptRecord, Step};
-use crate::ui::formatting::{code_point, is_invisible, joins};
 
 /// The style of a run of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 //! that is.
 
 use crate::decoding::{TokenId, WhatIf};
+use crate::generation::formatting::{percent, token_word};
 use crate::generation::{Generation, Step};
 use crate::state::WhatIfToken;
-use crate::ui::formatting::{percent, token_word};
 
 /// The two lines on a card.
 #[derive(Debug, PartialEq, Eq)]

@@ -8,11 +8,11 @@ use egui::{
 use super::Xray;
 use super::labels::{bar_sentence, draw_sentence, unrecorded_label};
 use crate::analysis::xray::{BarPart, DrawnBy};
-use crate::ui::fonts::Face;
-use crate::ui::formatting::{percent, token_word};
-use crate::ui::plots::{TokenStyle, token_galley};
-use crate::ui::theme::Theme;
-use crate::ui::widgets::{focus_ring, key_steps};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{focus_ring, key_steps};
+use crate::generation::formatting::{percent, token_word};
+use crate::plots::{TokenStyle, token_galley};
 
 const BAR_HEIGHT: f32 = 18.0;
 

@@ -9,11 +9,11 @@ use super::labels::{
     entropy_sentence, foot_label, head_labels, is_muted, score_label, settings_label,
 };
 use crate::analysis::xray::{XrayCell, XrayColumn, XrayPlace};
-use crate::ui::child_ui::child_ui;
-use crate::ui::fonts::Face;
-use crate::ui::icons::{Icon, icon_button};
-use crate::ui::plots::{TokenStyle, token_galley};
-use crate::ui::theme::Theme;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::plots::{TokenStyle, token_galley};
 
 /// The limits of the width of the column with the candidates' names.
 const NAMES: std::ops::RangeInclusive<f32> = 76.0..=168.0;

@@ -4,9 +4,9 @@ use egui::Ui;
 
 use super::Xray;
 use crate::analysis::xray::{XrayColumn, XrayPlace};
-use crate::ui::fonts::Face;
-use crate::ui::theme::Theme;
-use crate::ui::widgets::Chip;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::Chip;
 
 /// A single neutral stage takes no more space than the column that would replace it.
 const MIN_FOLDED: usize = 2;

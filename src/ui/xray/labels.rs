@@ -3,7 +3,7 @@
 use super::Xray;
 use crate::analysis::xray::{BarPart, DrawnBy, XrayCell, XrayColumn, XrayPlace, XrayRow};
 use crate::decoding::{Filter, KnownCount, Selector, TokenId};
-use crate::ui::formatting::{grouped, percent, token_word};
+use crate::generation::formatting::{grouped, percent, token_word};
 
 /// Returns a column's name, and how many tokens it leaves if it changes their number.
 pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {

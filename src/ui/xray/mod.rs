@@ -13,12 +13,12 @@ use self::coin_bar::coin_bar_ui;
 use self::columns::{Columns, HeadClick, feet_ui, heads_ui};
 use self::folding::toggle_folding;
 use self::rows::{fixed_rows_ui, rows_ui};
-use super::child_ui::child_ui;
-use super::fonts::Face;
-use super::theme::Theme;
 use super::why::{split, why_ui};
 use crate::analysis::xray::XrayTable;
 use crate::decoding::{ChainConfig, TokenId};
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
 use crate::generation::Piece;
 use crate::state::{AppState, Command};
 

@@ -10,10 +10,10 @@ use super::folding::ShownColumn;
 use super::labels::{prob_range, row_sentence, score_label};
 use super::{ROW, Xray};
 use crate::analysis::xray::{XrayCell, XrayRow};
-use crate::ui::fonts::Face;
-use crate::ui::formatting::percent;
-use crate::ui::plots::{TokenStyle, token_galley};
-use crate::ui::theme::Theme;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::generation::formatting::percent;
+use crate::plots::{TokenStyle, token_galley};
 
 const BAR_HEIGHT: f32 = 10.0;
 

@@ -1,0 +1,79 @@
+//! An item of a menu, with an optional shortcut, and an item that opens a submenu.
+
+use egui::containers::menu::{MenuConfig, MenuState, SubMenu};
+use egui::{
+    Color32, PopupCloseBehavior, Rect, Response, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2,
+    vec2,
+};
+
+use super::fill::{ControlColors, focus_ring, paint_fill};
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+
+/// Shows an item of a menu, 32 points high and as wide as the menu, with its shortcut on the right.
+pub fn menu_item(ui: &mut Ui, label: &str, shortcut: &str, selected: bool) -> Response {
+    item_ui(ui, label, shortcut, 10.0, selected)
+}
+
+/// Shows an item whose shortcut ends this many points before its right edge.
+fn item_ui(ui: &mut Ui, label: &str, shortcut: &str, right: f32, selected: bool) -> Response {
+    let theme = Theme::of(ui);
+    let layout = |text: &str, face: Face| {
+        ui.painter()
+            .layout_no_wrap(text.to_owned(), face.font(), Color32::PLACEHOLDER)
+    };
+    let (text, keys) = (layout(label, Face::Body), layout(shortcut, Face::Micro));
+    let min_width = text.size().x + keys.size().x + 34.0 + right;
+    let width = ui.available_width().max(min_width);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, 32.0), Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::MenuItem, ui.is_enabled(), selected, label));
+    if ui.is_rect_visible(rect) {
+        let fill = if selected {
+            theme.surface_3
+        } else {
+            Color32::TRANSPARENT
+        };
+        let colors = ControlColors {
+            fill,
+            text: theme.text_1,
+        };
+        let color = paint_fill(ui, &response, colors, 6);
+        let middle = |height: f32| rect.center().y - height / 2.0;
+        let at = pos2(rect.left() + 10.0, middle(text.size().y));
+        ui.painter().galley(at, text, color);
+        let at = pos2(rect.right() - right - keys.size().x, middle(keys.size().y));
+        ui.painter().galley(at, keys, theme.text_3);
+        focus_ring(ui, &response, 6);
+    }
+    response
+}
+
+/// The space above and below a menu with scroll bars, in points.
+const MENU_MARGIN: f32 = 24.0;
+
+/// Shows an item of a menu that opens a submenu, with what it contains on the right. It opens on
+/// hover, click, Enter or the right arrow key; the content closes it.
+pub fn submenu(ui: &mut Ui, label: &str, hint: &str, width: f32, content: impl FnOnce(&mut Ui)) {
+    let id = SubMenu::id_from_widget_id(ui.next_auto_id());
+    let is_open = MenuState::from_ui(ui, |state, _| state.open_item == Some(id));
+    let response = item_ui(ui, label, hint, 26.0, is_open);
+    let center = pos2(response.rect.right() - 14.0, response.rect.center().y);
+    let square = Rect::from_center_size(center, vec2(12.0, 12.0));
+    Icon::Right.paint(ui.painter(), square, Theme::of(ui).text_3);
+    let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    SubMenu::new().config(config).show(ui, &response, |ui| {
+        ui.set_width(width);
+        scrolled(ui, content);
+    });
+}
+
+/// Shows the content of a menu, which scrolls if the window is too low for it.
+pub fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    let max_height = ui.ctx().content_rect().height() - 2.0 * MENU_MARGIN;
+    // A popup offers 400 points at first, which must not cut a menu that the window has room for.
+    ScrollArea::vertical()
+        .max_height(max_height)
+        .min_scrolled_height(max_height)
+        .show(ui, content);
+}

@@ -1,0 +1,47 @@
+//! The plots of a run: the score, the next token, the speed and trends over the tokens.
+//!
+//! Each plot is data computed by pure functions, and one function that draws it both on the screen
+//! and in a picture.
+
+mod frame;
+mod line_style;
+mod next_token;
+mod scale;
+mod score;
+mod speed;
+mod trend;
+
+pub use frame::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};
+pub use line_style::{dashed_line, paint_marker};
+pub use next_token::{CandidateRow, NextTokenData, TokenStyle, next_token_plot_ui, token_galley};
+pub use scale::count;
+pub use score::{ScoreData, ScoreLane, score_plot_ui};
+pub use speed::{SpeedData, SpeedLine, speed_plot_ui};
+pub use trend::{TrendData, trend_plot_ui};
+
+/// Identifies a step of a pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepAt {
+    /// The pane's index.
+    pub pane: usize,
+    /// The index of the step.
+    pub step: usize,
+}
+
+/// How the user interacted with a plot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlotResponse {
+    /// The step under the pointer.
+    pub hovered: Option<StepAt>,
+    /// The clicked step, which the caller should pin.
+    pub clicked: Option<StepAt>,
+}
+
+/// What a plot is drawn on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// The window, which shows the context of the plot.
+    Screen,
+    /// A standalone picture, with names, axis titles and a legend.
+    Picture,
+}

@@ -1,0 +1,317 @@
+//! The next-token plot: two bars per candidate, its probability before the chain above the one
+//! after.
+
+mod data;
+mod token_label;
+
+use egui::{
+    Align2, Color32, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+};
+
+pub use self::data::{CandidateRow, NextTokenData};
+pub use self::token_label::{TokenStyle, token_galley};
+use super::Target;
+use super::frame::{TextRun, empty_ui, paint_text, row_rect, title_ui};
+use super::scale::{axis_steps, count, grouped, step_decimals};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::generation::formatting::{percent, token_word};
+
+/// The limits of a row's height, in points.
+const ROW_HEIGHT: std::ops::RangeInclusive<f32> = 21.0..=26.0;
+
+/// The maximum number of rows; more would be noise.
+const MAX_ROWS: usize = 12;
+
+/// The maximum number of characters of a pane's name in a title.
+const MAX_NAME_CHARS: usize = 32;
+
+/// The width of the column with the tokens, left of the bars.
+const LABEL_WIDTH: f32 = 84.0;
+
+/// Draws as many candidates of a step as fit into the remaining space of `ui`.
+pub fn next_token_plot_ui(ui: &mut Ui, data: Option<&NextTokenData>, target: Target) {
+    let Some(data) = data else {
+        return empty(ui);
+    };
+    let number = data.token_number;
+    let subtitles = match target {
+        Target::Screen if data.what_if => vec![
+            format!("token {number}, what if: before and after"),
+            format!("token {number}, what if"),
+            format!("token {number}"),
+        ],
+        Target::Screen => vec![
+            format!("token {number}, before and after the chain"),
+            format!("token {number}, before and after"),
+            format!("token {number}"),
+        ],
+        Target::Picture => vec![
+            format!("{}, {}: token {number}", data.name, data.settings),
+            format!("{}: token {number}", data.name),
+            format!("{}: token {number}", shortened(&data.name)),
+        ],
+    };
+    title_ui(ui, "Next token", Some(data.pane), &subtitles);
+    if target == Target::Picture {
+        legend(ui, data.pane);
+    }
+    let mut area = ui.available_rect_before_wrap();
+    if target == Target::Picture {
+        area.max.y -= 36.0;
+    }
+    let n_rows = count(f64::from(area.height() / ROW_HEIGHT.start())).clamp(1, MAX_ROWS);
+    let rows = data.first_rows(n_rows);
+    let row_height = (area.height() / rows.len().max(1) as f32).min(*ROW_HEIGHT.end());
+    let largest = rows
+        .iter()
+        .map(|row| row.raw_prob.max(row.final_prob.unwrap_or(0.0)))
+        .fold(0.0, f64::max);
+    let bars = Bars {
+        left: area.left() + LABEL_WIDTH,
+        width: (area.width() - LABEL_WIDTH - prob_labels_width(ui, &rows, target)).max(24.0),
+        max_prob: match target {
+            Target::Screen => largest,
+            Target::Picture => {
+                let (step, n_steps) = axis_steps(largest);
+                step * f64::from(n_steps)
+            }
+        },
+    };
+    if target == Target::Picture {
+        let bottom = area.top() + row_height * rows.len() as f32;
+        paint_axis(ui, &bars, area.top()..=bottom);
+    }
+    for (index, row) in (0_u8..).zip(rows) {
+        let top = area.top() + f32::from(index) * row_height;
+        let rect = Rect::from_min_size(pos2(area.left(), top), vec2(area.width(), row_height));
+        let placed = PlacedRow {
+            row,
+            rect,
+            prob_label: prob_label(index.into(), row, target),
+        };
+        row_ui(ui, &placed, &bars, data.pane);
+    }
+    ui.advance_cursor_after_rect(area);
+}
+
+/// Truncates a long name with "…".
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(MAX_NAME_CHARS) {
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default().trim_end()),
+        None => name.to_owned(),
+    }
+}
+
+/// The horizontal layout of the bars.
+struct Bars {
+    left: f32,
+    width: f32,
+    /// The probability that fills the width.
+    max_prob: f64,
+}
+
+/// A candidate's row and its place on the screen.
+struct PlacedRow<'a> {
+    row: &'a CandidateRow,
+    rect: Rect,
+    prob_label: String,
+}
+
+impl Bars {
+    fn length(&self, prob: f64) -> f32 {
+        if self.max_prob > 0.0 {
+            self.width * (prob / self.max_prob) as f32
+        } else {
+            0.0
+        }
+    }
+}
+
+fn row_ui(ui: &mut Ui, placed: &PlacedRow<'_>, bars: &Bars, pane: usize) {
+    let (row, rect) = (placed.row, placed.rect);
+    let response = ui.interact(
+        rect,
+        ui.scope_id().with(("candidate", row.rank)),
+        Sense::hover(),
+    );
+    let description = describe(row);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, description.clone()));
+    response.on_hover_text_at_pointer(description);
+
+    let theme = Theme::of(ui);
+    let painter = ui.painter();
+    let middle = rect.center().y;
+    if row.chosen {
+        painter.rect_filled(rect, 4, theme.surface_3);
+    }
+    let style = match (row.chosen, row.final_prob) {
+        (true, _) => TokenStyle::plain(theme.text_1),
+        (false, Some(_)) => TokenStyle::plain(theme.text_2),
+        (false, None) if row.passed_over => TokenStyle::plain(theme.text_2),
+        (false, None) => TokenStyle {
+            color: theme.struck_text,
+            strikethrough: true,
+        },
+    };
+    let galley = token_galley(ui, &row.piece, style, LABEL_WIDTH - 14.0);
+    let at = Align2::RIGHT_CENTER.anchor_size(pos2(bars.left - 10.0, middle), galley.size());
+    painter.galley(at.min, galley, style.color);
+
+    let end = match row.final_prob {
+        Some(final_prob) => {
+            let fill = if row.chosen {
+                theme.pane(pane)
+            } else {
+                theme.bar_after
+            };
+            let before = bars.length(row.raw_prob);
+            let after = bars.length(final_prob);
+            paint_pair(ui, pos2(bars.left, middle), before, after, fill)
+        }
+        None => paint_cut(ui, bars, middle, row.raw_prob),
+    };
+    let at = pos2(bars.left + end + 7.0, middle);
+    let label = TextRun::new(&placed.prob_label, Face::Micro, theme.text_3);
+    paint_text(ui, at, Align2::LEFT_CENTER, label);
+}
+
+/// Paints the bar before the chain above the bar after it, starting at `left_middle`. Returns the
+/// length of the longer one.
+fn paint_pair(ui: &Ui, left_middle: Pos2, before: f32, after: f32, fill: Color32) -> f32 {
+    let bar = |offset: f32, length: f32, height: f32| {
+        let min = left_middle + vec2(0.0, offset);
+        Rect::from_min_size(min, vec2(length.max(2.0), height))
+    };
+    let painter = ui.painter();
+    painter.rect_filled(bar(-5.0, before, 4.0), 2, Theme::of(ui).bar_before);
+    painter.rect_filled(bar(0.0, after, 6.0), 2, fill);
+    before.max(after).max(3.0)
+}
+
+/// Paints the hollow bar of a filtered candidate, or a tick if it is too short to be hollow.
+/// Returns its length.
+fn paint_cut(ui: &Ui, bars: &Bars, middle: f32, raw_prob: f64) -> f32 {
+    let theme = Theme::of(ui);
+    let length = bars.length(raw_prob);
+    let painter = ui.painter();
+    if length < 6.0 {
+        let tick = Rect::from_min_size(pos2(bars.left, middle - 4.0), vec2(2.0, 8.0));
+        painter.rect_filled(tick, 1, theme.bar_cut);
+    } else {
+        let bar = Rect::from_min_size(pos2(bars.left, middle - 4.0), vec2(length, 8.0));
+        let edge = Stroke::new(1.0, theme.bar_cut);
+        painter.rect_stroke(bar, 2, edge, StrokeKind::Inside);
+    }
+    length.max(3.0)
+}
+
+/// Returns the label beside a bar: the probability after the chain (in a picture also the one
+/// before it), and the rank if the row's position does not imply it.
+fn prob_label(index: usize, row: &CandidateRow, target: Target) -> String {
+    let before = percent(row.raw_prob);
+    let after = match row.final_prob {
+        Some(prob) => percent(prob),
+        None if row.passed_over => before.clone(),
+        None => "cut".to_owned(),
+    };
+    let prob = if target == Target::Picture && before != after {
+        format!("{before} → {after}")
+    } else {
+        after
+    };
+    if row.rank as usize > index + 1 {
+        format!("{prob} · rank {}", grouped(f64::from(row.rank)))
+    } else {
+        prob
+    }
+}
+
+/// Returns the width of the widest label beside the bars, with its margins.
+fn prob_labels_width(ui: &Ui, rows: &[&CandidateRow], target: Target) -> f32 {
+    let width = |(index, row): (usize, &&CandidateRow)| {
+        Face::Micro.width(ui, &prob_label(index, row, target))
+    };
+    7.0 + rows.iter().enumerate().map(width).fold(0.0, f32::max) + 8.0
+}
+
+/// Describes a row for its tooltip and for a screen reader.
+fn describe(row: &CandidateRow) -> String {
+    let after = match row.final_prob {
+        Some(prob) => format!("{} after", percent(prob)),
+        None if row.passed_over => "passed over".to_owned(),
+        None => "cut".to_owned(),
+    };
+    let chosen = if row.chosen { ", chosen" } else { "" };
+    format!(
+        "‘{}’ rank {}, {} before, {after}{chosen}",
+        token_word(&row.piece),
+        row.rank,
+        percent(row.raw_prob)
+    )
+}
+
+/// Shows the meaning of the bars in a picture.
+fn legend(ui: &mut Ui, pane: usize) {
+    let theme = Theme::of(ui);
+    let (rect, _) = row_rect(ui, 24.0);
+    let middle = rect.top() + 6.0;
+    let mut x = rect.left();
+    let entries = [
+        ("before the chain", Some(theme.bar_before)),
+        ("after the chain", Some(theme.bar_after)),
+        ("chosen", Some(theme.pane(pane))),
+        ("cut or passed over", None),
+    ];
+    for (label, fill) in entries {
+        let swatch = Rect::from_min_size(pos2(x, middle - 3.0), vec2(14.0, 6.0));
+        if let Some(fill) = fill {
+            ui.painter().rect_filled(swatch, 2, fill);
+        } else {
+            let edge = Stroke::new(1.0, theme.bar_cut);
+            ui.painter()
+                .rect_stroke(swatch, 2, edge, StrokeKind::Inside);
+        }
+        let run = TextRun::new(label, Face::Micro, theme.text_2);
+        let painted = paint_text(ui, pos2(x + 20.0, middle), Align2::LEFT_CENTER, run);
+        x = painted.right() + 16.0;
+    }
+}
+
+/// Paints the grid, labels and title of the axis in a picture.
+fn paint_axis(ui: &Ui, bars: &Bars, rows: std::ops::RangeInclusive<f32>) {
+    let theme = Theme::of(ui);
+    let bottom = *rows.end();
+    let (step, n_steps) = axis_steps(bars.max_prob);
+    let decimals = step_decimals(step * 100.0);
+    for index in 0..=n_steps {
+        let value = f64::from(index) * step;
+        let x = bars.left + bars.length(value);
+        let color = if index == 0 {
+            theme.stroke_2
+        } else {
+            theme.stroke_1
+        };
+        ui.painter().vline(x, rows.clone(), Stroke::new(1.0, color));
+        let label = format!("{:.decimals$} %", value * 100.0);
+        let run = TextRun::new(&label, Face::Micro, theme.text_3);
+        paint_text(ui, pos2(x, bottom + 10.0), Align2::CENTER_CENTER, run);
+    }
+    let at = pos2(bars.left + bars.width / 2.0, bottom + 27.0);
+    let title = TextRun::new("Probability", Face::Micro, theme.text_2);
+    paint_text(ui, at, Align2::CENTER_CENTER, title);
+}
+
+fn empty(ui: &mut Ui) {
+    let theme = Theme::of(ui);
+    let hint = "The candidates for the latest token, before and after the chain.";
+    let space = empty_ui(ui, "Next token", hint);
+    for (index, share) in (0_u8..).zip([0.8, 0.55, 0.36, 0.23, 0.14, 0.09]) {
+        let top = space.top() + 17.0 * f32::from(index);
+        let bar = Rect::from_min_size(pos2(space.left(), top), vec2(space.width() * share, 8.0));
+        if space.contains_rect(bar) {
+            ui.painter().rect_filled(bar, 2, theme.surface_2);
+        }
+    }
+    ui.advance_cursor_after_rect(space);
+}

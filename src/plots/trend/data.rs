@@ -1,0 +1,272 @@
+//! The data of a trend: a value of each token as a line per pane, or a histogram of ranks.
+
+use crate::analysis::trend::{KeptMass, RANK_BINS, rank_bin, rank_counts, token_millis};
+use crate::generation::formatting::{grouped, percent};
+use crate::generation::{Generation, Step};
+use crate::plots::StepAt;
+use crate::plots::scale::{axis_end, axis_steps, count, step_decimals};
+use crate::state::Trend;
+
+/// The most points of a line; more would be invisible.
+const MAX_POINTS: usize = 400;
+
+/// A trend of all panes.
+#[derive(Debug, Clone)]
+pub struct TrendData<'a> {
+    pub kind: Trend,
+    /// The panes that have text: their indices and texts.
+    pub texts: Vec<(usize, &'a Generation)>,
+    /// What is plotted over the tokens, from top to bottom. Empty for ranks.
+    pub(super) panels: Vec<Panel>,
+    /// Each pane's share of tokens in each bin of ranks. Empty for other trends.
+    pub(super) bins: Vec<[f64; RANK_BINS.len()]>,
+    /// The scale of the shares.
+    pub(super) shares: Axis,
+    /// The length of the token axis.
+    pub n_axis: usize,
+    pub pinned: Option<StepAt>,
+    /// The step hovered elsewhere in the window.
+    pub hovered: Option<StepAt>,
+}
+
+/// Lines on one vertical axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Panel {
+    /// The quantity and its unit.
+    pub title: &'static str,
+    pub axis: Axis,
+    /// For each pane, points of a token's number and its value.
+    pub lines: Vec<Vec<(usize, f64)>>,
+}
+
+/// A vertical axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Axis {
+    /// From 0 in equal steps.
+    Linear { step: f64, n_steps: u32 },
+    /// From 0 to 100 %.
+    Share,
+    /// From 1 in powers of ten.
+    Log { n_decades: u32 },
+}
+
+impl Axis {
+    fn linear(largest: f64) -> Self {
+        let (step, n_steps) = axis_steps(largest);
+        Self::Linear { step, n_steps }
+    }
+
+    /// Returns where a value lies on the axis, from 0 to 1. Larger values stay at the top.
+    pub(super) fn place(self, value: f64) -> f64 {
+        let place = match self {
+            Self::Linear { step, n_steps } => value / (step * f64::from(n_steps)),
+            Self::Share => value,
+            Self::Log { n_decades } => value.max(1.0).log10() / f64::from(n_decades),
+        };
+        place.clamp(0.0, 1.0)
+    }
+
+    /// Returns the values and labels of its marks.
+    pub(super) fn marks(self) -> Vec<(f64, String)> {
+        match self {
+            Self::Linear { step, n_steps } => {
+                let decimals = step_decimals(step);
+                let label = |value: f64| match decimals {
+                    0 => grouped(value),
+                    _ => format!("{value:.decimals$}"),
+                };
+                let values = (0..=n_steps).map(|index| f64::from(index) * step);
+                values.map(|value| (value, label(value))).collect()
+            }
+            Self::Share => [0.0, 0.5, 1.0]
+                .map(|value| (value, format!("{:.0} %", value * 100.0)))
+                .to_vec(),
+            Self::Log { n_decades } => (0..=n_decades)
+                .map(|power| 10_f64.powf(power.into()))
+                .map(|value| (value, grouped(value)))
+                .collect(),
+        }
+    }
+}
+
+impl<'a> TrendData<'a> {
+    /// Computes a trend of these panes.
+    pub fn of(panes: &[Option<&'a Generation>], kind: Trend) -> Self {
+        let texts: Vec<(usize, &'a Generation)> = panes
+            .iter()
+            .enumerate()
+            .filter_map(|(pane, generation)| Some((pane, (*generation)?)))
+            .filter(|(_, generation)| !generation.steps.is_empty())
+            .collect();
+        let all_ended = texts.iter().all(|(_, text)| text.finish.is_some());
+        let longest = texts.iter().map(|(_, text)| text.steps.len()).max();
+        let bins: Vec<_> = match kind {
+            Trend::Ranks => texts.iter().map(|(_, text)| rank_shares(text)).collect(),
+            _ => Vec::new(),
+        };
+        let most = bins.iter().flatten().copied().fold(0.0, f64::max);
+        Self {
+            kind,
+            panels: panels(&texts, kind),
+            shares: Axis::linear(most * 100.0),
+            bins,
+            n_axis: axis_end(longest.unwrap_or(0), all_ended),
+            texts,
+            pinned: None,
+            hovered: None,
+        }
+    }
+
+    /// Returns the subtitle, which names what is plotted.
+    pub(super) const fn subtitle(&self) -> &'static str {
+        match self.kind {
+            Trend::Kept => "and their mass before the chain",
+            Trend::Surprise => "bits before the chain, summed over the tokens",
+            Trend::Ranks => "before the chain, share of each text’s tokens",
+            Trend::Millis => "milliseconds since the token before it",
+        }
+    }
+
+    /// Describes a step for a tooltip.
+    pub(super) fn label(&self, at: StepAt) -> Option<String> {
+        let (_, text) = self.texts.iter().find(|(pane, _)| *pane == at.pane)?;
+        let step = text.steps.get(at.step)?;
+        Some(match self.kind {
+            Trend::Kept => {
+                let mass = KeptMass::of(&step.trace);
+                let bound = if mass.exact { "" } else { "at least " };
+                let n_kept = grouped(f64::from(step.trace.draw.n_kept));
+                format!("{n_kept} kept, {bound}{}", percent(mass.value))
+            }
+            Trend::Surprise => {
+                let steps = text.steps.iter().take(at.step + 1);
+                let sum: f64 = steps.map(surprise_bits).sum();
+                format!("{sum:.1} bits so far")
+            }
+            Trend::Ranks => {
+                let rank = grouped(f64::from(step.trace.raw_rank));
+                match counted_bin(step) {
+                    Some(_) => format!("rank {rank}"),
+                    None => format!("rank {rank}, picked by hand: not counted"),
+                }
+            }
+            Trend::Millis => match token_millis(&text.steps, at.step) {
+                Some(millis) => format!("{millis:.2} ms"),
+                None => "first token, after the prompt was read".to_owned(),
+            },
+        })
+    }
+
+    /// Returns the next token of a pane's text whose rank is in this bin, after the pinned one.
+    pub(super) fn next_in_bin(&self, pane: usize, bin: usize) -> Option<StepAt> {
+        let (_, text) = self.texts.iter().find(|(other, _)| *other == pane)?;
+        let in_bin = |(step, found): (usize, &Step)| {
+            (counted_bin(found) == Some(bin)).then_some(StepAt { pane, step })
+        };
+        let steps = || text.steps.iter().enumerate().filter_map(in_bin);
+        let pinned = self.pinned.filter(|pinned| pinned.pane == pane);
+        let after = steps().find(|at| pinned.is_some_and(|pinned| at.step > pinned.step));
+        after.or_else(|| steps().next())
+    }
+
+    /// Returns the bin that counts a step, or `None` if it was picked by hand.
+    pub(super) fn bin_of(&self, at: StepAt) -> Option<usize> {
+        let (_, text) = self.texts.iter().find(|(pane, _)| *pane == at.pane)?;
+        counted_bin(text.steps.get(at.step)?)
+    }
+}
+
+/// Returns the bin of a token's rank, or `None` if it was picked by hand.
+fn counted_bin(step: &Step) -> Option<usize> {
+    let trace = &step.trace;
+    (!trace.draw.is_by_hand()).then(|| rank_bin(trace.raw_rank))
+}
+
+fn panels(texts: &[(usize, &Generation)], kind: Trend) -> Vec<Panel> {
+    let lines = |value: &dyn Fn(&Generation) -> Vec<Option<f64>>| -> Vec<Vec<(usize, f64)>> {
+        texts.iter().map(|(_, text)| thinned(value(text))).collect()
+    };
+    let largest = |lines: &[Vec<(usize, f64)>]| {
+        let values = lines.iter().flatten().map(|(_, value)| *value);
+        values.fold(0.0, f64::max)
+    };
+    let each = |value: fn(&Step) -> f64| {
+        move |text: &Generation| -> Vec<Option<f64>> {
+            text.steps.iter().map(|step| Some(value(step))).collect()
+        }
+    };
+    match kind {
+        Trend::Kept => {
+            let kept = lines(&each(|step| f64::from(step.trace.draw.n_kept)));
+            let n_decades = count(largest(&kept).max(10.0).log10().ceil()) as u32;
+            vec![
+                Panel {
+                    title: "Tokens kept",
+                    axis: Axis::Log { n_decades },
+                    lines: kept,
+                },
+                Panel {
+                    title: "Mass kept",
+                    axis: Axis::Share,
+                    lines: lines(&each(|step| KeptMass::of(&step.trace).value)),
+                },
+            ]
+        }
+        Trend::Surprise => {
+            let lines = lines(&|text| {
+                let sums = text.steps.iter().scan(0.0, |sum, step| {
+                    *sum += surprise_bits(step);
+                    Some(Some(*sum))
+                });
+                sums.collect()
+            });
+            let axis = Axis::linear(largest(&lines));
+            let title = "Bits";
+            vec![Panel { title, axis, lines }]
+        }
+        Trend::Millis => {
+            let lines = lines(&|text| {
+                let indices = 0..text.steps.len();
+                indices
+                    .map(|index| token_millis(&text.steps, index))
+                    .collect()
+            });
+            let axis = Axis::linear(most_but_few(&lines));
+            let title = "Milliseconds";
+            vec![Panel { title, axis, lines }]
+        }
+        Trend::Ranks => Vec::new(),
+    }
+}
+
+/// Returns a little more than 98 % of the values, so that a rare pause does not flatten the rest.
+fn most_but_few(lines: &[Vec<(usize, f64)>]) -> f64 {
+    let mut values: Vec<f64> = lines.iter().flatten().map(|(_, value)| *value).collect();
+    values.sort_by(f64::total_cmp);
+    let index = values.len() * 98 / 100;
+    values
+        .get(index.min(values.len().saturating_sub(1)))
+        .map_or(1.0, |value| value * 1.2)
+}
+
+/// A token that the model held impossible has no finite surprise; it counts as 64 bits.
+fn surprise_bits(step: &Step) -> f64 {
+    (-step.trace.raw_prob.log2()).clamp(0.0, 64.0)
+}
+
+/// Numbers the values from 1, and keeps at most [`MAX_POINTS`] of them.
+fn thinned(values: Vec<Option<f64>>) -> Vec<(usize, f64)> {
+    let every = values.len().div_ceil(MAX_POINTS).max(1);
+    let last = values.len().saturating_sub(1);
+    let points = values.into_iter().enumerate();
+    points
+        .filter(|(index, _)| index % every == 0 || *index == last)
+        .filter_map(|(index, value)| Some((index + 1, value?)))
+        .collect()
+}
+
+fn rank_shares(text: &Generation) -> [f64; RANK_BINS.len()] {
+    let counts = rank_counts(text);
+    let n = counts.iter().sum::<usize>().max(1) as f64;
+    counts.map(|count| count as f64 / n)
+}

@@ -1,0 +1,275 @@
+//! Trends over the tokens of all panes: candidates and mass kept, cumulative surprise, the ranks of
+//! the tokens, and the time of each.
+
+mod data;
+mod histogram;
+#[cfg(test)]
+mod tests;
+
+use egui::{Align2, Painter, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui_plot::LineStyle;
+
+pub use self::data::TrendData;
+use self::data::{Axis, Panel};
+use super::frame::{TextRun, empty_ui, paint_text, paint_text_within, row_rect, title_ui};
+use super::line_style::{dash, paint_marker};
+use super::scale::{count, grouped, label_step};
+use super::{PlotResponse, StepAt, Target};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{SMALL_BADGE, paint_badge};
+use crate::generation::formatting::pane_letter;
+use crate::generation::formatting::token_word;
+use crate::state::Trend;
+
+/// The room for the labels of the axes, and for the title of a panel.
+const LEFT: f32 = 36.0;
+const BOTTOM: f32 = 18.0;
+const PANEL_TITLE: f32 = 16.0;
+
+/// The room for the title of the token axis in a picture.
+const AXIS_TITLE: f32 = 14.0;
+
+/// Draws a trend into the remaining space of `ui`. Returns the hovered and the clicked step.
+pub fn trend_plot_ui(ui: &mut Ui, data: &TrendData<'_>, target: Target) -> PlotResponse {
+    let name = data.kind.name();
+    if data.texts.is_empty() {
+        empty_ui(ui, name, hint(data.kind));
+        return PlotResponse::default();
+    }
+    let subtitles = [data.subtitle().to_owned()];
+    title_ui(ui, name, None, &subtitles);
+    legend_ui(ui, data, target);
+    let mut whole = ui.available_rect_before_wrap();
+    let response = ui.interact(whole, ui.scope_id().with("trend"), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, describe(data)));
+    if target == Target::Picture {
+        let at = pos2(whole.center().x, whole.bottom());
+        let title = match data.kind {
+            Trend::Ranks => "Rank before the chain",
+            _ => "Token",
+        };
+        let run = TextRun::new(title, Face::Micro, Theme::of(ui).text_2);
+        paint_text(ui, at, Align2::CENTER_BOTTOM, run);
+        whole.max.y -= AXIS_TITLE;
+    } else if data.kind != Trend::Ranks {
+        // Beside the labels of the axis, which begin to the right of it.
+        let run = TextRun::new("Token", Face::Micro, Theme::of(ui).text_2);
+        paint_text(ui, whole.left_bottom(), Align2::LEFT_BOTTOM, run);
+    }
+    let hovered = if data.kind == Trend::Ranks {
+        histogram::draw(ui, whole, data, &response)
+    } else {
+        lines_ui(ui, whole, data, &response)
+    };
+    ui.advance_cursor_after_rect(whole);
+    if let Some(at) = hovered
+        && let Some(words) = data.label(at)
+    {
+        let tooltip = format!(
+            "{} · {} · {words}",
+            pane_letter(at.pane),
+            token_label(data, at)
+        );
+        response.clone().on_hover_text_at_pointer(tooltip);
+    }
+    PlotResponse {
+        hovered,
+        clicked: hovered.filter(|_| response.clicked()),
+    }
+}
+
+const fn hint(kind: Trend) -> &'static str {
+    match kind {
+        Trend::Kept => "How many candidates the chain keeps at each token, and their mass.",
+        Trend::Surprise => {
+            "How many bits the text has cost so far. A steep line is unexpected text."
+        }
+        Trend::Ranks => "How often each text takes the model’s first, second, … choice.",
+        Trend::Millis => "How long each token takes as the text grows.",
+    }
+}
+
+fn token_label(data: &TrendData<'_>, at: StepAt) -> String {
+    let text = data.texts.iter().find(|(pane, _)| *pane == at.pane);
+    let step = text.and_then(|(_, text)| text.steps.get(at.step));
+    let word = step.map_or_else(String::new, |step| token_word(&step.piece));
+    format!("token {} ‘{word}’", at.step + 1)
+}
+
+/// Describes the trend for a screen reader: its last value in each pane.
+fn describe(data: &TrendData<'_>) -> String {
+    let panes = data.texts.iter().filter_map(|(pane, text)| {
+        let step = text.steps.len().checked_sub(1)?;
+        let label = data.label(StepAt { pane: *pane, step })?;
+        Some(format!(
+            "{} {label} at token {}",
+            pane_letter(*pane),
+            step + 1
+        ))
+    });
+    let panes: Vec<String> = panes.collect();
+    format!(
+        "{}, {}: {}",
+        data.kind.name(),
+        data.subtitle(),
+        panes.join(", ")
+    )
+}
+
+fn legend_ui(ui: &mut Ui, data: &TrendData<'_>, target: Target) {
+    let theme = Theme::of(ui);
+    let (rect, _) = row_rect(ui, 22.0);
+    let mut x = rect.left();
+    for (pane, text) in &data.texts {
+        let middle = rect.top() + SMALL_BADGE / 2.0;
+        let badge = Rect::from_min_size(pos2(x, rect.top()), vec2(SMALL_BADGE, SMALL_BADGE));
+        paint_badge(ui.painter(), theme, badge, *pane);
+        paint_marker(
+            ui.painter(),
+            *pane,
+            pos2(badge.right() + 10.0, middle),
+            theme.pane(*pane),
+        );
+        x = badge.right() + 24.0;
+        if target == Target::Picture {
+            let name = format!("{}, {}", text.name, text.config.chain);
+            let run = TextRun::new(&name, Face::Small, theme.text_2);
+            let room = (rect.right() - x).max(0.0);
+            let at = pos2(x - 4.0, middle);
+            x = paint_text_within(ui, at, Align2::LEFT_CENTER, run, room).right() + 16.0;
+        }
+    }
+}
+
+/// Draws the panels below each other. Returns the step under the pointer.
+fn lines_ui(
+    ui: &Ui,
+    whole: Rect,
+    data: &TrendData<'_>,
+    response: &egui::Response,
+) -> Option<StepAt> {
+    let n = data.panels.len().max(1) as f32;
+    let height = (whole.height() - BOTTOM) / n;
+    let mut hovered = None;
+    for (index, panel) in data.panels.iter().enumerate() {
+        let top = whole.top() + height * index as f32;
+        let title = pos2(whole.left(), top + PANEL_TITLE / 2.0 - 2.0);
+        let run = TextRun::new(panel.title, Face::Micro, Theme::of(ui).text_2);
+        paint_text(ui, title, Align2::LEFT_CENTER, run);
+        let area = Rect::from_min_max(
+            pos2(whole.left() + LEFT, top + PANEL_TITLE),
+            pos2(whole.right() - 8.0, top + height - 4.0),
+        );
+        paint_panel(ui, area, panel, data);
+        if let Some(pointer) = response.hover_pos()
+            && (top..top + height).contains(&pointer.y)
+        {
+            hovered = nearest(area, panel, data, pointer);
+        }
+    }
+    let area = whole
+        .with_min_x(whole.left() + LEFT)
+        .with_max_x(whole.right() - 8.0);
+    paint_token_axis(ui, area, data.n_axis);
+    hovered
+}
+
+/// Returns the horizontal place of a token's number.
+fn x_of(area: Rect, n_axis: usize, number: usize) -> f32 {
+    area.left() + area.width() * number as f32 / n_axis.max(1) as f32
+}
+
+fn y_of(area: Rect, axis: Axis, value: f64) -> f32 {
+    area.bottom() - area.height() * axis.place(value) as f32
+}
+
+fn paint_panel(ui: &Ui, area: Rect, panel: &Panel, data: &TrendData<'_>) {
+    let theme = Theme::of(ui);
+    paint_marks(ui, area, panel.axis);
+    for (at, color) in [(data.hovered, theme.stroke_3), (data.pinned, theme.accent)] {
+        if let Some(at) = at {
+            let x = x_of(area, data.n_axis, at.step + 1).round() + 0.5;
+            ui.painter()
+                .vline(x, area.y_range(), Stroke::new(1.0, color));
+        }
+    }
+    // The first pane is painted last, so that its line is on top.
+    for ((pane, _), line) in data.texts.iter().zip(&panel.lines).rev() {
+        let points: Vec<Pos2> = line
+            .iter()
+            .map(|(number, value)| {
+                pos2(
+                    x_of(area, data.n_axis, *number),
+                    y_of(area, panel.axis, *value),
+                )
+            })
+            .collect();
+        let color = theme.pane(*pane);
+        paint_line(ui.painter(), *pane, &points, Stroke::new(1.5, color));
+        if let Some(end) = points.last() {
+            paint_marker(ui.painter(), *pane, *end, color);
+        }
+    }
+}
+
+fn paint_line(painter: &Painter, pane: usize, points: &[Pos2], stroke: Stroke) {
+    let gap = 1.0 / std::f32::consts::GOLDEN_RATIO;
+    match dash(pane) {
+        LineStyle::Solid => painter.extend([Shape::line(points.to_vec(), stroke)]),
+        LineStyle::Dashed { length } => {
+            painter.extend(Shape::dashed_line(points, stroke, length, length * gap));
+        }
+        LineStyle::Dotted { spacing } => {
+            painter.extend(Shape::dotted_line(points, stroke.color, spacing, 0.75));
+        }
+    }
+}
+
+/// Paints the lines and labels of a vertical axis.
+fn paint_marks(ui: &Ui, area: Rect, axis: Axis) {
+    let theme = Theme::of(ui);
+    for (index, (value, label)) in axis.marks().into_iter().enumerate() {
+        let y = y_of(area, axis, value);
+        let color = if index == 0 {
+            theme.stroke_2
+        } else {
+            theme.stroke_1
+        };
+        ui.painter()
+            .hline(area.x_range(), y.round() + 0.5, Stroke::new(1.0, color));
+        let at = pos2(area.left() - 6.0, y);
+        let run = TextRun::new(&label, Face::Micro, theme.text_3);
+        paint_text(ui, at, Align2::RIGHT_CENTER, run);
+    }
+}
+
+fn paint_token_axis(ui: &Ui, area: Rect, n_axis: usize) {
+    let step = label_step(n_axis as f64, area.width(), 48.0).max(1.0);
+    let n_marks = count(n_axis as f64 / step);
+    for mark in 1..=n_marks {
+        let number = count(mark as f64 * step);
+        let at = pos2(x_of(area, n_axis, number), area.bottom());
+        let label = grouped(number as f64);
+        let run = TextRun::new(&label, Face::Micro, Theme::of(ui).text_3);
+        paint_text(ui, at, Align2::CENTER_BOTTOM, run);
+    }
+}
+
+/// Returns the step at the pointer's token, of the pane whose line is nearest to it.
+fn nearest(area: Rect, panel: &Panel, data: &TrendData<'_>, pointer: Pos2) -> Option<StepAt> {
+    let share = f64::from((pointer.x - area.left()) / area.width().max(1.0));
+    let number = count((share * data.n_axis as f64).round());
+    let distance = |line: &[(usize, f64)]| {
+        let after = line.partition_point(|(other, _)| *other < number);
+        let (_, value) = line.get(after)?;
+        Some((y_of(area, panel.axis, *value) - pointer.y).abs())
+    };
+    let step = number.checked_sub(1)?;
+    let texts = data.texts.iter().zip(&panel.lines);
+    texts
+        .filter(|((_, text), _)| step < text.steps.len())
+        .filter_map(|((pane, _), line)| Some((*pane, distance(line)?)))
+        .min_by(|(_, a), (_, b)| a.total_cmp(b))
+        .map(|(pane, _)| StepAt { pane, step })
+}

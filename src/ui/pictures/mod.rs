@@ -1,0 +1,201 @@
+//! Plots, tables and texts as pictures: the function that draws them on the screen draws them in an
+//! offscreen window, whose shapes become SVG, and from that PNG.
+
+mod caption;
+mod palette;
+mod png;
+mod render;
+mod shapes;
+#[cfg(test)]
+mod tests;
+mod text;
+mod texts;
+mod xray;
+
+use std::sync::{Arc, LazyLock};
+
+use egui::epaint::text::{FallbackRequest, FontProvider as _};
+use egui::{Context, Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2};
+use egui_system_font_provider::SystemFontProvider;
+
+pub use self::caption::{caption, step_caption};
+pub use self::palette::Palette;
+pub use self::png::{PictureError, Pixels, pixels, png};
+pub use self::render::{View, drawing, encode, tree_drawing, xray_drawing};
+pub use self::texts::TextsPicture;
+pub use self::xray::XrayPicture;
+use crate::design::fonts::Face;
+use crate::design::style;
+use crate::plots::{
+    NextTokenData, ScoreData, SpeedData, Target, TrendData, next_token_plot_ui, score_plot_ui,
+    speed_plot_ui, trend_plot_ui,
+};
+use crate::state::BranchTree;
+use crate::ui::branches;
+use crate::ui::futures::{self, picture::FuturesPicture};
+
+/// What a picture shows.
+#[derive(Debug, Clone, Copy)]
+pub enum PicturePlot<'a> {
+    Score(&'a ScoreData<'a>),
+    /// The candidates of one step; `None` draws an empty plot.
+    NextToken(Option<&'a NextTokenData>),
+    Speed(&'a SpeedData),
+    Xray(&'a XrayPicture),
+    Texts(&'a TextsPicture<'a>),
+    Trend(&'a TrendData<'a>),
+    /// What could follow a token.
+    Futures(&'a FuturesPicture<'a>),
+    /// All texts of one prompt.
+    Tree(&'a BranchTree),
+}
+
+/// A standalone picture of one plot.
+#[derive(Debug, Clone, Copy)]
+pub struct Picture<'a> {
+    pub plot: PicturePlot<'a>,
+    /// The line below the plot, which names the model and the prompt.
+    pub caption: &'a str,
+    /// Width and height, in points.
+    pub size: [f32; 2],
+    pub palette: Palette,
+    /// Whether the paper is left out, so that what is behind the picture shows.
+    pub transparent: bool,
+}
+
+impl PicturePlot<'_> {
+    /// Returns a size that is legible in an article, in points. Texts and tables are as high as
+    /// their content.
+    pub fn usual_size(&self) -> [f32; 2] {
+        match self {
+            Self::Score(_) => [960.0, 420.0],
+            Self::NextToken(_) => [560.0, 440.0],
+            Self::Speed(_) | Self::Trend(_) => [720.0, 420.0],
+            Self::Xray(xray) => [960.0, xray.height() + AROUND],
+            Self::Texts(texts) => {
+                let width = texts.width();
+                [width + 2.0 * MARGIN, texts.height(width) + AROUND]
+            }
+            Self::Futures(_) => [960.0, 640.0],
+            Self::Tree(tree) => [960.0, branches::picture::height(tree) + AROUND],
+        }
+    }
+}
+
+/// The margin around the plot, in points.
+const MARGIN: f32 = 20.0;
+
+/// The space above the caption, and the height around a plot with a caption of two lines, in
+/// points.
+const CAPTION_GAP: f32 = 12.0;
+const AROUND: f32 = 2.0 * MARGIN + CAPTION_GAP + 32.0;
+
+/// Plots measure their axes in one frame and use the result in the next.
+const N_FRAMES: usize = 3;
+
+/// Fonts for scripts that the bundled faces lack, loaded once and only if needed.
+static SYSTEM_FONTS: LazyLock<SystemFontProvider> = LazyLock::new(SystemFontProvider::new);
+
+/// High enough that glyph positions are not rounded to whole points.
+const PIXELS_PER_POINT: f32 = 4.0;
+
+/// Renders a picture as SVG. Labels stay text, in the window's faces.
+pub fn svg(picture: &Picture<'_>) -> String {
+    let size = Vec2::from(picture.size).max(vec2(160.0, 120.0));
+    let ctx = context(picture.palette);
+    let mut clipped_shapes = Vec::new();
+    for _ in 0..N_FRAMES {
+        let mut output = ctx.run_ui(input(size), |ui| draw(ui, picture, size));
+        // SVG text does not use the font texture.
+        output.textures_delta.clear();
+        clipped_shapes = std::mem::take(&mut output.shapes);
+    }
+    if picture.palette == Palette::Print {
+        palette::to_grays(&mut clipped_shapes);
+    }
+    shapes::document(size, picture.plot.name(), picture.caption, &clipped_shapes)
+}
+
+/// Creates an offscreen window.
+fn context(palette: Palette) -> Context {
+    let ctx = Context::default();
+    style::install(&ctx);
+    ctx.add_font_provider(Arc::new(|request: &FallbackRequest<'_>| {
+        SYSTEM_FONTS.font_for(request)
+    }));
+    ctx.set_theme(if palette == Palette::Dark {
+        egui::Theme::Dark
+    } else {
+        egui::Theme::Light
+    });
+    ctx
+}
+
+impl PicturePlot<'_> {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Score(_) => "The score",
+            Self::NextToken(_) => "Next token",
+            Self::Speed(_) => "Speed",
+            Self::Xray(xray) => xray.title,
+            Self::Texts(_) => "The texts",
+            Self::Trend(data) => data.kind.name(),
+            Self::Futures(_) => "Futures",
+            Self::Tree(_) => "The tree",
+        }
+    }
+}
+
+fn input(size: Vec2) -> egui::RawInput {
+    let mut input = egui::RawInput {
+        screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), size)),
+        ..egui::RawInput::default()
+    };
+    let viewport = ViewportInfo {
+        native_pixels_per_point: Some(PIXELS_PER_POINT),
+        ..ViewportInfo::default()
+    };
+    input.viewports.insert(ViewportId::ROOT, viewport);
+    input
+}
+
+fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
+    let theme = picture.palette.theme();
+    let page = Rect::from_min_size(pos2(0.0, 0.0), size);
+    if !picture.transparent {
+        ui.painter().rect_filled(page, 0, picture.palette.paper());
+    }
+
+    let mut area = page.shrink(MARGIN);
+    if !picture.caption.is_empty() {
+        let caption = ui.painter().layout(
+            picture.caption.to_owned(),
+            Face::Micro.font(),
+            theme.text_3,
+            area.width(),
+        );
+        let top = area.bottom() - caption.size().y;
+        ui.painter()
+            .galley(pos2(area.left(), top), caption, theme.text_3);
+        area.max.y = top - CAPTION_GAP;
+    }
+    let mut inner = ui.new_child(UiBuilder::new().max_rect(area));
+    match picture.plot {
+        PicturePlot::Score(data) => {
+            score_plot_ui(&mut inner, data, Target::Picture);
+        }
+        PicturePlot::NextToken(data) => next_token_plot_ui(&mut inner, data, Target::Picture),
+        PicturePlot::Speed(data) => speed_plot_ui(&mut inner, data, Target::Picture),
+        PicturePlot::Xray(xray) => xray.draw(&mut inner),
+        PicturePlot::Texts(texts) => {
+            texts.draw(&mut inner);
+        }
+        PicturePlot::Trend(data) => {
+            trend_plot_ui(&mut inner, data, Target::Picture);
+        }
+        PicturePlot::Futures(data) => futures::picture::draw(&mut inner, data),
+        PicturePlot::Tree(tree) => {
+            branches::picture::draw(&mut inner, tree, picture.palette.paper());
+        }
+    }
+}

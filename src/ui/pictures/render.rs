@@ -1,0 +1,111 @@
+//! Renders pictures of several panes from their records.
+
+use super::{
+    Palette, Picture, PictureError, PicturePlot, TextsPicture, XrayPicture, caption, png,
+    step_caption, svg,
+};
+use crate::generation::Generation;
+use crate::plots::{NextTokenData, ScoreData, SpeedData, StepAt, TrendData};
+use crate::state::{
+    BranchTree, PictureFormat, PictureStyle, Plot, ScoreCap, ScoreMeasure, Tint, Trend,
+};
+
+/// Which picture to render, and how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct View {
+    pub plot: Plot,
+    /// What the bars of the score show, and its cap.
+    pub measure: ScoreMeasure,
+    pub cap: ScoreCap,
+    /// Whether the score shows all panes in one plot.
+    pub in_one: bool,
+    /// What the color behind a token shows.
+    pub tint: Tint,
+    /// The step whose candidates the next-token plot and the X-ray show.
+    pub step: Option<StepAt>,
+    pub palette: Palette,
+    pub style: PictureStyle,
+}
+
+/// Renders a picture of these panes as SVG, at its usual size. A pane's index determines its
+/// letter, so panes without text keep their place in the list. The X-ray shows the step as it was
+/// recorded.
+pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
+    let mut score = ScoreData::capped(panes, view.measure, view.cap);
+    score.in_one = view.in_one;
+    let speed = SpeedData::of(panes);
+    let texts = TextsPicture::of(panes, view.tint);
+    let step = view.step.and_then(|at| {
+        let generation = panes.get(at.pane).copied().flatten()?;
+        Some((at, generation))
+    });
+    let candidates =
+        step.and_then(|(at, generation)| NextTokenData::of(at.pane, generation, at.step));
+    let xray = step.and_then(|(at, generation)| {
+        let config = &generation.config;
+        XrayPicture::of_step(generation, at, &config.chain, config.seed)
+    });
+    let kind = match view.plot {
+        Plot::Trend(kind) => kind,
+        _ => Trend::Kept,
+    };
+    let trend = TrendData::of(panes, kind);
+    let plot = match (view.plot, &xray) {
+        (Plot::Score, _) => PicturePlot::Score(&score),
+        (Plot::Speed, _) => PicturePlot::Speed(&speed),
+        (Plot::Trend(_), _) => PicturePlot::Trend(&trend),
+        (Plot::Texts, _) => PicturePlot::Texts(&texts),
+        (Plot::Xray, Some(xray)) => PicturePlot::Xray(xray),
+        // Without a recorded step there is no X-ray, and nothing was set by hand. `tree_drawing`
+        // draws the tree.
+        (Plot::NextToken | Plot::Xray | Plot::ByHand | Plot::Tree, _) => {
+            PicturePlot::NextToken(candidates.as_ref())
+        }
+    };
+    // The picture of one step names only that pane's model, prompt and settings.
+    let caption = match (view.plot, step) {
+        (Plot::NextToken | Plot::Xray, Some((at, generation))) => step_caption(generation, at),
+        _ => caption(panes),
+    };
+    picture_of(plot, &caption, view)
+}
+
+/// Renders an X-ray as SVG.
+pub fn xray_drawing(xray: &XrayPicture, caption: &str, view: View) -> String {
+    picture_of(PicturePlot::Xray(xray), caption, view)
+}
+
+/// Renders the tree of texts as SVG.
+pub fn tree_drawing(tree: &BranchTree, panes: &[Option<&Generation>], view: View) -> String {
+    picture_of(PicturePlot::Tree(tree), &caption(panes), view)
+}
+
+fn picture_of(plot: PicturePlot<'_>, caption: &str, view: View) -> String {
+    svg(&Picture {
+        plot,
+        caption,
+        size: size(plot.usual_size(), view.style.width),
+        palette: view.palette,
+        transparent: view.style.transparent,
+    })
+}
+
+/// Returns the size of a picture that is this wide, with the usual proportions.
+fn size([width, height]: [f32; 2], wanted: Option<u16>) -> [f32; 2] {
+    match wanted.map(f32::from) {
+        Some(wanted) => [wanted, (height * wanted / width).round()],
+        None => [width, height],
+    }
+}
+
+/// Encodes an SVG drawing as the bytes of a file. The scale only affects a PNG.
+pub fn encode(
+    drawing: &str,
+    format: PictureFormat,
+    style: PictureStyle,
+) -> Result<Vec<u8>, PictureError> {
+    match format {
+        PictureFormat::Svg => Ok(drawing.as_bytes().to_vec()),
+        PictureFormat::Png => png(drawing, style.scale.into()),
+    }
+}

@@ -1,0 +1,160 @@
+//! The picture of the texts: side by side, tinted as in the window.
+
+use egui::{Align2, Rect, Ui, UiBuilder, Vec2, pos2, vec2};
+
+use super::{N_FRAMES, Palette, context, input};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{BADGE, legend, paint_badge};
+use crate::generation::{FinishReason, Generation};
+use crate::plots::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};
+use crate::state::Tint;
+use crate::ui::token_text::{TextEnd, TokenTextInput, paint_whole};
+
+/// The width of a text, and the gap between two, in points.
+const COLUMN: f32 = 272.0;
+const GAP: f32 = 28.0;
+
+/// The most texts in a row.
+const MAX_COLUMNS: usize = 4;
+
+/// The heights of a text's head and foot, and the gap between two rows of texts.
+const HEAD: f32 = 48.0;
+const FOOT: f32 = 24.0;
+const ROW_GAP: f32 = 20.0;
+
+/// The texts of a run, with the tint of their tokens.
+#[derive(Debug, Clone)]
+pub struct TextsPicture<'a> {
+    /// The panes that have a text, by index.
+    texts: Vec<(usize, &'a Generation)>,
+    tint: Tint,
+}
+
+impl<'a> TextsPicture<'a> {
+    /// Creates the picture of all panes that have a text.
+    pub fn of(panes: &[Option<&'a Generation>], tint: Tint) -> Self {
+        let texts = panes.iter().enumerate();
+        let texts = texts.filter_map(|(pane, generation)| Some((pane, (*generation)?)));
+        Self {
+            texts: texts.collect(),
+            tint,
+        }
+    }
+
+    fn n_columns(&self) -> usize {
+        self.texts.len().clamp(1, MAX_COLUMNS)
+    }
+
+    /// Returns the width of its drawing, in points.
+    pub(super) fn width(&self) -> f32 {
+        // The title and the legend need the width of two columns.
+        let n_columns = self.n_columns().max(2) as f32;
+        n_columns * (COLUMN + GAP) - GAP
+    }
+
+    /// Returns the height of its drawing, in points.
+    pub(super) fn height(&self, width: f32) -> f32 {
+        let ctx = context(Palette::Light);
+        let mut height = 0.0;
+        // A font that is loaded in the first frame is used in the next.
+        for _ in 0..N_FRAMES {
+            let mut output = ctx.run_ui(input(vec2(width, 1000.0)), |ui| {
+                let rect = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, 1000.0));
+                height = self.draw(&mut ui.new_child(UiBuilder::new().max_rect(rect)));
+            });
+            output.textures_delta.clear();
+        }
+        height
+    }
+
+    /// Draws it into the remaining space of `ui`. Returns its height.
+    pub(super) fn draw(&self, ui: &mut Ui) -> f32 {
+        let top = ui.cursor().top();
+        self.title_ui(ui);
+        let mut corner = ui.cursor().min;
+        let left = corner.x;
+        for row in self.texts.chunks(self.n_columns()) {
+            let mut row_height: f32 = 0.0;
+            for (pane, generation) in row {
+                let height = text_ui(ui, corner, (*pane, generation), self.tint);
+                row_height = row_height.max(height);
+                corner.x += COLUMN + GAP;
+            }
+            corner = pos2(left, corner.y + row_height + ROW_GAP);
+        }
+        corner.y - ROW_GAP - top
+    }
+
+    fn title_ui(&self, ui: &mut Ui) {
+        let right = ui.max_rect().right();
+        let subtitle = match self.tint {
+            Tint::None => String::new(),
+            Tint::Probability => "tint: probability of each token before the chain".to_owned(),
+            Tint::Rank => "tint: rank of each token before the chain".to_owned(),
+            Tint::Entropy => "tint: entropy before the chain, in bits".to_owned(),
+            Tint::Surprisal => "tint: surprise of each token before the chain, in bits".to_owned(),
+        };
+        let rest = title_ui(ui, "The texts", None, &[subtitle]);
+        let at = Rect::from_min_max(rest.min, pos2(right, rest.max.y));
+        let layout = egui::Layout::right_to_left(egui::Align::Center);
+        let mut legend_ui = ui.new_child(UiBuilder::new().max_rect(at).layout(layout));
+        legend(&mut legend_ui, self.tint);
+        ui.add_space(HEAD - TITLE_ROW - 12.0);
+    }
+}
+
+/// Draws a text below its name and settings. Returns the height of all.
+fn text_ui(
+    ui: &Ui,
+    corner: egui::Pos2,
+    (pane, generation): (usize, &Generation),
+    tint: Tint,
+) -> f32 {
+    let theme = Theme::of(ui);
+    let badge = Rect::from_min_size(corner, Vec2::splat(BADGE));
+    paint_badge(ui.painter(), theme, badge, pane);
+    let name = TextRun::new(&generation.name, Face::Strong, theme.text_1);
+    let at = pos2(badge.right() + 8.0, badge.center().y);
+    paint_text_within(ui, at, Align2::LEFT_CENTER, name, COLUMN - BADGE - 8.0);
+    let config = &generation.config;
+    let settings = format!("{}, seed {}", config.chain, config.seed);
+    let settings = TextRun::new(&settings, Face::Small, theme.text_3);
+    let at = pos2(corner.x, badge.bottom() + 12.0);
+    paint_text_within(ui, at, Align2::LEFT_CENTER, settings, COLUMN);
+
+    let input = TokenTextInput {
+        generation,
+        tint,
+        pinned: None,
+        same_step: None,
+        fork_step: None,
+        n_dimmed: 0,
+        looping: None,
+        what_ifs: None,
+        show_marks: false,
+        end: TextEnd::Plain,
+        has_cards: false,
+        can_branch: false,
+        pane_color: theme.pane(pane),
+    };
+    let text = pos2(corner.x, corner.y + HEAD);
+    let height = paint_whole(ui, text, COLUMN, input);
+    let foot = pos2(corner.x, text.y + height + FOOT / 2.0);
+    let foot_run = foot_words(generation);
+    let foot_run = TextRun::new(&foot_run, Face::Micro, theme.text_3);
+    paint_text(ui, foot, Align2::LEFT_CENTER, foot_run);
+    HEAD + height + FOOT
+}
+
+/// Says how the text ended and how long it is.
+fn foot_words(generation: &Generation) -> String {
+    let end = generation
+        .finish
+        .as_ref()
+        .map_or_else(|| "Still running".to_owned(), FinishReason::to_string);
+    match generation.steps.len() {
+        1 => format!("{end} · 1 token"),
+        n => format!("{end} · {n} tokens"),
+    }
+}
