@@ -10,6 +10,7 @@ use crate::analysis::{Metrics, TextScore};
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
+use crate::design::widgets::focus_ring;
 use crate::generation::formatting::{grouped, speed};
 use crate::generation::{FinishReason, Generation};
 use crate::state::{AppState, BranchCommand, Command, Pane, PaneStatus, WhatIfSummary, WhatIfs};
@@ -74,7 +75,7 @@ fn continue_ui(ui: &mut Ui) -> bool {
     let label = Face::Small.text("Continue").color(theme.text_1);
     let label = Label::new(label.underline()).selectable(false);
     let response = ui.add(label.sense(Sense::click()));
-    super::widgets::focus_ring(ui, &response, 4);
+    focus_ring(ui, &response, 4);
     let hint = "Go on where the text was interrupted, with the pane’s current settings";
     response.on_hover_text(hint).clicked()
 }
@@ -101,7 +102,7 @@ fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfSummary) -> bool {
             let label = Face::Small.text(&words.count).color(theme.changed);
             let label = Label::new(label).truncate().selectable(false);
             let response = ui.add(label.sense(Sense::click()));
-            super::widgets::focus_ring(ui, &response, 4);
+            focus_ring(ui, &response, 4);
             response.on_hover_text(&words.explanation).clicked()
         })
         .inner

@@ -13,7 +13,7 @@ use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{BADGE, Chip, badge, menu_item};
+use crate::design::widgets::{BADGE, Chip, badge, focus_ring, menu_item};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, PaneSettings};
 use crate::interop::tools::Tool;
@@ -111,7 +111,7 @@ fn name_ui(ui: &mut Ui, place: usize, pane: &mut Pane, max_width: f32) {
         .desired_width(width);
     let label = format!("Name of pane {}", pane_letter(place));
     let response = ui.add_sized(vec2(width, 28.0), edit).accessible_name(label);
-    super::widgets::focus_ring(ui, &response, 4);
+    focus_ring(ui, &response, 4);
     let response = if is_cut {
         // A field can't truncate its text with "…".
         let mut job =

@@ -7,7 +7,7 @@ use super::order_menu::sentences_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, Chip, legend, menu_item, small_legend};
+use crate::design::widgets::{Button, Chip, focus_ring, legend, menu_item, small_legend};
 use crate::state::{
     AppState, Command, DivergenceSummary, MAX_PANES, Tint, ViewChoices, divergence_reasons,
 };
@@ -119,7 +119,7 @@ fn sentence_ui(
     let text = Face::Small.text(sentence).color(color);
     let label = egui::Label::new(text).truncate().sense(sense);
     let response = ui.add(label);
-    super::widgets::focus_ring(ui, &response, 4);
+    focus_ring(ui, &response, 4);
     if !clickable {
         return false;
     }

@@ -6,7 +6,7 @@ use super::{ScoreData, score_plot_ui};
 use crate::design::style;
 use crate::generation::Generation;
 use crate::generation::testing::generation;
-use crate::plots::{PlotResponse, StepAt};
+use crate::plots::{PlotResponse, StepAt, Target};
 use crate::state::ScoreMeasure;
 
 /// Runs one frame for each list of events. Returns the response of the last frame.
