@@ -20,7 +20,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The hash of the script. The page's policy lets this script run and no other, even if something
 /// on the page were not escaped. A test compares it with the script.
-const SCRIPT_HASH: &str = "sha256-gPvVh/Yr1gBxlf+Xi//ciH13ahu5Z/XwSD7mBRgMMJY=";
+const SCRIPT_HASH: &str = "sha256-vICc6DKjen38bYH/qEzsq+niXsoF+IqhJvbu0tEqbxo=";
 
 /// A plot on the page, as SVG for either theme.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -414,6 +414,21 @@ mod tests {
         assert_eq!(page.matches("<img").count(), 2);
         assert!(!page.contains("onerror=\""), "{page}");
         assert!(page.contains("&lt;/script&gt;"));
+    }
+
+    #[test]
+    fn half_a_character_is_shown_as_its_bytes() {
+        let euro = "€".as_bytes();
+        let halves = [&euro[..2], &euro[2..]].map(|half| (Piece::text(half), 0.5));
+        let page = render(&[Some(&generation_of(&halves))], &[]);
+        for bytes in ["E2 82", "AC"] {
+            assert!(page.contains(&format!(">{bytes}</span>")), "{page}");
+            assert!(
+                page.contains(&format!("\"{bytes}\"")),
+                "in the card and the X-ray"
+            );
+        }
+        assert_eq!(page.matches(" y\" title=").count(), 2, "in their own style");
     }
 
     #[test]

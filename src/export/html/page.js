@@ -74,15 +74,25 @@
     card.style.top = top + scrollY + "px";
   };
 
+  // The tokens left, each as wide as it is probable, with a mark where the coin falls.
   const coinBar = (s) => {
     const line = node("div", "coin");
     const kept = s.rows.filter((row) => row.probs.at(-1) > 0);
     kept.sort((a, b) => b.probs.at(-1) - a.probs.at(-1));
+    let left = 0;
     for (const row of kept) {
-      const part = node("i", row.piece === s.piece ? "own" : "");
+      const own = row.piece === s.piece;
+      const part = node("i", own ? "own" : "");
+      part.style.left = (own ? 100 * s.below : left) + "%";
       part.style.width = row.probs.at(-1) + "%";
       part.title = word(row.piece) + " " + percent(row.probs.at(-1));
       line.append(part);
+      left += row.probs.at(-1);
+    }
+    if (s.coin >= 0) {
+      const mark = node("b");
+      mark.style.left = 100 * s.coin + "%";
+      line.append(mark);
     }
     return line;
   };
