@@ -61,6 +61,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "export",
             "generation",
             "interop",
+            "plots",
             "state",
             "ui",
             "worker",
@@ -78,6 +79,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "hub",
             "interop",
             "kernels",
+            "plots",
             "state",
             "ui",
             "worker",
@@ -130,6 +132,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("shlex", &["interop"]),
     ("sysinfo", &["engine"]),
     ("tempfile", &["export"]),
+    ("zip", &["export"]),
 ];
 
 /// Files that may contain `unsafe`, each with a justification in the file.

@@ -4,19 +4,27 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::export::{check_writable, write_atomically, write_folder};
+use crate::export::{
+    ExportFormat, check_writable, is_archive_name, render, write_archive, write_atomically,
+    write_folder,
+};
 use crate::generation::Generation;
 use crate::state::{MAX_PANES, PictureStyle};
 use crate::ui::run_folder;
 
-/// Writes the run to a folder in every format, with its plots: all files or none. Creates the
-/// folder if it is missing.
-pub(super) fn export_run(folder: &Path, generations: &[&Generation]) -> Result<(), String> {
-    create_folder(folder)?;
+/// Writes the run in every format, with its plots, to a folder or to an archive whose name ends in
+/// `.zip`: all files or none. Creates the folder if it is missing.
+pub(super) fn export_run(path: &Path, generations: &[&Generation]) -> Result<(), String> {
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
-    let files = run_folder::files(&panes, PictureStyle::default())?;
-    write_folder(folder, &files)
-        .map_err(|error| format!("could not export the run: {error}\n{}", folder.display()))
+    let run = render(ExportFormat::Json, generations);
+    let files = run_folder::files(&panes, run, PictureStyle::default())?;
+    let written = if is_archive_name(path) {
+        write_archive(path, &files)
+    } else {
+        create_folder(path)?;
+        write_folder(path, &files)
+    };
+    written.map_err(|error| format!("could not export the run: {error}\n{}", path.display()))
 }
 
 /// Returns the file that `--json` names, or `None` if the JSON goes to standard output.
@@ -30,17 +38,20 @@ fn create_folder(folder: &Path) -> Result<(), String> {
         .map_err(|error| format!("could not create the folder: {error}\n{}", folder.display()))
 }
 
-/// Creates the folder if it is missing. Fails if the files of a run of this many panes could not be
-/// written to it. Writes nothing.
-pub(super) fn prepare_folder(folder: &Path, n_panes: usize) -> Result<(), String> {
+/// Fails if a run of this many panes could not be exported to this folder or archive. Creates the
+/// folder if it is missing, and writes nothing else.
+pub(super) fn prepare_export(path: &Path, n_panes: usize) -> Result<(), String> {
     if n_panes > MAX_PANES {
         return Err(format!(
             "plots can show at most {MAX_PANES} panes, but {n_panes} were given"
         ));
     }
-    create_folder(folder)?;
+    if is_archive_name(path) {
+        return check_file(path);
+    }
+    create_folder(path)?;
     let mut contents = run_folder::contents().into_iter();
-    contents.try_for_each(|(name, _)| check_file(&folder.join(name)))
+    contents.try_for_each(|(name, _)| check_file(&path.join(name)))
 }
 
 /// Writes a file atomically.

@@ -9,7 +9,7 @@ use super::compare;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::files::{check_file, export_run, json_file, prepare_folder, write_file};
+use super::files::{check_file, export_run, json_file, prepare_export, write_file};
 use super::interrupt::Interrupt;
 use super::model::ModelArgument;
 use super::pane_run::{Console, Pane, Task, run_panes};
@@ -78,8 +78,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Export the run to this folder in every format, with all plots, the X-ray and the tinted
-    /// texts as SVG and PNG: the same files as Everything in the window's Export menu
+    /// Export the run to this folder, or to an archive if the name ends in .zip, in every format,
+    /// with all plots, the X-ray and the tinted texts as SVG and PNG: the same files as Everything
+    /// in the window's Export menu
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
 
@@ -158,8 +159,8 @@ impl Arguments {
 
     /// Fails early if the output files can't be written, before the model is loaded.
     fn check_output_paths(&self) -> Result<(), String> {
-        if let Some(folder) = &self.export {
-            prepare_folder(folder, self.panes.len())?;
+        if let Some(path) = &self.export {
+            prepare_export(path, self.panes.len())?;
         }
         self.json_file().map_or(Ok(()), check_file)
     }
@@ -205,8 +206,8 @@ impl Arguments {
             if let Some(path) = self.json_file() {
                 succeeded &= report_error(&write_file(path, &json()));
             }
-            if let Some(folder) = &self.export {
-                succeeded &= report_error(&export_run(folder, generations));
+            if let Some(path) = &self.export {
+                succeeded &= report_error(&export_run(path, generations));
             }
         }
         printed.and(if succeeded {

@@ -10,7 +10,7 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::files::{check_file, export_run, json_file, prepare_folder, write_file};
+use super::files::{check_file, export_run, json_file, prepare_export, write_file};
 use super::generate::{is_aborted, report_error, report_failures, text_from};
 use super::interrupt::Interrupt;
 use super::model::ModelArgument;
@@ -52,7 +52,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Export the scored text to this folder in every format, with its plots
+    /// Export the scored text to this folder, or to an archive if the name ends in .zip, in every
+    /// format, with its plots
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
 }
@@ -113,8 +114,8 @@ impl Arguments {
 
     /// Fails early if the output files can't be written, before the model is loaded.
     fn check_output_paths(&self) -> Result<(), String> {
-        if let Some(folder) = &self.export {
-            prepare_folder(folder, self.panes.len())?;
+        if let Some(path) = &self.export {
+            prepare_export(path, self.panes.len())?;
         }
         json_file(self.json.as_deref()).map_or(Ok(()), check_file)
     }
@@ -150,8 +151,8 @@ impl Arguments {
         if let Some(path) = json_file {
             succeeded &= report_error(&write_file(path, &render(ExportFormat::Json, texts)));
         }
-        if let Some(folder) = &self.export {
-            succeeded &= report_error(&export_run(folder, texts));
+        if let Some(path) = &self.export {
+            succeeded &= report_error(&export_run(path, texts));
         }
         printed.and(if succeeded {
             Ok(())

@@ -3,6 +3,7 @@
 //!
 //! Pure functions, and two that touch files. This module knows nothing about windows or engines.
 
+mod archive;
 mod csv;
 mod file;
 mod folder;
@@ -18,6 +19,7 @@ mod runs;
 mod session_file;
 mod text;
 
+pub use self::archive::{is_archive_name, write_archive};
 pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
 pub use self::folder::write_folder;
 pub use self::futures::{PaneFutures, render_futures};

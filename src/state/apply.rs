@@ -379,7 +379,7 @@ impl AppState {
     fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {
         let purpose = PathPurpose::Save(document);
         let (title, safe) = match document {
-            Document::Run(_) | Document::Everything => {
+            Document::Run(_) | Document::Everything | Document::Archive => {
                 ("The run was not saved", "Your texts are safe")
             }
             Document::Picture(..) => ("The picture was not saved", "Your texts are safe"),

@@ -217,6 +217,8 @@ pub enum Document {
     Run(ExportFormat),
     /// The chosen panes in every format with every plot, as a folder.
     Everything,
+    /// The same files as one archive.
+    Archive,
     Picture(Plot, PictureFormat),
     /// The futures on screen.
     Futures(FuturesFormat),
@@ -229,7 +231,7 @@ impl Document {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Run(_) => "the run",
-            Self::Everything => "everything",
+            Self::Everything | Self::Archive => "everything",
             Self::Picture(..) => "the picture",
             Self::Futures(_) => "the futures",
             Self::Presets => "the presets",
@@ -242,6 +244,7 @@ impl Document {
             Self::Run(ExportFormat::Json) => "run.quartet.json".to_owned(),
             Self::Run(format) => format!("quartet.{}", format.extension()),
             Self::Everything => "quartet-run".to_owned(),
+            Self::Archive => "quartet-run.zip".to_owned(),
             Self::Picture(plot, format) => {
                 let plot = plot.name().to_lowercase().replace(' ', "-");
                 format!("quartet-{plot}.{}", format.extension())

@@ -1,9 +1,33 @@
-//! What an export of everything contains: which panes, and whether its preview is shown.
+//! What an export contains: how a run file is written, which panes an export of everything takes,
+//! and whether its preview is shown.
 
 use std::collections::BTreeSet;
 
-use super::{AppState, Effect, PaneId};
-use crate::generation::Generation;
+use serde::{Deserialize, Serialize};
+
+use super::{AppState, Effect, PaneId, RunTexts};
+use crate::export::json::Form;
+use crate::generation::{ByteSize, Generation};
+
+/// How the window writes run files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunFileStyle {
+    /// Whether the file is indented, for people.
+    pub indented: bool,
+    /// Whether the file keeps what the steps record below their most likely tokens.
+    pub all_probabilities: bool,
+}
+
+impl RunFileStyle {
+    /// Returns how the file is written.
+    pub const fn form(self) -> Form {
+        Form {
+            pretty: self.indented,
+            detail: self.all_probabilities,
+        }
+    }
+}
 
 /// The choices of the export dialog.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,6 +45,22 @@ impl AppState {
         Vec::new()
     }
 
+    /// Returns the texts of the run file that is exported with everything.
+    pub fn run_texts_to_export(&self) -> RunTexts {
+        self.run_texts().without(&self.export.left_out)
+    }
+
+    /// Says what a file with all probabilities costs: "adds 26 MB". `None` if the texts record only
+    /// their most likely tokens.
+    pub fn all_probabilities_words(&self) -> Option<String> {
+        let texts = self.generations().into_iter().flatten();
+        let steps = texts.flat_map(|text| &text.steps);
+        let n_bytes: usize = steps.map(|step| step.trace.raw.detail.n_bytes()).sum();
+        // Base64 takes four characters for three bytes.
+        let n_written = n_bytes as u64 * 4 / 3;
+        (n_bytes > 0).then(|| format!("adds {}", ByteSize(n_written)))
+    }
+
     /// Returns the text of each pane that is exported with everything; a pane that is left out
     /// keeps its place, and so the others their letters.
     pub fn generations_to_export(&self) -> Vec<Option<&Generation>> {
@@ -36,9 +76,10 @@ impl AppState {
 
 #[cfg(test)]
 mod tests {
-    use crate::state::tests::{ready, written};
-    use crate::state::{Command, PathPurpose};
-    use crate::state::{Document, Effect};
+    use crate::decoding::Detail;
+    use crate::export::json::RunHeader;
+    use crate::state::tests::{branched, ready, written};
+    use crate::state::{Command, Document, Effect, PaneStatus, PathPurpose};
 
     #[test]
     fn a_pane_that_is_left_out_keeps_its_place() {
@@ -48,6 +89,36 @@ mod tests {
         let texts = state.generations_to_export();
         let present: Vec<bool> = texts.iter().map(Option::is_some).collect();
         assert_eq!(present, [true, false, true, true]);
+    }
+
+    #[test]
+    fn the_run_file_has_the_branches_of_the_chosen_panes() {
+        let mut state = branched();
+        let all = state.run_texts_to_export().into_run(RunHeader::default());
+        assert!(!all.branches.is_empty());
+        assert_eq!(all.panes.len(), state.generations_to_export().len());
+        let home = all.branches[0].pane.unwrap();
+        let left_out = state.panes[home].id;
+        state.export.left_out.insert(left_out);
+        let some = state.run_texts_to_export().into_run(RunHeader::default());
+        assert_eq!(some.panes.len(), all.panes.len() - 1);
+        let stay = all
+            .branches
+            .iter()
+            .filter(|branch| branch.pane != Some(home));
+        assert_eq!(some.branches.len(), stay.count());
+    }
+
+    #[test]
+    fn all_probabilities_cost_what_the_steps_record() {
+        let mut state = written();
+        assert_eq!(state.all_probabilities_words(), None);
+        if let PaneStatus::Finished(text) = &mut state.panes[0].status {
+            let trace = std::sync::Arc::make_mut(&mut text.steps[0].trace);
+            trace.raw.detail = Detail::Whole(vec![0.0; 75_000].into());
+        }
+        let words = state.all_probabilities_words().unwrap();
+        assert_eq!(words, "adds 400 kB");
     }
 
     #[test]

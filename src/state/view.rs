@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PaneId, PictureTarget, PictureTheme};
+use super::{PaneId, PictureTarget, PictureTheme, RunFileStyle};
 use crate::analysis::{Prices, TokenScale};
 use crate::generation::Step;
 
@@ -391,4 +391,6 @@ pub struct ViewChoices {
     /// The colors and the format of exported pictures.
     pub picture_theme: PictureTheme,
     pub picture_target: PictureTarget,
+    /// How run files are written.
+    pub run_file: RunFileStyle,
 }

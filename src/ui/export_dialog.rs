@@ -2,6 +2,7 @@
 
 use egui::{Id, Modal, ScrollArea, Ui};
 
+use super::run_file_style::run_file_style_ui;
 use super::run_folder;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -25,10 +26,15 @@ pub(super) fn export_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
         ui.label(Face::Title.text("Export everything").color(theme.text_1));
         panes_ui(ui, state);
         ui.add_space(4.0);
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 20.0;
+            run_file_style_ui(ui, state);
+        });
+        ui.add_space(4.0);
         files_ui(ui, state.generations().iter().flatten().count());
         hint_ui(
             ui,
-            "The files are written together: all of them or none. Other files in the folder stay.",
+            "The files are written together: all of them or none. Other files in a folder stay.",
         );
         ui.add_space(4.0);
         buttons_ui(ui, state, commands);
@@ -71,7 +77,7 @@ fn files_ui(ui: &mut Ui, n_panes: usize) {
     ui.label(Face::SmallMedium.text(title).color(theme.text_2));
     // Eight panes and all buttons fit a window 600 points high.
     let window_height = ui.ctx().content_rect().height();
-    let max_height = (window_height - 36.0 * n_panes as f32 - 230.0).clamp(90.0, 520.0);
+    let max_height = (window_height - 36.0 * n_panes as f32 - 262.0).clamp(90.0, 520.0);
     let area = ScrollArea::vertical()
         .max_height(max_height)
         .auto_shrink([false, true]);
@@ -93,13 +99,20 @@ fn files_ui(ui: &mut Ui, n_panes: usize) {
 fn buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let has_text = state.generations_to_export().iter().any(Option::is_some);
     ui.horizontal(|ui| {
-        let button = Button::new("Choose a folder…").primary();
-        let button = ui.add_enabled(has_text, button);
-        let button = button.on_disabled_hover_text("Choose at least one pane");
-        if button.clicked() {
-            commands.push(Command::ShowExport(false));
-            let purpose = PathPurpose::Save(Document::Everything);
-            commands.push(Command::AskPath(purpose));
+        let buttons = [
+            (
+                Button::new("Choose a folder…").primary(),
+                Document::Everything,
+            ),
+            (Button::new("Save as .zip…"), Document::Archive),
+        ];
+        for (button, document) in buttons {
+            let button = ui.add_enabled(has_text, button);
+            let button = button.on_disabled_hover_text("Choose at least one pane");
+            if button.clicked() {
+                commands.push(Command::ShowExport(false));
+                commands.push(Command::AskPath(PathPurpose::Save(document)));
+            }
         }
         if ui.add(Button::new("Cancel")).clicked() {
             commands.push(Command::ShowExport(false));

@@ -109,15 +109,16 @@ pub fn contents() -> Vec<(String, &'static str)> {
     runs.chain(plots).collect()
 }
 
-/// Renders the files, by name. A pane's index determines its letter.
+/// Renders the files, by name. A pane's index determines its letter. `run` is the run file.
 pub fn files(
     panes: &[Option<&Generation>],
+    run: Vec<u8>,
     style: PictureStyle,
 ) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let mut files: Vec<(String, Vec<u8>)> = ExportFormat::ALL
-        .into_iter()
-        .map(|format| (run_name(format), render_run(format, panes)))
-        .collect();
+    let mut files = vec![(run_name(ExportFormat::Json), run)];
+    let others = ExportFormat::ALL.into_iter();
+    let others = others.filter(|format| *format != ExportFormat::Json);
+    files.extend(others.map(|format| (run_name(format), render_run(format, panes))));
     for plot in &PLOTS {
         let drawing = drawing(panes, plot.view(panes, Palette::Light, style));
         for format in PictureFormat::ALL {
@@ -211,7 +212,8 @@ mod tests {
     #[test]
     fn the_folder_holds_what_its_contents_say() {
         let text = generation(&[(" a", 0.5), (" fox", 0.25)]);
-        let written = files(&[None, Some(&text)], PictureStyle::default()).unwrap();
+        let style = PictureStyle::default();
+        let written = files(&[None, Some(&text)], b"{}".to_vec(), style).unwrap();
         let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
         let listed = contents();
         let listed: Vec<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();

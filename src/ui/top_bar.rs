@@ -5,7 +5,8 @@ use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use super::dock::tab_ui;
 use super::layout::Breakpoint;
 use super::models::count_words;
-use super::picture_menu::{PICTURE_MENU_WIDTH, picture_items_ui};
+use super::picture_menu::{PICTURE_MENU_WIDTH, picture_items_ui, pictures};
+use super::run_file_style::run_file_style_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
@@ -15,6 +16,9 @@ use crate::state::{
     AppState, Command, Document, ModelStatus, ModelsCommand, Page, PathPurpose, RunCommand,
     ThemeChoice,
 };
+
+/// The width of the menu with the choices for run files, in points.
+const JSON_MENU_WIDTH: f32 = 280.0;
 
 /// Draws the top bar.
 pub(super) fn top_bar_ui(
@@ -179,10 +183,21 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
                 "plots and texts",
                 PICTURE_MENU_WIDTH,
                 |ui| {
-                    picture_items_ui(ui, has_text, &mut state.view, commands);
+                    let pictures = pictures(state);
+                    picture_items_ui(ui, &pictures, &mut state.view, commands);
                 },
             );
-            if menu_item(ui, "Everything…", "a folder with all of these", false).clicked() {
+            let hint = if state.view.run_file.indented {
+                "indented"
+            } else {
+                "compact"
+            };
+            submenu(ui, "JSON options", hint, JSON_MENU_WIDTH, |ui| {
+                ui.add_space(4.0);
+                run_file_style_ui(ui, state);
+                ui.add_space(4.0);
+            });
+            if menu_item(ui, "Everything…", "a folder or an archive", false).clicked() {
                 commands.push(Command::ShowExport(true));
                 ui.close();
             }

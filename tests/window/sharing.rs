@@ -141,6 +141,22 @@ fn everything_is_exported_to_a_folder_without_the_panes_that_are_left_out() {
 }
 
 #[test]
+fn everything_is_saved_as_an_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.zip");
+    let mut window = written();
+    press(&mut window, "Export");
+    press(&mut window, "Everything…");
+    window.run_steps(8);
+    press(&mut window, "Save as .zip…");
+    crate::writing::type_path(&mut window, &path);
+    wait(&mut window, "the archive", |_| path.exists());
+    let archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
+    assert_eq!(archive.len(), run_folder::contents().len());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
 fn a_text_is_opened_from_a_file_and_an_unreadable_one_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fable.txt");

@@ -1,5 +1,7 @@
 //! The texts of a run, handed over to be saved.
 
+use std::collections::BTreeSet;
+
 use super::{KeptText, KeptTexts};
 use crate::export::json::{Branch, RunFile, RunHeader};
 use crate::generation::{Generation, GenerationId, Lineage};
@@ -38,6 +40,13 @@ impl RunTexts {
             kept: kept.cloned().collect(),
             panes,
         }
+    }
+
+    /// Leaves out the texts that these panes showed last.
+    pub(in crate::state) fn without(mut self, left_out: &BTreeSet<PaneId>) -> Self {
+        self.panes.retain(|(pane, _)| !left_out.contains(pane));
+        self.kept.retain(|kept| !left_out.contains(&kept.home));
+        self
     }
 
     /// Returns the positions of the panes that have a text.
