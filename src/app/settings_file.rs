@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::autosave::Crashed;
 use crate::export;
 use crate::state::Settings;
 
@@ -69,26 +68,6 @@ pub(super) fn load(folder: PathBuf, legacy: Option<String>) -> LoadedSettings {
             saved: restored.settings.clone(),
         }),
         settings: restored.settings,
-    }
-}
-
-/// Puts the prompt and the panes of a session that crashed in place of those that were saved
-/// before.
-pub(super) fn with_session(
-    settings: Settings,
-    crashed: Option<&Result<Crashed, String>>,
-) -> Settings {
-    let Some(Ok(Crashed { settings: last, .. })) = crashed else {
-        return settings;
-    };
-    Settings {
-        prompt: last.prompt.clone(),
-        prompt_mode: last.prompt_mode,
-        system: last.system.clone(),
-        panes: last.panes.clone(),
-        limits: last.limits.clone(),
-        seed: last.seed,
-        ..settings
     }
 }
 

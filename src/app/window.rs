@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui;
 
-use super::autosave::{Autosave, Crashed};
+use super::autosave::{Autosave, Crashed, SetAside, Unrestored};
 use super::copy_picture::Copies;
 use super::dialogs::{self, Dialogs};
 use super::runs::{self, RunFolder, TextsToKeep};
@@ -69,17 +69,9 @@ pub fn run(model: Option<PathBuf>, run: Option<PathBuf>) -> eframe::Result {
                 .map(|folder| settings_file::load(folder, legacy))
                 .unwrap_or_default();
             let start = |wake: Wake| Worker::start(wake);
-            let sessions = eframe::storage_dir(APP_NAME).map(|folder| folder.join("sessions"));
-            let (autosave, crashed) = sessions.map(Autosave::open).unwrap_or_default();
-            let mut app = App::new(
-                &cc.egui_ctx,
-                settings_file::with_session(loaded.settings, crashed.as_ref()),
-                source,
-                Dialogs::Native,
-                start,
-            );
+            let settings = loaded.settings;
+            let mut app = App::new(&cc.egui_ctx, settings, source, Dialogs::Native, start);
             app.settings_file = loaded.file;
-            app.save_session_with(autosave, crashed);
             if !loaded.lost.is_empty() {
                 app.state.report_lost_settings(&loaded.lost);
             }
@@ -87,6 +79,7 @@ pub fn run(model: Option<PathBuf>, run: Option<PathBuf>) -> eframe::Result {
                 app.state.report_unsaved_settings(&error);
             }
             if let Some(folder) = eframe::storage_dir(APP_NAME) {
+                app.keep_sessions_in(&cc.egui_ctx, folder.join("sessions"));
                 app.keep_runs_in(folder.join("runs"));
             }
             if let Some(path) = run {
@@ -174,17 +167,26 @@ impl App {
         self.runs = RunFolder::open(folder);
     }
 
-    /// Saves what is on screen as it changes, after showing what a crash left behind.
-    pub(super) fn save_session_with(
-        &mut self,
-        autosave: Autosave,
-        crashed: Option<Result<Crashed, String>>,
-    ) {
+    /// Saves what is on screen in this folder as it changes, after showing what a crash left there.
+    pub fn keep_sessions_in(&mut self, ctx: &egui::Context, folder: PathBuf) {
+        let (autosave, crashed) = Autosave::open(folder);
         self.autosave = autosave;
-        match crashed {
-            Some(Ok(crashed)) => self.state.restore_session(crashed.run, &crashed.places),
-            Some(Err(error)) => self.state.report_unrestored_session(&error),
-            None => {}
+        let effects = match crashed {
+            Some(Ok(Crashed {
+                settings,
+                places,
+                run,
+            })) => self.state.restore_session(settings, run, &places),
+            Some(Err(SetAside { reason, path })) => match reason {
+                Unrestored::Unreadable(error) => {
+                    self.state.report_unreadable_session(&error, &path)
+                }
+                Unrestored::CrashedAgain => self.state.offer_session(path),
+            },
+            None => Vec::new(),
+        };
+        for effect in effects {
+            self.run_effect(ctx, None, effect);
         }
         self.autosave.begin(&self.state);
     }
@@ -336,7 +338,9 @@ impl eframe::App for App {
                 self.run_effect(ui.ctx(), Some(&*frame), effect);
             }
         }
-        self.autosave.update(ui.ctx(), &self.state);
+        if let Some(error) = self.autosave.update(ui.ctx(), &self.state) {
+            self.state.report_unsaved_session(&error);
+        }
     }
 
     fn save(&mut self, _storage: &mut dyn eframe::Storage) {

@@ -9,7 +9,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
 use super::json::{self, Form, ParseError, RunFile};
-use super::write_atomically;
+use super::{SessionFile, write_atomically};
 use crate::generation::ByteSize;
 
 /// The largest run file to open. Four texts of 2,000 tokens with all their evidence take 20 MB.
@@ -45,9 +45,14 @@ pub enum RunFileError {
     Invalid(#[from] ParseError),
 }
 
-/// Reads a run file, compressed or not.
+/// Reads a run file, compressed or not, or the texts of a saved session.
 pub fn read_run(path: &Path) -> Result<RunFile, RunFileError> {
-    Ok(json::read(&read_text(path)?)?)
+    let text = read_text(path)?;
+    Ok(if SessionFile::is_one(&text) {
+        SessionFile::parse(&text)?.run
+    } else {
+        json::read(&text)?
+    })
 }
 
 /// Reads the text of a run file, uncompressed.

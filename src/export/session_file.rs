@@ -7,6 +7,9 @@ use super::json::{self, Form, ParseError, RunFile};
 /// The version of the first line.
 const VERSION: u32 = 1;
 
+/// How every such file begins, and no run file does.
+const BEGINNING: &[u8] = br#"{"session_version":"#;
+
 /// What was on screen.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionFile {
@@ -38,6 +41,11 @@ impl SessionFile {
         bytes.push(b'\n');
         bytes.extend(json::write_run(&self.run, Form::default()));
         bytes
+    }
+
+    /// Whether this is the content of such a file.
+    pub fn is_one(bytes: &[u8]) -> bool {
+        bytes.starts_with(BEGINNING)
     }
 
     /// Reads a file.

@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::{
-    BranchDialog, BranchTree, ByHand, ComparedPair, Effect, ExportChoice, Futures, HandDraws,
-    History, HistoryLimits, HubState, MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Pace,
-    Page, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, Settings,
-    Verification, ViewChoices,
+    BranchDialog, BranchTree, ByHand, ComparedPair, Effect, ExportChoice, FormatTrial, Futures,
+    HandDraws, History, HistoryLimits, HubState, MAX_PANES, ModelStatus, Models, Notice, OpenedRun,
+    Pace, Page, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog,
+    Settings, Verification, ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
 use crate::generation::formatting::pane_letter;
-use crate::generation::{Generation, GenerationConfig, Limits, Step, in_sentence};
+use crate::generation::{Generation, GenerationConfig, Limits, PaneSettings, Step, in_sentence};
 use crate::interop::presets::OwnPreset;
 use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::comparison::Comparison;
@@ -77,6 +77,8 @@ pub struct AppState {
     pub opened: Option<OpenedRun>,
     /// The repetition of the opened run.
     pub verification: Option<Verification>,
+    /// The number formats in which it is repeated, if not those that the user chose.
+    pub(super) format_trial: Option<FormatTrial>,
     /// Counts the runs, so that a run that goes on replaces itself in the history.
     pub(super) run_number: u64,
     /// The pinned token.
@@ -150,6 +152,7 @@ impl AppState {
             history_limits: settings.history,
             opened: None,
             verification: None,
+            format_trial: None,
             run_number: 0,
             pin: None,
             presets: settings.presets,
@@ -176,16 +179,21 @@ impl AppState {
             repetition: None,
             last_id: 0,
         };
-        for settings in settings.panes.into_iter().take(MAX_PANES) {
-            let id = state.next_pane_id();
-            state.panes.push(Pane::new(id, settings));
-        }
+        state.add_panes(settings.panes);
         state.undo = Undo::new(state.snapshot());
         let mut effects: Vec<Effect> = state.compute_request().into_iter().collect();
         effects.extend(state.cache_limit_request());
         effects.extend(state.pace_request());
         effects.extend(state.open_first(model_source));
         (state, effects)
+    }
+
+    /// Adds a pane for each of these settings, as long as there is room.
+    pub(super) fn add_panes(&mut self, settings: Vec<PaneSettings>) {
+        for settings in settings.into_iter().take(MAX_PANES) {
+            let id = self.next_pane_id();
+            self.panes.push(Pane::new(id, settings));
+        }
     }
 
     /// Returns everything that persists across restarts.

@@ -1,7 +1,12 @@
 //! What is on screen, so that it can be restored after a crash.
 
+use std::path::{Path, PathBuf};
+
 use super::branches::RunTexts;
-use super::{AppState, Notice, Pane, PaneId, PaneStatus, Settings};
+use super::panes::undo::Undo;
+use super::{
+    AppState, Command, Effect, Notice, Pane, PaneId, PaneStatus, RunCommand, Settings, capitalize,
+};
 use crate::export::json::RunFile;
 use crate::generation::{FinishReason, GenerationId};
 
@@ -47,9 +52,22 @@ impl AppState {
         }
     }
 
-    /// Shows the texts of a session that ended in a crash, in the panes at these places. Texts that
-    /// were being generated are stopped, and can be continued.
-    pub fn restore_session(&mut self, run: RunFile, places: &[usize]) {
+    /// Shows a session that ended in a crash: its prompt, its panes, and its texts in the panes at
+    /// these places. Texts that were being generated are stopped, and can be continued.
+    pub fn restore_session(
+        &mut self,
+        settings: Settings,
+        run: RunFile,
+        places: &[usize],
+    ) -> Vec<Effect> {
+        self.prompt = settings.prompt;
+        self.prompt_mode = settings.prompt_mode;
+        self.system = settings.system;
+        self.limits = settings.limits;
+        self.seed = settings.seed;
+        self.panes.clear();
+        self.add_panes(settings.panes);
+        self.undo = Undo::new(self.snapshot());
         let mut restored: Vec<PaneId> = Vec::new();
         for (mut text, place) in run.panes.into_iter().zip(places) {
             text.finish.get_or_insert(FinishReason::Cancelled);
@@ -61,12 +79,36 @@ impl AppState {
         self.adopt_texts(&restored, run.branches);
         self.run_number += 1;
         self.notify(Notice::done("Restored what was on screen"));
+        self.tokenize_prompt()
     }
 
-    /// Reports that a session could not be restored, and where its file is.
-    pub fn report_unrestored_session(&mut self, error: &str) {
+    /// Reports that a session could not be read, and where its file is now.
+    pub fn report_unreadable_session(&mut self, error: &str, path: &Path) -> Vec<Effect> {
         let title = "What was on screen could not be restored";
-        self.notify(Notice::error(title, error));
+        let body = format!("{error}\n{}", path.display());
+        self.notify(Notice::error(title, body))
+    }
+
+    /// Reports that a session was not restored, because that crashed the last window, and offers to
+    /// open its texts.
+    pub fn offer_session(&mut self, path: PathBuf) -> Vec<Effect> {
+        let title = "What was on screen was not restored";
+        let body = format!(
+            "Quartet stopped the last time it did so. The texts are kept.\n{}",
+            path.display()
+        );
+        let open = Command::Run(RunCommand::Open(path));
+        self.notify(Notice::error(title, body).with_action("Open them", open))
+    }
+
+    /// Reports that what is on screen would not survive a crash now.
+    pub fn report_unsaved_session(&mut self, error: &str) {
+        let title = "What is on screen can’t be saved for a restart";
+        let body = format!("{error}. Quartet goes on, and tries again.");
+        self.notify(Notice {
+            body: capitalize(&body),
+            ..Notice::hint(title)
+        });
     }
 }
 

@@ -10,6 +10,7 @@ mod chat;
 mod layout;
 mod pictures;
 mod presets;
+mod restored;
 mod runs;
 #[path = "../scripted/mod.rs"]
 mod scripted;

@@ -1,0 +1,104 @@
+//! A window that starts after a crash.
+
+use std::path::{Path, PathBuf};
+
+use egui_kittest::kittest::Queryable as _;
+use quartet::app::{App, Dialogs};
+use quartet::decoding::TokenId;
+use quartet::export::SessionFile;
+use quartet::generation::{EndOfText, FinishReason};
+use quartet::state::{AppState, Pace, Settings};
+use quartet::worker::{ModelSource, Worker};
+
+use crate::scripted::ScriptedLm;
+use crate::{DEFAULT_SIZE, Window, generate, is_done, is_ready, press, settings, wait};
+
+/// How many tokens the crash leaves of each text at least.
+const N_BEFORE: usize = 3;
+
+/// Opens a window that keeps its session in this folder.
+fn open(settings: Settings, folder: PathBuf) -> Window {
+    egui_kittest::Harness::builder()
+        .with_size(DEFAULT_SIZE)
+        .with_theme(egui::Theme::Dark)
+        .allow_missing_glyphs()
+        .build_eframe(move |cc| {
+            let babbling = || ScriptedLm::babbling(512).into_loaded();
+            let start = move |wake| Worker::with_loader(move |_, _| babbling().map(Some), wake);
+            let source = ModelSource::Embedded;
+            let mut app = App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start);
+            app.keep_sessions_in(&cc.egui_ctx, folder);
+            app
+        })
+}
+
+fn long(pace: Pace) -> Settings {
+    let mut settings = settings(40);
+    settings.limits.end_of_text = EndOfText::Ignored;
+    Settings { pace, ..settings }
+}
+
+fn tokens(state: &AppState) -> Vec<Vec<TokenId>> {
+    let texts = state.generations().into_iter().flatten();
+    texts
+        .map(|text| text.steps.iter().map(|step| step.token).collect())
+        .collect()
+}
+
+/// Copies the session that a window has saved in this folder, once it has some tokens.
+fn copy_session(window: &mut Window, from: &Path, to: &Path) {
+    let saved = || {
+        let entries = std::fs::read_dir(from).ok()?.flatten();
+        let mut paths = entries.map(|entry| entry.path());
+        let path = paths.find(|path| path.extension().is_some_and(|kind| kind == "session"))?;
+        let bytes = std::fs::read(&path).ok()?;
+        let session = SessionFile::parse(&bytes).ok()?;
+        let panes = &session.run.panes;
+        let has_enough = panes.len() == 4 && panes.iter().all(|text| text.steps.len() >= N_BEFORE);
+        has_enough.then(|| (path, bytes))
+    };
+    wait(window, "the saved session", |_| saved().is_some());
+    let (path, bytes) = saved().unwrap();
+    std::fs::write(to.join(path.file_name().unwrap()), bytes).unwrap();
+}
+
+#[test]
+fn texts_continued_after_a_crash_equal_uninterrupted_ones() {
+    let home = tempfile::tempdir().unwrap();
+    let [unharmed, crashed, restored] = ["a", "b", "c"].map(|name| home.path().join(name));
+    std::fs::create_dir(&restored).unwrap();
+    let mut window = open(long(Pace::FullSpeed), unharmed);
+    generate(&mut window);
+    let whole = tokens(window.state().state());
+
+    let mut window = open(long(Pace::Slow), crashed.clone());
+    wait(&mut window, "the model", is_ready);
+    press(&mut window, "Generate");
+    copy_session(&mut window, &crashed, &restored);
+    drop(window);
+
+    let mut window = open(Settings::default(), restored.clone());
+    window.get_by_label("Restored what was on screen");
+    let begun = tokens(window.state().state());
+    for (begun, whole) in begun.iter().zip(&whole) {
+        assert!((N_BEFORE..whole.len()).contains(&begun.len()));
+        assert!(whole.starts_with(begun));
+    }
+    let texts = window.state().state().generations();
+    for text in texts.into_iter().flatten() {
+        assert_eq!(text.finish, Some(FinishReason::Cancelled));
+    }
+    wait(&mut window, "the model", is_ready);
+    for n_left in (1..=whole.len()).rev() {
+        let buttons = window.get_all_by_label("Continue");
+        let mut buttons: Vec<_> = buttons.collect();
+        assert_eq!(buttons.len(), n_left);
+        buttons.remove(0).click();
+        window.run_steps(4);
+        wait(&mut window, "the text", is_done);
+    }
+    assert_eq!(tokens(window.state().state()), whole);
+
+    drop(window);
+    assert_eq!(std::fs::read_dir(restored).unwrap().count(), 0);
+}
