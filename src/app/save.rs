@@ -6,20 +6,21 @@ use std::thread::{self, JoinHandle};
 
 use eframe::egui;
 
-use crate::export::json::{Form, RunHeader};
+use crate::export::json::{self, Form, RunFile, RunHeader};
 use crate::export::{self, ExportFormat, PaneFutures};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
-use crate::plots::StepAt;
+use crate::plots::{GapData, StepAt};
 use crate::state::{
     AppState, BranchTree, Command, Document, FuturesFormat, FuturesRun, PictureFormat, Plot,
     RunTexts,
 };
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
+use crate::ui::gap_data;
 use crate::ui::pictures::{
-    Palette, PictureError, Pixels, View, XrayPicture, drawing, encode, pixels, step_caption,
-    tree_drawing, xray_drawing,
+    Palette, PictureError, Pixels, View, XrayPicture, drawing, encode, gap_drawing, pixels,
+    step_caption, tree_drawing, xray_drawing,
 };
 use crate::ui::run_folder;
 
@@ -73,9 +74,13 @@ pub(super) struct Job {
     xray: Option<(XrayPicture, String)>,
     /// The tree of texts, if it is to be drawn.
     tree: Option<BranchTree>,
+    /// The opened run beside its repetition, if that is to be drawn, and what explains a difference.
+    gaps: Option<(GapData, Option<String>)>,
     /// The futures on screen, each with its pane's index.
     futures: Vec<(usize, FuturesRun)>,
     header: RunHeader,
+    /// How a run file is written.
+    form: Form,
 }
 
 impl Job {
@@ -89,7 +94,7 @@ impl Job {
             document,
             path,
             generations: match document {
-                Document::Everything => state.generations_to_export(),
+                Document::Everything | Document::Archive => state.generations_to_export(),
                 _ => state.generations(),
             }
             .into_iter()
@@ -97,6 +102,7 @@ impl Job {
             .collect(),
             texts: match document {
                 Document::Run(ExportFormat::Json) => state.run_texts(),
+                Document::Everything | Document::Archive => state.run_texts_to_export(),
                 _ => RunTexts::default(),
             },
             presets: state.presets.clone(),
@@ -116,11 +122,16 @@ impl Job {
                 _ => None,
             },
             tree: (plot == Plot::Tree).then(|| state.current_branch_tree()),
+            gaps: match plot {
+                Plot::Gaps => shown_gaps(state),
+                _ => None,
+            },
             futures: match document {
                 Document::Futures(_) => shown_futures(state),
                 _ => Vec::new(),
             },
             header: state.run_header(),
+            form: state.view.run_file.form(),
         }
     }
 
@@ -157,20 +168,19 @@ impl Job {
         }
     }
 
-    fn write(self) -> Command {
-        let written = if self.document == Document::Everything {
-            self.write_folder()
-        } else if self.document == Document::Run(ExportFormat::Json) {
-            let run = self.texts.into_run(self.header);
-            let form = Form {
-                detail: true,
-                ..Form::default()
-            };
-            export::write_run(&self.path, &run, form).map_err(|e| e.to_string())
-        } else {
-            self.bytes().and_then(|bytes| {
-                export::write_atomically(&self.path, &bytes).map_err(|e| e.to_string())
-            })
+    fn write(mut self) -> Command {
+        let run = std::mem::take(&mut self.texts).into_run(std::mem::take(&mut self.header));
+        let written = match self.document {
+            Document::Everything => self.write_folder(&run),
+            Document::Archive => self.files(&run).and_then(|files| {
+                export::write_archive(&self.path, &files).map_err(|error| error.to_string())
+            }),
+            Document::Run(ExportFormat::Json) => {
+                export::write_run(&self.path, &run, self.form).map_err(|error| error.to_string())
+            }
+            _ => self.bytes().and_then(|bytes| {
+                export::write_atomically(&self.path, &bytes).map_err(|error| error.to_string())
+            }),
         };
         match written {
             Ok(()) => Command::Saved {
@@ -185,9 +195,15 @@ impl Job {
         }
     }
 
+    /// Renders everything, by file name.
+    fn files(&self, run: &RunFile) -> Result<Vec<(String, Vec<u8>)>, String> {
+        let run = json::write_run(run, self.form);
+        run_folder::files(&self.texts(), run, self.view.style)
+    }
+
     /// Writes everything into the folder, which is created if it is missing.
-    fn write_folder(&self) -> Result<(), String> {
-        let files = run_folder::files(&self.texts(), self.view.style)?;
+    fn write_folder(&self, run: &RunFile) -> Result<(), String> {
+        let files = self.files(run)?;
         std::fs::create_dir_all(&self.path)
             .and_then(|()| export::write_folder(&self.path, &files))
             .map_err(|error| error.to_string())
@@ -201,7 +217,9 @@ impl Job {
         let texts = self.texts();
         match self.document {
             Document::Run(format) => Ok(run_folder::render_run(format, &texts)),
-            Document::Everything => Err("a folder is written as a whole".to_owned()),
+            Document::Everything | Document::Archive => {
+                Err("these files are written together".to_owned())
+            }
             Document::Presets => Ok(presets::file::render(&self.presets)),
             Document::Picture(plot, format) => {
                 encode(&self.drawing(plot)?, format, self.view.style)
@@ -224,12 +242,21 @@ impl Job {
 
     /// Draws a plot as SVG.
     fn drawing(&self, plot: Plot) -> Result<String, String> {
+        if let Some((data, cause)) = &self.gaps {
+            return Ok(gap_drawing(
+                data,
+                cause.as_deref(),
+                &self.texts(),
+                self.view,
+            ));
+        }
         if let Some(tree) = &self.tree {
             return Ok(tree_drawing(tree, &self.texts(), self.view));
         }
         match (&self.xray, plot) {
             (Some((xray, caption)), _) => Ok(xray_drawing(xray, caption, self.view)),
             (None, Plot::Xray | Plot::ByHand) => Err("Its probabilities are not known".to_owned()),
+            (None, Plot::Gaps) => Err("The run was not repeated".to_owned()),
             (None, _) => Ok(drawing(&self.texts(), self.view)),
         }
     }
@@ -256,6 +283,12 @@ fn shown_futures(state: &AppState) -> Vec<(usize, FuturesRun)> {
     let runs = state.futures.runs().iter();
     runs.filter_map(|run| Some((state.place_of(run.pane)?, run.clone())))
         .collect()
+}
+
+/// Returns the opened run beside its repetition, and what explains a difference.
+fn shown_gaps(state: &AppState) -> Option<(GapData, Option<String>)> {
+    let cause = state.verification.as_ref()?.cause();
+    Some((gap_data(state)?, cause))
 }
 
 /// Returns the X-ray of the step that the dock shows, under the pane's current settings.
@@ -290,7 +323,7 @@ mod tests {
     use eframe::egui;
 
     use super::{Job, Saves};
-    use crate::export::json::RunHeader;
+    use crate::export::json::{Form, RunHeader};
     use crate::state::{Document, RunTexts};
     use crate::ui::pictures::View;
 
@@ -307,8 +340,10 @@ mod tests {
             view: View::default(),
             xray: None,
             tree: None,
+            gaps: None,
             futures: Vec::new(),
             header: RunHeader::default(),
+            form: Form::default(),
         };
         // The channel has no capacity and its receiver is about to be dropped.
         let (answers, reader) = sync_channel(0);

@@ -1,7 +1,7 @@
 //! `quartet replay`: runs a recorded run again and compares it with its record.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -9,6 +9,7 @@ use super::console;
 use super::count::at_least_one;
 use super::device::DeviceArgument;
 use super::failure::Failure;
+use super::files::{check_file, write_file};
 use super::interrupt::Interrupt;
 use super::named_value::parse_by_name;
 use super::pane_run::{Console, Engine, model_source};
@@ -21,6 +22,9 @@ use crate::decoding::TokenId;
 use crate::export::read_run;
 use crate::generation::formatting::{pane_letter, quoted};
 use crate::generation::{FinishReason, Generation, GenerationId, ModelInfo, Steps};
+use crate::plots::GapData;
+use crate::state::{PictureFormat, recorded_formats};
+use crate::ui::pictures::{Palette, View, encode, gap_drawing};
 use crate::worker::{CacheType, ComputeChoice, InputBits, PaneRequest, Precision, Request};
 
 /// The arguments of `quartet replay`.
@@ -57,11 +61,18 @@ pub(super) struct Arguments {
     /// run
     #[arg(long, value_name = "BITS", value_parser = parse_by_name(InputBits::ALL, InputBits::name))]
     inputs: Option<InputBits>,
+
+    /// Also draw how far the logits are apart at each token, as an .svg or .png file
+    #[arg(long, value_name = "FILE", value_parser = picture_path)]
+    picture: Option<PathBuf>,
 }
 
 /// Runs `quartet replay`. Whatever keeps the run from being replayed is a usage error, whose exit
 /// code is 2.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(path) = &arguments.picture {
+        check_file(path).map_err(Failure::usage)?;
+    }
     let path = arguments.run.display();
     let then = read_run(&arguments.run)
         .map_err(|error| Failure::usage(format!("{error}\nFile: {path}")))?;
@@ -101,6 +112,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_completed(&then.panes, &now)?;
     let report = Report::new(&then.panes, &now, facts(&model, &info));
     console::print(report.text(&then.panes, &now).as_bytes())?;
+    if let Some(path) = &arguments.picture {
+        write_picture(path, &report, &then.panes, &now).map_err(Failure::usage)?;
+    }
     if report.verdict.has_same_tokens() {
         Ok(())
     } else {
@@ -112,21 +126,12 @@ impl Arguments {
     /// Returns the number formats and threads of the run, as far as they are known and not
     /// replaced.
     fn compute(&self, model: &ModelInfo) -> ComputeChoice {
-        let recorded = &model.provenance;
-        let cache = CacheType::ALL.into_iter();
-        let cache = cache.clone().find(|cache| cache.name() == recorded.cache);
-        let mut inputs = InputBits::ALL.into_iter();
-        let inputs = inputs.find(|inputs| model.device.ends_with(inputs.phrase()));
-        // Versions that did not record their number formats rounded inputs to 8 bits.
-        let is_early = recorded.cache.is_empty();
-        let inputs = inputs.or(is_early.then_some(InputBits::Eight));
-        let mut precisions = Precision::ALL.into_iter();
-        let precision = precisions.find(|precision| precision.name() == recorded.precision);
+        let recorded = recorded_formats(model);
         ComputeChoice {
             device: self.device.device,
-            precision: self.precision.or(precision).unwrap_or_default(),
-            cache: self.cache.or(cache).unwrap_or_default(),
-            inputs: self.inputs.or(inputs).unwrap_or_default(),
+            precision: self.precision.unwrap_or(recorded.precision),
+            cache: self.cache.unwrap_or(recorded.cache),
+            inputs: self.inputs.unwrap_or(recorded.inputs),
             n_threads: self.threads.or(model.n_threads),
         }
     }
@@ -194,6 +199,40 @@ fn check_completed(then: &[Generation], now: &[Generation]) -> Result<(), Failur
     Ok(())
 }
 
+/// Accepts the path of a picture, whose extension decides its format.
+fn picture_path(path: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(path);
+    match picture_format(&path) {
+        Some(_) => Ok(path),
+        None => Err("a picture is an .svg or a .png file".to_owned()),
+    }
+}
+
+fn picture_format(path: &Path) -> Option<PictureFormat> {
+    let extension = path.extension()?;
+    let mut formats = PictureFormat::ALL.into_iter();
+    formats.find(|format| extension.eq_ignore_ascii_case(format.extension()))
+}
+
+/// Draws how far the logits of a replay are from the recorded ones.
+fn write_picture(
+    path: &Path,
+    report: &Report,
+    then: &[Generation],
+    now: &[Generation],
+) -> Result<(), String> {
+    let data = GapData::of(&report.verdict, &report.texts, then.iter().zip(now));
+    let view = View {
+        palette: Palette::Light,
+        ..View::default()
+    };
+    let panes: Vec<Option<&Generation>> = then.iter().map(Some).collect();
+    let drawing = gap_drawing(&data, report.cause().as_deref(), &panes, view);
+    let format = picture_format(path).unwrap_or(PictureFormat::Svg);
+    let bytes = encode(&drawing, format, view.style).map_err(|error| error.to_string())?;
+    write_file(path, &bytes)
+}
+
 /// The result of a replay.
 struct Report {
     texts: Vec<TextReplay>,
@@ -212,11 +251,14 @@ impl Report {
         }
     }
 
+    /// Explains a difference, or returns `None` if there is none.
+    fn cause(&self) -> Option<String> {
+        (self.verdict != Verdict::Identical).then(|| likely_cause(&self.facts))
+    }
+
     fn text(&self, then: &[Generation], now: &[Generation]) -> String {
         let mut lines = vec![self.verdict.to_string()];
-        if self.verdict != Verdict::Identical {
-            lines.push(likely_cause(&self.facts));
-        }
+        lines.extend(self.cause());
         lines.push(String::new());
         let texts = self.texts.iter().zip(then.iter().zip(now)).enumerate();
         for (place, (replay, (then, now))) in texts {

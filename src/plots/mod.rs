@@ -1,9 +1,11 @@
-//! The plots of a run: the score, the next token, the speed and trends over the tokens.
+//! The plots of a run: the score, the next token, the speed, trends over the tokens, and how a
+//! repetition differs.
 //!
 //! Each plot is data computed by pure functions, and one function that draws it both on the screen
 //! and in a picture.
 
 mod frame;
+mod gaps;
 mod line_style;
 mod next_token;
 mod scale;
@@ -12,6 +14,7 @@ mod speed;
 mod trend;
 
 pub use frame::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};
+pub use gaps::{GapData, gap_plot_ui};
 pub use line_style::{dashed_line, paint_marker};
 pub use next_token::{CandidateRow, NextTokenData, TokenStyle, next_token_plot_ui, token_galley};
 pub use scale::count;

@@ -58,7 +58,7 @@ impl AppState {
 
     fn on_progress(&mut self, progress: Progress) -> Vec<Effect> {
         if self.note_verification(&progress) {
-            return Vec::new();
+            return self.end_finished_trial();
         }
         match progress {
             Progress::Prefilling {
@@ -165,6 +165,7 @@ impl AppState {
 
     fn on_panicked(&mut self, message: &str) {
         self.verification = None;
+        self.format_trial = None;
         for pane in &mut self.panes {
             pane.status.finish(FinishReason::Failed {
                 error: "the engine stopped unexpectedly".to_owned(),

@@ -41,7 +41,7 @@ pub use branches::{
 };
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
-pub use export_choice::ExportChoice;
+pub use export_choice::{ExportChoice, RunFileStyle};
 pub use futures::{
     FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun,
     FuturesStatus, WordRow,
@@ -50,6 +50,7 @@ pub(crate) use models::unix_time_secs;
 pub use models::{
     DeviceRow, HubCommand, HubRow, HubRowStatus, HubState, MAX_RECENT, ModelRow, ModelRowStatus,
     ModelStatus, Models, ModelsCommand, ModelsTab, ReadyModel, RecentModel, ThreadChoice,
+    recorded_formats,
 };
 pub use notice::{Notice, NoticeAction, NoticeKind, capitalize};
 pub use pace::Pace;
@@ -60,7 +61,8 @@ pub use panes::{
 pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use runs::{
-    History, HistoryLimits, KeptRun, OpenedRun, Outcome, Page, RunCommand, RunRequest, Verification,
+    FormatTrial, History, HistoryLimits, KeptRun, OpenedRun, OtherFormats, Outcome, Page,
+    RunCommand, RunRequest, Verification,
 };
 pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
 pub use session::{Session, SessionKey};

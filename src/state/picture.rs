@@ -24,10 +24,12 @@ pub enum Plot {
     Tree,
     /// The texts side by side, tinted as in the window.
     Texts,
+    /// How far the logits of an opened run are from those of its repetition.
+    Gaps,
 }
 
 impl Plot {
-    /// All pictures, in menu order.
+    /// All pictures of a run, in menu order. [`Plot::Gaps`] exists only once a run was repeated.
     pub const ALL: [Self; 11] = [
         Self::Score,
         Self::NextToken,
@@ -61,6 +63,7 @@ impl Plot {
             Self::ByHand => "By hand",
             Self::Tree => "The tree",
             Self::Texts => "The texts",
+            Self::Gaps => "Then and now",
         }
     }
 }

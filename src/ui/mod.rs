@@ -39,6 +39,7 @@ mod presets_menu;
 mod prompt_card;
 mod run_bar;
 mod run_column;
+mod run_file_style;
 mod score_choice;
 mod score_dialog;
 mod seed_field;
@@ -53,4 +54,5 @@ mod why;
 mod window;
 mod xray;
 
+pub use compare::gap_data;
 pub use window::WindowUi;

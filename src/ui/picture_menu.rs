@@ -7,8 +7,8 @@ use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, checkbox, menu_item, scrolled};
 use crate::state::{
-    Command, Document, PathPurpose, PictureFormat, PictureStyle, PictureTarget, PictureTheme, Plot,
-    ViewChoices,
+    AppState, Command, Document, PathPurpose, PictureFormat, PictureStyle, PictureTarget,
+    PictureTheme, Plot, ViewChoices,
 };
 
 /// The width of the menu, in points.
@@ -20,10 +20,32 @@ const INDENT: f32 = 10.0;
 /// The width of the labels before the choices, in points.
 const LABEL: f32 = 68.0;
 
+/// A picture that the menu offers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Offer {
+    plot: Plot,
+    /// Whether there is something to draw.
+    enabled: bool,
+}
+
+/// Lists the pictures of what is on screen. Without a text, only the logits set by hand can be
+/// drawn.
+pub(super) fn pictures(state: &AppState) -> Vec<Offer> {
+    let has_text = state.generations().iter().any(Option::is_some);
+    let offer = |plot| Offer {
+        plot,
+        enabled: has_text || plot == Plot::ByHand,
+    };
+    let verification = state.verification.as_ref();
+    let is_repeated = verification.is_some_and(|verification| verification.outcome().is_some());
+    let gaps = is_repeated.then_some(Plot::Gaps);
+    Plot::ALL.into_iter().chain(gaps).map(offer).collect()
+}
+
 /// Draws the button that opens the menu.
 pub(super) fn picture_button_ui(
     ui: &mut Ui,
-    has_text: bool,
+    pictures: &[Offer],
     view: &mut ViewChoices,
     commands: &mut Vec<Command>,
 ) {
@@ -33,14 +55,13 @@ pub(super) fn picture_button_ui(
         .gap(4.0)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name("Export a picture")
-        .show(|ui| scrolled(ui, |ui| picture_items_ui(ui, has_text, view, commands)));
+        .show(|ui| scrolled(ui, |ui| picture_items_ui(ui, pictures, view, commands)));
 }
 
 /// Draws the choices for all pictures, which leave the menu open, and an item for each picture.
-/// Without a text, only the logits set by hand can be exported.
 pub(super) fn picture_items_ui(
     ui: &mut Ui,
-    has_text: bool,
+    pictures: &[Offer],
     view: &mut ViewChoices,
     commands: &mut Vec<Command>,
 ) {
@@ -63,15 +84,14 @@ pub(super) fn picture_items_ui(
     style_ui(ui, view.picture_target, &mut view.picture);
     ui.add_space(4.0);
     ui.spacing_mut().item_spacing.y = 0.0;
-    for plot in Plot::ALL {
+    for Offer { plot, enabled } in pictures.iter().copied() {
         let label = match view.picture_target {
             PictureTarget::Clipboard => format!("Copy {} as an image", plot.name_in_sentence()),
             PictureTarget::Svg => format!("{} as SVG…", plot.name()),
             PictureTarget::Png => format!("{} as PNG…", plot.name()),
         };
-        let possible = has_text || plot == Plot::ByHand;
         let item = |ui: &mut Ui| menu_item(ui, &label, "", false).clicked();
-        if ui.add_enabled_ui(possible, item).inner {
+        if ui.add_enabled_ui(enabled, item).inner {
             let save = |format| {
                 let document = Document::Picture(plot, format);
                 Command::AskPath(PathPurpose::Save(document))

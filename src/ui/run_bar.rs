@@ -1,12 +1,12 @@
 //! The bar of an opened run, in place of the prompt: what is shown, and what can be done with it.
 
-use egui::{Align, Label, Layout, Rect, Stroke, StrokeKind, Ui, vec2};
+use egui::{Align, Label, Layout, Popup, Rect, Stroke, StrokeKind, Ui, vec2};
 
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::Button;
+use crate::design::widgets::{Button, menu_item};
 use crate::state::{AppState, Command, OpenedRun, RunCommand};
 
 /// The height of the bar.
@@ -36,6 +36,7 @@ pub(super) fn run_bar_ui(
         if ui.add(adopt).on_hover_text(hint).clicked() {
             commands.push(Command::Run(RunCommand::UseSettings));
         }
+        verify_in_ui(ui, state, commands);
         verify_ui(ui, state, commands);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let (icon, _) = ui.allocate_exact_size(vec2(16.0, 16.0), egui::Sense::hover());
@@ -44,8 +45,35 @@ pub(super) fn run_bar_ui(
             ui.add(Label::new(name).truncate());
             let words = "shown as it was written; no model needed";
             ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).truncate());
+            let words = Face::Small.text(&opened.what_if_words).color(theme.text_3);
+            ui.add(Label::new(words).truncate());
         });
     });
+}
+
+/// Draws the menu of other number formats in which the run can be verified.
+fn verify_in_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let formats = state.other_formats();
+    if formats.is_empty() || state.verifying_words().is_some() {
+        return;
+    }
+    let button = Button::new("Verify in…").quiet().icon(Icon::Down);
+    let hint = "Generate this run again in another number format, and see where that makes a \
+                difference. Loads the model again";
+    let response = ui.add(button).on_hover_text(hint);
+    Popup::menu(&response)
+        .width(220.0)
+        .gap(4.0)
+        .accessible_name("Verify in another number format")
+        .show(|ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for other in formats {
+                if menu_item(ui, &other.name, "", false).clicked() {
+                    commands.push(Command::Run(RunCommand::VerifyIn(other)));
+                    ui.close();
+                }
+            }
+        });
 }
 
 /// Draws the button that verifies the run, or the progress.

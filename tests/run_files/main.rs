@@ -7,6 +7,7 @@
     reason = "a failing helper fails the test that called it"
 )]
 
+mod documents;
 mod kills;
 mod replay;
 mod schema;

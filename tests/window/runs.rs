@@ -11,7 +11,10 @@ use quartet::generation::Generation;
 use quartet::state::{AppState, Command, Page};
 use quartet::worker::{ModelSource, Worker};
 
-use crate::{DEFAULT_SIZE, Window, generate, is_ready, open, press, reciting, settings, wait};
+use crate::writing::{save_as, save_entry_as};
+use crate::{
+    DEFAULT_SIZE, Window, generate, is_loaded, is_ready, open, press, reciting, settings, wait,
+};
 
 fn key(window: &mut Window, modifiers: Modifiers, key: Key) {
     window.key_press_modifiers(modifiers, key);
@@ -128,4 +131,65 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
     let undo = window.state().state().notices.iter();
     let undo = undo.filter(|notice| matches!(notice.actions.first(), Some(action) if matches!(action.command, Command::Run(_))));
     assert_eq!(undo.count(), 0);
+}
+
+#[test]
+fn an_opened_run_is_verified_in_another_format_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a ‘fox’ 🦊.quartet.json");
+    let mut window = open(settings(12), DEFAULT_SIZE, reciting);
+    generate(&mut window);
+    let run = RunFile {
+        panes: texts(window.state().state()),
+        ..RunFile::default()
+    };
+    write_run(&path, &run, Form::default()).unwrap();
+    open_file(&mut window, &path);
+    window.get_by_label_contains("What-if has bounds: the file has the ");
+    press(&mut window, "Verify in…");
+    press(&mut window, "KV cache in f16");
+    wait(&mut window, "the verdict", |state| {
+        let verification = state.verification.as_ref();
+        verification.is_some_and(|verification| verification.outcome().is_some())
+    });
+    window.get_by_label("Same tokens, bit-identical numbers.");
+    wait(&mut window, "the model to return", is_loaded);
+    // Nothing but this picture belongs to the tab.
+    press(&mut window, "Export a picture");
+    let picture = folder.path().join("gaps.svg");
+    save_entry_as(&mut window, "Then and now as SVG…", &picture);
+    wait(&mut window, "the picture", |_| picture.exists());
+    let picture = std::fs::read_to_string(picture).unwrap();
+    assert!(picture.contains(">same tokens<"), "{picture}");
+    press(&mut window, "Close the run");
+}
+
+#[test]
+fn a_run_file_is_indented_or_complete_only_if_the_user_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = open(settings(6), DEFAULT_SIZE, reciting);
+    generate(&mut window);
+    let mut sizes = Vec::new();
+    for (name, choice) in [
+        ("compact", None),
+        ("indented", Some("Indented JSON")),
+        ("complete", Some("All probabilities")),
+    ] {
+        if let Some(choice) = choice {
+            press(&mut window, "Export");
+            press(&mut window, "JSON options");
+            press(&mut window, choice);
+            key(&mut window, Modifiers::NONE, Key::Escape);
+            key(&mut window, Modifiers::NONE, Key::Escape);
+        }
+        let path = folder.path().join(format!("{name}.quartet.json"));
+        save_as(&mut window, "Run as JSON…", &path);
+        wait(&mut window, "the file", |_| path.exists());
+        let run = std::fs::read_to_string(&path).unwrap();
+        let is_indented = run.lines().count() > 10;
+        assert_eq!(is_indented, choice.is_some(), "{name}");
+        assert_eq!(run.contains("\"detail\""), name == "complete", "{name}");
+        sizes.push(run.len());
+    }
+    assert!(sizes[0] < sizes[1] && sizes[1] < sizes[2], "{sizes:?}");
 }

@@ -395,7 +395,7 @@ pub(crate) fn save_as(window: &mut Window, entry: &str, path: &std::path::Path) 
 }
 
 /// Chooses an entry of an open menu and types a path.
-pub(super) fn save_entry_as(window: &mut Window, entry: &str, path: &std::path::Path) {
+pub(crate) fn save_entry_as(window: &mut Window, entry: &str, path: &std::path::Path) {
     press(window, entry);
     type_path(window, path);
 }

@@ -3,6 +3,7 @@
 
 use std::num::NonZeroUsize;
 
+use crate::generation::ModelInfo;
 use crate::state::{AppState, Command, Effect, ModelsCommand};
 use crate::worker::{CacheType, ComputeChoice, DeviceChoice, InputBits, Precision, Request};
 
@@ -192,6 +193,26 @@ impl AppState {
     pub(in crate::state) fn on_device_missing(&mut self, name: &str, reason: &str) {
         let sentence = format!("{name} is not available, so models run on the CPU: {reason}");
         self.models.device_missing = Some(sentence);
+    }
+}
+
+/// Returns the number formats of a recorded run, or the defaults where they are unknown.
+pub fn recorded_formats(model: &ModelInfo) -> ComputeChoice {
+    let recorded = &model.provenance;
+    let mut caches = CacheType::ALL.into_iter();
+    let cache = caches.find(|cache| cache.name() == recorded.cache);
+    let mut inputs = InputBits::ALL.into_iter();
+    let inputs = inputs.find(|inputs| model.device.ends_with(inputs.phrase()));
+    // Versions that did not record their number formats rounded inputs to 8 bits.
+    let is_early = recorded.cache.is_empty();
+    let inputs = inputs.or(is_early.then_some(InputBits::Eight));
+    let mut precisions = Precision::ALL.into_iter();
+    let precision = precisions.find(|precision| precision.name() == recorded.precision);
+    ComputeChoice {
+        precision: precision.unwrap_or_default(),
+        cache: cache.unwrap_or_default(),
+        inputs: inputs.unwrap_or_default(),
+        ..ComputeChoice::default()
     }
 }
 

@@ -17,7 +17,7 @@ use super::AppState;
 use crate::generation::ModelInfo;
 use crate::worker::{ComputeChoice, Devices, ModelSource};
 
-pub use self::compute::{DeviceRow, ThreadChoice};
+pub use self::compute::{DeviceRow, ThreadChoice, recorded_formats};
 pub use self::hub::{HubCommand, HubState, ModelsTab};
 pub use self::hub_rows::{HubRow, HubRowStatus};
 pub use self::open::ModelsCommand;

@@ -189,6 +189,7 @@ impl AppState {
             return self.restart_engine();
         }
         let mut effects = self.cancel_loading();
+        effects.extend(self.drop_trial());
         self.model.begin_loading();
         self.pending_sources.push_back(source.clone());
         effects.push(Effect::Send(Request::LoadModel(source)));
@@ -218,9 +219,11 @@ impl AppState {
         }
     }
 
-    fn unload_model(&self) -> Vec<Effect> {
+    fn unload_model(&mut self) -> Vec<Effect> {
         if self.model.ready().is_some() {
-            vec![Effect::Send(Request::UnloadModel)]
+            let mut effects = vec![Effect::Send(Request::UnloadModel)];
+            effects.extend(self.drop_trial());
+            effects
         } else {
             Vec::new()
         }
@@ -245,7 +248,9 @@ impl AppState {
             self.model.begin_loading();
         }
         self.parse_pasted();
-        self.tokenize_prompt()
+        let mut effects = self.tokenize_prompt();
+        effects.extend(self.begin_trial());
+        effects
     }
 
     pub(in crate::state) fn on_load_failed(&mut self, error: String) -> Vec<Effect> {
@@ -297,7 +302,9 @@ impl AppState {
             _ => otherwise,
         };
         self.parse_pasted();
-        self.tokenize_prompt()
+        let mut effects = self.tokenize_prompt();
+        effects.extend(self.drop_trial());
+        effects
     }
 
     pub(in crate::state) fn on_unloaded(&mut self) {

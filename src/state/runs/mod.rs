@@ -2,6 +2,7 @@
 
 mod history;
 mod opened;
+mod other_formats;
 mod verification;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use crate::state::{AppState, Effect};
 
 pub use history::{History, HistoryLimits, KeptRun};
 pub use opened::OpenedRun;
+pub use other_formats::{FormatTrial, OtherFormats};
 pub use verification::{Outcome, Verification};
 
 /// A page of the window.
@@ -58,6 +60,8 @@ pub enum RunCommand {
     UseSettings,
     /// Generate the opened run again and compare.
     Verify,
+    /// Do so in other number formats.
+    VerifyIn(OtherFormats),
     /// Stop verifying, or drop the result.
     EndVerification,
 
@@ -146,6 +150,7 @@ impl AppState {
             RunCommand::Close => self.close_run(),
             RunCommand::UseSettings => self.use_settings_of_run(),
             RunCommand::Verify => self.verify(),
+            RunCommand::VerifyIn(formats) => self.verify_in(formats),
             RunCommand::EndVerification => self.end_verification(),
             command => self.apply_to_history(command),
         }

@@ -1,7 +1,8 @@
 //! A run that is shown as it was written, in place of what was on screen.
 
+use crate::decoding::Detail;
 use crate::export::json::{Branch, RunFile, RunHeader};
-use crate::generation::{FinishReason, Generation, Limits, PaneSettings};
+use crate::generation::{FinishReason, Generation, Limits, PaneSettings, Step};
 use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::undo::Undo;
 use crate::state::{
@@ -15,6 +16,8 @@ pub struct OpenedRun {
     /// Its title, or the name of its file.
     pub name: String,
     pub header: RunHeader,
+    /// How exact what-if is, and why.
+    pub what_if_words: String,
     behind: Behind,
 }
 
@@ -98,9 +101,11 @@ impl AppState {
             None => self.behind(futures),
         };
         let title = run.header.title.clone();
+        let what_if_words = what_if_words(&run.panes);
         self.opened = Some(OpenedRun {
             name: title.unwrap_or_else(|| name.to_owned()),
             header: run.header,
+            what_if_words,
             behind,
         });
         self.fill_from(run.panes, run.branches);
@@ -206,4 +211,25 @@ impl AppState {
         effects.extend(self.tokenize_prompt());
         effects
     }
+}
+
+/// Says how exact what-if is for texts from a file, and why.
+fn what_if_words(texts: &[Generation]) -> String {
+    let steps = || texts.iter().flat_map(|text| &text.steps);
+    let is_whole = |step: &Step| {
+        let raw = &step.trace.raw;
+        matches!(raw.detail, Detail::Whole(_)) || raw.head.len() >= raw.n_candidates as usize
+    };
+    if steps().all(is_whole) {
+        return "What-if is exact: the file has all probabilities".to_owned();
+    }
+    if steps().all(|step| step.trace.raw.detail != Detail::HeadOnly) {
+        return "What-if far from the run has bounds: the file summarizes unlikely tokens"
+            .to_owned();
+    }
+    let n_head = steps().map(|step| step.trace.raw.head.len()).max();
+    format!(
+        "What-if has bounds: the file has the {} most likely tokens of each step",
+        n_head.unwrap_or_default()
+    )
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::analysis::replay::{Fact, TextReplay, Verdict, facts, likely_cause, replay_of};
-use crate::generation::{Generation, GenerationId, Steps};
-use crate::state::{AppState, Command, DockTab, Effect, ModelsCommand, Notice, Pane};
+use crate::generation::{Generation, GenerationId, ModelInfo, Steps};
+use crate::state::{AppState, Command, DockTab, Effect, ModelsCommand, Notice, Pane, ReadyModel};
 use crate::worker::{PaneRequest, Progress, Request};
 
 /// The repetition of an opened run.
@@ -103,6 +103,9 @@ impl Verification {
 impl AppState {
     /// Describes the progress of the verification: "Verifying, 120 of 752 tokens".
     pub fn verifying_words(&self) -> Option<String> {
+        if let Some(words) = self.trial_words() {
+            return Some(words);
+        }
         let verification = self.verification.as_ref()?;
         let n_done = verification.n_steps();
         let then = self.panes.iter().filter_map(Pane::generation);
@@ -121,14 +124,10 @@ impl AppState {
             return Vec::new();
         }
         let then = Arc::clone(&first.model);
-        let Some(ready) = self.model.ready().cloned() else {
-            return self.refuse_to_verify("no model is loaded", &then.file);
+        let ready = match self.model_to_verify(&then) {
+            Ok(ready) => ready,
+            Err(reason) => return self.refuse_to_verify(&reason, &then.file),
         };
-        let same_vocabulary = ready.info.n_vocab == then.n_vocab;
-        if ready.info.sha256 != then.sha256 || !same_vocabulary {
-            let reason = format!("it needs the model {}", then.name);
-            return self.refuse_to_verify(&reason, &then.file);
-        }
         let facts = facts(&then, &ready.info);
         let mut verification = Verification {
             texts: Vec::new(),
@@ -169,7 +168,16 @@ impl AppState {
         requests.into_iter().map(Effect::Send).collect()
     }
 
-    fn refuse_to_verify(&mut self, reason: &str, file: &str) -> Vec<Effect> {
+    /// Returns the loaded model if it can repeat a run of this model, or else why not.
+    pub(super) fn model_to_verify(&self, then: &ModelInfo) -> Result<ReadyModel, String> {
+        let ready = self.model.ready().ok_or("no model is loaded")?;
+        if ready.info.sha256 != then.sha256 || ready.info.n_vocab != then.n_vocab {
+            return Err(format!("it needs the model {}", then.name));
+        }
+        Ok(ready.clone())
+    }
+
+    pub(super) fn refuse_to_verify(&mut self, reason: &str, file: &str) -> Vec<Effect> {
         let notice = Notice::error("This run can’t be verified", reason);
         let notice = if file == "embedded" {
             notice.with_action("Load the built-in model", Command::LoadEmbeddedModel)
@@ -182,14 +190,14 @@ impl AppState {
 
     /// Stops the verification and drops its result.
     pub(super) fn end_verification(&mut self) -> Vec<Effect> {
-        let Some(verification) = self.verification.take() else {
-            return Vec::new();
-        };
-        let running = verification.texts.into_iter();
-        let running = running.filter(|(_, text)| text.finish.is_none());
-        running
+        let verification = self.verification.take();
+        let texts = verification.into_iter().flat_map(|running| running.texts);
+        let running = texts.filter(|(_, text)| text.finish.is_none());
+        let mut effects: Vec<Effect> = running
             .map(|(id, _)| Effect::Send(Request::Stop(id)))
-            .collect()
+            .collect();
+        effects.extend(self.end_trial());
+        effects
     }
 
     /// Takes in the progress of the verification. Returns whether the progress belongs to it.

@@ -18,6 +18,7 @@ mod run_end;
 mod runs;
 mod score;
 mod undo;
+mod verification;
 mod what_if;
 mod writing;
 

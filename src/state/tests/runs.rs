@@ -9,7 +9,7 @@ use crate::state::{
     Page, Pin, RunCommand, RunRequest,
 };
 
-fn run(state: &mut AppState, command: RunCommand) -> Vec<Effect> {
+pub(super) fn run(state: &mut AppState, command: RunCommand) -> Vec<Effect> {
     state.apply(Command::Run(command))
 }
 
@@ -32,7 +32,7 @@ fn file(panes: Vec<Generation>) -> RunFile {
     }
 }
 
-fn open(state: &mut AppState, panes: Vec<Generation>) -> Vec<Effect> {
+pub(super) fn open(state: &mut AppState, panes: Vec<Generation>) -> Vec<Effect> {
     let read = RunCommand::Read {
         name: "fox.quartet.json".to_owned(),
         run: Ok(Box::new(file(panes))),
@@ -299,25 +299,6 @@ fn the_panes_of_a_run_keep_their_names() {
     assert_eq!(text(&state, 0), " a");
 }
 
-/// Sends the progress of a text that is generated again, token by token.
-fn repeat(state: &mut AppState, effects: &[Effect], texts: &[Generation]) {
-    use crate::worker::{Event, Progress, Request};
-
-    let ids = effects.iter().flat_map(|effect| match effect {
-        Effect::Send(Request::Continue { panes, .. }) => panes.clone(),
-        _ => Vec::new(),
-    });
-    for (pane, text) in ids.zip(texts) {
-        let id = pane.id;
-        for step in &text.steps {
-            let step = Box::new(step.clone());
-            state.on_event(Event::Progress(Progress::Stepped { id, step }));
-        }
-        let reason = text.finish.clone().unwrap();
-        state.on_event(Event::Progress(Progress::Finished { id, reason }));
-    }
-}
-
 #[test]
 fn opening_a_run_keeps_the_tree_of_the_texts_behind_it() {
     let mut state = super::branched();
@@ -337,54 +318,6 @@ fn the_texts_of_a_run_whose_settings_are_used_have_ids_of_their_own() {
     let id = |place: usize| state.panes[place].generation().unwrap().lineage.id;
     assert_ne!(id(0), id(1));
     assert_ne!(id(0), texts[0].lineage.id);
-}
-
-#[test]
-fn verifying_compares_an_opened_run_with_its_repetition() {
-    use crate::analysis::replay::Verdict;
-
-    let texts = [
-        generation(&[(" the", 0.5), (" fox", 0.25)]),
-        generation(&[(" a", 0.5), (" fox", 0.25)]),
-    ];
-    let mut state = ready();
-    open(&mut state, texts.to_vec());
-    let effects = run(&mut state, RunCommand::Verify);
-    let words = state.verifying_words().unwrap();
-    assert_eq!(words, "Verifying, 0 of 4 tokens");
-    repeat(&mut state, &effects, &texts);
-    let outcome = state.verification.as_ref().unwrap().outcome().unwrap();
-    assert_eq!(outcome.verdict, Verdict::Identical);
-    assert_eq!(state.verification.as_ref().unwrap().cause(), None);
-    // The panes show the recorded texts.
-    let mut shown = state.panes[0].generation().unwrap().clone();
-    shown.lineage = texts[0].lineage;
-    assert_eq!(shown, texts[0], "only its place in the tree is new");
-
-    let effects = run(&mut state, RunCommand::Verify);
-    let other = generation(&[(" a", 0.5), (" house", 0.25)]);
-    repeat(&mut state, &effects, &[texts[0].clone(), other]);
-    let verification = state.verification.as_ref().unwrap();
-    let verdict = &verification.outcome().unwrap().verdict;
-    let panes = vec![1];
-    assert_eq!(*verdict, Verdict::Different { panes, step: 1 });
-    assert!(verification.cause().is_some());
-    run(&mut state, RunCommand::Close);
-    assert_eq!(state.verification, None);
-}
-
-#[test]
-fn a_run_of_another_model_is_not_verified() {
-    let mut state = ready();
-    let mut text = generation(&[(" the", 0.5)]);
-    let mut model = (*text.model).clone();
-    model.sha256 = "2fb4".to_owned();
-    text.model = std::sync::Arc::new(model);
-    open(&mut state, vec![text]);
-    assert_eq!(run(&mut state, RunCommand::Verify), []);
-    let notice = &state.notices[0];
-    assert_eq!(notice.body, "It needs the model Test");
-    assert_eq!(notice.actions[0].label, "Find the model");
 }
 
 #[test]
@@ -421,4 +354,24 @@ fn futures_make_room_for_an_opened_run_and_come_back() {
     run(&mut state, RunCommand::Close);
     assert_eq!(state.futures.runs()[0].id(), id);
     assert!(!state.futures.is_drawing());
+}
+
+#[test]
+fn an_opened_run_says_how_exact_what_if_is() {
+    use crate::decoding::Detail;
+
+    let words = |text: Generation| {
+        let mut state = ready();
+        open(&mut state, vec![text]);
+        state.opened.unwrap().what_if_words
+    };
+    let mut text = generation(&[(" the", 0.5)]);
+    let trace = std::sync::Arc::make_mut(&mut text.steps[0].trace);
+    trace.raw.n_candidates = 1 << 20;
+    let n_head = trace.raw.head.len();
+    let bounded = format!("the file has the {n_head} most likely tokens of each step");
+    assert!(words(text.clone()).contains(&bounded), "{}", words(text));
+    let trace = std::sync::Arc::make_mut(&mut text.steps[0].trace);
+    trace.raw.detail = Detail::Whole(vec![0.0; 8].into());
+    assert!(words(text).starts_with("What-if is exact"));
 }

@@ -11,6 +11,7 @@ use egui::{Id, Rect, Stroke, Ui, pos2, vec2};
 use self::matrix::matrix_ui;
 use self::measures::measures_ui;
 use self::pair::pair_ui;
+pub use self::then_and_now::gap_data;
 use self::then_and_now::then_and_now_ui;
 use super::xray::sentence_ui;
 use crate::analysis::TextMetrics;

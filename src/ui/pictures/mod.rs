@@ -21,14 +21,14 @@ use egui_system_font_provider::SystemFontProvider;
 pub use self::caption::{caption, step_caption};
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
-pub use self::render::{View, drawing, encode, tree_drawing, xray_drawing};
+pub use self::render::{View, drawing, encode, gap_drawing, tree_drawing, xray_drawing};
 pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;
 use crate::design::fonts::Face;
 use crate::design::style;
 use crate::plots::{
-    NextTokenData, ScoreData, SpeedData, Target, TrendData, next_token_plot_ui, score_plot_ui,
-    speed_plot_ui, trend_plot_ui,
+    GapData, NextTokenData, ScoreData, SpeedData, Target, TrendData, gap_plot_ui,
+    next_token_plot_ui, score_plot_ui, speed_plot_ui, trend_plot_ui,
 };
 use crate::state::BranchTree;
 use crate::ui::branches;
@@ -48,6 +48,8 @@ pub enum PicturePlot<'a> {
     Futures(&'a FuturesPicture<'a>),
     /// All texts of one prompt.
     Tree(&'a BranchTree),
+    /// A run beside its repetition.
+    Gaps(&'a GapData),
 }
 
 /// A standalone picture of one plot.
@@ -68,7 +70,7 @@ impl PicturePlot<'_> {
     /// their content.
     pub fn usual_size(&self) -> [f32; 2] {
         match self {
-            Self::Score(_) => [960.0, 420.0],
+            Self::Score(_) | Self::Gaps(_) => [960.0, 420.0],
             Self::NextToken(_) => [560.0, 440.0],
             Self::Speed(_) | Self::Trend(_) => [720.0, 420.0],
             Self::Xray(xray) => [960.0, xray.height() + AROUND],
@@ -142,6 +144,7 @@ impl PicturePlot<'_> {
             Self::Trend(data) => data.kind.name(),
             Self::Futures(_) => "Futures",
             Self::Tree(_) => "The tree",
+            Self::Gaps(_) => "Then and now",
         }
     }
 }
@@ -194,6 +197,7 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
             trend_plot_ui(&mut inner, data, Target::Picture);
         }
         PicturePlot::Futures(data) => futures::picture::draw(&mut inner, data),
+        PicturePlot::Gaps(data) => gap_plot_ui(&mut inner, data),
         PicturePlot::Tree(tree) => {
             branches::picture::draw(&mut inner, tree, picture.palette.paper());
         }

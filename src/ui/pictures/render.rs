@@ -5,7 +5,7 @@ use super::{
     step_caption, svg,
 };
 use crate::generation::Generation;
-use crate::plots::{NextTokenData, ScoreData, SpeedData, StepAt, TrendData};
+use crate::plots::{GapData, NextTokenData, ScoreData, SpeedData, StepAt, TrendData};
 use crate::state::{
     BranchTree, PictureFormat, PictureStyle, Plot, ScoreCap, ScoreMeasure, Tint, Trend,
 };
@@ -57,8 +57,8 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
         (Plot::Texts, _) => PicturePlot::Texts(&texts),
         (Plot::Xray, Some(xray)) => PicturePlot::Xray(xray),
         // Without a recorded step there is no X-ray, and nothing was set by hand. `tree_drawing`
-        // draws the tree.
-        (Plot::NextToken | Plot::Xray | Plot::ByHand | Plot::Tree, _) => {
+        // draws the tree, and `gap_drawing` a run beside its repetition.
+        (Plot::NextToken | Plot::Xray | Plot::ByHand | Plot::Tree | Plot::Gaps, _) => {
             PicturePlot::NextToken(candidates.as_ref())
         }
     };
@@ -78,6 +78,20 @@ pub fn xray_drawing(xray: &XrayPicture, caption: &str, view: View) -> String {
 /// Renders the tree of texts as SVG.
 pub fn tree_drawing(tree: &BranchTree, panes: &[Option<&Generation>], view: View) -> String {
     picture_of(PicturePlot::Tree(tree), &caption(panes), view)
+}
+
+/// Renders how a run differs from its repetition as SVG. `cause` explains it, if anything does.
+pub fn gap_drawing(
+    data: &GapData,
+    cause: Option<&str>,
+    panes: &[Option<&Generation>],
+    view: View,
+) -> String {
+    let mut caption = caption(panes);
+    if let Some(cause) = cause {
+        caption = format!("{caption} · {cause}");
+    }
+    picture_of(PicturePlot::Gaps(data), &caption, view)
 }
 
 fn picture_of(plot: PicturePlot<'_>, caption: &str, view: View) -> String {

@@ -1,0 +1,157 @@
+//! Opened runs that are generated again, in their own formats and in others.
+
+use std::sync::Arc;
+
+use super::ready;
+use super::runs::{open, run};
+use crate::analysis::replay::Verdict;
+use crate::generation::Generation;
+use crate::generation::testing::generation;
+use crate::state::{AppState, Effect, RunCommand};
+use crate::worker::{ComputeChoice, Event, Progress, Request};
+
+/// Sends the progress of a text that is generated again, token by token. Returns the effects of
+/// the last one.
+fn repeat(state: &mut AppState, effects: &[Effect], texts: &[Generation]) -> Vec<Effect> {
+    let ids = effects.iter().flat_map(|effect| match effect {
+        Effect::Send(Request::Continue { panes, .. }) => panes.clone(),
+        _ => Vec::new(),
+    });
+    let mut last = Vec::new();
+    for (pane, text) in ids.zip(texts) {
+        let id = pane.id;
+        for step in &text.steps {
+            let step = Box::new(step.clone());
+            state.on_event(Event::Progress(Progress::Stepped { id, step }));
+        }
+        let reason = text.finish.clone().unwrap();
+        last = state.on_event(Event::Progress(Progress::Finished { id, reason }));
+    }
+    last
+}
+
+/// Loads the model in other formats. Returns the effects of its arrival.
+fn load_in(state: &mut AppState, formats: ComputeChoice) -> Vec<Effect> {
+    let model = state.model.in_use().unwrap().clone();
+    let mut info = (*model.info).clone();
+    info.provenance.cache = formats.cache.name().to_owned();
+    state.on_event(Event::ModelLoaded {
+        info: Arc::new(info),
+        vocabulary: model.vocabulary,
+        chat: model.chat,
+        recommended_sampling: None,
+        load_warning: None,
+    })
+}
+
+/// Returns the formats and the loads that effects request.
+fn loads(effects: &[Effect]) -> Vec<Option<ComputeChoice>> {
+    let requests = effects.iter().filter_map(|effect| match effect {
+        Effect::Send(Request::SetCompute(choice)) => Some(Some(*choice)),
+        Effect::Send(Request::LoadModel(_)) => Some(None),
+        _ => None,
+    });
+    requests.collect()
+}
+
+#[test]
+fn verifying_compares_an_opened_run_with_its_repetition() {
+    let texts = [
+        generation(&[(" the", 0.5), (" fox", 0.25)]),
+        generation(&[(" a", 0.5), (" fox", 0.25)]),
+    ];
+    let mut state = ready();
+    open(&mut state, texts.to_vec());
+    let effects = run(&mut state, RunCommand::Verify);
+    let words = state.verifying_words().unwrap();
+    assert_eq!(words, "Verifying, 0 of 4 tokens");
+    repeat(&mut state, &effects, &texts);
+    let outcome = state.verification.as_ref().unwrap().outcome().unwrap();
+    assert_eq!(outcome.verdict, Verdict::Identical);
+    assert_eq!(state.verification.as_ref().unwrap().cause(), None);
+    // The panes show the recorded texts.
+    let mut shown = state.panes[0].generation().unwrap().clone();
+    shown.lineage = texts[0].lineage;
+    assert_eq!(shown, texts[0], "only its place in the tree is new");
+
+    let effects = run(&mut state, RunCommand::Verify);
+    let other = generation(&[(" a", 0.5), (" house", 0.25)]);
+    repeat(&mut state, &effects, &[texts[0].clone(), other]);
+    let verification = state.verification.as_ref().unwrap();
+    let verdict = &verification.outcome().unwrap().verdict;
+    let panes = vec![1];
+    assert_eq!(*verdict, Verdict::Different { panes, step: 1 });
+    assert!(verification.cause().is_some());
+    run(&mut state, RunCommand::Close);
+    assert_eq!(state.verification, None);
+}
+
+#[test]
+fn a_run_of_another_model_is_not_verified() {
+    let mut state = ready();
+    let mut text = generation(&[(" the", 0.5)]);
+    let mut model = (*text.model).clone();
+    model.sha256 = "2fb4".to_owned();
+    text.model = Arc::new(model);
+    open(&mut state, vec![text]);
+    assert_eq!(run(&mut state, RunCommand::Verify), []);
+    let notice = &state.notices[0];
+    assert_eq!(notice.body, "It needs the model Test");
+    assert_eq!(notice.actions[0].label, "Find the model");
+}
+
+#[test]
+fn a_run_is_verified_in_another_format_and_the_model_returns_to_its_own() {
+    let mut text = generation(&[(" the", 0.5), (" fox", 0.25)]);
+    Arc::make_mut(&mut text.model).provenance.cache = "f32".to_owned();
+    let texts = [text];
+    let mut state = ready();
+    assert_eq!(state.other_formats(), []);
+    open(&mut state, texts.to_vec());
+    let usual = state.models.compute;
+    let mut others = state.other_formats().into_iter();
+    let other = others
+        .find(|other| other.name == "KV cache in f16")
+        .unwrap();
+    let choice = other.choice;
+    let effects = run(&mut state, RunCommand::VerifyIn(other.clone()));
+    assert_eq!(loads(&effects), [Some(choice), None]);
+    let words = state.verifying_words().unwrap();
+    assert_eq!(words, "Loading the model: KV cache in f16");
+    let effects = load_in(&mut state, choice);
+    assert_eq!(state.verifying_words().unwrap(), "Verifying, 0 of 2 tokens");
+    let mut names = state.other_formats().into_iter().map(|other| other.name);
+    assert!(!names.any(|name| name == "KV cache in f16"), "it is loaded");
+    let mut other_text = texts[0].clone();
+    let trace = Arc::make_mut(&mut other_text.steps[0].trace);
+    trace.raw.head[0].logit += 0.5;
+    let effects = repeat(&mut state, &effects, &[other_text]);
+    assert_eq!(loads(&effects), [Some(usual), None], "the model returns");
+    let verification = state.verification.as_ref().unwrap();
+    assert!(verification.outcome().unwrap().verdict.has_same_tokens());
+    let cause = verification.cause().unwrap();
+    assert!(cause.contains("now it is f16"), "{cause}");
+    load_in(&mut state, usual);
+    assert!(state.verification.is_some() && state.verifying_words().is_none());
+}
+
+#[test]
+fn a_verification_in_another_format_can_be_cancelled_at_any_time() {
+    for is_loaded in [false, true] {
+        let mut state = ready();
+        open(&mut state, vec![generation(&[(" the", 0.5)])]);
+        let usual = state.models.compute;
+        let other = state.other_formats().remove(0);
+        let choice = other.choice;
+        run(&mut state, RunCommand::VerifyIn(other));
+        if is_loaded {
+            load_in(&mut state, choice);
+        }
+        let effects = run(&mut state, RunCommand::EndVerification);
+        assert_eq!(loads(&effects), [Some(usual), None], "{is_loaded}");
+        assert_eq!(state.verifying_words(), None);
+        // A load that ends too late starts nothing.
+        assert_eq!(loads(&load_in(&mut state, choice)), []);
+        assert_eq!(state.verification, None);
+    }
+}
