@@ -97,8 +97,12 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<TextsToKeep>) -> R
             let restored = fs::rename(deleted, folder.join(&file));
             ("The run can’t be restored", restored.map(|()| file))
         }
-        RunRequest::Export { file, path } => {
-            return match export(&folder.join(file), &path) {
+        RunRequest::Export {
+            file,
+            path,
+            indented,
+        } => {
+            return match export(&folder.join(file), &path, indented) {
                 Ok(()) => RunCommand::Exported(path),
                 Err(error) => failed("The run can’t be exported", &path, &error),
             };
@@ -239,7 +243,15 @@ fn rename(path: &Path, title: Option<String>) -> io::Result<()> {
 }
 
 /// Copies a run, compressed only if the copy's name ends in `.gz`.
-fn export(run: &Path, copy: &Path) -> io::Result<()> {
+fn export(run: &Path, copy: &Path, indented: bool) -> io::Result<()> {
+    if indented {
+        let run = read_run(run).map_err(io::Error::other)?;
+        let form = Form {
+            pretty: true,
+            detail: true,
+        };
+        return write_run(copy, &run, form);
+    }
     let is_compressed = copy.extension().is_some_and(|found| found == "gz");
     let bytes = if is_compressed {
         fs::read(run)?
@@ -331,15 +343,20 @@ mod tests {
             panic!("{read:?}");
         };
         let path = folder.path().join("copy.quartet.json");
-        let export = RunRequest::Export {
-            file: format!("a{ENDING}"),
-            path: path.clone(),
-        };
-        assert_eq!(
-            run(runs.answer(export, None)),
-            RunCommand::Exported(path.clone())
-        );
-        assert!(fs::read_to_string(path).unwrap().contains("My fox"));
+        for indented in [false, true] {
+            let export = RunRequest::Export {
+                file: format!("a{ENDING}"),
+                path: path.clone(),
+                indented,
+            };
+            assert_eq!(
+                run(runs.answer(export, None)),
+                RunCommand::Exported(path.clone())
+            );
+            let copy = fs::read_to_string(&path).unwrap();
+            assert!(copy.contains("My fox"));
+            assert_eq!(copy.lines().count() > 10, indented);
+        }
         assert_eq!(read.panes[0].text(), " the fox");
     }
 

@@ -83,8 +83,9 @@ fn difference_words(found: Difference, then: &Generation, now: &Generation) -> S
     format!("{then} then, {now} now")
 }
 
-/// Draws the largest logit difference over the tokens into the rest of `ui`, one line per pane.
-pub fn gap_plot_ui(ui: &mut Ui, data: &GapData) {
+/// Draws the largest logit difference over the tokens into the rest of `ui`, one line per pane, on
+/// paper of this color.
+pub fn gap_plot_ui(ui: &mut Ui, data: &GapData, paper: Color32) {
     let subtitles = [
         "largest logit difference, token by token; a cross is the first different choice",
         "largest logit difference, token by token",
@@ -117,18 +118,20 @@ pub fn gap_plot_ui(ui: &mut Ui, data: &GapData) {
         if line.diverges {
             paint_cross(ui, end, theme.pane(line.pane));
         }
-        let same = |label: &&mut Label| label.step == last && label.words == line.words;
+        // All texts with the same tokens share a label, and all that diverge alike.
+        let step = line.diverges.then_some(last);
+        let same = |label: &&mut Label| label.step == step && label.words == line.words;
         match labels.iter_mut().find(same) {
             Some(label) => label.panes.push(line.pane),
             None => labels.push(Label {
-                step: last,
+                step,
                 end,
                 panes: vec![line.pane],
                 words: &line.words,
             }),
         }
     }
-    paint_labels(ui, area, &labels);
+    paint_labels(ui, (area, paper), &labels);
 }
 
 /// Where a difference is in the plot.
@@ -205,16 +208,17 @@ impl Scale {
     }
 }
 
-/// What became of texts that end at the same step.
+/// What became of texts.
 struct Label<'a> {
-    step: usize,
+    /// The step at which they diverge, if they do.
+    step: Option<usize>,
     end: Pos2,
     panes: Vec<usize>,
     words: &'a str,
 }
 
 /// Paints labels beside the ends of their lines, above each other where they would overlap.
-fn paint_labels(ui: &Ui, area: Rect, labels: &[Label<'_>]) {
+fn paint_labels(ui: &Ui, (area, paper): (Rect, Color32), labels: &[Label<'_>]) {
     let theme = Theme::of(ui);
     let painter = ui.painter();
     let mut taken: Vec<Rect> = Vec::new();
@@ -238,6 +242,7 @@ fn paint_labels(ui: &Ui, area: Rect, labels: &[Label<'_>]) {
         let mut rows = above.chain(below.filter(|top| *top <= lowest));
         let top = rows.find(is_free).unwrap_or(wanted);
         let rect = Rect::from_min_size(pos2(left, top), size);
+        painter.rect_filled(rect.expand2(vec2(4.0, 0.0)), 3, paper);
         let mut x = rect.left() + SMALL_BADGE / 2.0;
         for pane in &label.panes {
             let center = pos2(x, rect.center().y);

@@ -94,7 +94,7 @@ impl AppState {
     pub fn offer_session(&mut self, path: PathBuf) -> Vec<Effect> {
         let title = "What was on screen was not restored";
         let body = format!(
-            "Quartet stopped the last time it did so. The texts are kept.\n{}",
+            "Quartet stopped the last time it tried. The texts are in this file:\n{}",
             path.display()
         );
         let open = Command::Run(RunCommand::Open(path));

@@ -57,7 +57,7 @@ fn verify_in_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if formats.is_empty() || state.verifying_words().is_some() {
         return;
     }
-    let button = Button::new("Verify in…").quiet().icon(Icon::Down);
+    let button = Button::new("Verify in…").quiet();
     let hint = "Generate this run again in another number format, and see where that makes a \
                 difference. Loads the model again";
     let response = ui.add(button).on_hover_text(hint);

@@ -193,9 +193,8 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
                 "compact"
             };
             submenu(ui, "JSON options", hint, JSON_MENU_WIDTH, |ui| {
-                ui.add_space(4.0);
-                run_file_style_ui(ui, state);
-                ui.add_space(4.0);
+                let frame = egui::Frame::new().inner_margin(egui::Margin::symmetric(10, 4));
+                frame.show(ui, |ui| run_file_style_ui(ui, state));
             });
             if menu_item(ui, "Everything…", "a folder or an archive", false).clicked() {
                 commands.push(Command::ShowExport(true));

@@ -189,7 +189,11 @@ impl AppState {
                 let Some(file) = history.shown().map(|run| run.file.clone()) else {
                     return Vec::new();
                 };
-                RunRequest::Export { file, path }
+                RunRequest::Export {
+                    file,
+                    path,
+                    indented: self.view.run_file.indented,
+                }
             }
             RunCommand::Exported(path) => {
                 return self.notify(Notice::done(format!("Saved {}", path.display())));

@@ -123,10 +123,11 @@ pub enum RunRequest {
     },
     Delete(String),
     Restore(String),
-    /// Copy a run to this file.
+    /// Copy a run to this file, indented or as it is.
     Export {
         file: String,
         path: PathBuf,
+        indented: bool,
     },
 }
 

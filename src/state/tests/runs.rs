@@ -369,7 +369,7 @@ fn an_opened_run_says_how_exact_what_if_is() {
     let trace = std::sync::Arc::make_mut(&mut text.steps[0].trace);
     trace.raw.n_candidates = 1 << 20;
     let n_head = trace.raw.head.len();
-    let bounded = format!("the file has the {n_head} most likely tokens of each step");
+    let bounded = format!("the file has the top {n_head} tokens of each step");
     assert!(words(text.clone()).contains(&bounded), "{}", words(text));
     let trace = std::sync::Arc::make_mut(&mut text.steps[0].trace);
     trace.raw.detail = Detail::Whole(vec![0.0; 8].into());

@@ -34,7 +34,7 @@ pub(super) fn then_and_now_ui(
     ui.painter().vline(right.left(), right.y_range(), edge);
     let plot = left.with_max_x(left.right() - 14.0);
     if let Some(data) = gap_data(state) {
-        gap_plot_ui(&mut child_ui(ui, plot, "gaps"), &data);
+        gap_plot_ui(&mut child_ui(ui, plot, "gaps"), &data, theme.surface_1);
     }
     let column = right.with_min_x(right.left() + 14.0);
     verdict_ui(&mut child_ui(ui, column, "verdict"), outcome, verification);

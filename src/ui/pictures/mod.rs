@@ -197,7 +197,7 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
             trend_plot_ui(&mut inner, data, Target::Picture);
         }
         PicturePlot::Futures(data) => futures::picture::draw(&mut inner, data),
-        PicturePlot::Gaps(data) => gap_plot_ui(&mut inner, data),
+        PicturePlot::Gaps(data) => gap_plot_ui(&mut inner, data, picture.palette.paper()),
         PicturePlot::Tree(tree) => {
             branches::picture::draw(&mut inner, tree, picture.palette.paper());
         }
