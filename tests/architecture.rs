@@ -61,6 +61,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "export",
             "generation",
             "interop",
+            "plots",
             "state",
             "ui",
             "worker",
