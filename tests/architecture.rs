@@ -35,7 +35,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "worker",
         ],
     ),
-    ("design", &["state"]),
+    ("design", &["generation", "state"]),
     (
         "plots",
         &["analysis", "decoding", "design", "generation", "state"],
