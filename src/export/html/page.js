@@ -32,7 +32,12 @@
     }
     return { pane, piece, before, after, rank, entropy, coin, below, left, how, kept, entropies, rows };
   };
-  const word = (piece) => "‘" + data.pieces[piece].replace(/^ +(?=\S)/, "") + "’";
+  // White space alone would be an empty cell.
+  const shown = (piece) => {
+    const text = data.pieces[piece];
+    return /\S/.test(text) ? text : text.replace(/ /g, "·").replace(/\t/g, "⇥").replace(/\r?\n/g, "↵");
+  };
+  const word = (piece) => "‘" + shown(piece).replace(/^ +(?=\S)/, "") + "’";
   const summary = (s) => {
     const end = s.after > 0 ? percent(s.after) + " after" : "cut by the settings";
     return percent(s.before) + " before, " + end + " · rank " + s.rank.toLocaleString("en");
@@ -58,7 +63,7 @@
     const table = node("table", "small");
     for (const row of s.rows.slice(0, 6)) {
       const line = node("tr", row.piece === s.piece ? "chosen" : "");
-      line.append(node("td", "word", data.pieces[row.piece]));
+      line.append(node("td", "word", shown(row.piece)));
       const value = node("td", "num");
       value.append(bar(row.probs[0], s.rows[0].probs[0] || 1), percent(row.probs[0]));
       line.append(value);
@@ -120,7 +125,7 @@
     table.append(head);
     for (const row of s.rows) {
       const line = node("tr", row.piece === s.piece ? "chosen" : "");
-      line.append(node("td", "wrap", data.pieces[row.piece]));
+      line.append(node("td", "wrap", shown(row.piece)));
       row.probs.forEach((prob) => {
         // Unknown: the record follows only the most likely tokens.
         const known = prob !== null;
