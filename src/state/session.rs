@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::branches::RunTexts;
 use super::panes::undo::Undo;
-use super::{
-    AppState, Command, Effect, Notice, Pane, PaneId, PaneStatus, RunCommand, Settings, capitalize,
-};
+use super::{AppState, Command, Effect, Notice, Pane, PaneId, PaneStatus, RunCommand, Settings};
 use crate::export::json::RunFile;
 use crate::generation::{FinishReason, GenerationId};
 
@@ -104,9 +102,8 @@ impl AppState {
     /// Reports that what is on screen would not survive a crash now.
     pub fn report_unsaved_session(&mut self, error: &str) {
         let title = "What is on screen can’t be saved for a restart";
-        let body = format!("{error}. Quartet goes on, and tries again.");
         self.notify(Notice {
-            body: capitalize(&body),
+            body: format!("Quartet keeps trying: {error}"),
             ..Notice::hint(title)
         });
     }
