@@ -8,12 +8,12 @@ use egui::{
 
 use super::branches::{branch_memory_ui, branches_ui};
 use super::by_hand::by_hand_ui;
-use super::compare::{compare_ui, gap_data};
+use super::compare::compare_ui;
 use super::futures::{futures_bar_ui, futures_ui};
 use super::layout::{Breakpoint, GAP, TABS};
 use super::loop_view::loop_ui;
 use super::numbers::numbers_ui;
-use super::picture_menu::{picture_button_ui, pictures};
+use super::picture_menu::{is_repeated, picture_button_ui, pictures};
 use super::score_choice::score_choice_ui;
 use crate::analysis::xray::XrayTable;
 use crate::design::child_ui::child_ui;
@@ -151,7 +151,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 DockTab::Plots | DockTab::Xray => has_text,
                 DockTab::ByHand => true,
                 DockTab::Branches => has_text && state.view.branches == BranchesView::Written,
-                DockTab::Compare => gap_data(state).is_some(),
+                DockTab::Compare => is_repeated(state),
                 _ => false,
             };
             if frame.open && has_picture {

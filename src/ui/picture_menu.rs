@@ -36,10 +36,14 @@ pub(super) fn pictures(state: &AppState) -> Vec<Offer> {
         plot,
         enabled: has_text || plot == Plot::ByHand,
     };
-    let verification = state.verification.as_ref();
-    let is_repeated = verification.is_some_and(|verification| verification.outcome().is_some());
-    let gaps = is_repeated.then_some(Plot::Gaps);
+    let gaps = is_repeated(state).then_some(Plot::Gaps);
     Plot::ALL.into_iter().chain(gaps).map(offer).collect()
+}
+
+/// Whether the opened run was repeated, so that the difference can be drawn.
+pub(super) fn is_repeated(state: &AppState) -> bool {
+    let verification = state.verification.as_ref();
+    verification.is_some_and(|verification| verification.outcome().is_some())
 }
 
 /// Draws the button that opens the menu.
