@@ -90,8 +90,8 @@ fn texts_continued_after_a_crash_equal_uninterrupted_ones() {
     }
     wait(&mut window, "the model", is_ready);
     for place in 0..whole.len() {
-        let mut buttons = window.get_all_by_label("Continue");
-        buttons.nth(place).unwrap().click();
+        let button = window.get_all_by_label("Continue").nth(place);
+        button.unwrap().click();
         window.run_steps(4);
         wait(&mut window, "the text", is_done);
     }
