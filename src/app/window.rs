@@ -16,11 +16,11 @@ use super::{icon, import, model_paths, show};
 use crate::design::style;
 use crate::design::theme::Theme;
 use crate::state::{
-    AppState, Command, Document, Effect, HubCommand, PictureFormat, RunCommand, RunRequest,
-    Settings, ThemeChoice,
+    AppState, Command, Document, Effect, Folders, HubCommand, PictureFormat, RunCommand,
+    RunRequest, Settings, ThemeChoice,
 };
 use crate::ui::WindowUi;
-use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker};
+use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker, models_folder};
 
 /// The name of the folder that holds the settings.
 const APP_NAME: &str = "quartet";
@@ -78,6 +78,10 @@ pub fn run(model: Option<PathBuf>, run: Option<PathBuf>) -> eframe::Result {
                 Dialogs::Native,
                 start,
             );
+            app.state.folders = Folders {
+                data: eframe::storage_dir(APP_NAME),
+                models: models_folder(),
+            };
             app.settings_file = loaded.file;
             app.save_session_with(autosave, crashed);
             if !loaded.lost.is_empty() {
@@ -290,6 +294,7 @@ impl App {
             }
             Effect::Runs(request) => self.ask_runs(ctx, request),
             Effect::ShowInFolder(path) => show::in_folder(ctx.clone(), path, answers),
+            Effect::OpenFolder(path) => show::folder(ctx.clone(), path, answers),
             Effect::ReadPresets(path) => import::presets(ctx.clone(), path, answers),
             Effect::ReadText(path) => import::text(ctx.clone(), path, answers),
             Effect::Hub(request) => self

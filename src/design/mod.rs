@@ -2,6 +2,7 @@
 //!
 //! It knows how things look, and nothing of models or runs.
 
+pub mod appearance;
 pub mod child_ui;
 pub mod fonts;
 pub mod icons;

@@ -17,8 +17,10 @@ use egui::{Galley, Ui};
 
 use super::rows::{Row, rows_of};
 use super::transcript::{RunStyle, Transcript};
+use crate::design::appearance;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
+use crate::state::ReadingFont;
 
 /// The number of rows in a frozen chunk.
 const CHUNK_ROWS: usize = 8;
@@ -38,6 +40,7 @@ struct Key {
     width: f32,
     pixels_per_point: f32,
     dark: bool,
+    font: ReadingFont,
 }
 
 /// Consecutive rows in one galley.
@@ -73,12 +76,13 @@ impl Layout {
         *self = Self::default();
     }
 
-    /// Lays out new text, or everything if the width, the scale or the theme has changed.
+    /// Lays out new text, or everything if the width, the scale, the theme or the font has changed.
     pub(super) fn update(&mut self, ui: &Ui, transcript: &Transcript, width: f32) {
         let key = Key {
             width,
             pixels_per_point: ui.pixels_per_point(),
             dark: ui.visuals().dark_mode,
+            font: appearance::reading_font(ui),
         };
         if self.key != Some(key) {
             self.clear();
