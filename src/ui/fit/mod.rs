@@ -16,6 +16,9 @@ use crate::ui::testing::{Window, scaled_window_of};
 /// How far a text may reach out of its place, in points: less than a pixel's antialiasing.
 const TOLERANCE: f32 = 1.0;
 
+/// The scenes whose tables scroll sideways in a narrow window.
+const SCROLLS_SIDEWAYS: [&str; 1] = ["tab By hand"];
+
 /// Opens the window on a scene and does what it asks for.
 fn shown(scene: &Scene, size: Vec2, scale: f32) -> Window {
     let mut window = scaled_window_of(size, scale, scene.state());
@@ -33,25 +36,26 @@ fn shown(scene: &Scene, size: Vec2, scale: f32) -> Window {
 }
 
 /// Returns what is wrong with the texts of the last frame.
-fn faults(window: &Window, size: Vec2) -> BTreeSet<String> {
+fn faults(scene: &str, window: &Window, size: Vec2) -> BTreeSet<String> {
     let frame = Frame::of(&window.output().shapes);
     let screen = Rect::from_min_size(pos2(0.0, 0.0), size);
     let mut faults = BTreeSet::new();
     for text in frame.texts() {
         let (ink, clip) = (text.ink, text.clip.intersect(screen));
         let seen = ink.intersect(clip);
+        let is_clipped = !text.clip.contains_rect(screen);
         if !seen.is_positive() {
-            // Scrolled out of view, or outside the window: then nobody can read it.
-            if !screen.expand(2000.0).contains_rect(ink) {
-                faults.insert(format!("‘{}’ is far outside the window", text.words));
+            // Scrolled out of view, unless nothing scrolls.
+            if !is_clipped {
+                faults.insert(format!("‘{}’ at {ink} is outside the window", text.words));
             }
             continue;
         }
         let sideways =
             ink.left() < clip.left() - TOLERANCE || ink.right() > clip.right() + TOLERANCE;
-        let is_below =
-            ink.bottom() > screen.bottom() + TOLERANCE && text.clip.contains_rect(screen);
-        if sideways || is_below {
+        let is_below = ink.bottom() > screen.bottom() + TOLERANCE && !is_clipped;
+        let may_scroll = is_clipped && SCROLLS_SIDEWAYS.contains(&scene);
+        if sideways && !may_scroll || is_below {
             faults.insert(format!("‘{}’ is cut off: {ink} in {clip}", text.words));
         }
     }
@@ -70,7 +74,7 @@ fn check(size: Vec2, scale: f32) {
     let mut found = Vec::new();
     for scene in scenes() {
         let window = shown(&scene, size, scale);
-        for fault in faults(&window, size) {
+        for fault in faults(&scene.name, &window, size) {
             found.push(format!("{}: {fault}", scene.name));
         }
     }

@@ -56,7 +56,7 @@ impl Frame {
     }
 
     fn add_text(&mut self, order: usize, clip: Rect, text: &TextShape) {
-        if text.angle != 0.0 {
+        if text.angle.abs() > 0.0 {
             return;
         }
         for row in &text.galley.rows {

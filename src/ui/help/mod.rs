@@ -2,7 +2,7 @@
 
 mod licences;
 
-use egui::{Grid, Ui, vec2};
+use egui::{Align, Label, Layout, Ui, vec2};
 
 use self::licences::LicencesUi;
 use super::keys::is_mac;
@@ -10,7 +10,7 @@ use super::settings_dialog::folders_ui;
 use super::tabbed_dialog::TabbedDialog;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::state::{AppState, Command, HelpTab, key_help};
+use crate::state::{AppState, Command, HelpTab, capitalize, key_help};
 
 pub use licences::third_party_licences;
 
@@ -56,25 +56,22 @@ const KEYS: f32 = 168.0;
 
 fn keys_ui(ui: &mut Ui) {
     let theme = Theme::of(ui);
-    let width = ui.available_width() - KEYS - 16.0;
-    Grid::new("keys")
-        .num_columns(2)
-        .spacing([16.0, 6.0])
-        .min_row_height(20.0)
-        .show(ui, |ui| {
-            for row in key_help(is_mac(ui)) {
-                ui.scope(|ui| {
-                    ui.set_width(KEYS);
-                    ui.label(Face::SmallMedium.text(row.keys).color(theme.text_1));
-                });
-                ui.scope(|ui| {
-                    ui.set_width(width);
-                    let words = crate::state::capitalize(row.words);
-                    ui.label(Face::Body.text(words).color(theme.text_2));
-                });
-                ui.end_row();
-            }
+    for row in key_help(is_mac(ui)) {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = 16.0;
+            let size = vec2(KEYS, Face::Body.row());
+            ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+                ui.set_min_size(size);
+                ui.label(Face::SmallMedium.text(row.keys).color(theme.text_1));
+            });
+            ui.vertical(|ui| {
+                let words = capitalize(row.words);
+                let words = Face::Body.text(words).color(theme.text_2);
+                ui.add(Label::new(words).wrap());
+            });
         });
+        ui.add_space(2.0);
+    }
     ui.add_space(8.0);
     paragraph_ui(
         ui,
@@ -114,23 +111,23 @@ fn privacy_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     );
 }
 
-/// What does not work yet, and what to do instead.
+/// What does not work yet, and what stays right.
 const LIMITS: [(&str, &str); 3] = [
     (
         "Right-to-left text",
-        "Arabic and Hebrew are kept exactly as generated, but each line is drawn from left to right, \
-         letter by letter: letters of Arabic are not joined. Copied and exported text is correct.",
+        "The panes show Arabic and Hebrew in the order of their paragraph, but always begin at the \
+         left edge. The prompt, the plots and the tables place the words of such a text from left to \
+         right. Text that is copied or exported is always in the right order.",
     ),
     (
-        "Scripts that need shaping",
-        "Scripts such as Devanagari, Khmer and Tibetan show their characters one by one, in a font of \
-         the system. If the system has none, a box takes the character’s place, and the tooltip of \
-         the token shows its code.",
+        "The caret in the prompt",
+        "In right-to-left text, the caret and the selection appear at the mirrored place of a word. \
+         What you type stays intact.",
     ),
     (
-        "The caret in such text",
-        "In the prompt, the caret moves by stored characters, so it may appear away from where a \
-         letter would be. What you type stays intact.",
+        "Letters and emoji",
+        "Letters that the bundled typefaces lack come from the typefaces of the system; without one, a \
+         box takes their place. Emoji have one color.",
     ),
 ];
 
