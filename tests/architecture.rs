@@ -35,7 +35,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "worker",
         ],
     ),
-    ("design", &["state"]),
+    ("design", &["generation", "state"]),
     (
         "plots",
         &["analysis", "decoding", "design", "generation", "state"],
@@ -61,6 +61,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "export",
             "generation",
             "interop",
+            "plots",
             "state",
             "ui",
             "worker",

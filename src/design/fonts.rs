@@ -204,7 +204,7 @@ mod tests {
         ctx.set_fonts(definitions(reading));
         let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
             for face in Face::ALL {
-                for letter in ['a', 'ü', 'Я', '→', '↵', '😀', '🐻', '🚀', '🏠'] {
+                for letter in "aüЯ→↵😀🐻🦊🚀🏠🪴".chars() {
                     let is_known = ui.fonts_mut(|fonts| fonts.has_glyph(&face.font(), letter));
                     assert!(is_known, "{face:?} {letter}");
                 }

@@ -1,6 +1,6 @@
 //! What everything that is drawn has in common: colors, fonts, icons and small widgets.
 //!
-//! It knows how things look, and nothing of models or runs.
+//! It draws values that it is given, and reads neither a run nor the state.
 
 pub mod appearance;
 pub mod child_ui;

@@ -10,6 +10,13 @@ use crate::generation::{
 };
 use crate::worker::{GenerationId, PaneRequest, Request};
 
+/// A passage that a person wrote, which surprises a model far more than its own texts do: Kenneth
+/// Grahame, "The Wind in the Willows" (1908, public domain).
+const HUMAN_TEXT: &str = "The Mole had been working very hard all the morning, spring-cleaning his \
+     little home. First with brooms, then with dusters; then on ladders and steps and chairs, with \
+     a brush and a pail of whitewash; till he had dust in his throat and eyes, and splashes of \
+     whitewash all over his black fur, and an aching back and weary arms.";
+
 /// What the user can do with a text to be scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScoreCommand {
@@ -22,6 +29,8 @@ pub enum ScoreCommand {
         path: PathBuf,
         text: Result<String, String>,
     },
+    /// Fill the dialog with a passage that a person wrote.
+    HumanText,
     /// The text in the dialog was edited; count its tokens again.
     Edited,
     /// Score the text in the dialog, or as much of it as fits into the context.
@@ -85,6 +94,12 @@ impl AppState {
                     }
                     None => self.notify(Notice::error(title, error)),
                 }
+            }
+            ScoreCommand::HumanText => {
+                if let Some(dialog) = &mut self.score_dialog {
+                    HUMAN_TEXT.clone_into(&mut dialog.text);
+                }
+                self.apply_to_score(ScoreCommand::Edited)
             }
             ScoreCommand::Edited => {
                 if let Some(dialog) = &mut self.score_dialog {

@@ -1,4 +1,5 @@
-//! The dialog for a text to be scored: a box to paste into or to open a file in, and how many tokens it has.
+//! The dialog for a text to be scored: a box to paste into or to open a file in, and how many
+//! tokens it has.
 
 use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
 
@@ -13,6 +14,9 @@ use crate::state::{
 };
 
 const WIDTH: f32 = 560.0;
+
+const HUMAN_TEXT_HINT: &str = "The opening of The Wind in the Willows. People write what a model \
+                               finds surprising: compare its bars with those of generated texts";
 
 /// Draws the dialog, if it is open.
 pub(super) fn score_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
@@ -125,6 +129,10 @@ fn buttons_ui(ui: &mut Ui, readiness: &ScoreReadiness, commands: &mut Vec<Comman
         }
         if ui.add(Button::new("Open a file…")).clicked() {
             commands.push(Command::AskPath(PathPurpose::Text));
+        }
+        let human = ui.add(Button::new("A human text"));
+        if human.on_hover_text(HUMAN_TEXT_HINT).clicked() {
+            commands.push(Command::Score(ScoreCommand::HumanText));
         }
         if ui.add(Button::new("Cancel")).clicked() {
             commands.push(Command::Score(ScoreCommand::Close));

@@ -1,10 +1,11 @@
 //! The rows of the Hub's models: their text and the actions they offer.
 
 use super::hub::{DownloadStage, Listing, Search};
-use crate::generation::ByteSize;
+use crate::generation::{ByteSize, MemoryNeed};
 use crate::state::{AppState, Command, HubCommand, ModelsCommand};
 use crate::worker::{
-    DownloadPhase, DownloadProgress, DownloadTarget, ModelFiles, RECOMMENDED, Repository,
+    DownloadPhase, DownloadProgress, DownloadTarget, ModelFiles, RECOMMENDED, RecommendedModel,
+    Repository,
 };
 
 /// A row in the list: a repository, or a model on the Hub.
@@ -69,16 +70,30 @@ impl AppState {
                 file: Some(model.file.to_owned()),
             };
             let size = ByteSize(model.n_bytes()).to_string();
+            let memory = format!("{} of memory", ByteSize(self.memory_of(model)));
             HubRow {
                 name: model.name.to_owned(),
                 n_params: Some(u64::from(model.n_weights_millions) * 1_000_000),
                 n_downloads: None,
-                facts: [model.quantization, &size, model.license, model.why].join(" · "),
+                facts: [model.quantization, &memory, model.license, model.why].join(" · "),
                 indented: false,
                 status: self.hub_status(&wanted, size),
             }
         });
         rows.collect()
+    }
+
+    /// Returns how much memory a model takes with today's panes, prompt, token limit and cache
+    /// type, in bytes.
+    fn memory_of(&self, model: &RecommendedModel) -> u64 {
+        let cache = self.models.compute.cache;
+        let n_head_bytes = cache.n_bytes(model.head_dim as usize) as u64;
+        let need = MemoryNeed {
+            n_weight_bytes: model.n_bytes(),
+            n_cache_bytes_per_token: u64::from(model.n_kv_heads) * n_head_bytes,
+            n_state_bytes: 0,
+        };
+        need.n_bytes(self.panes.len(), self.longest_text())
     }
 
     /// Returns the rows of the unfinished downloads that have no row elsewhere.

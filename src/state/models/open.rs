@@ -162,12 +162,16 @@ impl AppState {
         if self.uses_gpu_memory() {
             return None;
         }
-        let n_prompt = self.prompt_tokens().map_or(0, |tokens| tokens.len());
-        let n_tokens = n_prompt.saturating_add(self.limits.max_new_tokens);
-        let n_tokens = n_tokens.min(outline.n_context);
+        let n_tokens = self.longest_text().min(outline.n_context);
         let memory = memory_with_cache(outline, self.models.compute.cache);
         let n_needed = memory.n_bytes(self.panes.len(), n_tokens);
         MemoryNeed::shortage(n_needed, n_free_bytes)
+    }
+
+    /// Returns how many tokens a text has at most: the prompt and the token limit.
+    pub(in crate::state) fn longest_text(&self) -> usize {
+        let n_prompt = self.prompt_tokens().map_or(0, |tokens| tokens.len());
+        n_prompt.saturating_add(self.limits.max_new_tokens)
     }
 
     fn take_dropped(&mut self, mut paths: Vec<PathBuf>) -> Vec<Effect> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::ready;
+use crate::generation::ByteSize;
 use crate::state::models::hub::DownloadStage;
 use crate::state::{
     AppState, Command, Effect, HubCommand, HubRow, HubRowStatus, ModelsCommand, ModelsTab,
@@ -92,6 +93,25 @@ fn nothing_is_sent_to_the_hub_before_a_query_is_typed() {
     assert_eq!(hub(&mut state, HubCommand::Search), []);
     assert_eq!(state.found_rows(), []);
     assert!(!state.recommended_rows().is_empty());
+}
+
+#[test]
+fn a_recommended_model_shows_the_memory_that_it_takes_with_todays_panes() {
+    let mut state = ready();
+    let facts = |state: &AppState| state.recommended_rows()[0].facts.clone();
+    let four = facts(&state);
+    // 145 MB of weights; 30 layers with 3 key-value heads of dimension 64 in f32.
+    assert_eq!(state.panes.len(), 4);
+    assert!(four.contains("of memory"), "{four}");
+    state.limits.max_new_tokens = 2_000;
+    let n_tokens = state.longest_text();
+    let n_bytes = 145_000_000 + 4 * n_tokens as u64 * 30 * 3 * 2 * 64 * 4;
+    let longer = facts(&state);
+    assert!(
+        longer.contains(&format!("{} of memory", ByteSize(n_bytes))),
+        "{longer}"
+    );
+    assert_ne!(longer, four);
 }
 
 #[test]

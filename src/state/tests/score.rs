@@ -159,3 +159,19 @@ fn scoring_again_shows_the_text_in_its_own_pane() {
     assert_eq!(dialog.target, BranchTarget::InPlace);
     assert!(dialog.text.ends_with(" hungry fox"), "{}", dialog.text);
 }
+
+#[test]
+fn a_human_text_fills_the_dialog_and_its_tokens_are_counted() {
+    let mut state = written();
+    let pane = state.panes[0].id;
+    apply(&mut state, ScoreCommand::Open(pane));
+    let effects = apply(&mut state, ScoreCommand::HumanText);
+    let prompt = state.score_dialog.as_ref().unwrap().text.clone();
+    assert!(prompt.starts_with("The Mole had been working"));
+    assert_eq!(
+        effects,
+        [Effect::Send(Request::Tokenize {
+            prompt: prompt.into()
+        })]
+    );
+}
