@@ -47,10 +47,7 @@ impl AppState {
             Command::ResetSettings(id) => self.reset_settings(id),
             Command::AddPane => self.add_pane(),
             Command::SetPaneCount(n_panes) => self.set_pane_count(n_panes),
-            Command::EditChain(id) => {
-                self.chain_to_edit = Some(id);
-                Vec::new()
-            }
+            Command::EditChain(id) => self.edit_chain(id),
             Command::Duplicate(id) => self.duplicate(id),
             Command::Remove(id) => self.remove(id),
             Command::Undo => self.undo_change(),
@@ -84,18 +81,9 @@ impl AppState {
             Command::DrawByHand(n) => self.draw_by_hand(n),
 
             Command::Palette(command) => self.apply_to_palette(command),
-            Command::ShowSettings(tab) => {
-                self.settings_tab = tab;
-                Vec::new()
-            }
-            Command::ShowHelp(tab) => {
-                self.help_tab = tab;
-                Vec::new()
-            }
-            Command::ChangeView(change) => {
-                self.change_view(change);
-                Vec::new()
-            }
+            Command::ShowSettings(tab) => self.show_settings(tab),
+            Command::ShowHelp(tab) => self.show_help(tab),
+            Command::ChangeView(change) => self.change_view(change),
 
             Command::Run(command) => self.apply_to_runs(command),
 

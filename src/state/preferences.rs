@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::{AppState, Effect, MAX_PANES};
+use super::{AppState, Effect, MAX_PANES, PaneId};
 
 /// A tab of the settings dialog.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -77,6 +77,22 @@ pub struct Folders {
 }
 
 impl AppState {
+    pub(super) fn show_settings(&mut self, tab: Option<SettingsTab>) -> Vec<Effect> {
+        self.settings_tab = tab;
+        Vec::new()
+    }
+
+    pub(super) fn show_help(&mut self, tab: Option<HelpTab>) -> Vec<Effect> {
+        self.help_tab = tab;
+        Vec::new()
+    }
+
+    /// Lets the window open the editor of a pane's chain in the next frame.
+    pub(super) fn edit_chain(&mut self, pane: PaneId) -> Vec<Effect> {
+        self.chain_to_edit = Some(pane);
+        Vec::new()
+    }
+
     /// Adds panes on the right or removes them there, so that this many are open.
     pub(super) fn set_pane_count(&mut self, n_panes: usize) -> Vec<Effect> {
         let n_panes = n_panes.clamp(1, MAX_PANES);

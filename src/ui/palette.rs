@@ -20,7 +20,7 @@ const TOP: f32 = 96.0;
 const ROW: f32 = 32.0;
 
 /// How many rows are in view at most.
-const MAX_ROWS: f32 = 10.0;
+const MAX_ROWS: usize = 10;
 
 /// The height of the field with the space around it, and the space below the list, in points.
 const HEIGHT_AROUND_LIST: f32 = 84.0;
@@ -53,7 +53,7 @@ pub(super) fn palette_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Comma
         ui.painter().hline(ui.max_rect().x_range(), line, stroke);
         ui.add_space(11.0);
         let shown = list_ui(ui, &mut palette, &rows, moved, commands);
-        announce(ui, &field, shown, rows.len());
+        announce(ui, &field, shown.as_ref(), rows.len());
     });
     if response.should_close() {
         commands.push(Command::Palette(PaletteCommand::Close));
@@ -78,7 +78,7 @@ fn keys_ui(
     let last = rows.len().saturating_sub(1);
     let before = palette.selected;
     let selected = before.min(last);
-    let page = MAX_ROWS as usize - 1;
+    let page = MAX_ROWS - 1;
     palette.selected = if pressed(Key::ArrowDown) {
         if selected == last { 0 } else { selected + 1 }
     } else if pressed(Key::ArrowUp) {
@@ -143,7 +143,7 @@ fn list_ui(
         return None;
     }
     let room = ui.content_rect().height() - top(ui) - HEIGHT_AROUND_LIST;
-    let height = room.min(MAX_ROWS * ROW).max(ROW);
+    let height = room.min(MAX_ROWS as f32 * ROW).max(ROW);
     let mut selected = None;
     ScrollArea::vertical()
         .max_height(height)
@@ -183,6 +183,9 @@ fn row_ui(ui: &mut Ui, row: &PaletteRow, is_selected: bool) -> Response {
     let is_possible = row.blocked.is_none();
     response
         .widget_info(|| WidgetInfo::selected(Role::ListBoxOption, is_possible, is_selected, &name));
+    let id = response.id;
+    ui.ctx()
+        .accesskit_node_builder(id, |node| node.set_selected(is_selected));
     if !ui.is_rect_visible(rect) {
         return response;
     }
@@ -217,11 +220,11 @@ fn row_ui(ui: &mut Ui, row: &PaletteRow, is_selected: bool) -> Response {
 }
 
 /// Tells a screen reader how many actions match, and which one Enter runs.
-fn announce(ui: &Ui, field: &Response, selected: Option<Response>, n_rows: usize) {
+fn announce(ui: &Ui, field: &Response, selected: Option<&Response>, n_rows: usize) {
     ui.ctx().accesskit_node_builder(field.id, |node| {
         let noun = if n_rows == 1 { "action" } else { "actions" };
         node.set_description(format!("{n_rows} {noun}"));
-        if let Some(selected) = &selected {
+        if let Some(selected) = selected {
             node.set_active_descendant(selected.id.accesskit_id());
         }
     });

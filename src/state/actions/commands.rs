@@ -2,8 +2,8 @@
 
 use super::{Action, PaletteCommand};
 use crate::state::{
-    AppState, BranchCommand, Command, DockTab, Document, FuturesCommand, MAX_PANES, ModelsCommand,
-    Page, PathPurpose, RunCommand, ScoreCommand, ViewChange,
+    AppState, BranchCommand, Command, DockTab, Document, Effect, FuturesCommand, MAX_PANES,
+    ModelsCommand, Page, PathPurpose, RunCommand, ScoreCommand, TextSize, ViewChange,
 };
 
 impl AppState {
@@ -42,7 +42,7 @@ impl AppState {
             Action::ReduceText => {
                 Command::ChangeView(ViewChange::TextSize(self.view.text_size.smaller()))
             }
-            Action::ResetTextSize => Command::ChangeView(ViewChange::TextSize(Default::default())),
+            Action::ResetTextSize => Command::ChangeView(ViewChange::TextSize(TextSize::default())),
             Action::OpenRun => Command::AskPath(PathPurpose::Run),
             Action::VerifyRun | Action::UseSettingsOfRun | Action::CloseRun => {
                 only_if(self.opened.is_some(), "No run is open")?;
@@ -170,7 +170,7 @@ impl AppState {
     }
 
     /// Changes how the window shows things.
-    pub(in crate::state) fn change_view(&mut self, change: ViewChange) {
+    pub(in crate::state) fn change_view(&mut self, change: ViewChange) -> Vec<Effect> {
         let view = &mut self.view;
         match change {
             ViewChange::Tab(tab) => {
@@ -187,6 +187,7 @@ impl AppState {
             ViewChange::Theme(theme) => view.theme = theme,
             ViewChange::TextSize(size) => view.text_size = size,
         }
+        Vec::new()
     }
 
     fn needs_text(&self) -> Result<(), String> {

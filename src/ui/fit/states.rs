@@ -190,12 +190,13 @@ pub(super) fn scenes() -> Vec<Scene> {
         state
     }));
     scenes.extend(dialogs());
+    scenes.extend(tabbed_dialogs());
     scenes.extend(popups());
     scenes
 }
 
 fn dialogs() -> Vec<Scene> {
-    let mut scenes = vec![
+    vec![
         Scene::new(
             "palette",
             with(|state| {
@@ -259,7 +260,11 @@ fn dialogs() -> Vec<Scene> {
                 state.notices = vec![notice];
             }),
         ),
-    ];
+    ]
+}
+
+fn tabbed_dialogs() -> Vec<Scene> {
+    let mut scenes = Vec::new();
     scenes.extend(ModelsTab::ALL.map(|tab| {
         let show = with(move |state| {
             state.apply(Command::Models(ModelsCommand::ShowDialog));

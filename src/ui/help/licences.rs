@@ -122,6 +122,8 @@ mod tests {
         let text = third_party_licences();
         let listed: BTreeSet<String> = text
             .lines()
+            .skip_while(|line| *line != "Crates")
+            .take_while(|line| *line != "[1]")
             .filter_map(|line| line.strip_prefix("* "))
             .map(|line| {
                 let words: Vec<&str> = line.split(' ').take(2).collect();

@@ -94,12 +94,12 @@ pub(super) fn rows_of(
             whitespace: Vec::new(),
         };
         let end = ends.and_then(|ends| ends.get(index).copied());
-        match end.and_then(|end| reader.segments_until(transcript, end)) {
-            Some(segments) => row.add_segments(&mut reader, placed, &segments),
-            None => {
-                let is_last = index + 1 == galley.rows.len();
-                row.add_glyphs(&mut reader, placed, is_last);
-            }
+        let segments = end.and_then(|end| reader.segments_until(transcript, end));
+        if let Some(segments) = segments {
+            row.add_segments(&mut reader, placed, &segments);
+        } else {
+            let is_last = index + 1 == galley.rows.len();
+            row.add_glyphs(&mut reader, placed, is_last);
         }
         if let Some(run) = reader.next_newline() {
             let before = reader.last_newline.replace(run);
@@ -135,10 +135,12 @@ impl Row {
                 .iter()
                 .take_while(|glyph| !glyph.chr.is_whitespace())
                 .count();
-            // A ligature has fewer glyphs than characters, unless the row ends within the word.
-            if word > n_glyphs && (n_glyphs < glyphs.len() || is_last) {
+            if word > 0 {
+                // The number of its glyphs differs, unless the row ends within the word.
+                let is_whole = n_glyphs < glyphs.len() || is_last;
+                let n_chars = if is_whole { word } else { word.min(n_glyphs) };
                 let x = x_of(placed, glyph);
-                for _ in 0..word {
+                for _ in 0..n_chars {
                     if let Some((run, c)) = reader.next() {
                         self.add(run, c, x);
                     }
@@ -172,15 +174,23 @@ impl Row {
                 .iter()
                 .filter(|(at, ..)| segment.bytes.contains(at));
             let own: Vec<(Run, char)> = own.map(|(_, run, c)| (*run, *c)).collect();
-            let mut xs = Vec::with_capacity(own.len());
-            let mut names = Vec::with_capacity(own.len());
-            while xs.len() < own.len() {
+            let n_glyphs = if segment.is_reversed {
+                // After the letters of a word, egui repeats all but the first, without a width.
+                (2 * own.len()).saturating_sub(1)
+            } else {
+                own.len()
+            };
+            let (mut xs, mut names) = (Vec::new(), Vec::new());
+            while xs.len() < n_glyphs {
                 let belongs = |glyph: &&Glyph| !segment.is_reversed || is_reversed(glyph.chr);
                 let Some(glyph) = glyphs.next_if(belongs) else {
                     break;
                 };
                 xs.push(x_of(placed, glyph));
                 names.push(glyph.chr);
+            }
+            if segment.is_reversed && names.len() >= own.len() {
+                names.truncate(names.len() + 1 - own.len());
             }
             if !segment.is_reversed {
                 for (index, (run, c)) in own.into_iter().enumerate() {
