@@ -86,12 +86,13 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
         ],
     ),
     ("main", &["app", "cli"]),
+    ("bin", &["cli"]),
 ];
 
 /// An external crate, and the only modules that may use it.
 const CRATE_USERS: &[(&str, &[&str])] = &[
     ("base64", &["engine", "export"]),
-    ("flate2", &["export"]),
+    ("flate2", &["export", "ui"]),
     ("candle_core", &["engine"]),
     ("candle_nn", &["engine"]),
     ("candle_transformers", &["engine"]),
@@ -108,6 +109,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("jiff", &["engine", "ui"]),
     ("minijinja", &["engine"]),
     ("minijinja_contrib", &["engine"]),
+    ("nucleo_matcher", &["state"]),
     ("pollster", &["app"]),
     ("regex", &["analysis"]),
     ("resvg", &["ui"]),
@@ -132,6 +134,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("shlex", &["interop"]),
     ("sysinfo", &["engine"]),
     ("tempfile", &["export"]),
+    ("unicode_bidi", &["ui"]),
     ("zip", &["export"]),
 ];
 

@@ -1,5 +1,7 @@
-//! Shows a file in the system's file manager, which can take a while to start.
+//! Shows a file or a folder in the system's file manager, which can take a while to start.
 
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 use std::sync::mpsc::SyncSender;
@@ -12,14 +14,42 @@ use crate::state::Command;
 /// Asks the file manager to show a file, and sends whether it could be started.
 pub(super) fn in_folder(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
     background::run(ctx, "show in folder", answers, || {
-        let error = match file_manager(&path).status() {
-            // Explorer returns 1 even if it succeeds.
-            Ok(status) if status.success() || cfg!(windows) => None,
-            Ok(status) => Some(format!("The file manager ended with {status}")),
-            Err(error) => Some(error.to_string()),
-        };
+        let error = started(&mut file_manager(&path)).err();
         Command::FolderShown { path, error }
     });
+}
+
+/// Opens a folder, after creating it if it does not exist, and sends whether that was possible.
+pub(super) fn folder(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
+    background::run(ctx, "open folder", answers, || {
+        let created = fs::create_dir_all(&path).map_err(|error: io::Error| error.to_string());
+        let error = created.and_then(|()| started(&mut opener(&path))).err();
+        Command::FolderShown { path, error }
+    });
+}
+
+/// Runs a command of the system. Returns why it failed.
+fn started(process: &mut Process) -> Result<(), String> {
+    match process.status() {
+        // Explorer returns 1 even if it succeeds.
+        Ok(status) if status.success() || cfg!(windows) => Ok(()),
+        Ok(status) => Err(format!("The file manager ended with {status}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Returns the command that opens a folder.
+fn opener(folder: &Path) -> Process {
+    let program = if cfg!(windows) {
+        "explorer"
+    } else if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let mut opener = Process::new(program);
+    opener.arg(folder);
+    opener
 }
 
 /// Returns the command that opens the folder of a file and, where the system can, selects the file.
@@ -34,7 +64,5 @@ fn file_manager(path: &Path) -> Process {
         finder.arg("-R").arg(path);
         return finder;
     }
-    let mut manager = Process::new("xdg-open");
-    manager.arg(path.parent().unwrap_or(path));
-    manager
+    opener(path.parent().unwrap_or(path))
 }

@@ -16,11 +16,11 @@ use super::{icon, import, model_paths, show};
 use crate::design::style;
 use crate::design::theme::Theme;
 use crate::state::{
-    AppState, Command, Document, Effect, HubCommand, PictureFormat, RunCommand, RunRequest,
-    Settings, ThemeChoice,
+    AppState, Command, Document, Effect, Folders, HubCommand, PictureFormat, RunCommand,
+    RunRequest, Settings, ThemeChoice,
 };
 use crate::ui::WindowUi;
-use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker};
+use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker, models_folder};
 
 /// The name of the folder that holds the settings.
 const APP_NAME: &str = "quartet";
@@ -71,6 +71,10 @@ pub fn run(model: Option<PathBuf>, run: Option<PathBuf>) -> eframe::Result {
             let start = |wake: Wake| Worker::start(wake);
             let settings = loaded.settings;
             let mut app = App::new(&cc.egui_ctx, settings, source, Dialogs::Native, start);
+            app.state.folders = Folders {
+                data: eframe::storage_dir(APP_NAME),
+                models: models_folder(),
+            };
             app.settings_file = loaded.file;
             if !loaded.lost.is_empty() {
                 app.state.report_lost_settings(&loaded.lost);
@@ -292,6 +296,7 @@ impl App {
             }
             Effect::Runs(request) => self.ask_runs(ctx, request),
             Effect::ShowInFolder(path) => show::in_folder(ctx.clone(), path, answers),
+            Effect::OpenFolder(path) => show::folder(ctx.clone(), path, answers),
             Effect::ReadPresets(path) => import::presets(ctx.clone(), path, answers),
             Effect::ReadText(path) => import::text(ctx.clone(), path, answers),
             Effect::Hub(request) => self

@@ -1,5 +1,5 @@
 //! `quartet system-files`: the files that a package installs beside the program, made from the
-//! command line's own definition and from the icon.
+//! command line's own definition, from the icon and from the list of licences.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory as _, ValueEnum as _};
 use clap_complete::Shell;
 
 use super::failure::Failure;
-use crate::ui::app_icon;
+use crate::ui::{app_icon, third_party_licences};
 
 /// The arguments of `quartet system-files`.
 #[derive(Debug, Args)]
@@ -21,12 +21,19 @@ pub(super) struct Arguments {
 /// The sizes of the PNG icons that desktops look for, in pixels.
 const ICON_SIZES: [u32; 8] = [16, 24, 32, 48, 64, 128, 256, 512];
 
-/// Writes man pages to `man1`, completions to `completions` and icons to `icons`.
+/// The PNG icons that a Windows icon contains, in pixels.
+const ICO_SIZES: [u32; 6] = [16, 24, 32, 48, 64, 256];
+
+/// Writes man pages to `man1`, completions to `completions`, icons to `icons`, and the licences.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let folder = &arguments.folder;
     man_pages(&subfolder(folder, "man1")?)?;
     completions(&subfolder(folder, "completions")?)?;
-    icons(&subfolder(folder, "icons")?)
+    icons(&subfolder(folder, "icons")?)?;
+    write(
+        &folder.join("licences.txt"),
+        third_party_licences().as_bytes(),
+    )
 }
 
 fn man_pages(folder: &Path) -> Result<(), Failure> {
@@ -45,10 +52,35 @@ fn completions(folder: &Path) -> Result<(), Failure> {
 
 fn icons(folder: &Path) -> Result<(), Failure> {
     for size in ICON_SIZES {
-        let png = app_icon::png(size).map_err(|error| Failure::run(error.to_string()))?;
-        write(&folder.join(format!("quartet-{size}.png")), &png)?;
+        write(&folder.join(format!("quartet-{size}.png")), &png(size)?)?;
     }
+    write(&folder.join("quartet.ico"), &windows_icon()?)?;
     write(&folder.join("quartet.svg"), app_icon::svg().as_bytes())
+}
+
+fn png(size: u32) -> Result<Vec<u8>, Failure> {
+    app_icon::png(size).map_err(|error| Failure::run(error.to_string()))
+}
+
+/// Returns the icon of the Windows program: a directory of PNG images, and the images.
+fn windows_icon() -> Result<Vec<u8>, Failure> {
+    let images = ICO_SIZES
+        .map(png)
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut ico = vec![0, 0, 1, 0, images.len() as u8, 0];
+    let mut offset = (ico.len() + 16 * images.len()) as u32;
+    for (size, image) in ICO_SIZES.into_iter().zip(&images) {
+        // A size of 0 stands for 256.
+        let side = (size % 256) as u8;
+        // No palette; one plane of 32 bits per pixel.
+        ico.extend([side, side, 0, 0, 1, 0, 32, 0]);
+        ico.extend((image.len() as u32).to_le_bytes());
+        ico.extend(offset.to_le_bytes());
+        offset += image.len() as u32;
+    }
+    ico.extend(images.into_iter().flatten());
+    Ok(ico)
 }
 
 fn subfolder(folder: &Path, name: &str) -> Result<PathBuf, Failure> {
@@ -70,7 +102,7 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arguments, ICON_SIZES, run};
+    use super::{Arguments, ICON_SIZES, run, windows_icon};
 
     #[test]
     fn every_command_has_a_man_page_and_every_shell_a_completion() {
@@ -98,6 +130,18 @@ mod tests {
                 "{completions:?}"
             );
         }
-        assert_eq!(names("icons").len(), ICON_SIZES.len() + 1);
+        assert_eq!(names("icons").len(), ICON_SIZES.len() + 2);
+        let licences = std::fs::read_to_string(arguments.folder.join("licences.txt")).unwrap();
+        assert!(licences.contains("egui"));
+    }
+
+    #[test]
+    fn the_windows_icon_in_the_repository_is_current() {
+        let committed = include_bytes!("../../assets/windows/quartet.ico");
+        let current = windows_icon().unwrap();
+        assert!(
+            committed.as_slice() == current,
+            "copy icons/quartet.ico of `quartet system-files` to assets/windows"
+        );
     }
 }

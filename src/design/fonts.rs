@@ -6,6 +6,8 @@ use std::sync::Arc;
 use egui::epaint::text::{FontData, FontDefinitions, FontTweak, VariationCoords};
 use egui::{Color32, FontFamily, FontId, RichText, TextStyle, Ui};
 
+use crate::state::ReadingFont;
+
 const INTER: &[u8] = include_bytes!("../../assets/fonts/Inter.ttf");
 const LITERATA: &[u8] = include_bytes!("../../assets/fonts/Literata.ttf");
 const MONO: &[u8] = include_bytes!("../../assets/fonts/JetBrainsMono.ttf");
@@ -30,7 +32,7 @@ pub enum Face {
     Run,
     /// Inter 18/24 at weight 600: dialogs.
     Title,
-    /// Literata 15/24: generated text.
+    /// Literata 15/24, unless the user chose another typeface: generated text.
     Read,
     /// Literata 16/24: the prompt editor.
     Prompt,
@@ -144,7 +146,8 @@ fn named(name: &str) -> FontFamily {
 }
 
 /// Returns all font data and, for each family, the fallbacks for characters that its face lacks.
-pub fn definitions() -> FontDefinitions {
+/// `reading` is the typeface of the prompt and of generated text.
+pub fn definitions(reading: ReadingFont) -> FontDefinitions {
     let mut fonts = FontDefinitions::empty();
     let faces = [
         ("inter", inter(400.0)),
@@ -157,11 +160,16 @@ pub fn definitions() -> FontDefinitions {
     for (name, data) in faces {
         fonts.font_data.insert(name.to_owned(), Arc::new(data));
     }
+    let for_reading = match reading {
+        ReadingFont::Serif => ["literata", "inter", "mono"],
+        ReadingFont::Sans => ["inter", "literata", "mono"],
+        ReadingFont::Mono => ["mono", "literata", "inter"],
+    };
     let families = [
         (FontFamily::Proportional, ["inter", "mono", "literata"]),
         (named(MEDIUM), ["inter-medium", "mono", "literata"]),
         (named(STRONG), ["inter-strong", "mono", "literata"]),
-        (named(SERIF), ["literata", "inter", "mono"]),
+        (named(SERIF), for_reading),
         (FontFamily::Monospace, ["mono", "inter", "literata"]),
     ];
     for (family, faces) in families {
@@ -182,12 +190,18 @@ fn inter(weight: f32) -> FontData {
 
 #[cfg(test)]
 mod tests {
-    use super::{Face, definitions};
+    use super::{Face, ReadingFont, definitions};
 
     #[test]
     fn every_face_has_letters_marks_and_emoji() {
+        for reading in ReadingFont::ALL {
+            check_faces(reading);
+        }
+    }
+
+    fn check_faces(reading: ReadingFont) {
         let ctx = egui::Context::default();
-        ctx.set_fonts(definitions());
+        ctx.set_fonts(definitions(reading));
         let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
             for face in Face::ALL {
                 for letter in "aüЯ→↵😀🐻🦊🚀🏠🪴".chars() {

@@ -2,6 +2,7 @@
 //!
 //! It draws values that it is given, and reads neither a run nor the state.
 
+pub mod appearance;
 pub mod child_ui;
 pub mod fonts;
 pub mod icons;

@@ -5,10 +5,14 @@ use egui::{CornerRadius, Margin, Shadow, Stroke, Style, TextStyle, Visuals, vec2
 
 use super::fonts::{self, Face};
 use super::theme::Theme;
+use crate::state::ReadingFont;
+
+/// How long hover fills, popups and the dock take to change, in seconds.
+pub(super) const ANIMATION_SECS: f32 = 0.12;
 
 /// Installs the bundled fonts and both themes in an egui context.
 pub fn install(ctx: &egui::Context) {
-    ctx.set_fonts(fonts::definitions());
+    ctx.set_fonts(fonts::definitions(ReadingFont::default()));
     ctx.set_style_of(egui::Theme::Dark, style(true));
     ctx.set_style_of(egui::Theme::Light, style(false));
 }
@@ -19,7 +23,7 @@ pub fn style(dark: bool) -> Style {
     let mut style = Style {
         spacing: spacing(),
         visuals: visuals(dark, theme),
-        animation_time: 0.12,
+        animation_time: ANIMATION_SECS,
         drag_value_text_style: TextStyle::Body,
         ..Style::default()
     };

@@ -55,6 +55,18 @@ impl Default for HubConfig {
 /// hf-hub only looks at `HOME`, which is rarely set on Windows, and would use a different folder.
 struct DefaultHome(PathBuf);
 
+/// Returns the folder that holds downloaded models, without setting up a client.
+pub fn cache_folder() -> Option<PathBuf> {
+    let named = |variable: &str| env::var_os(variable).map(PathBuf::from);
+    let home = || {
+        let cache = named("XDG_CACHE_HOME").or_else(|| Some(env::home_dir()?.join(".cache")));
+        named("HF_HOME").or_else(|| Some(cache?.join("huggingface")))
+    };
+    named("HF_HUB_CACHE")
+        .or_else(|| named("HUGGINGFACE_HUB_CACHE"))
+        .or_else(|| Some(home()?.join("hub")))
+}
+
 fn is_set(variable: &str) -> bool {
     env::var_os(variable).is_some()
 }
@@ -170,7 +182,13 @@ impl Hub {
 mod tests {
     use std::fs;
 
-    use super::{DefaultHome, home_unless_set};
+    use super::{DefaultHome, Hub, HubConfig, cache_folder, home_unless_set};
+
+    #[test]
+    fn the_folder_is_known_without_a_client() {
+        let hub = Hub::open(HubConfig::default()).unwrap();
+        assert_eq!(cache_folder().as_deref(), Some(hub.cache_folder()));
+    }
 
     #[test]
     fn the_default_folder_is_used_unless_a_variable_names_a_home() {

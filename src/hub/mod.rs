@@ -27,7 +27,7 @@ mod space;
 mod speed;
 
 pub use cache::{CachedModel, PartialDownload};
-pub use client::{Hub, HubConfig};
+pub use client::{Hub, HubConfig, cache_folder};
 pub use download::{DownloadFailure, DownloadTarget, Outcome};
 pub use error::HubError;
 pub use model_files::{ModelFiles, ModelFormat};

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::{
-    BranchDialog, BranchTree, ByHand, ComparedPair, Effect, ExportChoice, FormatTrial, Futures,
-    HandDraws, History, HistoryLimits, HubState, MAX_PANES, ModelStatus, Models, Notice, OpenedRun,
-    Pace, Page, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog,
-    Settings, Verification, ViewChoices,
+    BranchDialog, BranchTree, ByHand, ComparedPair, Effect, ExportChoice, Folders, FormatTrial,
+    Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, MAX_PANES, ModelStatus, Models,
+    Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode,
+    PromptReading, ScoreDialog, Settings, SettingsTab, Verification, ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -102,6 +102,16 @@ pub struct AppState {
     pub score_dialog: Option<ScoreDialog>,
     /// The only pane that steps in step mode; `None` for all.
     pub step_pane: Option<PaneId>,
+    /// The command palette, while it is open.
+    pub palette: Option<Palette>,
+    /// The tab of the settings dialog, while it is open.
+    pub settings_tab: Option<SettingsTab>,
+    /// The tab of the help, while it is open.
+    pub help_tab: Option<HelpTab>,
+    /// Where files are kept.
+    pub folders: Folders,
+    /// The pane whose chain editor opens in the next frame.
+    pub chain_to_edit: Option<PaneId>,
     /// Notices, newest first; only the first is shown.
     pub notices: Vec<Notice>,
     /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
@@ -165,6 +175,11 @@ impl AppState {
             export: ExportChoice::default(),
             score_dialog: None,
             step_pane: None,
+            palette: None,
+            settings_tab: None,
+            help_tab: None,
+            folders: Folders::default(),
+            chain_to_edit: None,
             notices: Vec::new(),
             path_field: None,
             last_folder: None,

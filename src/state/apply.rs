@@ -11,6 +11,7 @@ use crate::generation::{Continuation, FinishReason, PaneSettings};
 use crate::interop::presets;
 use crate::state::branches::Upcoming;
 use crate::state::panes::pane::PendingGeneration;
+use crate::state::panes::run_end::is_token_hint;
 use crate::state::panes::solo::Solo;
 use crate::worker::{GenerationId, ModelSource, PaneRequest, Request};
 
@@ -45,6 +46,8 @@ impl AppState {
             Command::SetSeed(id, seed) => self.set_seed(id, seed),
             Command::ResetSettings(id) => self.reset_settings(id),
             Command::AddPane => self.add_pane(),
+            Command::SetPaneCount(n_panes) => self.set_pane_count(n_panes),
+            Command::EditChain(id) => self.edit_chain(id),
             Command::Duplicate(id) => self.duplicate(id),
             Command::Remove(id) => self.remove(id),
             Command::Undo => self.undo_change(),
@@ -77,6 +80,11 @@ impl AppState {
 
             Command::DrawByHand(n) => self.draw_by_hand(n),
 
+            Command::Palette(command) => self.apply_to_palette(command),
+            Command::ShowSettings(tab) => self.show_settings(tab),
+            Command::ShowHelp(tab) => self.show_help(tab),
+            Command::ChangeView(change) => self.change_view(change),
+
             Command::Run(command) => self.apply_to_runs(command),
 
             Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),
@@ -97,6 +105,7 @@ impl AppState {
             } => self.save_failed(document, path, &error),
 
             Command::ShowInFolder(path) => vec![Effect::ShowInFolder(path)],
+            Command::OpenFolder(path) => vec![Effect::OpenFolder(path)],
             Command::FolderShown { path, error } => self.folder_shown(&path, error),
 
             Command::RestartEngine if self.model == ModelStatus::Lost => self.restart_engine(),
@@ -249,7 +258,7 @@ impl AppState {
     }
 
     /// Adds a pane on the right with the first built-in preset that no pane uses.
-    fn add_pane(&mut self) -> Vec<Effect> {
+    pub(super) fn add_pane(&mut self) -> Vec<Effect> {
         if self.panes.len() < MAX_PANES {
             let is_used = |chain: &ChainConfig| {
                 let mut panes = self.panes.iter();
@@ -295,6 +304,7 @@ impl AppState {
 
     fn toggle_pin(&mut self, pin: Pin) -> Vec<Effect> {
         self.pin = (self.pin != Some(pin)).then_some(pin);
+        self.learn_tokens();
         Vec::new()
     }
 
@@ -303,6 +313,7 @@ impl AppState {
         let Some((place, step)) = self.shown_step() else {
             return Vec::new();
         };
+        self.learn_tokens();
         let has_text = |place: &usize| self.n_steps(*place) > 0;
         let (place, step) = match (self.pin, direction) {
             (None, _) => (place, step),
@@ -367,12 +378,12 @@ impl AppState {
         self.notify(notice.with_action("Show in folder", show))
     }
 
-    /// Reports that the system could not show a file.
+    /// Reports that the system could not show a file or a folder.
     fn folder_shown(&mut self, path: &Path, error: Option<String>) -> Vec<Effect> {
         let Some(error) = error else {
             return Vec::new();
         };
-        let body = format!("{error}. The file is saved.\n{}", path.display());
+        let body = format!("{error}. Nothing is lost.\n{}", path.display());
         self.notify(Notice::error("No file manager could be opened", body))
     }
 
@@ -401,7 +412,9 @@ impl AppState {
     }
 
     fn close_notice(&mut self) -> Vec<Effect> {
-        if !self.notices.is_empty() {
+        if self.notices.first().is_some_and(is_token_hint) {
+            self.learn_tokens();
+        } else if !self.notices.is_empty() {
             self.notices.remove(0);
         }
         Vec::new()

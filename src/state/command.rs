@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 
 use super::{
-    BranchCommand, FuturesCommand, FuturesFormat, HubCommand, ModelsCommand, Pace, PaneId,
-    PasteCommand, PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand,
+    BranchCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, ModelsCommand, Pace,
+    PaletteCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand, RunCommand,
+    RunRequest, ScoreCommand, SettingsTab, ViewChange,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -54,6 +55,10 @@ pub enum Command {
     AddPane,
     /// Add a copy of a pane to its right.
     Duplicate(PaneId),
+    /// Open this many panes: add some on the right, or remove the last ones.
+    SetPaneCount(usize),
+    /// Open the editor of a pane's chain.
+    EditChain(PaneId),
     /// Remove a pane, unless it is the last one.
     Remove(PaneId),
     /// Undo the last change to the panes and their settings.
@@ -95,6 +100,15 @@ pub enum Command {
     /// Draw this many tokens from the logits set by hand.
     DrawByHand(u32),
 
+    /// Find and run an action by its name.
+    Palette(PaletteCommand),
+    /// Show the settings dialog, or close it.
+    ShowSettings(Option<SettingsTab>),
+    /// Show the help, or close it.
+    ShowHelp(Option<HelpTab>),
+    /// Change how the window shows things.
+    ChangeView(ViewChange),
+
     /// Open, keep and list runs.
     Run(RunCommand),
     /// Load the built-in model.
@@ -122,7 +136,9 @@ pub enum Command {
 
     /// Show a file in the system's file manager.
     ShowInFolder(PathBuf),
-    /// The file manager was asked to show a file, or why it could not be.
+    /// Open a folder in the system's file manager.
+    OpenFolder(PathBuf),
+    /// The file manager was asked to show a file or a folder, or why it could not.
     FolderShown {
         path: PathBuf,
         error: Option<String>,
@@ -151,6 +167,8 @@ pub enum Effect {
     Save(Document, PathBuf),
     /// Show a file in the system's file manager.
     ShowInFolder(PathBuf),
+    /// Open a folder in the system's file manager. It is created if it does not exist.
+    OpenFolder(PathBuf),
     /// Read a preset file.
     ReadPresets(PathBuf),
     /// Read a text to be scored.

@@ -10,7 +10,9 @@
 //! setting: `AppState::observe_settings` compares a snapshot of the settings with the previous one
 //! and records the difference as an undo step. It runs before and after every command.
 
+mod actions;
 mod app_state;
+mod appearance;
 mod apply;
 mod branches;
 mod by_hand;
@@ -23,6 +25,7 @@ mod notice;
 mod pace;
 mod panes;
 mod picture;
+mod preferences;
 mod prompt;
 mod recording;
 mod runs;
@@ -35,7 +38,11 @@ pub(crate) mod tests;
 mod view;
 mod words;
 
+pub use actions::{
+    Action, KeyHelp, Palette, PaletteCommand, PaletteRow, PaneAction, Shortcut, key_help,
+};
 pub use app_state::AppState;
+pub use appearance::{ReadingFont, TextSize, ViewChange};
 pub use branches::{
     BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree, RunTexts,
 };
@@ -59,6 +66,7 @@ pub use panes::{
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
 pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot};
+pub use preferences::{Folders, HelpTab, SettingsTab};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use runs::{
     FormatTrial, History, HistoryLimits, KeptRun, OpenedRun, OtherFormats, Outcome, Page,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PaneId, PictureTarget, PictureTheme, RunFileStyle};
+use super::{PaneId, PictureTarget, PictureTheme, ReadingFont, RunFileStyle, TextSize};
 use crate::analysis::{Prices, TokenScale};
 use crate::generation::Step;
 
@@ -374,6 +374,10 @@ pub struct ViewChoices {
     pub score_layout: ScoreLayout,
     pub picture: PictureStyle,
     pub theme: ThemeChoice,
+    pub text_size: TextSize,
+    pub reading_font: ReadingFont,
+    /// Whether animations are off.
+    pub reduce_motion: bool,
     pub dock_tab: DockTab,
     /// What the Branches tab shows.
     pub branches: BranchesView,
@@ -382,7 +386,7 @@ pub struct ViewChoices {
     pub dock_open: Option<bool>,
     /// The dock's height in points; `None` until the user drags it.
     pub dock_height: Option<f32>,
-    /// Whether the user has been told that tokens can be clicked.
+    /// Whether the user has clicked a token, or closed the hint about it.
     pub knows_tokens: bool,
     #[serde(flatten)]
     pub compare: CompareChoices,

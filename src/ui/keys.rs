@@ -4,17 +4,9 @@ use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
 use super::loop_view::{N_PICKS, field_id, numbered_pick};
 use crate::state::{
-    AppState, BranchCommand, Command, DockTab, FuturesCommand, Page, PasteCommand, PathPurpose,
-    Pin, PinMove, RunCommand, ScoreCommand, ViewChoices,
+    Action, AppState, BranchCommand, Command, DockTab, HelpTab, Page, PasteCommand, Pin, PinMove,
+    ScoreCommand, SettingsTab, Shortcut,
 };
-
-/// Starts all panes. `COMMAND` is Cmd on a Mac and Ctrl elsewhere.
-pub(super) const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
-
-const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
-const REDO: KeyboardShortcut =
-    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
-const REDO_ALTERNATIVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Y);
 
 const ARROWS: [(Key, PinMove); 4] = [
     (Key::ArrowLeft, PinMove::Earlier),
@@ -22,6 +14,39 @@ const ARROWS: [(Key, PinMove); 4] = [
     (Key::ArrowUp, PinMove::PreviousPane),
     (Key::ArrowDown, PinMove::NextPane),
 ];
+
+/// Returns whether a key of this action was pressed, and consumes it.
+fn pressed(ui: &Ui, action: Action) -> bool {
+    let mut shortcuts = action.shortcuts().into_iter().filter_map(keyboard_shortcut);
+    shortcuts.any(|shortcut| ui.input_mut(|input| input.consume_shortcut(&shortcut)))
+}
+
+/// Returns the shortcut in egui's terms, or `None` if egui does not know the key.
+fn keyboard_shortcut(shortcut: Shortcut) -> Option<KeyboardShortcut> {
+    let held = [
+        // Cmd on a Mac and Ctrl elsewhere.
+        (shortcut.command, Modifiers::COMMAND),
+        (shortcut.shift, Modifiers::SHIFT),
+        (shortcut.alt, Modifiers::ALT),
+    ];
+    let held = held.into_iter().filter(|(held, _)| *held);
+    let modifiers = held.fold(Modifiers::NONE, |all, (_, one)| all.plus(one));
+    Some(KeyboardShortcut::new(
+        modifiers,
+        Key::from_name(shortcut.key)?,
+    ))
+}
+
+/// Returns whether the system is a Mac, whose keys have other names.
+pub(super) fn is_mac(ui: &Ui) -> bool {
+    ui.os() == egui::os::OperatingSystem::Mac
+}
+
+/// Returns the usual keys of an action, as they are named on this system; empty if it has none.
+pub(super) fn key_words(ui: &Ui, action: Action) -> String {
+    let shortcut = action.shortcuts().into_iter().next();
+    shortcut.map_or_else(String::new, |shortcut| shortcut.words(is_mac(ui)))
+}
 
 /// Returns whether Enter ended the editing of a single-line field.
 pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
@@ -35,10 +60,10 @@ pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     if state.branch_dialog.is_some() {
         return None;
     }
-    if !ui.input_mut(|input| input.consume_shortcut(&GENERATE)) {
+    if !pressed(ui, Action::Generate) {
         return None;
     }
-    if state.path_field.is_some() || state.models.dialog_open {
+    if state.path_field.is_some() || state.models.dialog_open || covers_window(state) {
         return None;
     }
     if state.score_dialog.is_some() {
@@ -78,10 +103,15 @@ pub(super) fn keys_ui(
         || state.branch_dialog.is_some()
         || state.score_dialog.is_some()
         || state.export.dialog_open
-        || state.models.dialog_open;
+        || state.models.dialog_open
+        || covers_window(state);
+    action_keys_ui(ui, &TEXT_SIZES, state, commands);
     undo_keys_ui(ui, dialog_open, commands);
     if !dialog_open {
-        page_keys_ui(ui, commands);
+        dialog_keys_ui(ui, state, commands);
+        let pages = Page::ALL.map(Action::ShowPage);
+        action_keys_ui(ui, &pages, state, commands);
+        action_keys_ui(ui, &[Action::OpenRun], state, commands);
     }
     if state.page != Page::Write {
         return;
@@ -90,20 +120,16 @@ pub(super) fn keys_ui(
     if Popup::is_any_open(ui) || dialog_open {
         return;
     }
-    tab_keys_ui(ui, &mut state.view);
+    tab_keys_ui(ui, state, commands);
     if let Some(text) = pasted_to_score(ui) {
         commands.push(Command::Score(ScoreCommand::OpenWith(text)));
     }
-    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    if state.is_running() && pressed(Key::Escape) {
-        commands.push(Command::StopAll);
+    if state.is_running() {
+        action_keys_ui(ui, &[Action::Stop], state, commands);
     }
     // A letter means nothing to a control that is not a text field.
-    if let Some(pin) = state.pin
-        && !ui.text_edit_focused()
-        && pressed(Key::C)
-    {
-        commands.push(Command::Branch(BranchCommand::Open(Some(pin))));
+    if state.pin.is_some() && !ui.text_edit_focused() {
+        action_keys_ui(ui, &[Action::Continue], state, commands);
     }
     if state.is_step_mode() && !ui.text_edit_focused() {
         pick_keys_ui(ui, state, commands);
@@ -111,27 +137,21 @@ pub(super) fn keys_ui(
     if focused.is_none() && ui.memory(|memory| memory.focused().is_some()) {
         return;
     }
-    if state.is_step_mode() && pressed(Key::Space) {
-        commands.push(Command::Branch(BranchCommand::Step));
+    if state.is_step_mode() {
+        action_keys_ui(ui, &[Action::Step, Action::StepBack], state, commands);
     }
-    if state.is_step_mode() && pressed(Key::Backspace) {
-        commands.push(Command::Branch(BranchCommand::StepBack));
+    action_keys_ui(ui, &[Action::DrawFutures], state, commands);
+    if state.futures.is_drawing() {
+        action_keys_ui(ui, &[Action::StopFutures], state, commands);
     }
-    if pressed(Key::F) {
-        commands.push(Command::Futures(FuturesCommand::Draw));
+    if state.pin.is_some() {
+        action_keys_ui(ui, &[Action::Unpin], state, commands);
     }
-    if state.futures.is_drawing() && pressed(Key::Escape) {
-        commands.push(Command::Futures(FuturesCommand::Stop));
+    if state.opened.is_some() {
+        let actions = [Action::VerifyRun, Action::CloseRun];
+        action_keys_ui(ui, &actions, state, commands);
     }
-    if state.pin.is_some() && pressed(Key::Escape) {
-        commands.push(Command::Unpin);
-    }
-    if state.opened.is_some() && pressed(Key::V) {
-        commands.push(Command::Run(RunCommand::Verify));
-    }
-    if state.opened.is_some() && pressed(Key::Escape) {
-        commands.push(Command::Run(RunCommand::Close));
-    }
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     for (key, direction) in ARROWS {
         if pressed(key) {
             commands.push(first_pin(state, focused).unwrap_or(Command::MovePin(direction)));
@@ -139,31 +159,49 @@ pub(super) fn keys_ui(
     }
 }
 
-/// Switches pages and opens runs, wherever the focus is.
-fn page_keys_ui(ui: &Ui, commands: &mut Vec<Command>) {
-    for (key, page) in [(Key::Num1, Page::Write), (Key::Num2, Page::History)] {
-        if ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, key)) {
-            commands.push(Command::Run(RunCommand::ShowPage(page)));
-        }
-    }
-    if ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::O)) {
-        commands.push(Command::AskPath(PathPurpose::Run));
+const TEXT_SIZES: [Action; 3] = [
+    Action::EnlargeText,
+    Action::ReduceText,
+    Action::ResetTextSize,
+];
+
+/// Returns whether the palette, the settings or the help is open.
+const fn covers_window(state: &AppState) -> bool {
+    state.palette.is_some() || state.settings_tab.is_some() || state.help_tab.is_some()
+}
+
+/// Adds the command of each of these actions whose key was pressed, if it is possible.
+fn action_keys_ui(ui: &Ui, actions: &[Action], state: &AppState, commands: &mut Vec<Command>) {
+    let pressed = actions.iter().filter(|action| pressed(ui, **action));
+    commands.extend(pressed.filter_map(|action| state.command_of(*action).ok()));
+}
+
+/// Opens the palette, the settings and the help, in place of an open popup.
+fn dialog_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let n_commands = commands.len();
+    let actions = [
+        Action::ShowPalette,
+        Action::ShowSettings(SettingsTab::Appearance),
+        Action::ShowHelp(HelpTab::Keys),
+    ];
+    action_keys_ui(ui, &actions, state, commands);
+    if commands.len() > n_commands {
+        Popup::close_all(ui);
     }
 }
 
 /// Switches the tab of the dock with Alt and its number, wherever the focus is. On a Mac, Option
 /// types other characters into a text field.
-fn tab_keys_ui(ui: &Ui, view: &mut ViewChoices) {
+fn tab_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     if cfg!(target_os = "macos") && ui.text_edit_focused() {
         return;
     }
-    for (number, (key, tab)) in (1..).zip(DIGITS.into_iter().zip(DockTab::ALL)) {
-        let is_pressed = ui.input_mut(|input| input.consume_key(Modifiers::ALT, key));
-        if !is_pressed {
+    for (number, tab) in (1..).zip(DockTab::ALL) {
+        let n_commands = commands.len();
+        action_keys_ui(ui, &[Action::ShowTab(tab)], state, commands);
+        if commands.len() == n_commands {
             continue;
         }
-        view.dock_tab = tab;
-        view.dock_open = Some(true);
         // Some systems also report the digit as typed text.
         let digit = number.to_string();
         ui.input_mut(|input| {
@@ -241,12 +279,8 @@ fn undo_keys_ui(ui: &Ui, dialog_open: bool, commands: &mut Vec<Command>) {
         return;
     }
     // Longer shortcuts first: Ctrl+Z would also match Ctrl+Shift+Z.
-    for (shortcut, command) in [
-        (REDO, Command::Redo),
-        (REDO_ALTERNATIVE, Command::Redo),
-        (UNDO, Command::Undo),
-    ] {
-        if ui.input_mut(|input| input.consume_shortcut(&shortcut)) {
+    for (action, command) in [(Action::Redo, Command::Redo), (Action::Undo, Command::Undo)] {
+        if pressed(ui, action) {
             commands.push(command);
         }
     }
@@ -266,22 +300,14 @@ fn begins_gesture(ui: &Ui) -> bool {
     last.is_none_or(|last| now - last > delay)
 }
 
-/// Returns the label of the generate shortcut on this system: "Ctrl ↵" or "Cmd ↵".
-pub(super) fn shortcut_words(ui: &Ui) -> &'static str {
-    if ui.os() == egui::os::OperatingSystem::Mac {
-        "Cmd ↵"
-    } else {
-        "Ctrl ↵"
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use egui::{Event, Key, Modifiers, Role, vec2};
     use egui_kittest::kittest::Queryable as _;
 
+    use super::keyboard_shortcut;
     use crate::state::tests::ready;
-    use crate::state::{AppState, Command, DockTab, PasteCommand};
+    use crate::state::{Action, AppState, Command, DockTab, HelpTab, PasteCommand, SettingsTab};
     use crate::ui::testing::{key, window_of};
 
     /// Returns the state after the generate shortcut was pressed.
@@ -321,6 +347,53 @@ mod tests {
         assert_eq!(window.state().prompt, prompt);
         key(&mut window, Modifiers::ALT, Key::Num7);
         assert_eq!(window.state().view.dock_tab, DockTab::ByHand);
+    }
+
+    #[test]
+    fn egui_knows_the_keys_of_every_action() {
+        let actions = ready().actions().into_iter().chain([Action::ShowPalette]);
+        for shortcut in actions.flat_map(Action::shortcuts) {
+            let found = keyboard_shortcut(shortcut);
+            assert!(found.is_some(), "{shortcut:?}");
+        }
+    }
+
+    #[test]
+    fn keys_open_the_settings_and_the_help_in_place_of_a_menu() {
+        for (pressed, settings, help) in [
+            (
+                (Modifiers::COMMAND, Key::Comma),
+                Some(SettingsTab::Appearance),
+                None,
+            ),
+            ((Modifiers::NONE, Key::F1), None, Some(HelpTab::Keys)),
+        ] {
+            let mut window = window_of(vec2(1280.0, 800.0), ready());
+            crate::ui::testing::press(&mut window, "Tint");
+            key(&mut window, pressed.0, pressed.1);
+            let state = window.state();
+            assert_eq!((state.settings_tab, state.help_tab), (settings, help));
+            assert!(!egui::Popup::is_any_open(&window.ctx));
+            key(&mut window, Modifiers::NONE, Key::Escape);
+            let state = window.state();
+            assert_eq!((state.settings_tab, state.help_tab), (None, None));
+        }
+    }
+
+    #[test]
+    fn keys_change_the_size_of_the_text() {
+        let mut window = window_of(vec2(1280.0, 800.0), ready());
+        for (pressed, percent) in [
+            (Key::Plus, 110),
+            (Key::Equals, 125),
+            (Key::Minus, 110),
+            (Key::Num0, 100),
+        ] {
+            key(&mut window, Modifiers::COMMAND, pressed);
+            assert_eq!(window.state().view.text_size.percent(), percent);
+            let factor = window.state().view.text_size.factor();
+            assert!((window.ctx.zoom_factor() - factor).abs() < 1e-6);
+        }
     }
 
     #[test]

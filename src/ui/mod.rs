@@ -18,6 +18,9 @@ mod dock;
 mod empty_pane;
 mod escape;
 mod export_dialog;
+#[cfg(test)]
+mod fit;
+mod help;
 mod history;
 mod keys;
 mod layout;
@@ -28,6 +31,7 @@ mod numbers;
 mod numbers_tokens;
 mod order_menu;
 mod pace_menu;
+mod palette;
 mod pane;
 mod pane_footer;
 mod pane_header;
@@ -43,7 +47,9 @@ mod run_file_style;
 mod score_choice;
 mod score_dialog;
 mod seed_field;
+mod settings_dialog;
 mod step_draws;
+mod tabbed_dialog;
 #[cfg(test)]
 mod testing;
 mod text_measures;
@@ -55,4 +61,5 @@ mod window;
 mod xray;
 
 pub use compare::gap_data;
+pub use help::third_party_licences;
 pub use window::WindowUi;

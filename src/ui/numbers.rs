@@ -21,24 +21,35 @@ pub(super) fn numbers_ui(ui: &mut Ui, state: &mut AppState) {
         ui.label(Face::Small.text(hint).color(Theme::of(ui).text_3));
         return;
     }
+    let is_wide = ui.available_width() >= SIDE_BY_SIDE;
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().interact_size.y = ROW;
+        if !is_wide {
+            tables_ui(ui, state);
+            ui.add_space(12.0);
+            return step_ui(ui, state);
+        }
         ui.horizontal_top(|ui| {
-            ui.vertical(|ui| {
-                panes_ui(ui, &state.panes);
-                ui.add_space(12.0);
-                measures_ui(ui, &state.panes, state.view.prices);
-                prices_ui(ui, &mut state.view.prices);
-                saving_ui(ui, &state.panes, state.view.prices);
-                ui.add_space(12.0);
-                ranks_ui(ui, &state.panes);
-                ui.add_space(12.0);
-                tokens_ui(ui, state);
-            });
+            ui.vertical(|ui| tables_ui(ui, state));
             ui.add_space(32.0);
             ui.vertical(|ui| step_ui(ui, state));
         });
     });
+}
+
+/// The width from which the candidates of a step are beside the tables of the panes, in points.
+const SIDE_BY_SIDE: f32 = 1_180.0;
+
+fn tables_ui(ui: &mut Ui, state: &mut AppState) {
+    panes_ui(ui, &state.panes);
+    ui.add_space(12.0);
+    measures_ui(ui, &state.panes, state.view.prices);
+    prices_ui(ui, &mut state.view.prices);
+    saving_ui(ui, &state.panes, state.view.prices);
+    ui.add_space(12.0);
+    ranks_ui(ui, &state.panes);
+    ui.add_space(12.0);
+    tokens_ui(ui, state);
 }
 
 pub(super) fn heading_ui(ui: &mut Ui, heading: &str) {
@@ -95,7 +106,7 @@ fn panes_ui(ui: &mut Ui, panes: &[Pane]) {
 
 /// Draws the metrics of every text, one row per pane.
 fn measures_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
-    let grid = Grid::new("text metrics").spacing([20.0, 4.0]);
+    let grid = Grid::new("text metrics").spacing([14.0, 4.0]);
     grid.min_col_width(SMALL_BADGE)
         .min_row_height(ROW)
         .show(ui, |ui| {

@@ -2,9 +2,10 @@
 
 use egui::{Popup, Ui};
 
+use super::keys::key_words;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::widgets::{hint_ui, menu_item};
-use crate::state::{Command, Pace};
+use crate::state::{Action, Command, Pace};
 
 /// Draws the button that shows the pace and opens its menu.
 pub(super) fn pace_menu_ui(ui: &mut Ui, pace: Pace, commands: &mut Vec<Command>) {
@@ -20,7 +21,8 @@ pub(super) fn pace_menu_ui(ui: &mut Ui, pace: Pace, commands: &mut Vec<Command>)
         .accessible_name("Pace")
         .show(|ui| {
             for choice in Pace::ALL {
-                let key = if choice == Pace::Step { "Space" } else { "" };
+                let step = key_words(ui, Action::Step);
+                let key = if choice == Pace::Step { &step } else { "" };
                 if menu_item(ui, choice.name(), key, choice == pace).clicked() {
                     commands.push(Command::SetPace(choice));
                 }

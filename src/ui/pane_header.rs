@@ -16,10 +16,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{BADGE, Chip, badge, focus_ring, menu_item};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, PaneSettings};
-use crate::interop::tools::Tool;
-use crate::state::{
-    AppState, BranchCommand, Command, MAX_PANES, Pane, PaneId, PasteCommand, ScoreCommand,
-};
+use crate::state::{AppState, Command, Pane, PaneAction, PaneId};
 
 const MENU_WIDTH: f32 = 240.0;
 
@@ -229,44 +226,29 @@ fn stop_ui(ui: &mut Ui, place: usize, id: PaneId, commands: &mut Vec<Command>) {
 }
 
 fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Command>) {
-    let Some(pane) = state.panes.get(place) else {
+    let Some(id) = state.panes.get(place).map(|pane| pane.id) else {
         return;
     };
-    let id = pane.id;
-    let can_run = state.blocking_reason_of(pane).is_none();
-    let has_text = pane.generation().is_some();
-    let can_continue = state.can_continue(pane);
-    let has_earlier = state.n_earlier(id) > 0 && !is_running(pane);
-    let (can_duplicate, can_remove) = (state.panes.len() < MAX_PANES, state.panes.len() > 1);
-    let mut item = |ui: &mut Ui, label: &str, enabled: bool, command: Command| {
-        let clicked = ui
-            .add_enabled_ui(enabled, |ui| menu_item(ui, label, "", false).clicked())
-            .inner;
-        if clicked {
-            commands.push(command);
-            ui.close();
+    for (index, group) in PaneAction::GROUPS.into_iter().enumerate() {
+        if index > 0 {
+            ui.separator();
         }
-    };
-    item(ui, "Run only this pane", can_run, Command::Generate(id));
-    item(ui, "Stop", is_running(pane), Command::Stop(id));
-    let goes_on = Command::Branch(BranchCommand::Continue(id));
-    item(ui, "Continue", can_continue, goes_on);
-    let earlier = Command::Branch(BranchCommand::ShowEarlier(id));
-    item(ui, "Show the earlier text", has_earlier, earlier);
-    item(ui, "Copy text", has_text, Command::CopyText(id));
-    let score = Command::Score(ScoreCommand::Open(id));
-    item(ui, "Score a text…", state.model.ready().is_some(), score);
-    ui.separator();
-    for tool in Tool::ALL {
-        let label = format!("Copy as {}", tool.name());
-        item(ui, &label, true, Command::CopySettings(id, tool));
+        for action in group() {
+            let command = state.pane_command(id, action);
+            let item = |ui: &mut Ui| menu_item(ui, &action.label(), "", false);
+            let item = ui.add_enabled_ui(command.is_ok(), item).inner;
+            match command {
+                Ok(command) if item.clicked() => {
+                    commands.push(command);
+                    ui.close();
+                }
+                Ok(_) => {}
+                Err(reason) => {
+                    item.on_disabled_hover_text(reason);
+                }
+            }
+        }
     }
-    let paste = Command::Paste(PasteCommand::Open(id));
-    item(ui, "Paste settings…", true, paste);
-    ui.separator();
-    item(ui, "Reset settings", true, Command::ResetSettings(id));
-    item(ui, "Duplicate", can_duplicate, Command::Duplicate(id));
-    item(ui, "Remove", can_remove, Command::Remove(id));
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use egui::{DragValue, Popup, RectAlign, TextEdit, Ui};
 
 use super::escape::{escape, unescape};
-use super::keys::{finish_typing, shortcut_words};
+use super::keys::{finish_typing, key_words};
 use super::layout::Breakpoint;
 use super::pace_menu::pace_menu_ui;
 use super::seed_field::seed_field_ui;
@@ -16,7 +16,7 @@ use crate::design::widgets::{
 use crate::generation::formatting::grouped;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{EndOfText, Limits};
-use crate::state::{AppState, BranchCommand, Command, Pace, PaneId};
+use crate::state::{Action, AppState, BranchCommand, Command, Pace, PaneId};
 
 /// Draws the column.
 pub(super) fn run_column_ui(
@@ -56,7 +56,8 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 fn stop_button_ui(ui: &mut Ui, width: f32, commands: &mut Vec<Command>) {
-    let button = Button::run("Stop", false).icon(Icon::Stop).hint("Esc");
+    let keys = key_words(ui, Action::Stop);
+    let button = Button::run("Stop", false).icon(Icon::Stop).hint(&keys);
     if ui.add(button.width(width)).clicked() {
         commands.push(Command::StopAll);
     }
@@ -65,9 +66,10 @@ fn stop_button_ui(ui: &mut Ui, width: f32, commands: &mut Vec<Command>) {
 fn generate_button_ui(ui: &mut Ui, width: f32, state: &AppState, commands: &mut Vec<Command>) {
     let blocking_reason = state.blocking_reason();
     let is_primary = blocking_reason.is_none() && state.output_is_stale();
+    let keys = key_words(ui, Action::Generate);
     let button = Button::run("Generate", is_primary)
         .icon(Icon::Play)
-        .hint(shortcut_words(ui))
+        .hint(&keys)
         .width(width);
     let response = ui.add_enabled(blocking_reason.is_none(), button);
     if response.clicked() {
@@ -89,16 +91,18 @@ fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let idle = !state.is_running();
     let mut command = None;
     let width = ui.available_width() - 2.0 * ICON_BUTTON;
-    let keep_running = format!("Keep running ({})", shortcut_words(ui));
+    let keep_running = format!("Keep running ({})", key_words(ui, Action::Generate));
+    let step_back = format!("Undo the step ({})", key_words(ui, Action::StepBack));
+    let step = key_words(ui, Action::Step);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        let button = Button::run("Step", true).hint("Space").width(width);
+        let button = Button::run("Step", true).hint(&step).width(width);
         let can_step = idle && state.blocking_reason().is_none();
         if ui.add_enabled(can_step, button).clicked() {
             command = Some(BranchCommand::Step);
         }
         let can_undo = idle && has_text;
-        let undo = |ui: &mut Ui| icon_button(ui, Icon::Undo, "Undo the step (Backspace)").clicked();
+        let undo = |ui: &mut Ui| icon_button(ui, Icon::Undo, &step_back).clicked();
         if ui.add_enabled_ui(can_undo, undo).inner {
             command = Some(BranchCommand::StepBack);
         }

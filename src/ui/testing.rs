@@ -12,9 +12,15 @@ pub(super) type Window = Harness<'static, AppState>;
 
 /// Opens a window of this size, in points, on this state.
 pub(super) fn window_of(size: Vec2, state: AppState) -> Window {
+    scaled_window_of(size, 1.0, state)
+}
+
+/// Opens a window with this many pixels per point.
+pub(super) fn scaled_window_of(size: Vec2, scale: f32, state: AppState) -> Window {
     let mut drawing = WindowUi::default();
     Harness::builder()
         .with_size(size)
+        .with_pixels_per_point(scale)
         .with_theme(egui::Theme::Dark)
         .with_step_dt(0.05)
         .allow_missing_glyphs()

@@ -179,7 +179,7 @@ fn loop_label(metrics: &TextMetrics) -> String {
         .as_ref()
         .map_or_else(missing, |repetition| {
             let steps = &repetition.steps;
-            format!("{} to {}", steps.start + 1, steps.end)
+            format!("{}–{}", steps.start + 1, steps.end)
         })
 }
 

@@ -3,6 +3,7 @@
 use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::dock::tab_ui;
+use super::keys::key_words;
 use super::layout::Breakpoint;
 use super::models::count_words;
 use super::picture_menu::{PICTURE_MENU_WIDTH, picture_items_ui, pictures};
@@ -13,8 +14,8 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{Button, ControlColors, focus_ring, menu_item, paint_fill, submenu};
 use crate::export::ExportFormat;
 use crate::state::{
-    AppState, Command, Document, ModelStatus, ModelsCommand, Page, PathPurpose, RunCommand,
-    ThemeChoice,
+    Action, AppState, Command, Document, HelpTab, ModelStatus, ModelsCommand, Page, PaletteCommand,
+    PathPurpose, RunCommand, SettingsTab, ThemeChoice,
 };
 
 /// The width of the menu with the choices for run files, in points.
@@ -36,8 +37,9 @@ pub(super) fn top_bar_ui(
         ui.painter().vline(line.center().x, line.y_range(), stroke);
         pages_ui(ui, state.page, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            theme_ui(ui, &mut state.view.theme);
+            theme_ui(ui, state, commands);
             export_ui(ui, state, commands);
+            palette_button_ui(ui, commands);
             model_ui(ui, breakpoint, &state.model, commands);
         });
     });
@@ -203,16 +205,37 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         });
 }
 
-fn theme_ui(ui: &mut Ui, choice: &mut ThemeChoice) {
+fn palette_button_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let keys = key_words(ui, Action::ShowPalette);
+    let name = format!("Find an action ({keys})");
+    if icon_button(ui, Icon::Search, &name).clicked() {
+        commands.push(Command::Palette(PaletteCommand::Open));
+    }
+}
+
+/// Draws the menu of themes, which also leads to the settings and the help.
+fn theme_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let response = icon_button(ui, Icon::Theme, "Theme");
+    let response = response.on_hover_text("Settings and help are here too");
     Popup::menu(&response)
         .width(180.0)
         .gap(4.0)
         .accessible_name("Theme")
         .show(|ui| {
             for theme in ThemeChoice::ALL {
-                if menu_item(ui, theme.name(), "", theme == *choice).clicked() {
-                    *choice = theme;
+                if menu_item(ui, theme.name(), "", theme == state.view.theme).clicked() {
+                    state.view.theme = theme;
+                }
+            }
+            ui.separator();
+            for (label, action) in [
+                ("Settings…", Action::ShowSettings(SettingsTab::Appearance)),
+                ("Help…", Action::ShowHelp(HelpTab::Keys)),
+            ] {
+                let item = menu_item(ui, label, &key_words(ui, action), false);
+                if item.clicked() {
+                    commands.extend(state.command_of(action).ok());
+                    ui.close();
                 }
             }
         });

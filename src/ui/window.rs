@@ -9,11 +9,14 @@ use egui::{Rect, Ui, vec2};
 use super::branch_dialog::branch_dialog_ui;
 use super::dock::{DockFrame, dock_ui, held_clicks_ui};
 use super::export_dialog::export_dialog_ui;
+use super::help::HelpUi;
 use super::history::history_ui;
 use super::keys::{generate_key_ui, keys_ui};
 use super::layout::{Breakpoint, EDGE, Layout, LayoutInput};
 use super::models::{drop_ui, models_dialog_ui};
+use super::palette::palette_ui;
 use super::pane::{PaneFrame, pane_ui};
+use super::pane_header::open_chain_editor;
 use super::paste_settings::paste_settings_ui;
 use super::path_dialog::path_dialog_ui;
 use super::popup_focus::PopupFocus;
@@ -21,10 +24,12 @@ use super::prompt_card::{PromptCard, content_height};
 use super::run_bar::run_bar_ui;
 use super::run_column::run_column_ui;
 use super::score_dialog::score_dialog_ui;
+use super::settings_dialog::settings_dialog_ui;
 use super::toast::toast_ui;
 use super::token_text::TokenView;
 use super::top_bar::top_bar_ui;
 use super::view_bar::view_bar_ui;
+use crate::design::appearance;
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::plots::StepAt;
@@ -46,12 +51,14 @@ pub struct WindowUi {
     /// Whether texts were being generated in the previous frame.
     was_running: bool,
     popup_focus: PopupFocus,
+    help: HelpUi,
 }
 
 impl WindowUi {
     /// Draws the window and returns the user's commands. Settings are edited in place.
     pub fn ui(&mut self, ui: &mut Ui, state: &mut AppState) -> Vec<Command> {
         let mut commands = Vec::new();
+        appearance::apply(ui, &state.view);
         self.popup_focus.update(ui);
         let generate = generate_key_ui(ui, state);
         keys_ui(ui, state, self.focused, &mut commands);
@@ -77,7 +84,13 @@ impl WindowUi {
         score_dialog_ui(ui, state, &mut commands);
         export_dialog_ui(ui, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
+        settings_dialog_ui(ui, state, &mut commands);
+        self.help.ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
+        palette_ui(ui, state, &mut commands);
+        if let Some(pane) = state.chain_to_edit.take_if(|_| state.page == Page::Write) {
+            open_chain_editor(ui, pane);
+        }
         let bottom = match state.page {
             Page::Write => layout.dock.top(),
             Page::History => layout.dock.bottom(),

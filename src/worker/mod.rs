@@ -24,6 +24,7 @@ pub use crate::generation::GenerationId;
 pub use crate::hub::{
     CachedModel, DownloadPhase, DownloadProgress, DownloadTarget, HubConfig, ModelFiles,
     ModelFormat, PartialDownload, RECOMMENDED, RecommendedModel, Repository,
+    cache_folder as models_folder,
 };
 pub use crate::kernels::InputBits;
 pub use crate::kernels::attention::CacheType;

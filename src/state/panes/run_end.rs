@@ -5,7 +5,7 @@ use crate::analysis::Divergence;
 use crate::decoding::TokenId;
 use crate::generation::needs_seed;
 use crate::state::words::divergence::{are_comparable, leaving_panes};
-use crate::state::{AppState, Effect, Notice, Pane, PaneId, Pin};
+use crate::state::{AppState, Command, Effect, Notice, Pane, PaneId, Pin};
 
 /// The texts before a run of all panes, to recognize a run that changed nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,14 @@ impl Repetition {
             Self::NoDifference => "The changes made no difference: same texts",
         }
     }
+}
+
+/// What to try after the first run.
+const TOKEN_HINT: &str = "Click any token to see how it was chosen";
+
+/// Returns whether this notice is the hint about tokens.
+pub(in crate::state) fn is_token_hint(notice: &Notice) -> bool {
+    notice.title == TOKEN_HINT
 }
 
 impl AppState {
@@ -90,9 +98,16 @@ impl AppState {
         }
         self.pin = self.pin.or_else(|| self.fork());
         if self.pin.is_some() && !self.view.knows_tokens {
-            self.view.knows_tokens = true;
-            self.notify(Notice::hint("Click any token to see how it was chosen"));
+            // An action keeps the hint open.
+            let hint = Notice::hint(TOKEN_HINT);
+            self.notify(hint.with_action("Hide this hint", Command::CloseNotice));
         }
+    }
+
+    /// Takes the hint about tokens away for good: the user has tried it, or does not need it.
+    pub(in crate::state) fn learn_tokens(&mut self) {
+        self.view.knows_tokens = true;
+        self.notices.retain(|notice| !is_token_hint(notice));
     }
 
     /// Returns the token at which the texts first diverge, in the first pane that leaves the

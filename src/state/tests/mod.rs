@@ -48,7 +48,7 @@ pub(super) fn loaded() -> Event {
 }
 
 /// The event of a model that was loaded, with this chat support.
-pub(super) fn loaded_with(chat: ChatSupport) -> Event {
+pub(crate) fn loaded_with(chat: ChatSupport) -> Event {
     let generation = generation(&[]);
     Event::ModelLoaded {
         info: generation.model,

@@ -1,7 +1,7 @@
 //! Tests of what follows the end of a run: the pinned fork, repeated texts, and the hint.
 
 use super::{asked, ready, write};
-use crate::state::{AppState, Command, Repetition, divergence_summary};
+use crate::state::{AppState, Command, Pin, Repetition, divergence_summary};
 
 /// Runs all panes; each writes " in a" and then its own last token.
 fn run(state: &mut AppState, lasts: [&str; 4]) {
@@ -110,7 +110,24 @@ fn panes_with_the_same_settings_and_seed_are_named() {
 }
 
 #[test]
-fn the_hint_about_tokens_is_shown_once() {
+fn the_hint_about_tokens_stays_until_a_token_was_clicked() {
+    let mut state = ready();
+    let hint = "Click any token to see how it was chosen";
+    for last in [" fox", " cat"] {
+        run(&mut state, [" house", last, " fox", " fox"]);
+        assert_eq!(state.notices.len(), 1);
+        assert_eq!(state.notices[0].title, hint);
+        assert!(!state.settings().view.knows_tokens);
+    }
+    let pane = state.panes[1].id;
+    state.apply(Command::Pin(Pin { pane, step: 0 }));
+    assert!(state.notices.is_empty());
+    run(&mut state, [" house", " dog", " fox", " fox"]);
+    assert!(state.notices.is_empty());
+}
+
+#[test]
+fn a_hint_that_was_closed_does_not_come_back() {
     let mut state = ready();
     run(&mut state, [" house", " fox", " fox", " fox"]);
     let hint = "Click any token to see how it was chosen";

@@ -21,18 +21,23 @@ pub(super) fn compute_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
         .max_rect(row)
         .layout(Layout::left_to_right(Align::Center));
     ui.scope_builder(builder, |ui| {
-        chooser_ui(ui, "Device", &state.device_rows(), commands);
-        chooser_ui(ui, "Precision", &state.precision_rows(), commands);
-        chooser_ui(ui, "KV cache", &state.cache_rows(), commands);
-        chooser_ui(ui, "Inputs", &state.inputs_rows(), commands);
-        if let Some(choice) = state.thread_choice() {
-            threads_ui(ui, state, choice, commands);
-        }
+        choices_ui(ui, state, commands);
         ui.add_space(4.0);
         let sentence = Face::Small.text(state.device_words());
         let sentence = sentence.color(Theme::of(ui).text_3);
         ui.add(Label::new(sentence).truncate());
     });
+}
+
+/// Draws a chip for each choice.
+pub(in crate::ui) fn choices_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    chooser_ui(ui, "Device", &state.device_rows(), commands);
+    chooser_ui(ui, "Precision", &state.precision_rows(), commands);
+    chooser_ui(ui, "KV cache", &state.cache_rows(), commands);
+    chooser_ui(ui, "Inputs", &state.inputs_rows(), commands);
+    if let Some(choice) = state.thread_choice() {
+        threads_ui(ui, state, choice, commands);
+    }
 }
 
 /// Draws a chip that shows the current choice and opens a menu of all choices.

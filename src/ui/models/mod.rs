@@ -26,6 +26,7 @@ use crate::state::{
     AppState, Command, HubCommand, HubState, ModelsCommand, ModelsTab, PathPurpose,
 };
 
+pub(super) use compute::choices_ui;
 pub(super) use drop::drop_ui;
 pub(super) use words::count_words;
 

@@ -9,6 +9,7 @@ use resvg::usvg::{self, FallbackSelectionFn, FontResolver, fontdb};
 
 use crate::design::fonts;
 use crate::plots::count;
+use crate::state::ReadingFont;
 
 /// Why a picture could not be created. Every message can be shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -126,7 +127,7 @@ fn closest_face(
 /// Returns the window's faces. The SVG text selects their weights.
 fn faces() -> fontdb::Database {
     let mut database = fontdb::Database::new();
-    let faces = fonts::definitions().font_data;
+    let faces = fonts::definitions(ReadingFont::default()).font_data;
     for name in ["inter", "literata", "mono", "emoji"] {
         if let Some(face) = faces.get(name) {
             database.load_font_source(fontdb::Source::Binary(face.font.clone()));

@@ -6,6 +6,8 @@
 
 mod card;
 #[cfg(test)]
+mod direction_tests;
+#[cfg(test)]
 mod end_tests;
 mod layout;
 mod paint;
@@ -13,6 +15,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 mod transcript;
+mod visual_order;
 mod what_if_lines;
 
 use egui::emath::Rangef;

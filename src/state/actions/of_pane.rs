@@ -1,0 +1,161 @@
+//! What the user can do with one pane: the items of its menu, which the palette lists too.
+
+use crate::interop::tools::Tool;
+use crate::state::{
+    AppState, BranchCommand, Command, MAX_PANES, PaneId, PasteCommand, ScoreCommand,
+};
+
+/// An item of a pane's menu.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaneAction {
+    /// Open the editor of the chain.
+    EditChain,
+    RunAlone,
+    Stop,
+    Continue,
+    ShowEarlier,
+    CopyText,
+    Score,
+    CopySettings(Tool),
+    PasteSettings,
+    ResetSettings,
+    Duplicate,
+    Remove,
+}
+
+impl PaneAction {
+    /// Returns all actions of a pane, in menu order.
+    pub fn all() -> Vec<Self> {
+        Self::GROUPS.into_iter().flat_map(|group| group()).collect()
+    }
+
+    /// The groups of the menu, which a line separates.
+    pub const GROUPS: [fn() -> Vec<Self>; 3] = [Self::on_text, Self::on_exchange, Self::on_pane];
+
+    fn on_text() -> Vec<Self> {
+        vec![
+            Self::EditChain,
+            Self::RunAlone,
+            Self::Stop,
+            Self::Continue,
+            Self::ShowEarlier,
+            Self::CopyText,
+            Self::Score,
+        ]
+    }
+
+    fn on_exchange() -> Vec<Self> {
+        let copies = Tool::ALL.into_iter().map(Self::CopySettings);
+        copies.chain([Self::PasteSettings]).collect()
+    }
+
+    fn on_pane() -> Vec<Self> {
+        vec![Self::ResetSettings, Self::Duplicate, Self::Remove]
+    }
+
+    /// Returns the label in the pane's menu.
+    pub fn label(self) -> String {
+        let label = match self {
+            Self::EditChain => "Change the settings…",
+            Self::RunAlone => "Run only this pane",
+            Self::Stop => "Stop",
+            Self::Continue => "Continue",
+            Self::ShowEarlier => "Show the earlier text",
+            Self::CopyText => "Copy text",
+            Self::Score => "Score a text…",
+            Self::CopySettings(tool) => return format!("Copy as {}", tool.name()),
+            Self::PasteSettings => "Paste settings…",
+            Self::ResetSettings => "Reset settings",
+            Self::Duplicate => "Duplicate",
+            Self::Remove => "Remove",
+        };
+        label.to_owned()
+    }
+
+    /// Returns the name in the palette, which says which pane is meant.
+    pub(super) fn name(self, letter: &str) -> String {
+        match self {
+            Self::EditChain => format!("Change the settings of {letter}…"),
+            Self::RunAlone => format!("Run only {letter}"),
+            Self::Stop => format!("Stop {letter}"),
+            Self::Continue => format!("Continue {letter}"),
+            Self::ShowEarlier => format!("Show the earlier text of {letter}"),
+            Self::CopyText => format!("Copy the text of {letter}"),
+            Self::Score => format!("Score a text under the settings of {letter}…"),
+            Self::CopySettings(tool) => {
+                format!("Copy the settings of {letter} as {}", tool.name())
+            }
+            Self::PasteSettings => format!("Paste settings into {letter}…"),
+            Self::ResetSettings => format!("Reset the settings of {letter}"),
+            Self::Duplicate => format!("Duplicate {letter}"),
+            Self::Remove => format!("Remove {letter}"),
+        }
+    }
+
+    pub(super) const fn place(self) -> &'static str {
+        match self {
+            Self::CopySettings(_) | Self::PasteSettings => "Other tools",
+            _ => "Pane",
+        }
+    }
+}
+
+impl AppState {
+    /// Returns the command of a pane's action, or why it is not possible now.
+    pub fn pane_command(&self, id: PaneId, action: PaneAction) -> Result<Command, String> {
+        let Some(pane) = self.pane(id) else {
+            return Err("This pane was removed".to_owned());
+        };
+        let is_running = pane.status.running().is_some();
+        let only_if = |possible: bool, reason: &str| {
+            if possible {
+                Ok(())
+            } else {
+                Err(reason.to_owned())
+            }
+        };
+        let has_room = || {
+            let reason = format!("{MAX_PANES} panes are already open");
+            only_if(self.panes.len() < MAX_PANES, &reason)
+        };
+        Ok(match action {
+            PaneAction::EditChain => Command::EditChain(id),
+            PaneAction::RunAlone => {
+                self.blocking_reason_of(pane).map_or(Ok(()), Err)?;
+                Command::Generate(id)
+            }
+            PaneAction::Stop => {
+                only_if(is_running, "The pane is not running")?;
+                Command::Stop(id)
+            }
+            PaneAction::Continue => {
+                only_if(self.can_continue(pane), "The text has ended")?;
+                Command::Branch(BranchCommand::Continue(id))
+            }
+            PaneAction::ShowEarlier => {
+                let has_earlier = self.n_earlier(id) > 0 && !is_running;
+                only_if(has_earlier, "The pane has no earlier text")?;
+                Command::Branch(BranchCommand::ShowEarlier(id))
+            }
+            PaneAction::CopyText => {
+                only_if(pane.generation().is_some(), "Generate a text first")?;
+                Command::CopyText(id)
+            }
+            PaneAction::Score => {
+                only_if(self.model.ready().is_some(), "No model is loaded")?;
+                Command::Score(ScoreCommand::Open(id))
+            }
+            PaneAction::CopySettings(tool) => Command::CopySettings(id, tool),
+            PaneAction::PasteSettings => Command::Paste(PasteCommand::Open(id)),
+            PaneAction::ResetSettings => Command::ResetSettings(id),
+            PaneAction::Duplicate => {
+                has_room()?;
+                Command::Duplicate(id)
+            }
+            PaneAction::Remove => {
+                only_if(self.panes.len() > 1, "The last pane stays")?;
+                Command::Remove(id)
+            }
+        })
+    }
+}

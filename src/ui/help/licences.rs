@@ -1,0 +1,154 @@
+//! The licences of the code, the fonts, the model and the crates.
+
+use std::io::Read as _;
+
+use egui::{Label, ScrollArea, TextEdit, Ui};
+
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{field_frame, hint_ui};
+
+/// The licences of all crates, compressed; `.ci/licences` writes it.
+const THIRD_PARTY: &[u8] = include_bytes!("../../../assets/licences/third-party.txt.gz");
+
+/// The licences of what this repository contains, before those of the crates.
+const OWN: [(&str, &str); 4] = [
+    (
+        "Quartet is licensed under MIT or Apache-2.0, at your option.",
+        include_str!("../../../assets/licences/MIT.txt"),
+    ),
+    ("", include_str!("../../../assets/licences/Apache-2.0.txt")),
+    (
+        "The typefaces Inter, JetBrains Mono, Literata and Noto Emoji are licensed under the SIL Open \
+         Font License 1.1.",
+        include_str!("../../../assets/fonts/OFL.txt"),
+    ),
+    (
+        "The built-in model was trained by the Quartet project on texts in the public domain and on \
+         its own synthetic stories; its licence is that of Quartet.",
+        "",
+    ),
+];
+
+/// Returns the licences of everything that the program contains, as plain text.
+pub fn third_party_licences() -> String {
+    let mut text = String::new();
+    for (words, licence) in OWN {
+        for part in [words, licence] {
+            if !part.is_empty() {
+                text.push_str(part.trim_end());
+                text.push_str("\n\n");
+            }
+        }
+    }
+    let mut crates = String::new();
+    let mut reader = flate2::read::GzDecoder::new(THIRD_PARTY);
+    match reader.read_to_string(&mut crates) {
+        Ok(_) => text.push_str(&crates),
+        // The bytes are part of the program, and a test reads them.
+        Err(error) => text.push_str(&error.to_string()),
+    }
+    text
+}
+
+/// The list of licences, unpacked when it is first shown.
+#[derive(Debug, Default)]
+pub(super) struct LicencesUi {
+    lines: Vec<String>,
+    /// The words to find.
+    query: String,
+}
+
+impl LicencesUi {
+    /// Draws a field for a word, and below it the lines that contain it, or all lines.
+    pub(super) fn ui(&mut self, ui: &mut Ui) {
+        if self.lines.is_empty() {
+            self.lines = third_party_licences().lines().map(str::to_owned).collect();
+        }
+        ui.add_space(10.0);
+        let name = "Find a crate or a licence";
+        let edit = TextEdit::singleline(&mut self.query)
+            .hint_text(name)
+            .frame(field_frame(ui))
+            .desired_width(ui.available_width() - 16.0);
+        ui.add(edit).accessible_name(name);
+        ui.add_space(6.0);
+        let query = self.query.trim().to_lowercase();
+        let is_found = |line: &&String| query.is_empty() || line.to_lowercase().contains(&query);
+        let found: Vec<&String> = self.lines.iter().filter(is_found).collect();
+        if found.is_empty() {
+            hint_ui(ui, "No line contains these words");
+        }
+        let color = Theme::of(ui).text_2;
+        ScrollArea::vertical().auto_shrink(false).show_rows(
+            ui,
+            Face::Code.row(),
+            found.len(),
+            |ui, rows| {
+                for line in found.get(rows).into_iter().flatten() {
+                    let line = Face::Code.text(line.as_str()).color(color);
+                    ui.add(Label::new(line).truncate());
+                }
+            },
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::third_party_licences;
+
+    const LOCK: &str = include_str!("../../../Cargo.lock");
+
+    /// The names and versions of the crates in Cargo.lock that come from a registry.
+    fn locked() -> BTreeSet<String> {
+        let packages = LOCK.split("[[package]]").skip(1);
+        packages
+            .filter(|package| package.contains("\nsource = "))
+            .map(|package| {
+                let field = |name: &str| {
+                    let line = package.lines().find_map(|line| line.strip_prefix(name));
+                    line.unwrap().trim_matches(['=', ' ', '"']).to_owned()
+                };
+                format!("{} {}", field("name"), field("version"))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_list_has_exactly_the_crates_of_the_lock_file() {
+        let text = third_party_licences();
+        let listed: BTreeSet<String> = text
+            .lines()
+            .skip_while(|line| *line != "Crates")
+            .take_while(|line| *line != "[1]")
+            .filter_map(|line| line.strip_prefix("* "))
+            .map(|line| {
+                let words: Vec<&str> = line.split(' ').take(2).collect();
+                words.join(" ")
+            })
+            .collect();
+        let locked = locked();
+        let missing: Vec<_> = locked.difference(&listed).collect();
+        let gone: Vec<_> = listed.difference(&locked).collect();
+        assert!(
+            missing.is_empty() && gone.is_empty(),
+            "run `.ci/licences`: {missing:?} are missing, {gone:?} are gone"
+        );
+    }
+
+    #[test]
+    fn the_list_contains_the_texts_of_the_licences() {
+        let text = third_party_licences();
+        for words in [
+            "Permission is hereby granted, free of charge",
+            "Apache License",
+            "SIL OPEN FONT LICENSE",
+            "Mozilla Public License",
+        ] {
+            assert!(text.contains(words), "{words}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The help: keys, what leaves the computer, where files are kept, known limits and licences.
+
+mod licences;
+
+use egui::{Align, Label, Layout, Ui, vec2};
+
+use self::licences::LicencesUi;
+use super::keys::is_mac;
+use super::settings_dialog::folders_ui;
+use super::tabbed_dialog::TabbedDialog;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::state::{AppState, Command, HelpTab, capitalize, key_help};
+
+pub use licences::third_party_licences;
+
+const SIZE: egui::Vec2 = vec2(760.0, 540.0);
+
+/// The help's state between frames.
+#[derive(Debug, Default)]
+pub(super) struct HelpUi {
+    licences: LicencesUi,
+}
+
+impl HelpUi {
+    /// Draws the help, if it is open.
+    pub(super) fn ui(&mut self, ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+        let Some(open) = state.help_tab else {
+            return;
+        };
+        let dialog = TabbedDialog {
+            title: "Help",
+            size: SIZE,
+            tabs: &HelpTab::ALL.map(HelpTab::name),
+            selected: HelpTab::ALL
+                .iter()
+                .position(|tab| *tab == open)
+                .unwrap_or_default(),
+            scrolls: open != HelpTab::Licences,
+        };
+        let response = dialog.show(ui, |ui| match open {
+            HelpTab::Keys => keys_ui(ui),
+            HelpTab::Privacy => privacy_ui(ui, state, commands),
+            HelpTab::Limits => limits_ui(ui),
+            HelpTab::Licences => self.licences.ui(ui),
+        });
+        state.help_tab = HelpTab::ALL.get(response.selected).copied();
+        if response.closed {
+            commands.push(Command::ShowHelp(None));
+        }
+    }
+}
+
+/// The width of the column with the keys, in points.
+const KEYS: f32 = 168.0;
+
+fn keys_ui(ui: &mut Ui) {
+    let theme = Theme::of(ui);
+    for row in key_help(is_mac(ui)) {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = 16.0;
+            let size = vec2(KEYS, Face::Body.row());
+            ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+                ui.set_min_size(size);
+                ui.label(Face::SmallMedium.text(row.keys).color(theme.text_1));
+            });
+            ui.vertical(|ui| {
+                let words = capitalize(row.words);
+                let words = Face::Body.text(words).color(theme.text_2);
+                ui.add(Label::new(words).wrap());
+            });
+        });
+        ui.add_space(2.0);
+    }
+    ui.add_space(8.0);
+    paragraph_ui(
+        ui,
+        "Tab and Shift+Tab move through all controls, Enter or Space presses one, and Esc closes \
+         what is open.",
+    );
+}
+
+fn heading_ui(ui: &mut Ui, words: &str) {
+    ui.add_space(8.0);
+    ui.label(Face::Strong.text(words).color(Theme::of(ui).text_1));
+    ui.add_space(2.0);
+}
+
+fn paragraph_ui(ui: &mut Ui, words: &str) {
+    ui.label(Face::Body.text(words).color(Theme::of(ui).text_2));
+    ui.add_space(6.0);
+}
+
+fn privacy_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    heading_ui(ui, "What leaves this computer");
+    paragraph_ui(
+        ui,
+        "Nothing, unless you ask for it. Prompts and texts are never sent anywhere: models run on \
+         this computer. Quartet has no account, no statistics and no check for updates.",
+    );
+    paragraph_ui(
+        ui,
+        "A search in Models sends its words to Hugging Face, and a download asks it for the model’s \
+         files. If you are logged in to Hugging Face on this computer, both send your token.",
+    );
+    heading_ui(ui, "Where files are kept");
+    folders_ui(ui, &state.folders, commands);
+    paragraph_ui(
+        ui,
+        "Exports go where you save them. Removing the program leaves these folders alone.",
+    );
+}
+
+/// What does not work yet, and what stays right.
+const LIMITS: [(&str, &str); 3] = [
+    (
+        "Right-to-left text",
+        "The panes show Arabic and Hebrew in the order of their paragraph, but always begin at the \
+         left edge. The prompt, the plots and the tables place the words of such a text from left to \
+         right. Text that is copied or exported is always in the right order.",
+    ),
+    (
+        "The caret in the prompt",
+        "In right-to-left text, the caret and the selection appear at the mirrored place of a word. \
+         What you type stays intact.",
+    ),
+    (
+        "Letters and emoji",
+        "Letters that the bundled typefaces lack come from the typefaces of the system; without one, a \
+         box takes their place. Emoji have one color.",
+    ),
+];
+
+fn limits_ui(ui: &mut Ui) {
+    for (title, words) in LIMITS {
+        heading_ui(ui, title);
+        paragraph_ui(ui, words);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::vec2;
+    use egui_kittest::kittest::Queryable as _;
+
+    use crate::state::tests::ready;
+    use crate::state::{Folders, HelpTab};
+    use crate::ui::testing::{Window, press, window_of};
+
+    fn help(tab: HelpTab) -> Window {
+        let mut state = ready();
+        state.help_tab = Some(tab);
+        state.folders = Folders {
+            data: Some("/home/ada/.local/share/quartet".into()),
+            models: None,
+        };
+        let mut window = window_of(vec2(1280.0, 800.0), state);
+        window.run_steps(3);
+        window
+    }
+
+    #[test]
+    fn the_keys_are_listed_as_on_this_system() {
+        let window = help(HelpTab::Keys);
+        window.get_by_label("Ctrl K");
+        window.get_by_label("Find any action by its name");
+    }
+
+    #[test]
+    fn the_help_says_what_leaves_the_computer_and_opens_the_folders() {
+        let mut window = help(HelpTab::Privacy);
+        let words = "Nothing, unless you ask for it";
+        assert_eq!(window.query_all_by_label_contains(words).count(), 1);
+        window.get_by_label("Open folder");
+        press(&mut window, "Keys");
+        assert_eq!(window.state().help_tab, Some(HelpTab::Keys));
+    }
+
+    #[test]
+    fn the_licence_of_a_crate_can_be_found() {
+        let mut window = help(HelpTab::Licences);
+        window.get_by_label("Find a crate or a licence").focus();
+        window.run_steps(2);
+        window.event(egui::Event::Text("nucleo".to_owned()));
+        window.run_steps(3);
+        let found = window.query_all_by_label_contains("nucleo-matcher");
+        assert!(found.count() > 0);
+    }
+}
