@@ -10,6 +10,7 @@ use clap::Args;
 use super::console;
 use super::count::at_least_one;
 use super::failure::Failure;
+use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::generation::ByteSize;
 use crate::hub::{
@@ -73,29 +74,46 @@ pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Downloads a model and prints its path.
+/// Downloads a model and prints its path. Ctrl+C pauses the download, which keeps what has arrived.
 pub(super) fn download(arguments: &DownloadArguments) -> Result<(), Failure> {
     let wanted = DownloadTarget {
         repository: arguments.repository.clone(),
         file: arguments.file.clone(),
     };
     let mut reporter = DownloadReporter::new();
+    let interrupt = Interrupt::catch();
     let outcome = open()?.download(&wanted, &mut |progress| {
         reporter.report(progress);
-        DownloadControl::Continue
+        if interrupt.is_raised() {
+            DownloadControl::Pause
+        } else {
+            DownloadControl::Continue
+        }
     });
     reporter.progress.clear();
     match outcome {
         Ok(Outcome::Done { path }) => console::print(format!("{}\n", path.display()).as_bytes()),
-        Ok(Outcome::Paused { .. } | Outcome::Cancelled) => Ok(()),
+        Ok(Outcome::Paused { n_bytes_kept }) => {
+            console::note(&kept(n_bytes_kept));
+            Err(Failure::Interrupted)
+        }
+        Ok(Outcome::Cancelled) => Err(Failure::Interrupted),
         Err(failure) if failure.n_bytes_kept == 0 || is_usage_error(&failure.error) => {
             Err(fail(failure.error))
         }
         Err(failure) => Err(Failure::run(format!(
-            "{failure}\n{} downloaded so far; run the same command to resume",
-            ByteSize(failure.n_bytes_kept)
+            "{failure}\n{}",
+            kept(failure.n_bytes_kept)
         ))),
     }
+}
+
+/// Says what an unfinished download has left on disk.
+fn kept(n_bytes: u64) -> String {
+    format!(
+        "{} downloaded so far; run the same command to resume",
+        ByteSize(n_bytes)
+    )
 }
 
 /// Prints the models in the local cache.

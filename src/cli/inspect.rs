@@ -1,4 +1,5 @@
-//! `quartet inspect`: a model's properties and memory needs, read from its file headers alone.
+//! `quartet inspect`: a model's properties and memory needs, read from its file headers and its
+//! tokenizer.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -7,7 +8,8 @@ use clap::Args;
 
 use super::console;
 use super::failure::Failure;
-use crate::engine;
+use crate::engine::{self, TokenizerOutline};
+use crate::generation::formatting::grouped;
 use crate::generation::{ByteSize, MemoryNeed, ModelOutline};
 
 /// The arguments of `quartet inspect`.
@@ -31,15 +33,27 @@ const DEFAULT_N_TOKENS: usize = 2048;
 
 /// Runs `quartet inspect`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let outline =
-        engine::inspect(&arguments.path).map_err(|error| Failure::run(error.to_string()))?;
+    let (outline, tokenizer) = engine::inspect_with_tokenizer(&arguments.path)
+        .map_err(|error| Failure::run(error.to_string()))?;
     let n_tokens = arguments.tokens.unwrap_or(DEFAULT_N_TOKENS);
     let n_tokens = n_tokens.min(outline.n_context);
-    let text = table(&outline, arguments.panes, n_tokens, engine::free_memory());
+    let text = table(
+        &outline,
+        &tokenizer,
+        arguments.panes,
+        n_tokens,
+        engine::free_memory(),
+    );
     console::print(text.as_bytes())
 }
 
-fn table(outline: &ModelOutline, n_panes: usize, n_tokens: usize, n_free: u64) -> String {
+fn table(
+    outline: &ModelOutline,
+    tokenizer: &TokenizerOutline,
+    n_panes: usize,
+    n_tokens: usize,
+    n_free: u64,
+) -> String {
     let memory = outline.memory;
     let n_needed = memory.n_bytes(n_panes, n_tokens);
     let mut rows = vec![
@@ -52,6 +66,22 @@ fn table(outline: &ModelOutline, n_panes: usize, n_tokens: usize, n_free: u64) -
                 millions(outline.n_params),
                 outline.quantization
             ),
+        ),
+        (
+            "Tokenizer",
+            format!(
+                "{} tokens, from {}",
+                grouped(tokenizer.n_tokens as f64),
+                tokenizer.file
+            ),
+        ),
+        (
+            "Chat",
+            if tokenizer.has_chat_template {
+                "has a chat template".to_owned()
+            } else {
+                "no chat template".to_owned()
+            },
         ),
         ("On disk", ByteSize(outline.n_file_bytes).to_string()),
         ("Context", format!("{} tokens", outline.n_context)),
@@ -74,7 +104,7 @@ fn table(outline: &ModelOutline, n_panes: usize, n_tokens: usize, n_free: u64) -
     }
     if let Some(load_warning) = &outline.load_warning {
         // The file's path is on a separate line.
-        rows.push(("Not read", load_warning.replace('\n', "\n             ")));
+        rows.push(("Warning", load_warning.replace('\n', "\n             ")));
     }
     let mut table = String::new();
     for (title, text) in rows {
@@ -97,6 +127,7 @@ fn millions(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::table;
+    use crate::engine::TokenizerOutline;
     use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 
     #[test]
@@ -118,26 +149,33 @@ mod tests {
             head_dim: Some(64),
             load_warning: Some("the settings could not be read\nmodel/settings.json".to_owned()),
         };
+        let tokenizer = TokenizerOutline {
+            n_tokens: 128_256,
+            file: "tokenizer.json".to_owned(),
+            has_chat_template: false,
+        };
         let expected = "\
 Name         tiny
 Architecture llama
 Weights      1236 million, stored as Q8_0
+Tokenizer    128,256 tokens, from tokenizer.json
+Chat         no chat template
 On disk      1.3 GB
 Context      131072 tokens
 Memory       1.6 GB: 1.3 GB for the weights, 66 MB for each of 4 panes of 1000 tokens
 Free memory  900 MB
 Warning      Needs 1.6 GB of memory, but only 900 MB is free
-Not read     the settings could not be read
+Warning      the settings could not be read
              model/settings.json
 ";
-        assert_eq!(table(&outline, 4, 1000, 900_000_000), expected);
+        assert_eq!(table(&outline, &tokenizer, 4, 1000, 900_000_000), expected);
         let through_candle = ModelOutline {
             implementation: Implementation::CandleTransformers,
             ..outline.clone()
         };
-        let through_candle = table(&through_candle, 1, 1000, 9_000_000_000);
+        let through_candle = table(&through_candle, &tokenizer, 1, 1000, 9_000_000_000);
         assert!(through_candle.contains("Note         Runs on candle-transformers"));
-        let enough = table(&outline, 1, 1000, 9_000_000_000);
-        assert!(!enough.contains("Warning"), "{enough}");
+        let enough = table(&outline, &tokenizer, 1, 1000, 9_000_000_000);
+        assert!(!enough.contains("Needs"), "{enough}");
     }
 }

@@ -24,9 +24,7 @@ impl Interrupt {
             }
         };
         if let Err(error) = ctrlc::set_handler(handler) {
-            console::note(&format!(
-                "Ctrl+C will end this run without saving it: {error}"
-            ));
+            console::note(&format!("Ctrl+C will end this command at once: {error}"));
         }
         interrupt
     }

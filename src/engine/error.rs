@@ -93,6 +93,15 @@ pub enum EngineError {
         path: String,
     },
 
+    /// A folder has a format that Quartet does not read.
+    #[error("{reason}\n{path}")]
+    OtherFormat {
+        /// What it is, and what to open instead.
+        reason: String,
+        /// The path of the folder or its configuration.
+        path: String,
+    },
+
     /// One file of a split model is missing.
     #[error("there is no {name} in this folder, but other parts of the model are here\n{path}")]
     PartMissing {

@@ -49,7 +49,7 @@ pub use estimate::{free_memory, memory_with_cache};
 pub use futures::FUTURES_WIDTH;
 pub use gguf_tokenizer::open_gguf_tokenizer;
 pub use loaded_model::{LoadProgress, LoadedModel};
-pub use open::{inspect, open_path};
+pub use open::{TokenizerOutline, inspect, inspect_with_tokenizer, open_path};
 pub use prefill::PREFILL_CHUNK;
 pub use prefix_cache::DEFAULT_PREFIX_CACHE_BYTES;
 pub use resident::{Resident, resident_memory};

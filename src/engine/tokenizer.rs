@@ -16,9 +16,12 @@ pub struct Tokenizer {
     ends: Ends,
     /// By how much a text can grow before it is split.
     growth: f64,
-    /// Whether the file asks for random merges, which are not done.
-    drops_out: bool,
+    /// How it may differ from what the file asks for, or `None` if it does not.
+    warning: Option<String>,
 }
+
+const DROPOUT_IGNORED: &str =
+    "The tokenizer’s dropout, which splits the same text differently each time, is ignored";
 
 /// The longest text that a normalizer may produce, unless it lengthens texts as usual ones do.
 const N_MAX_NORMALIZED_BYTES: f64 = 268_435_456.0;
@@ -53,7 +56,7 @@ impl Tokenizer {
             let drops_out = disable_dropout(&mut inner);
             Ok(Self {
                 growth,
-                drops_out,
+                warning: drops_out.then(|| DROPOUT_IGNORED.to_owned()),
                 ..Self::from(inner)
             })
         };
@@ -71,16 +74,17 @@ impl Tokenizer {
             splitter,
             ends,
             growth: 1.0,
-            drops_out: false,
+            warning: None,
         }
     }
 
-    /// What the file asks for and is not done, if anything.
-    pub(super) fn warning(&self) -> Option<String> {
-        self.drops_out.then(|| {
-            "the tokenizer's dropout, which splits the same text differently each time, is ignored"
-                .to_owned()
-        })
+    pub(super) fn set_warning(&mut self, warning: String) {
+        self.warning = Some(warning);
+    }
+
+    /// Returns how the tokenizer may differ from what the file asks for, or `None` if it does not.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
     }
 
     /// Replaces the tokens that are added before every text.

@@ -56,6 +56,9 @@ pub enum HubError {
     #[error("{host} returned a server error ({status})")]
     ServerFailed { host: String, status: u16 },
 
+    #[error("{host} refused the download link ({status}), which may have expired; try again")]
+    LinkRefused { host: String, status: u16 },
+
     #[error("{host} refused the request ({status})")]
     Refused { host: String, status: u16 },
 
@@ -130,6 +133,7 @@ impl HubError {
             self,
             Self::RateLimited { seconds: None }
                 | Self::ServerFailed { .. }
+                | Self::LinkRefused { .. }
                 | Self::TimedOut { .. }
                 | Self::ConnectionLost { .. }
                 | Self::Truncated { .. }
@@ -229,6 +233,9 @@ impl Subject {
     /// Translates an HTTP status; the Hub refines it in the `x-error-code` header.
     fn refusal(&self, status: u16, code: Option<&str>, url: &str) -> HubError {
         let repository = self.repository.clone();
+        if let (401 | 403 | 404 | 410, None, Some(host)) = (status, code, self.other_host(url)) {
+            return HubError::LinkRefused { host, status };
+        }
         match (status, code) {
             (_, Some("GatedRepo")) => HubError::Gated {
                 page: format!("{}/{repository}", self.endpoint),
@@ -258,6 +265,15 @@ impl Subject {
         }
     }
 
+    /// Returns the host of a URL to which the Hub has redirected, or `None` if that is the Hub's.
+    fn other_host(&self, url: &str) -> Option<String> {
+        let (_, rest) = url.split_once("://")?;
+        let authority = rest.split(['/', '?']).next()?;
+        let (_, own) = self.endpoint.split_once("://")?;
+        let own = own.split('/').next()?;
+        (authority != own).then(|| without_port(authority).to_owned())
+    }
+
     /// Returns the host that failed, which a redirect may have changed.
     fn host_of(&self, host: Option<&str>) -> String {
         host.map_or_else(|| self.host(), str::to_owned)
@@ -266,12 +282,16 @@ impl Subject {
     fn host(&self) -> String {
         let rest = self.endpoint.split("://").last().unwrap_or_default();
         let host = rest.split('/').next().unwrap_or_default();
-        // Transport errors name the host without its port.
-        let is_port = |end: &str| end.bytes().all(|byte| byte.is_ascii_digit());
-        match host.rsplit_once(':') {
-            Some((name, end)) if is_port(end) => name.to_owned(),
-            _ => host.to_owned(),
-        }
+        without_port(host).to_owned()
+    }
+}
+
+/// Returns a host without its port, as transport errors name it.
+fn without_port(host: &str) -> &str {
+    let is_port = |end: &str| end.bytes().all(|byte| byte.is_ascii_digit());
+    match host.rsplit_once(':') {
+        Some((name, end)) if is_port(end) => name,
+        _ => host,
     }
 }
 
@@ -366,6 +386,23 @@ mod tests {
             let error = subject(file).refusal(status, code, "");
             assert_eq!(error.to_string(), sentence, "{status}");
         }
+    }
+
+    #[test]
+    fn an_expired_link_is_not_taken_for_an_answer_of_the_hub() {
+        let of = |status, url: &str| subject("a.gguf").refusal(status, None, url);
+        let error = of(403, "https://cdn.example:8080/blob?signature=x");
+        assert_eq!(
+            error.to_string(),
+            "cdn.example refused the download link (403), which may have expired; try again"
+        );
+        assert!(error.is_transient());
+        assert!(matches!(
+            of(404, "https://cdn.example/blob"),
+            HubError::LinkRefused { .. }
+        ));
+        let own = of(403, "https://hub.example/owner/name/resolve/main/a.gguf");
+        assert!(matches!(own, HubError::Forbidden), "{own}");
     }
 
     #[test]

@@ -14,6 +14,10 @@ use super::progress::DownloadControl;
 /// The longest `Retry-After` delay to wait for.
 const LONGEST_WAIT: Duration = Duration::from_mins(10);
 
+/// How many times longer to wait after the Hub has refused further requests than after another
+/// failure: a minute, if that is a second.
+const RATE_LIMIT_FACTOR: u32 = 60;
+
 /// Why a call ended without a result.
 #[derive(Debug)]
 pub(super) enum Interruption {
@@ -104,6 +108,9 @@ impl Hub {
             (RetryPolicy::Never, _) => None,
             (_, HubError::RateLimited { seconds: Some(n) }) => {
                 Some(Duration::from_secs(*n)).filter(|pause| *pause <= LONGEST_WAIT)
+            }
+            (_, HubError::RateLimited { seconds: None }) => {
+                Some((RATE_LIMIT_FACTOR * doubled).min(LONGEST_WAIT))
             }
             (_, error) if error.is_transient() => Some(doubled),
             (RetryPolicy::TransientOrOffline, error) if error.is_offline() => Some(doubled),

@@ -22,7 +22,7 @@ impl AppState {
                 load_warning,
             } => {
                 if let Some(load_warning) = load_warning {
-                    let title = "The model was loaded, but one of its files could not be read";
+                    let title = "The model was loaded with a warning";
                     self.notify(Notice::error(title, load_warning));
                 }
                 return self.on_loaded(ReadyModel {

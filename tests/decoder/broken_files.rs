@@ -1,17 +1,20 @@
 //! Broken files cause an error message, never a panic.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use candle_core::DType;
 use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::Value;
+use candle_core::{DType, Device, Tensor};
 use quartet::decoding::TokenId;
 use quartet::engine::inspect;
 use serde_json::{Value as Json, json};
 
-use crate::fixture::{N_VOCAB, config, open, tokenizer, write_folder, write_gguf};
+use crate::fixture::{
+    HEAD_DIM, N_VOCAB, config, open, tokenizer, weights, write_folder, write_gguf,
+};
 use crate::row;
 
 fn message(path: &Path) -> String {
@@ -242,6 +245,25 @@ fn unreadable_generation_settings_are_reported_and_ignored() {
     assert!(load_warning.unwrap().starts_with(expected));
     let load_warning = inspect(folder.path()).unwrap().load_warning;
     assert!(load_warning.unwrap().ends_with("generation_config.json"));
+}
+
+#[test]
+fn a_tensor_without_a_place_in_the_model_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    write_folder(folder.path(), true, DType::F32);
+    let with = |names: &[&str]| {
+        let ones = Tensor::ones(HEAD_DIM, DType::F32, &Device::Cpu).unwrap();
+        let more = names.iter().map(|name| ((*name).to_owned(), ones.clone()));
+        let all: HashMap<String, Tensor> = weights(true).into_iter().chain(more).collect();
+        candle_core::safetensors::save(&all, folder.path().join("model.safetensors")).unwrap();
+        open(folder.path()).unwrap().load_warning
+    };
+    let [first, second] = [0, 1].map(|n| format!("model.layers.{n}.self_attn.q_norm.weight"));
+    let warning = with(&[&first]).unwrap();
+    assert!(warning.contains(&format!("The tensor {first} is ignored")));
+    let warning = with(&[&second, &first]).unwrap();
+    assert!(warning.contains(&format!("2 tensors, such as {first}, are ignored")));
+    assert_eq!(with(&["vision_tower.norm.weight", "lm_head.weight"]), None);
 }
 
 #[test]

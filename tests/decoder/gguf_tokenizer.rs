@@ -69,7 +69,15 @@ fn texts_are_tokenized_as_the_metadata_says() {
 
 #[test]
 fn an_unknown_pre_tokenizer_is_rejected() {
-    let error = opened("default", None).err().unwrap().to_string();
-    assert!(error.contains("\"default\""), "{error}");
+    let error = opened("unheard-of", None).err().unwrap().to_string();
+    assert!(error.contains("\"unheard-of\""), "{error}");
     assert!(error.contains("put the model's tokenizer.json beside the file"));
+}
+
+#[test]
+fn a_model_whose_file_does_not_name_its_rules_is_loaded_with_a_warning() {
+    let model = opened("default", None).unwrap();
+    let warning = model.load_warning.unwrap();
+    assert!(warning.contains("tokenizer.ggml.pre"), "{warning}");
+    assert_eq!(opened("gpt-2", None).unwrap().load_warning, None);
 }

@@ -94,6 +94,35 @@ fn a_download_resumes_after_the_program_was_killed() {
     assert_eq!(fs::read(path.trim_end()).unwrap(), content);
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupted_download_says_what_it_keeps() {
+    const FIRST_PIECE: usize = 1 << 20;
+    let bench = Bench::new();
+    let content = bytes(3 * FIRST_PIECE, 4);
+    bench.server.put_large("fox/big", "big-Q8_0.gguf", content);
+    bench.server.fail("GET /cdn", Fault::Late(Duration::ZERO));
+    bench.server.fail("GET /cdn", Fault::Silence);
+    let interrupted = command(&bench, &["download", "fox/big"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The second range is requested once the first is on disk.
+    while bench.server.ranges().len() < 2 {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let pid = interrupted.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(sent.success());
+    let output = interrupted.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(output.stdout.is_empty());
+    let said = text(&output.stderr);
+    let expected = "1.0 MB downloaded so far; run the same command to resume\n";
+    assert!(said.ends_with(expected), "{said}");
+}
+
 #[test]
 fn an_ambiguous_model_is_a_usage_error() {
     let bench = Bench::new();

@@ -275,3 +275,12 @@ fn strftime_now_formats_the_current_date() {
     assert!(matches!(parts.as_slice(), [day, month, year]
         if day.len() == 2 && month.len() == 3 && year.starts_with("20")));
 }
+
+/// As in Jinja2, where Python's `None` can't be iterated, but an undefined name can.
+#[test]
+fn none_is_not_iterable() {
+    let source = "{{ messages[0].content }} {{ [none is iterable, missing is iterable, \
+                  'ab' is iterable, [1] is iterable, 3 is iterable] }}";
+    let rendered = render_question(source).unwrap();
+    assert_eq!(rendered, "Why? [False, True, True, True, False]");
+}

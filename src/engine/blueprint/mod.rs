@@ -14,6 +14,7 @@ mod rope;
 mod rope_facts;
 #[cfg(test)]
 mod tests;
+mod unread;
 
 use candle_core::quantized::gguf_file::Content;
 

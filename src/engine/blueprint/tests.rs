@@ -272,6 +272,45 @@ fn an_unsupported_layer_setting_is_named() {
 }
 
 #[test]
+fn a_value_that_the_family_does_not_read_is_named() {
+    for (changes, expected) in [
+        (json!({"logit_scale": 0.0625}), "logit_scale 0.0625"),
+        (json!({"logits_scaling": 8.0}), "logits_scaling 8"),
+        (
+            json!({"residual_multiplier": 0.22}),
+            "residual_multiplier 0.22",
+        ),
+        (
+            json!({"final_logit_softcapping": 30.0}),
+            "final_logit_softcapping 30",
+        ),
+        (json!({"clip_qkv": 8.0}), "clip_qkv 8"),
+        (
+            json!({"attention_multiplier": 0.5}),
+            "attention_multiplier 0.5",
+        ),
+    ] {
+        let expected = format!("this model needs {expected} in this family");
+        assert!(
+            message(&changes).starts_with(&expected),
+            "{}",
+            message(&changes)
+        );
+    }
+    // Without effect: the scale of attention scores is 1/√16 already.
+    let neutral = json!({
+        "logits_scaling": 1.0, "clip_qkv": null, "final_logit_softcapping": null,
+        "attention_multiplier": 0.25
+    });
+    assert_eq!(blueprint(&neutral), blueprint(&json!({})));
+    let error = from_gguf("llama", &[("logit_scale", GgufValue::F32(0.5))]).unwrap_err();
+    assert!(
+        error.to_string().contains("llama.logit_scale 0.5"),
+        "{error}"
+    );
+}
+
+#[test]
 fn an_impossible_rotation_is_named() {
     assert_rejected(&[
         (json!({"rope_theta": 0.0}), "the rotary base is 0"),

@@ -252,6 +252,7 @@ fn environment() -> Result<Environment<'static>, Error> {
     environment.set_unknown_method_callback(unknown_method_callback);
     environment.set_formatter(python::print);
     environment.add_filter("tojson", python::to_json);
+    environment.add_test("iterable", python::is_iterable);
     environment.add_test("sequence", python::is_sequence);
     environment.add_function("raise_exception", raise_exception);
     environment.add_function("strftime_now", strftime_now);

@@ -104,6 +104,11 @@ pub(super) fn to_json(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Resul
     Formatter::format(value, Notation::Json(json)).map(Value::from)
 }
 
+/// Jinja2's test `iterable`. Unlike minijinja's, it does not hold for `none`.
+pub(super) fn is_iterable(value: &Value) -> bool {
+    !value.is_none() && value.try_iter().is_ok()
+}
+
 /// Jinja2's test `sequence`: whether a value has a length and items. Strings and maps do, too.
 pub(super) fn is_sequence(value: &Value) -> bool {
     match value.kind() {

@@ -17,7 +17,7 @@ use std::path::Path;
 use candle_core::quantized::gguf_file::Content;
 
 use self::metadata::{Entry, Kind};
-use self::splitting::Splitting;
+use self::splitting::{Splitting, usual_name};
 use super::weights::{Source, read_header};
 use super::{EngineError, Tokenizer};
 use crate::decoding::TokenId;
@@ -73,13 +73,15 @@ pub(super) fn end_tokens_of(content: &Content) -> Vec<TokenId> {
 fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
     match metadata.text("tokenizer.ggml.model") {
         Some("gpt2") => {
-            let name = metadata.text("tokenizer.ggml.pre").unwrap_or("missing");
-            let splitting = Splitting::of(name)
-                .ok_or_else(|| format!("its pre-tokenizer {name:?} is not supported"))?;
             let entries = metadata.entries()?;
+            let (splitting, warning) = splitting(metadata, entries.len())?;
             let ends = metadata.ends(&entries, splitting.adds_bos)?;
             let tokenizer = byte_level::tokenizer(&entries, metadata, &splitting)?;
-            Ok(Tokenizer::with_ends(tokenizer.into(), ends))
+            let mut tokenizer = Tokenizer::with_ends(tokenizer.into(), ends);
+            if let Some(warning) = warning {
+                tokenizer.set_warning(warning);
+            }
+            Ok(tokenizer)
         }
         Some("llama") => {
             let entries = metadata.entries()?;
@@ -91,6 +93,31 @@ fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
             "its kind {:?} is not supported, only \"gpt2\" and \"llama\" are",
             kind.unwrap_or("missing")
         )),
+    }
+}
+
+/// Returns the rules that split a text into words, and a warning if the file does not name them.
+fn splitting(
+    metadata: &Metadata<'_>,
+    n_tokens: usize,
+) -> Result<(Splitting, Option<String>), String> {
+    match metadata.text("tokenizer.ggml.pre") {
+        Some(name) if name != "default" => Splitting::of(name)
+            .map(|splitting| (splitting, None))
+            .ok_or_else(|| format!("its pre-tokenizer {name:?} is not supported")),
+        _ => {
+            let architecture = metadata.text("general.architecture").unwrap_or_default();
+            let name = usual_name(architecture, n_tokens);
+            let splitting = Splitting::of(name)
+                .ok_or_else(|| format!("its pre-tokenizer {name:?} is not supported"))?;
+            let warning = format!(
+                "The file does not name the rules by which its tokenizer splits a text into words \
+                 (tokenizer.ggml.pre), as old files do not. Quartet uses those of {name}; if they \
+                 are wrong, some texts become other tokens than in training. A newer file of the \
+                 same model names them."
+            );
+            Ok((splitting, Some(warning)))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::architecture::Architecture;
+use super::other_formats::{reason_for_missing, unread_weights};
 use super::{LocatedModel, TokenizerSource, lossy};
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
@@ -19,10 +20,13 @@ const WHAT: &str = "The model's weights";
 /// Locates the model in a folder. `chosen` is the weights file that the user opened, if any.
 pub(super) fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedModel, EngineError> {
     let config = require(folder, "config.json")?;
-    let architecture = Architecture::from_config(
-        &read_settings(&config, "The model's configuration")?,
-        &config.display().to_string(),
-    )?;
+    let json = read_settings(&config, "The model's configuration")?;
+    let config = config.display().to_string();
+    if let Some(reason) = unread_weights(&json) {
+        let path = config;
+        return Err(EngineError::OtherFormat { reason, path });
+    }
+    let architecture = Architecture::from_config(&json, &config)?;
     let tokenizer = require(folder, "tokenizer.json")?;
     let tokenizer_config = TokenizerConfig::of_folder(folder)?;
     let mut end_tokens = architecture.end_tokens().to_vec();
@@ -132,11 +136,14 @@ fn sharded(folder: &Path, shards: Vec<(String, Vec<String>)>) -> Result<Catalog,
 fn require(folder: &Path, what: &'static str) -> Result<PathBuf, EngineError> {
     let path = folder.join(what);
     if path.is_file() {
-        Ok(path)
-    } else {
-        Err(EngineError::FileMissing {
-            what,
-            path: folder.display().to_string(),
-        })
+        return Ok(path);
     }
+    let path = folder.display().to_string();
+    Err(match reason_for_missing(folder, what) {
+        Some(reason) => EngineError::OtherFormat {
+            reason: reason.to_owned(),
+            path,
+        },
+        None => EngineError::FileMissing { what, path },
+    })
 }

@@ -6,6 +6,7 @@ mod architecture;
 mod folder;
 mod gguf;
 mod infinities;
+mod other_formats;
 mod provenance;
 #[cfg(test)]
 mod tests;
@@ -18,11 +19,12 @@ use candle_core::quantized::gguf_file::Content;
 use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
 use super::small_file::{N_MAX_TOKENIZER_BYTES, read_at_most};
 use super::tokenizer_config::TokenizerConfig;
-use super::weights::{Catalog, LoadStop, sha256_of};
+use super::weights::{Catalog, Checkpoint, LoadStop, sha256_of};
 use super::{ChatError, ChatTemplate, Compute, EngineError, LoadProgress, LoadedModel, Tokenizer};
 use crate::decoding::TokenId;
-use crate::generation::RecommendedSampling;
-use crate::generation::{ModelInfo, ModelOutline, PieceKind, Vocabulary};
+use crate::generation::{
+    Implementation, ModelInfo, ModelOutline, PieceKind, RecommendedSampling, Vocabulary,
+};
 
 use self::architecture::Architecture;
 use self::provenance::provenance_of;
@@ -43,6 +45,35 @@ pub fn open_path(
 /// Describes a model and what loading it would take. Reads only the headers of its files.
 pub fn inspect(path: &Path) -> Result<ModelOutline, EngineError> {
     Ok(locate(path)?.outline())
+}
+
+/// Describes a model like [`inspect`], and also builds its tokenizer, which takes longer. Fails if
+/// the model could not be loaded because of its tokenizer.
+pub fn inspect_with_tokenizer(
+    path: &Path,
+) -> Result<(ModelOutline, TokenizerOutline), EngineError> {
+    let model = locate(path)?;
+    let mut outline = model.outline();
+    let file = model.tokenizer.file();
+    let has_chat_template = matches!(model.chat, Some(Ok(_)));
+    let (tokenizer, _) = model.tokenizer.build()?;
+    let warning = || tokenizer.warning().map(str::to_owned);
+    outline.load_warning = outline.load_warning.or_else(warning);
+    let tokenizer = TokenizerOutline {
+        n_tokens: tokenizer.n_tokens(),
+        file,
+        has_chat_template,
+    };
+    Ok((outline, tokenizer))
+}
+
+/// What a model's files say about its texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenizerOutline {
+    pub n_tokens: usize,
+    /// The name of the file that contains the tokenizer.
+    pub file: String,
+    pub has_chat_template: bool,
 }
 
 fn locate(path: &Path) -> Result<LocatedModel, EngineError> {
@@ -83,10 +114,10 @@ pub(super) enum TokenizerSource {
 
 impl LocatedModel {
     /// Describes the model from its headers.
-    pub(super) fn outline(self) -> ModelOutline {
+    pub(super) fn outline(&self) -> ModelOutline {
         ModelOutline {
-            load_warning: self.load_warning,
-            ..self.architecture.outline(self.name, &self.catalog)
+            load_warning: self.load_warning.clone(),
+            ..self.architecture.outline(self.name.clone(), &self.catalog)
         }
     }
 
@@ -121,7 +152,14 @@ impl LocatedModel {
         };
         let n_vocab = lm.n_vocab();
         check_tokenizer(&tokenizer, n_vocab)?;
-        let load_warning = self.load_warning.or_else(|| tokenizer.warning());
+        let warnings = [
+            self.load_warning,
+            tokenizer.warning().map(str::to_owned),
+            // Models that run through candle-transformers take all tensors at once.
+            unused_warning(&checkpoint).filter(|_| implementation == Implementation::Quartet),
+        ];
+        let warnings: Vec<String> = warnings.into_iter().flatten().collect();
+        let load_warning = (!warnings.is_empty()).then(|| warnings.join("\n"));
         let vocabulary = tokenizer.vocabulary(n_vocab);
         let Some(sha256) = checkpoint.sha256()? else {
             return Ok(None);
@@ -154,6 +192,15 @@ impl LocatedModel {
 }
 
 impl TokenizerSource {
+    /// Returns the name of the file that contains the tokenizer.
+    fn file(&self) -> String {
+        match self {
+            Self::Ready(_) => "embedded".to_owned(),
+            Self::Json(path, _) => lossy(path.file_name()),
+            Self::Gguf(_, path) => lossy(Path::new(path).file_name()),
+        }
+    }
+
     /// Returns the tokenizer, and the hash of its file if it has one.
     fn build(self) -> Result<(Tokenizer, String), EngineError> {
         match self {
@@ -167,6 +214,23 @@ impl TokenizerSource {
             Self::Gguf(content, path) => Ok((tokenizer_of(&content, &path)?, String::new())),
         }
     }
+}
+
+/// Returns a warning that names tensors which the architecture has no place for: the model that is
+/// run is not quite the one in the files.
+fn unused_warning(checkpoint: &Checkpoint<'_>) -> Option<String> {
+    let unused: Vec<&str> = checkpoint.catalog().unused().collect();
+    let first = unused.first()?;
+    let words = match unused.len() {
+        1 => format!("The tensor {first} is ignored because this architecture has no place for it"),
+        n => format!(
+            "{n} tensors, such as {first}, are ignored because this architecture has no place for \
+             them"
+        ),
+    };
+    Some(format!(
+        "{words}; the model may not work as its authors intended"
+    ))
 }
 
 /// Checks that the tokenizer fits the model.

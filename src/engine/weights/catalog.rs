@@ -98,6 +98,17 @@ impl Catalog {
         })
     }
 
+    /// Iterates over the names of the weights that have not been taken, once a model has taken all
+    /// that it needs. Leaves out what text models never need: the other senses of a multimodal
+    /// model, and a stored copy of a head that is the embedding table.
+    pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
+        const OTHER_SENSES: [&str; 5] = ["vision", "visual", "audio", "multi_modal", "mm_"];
+        let names = self.weights().map(|entry| entry.name.as_str());
+        names.filter(|name| {
+            *name != "lm_head.weight" && !OTHER_SENSES.iter().any(|part| name.contains(part))
+        })
+    }
+
     /// Returns the number of values in all weights.
     pub(crate) fn n_all_values(&self) -> u64 {
         let n_values = self.weights().map(TensorEntry::n_values);

@@ -92,9 +92,11 @@ pub(super) fn of_gguf(content: &Content, path: &str) -> Result<Blueprint, Engine
 
 impl Family {
     fn read(&self, facts: &Facts<'_>, architecture: &str) -> Result<Blueprint, EngineError> {
+        let blueprint = (self.blueprint)(facts)?;
+        blueprint.check_unread(facts)?;
         Ok(Blueprint {
             architecture: architecture.to_owned(),
-            ..(self.blueprint)(facts)?
+            ..blueprint
         })
     }
 }
