@@ -103,10 +103,12 @@ impl Held {
     }
 
     /// Keeps the file out of the way, so that the next window starts without it. Returns its path.
+    /// If it can't be renamed, it stays, and the next start reports it again.
     pub(super) fn set_aside(self) -> PathBuf {
         let aside = self.path.with_extension(ASIDE);
-        // If it stays, the next start reports it again.
-        fs::rename(&self.path, &aside).ok();
+        if fs::rename(&self.path, &aside).is_err() {
+            return self.path;
+        }
         self.remove();
         aside
     }
