@@ -1,7 +1,7 @@
 //! A window that starts after a crash.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use egui_kittest::kittest::Queryable as _;
@@ -76,7 +76,7 @@ fn copy_session(window: &mut Window, from: &Path, to: &Path) {
         let session = SessionFile::parse(&bytes).ok()?;
         let panes = &session.run.panes;
         let has_enough = panes.len() == 4 && panes.iter().all(|text| text.steps.len() >= N_BEFORE);
-        has_enough.then(|| (path, bytes))
+        has_enough.then_some((path, bytes))
     };
     wait(window, "the saved session", |_| saved().is_some());
     let (path, bytes) = saved().unwrap();
@@ -88,11 +88,11 @@ fn texts_continued_after_a_crash_equal_uninterrupted_ones() {
     let home = tempfile::tempdir().unwrap();
     let [unharmed, crashed, restored] = ["a", "b", "c"].map(|name| home.path().join(name));
     std::fs::create_dir(&restored).unwrap();
-    let mut window = open(long(), unharmed, channel().1);
+    let mut window = open(long(), unharmed, sync_channel(0).1);
     generate(&mut window);
     let whole = tokens(window.state().state());
 
-    let (held, hold) = channel();
+    let (held, hold) = sync_channel(0);
     let mut window = open(long(), crashed.clone(), hold);
     wait(&mut window, "the model", is_ready);
     press(&mut window, "Generate");
@@ -100,7 +100,7 @@ fn texts_continued_after_a_crash_equal_uninterrupted_ones() {
     drop(held);
     drop(window);
 
-    let mut window = open(Settings::default(), restored.clone(), channel().1);
+    let mut window = open(Settings::default(), restored.clone(), sync_channel(0).1);
     window.get_by_label("Restored what was on screen");
     let begun = tokens(window.state().state());
     for (begun, whole) in begun.iter().zip(&whole) {
