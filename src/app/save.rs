@@ -204,9 +204,14 @@ impl Job {
     /// Writes everything into the folder, which is created if it is missing.
     fn write_folder(&self, run: &RunFile) -> Result<(), String> {
         let files = self.files(run)?;
-        std::fs::create_dir_all(&self.path)
-            .and_then(|()| export::write_folder(&self.path, &files))
-            .map_err(|error| error.to_string())
+        let is_new = !self.path.exists();
+        let written = std::fs::create_dir_all(&self.path)
+            .and_then(|()| export::write_folder(&self.path, &files));
+        if written.is_err() && is_new {
+            // It is empty, unless another program has put something into it.
+            std::fs::remove_dir(&self.path).ok();
+        }
+        written.map_err(|error| error.to_string())
     }
 
     fn texts(&self) -> Vec<Option<&Generation>> {

@@ -1,13 +1,16 @@
 //! A window that starts after a crash.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
 
 use egui_kittest::kittest::Queryable as _;
 use quartet::app::{App, Dialogs};
 use quartet::decoding::TokenId;
+use quartet::engine::Row;
 use quartet::export::SessionFile;
 use quartet::generation::{EndOfText, FinishReason};
-use quartet::state::{AppState, Pace, Settings};
+use quartet::state::{AppState, Settings};
 use quartet::worker::{ModelSource, Worker};
 
 use crate::scripted::ScriptedLm;
@@ -16,15 +19,33 @@ use crate::{DEFAULT_SIZE, Window, generate, is_done, is_ready, press, settings, 
 /// How many tokens the crash leaves of each text at least.
 const N_BEFORE: usize = 3;
 
-/// Opens a window that keeps its session in this folder.
-fn open(settings: Settings, folder: PathBuf) -> Window {
+/// After how many forward passes the model of the crashing window stops.
+const N_PASSES: usize = 8;
+
+/// Opens a window that keeps its session in this folder. Its model stops after some passes until
+/// the sender of `hold` is gone.
+fn open(settings: Settings, folder: PathBuf, hold: Receiver<()>) -> Window {
+    let hold = Arc::new(Mutex::new(hold));
     egui_kittest::Harness::builder()
         .with_size(DEFAULT_SIZE)
         .with_theme(egui::Theme::Dark)
         .allow_missing_glyphs()
         .build_eframe(move |cc| {
-            let babbling = || ScriptedLm::babbling(512).into_loaded();
-            let start = move |wake| Worker::with_loader(move |_, _| babbling().map(Some), wake);
+            let start = move |wake| {
+                let hold = Arc::clone(&hold);
+                let babbling = move || {
+                    let (hold, mut n_passes) = (Arc::clone(&hold), 0);
+                    let stop = move |_: &[Row]| {
+                        n_passes += 1;
+                        if n_passes > N_PASSES {
+                            hold.lock().unwrap().recv().ok();
+                        }
+                    };
+                    let lm = ScriptedLm::babbling(512).before_forward(stop);
+                    lm.into_loaded()
+                };
+                Worker::with_loader(move |_, _| babbling().map(Some), wake)
+            };
             let source = ModelSource::Embedded;
             let mut app = App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start);
             app.keep_sessions_in(&cc.egui_ctx, folder);
@@ -32,10 +53,10 @@ fn open(settings: Settings, folder: PathBuf) -> Window {
         })
 }
 
-fn long(pace: Pace) -> Settings {
+fn long() -> Settings {
     let mut settings = settings(40);
     settings.limits.end_of_text = EndOfText::Ignored;
-    Settings { pace, ..settings }
+    settings
 }
 
 fn tokens(state: &AppState) -> Vec<Vec<TokenId>> {
@@ -55,7 +76,7 @@ fn copy_session(window: &mut Window, from: &Path, to: &Path) {
         let session = SessionFile::parse(&bytes).ok()?;
         let panes = &session.run.panes;
         let has_enough = panes.len() == 4 && panes.iter().all(|text| text.steps.len() >= N_BEFORE);
-        has_enough.then(|| (path, bytes))
+        has_enough.then_some((path, bytes))
     };
     wait(window, "the saved session", |_| saved().is_some());
     let (path, bytes) = saved().unwrap();
@@ -67,17 +88,19 @@ fn texts_continued_after_a_crash_equal_uninterrupted_ones() {
     let home = tempfile::tempdir().unwrap();
     let [unharmed, crashed, restored] = ["a", "b", "c"].map(|name| home.path().join(name));
     std::fs::create_dir(&restored).unwrap();
-    let mut window = open(long(Pace::FullSpeed), unharmed);
+    let mut window = open(long(), unharmed, sync_channel(0).1);
     generate(&mut window);
     let whole = tokens(window.state().state());
 
-    let mut window = open(long(Pace::Slow), crashed.clone());
+    let (held, hold) = sync_channel(0);
+    let mut window = open(long(), crashed.clone(), hold);
     wait(&mut window, "the model", is_ready);
     press(&mut window, "Generate");
     copy_session(&mut window, &crashed, &restored);
+    drop(held);
     drop(window);
 
-    let mut window = open(Settings::default(), restored.clone());
+    let mut window = open(Settings::default(), restored.clone(), sync_channel(0).1);
     window.get_by_label("Restored what was on screen");
     let begun = tokens(window.state().state());
     for (begun, whole) in begun.iter().zip(&whole) {
