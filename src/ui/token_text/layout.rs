@@ -263,9 +263,12 @@ fn wrapped_job(ui: &Ui, transcript: &Transcript, bytes: Range<usize>, width: f32
     let mut job = LayoutJob::default();
     job.wrap.max_width = width;
     let theme = Theme::of(ui);
-    // Joined letters have other widths.
-    if row_segments(transcript, bytes.clone()).is_some() {
-        append_joined(&mut job, theme, transcript, bytes);
+    if let Some(mut segments) = row_segments(transcript, bytes.clone()) {
+        // In the order of the text, because that is the order of its rows.
+        segments.sort_by_key(|segment| segment.bytes.start);
+        for segment in &segments {
+            append_segment(&mut job, theme, transcript, bytes.start, segment);
+        }
     } else {
         append(&mut job, theme, transcript, bytes);
     }

@@ -7,7 +7,7 @@ use egui::emath::Rangef;
 use egui::epaint::text::{Glyph, PlacedRow};
 
 use super::transcript::{Run, RunStyle, Transcript};
-use super::visual_order::{Segment, glyphs_of_reversed, is_reversed, row_segments};
+use super::visual_order::{Segment, glyphs_of_word, is_reversed, row_segments};
 use crate::generation::formatting::mark;
 
 /// The width of a line break, where it can be hovered and where its mark is drawn.
@@ -175,7 +175,7 @@ impl Row {
                 .filter(|(at, ..)| segment.bytes.contains(at));
             let own: Vec<(Run, char)> = own.map(|(_, run, c)| (*run, *c)).collect();
             let n_glyphs = if segment.is_reversed {
-                // After the letters of a word, egui repeats all but the first, without a width.
+                // The letters that egui repeats are not shown.
                 (2 * own.len()).saturating_sub(1)
             } else {
                 own.len()
@@ -189,9 +189,6 @@ impl Row {
                 xs.push(x_of(placed, glyph));
                 names.push(glyph.chr);
             }
-            if segment.is_reversed && names.len() >= own.len() {
-                names.truncate(names.len() + 1 - own.len());
-            }
             if !segment.is_reversed {
                 for (index, (run, c)) in own.into_iter().enumerate() {
                     let x = xs.get(index).copied();
@@ -202,8 +199,12 @@ impl Row {
                 continue;
             }
             let text: String = own.iter().map(|(_, c)| *c).collect();
-            let places = glyphs_of_reversed(&text, &names);
-            for ((run, c), place) in own.into_iter().zip(places).rev() {
+            let word = glyphs_of_word(&text, &names);
+            let mut placed_chars: Vec<_> = own.into_iter().zip(word.places).collect();
+            if word.is_reversed {
+                placed_chars.reverse();
+            }
+            for ((run, c), place) in placed_chars {
                 let x = place.and_then(|place| xs.get(place).copied());
                 let x = x.unwrap_or(Rangef::point(right));
                 right = x.max;

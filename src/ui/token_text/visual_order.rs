@@ -66,18 +66,17 @@ fn segments(row: &str, paragraph_is_rtl: bool, breaks: &[usize]) -> Vec<Segment>
         Level::ltr()
     };
     let info = BidiInfo::new(row, Some(level));
-    let Some(paragraph) = info.paragraphs.first() else {
-        return Vec::new();
-    };
-    let (levels, runs) = info.visual_runs(paragraph, paragraph.range.clone());
     let mut found = Vec::new();
-    for run in runs {
-        let is_rtl = levels.get(run.start).is_some_and(Level::is_rtl);
-        let parts = parts(row, &run, is_rtl, breaks);
-        if is_rtl {
-            found.extend(parts.into_iter().rev());
-        } else {
-            found.extend(parts);
+    for paragraph in &info.paragraphs {
+        let (levels, runs) = info.visual_runs(paragraph, paragraph.range.clone());
+        for run in runs {
+            let is_rtl = levels.get(run.start).is_some_and(Level::is_rtl);
+            let parts = parts(row, &run, is_rtl, breaks);
+            if is_rtl {
+                found.extend(parts.into_iter().rev());
+            } else {
+                found.extend(parts);
+            }
         }
     }
     found
@@ -132,23 +131,54 @@ const fn mirrored(c: char) -> Option<char> {
     })
 }
 
-/// Assigns the glyphs of a reversed segment to its characters. `glyphs` are the characters that
-/// egui names for its glyphs, from left to right; a ligature has fewer glyphs than characters.
-///
-/// Returns the index of a glyph for each character, in the order of the text.
-pub(super) fn glyphs_of_reversed(text: &str, glyphs: &[char]) -> Vec<Option<usize>> {
-    let mut rest = (0..glyphs.len()).rev().peekable();
-    text.chars()
-        .map(|c| {
-            let is_next = |index: &usize| glyphs.get(*index) == Some(&c);
-            rest.next_if(is_next)
-        })
-        .collect()
+/// Which glyph shows which character of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WordGlyphs {
+    /// The index of a glyph for each character, in the order of the text. A ligature has fewer
+    /// glyphs than characters.
+    pub(super) places: Vec<Option<usize>>,
+    /// Whether the first character is on the right.
+    pub(super) is_reversed: bool,
+}
+
+/// Assigns the glyphs of a word to its characters. `glyphs` are the characters that egui names for
+/// its glyphs, from left to right.
+pub(super) fn glyphs_of_word(text: &str, glyphs: &[char]) -> WordGlyphs {
+    let n_chars = text.chars().count();
+    // After the letters of a word, egui repeats all but the first, without a width.
+    let n_repeated = n_chars.saturating_sub(1);
+    let n_shown = glyphs.len().checked_sub(n_repeated).filter(|n| *n > 0);
+    let candidates = [
+        (n_shown.unwrap_or(glyphs.len()), true),
+        (glyphs.len(), true),
+        (glyphs.len(), false),
+    ];
+    let assigned = candidates.map(|(n_glyphs, is_reversed)| {
+        let mut rest: Vec<usize> = (0..n_glyphs).collect();
+        if !is_reversed {
+            rest.reverse();
+        }
+        let places = text.chars().map(|c| {
+            let is_next = rest.last().and_then(|last| glyphs.get(*last)) == Some(&c);
+            if is_next { rest.pop() } else { None }
+        });
+        WordGlyphs {
+            places: places.collect(),
+            is_reversed,
+        }
+    });
+    let n_found = |word: &WordGlyphs| word.places.iter().flatten().count();
+    // The first of equal ones.
+    let best = assigned.into_iter().rev().max_by_key(n_found);
+    best.unwrap_or(WordGlyphs {
+        places: vec![None; n_chars],
+        is_reversed: true,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{glyphs_of_reversed, has_right_to_left, is_right_to_left_at, segments};
+    use super::{WordGlyphs, glyphs_of_word, has_right_to_left, is_right_to_left_at, segments};
 
     fn drawn(row: &str, paragraph_is_rtl: bool, breaks: &[usize]) -> Vec<String> {
         segments(row, paragraph_is_rtl, breaks)
@@ -208,15 +238,22 @@ mod tests {
     }
 
     #[test]
-    fn the_glyphs_of_a_word_belong_to_its_letters_from_the_right() {
-        assert_eq!(
-            glyphs_of_reversed("שלו", &['ו', 'ל', 'ש']),
-            [Some(2), Some(1), Some(0)]
-        );
-        // The ligature of lam and alef has one glyph, named after its first letter.
-        assert_eq!(
-            glyphs_of_reversed("بلاد", &['د', 'ل', 'ب']),
-            [Some(2), Some(1), None, Some(0)]
-        );
+    fn the_glyphs_of_a_word_belong_to_its_letters() {
+        for (text, glyphs, is_reversed, places) in [
+            ("שלו", "ולש", true, vec![Some(2), Some(1), Some(0)]),
+            // With the letters that egui repeats.
+            ("שלו", "ולשלו", true, vec![Some(2), Some(1), Some(0)]),
+            // The ligature of lam and alef has one glyph, named after its first letter.
+            ("بلاد", "دلبلاد", true, vec![Some(2), Some(1), None, Some(0)]),
+            ("שלו", "שלו", false, vec![Some(0), Some(1), Some(2)]),
+        ] {
+            let glyphs: Vec<char> = glyphs.chars().collect();
+            let found = glyphs_of_word(text, &glyphs);
+            let expected = WordGlyphs {
+                places,
+                is_reversed,
+            };
+            assert_eq!(found, expected, "{text}");
+        }
     }
 }
