@@ -114,7 +114,7 @@ fn field_ui(ui: &mut Ui, palette: &mut Palette) -> Response {
             .hint_text(hint.font(Face::Body.font()))
             .frame(Frame::NONE)
             .margin(Margin::ZERO)
-            .vertical_align(Align::Center)
+            .align(Align2::LEFT_CENTER)
             .min_size(vec2(0.0, 40.0))
             .desired_width(f32::INFINITY);
         ui.add(edit).accessible_name("Find an action")
