@@ -133,7 +133,6 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("shlex", &["interop"]),
     ("sysinfo", &["engine"]),
     ("tempfile", &["export"]),
-    ("unicode_bidi", &["ui"]),
 ];
 
 /// Files that may contain `unsafe`, each with a justification in the file.
