@@ -2,8 +2,8 @@
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
-    Align2, Color32, FontSelection, Frame, Id, Key, Margin, Modal, Modifiers, Response, Role,
-    ScrollArea, Sense, TextEdit, Ui, WidgetInfo, pos2, vec2,
+    Align, Align2, Color32, FontSelection, Frame, Id, Key, Layout, Margin, Modal, Modifiers,
+    Response, Role, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::keys::key_words;
@@ -101,8 +101,10 @@ fn keys_ui(
 
 fn field_ui(ui: &mut Ui, palette: &mut Palette) -> Response {
     let theme = Theme::of(ui);
-    let row = ui.horizontal(|ui| {
-        ui.set_min_height(40.0);
+    let size = vec2(ui.available_width(), 40.0);
+    let layout = Layout::left_to_right(Align::Center);
+    let row = ui.allocate_ui_with_layout(size, layout, |ui| {
+        ui.set_min_size(size);
         ui.add_space(PADDING);
         let (square, _) = ui.allocate_exact_size(vec2(16.0, 16.0), Sense::hover());
         Icon::Search.paint(ui.painter(), square, theme.text_3);
@@ -112,6 +114,8 @@ fn field_ui(ui: &mut Ui, palette: &mut Palette) -> Response {
             .hint_text(hint.font(Face::Body.font()))
             .frame(Frame::NONE)
             .margin(Margin::ZERO)
+            .align(Align2::LEFT_CENTER)
+            .min_size(vec2(0.0, 40.0))
             .desired_width(f32::INFINITY);
         ui.add(edit).accessible_name("Find an action")
     });
@@ -260,7 +264,7 @@ mod tests {
         let mut window = typed(written(), "tint");
         key(&mut window, Modifiers::NONE, Key::ArrowDown);
         // The field keeps the keyboard focus; a screen reader follows its active descendant.
-        let chosen = window.get_by_label("Tint: Rank, Tint").accesskit_node();
+        let chosen = window.get_by_label("Tint: Rank").accesskit_node();
         assert!(chosen.is_focused());
         assert_eq!(chosen.is_selected(), Some(true));
         key(&mut window, Modifiers::NONE, Key::Enter);

@@ -106,8 +106,6 @@ impl Action {
             Self::OfPane(_, action) => action.place(),
             Self::ShowPage(_) => "Page",
             Self::ShowTab(_) | Self::ShowBranches(_) => "Tab",
-            Self::SetTint(_) => "Tint",
-            Self::SetTheme(_) => "Theme",
             Self::Export(_) | Self::ExportEverything => "Export",
             Self::CopyPicture(_) | Self::SavePicture(..) => "Pictures",
             Self::OpenModelFile | Self::OpenModelFolder | Self::UseEmbeddedModel => "Models",

@@ -115,13 +115,13 @@ fn privacy_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 const LIMITS: [(&str, &str); 3] = [
     (
         "Right-to-left text",
-        "The panes show Arabic and Hebrew in the order of their paragraph, but always begin at the \
-         left edge. The prompt, the plots and the tables place the words of such a text from left to \
-         right. Text that is copied or exported is always in the right order.",
+        "The words of an Arabic or Hebrew text are placed from left to right, and pointing at such a \
+         word may find a token beside it. Text that is copied or exported is always in the right \
+         order.",
     ),
     (
         "The caret in the prompt",
-        "In right-to-left text, the caret and the selection appear at the mirrored place of a word. \
+        "In right-to-left text, the caret and the selection may appear at another place of the word. \
          What you type stays intact.",
     ),
     (

@@ -17,7 +17,6 @@ use egui::{Galley, Ui};
 
 use super::rows::{Row, rows_of};
 use super::transcript::{RunStyle, Transcript};
-use super::visual_order::{Segment, row_segments};
 use crate::design::appearance;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -52,8 +51,6 @@ pub(super) struct Chunk {
     galley: Weak<Galley>,
     /// The range of the transcript's text.
     bytes: Range<usize>,
-    /// The ends of its rows, in bytes of the transcript.
-    ends: Vec<usize>,
     /// The vertical range within the text.
     pub(super) y: Rangef,
     /// Coordinates are relative to the chunk.
@@ -185,8 +182,8 @@ impl Layout {
     fn push_chunk(&mut self, ui: &Ui, transcript: &Transcript, ends: &[usize]) {
         let from = self.frozen_end();
         let job = job_with_breaks(ui, transcript, from, ends);
-        let top = self.height();
-        let chunk = Chunk::new(ui, transcript, job, (from, ends), top);
+        let end = ends.last().copied().unwrap_or(from);
+        let chunk = Chunk::new(ui, transcript, job, from..end, self.height());
         self.chunks.push(chunk);
     }
 }
@@ -207,7 +204,7 @@ fn row_end(
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
         let is_final = galley.rows.len() > N_TENTATIVE_ROWS;
         if is_final || end == text.len() {
-            let rows = rows_of(&galley, transcript, from, None);
+            let rows = rows_of(&galley, transcript, from);
             let mut ends = rows.iter().map(|row| row.bytes.end);
             let first = ends.find(|row_end| *row_end > from);
             return (first.unwrap_or(end), is_final);
@@ -221,15 +218,13 @@ impl Chunk {
         ui: &Ui,
         transcript: &Transcript,
         job: LayoutJob,
-        (from, ends): (usize, &[usize]),
+        bytes: Range<usize>,
         top: f32,
     ) -> Self {
-        let end = ends.last().copied().unwrap_or(from);
         let mut chunk = Self {
             job,
             galley: Weak::new(),
-            bytes: from..end,
-            ends: ends.to_vec(),
+            bytes,
             y: Rangef::point(top),
             rows: Vec::new(),
         };
@@ -244,8 +239,7 @@ impl Chunk {
     fn galley(&mut self, ui: &Ui, transcript: &Transcript) -> Arc<Galley> {
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(self.job.clone()));
         if !std::ptr::eq(self.galley.as_ptr(), Arc::as_ptr(&galley)) {
-            let ends = Some(self.ends.as_slice());
-            self.rows = rows_of(&galley, transcript, self.bytes.start, ends);
+            self.rows = rows_of(&galley, transcript, self.bytes.start);
             self.galley = Arc::downgrade(&galley);
         }
         galley
@@ -262,13 +256,7 @@ fn char_boundary(text: &str, byte: usize) -> usize {
 fn wrapped_job(ui: &Ui, transcript: &Transcript, bytes: Range<usize>, width: f32) -> LayoutJob {
     let mut job = LayoutJob::default();
     job.wrap.max_width = width;
-    let theme = Theme::of(ui);
-    // Joined letters have other widths.
-    if row_segments(transcript, bytes.clone()).is_some() {
-        append_joined(&mut job, theme, transcript, bytes);
-    } else {
-        append(&mut job, theme, transcript, bytes);
-    }
+    append(&mut job, Theme::of(ui), transcript, bytes);
     job
 }
 
@@ -283,73 +271,22 @@ fn job_with_breaks(ui: &Ui, transcript: &Transcript, from: usize, ends: &[usize]
         }
         let row = transcript.text().get(start..*end).unwrap_or_default();
         let newline = usize::from(row.ends_with('\n'));
-        let bytes = start..*end - newline;
-        match row_segments(transcript, bytes.clone()) {
-            Some(segments) => {
-                for segment in &segments {
-                    append_segment(&mut job, theme, transcript, start, segment);
-                }
-            }
-            None => append(&mut job, theme, transcript, bytes),
-        }
+        append(&mut job, theme, transcript, start..*end - newline);
         start = *end;
     }
     job
 }
 
-/// Appends a part of the transcript, one section per token.
 fn append(job: &mut LayoutJob, theme: &Theme, transcript: &Transcript, bytes: Range<usize>) {
-    for (style, part) in styled_parts(transcript, bytes) {
-        let text = transcript.text().get(part).unwrap_or_default();
-        job.append(text, 0.0, format(theme, style));
-    }
-}
-
-/// Appends a part of the transcript, one section per style, so that letters of different tokens
-/// join.
-fn append_joined(job: &mut LayoutJob, theme: &Theme, transcript: &Transcript, bytes: Range<usize>) {
-    let mut joined: Vec<(RunStyle, Range<usize>)> = Vec::new();
-    for (style, part) in styled_parts(transcript, bytes) {
-        match joined.last_mut() {
-            Some((last, bytes)) if *last == style => bytes.end = part.end,
-            _ => joined.push((style, part)),
+    for (run, end) in transcript.runs_from(bytes.start) {
+        if run.start >= bytes.end {
+            break;
         }
-    }
-    for (style, part) in joined {
+        let part = run.start.max(bytes.start)..end.min(bytes.end);
         let text = transcript.text().get(part).unwrap_or_default();
-        job.append(text, 0.0, format(theme, style));
-    }
-}
-
-/// Returns the style of each token in a part of the transcript, with its bytes.
-fn styled_parts(
-    transcript: &Transcript,
-    bytes: Range<usize>,
-) -> impl Iterator<Item = (RunStyle, Range<usize>)> {
-    let end = bytes.end;
-    transcript
-        .runs_from(bytes.start)
-        .take_while(move |(run, _)| run.start < end)
-        .map(move |(run, run_end)| (run.style, run.start.max(bytes.start)..run_end.min(end)))
-        .filter(|(_, part)| !part.is_empty())
-}
-
-/// Appends a segment of a row that starts at this byte.
-fn append_segment(
-    job: &mut LayoutJob,
-    theme: &Theme,
-    transcript: &Transcript,
-    row_start: usize,
-    segment: &Segment,
-) {
-    let bytes = row_start + segment.bytes.start..row_start + segment.bytes.end;
-    let style = styled_parts(transcript, bytes.clone()).next();
-    match (segment.mirrored, style) {
-        (Some(bracket), Some((style, _))) => {
-            job.append(&bracket.to_string(), 0.0, format(theme, style));
+        if !text.is_empty() {
+            job.append(text, 0.0, format(theme, run.style));
         }
-        _ if segment.is_reversed => append_joined(job, theme, transcript, bytes),
-        _ => append(job, theme, transcript, bytes),
     }
 }
 

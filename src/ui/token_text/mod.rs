@@ -6,8 +6,6 @@
 
 mod card;
 #[cfg(test)]
-mod direction_tests;
-#[cfg(test)]
 mod end_tests;
 mod layout;
 mod paint;
@@ -15,7 +13,6 @@ mod rows;
 #[cfg(test)]
 mod tests;
 mod transcript;
-mod visual_order;
 mod what_if_lines;
 
 use egui::emath::Rangef;

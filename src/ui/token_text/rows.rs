@@ -4,10 +4,8 @@ use std::ops::Range;
 
 use egui::Galley;
 use egui::emath::Rangef;
-use egui::epaint::text::{Glyph, PlacedRow};
 
 use super::transcript::{Run, RunStyle, Transcript};
-use super::visual_order::{Segment, glyphs_of_reversed, is_reversed, row_segments};
 use crate::generation::formatting::mark;
 
 /// The width of a line break, where it can be hovered and where its mark is drawn.
@@ -75,31 +73,22 @@ impl Row {
 
 /// Splits the rows of a galley whose text starts at byte `from` of the transcript.
 ///
-/// The galley may contain row breaks that the transcript does not have. `ends` are the bytes at which
-/// its rows end, if each was laid out in its visual order; without them, only the ends of the rows
-/// are right where a text is written from right to left.
-pub(super) fn rows_of(
-    galley: &Galley,
-    transcript: &Transcript,
-    from: usize,
-    ends: Option<&[usize]>,
-) -> Vec<Row> {
+/// The galley may contain row breaks that the transcript does not have.
+pub(super) fn rows_of(galley: &Galley, transcript: &Transcript, from: usize) -> Vec<Row> {
     let mut reader = Reader::new(transcript, from);
     let mut rows = Vec::with_capacity(galley.rows.len());
-    for (index, placed) in galley.rows.iter().enumerate() {
+    for placed in &galley.rows {
         let mut row = Row {
             bytes: reader.at..reader.at,
             y: Rangef::new(placed.min_y(), placed.max_y()),
             spans: Vec::new(),
             whitespace: Vec::new(),
         };
-        let end = ends.and_then(|ends| ends.get(index).copied());
-        let segments = end.and_then(|end| reader.segments_until(transcript, end));
-        if let Some(segments) = segments {
-            row.add_segments(&mut reader, placed, &segments);
-        } else {
-            let is_last = index + 1 == galley.rows.len();
-            row.add_glyphs(&mut reader, placed, is_last);
+        for glyph in &placed.glyphs {
+            let left = placed.pos.x + glyph.pos.x;
+            if let Some((run, c)) = reader.next() {
+                row.add(run, c, Rangef::new(left, left + glyph.advance_width));
+            }
         }
         if let Some(run) = reader.next_newline() {
             let before = reader.last_newline.replace(run);
@@ -123,92 +112,6 @@ impl Row {
         if let Some(span) = self.spans.last_mut() {
             let ink = Rangef::new(x.min + 2.0, x.max - 1.0);
             span.ink = (!continues_token).then_some(ink);
-        }
-    }
-
-    /// Adds the characters of a row that is laid out as it is stored.
-    fn add_glyphs(&mut self, reader: &mut Reader<'_>, placed: &PlacedRow, is_last: bool) {
-        let mut glyphs = placed.glyphs.as_slice();
-        while let Some((glyph, rest)) = glyphs.split_first() {
-            let word = reader.reversed_word();
-            let n_glyphs = glyphs
-                .iter()
-                .take_while(|glyph| !glyph.chr.is_whitespace())
-                .count();
-            if word > 0 {
-                // The number of its glyphs differs, unless the row ends within the word.
-                let is_whole = n_glyphs < glyphs.len() || is_last;
-                let n_chars = if is_whole { word } else { word.min(n_glyphs) };
-                let x = x_of(placed, glyph);
-                for _ in 0..n_chars {
-                    if let Some((run, c)) = reader.next() {
-                        self.add(run, c, x);
-                    }
-                }
-                glyphs = glyphs.get(n_glyphs.max(1)..).unwrap_or_default();
-                continue;
-            }
-            if let Some((run, c)) = reader.next() {
-                self.add(run, c, x_of(placed, glyph));
-            }
-            glyphs = rest;
-        }
-    }
-
-    /// Adds the characters of a row that is laid out in visual order.
-    fn add_segments(&mut self, reader: &mut Reader<'_>, placed: &PlacedRow, segments: &[Segment]) {
-        let n_bytes = segments.iter().map(|segment| segment.bytes.end).max();
-        let (start, n_bytes) = (reader.at, n_bytes.unwrap_or_default());
-        let mut characters = Vec::new();
-        while reader.at < start + n_bytes {
-            let at = reader.at - start;
-            let Some((run, c)) = reader.next() else {
-                break;
-            };
-            characters.push((at, run, c));
-        }
-        let mut glyphs = placed.glyphs.iter().peekable();
-        let mut right = placed.pos.x;
-        for segment in segments {
-            let own = characters
-                .iter()
-                .filter(|(at, ..)| segment.bytes.contains(at));
-            let own: Vec<(Run, char)> = own.map(|(_, run, c)| (*run, *c)).collect();
-            let n_glyphs = if segment.is_reversed {
-                // After the letters of a word, egui repeats all but the first, without a width.
-                (2 * own.len()).saturating_sub(1)
-            } else {
-                own.len()
-            };
-            let (mut xs, mut names) = (Vec::new(), Vec::new());
-            while xs.len() < n_glyphs {
-                let belongs = |glyph: &&Glyph| !segment.is_reversed || is_reversed(glyph.chr);
-                let Some(glyph) = glyphs.next_if(belongs) else {
-                    break;
-                };
-                xs.push(x_of(placed, glyph));
-                names.push(glyph.chr);
-            }
-            if segment.is_reversed && names.len() >= own.len() {
-                names.truncate(names.len() + 1 - own.len());
-            }
-            if !segment.is_reversed {
-                for (index, (run, c)) in own.into_iter().enumerate() {
-                    let x = xs.get(index).copied();
-                    let x = x.unwrap_or(Rangef::point(right));
-                    right = x.max;
-                    self.add(run, c, x);
-                }
-                continue;
-            }
-            let text: String = own.iter().map(|(_, c)| *c).collect();
-            let places = glyphs_of_reversed(&text, &names);
-            for ((run, c), place) in own.into_iter().zip(places).rev() {
-                let x = place.and_then(|place| xs.get(place).copied());
-                let x = x.unwrap_or(Rangef::point(right));
-                right = x.max;
-                self.add(run, c, x);
-            }
         }
     }
 
@@ -241,12 +144,6 @@ impl Row {
     }
 }
 
-/// Returns the horizontal range of a glyph in its galley.
-fn x_of(placed: &PlacedRow, glyph: &Glyph) -> Rangef {
-    let left = placed.pos.x + glyph.pos.x;
-    Rangef::new(left, left + glyph.advance_width)
-}
-
 /// Iterates over a transcript's characters with their runs.
 struct Reader<'a> {
     text: &'a str,
@@ -274,23 +171,6 @@ impl<'a> Reader<'a> {
 
     fn peek(&self) -> Option<char> {
         self.text.get(self.at..)?.chars().next()
-    }
-
-    /// Returns the number of characters of the word that begins here, if it is written from right to
-    /// left, otherwise 0.
-    fn reversed_word(&self) -> usize {
-        let rest = self.text.get(self.at..).unwrap_or_default();
-        if !rest.starts_with(|c: char| !c.is_ascii() && is_reversed(c)) {
-            return 0;
-        }
-        rest.chars().take_while(|c| !c.is_whitespace()).count()
-    }
-
-    /// Returns the segments from here to the end of a row, if they are drawn in another order.
-    fn segments_until(&self, transcript: &Transcript, end: usize) -> Option<Vec<Segment>> {
-        let row = self.text.get(self.at..end)?;
-        let newline = usize::from(row.ends_with('\n'));
-        row_segments(transcript, self.at..end - newline)
     }
 
     fn next(&mut self) -> Option<(Run, char)> {
