@@ -7,19 +7,19 @@ use std::thread::{self, JoinHandle};
 use eframe::egui;
 
 use crate::export::json::{Form, RunHeader};
-use crate::export::{self, ExportFormat, PaneFutures};
+use crate::export::{self, ExportFormat, PaneFutures, SweepRecord};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
 use crate::plots::StepAt;
 use crate::state::{
     AppState, BranchTree, Command, Document, FuturesFormat, FuturesRun, PictureFormat, Plot,
-    RunTexts,
+    RunTexts, SweepFile, SweepRun,
 };
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::pictures::{
-    Palette, PictureError, Pixels, View, XrayPicture, drawing, encode, pixels, step_caption,
-    tree_drawing, xray_drawing,
+    Palette, PictureError, Pixels, SweepSource, View, XrayPicture, drawing, encode, pixels,
+    step_caption, sweep_drawing, tree_drawing, xray_drawing,
 };
 use crate::ui::run_folder;
 
@@ -75,6 +75,8 @@ pub(super) struct Job {
     tree: Option<BranchTree>,
     /// The futures on screen, each with its pane's index.
     futures: Vec<(usize, FuturesRun)>,
+    /// The sweep on screen.
+    sweep: Option<SweepRun>,
     header: RunHeader,
 }
 
@@ -119,6 +121,10 @@ impl Job {
             futures: match document {
                 Document::Futures(_) => shown_futures(state),
                 _ => Vec::new(),
+            },
+            sweep: match document {
+                Document::Sweep(_) => state.lab.sweep().cloned(),
+                _ => None,
             },
             header: state.run_header(),
         }
@@ -219,6 +225,7 @@ impl Job {
                 });
                 Ok(export::render_futures(&panes.collect::<Vec<_>>()))
             }
+            Document::Sweep(file) => self.sweep_file(file),
         }
     }
 
@@ -239,6 +246,33 @@ impl Job {
         let drawing = self.drawing(plot)?;
         pixels(&drawing, self.view.style.scale.into())
             .map_err(|error: PictureError| error.to_string())
+    }
+
+    fn sweep_file(&self, file: SweepFile) -> Result<Vec<u8>, String> {
+        let Some(run) = &self.sweep else {
+            return Err("there is no sweep".to_owned());
+        };
+        let record = SweepRecord {
+            results: &run.results,
+            model: &run.model,
+            prompts: &run.prompts,
+            prompt_tokens: &run.prompt_tokens,
+        };
+        match file {
+            SweepFile::Picture(picture, format) => {
+                let source = SweepSource {
+                    results: &run.results,
+                    model: &run.model,
+                    prompts: &run.prompts,
+                };
+                let View { palette, style, .. } = self.view;
+                let drawing = sweep_drawing(source, picture, palette, style);
+                encode(&drawing, format, style).map_err(|error| error.to_string())
+            }
+            SweepFile::Cells => Ok(record.cells_csv()),
+            SweepFile::Texts => Ok(record.texts_csv()),
+            SweepFile::Json => Ok(record.json()),
+        }
     }
 
     fn futures_picture(&self, format: PictureFormat) -> Result<Vec<u8>, String> {
@@ -308,6 +342,7 @@ mod tests {
             xray: None,
             tree: None,
             futures: Vec::new(),
+            sweep: None,
             header: RunHeader::default(),
         };
         // The channel has no capacity and its receiver is about to be dropped.

@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 
 use super::{
-    BranchCommand, FuturesCommand, FuturesFormat, HubCommand, ModelsCommand, Pace, PaneId,
-    PasteCommand, PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand,
+    BranchCommand, FuturesCommand, FuturesFormat, HubCommand, LabCommand, ModelsCommand, Pace,
+    PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest,
+    ScoreCommand, SweepFile,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -37,6 +38,8 @@ pub enum Command {
     Branch(BranchCommand),
     /// Draw futures, or change what is shown of them.
     Futures(FuturesCommand),
+    /// Run an experiment over many texts.
+    Lab(LabCommand),
     /// The prompt, the system prompt or the prompt mode was edited; tokenize it again.
     PromptEdited,
     /// Copy the prompt as the model reads it, with its special tokens.
@@ -220,6 +223,8 @@ pub enum Document {
     Picture(Plot, PictureFormat),
     /// The futures on screen.
     Futures(FuturesFormat),
+    /// The results of the sweep on screen.
+    Sweep(SweepFile),
     /// The user's own presets.
     Presets,
 }
@@ -232,6 +237,7 @@ impl Document {
             Self::Everything => "everything",
             Self::Picture(..) => "the picture",
             Self::Futures(_) => "the futures",
+            Self::Sweep(_) => "the sweep",
             Self::Presets => "the presets",
         }
     }
@@ -247,6 +253,7 @@ impl Document {
                 format!("quartet-{plot}.{}", format.extension())
             }
             Self::Futures(format) => format!("quartet-futures.{}", format.extension()),
+            Self::Sweep(file) => file.file_name(),
             Self::Presets => "quartet-presets.json".to_owned(),
         }
     }

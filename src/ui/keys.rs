@@ -2,6 +2,7 @@
 
 use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
+use super::lab::{lab_keys_ui, sweep_command};
 use super::loop_view::{N_PICKS, field_id, numbered_pick};
 use crate::state::{
     AppState, BranchCommand, Command, DockTab, FuturesCommand, Page, PasteCommand, PathPurpose,
@@ -15,6 +16,9 @@ const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z)
 const REDO: KeyboardShortcut =
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
 const REDO_ALTERNATIVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Y);
+
+/// The keys of the pages, from left to right.
+const PAGE_KEYS: [Key; 3] = [Key::Num1, Key::Num2, Key::Num3];
 
 const ARROWS: [(Key, PinMove); 4] = [
     (Key::ArrowLeft, PinMove::Earlier),
@@ -48,6 +52,9 @@ pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
         return Some(Command::Paste(PasteCommand::Apply));
     }
     finish_typing(ui);
+    if state.page == Page::Lab {
+        return sweep_command(state);
+    }
     if state.is_step_mode() {
         return Some(Command::Branch(BranchCommand::KeepRunning));
     }
@@ -82,6 +89,9 @@ pub(super) fn keys_ui(
     undo_keys_ui(ui, dialog_open, commands);
     if !dialog_open {
         page_keys_ui(ui, commands);
+    }
+    if state.page == Page::Lab && !dialog_open {
+        lab_keys_ui(ui, state, commands);
     }
     if state.page != Page::Write {
         return;
@@ -141,7 +151,7 @@ pub(super) fn keys_ui(
 
 /// Switches pages and opens runs, wherever the focus is.
 fn page_keys_ui(ui: &Ui, commands: &mut Vec<Command>) {
-    for (key, page) in [(Key::Num1, Page::Write), (Key::Num2, Page::History)] {
+    for (key, page) in PAGE_KEYS.into_iter().zip(Page::ALL) {
         if ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, key)) {
             commands.push(Command::Run(RunCommand::ShowPage(page)));
         }

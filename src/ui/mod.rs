@@ -20,6 +20,7 @@ mod escape;
 mod export_dialog;
 mod history;
 mod keys;
+mod lab;
 mod layout;
 mod lint_notice;
 mod loop_view;

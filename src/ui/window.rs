@@ -11,6 +11,7 @@ use super::dock::{DockFrame, dock_ui, held_clicks_ui};
 use super::export_dialog::export_dialog_ui;
 use super::history::history_ui;
 use super::keys::{generate_key_ui, keys_ui};
+use super::lab::lab_ui;
 use super::layout::{Breakpoint, EDGE, Layout, LayoutInput};
 use super::models::{drop_ui, models_dialog_ui};
 use super::pane::{PaneFrame, pane_ui};
@@ -65,11 +66,11 @@ impl WindowUi {
 
         let mut top = child_ui(ui, layout.top_bar, "top bar");
         top_bar_ui(&mut top, layout.breakpoint, state, &mut commands);
-        if state.page == Page::History {
-            let page = Rect::from_min_max(layout.top_bar.left_bottom(), layout.dock.max);
-            history_ui(ui, page, state, &mut commands);
-        } else {
-            self.write_page_ui(ui, &layout, state, &mut commands);
+        let page = Rect::from_min_max(layout.top_bar.left_bottom(), layout.dock.max);
+        match state.page {
+            Page::Write => self.write_page_ui(ui, &layout, state, &mut commands),
+            Page::Lab => lab_ui(ui, page, state, &mut commands),
+            Page::History => history_ui(ui, page, state, &mut commands),
         }
 
         paste_settings_ui(ui, state, &mut commands);
@@ -80,7 +81,7 @@ impl WindowUi {
         path_dialog_ui(ui, state, &mut commands);
         let bottom = match state.page {
             Page::Write => layout.dock.top(),
-            Page::History => layout.dock.bottom(),
+            Page::Lab | Page::History => layout.dock.bottom(),
         };
         toast_ui(ui, bottom, state, &mut commands);
         drop_ui(ui, &mut commands);

@@ -1,0 +1,44 @@
+//! The keys of the Lab page.
+
+use egui::{Key, Modifiers, Popup, Ui};
+
+use crate::state::{AppState, Command, LabCommand};
+
+/// How far each arrow key moves the selection: by rows, then by columns.
+const ARROWS: [(Key, isize, isize); 4] = [
+    (Key::ArrowLeft, 0, -1),
+    (Key::ArrowRight, 0, 1),
+    (Key::ArrowUp, -1, 0),
+    (Key::ArrowDown, 1, 0),
+];
+
+/// The command of the shortcut that starts everything: on this page, the sweep.
+pub(in crate::ui) fn sweep_command(state: &AppState) -> Option<Command> {
+    (!state.lab.is_sweeping()).then_some(Command::Lab(LabCommand::RunSweep))
+}
+
+/// Esc stops the sweep. Arrow keys select a cell and Enter opens it as a pane, unless a control has
+/// the focus.
+pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    if Popup::is_any_open(ui) {
+        return;
+    }
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if state.lab.is_sweeping() && pressed(Key::Escape) {
+        commands.push(Command::Lab(LabCommand::StopSweep));
+    }
+    if ui.memory(|memory| memory.focused().is_some()) {
+        return;
+    }
+    for (key, rows, columns) in ARROWS {
+        if pressed(key) {
+            state.lab.move_selection(rows, columns);
+        }
+    }
+    if let Some(cell) = state.lab.shown_cell()
+        && pressed(Key::Enter)
+    {
+        let open = LabCommand::OpenAsPane { cell, text: 0 };
+        commands.push(Command::Lab(open));
+    }
+}
