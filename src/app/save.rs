@@ -11,15 +11,15 @@ use crate::export::{self, ExportFormat, PaneFutures, SweepRecord};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
-use crate::plots::StepAt;
+use crate::plots::{StabilityPlot, StepAt};
 use crate::state::{
     AppState, BranchTree, Command, Document, FuturesFormat, FuturesRun, PictureFormat, Plot,
-    RunTexts, SweepFile, SweepRun,
+    RunTexts, StabilityRun, SweepFile, SweepRun,
 };
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::pictures::{
     Palette, PictureError, Pixels, SweepSource, View, XrayPicture, drawing, encode, pixels,
-    step_caption, sweep_drawing, tree_drawing, xray_drawing,
+    stability_drawing, step_caption, sweep_drawing, tree_drawing, xray_drawing,
 };
 use crate::ui::run_folder;
 
@@ -77,6 +77,8 @@ pub(super) struct Job {
     futures: Vec<(usize, FuturesRun)>,
     /// The sweep on screen.
     sweep: Option<SweepRun>,
+    /// The stability map on screen, and the index of its pane.
+    stability: Option<(StabilityRun, Option<usize>)>,
     header: RunHeader,
 }
 
@@ -124,6 +126,16 @@ impl Job {
             },
             sweep: match document {
                 Document::Sweep(_) => state.lab.sweep().cloned(),
+                _ => None,
+            },
+            stability: match document {
+                Document::Stability(_) => {
+                    let run = state.lab.stability.clone();
+                    run.map(|run| {
+                        let place = state.place_of(run.pane);
+                        (run, place)
+                    })
+                }
                 _ => None,
             },
             header: state.run_header(),
@@ -226,6 +238,7 @@ impl Job {
                 Ok(export::render_futures(&panes.collect::<Vec<_>>()))
             }
             Document::Sweep(file) => self.sweep_file(file),
+            Document::Stability(format) => self.stability_file(format),
         }
     }
 
@@ -273,6 +286,26 @@ impl Job {
             SweepFile::Texts => Ok(record.texts_csv()),
             SweepFile::Json => Ok(record.json()),
         }
+    }
+
+    fn stability_file(&self, format: FuturesFormat) -> Result<Vec<u8>, String> {
+        let Some((run, place)) = &self.stability else {
+            return Err("there is no stability map".to_owned());
+        };
+        let format = match format {
+            FuturesFormat::Csv => return Ok(export::render_stability(&run.map)),
+            FuturesFormat::Svg => PictureFormat::Svg,
+            FuturesFormat::Png => PictureFormat::Png,
+        };
+        let View { palette, style, .. } = self.view;
+        let plot = StabilityPlot {
+            map: &run.map,
+            n_tokens: run.text.steps.len(),
+            pane: *place,
+            selected: None,
+        };
+        let drawing = stability_drawing(&run.text, plot, palette, style);
+        encode(&drawing, format, style).map_err(|error| error.to_string())
     }
 
     fn futures_picture(&self, format: PictureFormat) -> Result<Vec<u8>, String> {
@@ -343,6 +376,7 @@ mod tests {
             tree: None,
             futures: Vec::new(),
             sweep: None,
+            stability: None,
             header: RunHeader::default(),
         };
         // The channel has no capacity and its receiver is about to be dropped.

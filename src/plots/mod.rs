@@ -10,6 +10,7 @@ mod next_token;
 mod scale;
 mod score;
 mod speed;
+mod stability;
 mod sweep;
 mod trend;
 
@@ -19,6 +20,7 @@ pub use next_token::{CandidateRow, NextTokenData, TokenStyle, next_token_plot_ui
 pub use scale::count;
 pub use score::{ScoreData, ScoreLane, score_plot_ui};
 pub use speed::{SpeedData, SpeedLine, speed_plot_ui};
+pub use stability::{StabilityPlot, stability_ui};
 pub use sweep::{
     Curve, MapResponse, Scatter, SweepMap, curve_ui, heat_legend, heat_step, map_height, map_ui,
     scatter_ui,

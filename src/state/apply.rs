@@ -401,6 +401,7 @@ impl AppState {
             Document::Picture(..) => ("The picture was not saved", "Your texts are safe"),
             Document::Futures(_) => ("The futures were not saved", "They are still on screen"),
             Document::Sweep(_) => ("The sweep was not saved", "It is still on screen"),
+            Document::Stability(_) => ("The map was not saved", "It is still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
         };
         let body = format!("{error}. {safe}.\n{}", path.display());

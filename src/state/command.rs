@@ -225,6 +225,8 @@ pub enum Document {
     Futures(FuturesFormat),
     /// The results of the sweep on screen.
     Sweep(SweepFile),
+    /// The stability map on screen.
+    Stability(FuturesFormat),
     /// The user's own presets.
     Presets,
 }
@@ -238,6 +240,7 @@ impl Document {
             Self::Picture(..) => "the picture",
             Self::Futures(_) => "the futures",
             Self::Sweep(_) => "the sweep",
+            Self::Stability(_) => "the stability map",
             Self::Presets => "the presets",
         }
     }
@@ -254,6 +257,7 @@ impl Document {
             }
             Self::Futures(format) => format!("quartet-futures.{}", format.extension()),
             Self::Sweep(file) => file.file_name(),
+            Self::Stability(format) => format!("quartet-stability.{}", format.extension()),
             Self::Presets => "quartet-presets.json".to_owned(),
         }
     }

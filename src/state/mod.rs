@@ -47,7 +47,10 @@ pub use futures::{
     FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun,
     FuturesStatus, WordRow,
 };
-pub use lab::{AxisForm, Lab, LabCommand, SweepFile, SweepForm, SweepRun, SweepStatus};
+pub use lab::{
+    AxisForm, Lab, LabCommand, LabTab, StabilityAxes, StabilityRun, SweepFile, SweepForm, SweepRun,
+    SweepStatus,
+};
 pub(crate) use models::unix_time_secs;
 pub use models::{
     DeviceRow, HubCommand, HubRow, HubRowStatus, HubState, MAX_RECENT, ModelRow, ModelRowStatus,

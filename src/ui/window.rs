@@ -30,7 +30,7 @@ use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::plots::StepAt;
 
-use crate::state::{AppState, Command, DockTab, Page, PaneId, divergence_summary};
+use crate::state::{AppState, Command, DockTab, LabTab, Page, PaneId, divergence_summary};
 
 /// The time per frame for updating the what-if counts. The rest continues in the next frame.
 const REVIEW_BUDGET: Duration = Duration::from_millis(6);
@@ -57,7 +57,12 @@ impl WindowUi {
         let generate = generate_key_ui(ui, state);
         keys_ui(ui, state, self.focused, &mut commands);
         let began = Instant::now();
-        if !state.review(|| began.elapsed() < REVIEW_BUDGET) {
+        let has_time = || began.elapsed() < REVIEW_BUDGET;
+        let mut is_complete = state.review(has_time);
+        if state.page == Page::Lab && state.lab.tab == LabTab::Stability {
+            is_complete &= state.advance_stability(has_time);
+        }
+        if !is_complete {
             ui.request_repaint();
         }
         let window = ui.max_rect().round_ui();

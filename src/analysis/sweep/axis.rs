@@ -115,9 +115,17 @@ impl Parameter {
             }
         };
         range.map_or([0.0, 1.0], |range| {
-            let exact = |value: f32| value.to_string().parse().unwrap_or(f64::from(value));
-            [exact(*range.start()), exact(*range.end())]
+            [*range.start(), *range.end()].map(exact)
         })
+    }
+
+    /// The ends of its slider.
+    pub fn slider_ends(self) -> Option<[f64; 2]> {
+        let range = match self {
+            Self::Filter(kind, index) => param(kind.spec().params, index)?.range.clone(),
+            Self::Selector(spec, index) => param(spec.params, index)?.range.clone(),
+        };
+        Some([*range.start(), *range.end()].map(exact))
     }
 
     /// Sets it in a chain: in the first stage of its kind, which is switched on, or in a new stage
@@ -168,6 +176,11 @@ impl Parameter {
             Self::Selector(spec, index) => param(spec.params, index)?.get(&chain.selector),
         }
     }
+}
+
+/// Returns the number as it is written: 0.1, not 0.10000000149.
+fn exact(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or(f64::from(value))
 }
 
 fn param<T>(params: &'static [ParamSpec<T>], index: usize) -> Option<&'static ParamSpec<T>> {

@@ -1,12 +1,15 @@
 //! The Lab: experiments over many runs.
 
 mod form;
+mod stability;
 mod sweep;
 
 pub use form::{AxisForm, SweepForm};
+pub use stability::{StabilityAxes, StabilityRun};
 pub use sweep::{SweepRun, SweepStatus};
 
 use crate::analysis::sweep::Metric;
+use crate::decoding::ChainConfig;
 use crate::generation::{PromptText, SweepUpdate};
 use crate::state::{AppState, Effect, MAX_PANES, Notice, Page, PictureFormat, SweepPicture};
 use crate::worker::{GenerationId, Request, SWEEP_WIDTH};
@@ -26,6 +29,31 @@ pub enum LabCommand {
         /// The index of the text in its cell.
         text: usize,
     },
+    /// Write on with the settings of a cell of the stability map in a new pane.
+    OpenStableCell(usize),
+}
+
+/// A tab of the Lab page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LabTab {
+    /// Many settings and seeds.
+    #[default]
+    Sweep,
+    /// How far a text stays the same under other settings.
+    Stability,
+}
+
+impl LabTab {
+    /// All tabs, from left to right.
+    pub const ALL: [Self; 2] = [Self::Sweep, Self::Stability];
+
+    /// Returns the label of the tab.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sweep => "Sweep",
+            Self::Stability => "Stability",
+        }
+    }
 }
 
 /// A file with the results of the sweep on screen.
@@ -43,6 +71,7 @@ pub enum SweepFile {
 /// The Lab page.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Lab {
+    pub tab: LabTab,
     /// What the next sweep varies.
     pub form: SweepForm,
     /// The figure that a narrow window shows.
@@ -54,6 +83,10 @@ pub struct Lab {
     /// The selected cell.
     pub selected: Option<usize>,
     pub(super) sweep: Option<SweepRun>,
+    /// What the stability map varies.
+    pub stability_axes: StabilityAxes,
+    /// The stability map of the current text.
+    pub stability: Option<StabilityRun>,
 }
 
 impl Lab {
@@ -122,6 +155,7 @@ impl AppState {
                 Vec::new()
             }
             LabCommand::OpenAsPane { cell, text } => self.open_as_pane(cell, text),
+            LabCommand::OpenStableCell(cell) => self.open_stable_cell(cell),
         }
     }
 
@@ -215,12 +249,6 @@ impl AppState {
         let Some(sweep) = &self.lab.sweep else {
             return Vec::new();
         };
-        if self.panes.len() >= MAX_PANES {
-            return self.notify(Notice::error(
-                "No pane was added",
-                format!("There are {MAX_PANES} panes already; remove one first"),
-            ));
-        }
         let setup = &sweep.results.setup;
         let chain = setup.chain_of(cell);
         let texts = sweep.results.cells().get(cell).map(|cell| cell.texts());
@@ -231,15 +259,31 @@ impl AppState {
             .prompts
             .get(text.map_or(0, |text| text.prompt))
             .cloned();
-        let mut effects = Vec::new();
-        if let Some(prompt) = prompt.filter(|prompt| *prompt != self.prompt_text()) {
-            self.prompt = prompt.text;
-            effects.extend(self.tokenize_prompt());
+        let is_new = |prompt: &PromptText| *prompt != self.prompt_text();
+        let Some(prompt) = prompt.filter(is_new) else {
+            return self.open_pane_with(chain, seed);
+        };
+        if self.panes.len() >= MAX_PANES {
+            return self.open_pane_with(chain, seed);
+        }
+        self.prompt = prompt.text;
+        let mut effects = self.tokenize_prompt();
+        effects.extend(self.open_pane_with(chain, seed));
+        effects
+    }
+
+    /// Adds a pane with these settings, writes its text, and shows it.
+    fn open_pane_with(&mut self, chain: ChainConfig, seed: u64) -> Vec<Effect> {
+        if self.panes.len() >= MAX_PANES {
+            return self.notify(Notice::error(
+                "No pane was added",
+                format!("There are {MAX_PANES} panes already; remove one first"),
+            ));
         }
         self.page = Page::Write;
-        if let Some(id) = self.push_pane(chain, seed) {
-            effects.extend(self.generate_one(id));
+        match self.push_pane(chain, seed) {
+            Some(id) => self.generate_one(id),
+            None => Vec::new(),
         }
-        effects
     }
 }

@@ -6,7 +6,8 @@ use crate::analysis::sweep::{Keep, Metric, Parameter};
 use crate::decoding::FilterKind;
 use crate::generation::SweepUpdate;
 use crate::state::{
-    AppState, AxisForm, Command, Effect, LabCommand, Page, PaneStatus, SweepStatus,
+    AppState, AxisForm, Command, Effect, LabCommand, Page, PaneStatus, Pin, StabilityAxes,
+    SweepStatus,
 };
 use crate::worker::{Event, GenerationId, Request};
 
@@ -186,4 +187,48 @@ fn a_word_is_counted_in_the_sweep_on_screen() {
     run(&mut state, LabCommand::FindWord);
     assert_eq!((share(&state), state.lab.word_error()), (None, None));
     assert_eq!(state.lab.form.keep, Keep::Texts);
+}
+
+#[test]
+fn a_stability_map_follows_the_text_and_its_axes() {
+    let mut state = super::written();
+    assert!(state.advance_stability(|| true));
+    let run = state.lab.stability.clone().unwrap();
+    assert_eq!(run.pane, state.panes[3].id, "the last text");
+    assert_eq!(run.map.n_done(), run.map.n_cells());
+    let own = run.map.own_cell().unwrap();
+    assert_eq!(run.cell_words(own), "T 0.7 · top-p 0.9");
+    state.lab.stability_axes = StabilityAxes::TopK;
+    assert!(!state.advance_stability(|| false));
+    let run = state.lab.stability.as_ref().unwrap();
+    assert_eq!((run.map.n_done(), run.axes), (0, StabilityAxes::TopK));
+    let pin = Pin {
+        pane: state.panes[0].id,
+        step: 0,
+    };
+    state.apply(Command::Pin(pin));
+    state.advance_stability(|| true);
+    let run = state.lab.stability.as_ref().unwrap();
+    assert_eq!(run.pane, pin.pane, "the pinned text");
+    let n_panes = state.panes.len();
+    run_command_of_cell(&mut state);
+    assert_eq!(state.panes.len(), n_panes + 1);
+}
+
+fn run_command_of_cell(state: &mut AppState) {
+    let effects = run(state, LabCommand::OpenStableCell(0));
+    assert_eq!(asked(&effects).len(), 1);
+    assert_eq!(state.page, Page::Write);
+}
+
+#[test]
+fn a_text_that_cannot_be_replayed_says_why() {
+    let mut state = ready();
+    assert_eq!(
+        state.stability_source().unwrap_err(),
+        "Generate a text first."
+    );
+    let ids = asked(&state.apply(Command::GenerateAll));
+    assert_eq!(ids.len(), 4);
+    assert!(state.advance_stability(|| true) && state.lab.stability.is_none());
 }

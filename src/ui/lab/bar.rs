@@ -8,7 +8,8 @@ use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, menu_item, submenu};
 use crate::state::{
-    AppState, Command, Document, PathPurpose, PictureFormat, SweepFile, SweepPicture,
+    AppState, Command, Document, FuturesFormat, LabTab, PathPurpose, PictureFormat, StabilityAxes,
+    SweepFile, SweepPicture,
 };
 use crate::ui::dock::tab_ui;
 
@@ -16,17 +17,70 @@ use crate::ui::dock::tab_ui;
 pub(super) fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        tab_ui(ui, "Sweep", true);
+        for tab in LabTab::ALL {
+            if tab_ui(ui, tab.name(), tab == state.lab.tab) {
+                state.lab.tab = tab;
+            }
+        }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 8.0;
-            export_ui(ui, state, commands);
-            metric_ui(ui, state);
-            if let Some(sweep) = state.lab.sweep() {
-                let summary = Face::Small.text(sweep.summary());
-                ui.label(summary.color(Theme::of(ui).text_2));
+            match state.lab.tab {
+                LabTab::Sweep => {
+                    export_ui(ui, state, commands);
+                    metric_ui(ui, state);
+                    if let Some(sweep) = state.lab.sweep() {
+                        note_ui(ui, &sweep.summary());
+                    }
+                }
+                LabTab::Stability => stability_bar_ui(ui, state, commands),
             }
         });
     });
+}
+
+fn note_ui(ui: &mut Ui, words: &str) {
+    let color = Theme::of(ui).text_2;
+    ui.label(Face::Small.text(words).color(color));
+}
+
+/// Draws what the stability map varies, and its export menu.
+fn stability_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let is_there = state.lab.stability.is_some();
+    let response = ui
+        .add_enabled_ui(is_there, |ui| {
+            icon_button(ui, Icon::Export, "Export the map")
+        })
+        .inner;
+    Popup::menu(&response)
+        .width(200.0)
+        .gap(4.0)
+        .accessible_name("Export the map")
+        .show(|ui| {
+            for format in FuturesFormat::ALL {
+                let label = format!("Map as {}…", format.extension().to_uppercase());
+                if menu_item(ui, &label, "", false).clicked() {
+                    let document = Document::Stability(format);
+                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                }
+            }
+        });
+    let axes = &mut state.lab.stability_axes;
+    let name = format!("Map over {}", axes.name());
+    let response = ui.add(Chip::new(axes.name()).name(&name).quiet().chevron());
+    Popup::menu(&response)
+        .width(160.0)
+        .gap(4.0)
+        .accessible_name("Map over")
+        .show(|ui| {
+            for choice in StabilityAxes::ALL {
+                if menu_item(ui, choice.name(), "", choice == *axes).clicked() {
+                    *axes = choice;
+                }
+            }
+        });
+    if is_there {
+        note_ui(ui, "without running the model");
+    }
 }
 
 /// Draws the menu of figures.

@@ -2,7 +2,7 @@
 
 use egui::{Key, Modifiers, Popup, Ui};
 
-use crate::state::{AppState, Command, LabCommand};
+use crate::state::{AppState, Command, LabCommand, LabTab};
 
 /// How far each arrow key moves the selection: by rows, then by columns.
 const ARROWS: [(Key, isize, isize); 4] = [
@@ -14,7 +14,8 @@ const ARROWS: [(Key, isize, isize); 4] = [
 
 /// The command of the shortcut that starts everything: on this page, the sweep.
 pub(in crate::ui) fn sweep_command(state: &AppState) -> Option<Command> {
-    (!state.lab.is_sweeping()).then_some(Command::Lab(LabCommand::RunSweep))
+    let can_run = state.lab.tab == LabTab::Sweep && !state.lab.is_sweeping();
+    can_run.then_some(Command::Lab(LabCommand::RunSweep))
 }
 
 /// Esc stops the sweep. Arrow keys select a cell and Enter opens it as a pane, unless a control has
@@ -32,13 +33,29 @@ pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut V
     }
     for (key, rows, columns) in ARROWS {
         if pressed(key) {
-            state.lab.move_selection(rows, columns);
+            match state.lab.tab {
+                LabTab::Sweep => state.lab.move_selection(rows, columns),
+                LabTab::Stability => {
+                    if let Some(run) = &mut state.lab.stability {
+                        run.move_selection(rows, columns);
+                    }
+                }
+            }
         }
     }
-    if let Some(cell) = state.lab.shown_cell()
+    let open = match state.lab.tab {
+        LabTab::Sweep => {
+            let cell = state.lab.shown_cell();
+            cell.map(|cell| LabCommand::OpenAsPane { cell, text: 0 })
+        }
+        LabTab::Stability => {
+            let run = state.lab.stability.as_ref();
+            run.map(|run| LabCommand::OpenStableCell(run.shown_cell()))
+        }
+    };
+    if let Some(open) = open
         && pressed(Key::Enter)
     {
-        let open = LabCommand::OpenAsPane { cell, text: 0 };
         commands.push(Command::Lab(open));
     }
 }

@@ -5,6 +5,7 @@ mod bar;
 mod keys;
 mod pictures;
 mod setup;
+mod stability;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -14,10 +15,11 @@ use egui::{Rect, Stroke, StrokeKind, Ui, vec2};
 use self::bar::bar_ui;
 use self::pictures::pictures_ui;
 use self::setup::setup_ui;
+use self::stability::stability_tab_ui;
 use self::texts::texts_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
-use crate::state::{AppState, Command};
+use crate::state::{AppState, Command, LabTab};
 
 pub(super) use self::keys::{lab_keys_ui, sweep_command};
 
@@ -63,11 +65,21 @@ pub(super) fn lab_ui(ui: &mut Ui, page: Rect, state: &mut AppState, commands: &m
         ui.painter().vline(column.left(), y_range, edge);
     }
     let inside = |column: Rect| column.shrink2(vec2(MARGIN, 12.0));
-    setup_ui(&mut child_ui(ui, inside(setup), "setup"), state, commands);
-    pictures_ui(
-        &mut child_ui(ui, inside(pictures), "pictures"),
-        is_wide,
-        state,
-    );
-    texts_ui(&mut child_ui(ui, inside(texts), "texts"), state, commands);
+    let columns = [inside(setup), inside(pictures), inside(texts)];
+    match state.lab.tab {
+        LabTab::Sweep => sweep_tab_ui(ui, columns, is_wide, state, commands),
+        LabTab::Stability => stability_tab_ui(ui, columns, state, commands),
+    }
+}
+
+fn sweep_tab_ui(
+    ui: &mut Ui,
+    [setup, pictures, texts]: [Rect; 3],
+    is_wide: bool,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    setup_ui(&mut child_ui(ui, setup, "setup"), state, commands);
+    pictures_ui(&mut child_ui(ui, pictures, "pictures"), is_wide, state);
+    texts_ui(&mut child_ui(ui, texts, "texts"), state, commands);
 }

@@ -7,7 +7,7 @@ use crate::analysis::sweep::testing::text;
 use crate::analysis::sweep::{Metric, Parameter};
 use crate::decoding::FilterKind;
 use crate::generation::SweepUpdate;
-use crate::state::tests::{Event, Request, ready};
+use crate::state::tests::{Event, Request, ready, written};
 use crate::state::{AppState, AxisForm, Command, Effect, LabCommand, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
@@ -145,4 +145,35 @@ fn the_page_fits_the_smallest_window() {
             );
         }
     }
+}
+
+#[test]
+fn a_text_is_mapped_without_running_the_model() {
+    let mut state = written();
+    state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
+    let mut window = window(NARROW, state);
+    press(&mut window, "Stability");
+    window.run_steps(20);
+    let run = window.state().lab.stability.clone().unwrap();
+    assert_eq!(run.map.n_done(), 1600);
+    assert!(run.intervals.is_complete());
+    window.get_by_label_contains("Not one token of this text changes while");
+    let before = run.shown_cell();
+    key(&mut window, Modifiers::NONE, Key::ArrowUp);
+    let run = window.state().lab.stability.clone().unwrap();
+    assert_eq!(run.shown_cell() + 40, before);
+    let words = run.cell_words(run.shown_cell());
+    window.get_by_label_contains(&format!("First fork. {words}: "));
+    press(&mut window, "Open as pane");
+    assert_eq!(window.state().page, Page::Write);
+    assert_eq!(window.state().panes.len(), 5);
+}
+
+#[test]
+fn without_a_text_the_stability_tab_says_what_to_do() {
+    let mut state = ready();
+    state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
+    let mut window = window(NARROW, state);
+    press(&mut window, "Stability");
+    window.get_by_label("Generate a text first.");
 }

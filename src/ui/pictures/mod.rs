@@ -23,15 +23,17 @@ pub use self::caption::{caption, step_caption};
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
 pub use self::render::{View, drawing, encode, tree_drawing, xray_drawing};
-pub use self::sweep::{QUALITY_AND_DIVERSITY, SweepSource, sweep_drawing, sweep_pictures};
+pub use self::sweep::{
+    QUALITY_AND_DIVERSITY, SweepSource, stability_drawing, sweep_drawing, sweep_pictures,
+};
 pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;
 use crate::design::fonts::Face;
 use crate::design::style;
 use crate::plots::{
-    Curve, NextTokenData, Scatter, ScoreData, SpeedData, SweepMap, Target, TrendData, curve_ui,
-    map_height, map_ui, next_token_plot_ui, scatter_ui, score_plot_ui, speed_plot_ui,
-    trend_plot_ui,
+    Curve, NextTokenData, Scatter, ScoreData, SpeedData, StabilityPlot, SweepMap, Target,
+    TrendData, curve_ui, map_height, map_ui, next_token_plot_ui, scatter_ui, score_plot_ui,
+    speed_plot_ui, stability_ui, trend_plot_ui,
 };
 use crate::state::BranchTree;
 use crate::ui::branches;
@@ -51,6 +53,8 @@ pub enum PicturePlot<'a> {
     Futures(&'a FuturesPicture<'a>),
     /// All texts of one prompt.
     Tree(&'a BranchTree),
+    /// How far a text stays the same under other settings.
+    Stability(StabilityPlot<'a>),
     /// A metric over the cells of a sweep.
     SweepMap(&'a SweepMap),
     /// A metric over the values of one number.
@@ -87,6 +91,7 @@ impl PicturePlot<'_> {
             }
             Self::Futures(_) => [960.0, 640.0],
             Self::Tree(tree) => [960.0, branches::picture::height(tree) + AROUND],
+            Self::Stability(_) => [720.0, 760.0],
             Self::SweepMap(map) => {
                 let n_rows = map.rows.len();
                 let cell = (480.0 / n_rows.max(1) as f32).clamp(8.0, 44.0);
@@ -157,6 +162,7 @@ impl PicturePlot<'_> {
             Self::Trend(data) => data.kind.name(),
             Self::Futures(_) => "Futures",
             Self::Tree(_) => "The tree",
+            Self::Stability(_) => "First fork",
             Self::SweepMap(map) => &map.title,
             Self::SweepCurve(curve) => &curve.title,
             Self::SweepScatter(scatter) => &scatter.title,
@@ -214,6 +220,9 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
         PicturePlot::Futures(data) => futures::picture::draw(&mut inner, data),
         PicturePlot::Tree(tree) => {
             branches::picture::draw(&mut inner, tree, picture.palette.paper());
+        }
+        PicturePlot::Stability(plot) => {
+            stability_ui(&inner, area, plot, Target::Picture);
         }
         PicturePlot::SweepMap(map) => {
             map_ui(&inner, area, map, None, Target::Picture);

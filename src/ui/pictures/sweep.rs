@@ -1,10 +1,10 @@
-//! The results of a sweep as pictures.
+//! Sweeps and stability maps as pictures.
 
 use super::caption::{model_words, shortened};
-use super::{Palette, Picture, PicturePlot, svg};
+use super::{Palette, Picture, PicturePlot, caption, svg};
 use crate::analysis::sweep::{Metric, SweepResults};
-use crate::generation::{ModelInfo, PaneSettings, PromptText};
-use crate::plots::{Curve, Scatter, SweepMap};
+use crate::generation::{Generation, ModelInfo, PaneSettings, PromptText};
+use crate::plots::{Curve, Scatter, StabilityPlot, SweepMap};
 use crate::state::{PictureStyle, SweepPicture};
 
 /// The metrics that are plotted against each other: quality, then diversity.
@@ -47,6 +47,26 @@ pub fn sweep_drawing(
             draw(PicturePlot::SweepScatter(&scatter))
         }
     }
+}
+
+/// Renders the stability map of a text as SVG.
+pub fn stability_drawing(
+    text: &Generation,
+    plot: StabilityPlot<'_>,
+    palette: Palette,
+    style: PictureStyle,
+) -> String {
+    let mut panes = vec![None; plot.pane.unwrap_or(0)];
+    panes.push(Some(text));
+    let plot = PicturePlot::Stability(plot);
+    let [width, height] = plot.usual_size();
+    svg(&Picture {
+        plot,
+        caption: &caption(&panes),
+        size: [style.width.map_or(width, f32::from), height],
+        palette,
+        transparent: style.transparent,
+    })
 }
 
 /// Names the model, the prompts, the other settings, the seeds and the length of the texts.
@@ -94,11 +114,13 @@ pub fn sweep_pictures(results: &SweepResults) -> Vec<(String, SweepPicture)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SweepSource, sweep_drawing, sweep_pictures};
+    use super::{SweepSource, stability_drawing, sweep_drawing, sweep_pictures};
+    use crate::analysis::stability::StabilityMap;
     use crate::analysis::sweep::testing::{setup, text};
     use crate::analysis::sweep::{Keep, Metric, SweepResults};
     use crate::generation::PromptText;
     use crate::generation::testing::generation;
+    use crate::plots::StabilityPlot;
     use crate::state::{PictureStyle, SweepPicture};
     use crate::ui::pictures::{Palette, encode};
 
@@ -158,6 +180,29 @@ mod tests {
         let drawings = drawings(0);
         assert!(drawings[0].contains("the band holds 80 % of the texts"));
         assert!(drawings[0].contains(">temperature</text>"));
+    }
+
+    #[test]
+    fn a_stability_map_shows_its_scale_and_its_text() {
+        let text = generation(&[(" fox", 0.6), (" house", 0.3)]);
+        let axes = setup(4, 4, 1);
+        let mut map = StabilityMap::new(&text, axes.rows, axes.columns.unwrap());
+        map.advance(&text, || true);
+        let plot = StabilityPlot {
+            map: &map,
+            n_tokens: 2,
+            pane: Some(1),
+            selected: None,
+        };
+        let drawing = stability_drawing(&text, plot, Palette::Dark, PictureStyle::default());
+        for words in [
+            ">First fork</text>",
+            "2, doubling",
+            "up: temperature",
+            "B T 0.7, seed 42",
+        ] {
+            assert!(drawing.contains(words), "{words}: {drawing}");
+        }
     }
 
     #[test]
