@@ -12,6 +12,8 @@ mod linter;
 mod metrics;
 pub mod replay;
 mod smallest_change;
+pub mod stability;
+pub mod sweep;
 mod text_metrics;
 mod text_score;
 mod text_tree;

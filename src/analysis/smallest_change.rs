@@ -22,6 +22,8 @@ pub struct SettingChange {
     pub from: String,
     /// The nearest value that changes the choice, one decimal finer than the slider.
     pub to: f64,
+    /// The last value before it at which the choice stays.
+    pub last: f64,
     /// How far that is, as a share of the slider's length.
     pub distance: f64,
     /// The token that would have been chosen, or `None` for one that was not recorded.
@@ -196,6 +198,7 @@ impl SmallestChange {
             setting: setting_name(&stage.filter, param),
             from: param.text(&stage.filter)?,
             to,
+            last: grid.value(below),
             distance: distance(param, from, to),
             token: first.token,
             exact: monotone && last.exact && first.exact,

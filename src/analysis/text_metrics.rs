@@ -109,7 +109,7 @@ fn greedy_share(steps: &[Step]) -> Option<f64> {
 
 /// The share of different n-grams: Li et al. 2016, "A Diversity-Promoting Objective Function for
 /// Neural Conversation Models".
-fn distinct(tokens: &[TokenId], n: usize) -> Option<f64> {
+pub(super) fn distinct(tokens: &[TokenId], n: usize) -> Option<f64> {
     let n_windows = (tokens.len() + 1).checked_sub(n).filter(|n| *n > 0)?;
     let different: HashSet<&[TokenId]> = tokens.windows(n).collect();
     Some(different.len() as f64 / n_windows as f64)
@@ -174,7 +174,7 @@ fn rolling_hashes(tokens: &[TokenId], n_tokens: usize) -> impl Iterator<Item = u
 }
 
 /// Finds the loop that starts first, and among those the one with the shortest period.
-fn find_loop(tokens: &[TokenId]) -> Option<TextLoop> {
+pub(super) fn find_loop(tokens: &[TokenId]) -> Option<TextLoop> {
     let mut found: Option<TextLoop> = None;
     for n_period in 1..=MAX_PERIOD.min(tokens.len() / MIN_ROUNDS) {
         let min_run = MIN_LOOP.max(MIN_ROUNDS * n_period) - n_period;

@@ -7,20 +7,20 @@ use std::thread::{self, JoinHandle};
 use eframe::egui;
 
 use crate::export::json::{self, Form, RunFile, RunHeader};
-use crate::export::{self, ExportFormat, PaneFutures};
+use crate::export::{self, ExportFormat, PaneFutures, SweepRecord};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
-use crate::plots::{GapData, StepAt};
+use crate::plots::{GapData, StabilityPlot, StepAt};
 use crate::state::{
     AppState, BranchTree, Command, Document, FuturesFormat, FuturesRun, PictureFormat, Plot,
-    RunTexts,
+    RunTexts, StabilityRun, SweepFile, SweepRun,
 };
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::gap_data;
 use crate::ui::pictures::{
-    Palette, PictureError, Pixels, View, XrayPicture, drawing, encode, gap_drawing, pixels,
-    step_caption, tree_drawing, xray_drawing,
+    Palette, PictureError, Pixels, SweepSource, View, XrayPicture, drawing, encode, gap_drawing,
+    pixels, stability_drawing, step_caption, sweep_drawing, tree_drawing, xray_drawing,
 };
 use crate::ui::run_folder;
 
@@ -78,6 +78,10 @@ pub(super) struct Job {
     gaps: Option<(GapData, Option<String>)>,
     /// The futures on screen, each with its pane's index.
     futures: Vec<(usize, FuturesRun)>,
+    /// The sweep on screen.
+    sweep: Option<SweepRun>,
+    /// The stability map on screen, and the index of its pane.
+    stability: Option<(StabilityRun, Option<usize>)>,
     header: RunHeader,
     /// How a run file is written.
     form: Form,
@@ -129,6 +133,20 @@ impl Job {
             futures: match document {
                 Document::Futures(_) => shown_futures(state),
                 _ => Vec::new(),
+            },
+            sweep: match document {
+                Document::Sweep(_) => state.lab.sweep().cloned(),
+                _ => None,
+            },
+            stability: match document {
+                Document::Stability(_) => {
+                    let run = state.lab.stability.clone();
+                    run.map(|run| {
+                        let place = state.place_of(run.pane);
+                        (run, place)
+                    })
+                }
+                _ => None,
             },
             header: state.run_header(),
             form: state.view.run_file.form(),
@@ -242,6 +260,8 @@ impl Job {
                 });
                 Ok(export::render_futures(&panes.collect::<Vec<_>>()))
             }
+            Document::Sweep(file) => self.sweep_file(file),
+            Document::Stability(format) => self.stability_file(format),
         }
     }
 
@@ -271,6 +291,53 @@ impl Job {
         let drawing = self.drawing(plot)?;
         pixels(&drawing, self.view.style.scale.into())
             .map_err(|error: PictureError| error.to_string())
+    }
+
+    fn sweep_file(&self, file: SweepFile) -> Result<Vec<u8>, String> {
+        let Some(run) = &self.sweep else {
+            return Err("there is no sweep".to_owned());
+        };
+        let record = SweepRecord {
+            results: &run.results,
+            model: &run.model,
+            prompts: &run.prompts,
+            prompt_tokens: &run.prompt_tokens,
+        };
+        match file {
+            SweepFile::Picture(picture, format) => {
+                let source = SweepSource {
+                    results: &run.results,
+                    model: &run.model,
+                    prompts: &run.prompts,
+                };
+                let View { palette, style, .. } = self.view;
+                let drawing = sweep_drawing(source, picture, palette, style);
+                encode(&drawing, format, style).map_err(|error| error.to_string())
+            }
+            SweepFile::Cells => Ok(record.cells_csv()),
+            SweepFile::Texts => Ok(record.texts_csv()),
+            SweepFile::Json => Ok(record.json()),
+        }
+    }
+
+    fn stability_file(&self, format: FuturesFormat) -> Result<Vec<u8>, String> {
+        let Some((run, place)) = &self.stability else {
+            return Err("there is no stability map".to_owned());
+        };
+        let format = match format {
+            FuturesFormat::Csv => return Ok(export::render_stability(&run.map)),
+            FuturesFormat::Svg => PictureFormat::Svg,
+            FuturesFormat::Png => PictureFormat::Png,
+        };
+        let View { palette, style, .. } = self.view;
+        let plot = StabilityPlot {
+            map: &run.map,
+            n_tokens: run.text.steps.len(),
+            pane: *place,
+            selected: None,
+        };
+        let drawing = stability_drawing(&run.text, plot, palette, style);
+        encode(&drawing, format, style).map_err(|error| error.to_string())
     }
 
     fn futures_picture(&self, format: PictureFormat) -> Result<Vec<u8>, String> {
@@ -347,6 +414,8 @@ mod tests {
             tree: None,
             gaps: None,
             futures: Vec::new(),
+            sweep: None,
+            stability: None,
             header: RunHeader::default(),
             form: Form::default(),
         };

@@ -33,7 +33,7 @@ pub(super) fn json_file(json: Option<&Path>) -> Option<&Path> {
 }
 
 /// Creates the folder if it is missing.
-fn create_folder(folder: &Path) -> Result<(), String> {
+pub(super) fn create_folder(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder)
         .map_err(|error| format!("could not create the folder: {error}\n{}", folder.display()))
 }

@@ -23,11 +23,13 @@ mod pane_run;
 mod panes;
 mod precision;
 mod progress;
+mod prompts;
 mod render_template;
 mod replay;
 mod sample;
 mod score;
 mod settings;
+mod sweep;
 mod system_files;
 mod text_output;
 mod token_rules;
@@ -72,6 +74,8 @@ enum Command {
     Sample(sample::Arguments),
     /// Score a given text: the probability of each token, perplexity, and what the settings cut
     Score(score::Arguments),
+    /// Continue prompts under many settings and seeds, and compare the texts in maps
+    Sweep(sweep::Arguments),
     /// Convert a pane's settings to or from another tool's format
     Settings(settings::Arguments),
     /// Explain why a token of an exported run was chosen
@@ -103,6 +107,7 @@ pub fn run() -> ExitCode {
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Sample(arguments)) => sample::run(&arguments),
         Some(Command::Score(arguments)) => score::run(&arguments),
+        Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),

@@ -17,7 +17,7 @@ use crate::generation::{
 use crate::worker::{self, ComputeChoice, Event, ModelSource, PaneRequest, Request, Worker};
 
 /// How often a run checks for signals while the engine is silent.
-const SIGNAL_PAUSE: Duration = Duration::from_millis(50);
+pub(super) const SIGNAL_PAUSE: Duration = Duration::from_millis(50);
 
 /// What a run shows while it lasts, and what ends it early.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub(super) fn run_panes(
 
 /// The engine's thread with a loaded model.
 pub(super) struct Engine {
-    worker: Worker,
+    pub worker: Worker,
     pub info: Arc<ModelInfo>,
     pub vocabulary: Arc<Vocabulary>,
 }
@@ -288,7 +288,8 @@ impl Record {
             | Event::DeviceUnavailable { .. }
             | Event::Tokenized { .. }
             | Event::CachedCounted { .. }
-            | Event::Futures { .. } => {}
+            | Event::Futures { .. }
+            | Event::Sweep { .. } => {}
         }
     }
 

@@ -84,6 +84,11 @@ impl SamplerChain {
         self.state
     }
 
+    /// Takes over the buffers of a chain that is no longer used.
+    pub fn reuse_buffers(&mut self, other: Self) {
+        self.scratch = other.scratch;
+    }
+
     /// Forgets what the selector has learned, as at the beginning of a text.
     pub const fn restart(&mut self) {
         self.state = SelectorState::NEW;

@@ -113,8 +113,9 @@ fn surprise_bits(prob: f64) -> String {
 }
 
 /// Appends a row of any table.
-pub(super) fn push_row<const N: usize>(table: &mut String, fields: [String; N]) {
-    table.push_str(&fields.map(|field| quoted(&field)).join(","));
+pub(super) fn push_row(table: &mut String, fields: impl IntoIterator<Item = String>) {
+    let fields = fields.into_iter().map(|field| quoted(&field));
+    table.push_str(&fields.collect::<Vec<_>>().join(","));
     table.push_str("\r\n");
 }
 

@@ -17,6 +17,8 @@ mod run_path;
 mod run_summary;
 mod runs;
 mod session_file;
+mod stability;
+mod sweep;
 mod text;
 
 pub use self::archive::{is_archive_name, write_archive};
@@ -27,6 +29,8 @@ pub use self::prompt_hash::prompt_hash;
 pub use self::run_path::{RunFileError, is_run_name, read_run, read_text, write_run};
 pub use self::run_summary::{PaneSummary, RunSummary, read_summary};
 pub use self::session_file::SessionFile;
+pub use self::stability::render_stability;
+pub use self::sweep::SweepRecord;
 
 use crate::generation::{Generation, PaneSettings};
 

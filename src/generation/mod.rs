@@ -21,6 +21,7 @@ mod prompt;
 mod recommended_sampling;
 mod record;
 mod steps;
+mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
 mod token_search;
@@ -44,4 +45,5 @@ pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
 pub use recommended_sampling::RecommendedSampling;
 pub use record::{Generation, PromptRecord, Step, StepTime};
 pub use steps::Steps;
+pub use sweep::{SweepPlan, SweepText, SweepUpdate, TokenMeasures};
 pub use vocabulary::Vocabulary;

@@ -7,4 +7,4 @@ mod pane_spec;
 pub mod presets;
 pub mod tools;
 
-pub use pane_spec::{GRAMMAR, PaneSpecError, filter_words};
+pub use pane_spec::{GRAMMAR, PaneSpecError, VARY_GRAMMAR, filter_words, parse_axis};

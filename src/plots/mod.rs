@@ -1,5 +1,5 @@
 //! The plots of a run: the score, the next token, the speed, trends over the tokens, and how a
-//! repetition differs.
+//! repetition differs. And those of a sweep: maps, curves and two metrics against each other.
 //!
 //! Each plot is data computed by pure functions, and one function that draws it both on the screen
 //! and in a picture.
@@ -11,6 +11,8 @@ mod next_token;
 mod scale;
 mod score;
 mod speed;
+mod stability;
+mod sweep;
 mod trend;
 
 pub use frame::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};
@@ -20,6 +22,11 @@ pub use next_token::{CandidateRow, NextTokenData, TokenStyle, next_token_plot_ui
 pub use scale::count;
 pub use score::{ScoreData, ScoreLane, score_plot_ui};
 pub use speed::{SpeedData, SpeedLine, speed_plot_ui};
+pub use stability::{StabilityPlot, stability_ui};
+pub use sweep::{
+    Curve, MapResponse, Scatter, SweepMap, curve_ui, heat_legend, heat_step, map_height, map_ui,
+    scatter_ui,
+};
 pub use trend::{TrendData, trend_plot_ui};
 
 /// Identifies a step of a pane.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::{
     BranchDialog, BranchTree, ByHand, ComparedPair, Effect, ExportChoice, Folders, FormatTrial,
-    Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, MAX_PANES, ModelStatus, Models,
-    Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode,
-    PromptReading, ScoreDialog, Settings, SettingsTab, Verification, ViewChoices,
+    Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lab, MAX_PANES, ModelStatus,
+    Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId, Paste, PathPurpose, Pin,
+    PromptMode, PromptReading, ScoreDialog, Settings, SettingsTab, Verification, ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -96,6 +96,8 @@ pub struct AppState {
     pub(super) branch_tree: BranchTree,
     /// The futures on screen, and what to draw next.
     pub futures: Futures,
+    /// The experiments.
+    pub lab: Lab,
     /// What an export of everything leaves out, and whether its dialog is open.
     pub export: ExportChoice,
     /// The dialog for a text to be scored, while it is open.
@@ -172,6 +174,7 @@ impl AppState {
             removed_text: None,
             branch_tree: BranchTree::default(),
             futures: Futures::default(),
+            lab: Lab::default(),
             export: ExportChoice::default(),
             score_dialog: None,
             step_pane: None,

@@ -38,6 +38,7 @@ impl AppState {
             Command::SetPace(pace) => self.set_pace(pace),
             Command::Branch(command) => self.apply_to_branches(command),
             Command::Futures(command) => self.apply_to_futures(command),
+            Command::Lab(command) => self.apply_to_lab(command),
             Command::PromptEdited => self.tokenize_prompt(),
             Command::CopyPrompt => self.copy_prompt(),
 
@@ -148,7 +149,7 @@ impl AppState {
         (0..self.panes.len()).filter(is_valid).collect()
     }
 
-    fn generate_one(&mut self, id: PaneId) -> Vec<Effect> {
+    pub(super) fn generate_one(&mut self, id: PaneId) -> Vec<Effect> {
         let Some(place) = self.place_of(id) else {
             return Vec::new();
         };
@@ -274,6 +275,21 @@ impl AppState {
         Vec::new()
     }
 
+    /// Adds a pane with this chain and seed on the right. Returns its id, or `None` if there is no
+    /// room for it.
+    pub(super) fn push_pane(&mut self, chain: ChainConfig, seed: u64) -> Option<PaneId> {
+        if self.panes.len() >= MAX_PANES {
+            return None;
+        }
+        let id = self.next_pane_id();
+        let settings = PaneSettings {
+            seed: Some(seed),
+            ..PaneSettings::from(chain)
+        };
+        self.panes.push(Pane::new(id, settings));
+        Some(id)
+    }
+
     fn duplicate(&mut self, id: PaneId) -> Vec<Effect> {
         if self.panes.len() >= MAX_PANES {
             return Vec::new();
@@ -395,6 +411,8 @@ impl AppState {
             }
             Document::Picture(..) => ("The picture was not saved", "Your texts are safe"),
             Document::Futures(_) => ("The futures were not saved", "They are still on screen"),
+            Document::Sweep(_) => ("The sweep was not saved", "It is still on screen"),
+            Document::Stability(_) => ("The map was not saved", "It is still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
         };
         let body = format!("{error}. {safe}.\n{}", path.display());

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 use super::{
-    BranchCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, ModelsCommand, Pace,
-    PaletteCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand, RunCommand,
-    RunRequest, ScoreCommand, SettingsTab, ViewChange,
+    BranchCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, LabCommand, ModelsCommand,
+    Pace, PaletteCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand,
+    RunCommand, RunRequest, ScoreCommand, SettingsTab, SweepFile, ViewChange,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -38,6 +38,8 @@ pub enum Command {
     Branch(BranchCommand),
     /// Draw futures, or change what is shown of them.
     Futures(FuturesCommand),
+    /// Run an experiment over many texts.
+    Lab(LabCommand),
     /// The prompt, the system prompt or the prompt mode was edited; tokenize it again.
     PromptEdited,
     /// Copy the prompt as the model reads it, with its special tokens.
@@ -240,6 +242,10 @@ pub enum Document {
     Picture(Plot, PictureFormat),
     /// The futures on screen.
     Futures(FuturesFormat),
+    /// The results of the sweep on screen.
+    Sweep(SweepFile),
+    /// The stability map on screen.
+    Stability(FuturesFormat),
     /// The user's own presets.
     Presets,
 }
@@ -252,6 +258,8 @@ impl Document {
             Self::Everything | Self::Archive => "everything",
             Self::Picture(..) => "the picture",
             Self::Futures(_) => "the futures",
+            Self::Sweep(_) => "the sweep",
+            Self::Stability(_) => "the stability map",
             Self::Presets => "the presets",
         }
     }
@@ -268,6 +276,8 @@ impl Document {
                 format!("quartet-{plot}.{}", format.extension())
             }
             Self::Futures(format) => format!("quartet-futures.{}", format.extension()),
+            Self::Sweep(file) => file.file_name(),
+            Self::Stability(format) => format!("quartet-stability.{}", format.extension()),
             Self::Presets => "quartet-presets.json".to_owned(),
         }
     }

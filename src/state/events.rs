@@ -51,6 +51,7 @@ impl AppState {
             }
             Event::Progress(progress) => return self.on_progress(progress),
             Event::Futures { id, update } => self.on_futures(id, update),
+            Event::Sweep { id, update } => self.on_sweep(id, update),
             Event::Panicked { message } => self.on_panicked(&message),
         }
         Vec::new()
@@ -172,6 +173,7 @@ impl AppState {
             });
         }
         self.fail_futures("the engine stopped unexpectedly");
+        self.fail_sweep("the engine stopped unexpectedly");
         self.model = ModelStatus::Lost;
         self.pending_sources.clear();
         self.models.opening = None;

@@ -20,6 +20,7 @@ mod command;
 mod events;
 mod export_choice;
 mod futures;
+mod lab;
 mod models;
 mod notice;
 mod pace;
@@ -53,6 +54,10 @@ pub use futures::{
     FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun,
     FuturesStatus, WordRow,
 };
+pub use lab::{
+    AxisForm, Lab, LabCommand, LabTab, StabilityAxes, StabilityRun, SweepFile, SweepForm, SweepRun,
+    SweepStatus,
+};
 pub(crate) use models::unix_time_secs;
 pub use models::{
     DeviceRow, HubCommand, HubRow, HubRowStatus, HubState, MAX_RECENT, ModelRow, ModelRowStatus,
@@ -65,7 +70,7 @@ pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand,
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
-pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot};
+pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, SweepPicture};
 pub use preferences::{Folders, HelpTab, SettingsTab};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use runs::{

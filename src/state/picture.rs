@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Trend;
+use crate::analysis::sweep::Metric;
 
 /// A view that can be exported as a picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -66,6 +67,15 @@ impl Plot {
             Self::Gaps => "Then and now",
         }
     }
+}
+
+/// What a picture of a sweep shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SweepPicture {
+    /// The map of a metric, or its curve if only one number is varied.
+    Metric(Metric),
+    /// Quality against diversity.
+    Scatter,
 }
 
 /// The colors of a picture.

@@ -2,6 +2,7 @@
 
 use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
+use super::lab::{lab_keys_ui, sweep_command};
 use super::loop_view::{N_PICKS, field_id, numbered_pick};
 use crate::state::{
     Action, AppState, BranchCommand, Command, DockTab, HelpTab, Page, PasteCommand, Pin, PinMove,
@@ -73,6 +74,9 @@ pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
         return Some(Command::Paste(PasteCommand::Apply));
     }
     finish_typing(ui);
+    if state.page == Page::Lab {
+        return sweep_command(state);
+    }
     if state.is_step_mode() {
         return Some(Command::Branch(BranchCommand::KeepRunning));
     }
@@ -112,6 +116,9 @@ pub(super) fn keys_ui(
         let pages = Page::ALL.map(Action::ShowPage);
         action_keys_ui(ui, &pages, state, commands);
         action_keys_ui(ui, &[Action::OpenRun], state, commands);
+    }
+    if state.page == Page::Lab && !dialog_open {
+        lab_keys_ui(ui, state, commands);
     }
     if state.page != Page::Write {
         return;

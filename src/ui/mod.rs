@@ -23,6 +23,7 @@ mod fit;
 mod help;
 mod history;
 mod keys;
+mod lab;
 mod layout;
 mod lint_notice;
 mod loop_view;

@@ -12,6 +12,7 @@ use super::export_dialog::export_dialog_ui;
 use super::help::HelpUi;
 use super::history::history_ui;
 use super::keys::{generate_key_ui, keys_ui};
+use super::lab::lab_ui;
 use super::layout::{Breakpoint, EDGE, Layout, LayoutInput};
 use super::models::{drop_ui, models_dialog_ui};
 use super::palette::palette_ui;
@@ -34,7 +35,7 @@ use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::plots::StepAt;
 
-use crate::state::{AppState, Command, DockTab, Page, PaneId, divergence_summary};
+use crate::state::{AppState, Command, DockTab, LabTab, Page, PaneId, divergence_summary};
 
 /// The time per frame for updating the what-if counts. The rest continues in the next frame.
 const REVIEW_BUDGET: Duration = Duration::from_millis(6);
@@ -63,7 +64,12 @@ impl WindowUi {
         let generate = generate_key_ui(ui, state);
         keys_ui(ui, state, self.focused, &mut commands);
         let began = Instant::now();
-        if !state.review(|| began.elapsed() < REVIEW_BUDGET) {
+        let has_time = || began.elapsed() < REVIEW_BUDGET;
+        let mut is_complete = state.review(has_time);
+        if state.page == Page::Lab && state.lab.tab == LabTab::Stability {
+            is_complete &= state.advance_stability(has_time);
+        }
+        if !is_complete {
             ui.request_repaint();
         }
         let window = ui.max_rect().round_ui();
@@ -72,11 +78,11 @@ impl WindowUi {
 
         let mut top = child_ui(ui, layout.top_bar, "top bar");
         top_bar_ui(&mut top, layout.breakpoint, state, &mut commands);
-        if state.page == Page::History {
-            let page = Rect::from_min_max(layout.top_bar.left_bottom(), layout.dock.max);
-            history_ui(ui, page, state, &mut commands);
-        } else {
-            self.write_page_ui(ui, &layout, state, &mut commands);
+        let page = Rect::from_min_max(layout.top_bar.left_bottom(), layout.dock.max);
+        match state.page {
+            Page::Write => self.write_page_ui(ui, &layout, state, &mut commands),
+            Page::Lab => lab_ui(ui, page, state, &mut commands),
+            Page::History => history_ui(ui, page, state, &mut commands),
         }
 
         paste_settings_ui(ui, state, &mut commands);
@@ -93,7 +99,7 @@ impl WindowUi {
         }
         let bottom = match state.page {
             Page::Write => layout.dock.top(),
-            Page::History => layout.dock.bottom(),
+            Page::Lab | Page::History => layout.dock.bottom(),
         };
         toast_ui(ui, bottom, state, &mut commands);
         drop_ui(ui, &mut commands);

@@ -18,7 +18,7 @@ mod request_queue;
 mod thread;
 
 pub use crate::engine::{
-    ComputeChoice, CpuThreads, DeviceChoice, Precision, Progress, memory_with_cache,
+    ComputeChoice, CpuThreads, DeviceChoice, Precision, Progress, SWEEP_WIDTH, memory_with_cache,
 };
 pub use crate::generation::GenerationId;
 pub use crate::hub::{

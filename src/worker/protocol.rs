@@ -9,7 +9,8 @@ use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
 use crate::generation::RecommendedSampling;
 use crate::generation::{
     ChatSupport, Continuation, FuturesPlan, FuturesUpdate, GenerationConfig, GenerationId,
-    ModelInfo, ModelOutline, PromptRecord, PromptText, PromptToken, Vocabulary,
+    ModelInfo, ModelOutline, PromptRecord, PromptText, PromptToken, SweepPlan, SweepUpdate,
+    Vocabulary,
 };
 
 /// Where a model comes from.
@@ -72,6 +73,14 @@ pub enum Request {
     DrawFutures { id: GenerationId, plan: FuturesPlan },
     /// Stop drawing these futures.
     StopFutures(GenerationId),
+    /// Continue these prompts under many settings. It waits while a pane is being generated.
+    Sweep {
+        id: GenerationId,
+        prompts: Vec<PromptText>,
+        plan: SweepPlan,
+    },
+    /// Stop a sweep.
+    StopSweep(GenerationId),
     /// Score a given text under the settings of these panes, token by token. Their continuations
     /// are not used.
     Score {
@@ -150,6 +159,11 @@ pub enum Event {
     Futures {
         id: GenerationId,
         update: FuturesUpdate,
+    },
+    /// A sweep advanced.
+    Sweep {
+        id: GenerationId,
+        update: SweepUpdate,
     },
     /// The thread has panicked, which is a bug. All generations and the model are lost, but a new
     /// worker can be started.

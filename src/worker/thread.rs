@@ -9,12 +9,14 @@ use super::loading::LoadOutcome;
 use super::pacer::Pacer;
 use super::{Event, ModelSource, PaneRequest, Request};
 use super::{inspection, loading};
+use crate::decoding::ChainConfig;
 use crate::engine::{
     Compute, ComputeChoice, DEFAULT_PREFIX_CACHE_BYTES, EngineError, LoadProgress, LoadedModel,
     Progress, Prompt, Session,
 };
 use crate::generation::{
-    FinishReason, FuturesPlan, FuturesUpdate, GenerationId, PromptText, PromptToken,
+    FinishReason, FuturesPlan, FuturesUpdate, GenerationId, PromptText, PromptToken, SweepPlan,
+    SweepUpdate,
 };
 
 const NO_MODEL: &str = "no model is loaded; open one first";
@@ -63,7 +65,9 @@ where
 
     fn serve_all(&mut self) -> Result<(), Disconnected> {
         loop {
-            let has_work = |session: &Session| session.is_busy() || session.is_drawing_futures();
+            let has_work = |session: &Session| {
+                session.is_busy() || session.is_drawing_futures() || session.is_sweeping()
+            };
             if !self.session.as_ref().is_some_and(has_work) {
                 let request = self.incoming.recv()?;
                 self.serve(request)?;
@@ -105,9 +109,12 @@ where
             for progress in progress {
                 self.events.send(progress.into())?;
             }
-        } else if let Some((id, update)) = self.session.as_mut().and_then(Session::advance_futures)
-        {
-            self.events.send(Event::Futures { id, update })?;
+        } else if let Some(session) = self.session.as_mut().filter(|s| s.is_drawing_futures()) {
+            if let Some((id, update)) = session.advance_futures() {
+                self.events.send(Event::Futures { id, update })?;
+            }
+        } else if let Some((id, update)) = self.session.as_mut().and_then(Session::advance_sweep) {
+            self.events.send(Event::Sweep { id, update })?;
         }
         Ok(())
     }
@@ -166,6 +173,8 @@ where
             }
             Request::DrawFutures { id, plan } => self.draw_futures(id, plan),
             Request::StopFutures(id) => self.stop_futures(id),
+            Request::Sweep { id, prompts, plan } => self.sweep(id, &prompts, plan),
+            Request::StopSweep(id) => self.stop_sweep(id),
             Request::Score {
                 text,
                 n_first,
@@ -206,8 +215,38 @@ where
         Ok(())
     }
 
+    fn sweep(
+        &mut self,
+        id: GenerationId,
+        prompts: &[PromptText],
+        plan: SweepPlan,
+    ) -> Result<(), Disconnected> {
+        let invalid = |chain: &ChainConfig| chain.validate().err().map(|e| e.to_string());
+        let queued = match (plan.cells.iter().find_map(invalid), &mut self.session) {
+            (Some(error), _) => Err(error),
+            (None, None) => Err(NO_MODEL.to_owned()),
+            (None, Some(session)) => session.sweep(id, prompts, plan).map_err(|e| e.to_string()),
+        };
+        match queued {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let update = SweepUpdate::Failed { error };
+                self.events.send(Event::Sweep { id, update })
+            }
+        }
+    }
+
+    fn stop_sweep(&mut self, id: GenerationId) -> Result<(), Disconnected> {
+        let session = self.session.as_mut();
+        if session.is_some_and(|session| session.stop_sweep(id)) {
+            let update = SweepUpdate::Stopped;
+            self.events.send(Event::Sweep { id, update })?;
+        }
+        Ok(())
+    }
+
     fn load(&mut self, source: &ModelSource) -> Result<(), Disconnected> {
-        self.stop_all()?;
+        self.stop_everything()?;
         let compute = self.compute()?;
         let loader = |progress: LoadProgress<'_>| (self.loader)(source, &compute, progress);
         let outcome = loading::load(loader, &self.events, &mut self.incoming)?;
@@ -251,7 +290,7 @@ where
     }
 
     fn unload(&mut self) -> Result<(), Disconnected> {
-        self.stop_all()?;
+        self.stop_everything()?;
         self.session = None;
         self.events.send(Event::ModelUnloaded)
     }
@@ -353,5 +392,13 @@ where
         let ids = session.map(Session::ids).unwrap_or_default();
         ids.into_iter().try_for_each(|id| self.stop(id))?;
         futures.into_iter().try_for_each(|id| self.stop_futures(id))
+    }
+
+    /// Stops everything that uses the model.
+    fn stop_everything(&mut self) -> Result<(), Disconnected> {
+        self.stop_all()?;
+        let session = self.session.as_ref();
+        let sweeps = session.map(Session::sweep_ids).unwrap_or_default();
+        sweeps.into_iter().try_for_each(|id| self.stop_sweep(id))
     }
 }

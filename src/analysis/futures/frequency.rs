@@ -12,6 +12,14 @@ const Z: f64 = 1.959_963_985;
 #[derive(Debug, Clone)]
 pub struct WordPattern(Regex);
 
+impl PartialEq for WordPattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
+impl Eq for WordPattern {}
+
 impl WordPattern {
     /// Parses what the user typed: `/pattern/` is a regular expression, and anything else is
     /// matched literally as whole words. Case matters only if the word contains an uppercase
@@ -35,12 +43,17 @@ impl WordPattern {
         })
     }
 
+    /// Returns whether it appears in a text.
+    pub fn is_in(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+
     /// Returns in how many of these texts it appears.
     pub fn share_of<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Share {
         let mut share = Share { n_with: 0, n: 0 };
         for text in texts {
             share.n += 1;
-            share.n_with += usize::from(self.0.is_match(text));
+            share.n_with += usize::from(self.is_in(text));
         }
         share
     }

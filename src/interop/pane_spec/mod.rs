@@ -2,11 +2,13 @@
 
 mod print;
 mod stages;
+mod vary;
 mod words;
 
 use std::str::FromStr;
 
 pub use self::print::{GRAMMAR, filter_words};
+pub use self::vary::{VARY_GRAMMAR, parse_axis};
 pub use self::words::PaneSpecError;
 
 use self::stages::Head;

@@ -21,18 +21,21 @@ pub enum Page {
     /// The prompt, the panes and the dock.
     #[default]
     Write,
+    /// Experiments over many runs.
+    Lab,
     /// The runs that were kept.
     History,
 }
 
 impl Page {
     /// All pages, from left to right.
-    pub const ALL: [Self; 2] = [Self::Write, Self::History];
+    pub const ALL: [Self; 3] = [Self::Write, Self::Lab, Self::History];
 
     /// Returns the label in the top bar.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Write => "Write",
+            Self::Lab => "Lab",
             Self::History => "History",
         }
     }

@@ -6,6 +6,7 @@ mod by_hand;
 mod compute;
 mod futures;
 mod hub;
+mod lab;
 mod models;
 mod outside;
 mod pace;
@@ -30,11 +31,12 @@ use crate::generation::testing::generation;
 use crate::generation::{
     ChatSupport, FinishReason, FuturesUpdate, Generation, Piece, PromptText, PromptToken,
 };
+pub(crate) use crate::worker::Request;
 pub(crate) use crate::worker::{
     CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, PartialDownload,
     Precision,
 };
-use crate::worker::{GenerationId, ModelSource, Progress, Request};
+use crate::worker::{GenerationId, ModelSource, Progress};
 
 /// A state whose model is loaded.
 pub(crate) fn ready() -> AppState {

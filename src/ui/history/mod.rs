@@ -174,6 +174,8 @@ mod tests {
         key(&mut window, Modifiers::COMMAND, Key::Num1);
         assert_eq!(window.state().page, Page::Write);
         key(&mut window, Modifiers::COMMAND, Key::Num2);
+        assert_eq!(window.state().page, Page::Lab);
+        key(&mut window, Modifiers::COMMAND, Key::Num3);
         assert_eq!(window.state().page, Page::History);
     }
 }

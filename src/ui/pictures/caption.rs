@@ -2,7 +2,7 @@
 
 use crate::export::prompt_hash;
 use crate::generation::formatting::pane_letter;
-use crate::generation::{Generation, PaneSettings, needs_seed};
+use crate::generation::{Generation, ModelInfo, PaneSettings, needs_seed};
 use crate::plots::StepAt;
 
 /// The maximum number of characters of a prompt in a caption.
@@ -46,19 +46,23 @@ fn settings(place: usize, generation: &Generation) -> String {
     }
 }
 
-fn source(generation: &Generation) -> String {
-    let model = &generation.model;
+/// "Quartet Stories (Q8_0, CPU)".
+pub(super) fn model_words(model: &ModelInfo) -> String {
     let details: Vec<&str> = [model.quantization.as_str(), model.device.as_str()]
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect();
-    let details = if details.is_empty() {
-        String::new()
+    if details.is_empty() {
+        model.name.clone()
     } else {
-        format!(" ({})", details.join(", "))
-    };
+        format!("{} ({})", model.name, details.join(", "))
+    }
+}
+
+fn source(generation: &Generation) -> String {
+    let model = model_words(&generation.model);
     if generation.is_scored() {
-        return format!("{}{details}, a given text", model.name);
+        return format!("{model}, a given text");
     }
     let input_kind = if generation.prompt.chat.is_some() {
         "message"
@@ -66,15 +70,14 @@ fn source(generation: &Generation) -> String {
         "prompt"
     };
     format!(
-        "{}{details}, {input_kind} ‘{}’ ({})",
-        model.name,
+        "{model}, {input_kind} ‘{}’ ({})",
         shortened(&generation.prompt.text),
         prompt_hash(&generation.prompt)
     )
 }
 
 /// Joins a text into one line, truncated with "…" if it is long.
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
     match line.char_indices().nth(MAX_PROMPT_CHARS) {

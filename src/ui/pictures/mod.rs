@@ -6,6 +6,7 @@ mod palette;
 mod png;
 mod render;
 mod shapes;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -22,13 +23,17 @@ pub use self::caption::{caption, step_caption};
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
 pub use self::render::{View, drawing, encode, gap_drawing, tree_drawing, xray_drawing};
+pub use self::sweep::{
+    QUALITY_AND_DIVERSITY, SweepSource, stability_drawing, sweep_drawing, sweep_pictures,
+};
 pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;
 use crate::design::fonts::Face;
 use crate::design::style;
 use crate::plots::{
-    GapData, NextTokenData, ScoreData, SpeedData, Target, TrendData, gap_plot_ui,
-    next_token_plot_ui, score_plot_ui, speed_plot_ui, trend_plot_ui,
+    Curve, GapData, NextTokenData, Scatter, ScoreData, SpeedData, StabilityPlot, SweepMap, Target,
+    TrendData, curve_ui, gap_plot_ui, map_height, map_ui, next_token_plot_ui, scatter_ui,
+    score_plot_ui, speed_plot_ui, stability_ui, trend_plot_ui,
 };
 use crate::state::BranchTree;
 use crate::ui::branches;
@@ -50,6 +55,14 @@ pub enum PicturePlot<'a> {
     Tree(&'a BranchTree),
     /// A run beside its repetition.
     Gaps(&'a GapData),
+    /// How far a text stays the same under other settings.
+    Stability(StabilityPlot<'a>),
+    /// A metric over the cells of a sweep.
+    SweepMap(&'a SweepMap),
+    /// A metric over the values of one number.
+    SweepCurve(&'a Curve),
+    /// Two metrics of a sweep against each other.
+    SweepScatter(&'a Scatter),
 }
 
 /// A standalone picture of one plot.
@@ -80,6 +93,13 @@ impl PicturePlot<'_> {
             }
             Self::Futures(_) => [960.0, 640.0],
             Self::Tree(tree) => [960.0, branches::picture::height(tree) + AROUND],
+            Self::Stability(_) => [720.0, 760.0],
+            Self::SweepMap(map) => {
+                let n_rows = map.rows.len();
+                let cell = (480.0 / n_rows.max(1) as f32).clamp(8.0, 44.0);
+                [720.0, map_height(n_rows, cell) + AROUND]
+            }
+            Self::SweepCurve(_) | Self::SweepScatter(_) => [720.0, 420.0],
         }
     }
 }
@@ -134,7 +154,7 @@ fn context(palette: Palette) -> Context {
 }
 
 impl PicturePlot<'_> {
-    const fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         match self {
             Self::Score(_) => "The score",
             Self::NextToken(_) => "Next token",
@@ -145,6 +165,10 @@ impl PicturePlot<'_> {
             Self::Futures(_) => "Futures",
             Self::Tree(_) => "The tree",
             Self::Gaps(_) => "Then and now",
+            Self::Stability(_) => "First fork",
+            Self::SweepMap(map) => &map.title,
+            Self::SweepCurve(curve) => &curve.title,
+            Self::SweepScatter(scatter) => &scatter.title,
         }
     }
 }
@@ -200,6 +224,18 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
         PicturePlot::Gaps(data) => gap_plot_ui(&mut inner, data, picture.palette.paper()),
         PicturePlot::Tree(tree) => {
             branches::picture::draw(&mut inner, tree, picture.palette.paper());
+        }
+        PicturePlot::Stability(plot) => {
+            stability_ui(&inner, area, plot, Target::Picture);
+        }
+        PicturePlot::SweepMap(map) => {
+            map_ui(&inner, area, map, None, Target::Picture);
+        }
+        PicturePlot::SweepCurve(curve) => {
+            curve_ui(&inner, area, curve, None, Target::Picture);
+        }
+        PicturePlot::SweepScatter(scatter) => {
+            scatter_ui(&inner, area, scatter, None, Target::Picture);
         }
     }
 }

@@ -4,11 +4,9 @@
 //! far share one row of the forward pass, because their logits are the same. No evidence is
 //! recorded.
 
-mod group;
-
-use self::group::{Group, Member, Splitter};
 use super::prefill::Prefill;
 use super::prefix_cache::PrefixCache;
+use super::shared_rows::{self, CompleteText, Group, Member, Shared, Splitter};
 use super::{CausalLm, EngineError, LoadedModel, Row};
 use crate::decoding::SamplerChain;
 use crate::generation::{Future, FuturesPlan, FuturesUpdate, GenerationId};
@@ -32,7 +30,7 @@ pub(super) struct FuturesJob {
     /// The futures of the current batch that are not complete.
     groups: Vec<Group>,
     /// The futures of the current batch that are complete.
-    complete: Vec<Future>,
+    complete: Vec<CompleteText>,
 }
 
 impl FuturesJob {
@@ -118,11 +116,14 @@ impl FuturesJob {
             .min(self.plan.n_futures);
         let members = (self.n_begun..end).map(|index| Member {
             index,
+            chain: 0,
+            seed: self.plan.seed_of(index),
             state: self.plan.selector_state,
         });
         let first = Group {
             text: self.plan.text.clone(),
-            stop_matcher: group::stop_matcher(&self.plan, &model.vocabulary),
+            measures: Vec::new(),
+            stop_matcher: shared_rows::stop_matcher(self.shared(), &model.vocabulary),
             members: members.collect(),
             sequence: model.lm.fork(sequence)?,
         };
@@ -136,25 +137,27 @@ impl FuturesJob {
         groups: Vec<(Group, &[f32])>,
         model: &mut LoadedModel,
     ) -> Result<(), EngineError> {
-        let sampled = group::sample_all(&groups, &self.plan, &self.chain);
+        let (mut going_on, mut complete) = (Vec::new(), Vec::new());
         let mut splitter = Splitter {
-            plan: &self.plan,
             model,
-            groups: &mut self.groups,
-            complete: &mut self.complete,
+            groups: &mut going_on,
+            complete: &mut complete,
         };
-        let mut outcome = Ok(());
-        for ((group, _), sampled) in groups.into_iter().zip(sampled) {
-            match (sampled, &outcome) {
-                (Ok(sampled), Ok(())) => outcome = splitter.split(group, sampled),
-                (Err(error), Ok(())) => {
-                    splitter.model.lm.close(group.sequence);
-                    outcome = Err(error);
-                }
-                (_, Err(_)) => splitter.model.lm.close(group.sequence),
-            }
-        }
+        let outcome = shared_rows::advance(groups, self.shared(), &mut splitter);
+        self.groups.append(&mut going_on);
+        self.complete.append(&mut complete);
         outcome
+    }
+
+    fn shared(&self) -> Shared<'_> {
+        Shared {
+            given: &self.plan.text,
+            n_prompt: self.plan.n_prompt,
+            n_tokens: self.plan.n_tokens,
+            limits: &self.plan.config.limits,
+            chains: std::slice::from_ref(&self.chain),
+            is_measured: false,
+        }
     }
 
     /// Reports the futures of the current batch, once all of them are complete.
@@ -167,6 +170,11 @@ impl FuturesJob {
         }
         let mut complete = std::mem::take(&mut self.complete);
         complete.sort_by_key(|future| future.index);
-        Some(FuturesUpdate::Drawn(complete))
+        let futures = complete.into_iter().map(|text| Future {
+            index: text.index,
+            tokens: text.tokens,
+            finish: text.finish,
+        });
+        Some(FuturesUpdate::Drawn(futures.collect()))
     }
 }

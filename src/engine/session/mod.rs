@@ -1,13 +1,16 @@
-//! A model at work: queued prompts, the prompt being prefilled, and the panes being decoded.
+//! A model at work: queued prompts, the prompt being prefilled, the panes being decoded, and work
+//! that waits for them.
 //!
 //! It advances by one forward pass at a time, so that its driver can handle requests in between.
+
+mod background;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use self::background::Background;
 use super::batch::Batch;
-use super::futures::{FUTURES_WIDTH, FuturesJob};
 use super::prefill::Prefill;
 use super::prefix_cache::{DEFAULT_PREFIX_CACHE_BYTES, PrefixCache};
 use super::score::Scoring;
@@ -16,8 +19,8 @@ use super::task::Task;
 use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
 use crate::generation::{
-    ChatRecord, Continuation, FinishReason, FuturesPlan, FuturesUpdate, GenerationConfig,
-    GenerationId, PromptRecord, PromptText, Step,
+    ChatRecord, Continuation, FinishReason, GenerationConfig, GenerationId, PromptRecord,
+    PromptText, Step,
 };
 
 /// What happened during generation, reported in order.
@@ -86,10 +89,8 @@ pub struct Session {
     /// The memory that each step of later generations may use to record more than the head of its
     /// distribution.
     n_detail_bytes: usize,
-    /// Futures to draw, oldest first. They wait while any pane is busy.
-    futures: VecDeque<FuturesJob>,
-    /// How many futures are drawn together.
-    futures_width: usize,
+    /// Futures and sweeps, which wait while any pane is busy.
+    background: Background,
 }
 
 /// A task whose prompt is being read by the model, chunk by chunk.
@@ -111,8 +112,7 @@ impl Session {
             prefix_cache: PrefixCache::new(DEFAULT_PREFIX_CACHE_BYTES),
             decode_next: false,
             n_detail_bytes: 0,
-            futures: VecDeque::new(),
-            futures_width: FUTURES_WIDTH,
+            background: Background::new(),
         }
     }
 
@@ -331,62 +331,6 @@ impl Session {
         let generating = self.batch.ids().chain(slots.map(Slot::id));
         let scored = self.scorings.iter().flat_map(Scoring::ids);
         generating.chain(scored).collect()
-    }
-
-    /// Queues futures to draw. Fails if their text is empty or does not fit into the context.
-    pub fn draw_futures(&mut self, id: GenerationId, plan: FuturesPlan) -> Result<(), EngineError> {
-        if plan.text.is_empty() {
-            return Err(EngineError::PromptEmpty);
-        }
-        let (n_vocab, n_max) = (self.model.lm.n_vocab(), self.model.lm.n_context());
-        if let Some(token) = plan.text.iter().find(|token| token.index() >= n_vocab) {
-            let token = token.0;
-            return Err(EngineError::UnknownToken { token, n_vocab });
-        }
-        if plan.text.len() > n_max {
-            return Err(EngineError::ContextFull { n_max });
-        }
-        let job = FuturesJob::new(id, plan, self.futures_width);
-        self.futures.push_back(job);
-        Ok(())
-    }
-
-    /// Sets how many of the futures requested from now on are drawn together.
-    pub const fn set_futures_width(&mut self, width: usize) {
-        self.futures_width = width;
-    }
-
-    /// Whether futures are being drawn or queued.
-    pub fn is_drawing_futures(&self) -> bool {
-        !self.futures.is_empty()
-    }
-
-    /// Runs one forward pass for the oldest futures, and reports what became known by it.
-    pub fn advance_futures(&mut self) -> Option<(GenerationId, FuturesUpdate)> {
-        let job = self.futures.front_mut()?;
-        let id = job.id();
-        let update = job.advance(&mut self.model, &mut self.prefix_cache)?;
-        if !matches!(update, FuturesUpdate::Drawn(_)) {
-            self.stop_futures(id);
-        }
-        Some((id, update))
-    }
-
-    /// Stops drawing futures, and drops those that are not complete. Returns whether they were
-    /// present.
-    pub fn stop_futures(&mut self, id: GenerationId) -> bool {
-        let index = self.futures.iter().position(|job| job.id() == id);
-        let job = index.and_then(|index| self.futures.remove(index));
-        let was_present = job.is_some();
-        if let Some(job) = job {
-            job.retire(&mut self.prefix_cache, &mut *self.model.lm);
-        }
-        was_present
-    }
-
-    /// The ids of all futures that are being drawn or queued, oldest first.
-    pub fn futures_ids(&self) -> Vec<GenerationId> {
-        self.futures.iter().map(FuturesJob::id).collect()
     }
 
     /// Drops the prompts and texts that are kept in the KV cache for reuse.

@@ -1,0 +1,372 @@
+//! What a sweep varies: a number of a stage or of the selector, and its values.
+
+use std::fmt;
+
+use crate::decoding::{
+    ChainConfig, FilterKind, ParamSpec, Selector, SelectorSpec, SettingError, Stage,
+};
+use crate::generation::in_sentence;
+
+/// The most values that one number takes in a sweep.
+const MAX_STEPS: usize = 64;
+
+/// A number of a stage or of a selector.
+#[derive(Debug, Clone, Copy)]
+pub enum Parameter {
+    /// A number of a filter, by its index among the filter's numbers.
+    Filter(FilterKind, usize),
+    /// A number of a selector, by its index among the selector's numbers.
+    Selector(&'static SelectorSpec, usize),
+}
+
+impl PartialEq for Parameter {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Parameter {}
+
+impl Parameter {
+    /// Returns every number that a chain has, those of common filters first.
+    pub fn all() -> Vec<Self> {
+        let filters = FilterKind::by_usage().into_iter().flat_map(|kind| {
+            let n = kind.spec().params.len();
+            (0..n).map(move |index| Self::Filter(kind, index))
+        });
+        let selectors = Selector::SPECS.into_iter().flat_map(|spec| {
+            let n = spec.params.len();
+            (0..n).map(move |index| Self::Selector(spec, index))
+        });
+        filters.chain(selectors).collect()
+    }
+
+    /// The name for menus and titles: "Top-p", "XTC threshold".
+    pub fn name(self) -> String {
+        let (owner, label) = match self {
+            Self::Filter(kind, index) => {
+                let label = kind.spec().params.get(index).map(|param| param.label);
+                (kind.spec().name, label)
+            }
+            // A selector's only number goes by the selector's name.
+            Self::Selector(spec, index) => {
+                let label = spec.params.get(index).map(|param| param.label);
+                (
+                    spec.name,
+                    label.filter(|_| index > 0 || spec.params.len() > 1),
+                )
+            }
+        };
+        match label {
+            Some(label) if !label.is_empty() => format!("{owner} {}", in_sentence(label)),
+            _ => owner.to_owned(),
+        }
+    }
+
+    /// The words that name it in a `--pane` description and in files: "temp", "xtc threshold".
+    pub fn key(self) -> String {
+        let (owner, key) = match self {
+            Self::Filter(kind, index) => {
+                let spec = kind.spec();
+                (
+                    spec.keys.first(),
+                    spec.params.get(index).map(|param| param.key),
+                )
+            }
+            Self::Selector(spec, index) => {
+                let key = spec.params.get(index).map(|param| param.key);
+                (spec.keys.first(), key)
+            }
+        };
+        let words = [owner.copied().unwrap_or_default(), key.unwrap_or_default()];
+        words.join(" ").trim_end().to_owned()
+    }
+
+    /// How a chip spells it: "T", "top-p", "xtc threshold".
+    pub fn chip(self) -> String {
+        match self {
+            Self::Filter(kind, 0) => kind.spec().chip.to_owned(),
+            _ => self.key(),
+        }
+    }
+
+    /// Whether it is a whole number.
+    pub fn is_count(self) -> bool {
+        match self {
+            Self::Filter(kind, index) => {
+                param(kind.spec().params, index).is_some_and(ParamSpec::is_count)
+            }
+            Self::Selector(spec, index) => {
+                param(spec.params, index).is_some_and(ParamSpec::is_count)
+            }
+        }
+    }
+
+    /// The values that people commonly choose, a range to begin with.
+    pub fn usual_range(self) -> [f64; 2] {
+        let range = match self {
+            Self::Filter(FilterKind::Temperature, 0) => return [0.2, 1.6],
+            Self::Filter(FilterKind::TopP, 0) => return [0.5, 1.0],
+            Self::Filter(kind, index) => {
+                param(kind.spec().params, index).map(|param| param.usual.clone())
+            }
+            Self::Selector(spec, index) => {
+                param(spec.params, index).map(|param| param.usual.clone())
+            }
+        };
+        range.map_or([0.0, 1.0], |range| {
+            [*range.start(), *range.end()].map(exact)
+        })
+    }
+
+    /// The ends of its slider.
+    pub fn slider_ends(self) -> Option<[f64; 2]> {
+        let range = match self {
+            Self::Filter(kind, index) => param(kind.spec().params, index)?.range.clone(),
+            Self::Selector(spec, index) => param(spec.params, index)?.range.clone(),
+        };
+        Some([*range.start(), *range.end()].map(exact))
+    }
+
+    /// Sets it in a chain: in the first stage of its kind, which is switched on, or in a new stage
+    /// at the usual place. A number of a selector makes that selector the chain's.
+    pub fn set(self, chain: &mut ChainConfig, value: f64) {
+        match self {
+            Self::Filter(kind, index) => {
+                let found = chain
+                    .stages
+                    .iter()
+                    .position(|stage| stage.filter.kind() == kind);
+                let place = found.unwrap_or_else(|| {
+                    let later = |stage: &Stage| stage.filter.kind() > kind;
+                    let place = chain.stages.iter().position(later);
+                    let place = place.unwrap_or(chain.stages.len());
+                    chain
+                        .stages
+                        .insert(place, Stage::from((kind.spec().usual)()));
+                    place
+                });
+                if let (Some(stage), Some(param)) = (
+                    chain.stages.get_mut(place),
+                    param(kind.spec().params, index),
+                ) {
+                    stage.enabled = true;
+                    param.set(&mut stage.filter, value);
+                }
+            }
+            Self::Selector(spec, index) => {
+                if chain.selector.spec().name != spec.name {
+                    chain.selector = spec.usual;
+                }
+                if let Some(param) = param(spec.params, index) {
+                    param.set(&mut chain.selector, value);
+                }
+            }
+        }
+    }
+
+    /// Returns the value in a chain, or `None` if the chain does not have it.
+    pub fn get(self, chain: &ChainConfig) -> Option<f64> {
+        match self {
+            Self::Filter(kind, index) => {
+                let mut on = chain.stages.iter().filter(|stage| stage.enabled);
+                let stage = on.find(|stage| stage.filter.kind() == kind)?;
+                param(kind.spec().params, index)?.get(&stage.filter)
+            }
+            Self::Selector(spec, index) => param(spec.params, index)?.get(&chain.selector),
+        }
+    }
+}
+
+/// Returns the number as it is written: 0.1, not 0.10000000149.
+fn exact(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or(f64::from(value))
+}
+
+fn param<T>(params: &'static [ParamSpec<T>], index: usize) -> Option<&'static ParamSpec<T>> {
+    params.get(index)
+}
+
+/// One number of a chain, and the values that it takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    pub parameter: Parameter,
+    /// At least one, all different.
+    values: Vec<f64>,
+}
+
+/// Why a sweep can't vary a number so. Every message is fit to be shown.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum AxisError {
+    #[error("{0}")]
+    Setting(#[from] SettingError),
+    #[error("{name} needs at least one value")]
+    NoValue { name: String },
+    #[error("{name} takes at most {MAX_STEPS} values, but {n} were given")]
+    TooManyValues { name: String, n: usize },
+}
+
+impl Axis {
+    /// Creates an axis of `n_steps` equally spaced values, both ends included. Counts are rounded.
+    pub fn range(
+        parameter: Parameter,
+        [from, to]: [f64; 2],
+        n_steps: usize,
+    ) -> Result<Self, AxisError> {
+        // The spacing must not show rounding errors such as 0.6000000000000001.
+        let rounded = |value: f64| (value * 1e6).round() / 1e6;
+        let last = n_steps.saturating_sub(1).max(1) as f64;
+        let value = |step: usize| rounded(from + (to - from) * step as f64 / last);
+        Self::of(parameter, (0..n_steps).map(value))
+    }
+
+    /// Creates an axis of these values. Repeated values count once.
+    pub fn of(
+        parameter: Parameter,
+        values: impl IntoIterator<Item = f64>,
+    ) -> Result<Self, AxisError> {
+        let mut kept: Vec<f64> = Vec::new();
+        let mut n = 0;
+        for value in values {
+            n += 1;
+            let value = if parameter.is_count() {
+                value.round()
+            } else {
+                value
+            };
+            let is_new = kept
+                .iter()
+                .all(|other| (other - value).abs() > f64::EPSILON);
+            if is_new && n <= MAX_STEPS {
+                kept.push(value);
+            }
+            let mut chain = ChainConfig::sampled([]);
+            parameter.set(&mut chain, value);
+            chain.validate()?;
+        }
+        let name = parameter.name();
+        if kept.is_empty() {
+            return Err(AxisError::NoValue { name });
+        }
+        if n > MAX_STEPS {
+            return Err(AxisError::TooManyValues { name, n });
+        }
+        Ok(Self {
+            parameter,
+            values: kept,
+        })
+    }
+
+    /// Returns the values, in the order in which they were given.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Returns the values as labels with the same number of decimals where that reads well: "0.2",
+    /// "0.75", "40".
+    pub fn labels(&self) -> Vec<String> {
+        self.values.iter().map(|value| label(*value)).collect()
+    }
+}
+
+/// Formats a value in at most four significant decimals: "0.2", "0.8333".
+pub fn label(value: f64) -> String {
+    ((value * 1e4).round() / 1e4).to_string()
+}
+
+impl fmt::Display for Axis {
+    /// "temp 0.2, 0.4, 0.6".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.parameter.key(), self.labels().join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Axis, AxisError, Parameter};
+    use crate::decoding::{ChainConfig, FilterKind};
+    use crate::generation::PaneSettings;
+
+    fn parameter(name: &str) -> Parameter {
+        let mut all = Parameter::all().into_iter();
+        all.find(|parameter| parameter.name() == name).unwrap()
+    }
+
+    #[test]
+    fn every_number_has_its_own_name_and_key() {
+        let all = Parameter::all();
+        let names: std::collections::BTreeSet<_> = all.iter().map(|p| p.name()).collect();
+        let keys: std::collections::BTreeSet<_> = all.iter().map(|p| p.key()).collect();
+        assert_eq!((names.len(), keys.len()), (all.len(), all.len()));
+        for name in [
+            "Temperature",
+            "Top-p",
+            "XTC threshold",
+            "Mirostat v2 target surprise",
+        ] {
+            parameter(name);
+        }
+        for parameter in all {
+            let mut chain = ChainConfig::sampled([]);
+            let [from, _] = parameter.usual_range();
+            parameter.set(&mut chain, from);
+            let found = parameter.get(&chain).unwrap();
+            assert!((found - from).abs() < 1e-6, "{}: {found}", parameter.name());
+        }
+    }
+
+    #[test]
+    fn a_range_is_evenly_spaced_and_reads_well() {
+        let axis = Axis::range(parameter("Temperature"), [0.2, 1.6], 8).unwrap();
+        assert_eq!(
+            axis.to_string(),
+            "temp 0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.6"
+        );
+        let axis = Axis::range(parameter("Top-p"), [0.9, 0.5], 4).unwrap();
+        assert_eq!(axis.labels(), ["0.9", "0.7667", "0.6333", "0.5"]);
+        let axis = Axis::range(parameter("Top-k"), [1.0, 4.0], 9).unwrap();
+        assert_eq!(axis.labels(), ["1", "2", "3", "4"], "counts are whole");
+        assert_eq!(
+            Axis::range(parameter("Top-k"), [5.0, 9.0], 1)
+                .unwrap()
+                .values(),
+            [5.0]
+        );
+    }
+
+    #[test]
+    fn values_out_of_range_and_too_many_are_refused() {
+        let error = Axis::range(parameter("Top-p"), [0.5, 1.2], 3).unwrap_err();
+        assert_eq!(error.to_string(), "Top-p must be between 0 and 1");
+        let error = Axis::range(parameter("Top-p"), [0.5, 1.0], 0).unwrap_err();
+        assert_eq!(error.to_string(), "Top-p needs at least one value");
+        let error = Axis::range(parameter("Top-p"), [0.5, 1.0], 65).unwrap_err();
+        let name = "Top-p".to_owned();
+        assert_eq!(error, AxisError::TooManyValues { name, n: 65 });
+    }
+
+    #[test]
+    fn a_number_is_set_in_its_stage_or_in_a_new_one_at_the_usual_place() {
+        let set = |settings: &str, name: &str, value: f64| {
+            let mut chain = settings.parse::<PaneSettings>().unwrap().chain;
+            parameter(name).set(&mut chain, value);
+            PaneSettings::from(chain).to_string()
+        };
+        assert_eq!(
+            set("top-p 0.9, T 0.7", "Temperature", 1.5),
+            "top-p 0.9, T 1.5"
+        );
+        assert_eq!(
+            set("T 0.7 off, top-p 0.9", "Temperature", 1.0),
+            "T 1, top-p 0.9"
+        );
+        assert_eq!(set("top-p 0.9", "Temperature", 0.5), "T 0.5, top-p 0.9");
+        assert_eq!(set("T 0.5", "Top-k", 5.0), "T 0.5, top-k 5");
+        let mirostat = set("T 1", "Mirostat v2 target surprise", 3.0);
+        assert!(mirostat.starts_with("T 1, mirostat 3"), "{mirostat}");
+        assert_eq!(
+            Parameter::Filter(FilterKind::TopP, 0).get(&ChainConfig::greedy()),
+            None
+        );
+    }
+}

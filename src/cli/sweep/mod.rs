@@ -1,0 +1,221 @@
+//! `quartet sweep`: continues prompts under many settings and seeds, and compares the texts.
+
+mod output;
+mod run;
+mod table;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use self::run::Swept;
+use super::compute::ComputeArguments;
+use super::console;
+use super::failure::Failure;
+use super::interrupt::Interrupt;
+use super::model::ModelArgument;
+use super::named_value::parse_by_name;
+use super::pane_run::{Console, Engine};
+use super::panes::pane_settings;
+use super::progress::Progress;
+use super::prompts::prompts_from;
+use super::text_output::TextOutput;
+use crate::analysis::futures::WordPattern;
+use crate::analysis::sweep::{Axis, Keep, Metric, SweepSetup};
+use crate::generation::{EndOfText, Limits, PaneSettings, PromptText};
+use crate::interop::{VARY_GRAMMAR, parse_axis};
+use crate::state::Settings;
+use crate::worker::SWEEP_WIDTH;
+
+/// The arguments of `quartet sweep`.
+#[derive(Debug, Args)]
+#[command(after_help = VARY_GRAMMAR)]
+pub(super) struct Arguments {
+    /// The text to continue; repeat for more prompts
+    #[arg(
+        long = "prompt",
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        required_unless_present = "prompts"
+    )]
+    prompt: Vec<String>,
+
+    /// A file with one prompt per line; `-` reads standard input
+    #[arg(long, value_name = "FILE")]
+    prompts: Option<PathBuf>,
+
+    /// Let the model answer the prompts, using its chat template
+    #[arg(long)]
+    chat: bool,
+
+    /// The system message of the chat
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        requires = "chat"
+    )]
+    system: Option<String>,
+
+    #[command(flatten)]
+    model: ModelArgument,
+
+    #[command(flatten)]
+    compute: ComputeArguments,
+
+    /// What to vary, as described below; repeat for a second number, which runs from left to right
+    #[arg(long, value_name = "NUMBER", required = true)]
+    vary: Vec<String>,
+
+    /// The settings that are not varied, as in `quartet generate --help`
+    #[arg(long, value_name = "SETTINGS", default_value = "sample")]
+    pane: String,
+
+    /// Number of texts of each prompt in each cell, each with its own seed
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    seeds: usize,
+
+    /// The first seed; the others follow it. The seed of --pane takes precedence
+    #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
+    seed: u64,
+
+    /// Maximum number of tokens of each text
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    tokens: usize,
+
+    /// A text that stops generation; repeat for more stop sequences
+    #[arg(long = "stop", value_name = "TEXT", allow_hyphen_values = true)]
+    stop_strings: Vec<String>,
+
+    /// Keep generating after the model's end-of-text tokens
+    #[arg(long)]
+    ignore_eos: bool,
+
+    /// Measure how many texts contain this word; /…/ is a regular expression
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    word: Option<String>,
+
+    /// Figures to print as tables; files always contain all of them
+    #[arg(
+        long,
+        value_name = "FIGURE,…",
+        value_delimiter = ',',
+        default_value = "surprise_bits,distinct_2,similarity"
+    )]
+    #[arg(value_parser = parse_by_name(Metric::ALL, Metric::key))]
+    show: Vec<Metric>,
+
+    /// What to keep of each text, which bounds the memory
+    #[arg(long, value_name = "WHAT", default_value = Keep::default().key())]
+    #[arg(value_parser = parse_by_name(Keep::ALL, Keep::key))]
+    keep: Keep,
+
+    /// Most texts to write at the same time, which bounds the memory of the KV cache
+    #[arg(long, value_name = "N", default_value_t = SWEEP_WIDTH as u64)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    width: u64,
+
+    /// Write the settings, figures and texts to this file; `-` writes them to standard output
+    /// instead of the tables
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write one row per cell to this file; `-` writes them to standard output instead of the
+    /// tables
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Export everything to this folder: the JSON, both tables, and every map as SVG and PNG
+    #[arg(long, value_name = "FOLDER")]
+    export: Option<PathBuf>,
+}
+
+/// Runs `quartet sweep`.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let setup = arguments.setup()?;
+    let prompts = arguments.prompts()?;
+    arguments.check_output()?;
+    if setup.is_greedy() && setup.n_seeds > 1 {
+        console::note("These settings toss no coin, so all seeds give the same text");
+    }
+    let mut console = Console {
+        progress: Progress::new(),
+        texts: TextOutput::off(),
+        interrupt: Interrupt::catch(),
+    };
+    let source = arguments.model.source();
+    let engine = Engine::load(source, arguments.compute.choice(), &mut console)?;
+    arguments.compute.check(&engine.info)?;
+    for warning in arguments.compute.warnings(&engine.info) {
+        console::note(&warning);
+    }
+    let mut swept = Swept::new(setup, prompts, arguments.keep);
+    let word = swept.results.set_word(arguments.word.as_deref());
+    word.map_err(Failure::usage)?;
+    let width = usize::try_from(arguments.width).unwrap_or(usize::MAX);
+    let (info, failure) = run::sweep(engine, &mut swept, width, &mut console);
+    arguments.output(&swept, &info)?;
+    failure.map_or(Ok(()), Err)
+}
+
+impl Arguments {
+    fn setup(&self) -> Result<SweepSetup, Failure> {
+        if self.vary.len() > 2 {
+            let n = self.vary.len();
+            return Err(Failure::usage(format!(
+                "a sweep varies one or two numbers, but {n} were given"
+            )));
+        }
+        let axis = |description: &String| {
+            parse_axis(description).map_err(|error| {
+                let pointed = error.pointing_into(description);
+                Failure::usage(format!("can't vary this:\n\n{pointed}"))
+            })
+        };
+        let axes: Result<Vec<Axis>, Failure> = self.vary.iter().map(axis).collect();
+        let mut axes = axes?.into_iter();
+        let Some(rows) = axes.next() else {
+            return Err(Failure::usage("choose a number to vary with --vary"));
+        };
+        let base = pane_settings(std::slice::from_ref(&self.pane))?;
+        let base = base.into_iter().next();
+        let seed = base.as_ref().and_then(|base: &PaneSettings| base.seed);
+        let setup = SweepSetup {
+            base: base.map_or_else(|| crate::decoding::ChainConfig::sampled([]), |b| b.chain),
+            rows,
+            columns: axes.next(),
+            seed: seed.unwrap_or(self.seed),
+            n_seeds: self.seeds,
+            limits: Limits {
+                max_new_tokens: self.tokens,
+                stop_strings: self.stop_strings.clone(),
+                end_of_text: if self.ignore_eos {
+                    EndOfText::Ignored
+                } else {
+                    EndOfText::Stops
+                },
+            },
+        };
+        if let Some(word) = &self.word {
+            WordPattern::parse(word).map_err(Failure::usage)?;
+        }
+        let invalid = |error: crate::analysis::sweep::SetupError| Failure::usage(error.to_string());
+        setup.validate().map_err(invalid)?;
+        Ok(setup)
+    }
+
+    fn prompts(&self) -> Result<Vec<PromptText>, Failure> {
+        let mut texts = self.prompt.clone();
+        if let Some(file) = &self.prompts {
+            texts.extend(prompts_from(file)?);
+        }
+        let prompt = |text: String| {
+            if self.chat {
+                PromptText::chat(text, self.system.as_deref().unwrap_or_default())
+            } else {
+                PromptText::raw(text)
+            }
+        };
+        Ok(texts.into_iter().map(prompt).collect())
+    }
+}

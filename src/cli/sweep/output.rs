@@ -1,0 +1,125 @@
+//! The files and tables that a sweep writes.
+
+use std::path::Path;
+
+use super::Arguments;
+use super::run::Swept;
+use super::table::tables;
+use crate::cli::console;
+use crate::cli::failure::Failure;
+use crate::cli::files::{check_file, create_folder, json_file, write_file};
+use crate::cli::generate::report_error;
+use crate::export::{SweepRecord, write_folder};
+use crate::generation::ModelInfo;
+use crate::generation::formatting::{grouped, speed};
+use crate::state::{PictureFormat, PictureStyle};
+use crate::ui::pictures::{Palette, SweepSource, encode, sweep_drawing, sweep_pictures};
+
+impl Arguments {
+    /// Fails early if the output files can't be written, before the model is loaded.
+    pub(super) fn check_output(&self) -> Result<(), Failure> {
+        let to_stdout = |path: &Option<std::path::PathBuf>| {
+            path.as_deref().is_some_and(|path| path == Path::new("-"))
+        };
+        if to_stdout(&self.json) && to_stdout(&self.csv) {
+            let message = "--json and --csv can't both write to standard output";
+            return Err(Failure::usage(message));
+        }
+        if let Some(folder) = &self.export {
+            create_folder(folder).map_err(Failure::run)?;
+            check_file(&folder.join("sweep.json")).map_err(Failure::run)?;
+        }
+        for path in [&self.json, &self.csv].into_iter().flatten() {
+            if let Some(file) = json_file(Some(path)) {
+                check_file(file).map_err(Failure::run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints the tables and writes the files. A failure of one output does not prevent the others.
+    /// A sweep without texts overwrites no files.
+    pub(super) fn output(&self, swept: &Swept, info: &ModelInfo) -> Result<(), Failure> {
+        if swept.results.n_texts() == 0 {
+            return Ok(());
+        }
+        let record = SweepRecord {
+            results: &swept.results,
+            model: info,
+            prompts: &swept.prompts,
+            prompt_tokens: &swept.prompt_tokens,
+        };
+        console::note(&summary(swept));
+        let mut succeeded = true;
+        let mut printed = Ok(());
+        let mut prints_tables = true;
+        let renders: [(_, fn(SweepRecord<'_>) -> Vec<u8>); 2] = [
+            (&self.json, |record| record.json()),
+            (&self.csv, |record| record.cells_csv()),
+        ];
+        for (path, render) in renders {
+            let Some(path) = path else { continue };
+            if let Some(file) = json_file(Some(path)) {
+                succeeded &= report_error(&write_file(file, &render(record)));
+            } else {
+                printed = console::print(&render(record));
+                prints_tables = false;
+            }
+        }
+        if prints_tables {
+            printed = console::print(tables(&swept.results, &self.show).as_bytes());
+        }
+        if let Some(folder) = &self.export {
+            succeeded &= report_error(&export(folder, record));
+        }
+        printed.and(if succeeded {
+            Ok(())
+        } else {
+            Err(Failure::Reported)
+        })
+    }
+}
+
+/// "48 cells, 384 texts, 24,576 tokens in 12.1 s, 2,031 tokens per second".
+fn summary(swept: &Swept) -> String {
+    let results = &swept.results;
+    let (done, all) = (results.n_complete_cells(), results.cells().len());
+    let cells = if done == all {
+        format!("{all} cells")
+    } else {
+        format!("{done} of {all} cells")
+    };
+    let n_tokens = swept.progress.n_tokens as f64;
+    format!(
+        "{cells}, {} texts, {} tokens in {:.1} s, {} tokens per second",
+        grouped(results.n_texts() as f64),
+        grouped(n_tokens),
+        swept.progress.secs,
+        speed(n_tokens / swept.progress.secs.max(1e-9)),
+    )
+}
+
+/// Writes the record, the tables and the pictures: all files or none.
+fn export(folder: &Path, record: SweepRecord<'_>) -> Result<(), String> {
+    let mut files = vec![
+        ("sweep.json".to_owned(), record.json()),
+        ("cells.csv".to_owned(), record.cells_csv()),
+        ("texts.csv".to_owned(), record.texts_csv()),
+    ];
+    let source = SweepSource {
+        results: record.results,
+        model: record.model,
+        prompts: record.prompts,
+    };
+    let style = PictureStyle::default();
+    for (name, picture) in sweep_pictures(record.results) {
+        let drawing = sweep_drawing(source, picture, Palette::Light, style);
+        for format in PictureFormat::ALL {
+            let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;
+            files.push((format!("{name}.{}", format.extension()), bytes));
+        }
+    }
+    create_folder(folder)?;
+    write_folder(folder, &files)
+        .map_err(|error| format!("could not export the sweep: {error}\n{}", folder.display()))
+}

@@ -1,0 +1,141 @@
+//! Work that waits while any pane is busy: futures and sweeps.
+
+use std::collections::VecDeque;
+
+use super::Session;
+use crate::engine::EngineError;
+use crate::engine::futures::{FUTURES_WIDTH, FuturesJob};
+use crate::engine::sweep::SweepJob;
+use crate::generation::{
+    FuturesPlan, FuturesUpdate, GenerationId, PromptText, SweepPlan, SweepUpdate,
+};
+
+/// The work that is waiting or under way.
+pub(super) struct Background {
+    /// Futures to draw, oldest first.
+    futures: VecDeque<FuturesJob>,
+    /// How many futures are drawn together.
+    futures_width: usize,
+    /// Sweeps to run, oldest first. They wait while futures are drawn.
+    sweeps: VecDeque<SweepJob>,
+}
+
+impl Background {
+    pub(super) const fn new() -> Self {
+        Self {
+            futures: VecDeque::new(),
+            futures_width: FUTURES_WIDTH,
+            sweeps: VecDeque::new(),
+        }
+    }
+}
+
+impl Session {
+    /// Queues futures to draw. Fails if their text is empty or does not fit into the context.
+    pub fn draw_futures(&mut self, id: GenerationId, plan: FuturesPlan) -> Result<(), EngineError> {
+        if plan.text.is_empty() {
+            return Err(EngineError::PromptEmpty);
+        }
+        let (n_vocab, n_max) = (self.model.lm.n_vocab(), self.model.lm.n_context());
+        if let Some(token) = plan.text.iter().find(|token| token.index() >= n_vocab) {
+            let token = token.0;
+            return Err(EngineError::UnknownToken { token, n_vocab });
+        }
+        if plan.text.len() > n_max {
+            return Err(EngineError::ContextFull { n_max });
+        }
+        let job = FuturesJob::new(id, plan, self.background.futures_width);
+        self.background.futures.push_back(job);
+        Ok(())
+    }
+
+    /// Sets how many of the futures requested from now on are drawn together.
+    pub const fn set_futures_width(&mut self, width: usize) {
+        self.background.futures_width = width;
+    }
+
+    /// Whether futures are being drawn or queued.
+    pub fn is_drawing_futures(&self) -> bool {
+        !self.background.futures.is_empty()
+    }
+
+    /// Runs one forward pass for the oldest futures, and reports what became known by it.
+    pub fn advance_futures(&mut self) -> Option<(GenerationId, FuturesUpdate)> {
+        let job = self.background.futures.front_mut()?;
+        let id = job.id();
+        let update = job.advance(&mut self.model, &mut self.prefix_cache)?;
+        if !matches!(update, FuturesUpdate::Drawn(_)) {
+            self.stop_futures(id);
+        }
+        Some((id, update))
+    }
+
+    /// Stops drawing futures, and drops those that are not complete. Returns whether they were
+    /// present.
+    pub fn stop_futures(&mut self, id: GenerationId) -> bool {
+        let index = self
+            .background
+            .futures
+            .iter()
+            .position(|job| job.id() == id);
+        let job = index.and_then(|index| self.background.futures.remove(index));
+        let was_present = job.is_some();
+        if let Some(job) = job {
+            job.retire(&mut self.prefix_cache, &mut *self.model.lm);
+        }
+        was_present
+    }
+
+    /// The ids of all futures that are being drawn or queued, oldest first.
+    pub fn futures_ids(&self) -> Vec<GenerationId> {
+        self.background.futures.iter().map(FuturesJob::id).collect()
+    }
+
+    /// Queues a sweep over these prompts. Fails if one of them is empty or does not fit into the
+    /// context.
+    pub fn sweep(
+        &mut self,
+        id: GenerationId,
+        prompts: &[PromptText],
+        plan: SweepPlan,
+    ) -> Result<(), EngineError> {
+        let tokens = |prompt: &PromptText| Ok(self.prompt(prompt.clone())?.tokens);
+        let prompts: Result<Vec<_>, EngineError> = prompts.iter().map(tokens).collect();
+        let job = SweepJob::new(id, plan, prompts?);
+        self.background.sweeps.push_back(job);
+        Ok(())
+    }
+
+    /// Whether a sweep is running or queued.
+    pub fn is_sweeping(&self) -> bool {
+        !self.background.sweeps.is_empty()
+    }
+
+    /// Runs one forward pass for the oldest sweep, and reports what became known by it.
+    pub fn advance_sweep(&mut self) -> Option<(GenerationId, SweepUpdate)> {
+        let job = self.background.sweeps.front_mut()?;
+        let id = job.id();
+        let update = job.advance(&mut self.model, &mut self.prefix_cache)?;
+        if matches!(update, SweepUpdate::Finished | SweepUpdate::Failed { .. }) {
+            self.stop_sweep(id);
+        }
+        Some((id, update))
+    }
+
+    /// Stops a sweep, and drops its texts that are not complete. Returns whether it was present.
+    pub fn stop_sweep(&mut self, id: GenerationId) -> bool {
+        let sweeps = &mut self.background.sweeps;
+        let index = sweeps.iter().position(|job| job.id() == id);
+        let job = index.and_then(|index| sweeps.remove(index));
+        let was_present = job.is_some();
+        if let Some(job) = job {
+            job.retire(&mut self.prefix_cache, &mut *self.model.lm);
+        }
+        was_present
+    }
+
+    /// The ids of all sweeps that are running or queued, oldest first.
+    pub fn sweep_ids(&self) -> Vec<GenerationId> {
+        self.background.sweeps.iter().map(SweepJob::id).collect()
+    }
+}

@@ -1,0 +1,356 @@
+//! Texts that share rows: as long as they have the same tokens, one row of the forward pass serves
+//! all of them, because their logits are the same.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::stop::StopMatcher;
+use super::{EngineError, LoadedModel, Row, SequenceId};
+use crate::decoding::{Candidates, Coins, History, SamplerChain, SelectorState, TokenId};
+use crate::generation::{EndOfText, FinishReason, Limits, PieceKind, TokenMeasures, Vocabulary};
+
+/// With fewer logits than this, waking other threads costs more than it saves.
+const N_MIN_PARALLEL_LOGITS: usize = 1 << 16;
+
+/// What all texts of a batch have in common.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shared<'a> {
+    /// The text that all of them continue: the prompt, then generated tokens.
+    pub given: &'a [TokenId],
+    /// How many of the given tokens are the prompt's.
+    pub n_prompt: usize,
+    /// The most tokens that follow the given ones.
+    pub n_tokens: usize,
+    /// When a text ends. The limit on its tokens is `n_tokens`.
+    pub limits: &'a Limits,
+    /// The chains, which [`Member::chain`] counts.
+    pub chains: &'a [SamplerChain],
+    /// Whether to record the measures of each token.
+    pub is_measured: bool,
+}
+
+/// Texts with the same tokens so far. They share one sequence, which holds all of the text except
+/// its last token.
+pub(super) struct Group {
+    pub text: Vec<TokenId>,
+    /// The measures of the tokens after the given ones, if they are recorded.
+    pub measures: Vec<TokenMeasures>,
+    pub stop_matcher: StopMatcher,
+    pub members: Vec<Member>,
+    pub sequence: SequenceId,
+}
+
+/// One text of a group.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Member {
+    /// Its place among all texts of its job.
+    pub index: usize,
+    /// The index of its chain.
+    pub chain: usize,
+    pub seed: u64,
+    /// What its selector has learned.
+    pub state: SelectorState,
+}
+
+/// A text that has ended.
+pub(super) struct CompleteText {
+    /// As in [`Member`].
+    pub index: usize,
+    /// The tokens after the given ones.
+    pub tokens: Vec<TokenId>,
+    pub measures: Vec<TokenMeasures>,
+    pub finish: FinishReason,
+}
+
+/// A member, the token that it takes next, and the measures of that token.
+type Sampled = (Member, TokenId, Option<TokenMeasures>);
+
+/// What the measures of any token of a row follow from.
+#[derive(Debug, Clone, Copy)]
+struct RowMeasures {
+    log_sum_exp: f64,
+    entropy_nats: f64,
+    top: TokenId,
+}
+
+impl RowMeasures {
+    fn of(logits: &[f32]) -> Option<Self> {
+        let mut candidates = Candidates::from_logits(logits).ok()?;
+        let softmax = candidates.softmax();
+        Some(Self {
+            log_sum_exp: softmax.log_sum_exp,
+            entropy_nats: softmax.entropy_nats,
+            top: candidates.best().token,
+        })
+    }
+
+    fn measures(&self, token: TokenId, logits: &[f32]) -> TokenMeasures {
+        let logit = logits.get(token.index()).copied().unwrap_or(f32::NAN);
+        let bits = |nats: f64| (nats / std::f64::consts::LN_2).max(0.0) as f32;
+        TokenMeasures {
+            surprise_bits: bits(self.log_sum_exp - f64::from(logit)),
+            entropy_bits: bits(self.entropy_nats),
+            is_top: token == self.top,
+        }
+    }
+}
+
+/// Returns a matcher that has seen the generated part of the given text.
+pub(super) fn stop_matcher(shared: Shared<'_>, vocabulary: &Vocabulary) -> StopMatcher {
+    let mut matcher = StopMatcher::new(&shared.limits.stop_strings);
+    for token in shared.given.iter().skip(shared.n_prompt) {
+        let piece = vocabulary.piece(*token);
+        if piece.kind == PieceKind::Text {
+            matcher.skip(&piece.bytes);
+        }
+    }
+    matcher
+}
+
+/// Samples the next token of all members, in parallel if there are enough logits to pay off.
+pub(super) fn sample_all(
+    groups: &[(Group, &[f32])],
+    shared: Shared<'_>,
+) -> Vec<Result<Vec<Sampled>, EngineError>> {
+    let members = groups.iter().enumerate().flat_map(|(place, (group, _))| {
+        let members = group.members.iter();
+        members.map(move |member| (place, *member))
+    });
+    let mut members: Vec<(usize, Member)> = members.collect();
+    // A thread changes chains as rarely as possible.
+    members.sort_by_key(|(_, member)| member.chain);
+    let n_logits: usize = groups
+        .iter()
+        .map(|(group, logits)| group.members.len() * logits.len())
+        .sum();
+    let in_parallel = n_logits >= N_MIN_PARALLEL_LOGITS;
+    let rows = measured_rows(groups, shared, in_parallel);
+    let sample = |sampler: &mut Sampler<'_>, (place, member): &(usize, Member)| {
+        let (group, logits) = groups.get(*place)?;
+        let next = sampler.next_token(group, *member, logits)?;
+        let row = rows.get(*place).copied().flatten();
+        let next = next.map(|(member, token)| {
+            let measures = row.map(|row| row.measures(token, logits));
+            (member, token, measures)
+        });
+        Some((*place, next))
+    };
+    let sampled: Vec<_> = if in_parallel {
+        let members = members.par_iter();
+        let sampled = members.map_init(|| Sampler::new(shared), sample);
+        sampled.flatten_iter().collect()
+    } else {
+        let mut sampler = Sampler::new(shared);
+        let members = members.iter();
+        members.filter_map(|m| sample(&mut sampler, m)).collect()
+    };
+    let mut by_group: Vec<Result<Vec<Sampled>, EngineError>> =
+        groups.iter().map(|_| Ok(Vec::new())).collect();
+    for (place, next) in sampled {
+        if let Some(group) = by_group.get_mut(place) {
+            match (next, group.as_mut()) {
+                (Ok(next), Ok(group)) => group.push(next),
+                (Err(error), Ok(_)) => *group = Err(error),
+                (_, Err(_)) => {}
+            }
+        }
+    }
+    by_group
+}
+
+/// Returns what is measured of each row, or nothing if nothing is. A row that is not a distribution
+/// has no measures; sampling from it fails.
+fn measured_rows(
+    groups: &[(Group, &[f32])],
+    shared: Shared<'_>,
+    in_parallel: bool,
+) -> Vec<Option<RowMeasures>> {
+    if !shared.is_measured {
+        Vec::new()
+    } else if in_parallel {
+        let rows = groups.par_iter().map(|(_, logits)| RowMeasures::of(logits));
+        rows.collect()
+    } else {
+        let rows = groups.iter().map(|(_, logits)| RowMeasures::of(logits));
+        rows.collect()
+    }
+}
+
+/// Samples for members with different chains, one chain at a time.
+struct Sampler<'a> {
+    shared: Shared<'a>,
+    current: Option<(usize, SamplerChain)>,
+}
+
+impl<'a> Sampler<'a> {
+    const fn new(shared: Shared<'a>) -> Self {
+        Self {
+            shared,
+            current: None,
+        }
+    }
+
+    /// Returns a chain that no sequence uses.
+    fn chain(&mut self, index: usize) -> Option<&mut SamplerChain> {
+        if self.current.as_ref().is_none_or(|(held, _)| *held != index) {
+            let mut chain = self.shared.chains.get(index)?.clone();
+            if let Some((_, last)) = self.current.take() {
+                chain.reuse_buffers(last);
+            }
+            self.current = Some((index, chain));
+        }
+        self.current.as_mut().map(|(_, chain)| chain)
+    }
+
+    /// Returns `None` if there is no such chain.
+    fn next_token(
+        &mut self,
+        group: &Group,
+        member: Member,
+        logits: &[f32],
+    ) -> Option<Result<(Member, TokenId), EngineError>> {
+        let n_prompt = self.shared.n_prompt;
+        let history = History::new(&group.text, n_prompt);
+        let coins = Coins {
+            seed: member.seed,
+            position: group.text.len() as u64,
+        };
+        let chain = self.chain(member.chain)?;
+        chain.restore(member.state);
+        let token = chain.sample_token(logits, history, coins);
+        let state = chain.state();
+        let next = token.map(|token| (Member { state, ..member }, token));
+        Some(next.map_err(|source| EngineError::SamplingFailed {
+            position: group.text.len() - n_prompt + 1,
+            source,
+        }))
+    }
+}
+
+/// Samples the next token of every text in these groups, and regroups the texts by it. After an
+/// error, the sequences of the groups that were not regrouped are closed.
+pub(super) fn advance(
+    groups: Vec<(Group, &[f32])>,
+    shared: Shared<'_>,
+    splitter: &mut Splitter<'_>,
+) -> Result<(), EngineError> {
+    let sampled = sample_all(&groups, shared);
+    let mut outcome = Ok(());
+    for ((group, _), sampled) in groups.into_iter().zip(sampled) {
+        match (sampled, &outcome) {
+            (Ok(sampled), Ok(())) => outcome = splitter.split(group, sampled, shared),
+            (Err(error), Ok(())) => {
+                splitter.model.lm.close(group.sequence);
+                outcome = Err(error);
+            }
+            (_, Err(_)) => splitter.model.lm.close(group.sequence),
+        }
+    }
+    outcome
+}
+
+/// Regroups texts by the tokens that they take.
+pub(super) struct Splitter<'a> {
+    pub model: &'a mut LoadedModel,
+    /// The texts that go on.
+    pub groups: &'a mut Vec<Group>,
+    /// Those that have ended.
+    pub complete: &'a mut Vec<CompleteText>,
+}
+
+impl Splitter<'_> {
+    /// Splits a group. Its sequence goes to the first of the new groups; the others get forks.
+    fn split(
+        &mut self,
+        group: Group,
+        sampled: Vec<Sampled>,
+        shared: Shared<'_>,
+    ) -> Result<(), EngineError> {
+        let mut by_token: BTreeMap<TokenId, (Option<TokenMeasures>, Vec<Member>)> = BTreeMap::new();
+        for (member, token, measured) in sampled {
+            let (measures, members) = by_token.entry(token).or_default();
+            *measures = measured;
+            members.push(member);
+        }
+        let sequence = group.sequence;
+        let mut parts = Vec::new();
+        for (token, (measured, members)) in by_token {
+            let mut part = Group {
+                text: group.text.clone(),
+                measures: group.measures.clone(),
+                stop_matcher: group.stop_matcher.clone(),
+                members,
+                sequence,
+            };
+            part.text.push(token);
+            part.measures.extend(measured);
+            match self.finish_after(&mut part, shared) {
+                Some(finish) => self.complete(&part, &finish, shared),
+                None => parts.push(part),
+            }
+        }
+        // All forks are made before any of the sequences grows.
+        let mut sequences = vec![sequence];
+        for _ in 1..parts.len() {
+            match self.model.lm.fork(sequence) {
+                Ok(fork) => sequences.push(fork),
+                Err(error) => {
+                    for sequence in sequences {
+                        self.model.lm.close(sequence);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        if parts.is_empty() {
+            self.model.lm.close(sequence);
+        }
+        let parts = parts.into_iter().zip(sequences);
+        self.groups
+            .extend(parts.map(|(part, sequence)| Group { sequence, ..part }));
+        Ok(())
+    }
+
+    fn complete(&mut self, group: &Group, finish: &FinishReason, shared: Shared<'_>) {
+        let tokens = group.text.get(shared.given.len()..).unwrap_or_default();
+        let members = group.members.iter();
+        self.complete.extend(members.map(|member| CompleteText {
+            index: member.index,
+            tokens: tokens.to_vec(),
+            measures: group.measures.clone(),
+            finish: finish.clone(),
+        }));
+    }
+
+    /// Returns why a text ends with its last token, in the order of precedence of a pane's text.
+    fn finish_after(&self, group: &mut Group, shared: Shared<'_>) -> Option<FinishReason> {
+        let token = *group.text.last()?;
+        let limits = shared.limits;
+        if limits.end_of_text == EndOfText::Stops && self.model.end_tokens.contains(&token) {
+            return Some(FinishReason::EndOfText);
+        }
+        let piece = self.model.vocabulary.piece(token);
+        if piece.kind == PieceKind::Text
+            && let Some(stop) = group.stop_matcher.push(&piece.bytes)
+        {
+            let stop = stop.to_owned();
+            return Some(FinishReason::StopString { stop });
+        }
+        if group.text.len() - shared.given.len() >= shared.n_tokens {
+            return Some(FinishReason::MaxTokens);
+        }
+        (group.text.len() > self.model.lm.n_context()).then_some(FinishReason::ContextFull)
+    }
+}
+
+impl Group {
+    /// The last token, to be read by the next forward pass.
+    pub(super) fn row(&self) -> Option<Row> {
+        self.text.last().map(|token| Row {
+            sequence: self.sequence,
+            token: *token,
+            logits_wanted: true,
+        })
+    }
+}

@@ -1,0 +1,247 @@
+//! Continues one or more prompts under many settings and seeds, in wide batches.
+//!
+//! Each prompt is read once, through the prefix cache. Texts with the same tokens so far share one
+//! row of the forward pass, whatever their settings. When a text ends, the next one takes its
+//! place.
+
+use std::time::Instant;
+
+use super::prefill::Prefill;
+use super::prefix_cache::PrefixCache;
+use super::shared_rows::{self, CompleteText, Group, Member, Shared, Splitter};
+use super::{CausalLm, EngineError, LoadedModel, Row};
+use crate::decoding::{SamplerChain, SelectorState, TokenId};
+use crate::generation::{GenerationId, SweepPlan, SweepText, SweepUpdate};
+
+/// How many texts a sweep writes together unless the caller chose another width. Wider batches are
+/// hardly faster, and their results arrive later.
+pub const SWEEP_WIDTH: usize = 96;
+
+/// What a pass of a sweep did.
+enum Pass {
+    /// It read a part of a prompt.
+    Reading,
+    /// It generated a token of each text.
+    Written,
+    /// Nothing was left to do.
+    Finished,
+}
+
+/// A sweep at work.
+pub(super) struct SweepJob {
+    id: GenerationId,
+    plan: SweepPlan,
+    /// The chain of each cell.
+    chains: Vec<SamplerChain>,
+    /// The tokens of each prompt.
+    prompts: Vec<Vec<TokenId>>,
+    /// Whether the tokens of the prompts were reported.
+    is_announced: bool,
+    /// The index of the prompt that is being continued.
+    prompt: usize,
+    /// That prompt in the KV cache. `None` until its first pass.
+    prefill: Option<Prefill>,
+    /// How many of the texts that continue this prompt have begun.
+    n_begun: usize,
+    /// How many tokens the complete texts have.
+    n_complete_tokens: usize,
+    /// The time of all passes so far.
+    secs: f64,
+    groups: Vec<Group>,
+    complete: Vec<CompleteText>,
+}
+
+impl SweepJob {
+    pub(super) fn new(id: GenerationId, plan: SweepPlan, prompts: Vec<Vec<TokenId>>) -> Self {
+        let chains = plan.cells.iter().cloned().map(SamplerChain::new);
+        Self {
+            id,
+            chains: chains.collect(),
+            plan,
+            prompts,
+            is_announced: false,
+            prompt: 0,
+            prefill: None,
+            n_begun: 0,
+            n_complete_tokens: 0,
+            secs: 0.0,
+            groups: Vec::new(),
+            complete: Vec::new(),
+        }
+    }
+
+    pub(super) const fn id(&self) -> GenerationId {
+        self.id
+    }
+
+    /// Runs one forward pass. Returns what became known by it.
+    pub(super) fn advance(
+        &mut self,
+        model: &mut LoadedModel,
+        cache: &mut PrefixCache,
+    ) -> Option<SweepUpdate> {
+        if !self.is_announced {
+            self.is_announced = true;
+            let prompts = self.prompts.clone();
+            return Some(SweepUpdate::Started { prompts });
+        }
+        let started_at = Instant::now();
+        let passed = self.pass(model, cache);
+        self.secs += started_at.elapsed().as_secs_f64();
+        match passed {
+            Ok(Pass::Reading) => None,
+            Ok(Pass::Written) => Some(self.update()),
+            Ok(Pass::Finished) => Some(SweepUpdate::Finished),
+            Err(error) => {
+                let error = error.to_string();
+                Some(SweepUpdate::Failed { error })
+            }
+        }
+    }
+
+    /// Frees the sequences, and keeps the prompt for reuse.
+    pub(super) fn retire(mut self, cache: &mut PrefixCache, lm: &mut dyn CausalLm) {
+        for group in std::mem::take(&mut self.groups) {
+            lm.close(group.sequence);
+        }
+        self.keep_prompt(cache, lm);
+    }
+
+    fn keep_prompt(&mut self, cache: &mut PrefixCache, lm: &mut dyn CausalLm) {
+        if let Some(prefill) = self.prefill.take() {
+            cache.keep(prefill.into_cached(), lm);
+        }
+    }
+
+    fn pass(
+        &mut self,
+        model: &mut LoadedModel,
+        cache: &mut PrefixCache,
+    ) -> Result<Pass, EngineError> {
+        if self.is_prompt_done() {
+            self.keep_prompt(cache, &mut *model.lm);
+            self.prompt += 1;
+            self.n_begun = 0;
+        }
+        let Some(prompt) = self.prompts.get(self.prompt) else {
+            return Ok(Pass::Finished);
+        };
+        let lm = &mut *model.lm;
+        let prefill = self
+            .prefill
+            .get_or_insert_with(|| Prefill::prompt(prompt.clone(), cache, lm));
+        if !prefill.is_done() {
+            prefill.read_chunk(&mut *model.lm)?;
+            return Ok(Pass::Reading);
+        }
+        self.begin_texts(model)?;
+        if !self.groups.is_empty() {
+            let rows: Vec<Row> = self.groups.iter().filter_map(Group::row).collect();
+            if !model.lm.get_ready(&rows)? {
+                return Ok(Pass::Reading);
+            }
+            let logits = model.lm.forward(&rows)?;
+            let groups = std::mem::take(&mut self.groups);
+            let rows = (0..).map(|index| logits.row(index).unwrap_or_default());
+            self.sample(groups.into_iter().zip(rows).collect(), model)?;
+        }
+        Ok(Pass::Written)
+    }
+
+    /// Returns whether every text of the current prompt is complete.
+    fn is_prompt_done(&self) -> bool {
+        let all = self.plan.n_texts_per_prompt();
+        self.prefill.is_some() && self.groups.is_empty() && self.n_begun >= all
+    }
+
+    /// Lets the next texts take the places that are free. Samples their first tokens from the
+    /// logits after the prompt.
+    fn begin_texts(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
+        let n_active: usize = self.groups.iter().map(|group| group.members.len()).sum();
+        let n_free = self.plan.width.max(1).saturating_sub(n_active);
+        let end = self.n_begun.saturating_add(n_free);
+        let end = end.min(self.plan.n_texts_per_prompt());
+        let (Some(prefill), Some(prompt)) = (&self.prefill, self.prompts.get(self.prompt)) else {
+            return Ok(());
+        };
+        if end <= self.n_begun {
+            return Ok(());
+        }
+        let logits = prefill.last_logits().map(|(logits, _)| logits.to_vec());
+        let logits = logits.unwrap_or_default();
+        let n_seeds = self.plan.n_seeds.max(1);
+        let members = (self.n_begun..end).map(|index| Member {
+            index,
+            chain: index / n_seeds,
+            seed: self.plan.seed_of(index % n_seeds),
+            state: SelectorState::NEW,
+        });
+        let first = Group {
+            text: prompt.clone(),
+            measures: Vec::new(),
+            stop_matcher: shared_rows::stop_matcher(self.shared(), &model.vocabulary),
+            members: members.collect(),
+            sequence: model.lm.fork(prefill.sequence())?,
+        };
+        self.n_begun = end;
+        self.sample(vec![(first, &logits)], model)
+    }
+
+    /// Samples the next token of every text in these groups, and regroups the texts by it.
+    fn sample(
+        &mut self,
+        groups: Vec<(Group, &[f32])>,
+        model: &mut LoadedModel,
+    ) -> Result<(), EngineError> {
+        let (mut going_on, mut complete) = (Vec::new(), Vec::new());
+        let mut splitter = Splitter {
+            model,
+            groups: &mut going_on,
+            complete: &mut complete,
+        };
+        let outcome = shared_rows::advance(groups, self.shared(), &mut splitter);
+        self.groups.append(&mut going_on);
+        self.complete.append(&mut complete);
+        outcome
+    }
+
+    fn shared(&self) -> Shared<'_> {
+        let prompt = self.prompts.get(self.prompt).map(Vec::as_slice);
+        let prompt = prompt.unwrap_or_default();
+        Shared {
+            given: prompt,
+            n_prompt: prompt.len(),
+            n_tokens: self.plan.limits.max_new_tokens,
+            limits: &self.plan.limits,
+            chains: &self.chains,
+            is_measured: true,
+        }
+    }
+
+    /// Reports the texts that ended, in order, and how far the others are.
+    fn update(&mut self) -> SweepUpdate {
+        let mut complete = std::mem::take(&mut self.complete);
+        complete.sort_by_key(|text| text.index);
+        self.n_complete_tokens += complete.iter().map(|text| text.tokens.len()).sum::<usize>();
+        let n_prompt = self.prompts.get(self.prompt).map_or(0, Vec::len);
+        let growing = self.groups.iter().map(|group| {
+            let n_tokens = group.text.len() - n_prompt;
+            n_tokens * group.members.len()
+        });
+        let n_tokens = self.n_complete_tokens + growing.sum::<usize>();
+        let n_seeds = self.plan.n_seeds.max(1);
+        let texts = complete.into_iter().map(|text| SweepText {
+            prompt: self.prompt,
+            cell: text.index / n_seeds,
+            seed: text.index % n_seeds,
+            tokens: text.tokens,
+            measures: text.measures,
+            finish: text.finish,
+        });
+        SweepUpdate::Advanced {
+            n_tokens,
+            secs: self.secs,
+            complete: texts.collect(),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Stability maps as a CSV table: one row per cell.
+
+use super::csv::{as_text, push_row};
+use crate::analysis::stability::StabilityMap;
+use crate::analysis::sweep::label;
+use crate::generation::PaneSettings;
+
+/// Renders the known cells with a header row. `exact` is false where more tokens may stay the same.
+pub fn render_stability(map: &StabilityMap) -> Vec<u8> {
+    let mut table = String::new();
+    let axes = [&map.rows, &map.columns].map(|axis| axis.parameter.key());
+    let figures = ["settings", "n_same_tokens", "exact"].map(str::to_owned);
+    push_row(&mut table, axes.into_iter().chain(figures));
+    for cell in (0..map.n_cells()).filter(|cell| map.is_known(*cell)) {
+        let (Some(values), Some(found)) = (map.values_of(cell), map.shown(cell)) else {
+            continue;
+        };
+        let settings = PaneSettings::from(map.chain_of(cell)).to_string();
+        let figures = [
+            as_text(&settings),
+            found.n_same.to_string(),
+            found.exact.to_string(),
+        ];
+        push_row(&mut table, values.map(label).into_iter().chain(figures));
+    }
+    table.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render_stability;
+    use crate::analysis::stability::StabilityMap;
+    use crate::analysis::sweep::testing::setup;
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn every_known_cell_is_a_row() {
+        let text = generation(&[(" fox", 0.9), (" house", 0.1)]);
+        let axes = setup(2, 3, 1);
+        let mut map = StabilityMap::new(&text, axes.rows, axes.columns.unwrap());
+        map.advance(&text, || true);
+        let table = String::from_utf8(render_stability(&map)).unwrap();
+        let rows: Vec<&str> = table.trim_end().split("\r\n").collect();
+        assert_eq!(rows.len(), 7, "{table}");
+        assert_eq!(rows[0], "temp,top-p,settings,n_same_tokens,exact");
+        assert!(
+            rows[1].starts_with("0.5,0.8,\"T 0.5, top-p 0.8\","),
+            "{table}"
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! Sweeps: one or more prompts continued under many settings and seeds.
+
+use super::{FinishReason, Limits};
+use crate::decoding::{ChainConfig, TokenId};
+
+/// Which texts a sweep writes: every prompt, under the settings of every cell, with every seed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepPlan {
+    /// The settings of each cell.
+    pub cells: Vec<ChainConfig>,
+    pub limits: Limits,
+    /// The first seed.
+    pub seed: u64,
+    pub n_seeds: usize,
+    /// The most texts that are written together. It bounds the memory of the KV cache.
+    pub width: usize,
+}
+
+impl SweepPlan {
+    /// Returns a seed by its index, from 0: the first seed plus the index, wrapping. All cells use
+    /// the same seeds, so only the settings make them differ, and a pane with this seed writes the
+    /// same text.
+    pub const fn seed_of(&self, index: usize) -> u64 {
+        self.seed.wrapping_add(index as u64)
+    }
+
+    /// Returns the number of texts that continue each prompt.
+    pub const fn n_texts_per_prompt(&self) -> usize {
+        self.cells.len().saturating_mul(self.n_seeds)
+    }
+}
+
+/// One text of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepText {
+    /// The index of its prompt.
+    pub prompt: usize,
+    /// The index of its cell.
+    pub cell: usize,
+    /// The index of its seed.
+    pub seed: usize,
+    /// The generated tokens.
+    pub tokens: Vec<TokenId>,
+    /// What the model thought of each token, before the chain.
+    pub measures: Vec<TokenMeasures>,
+    pub finish: FinishReason,
+}
+
+/// What the model thought of one generated token, before the chain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokenMeasures {
+    /// Minus the binary logarithm of its probability.
+    pub surprise_bits: f32,
+    /// The entropy of the distribution that it was drawn from.
+    pub entropy_bits: f32,
+    /// Whether it was the most likely token, which greedy decoding takes.
+    pub is_top: bool,
+}
+
+/// What happened during a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SweepUpdate {
+    /// The prompts were tokenized.
+    Started {
+        /// The tokens of each prompt.
+        prompts: Vec<Vec<TokenId>>,
+    },
+    /// The texts have grown.
+    Advanced {
+        /// How many tokens were generated so far, those of incomplete texts included.
+        n_tokens: usize,
+        /// How long the engine has worked on the sweep so far.
+        secs: f64,
+        /// The texts that are now complete.
+        complete: Vec<SweepText>,
+    },
+    /// All texts are complete.
+    Finished,
+    /// The sweep was stopped. The complete texts stay.
+    Stopped,
+    /// The sweep can't begin or can't go on. The complete texts stay.
+    Failed {
+        /// Can be shown to the user.
+        error: String,
+    },
+}

@@ -1,0 +1,289 @@
+//! The Lab: experiments over many runs.
+
+mod form;
+mod stability;
+mod sweep;
+
+pub use form::{AxisForm, SweepForm};
+pub use stability::{StabilityAxes, StabilityRun};
+pub use sweep::{SweepRun, SweepStatus};
+
+use crate::analysis::sweep::Metric;
+use crate::decoding::ChainConfig;
+use crate::generation::{PromptText, SweepUpdate};
+use crate::state::{AppState, Effect, MAX_PANES, Notice, Page, PictureFormat, SweepPicture};
+use crate::worker::{GenerationId, Request, SWEEP_WIDTH};
+
+/// What the user can do on the Lab page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LabCommand {
+    /// Run the sweep that is set up.
+    RunSweep,
+    /// Stop the sweep. The complete texts stay.
+    StopSweep,
+    /// Measure how often the typed word appears.
+    FindWord,
+    /// Write a text of a cell again in a new pane.
+    OpenAsPane {
+        cell: usize,
+        /// The index of the text in its cell.
+        text: usize,
+    },
+    /// Write on with the settings of a cell of the stability map in a new pane.
+    OpenStableCell(usize),
+}
+
+/// A tab of the Lab page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LabTab {
+    /// Many settings and seeds.
+    #[default]
+    Sweep,
+    /// How far a text stays the same under other settings.
+    Stability,
+}
+
+impl LabTab {
+    /// All tabs, from left to right.
+    pub const ALL: [Self; 2] = [Self::Sweep, Self::Stability];
+
+    /// Returns the label of the tab.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sweep => "Sweep",
+            Self::Stability => "Stability",
+        }
+    }
+}
+
+/// A file with the results of the sweep on screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SweepFile {
+    Picture(SweepPicture, PictureFormat),
+    /// One row per cell.
+    Cells,
+    /// One row per text.
+    Texts,
+    /// Everything.
+    Json,
+}
+
+/// The Lab page.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Lab {
+    pub tab: LabTab,
+    /// What the next sweep varies.
+    pub form: SweepForm,
+    /// The figure that a narrow window shows.
+    pub metric: Metric,
+    /// The word that is being typed, whose frequency is measured.
+    pub word: String,
+    /// Why the typed word is no valid pattern.
+    pub(super) word_error: Option<String>,
+    /// The selected cell.
+    pub selected: Option<usize>,
+    pub(super) sweep: Option<SweepRun>,
+    /// What the stability map varies.
+    pub stability_axes: StabilityAxes,
+    /// The stability map of the current text.
+    pub stability: Option<StabilityRun>,
+}
+
+impl Lab {
+    /// Returns the sweep on screen.
+    pub const fn sweep(&self) -> Option<&SweepRun> {
+        self.sweep.as_ref()
+    }
+
+    /// Returns whether a sweep is running.
+    pub fn is_sweeping(&self) -> bool {
+        self.sweep.as_ref().is_some_and(SweepRun::is_running)
+    }
+
+    /// Returns why the typed word can't be searched for.
+    pub fn word_error(&self) -> Option<&str> {
+        self.word_error.as_deref()
+    }
+
+    /// Returns the cell whose texts are shown: the selected one, or else the first with texts.
+    pub fn shown_cell(&self) -> Option<usize> {
+        let cells = self.sweep.as_ref()?.results.cells();
+        let selected = self.selected.filter(|cell| *cell < cells.len());
+        selected.or_else(|| cells.iter().position(|cell| !cell.texts().is_empty()))
+    }
+
+    /// Moves the selection by this many rows and columns, as far as the grid goes.
+    pub fn move_selection(&mut self, rows: isize, columns: isize) {
+        let Some(sweep) = &self.sweep else { return };
+        let n_columns = sweep.results.setup.n_columns();
+        let n_rows = sweep.results.setup.rows.values().len();
+        let cell = self.shown_cell().unwrap_or(0);
+        let moved = |place: usize, by: isize, n: usize| {
+            place.saturating_add_signed(by).min(n.saturating_sub(1))
+        };
+        let row = moved(cell / n_columns, rows, n_rows);
+        let column = moved(cell % n_columns, columns, n_columns);
+        self.selected = Some(row * n_columns + column);
+    }
+}
+
+impl SweepFile {
+    /// Returns the file name that the dialog suggests.
+    pub(super) fn file_name(self) -> String {
+        match self {
+            Self::Picture(SweepPicture::Metric(metric), format) => {
+                let name = metric.name().to_lowercase().replace(' ', "-");
+                format!("quartet-sweep-{name}.{}", format.extension())
+            }
+            Self::Picture(SweepPicture::Scatter, format) => {
+                format!("quartet-sweep-quality.{}", format.extension())
+            }
+            Self::Cells => "quartet-sweep-cells.csv".to_owned(),
+            Self::Texts => "quartet-sweep-texts.csv".to_owned(),
+            Self::Json => "quartet-sweep.json".to_owned(),
+        }
+    }
+}
+
+impl AppState {
+    pub(super) fn apply_to_lab(&mut self, command: LabCommand) -> Vec<Effect> {
+        match command {
+            LabCommand::RunSweep => self.run_sweep(),
+            LabCommand::StopSweep => self.stop_sweep(),
+            LabCommand::FindWord => {
+                self.find_word();
+                Vec::new()
+            }
+            LabCommand::OpenAsPane { cell, text } => self.open_as_pane(cell, text),
+            LabCommand::OpenStableCell(cell) => self.open_stable_cell(cell),
+        }
+    }
+
+    /// Returns the prompts of the next sweep.
+    pub fn sweep_prompts(&self) -> Vec<PromptText> {
+        if !self.lab.form.own_prompts {
+            return vec![self.prompt_text()];
+        }
+        let current = self.prompt_text();
+        let lines = self.lab.form.prompts.lines();
+        let lines = lines.filter(|line| !line.trim().is_empty());
+        lines
+            .map(|line| PromptText {
+                text: line.to_owned(),
+                ..current.clone()
+            })
+            .collect()
+    }
+
+    /// Returns why the sweep can't run now, or `None` if it can.
+    pub fn sweep_blocking_reason(&self) -> Option<String> {
+        if let Some(reason) = self.model.blocking_reason() {
+            return Some(reason.to_owned());
+        }
+        let prompts = self.sweep_prompts();
+        if prompts.iter().all(|prompt| prompt.text.is_empty()) {
+            return Some("Type a prompt first".to_owned());
+        }
+        if !self.lab.form.own_prompts
+            && let Some(refusal) = self.prompt_refusal()
+        {
+            return Some(refusal);
+        }
+        match self.sweep_setup() {
+            Ok(_) => None,
+            Err(reason) => Some(reason),
+        }
+    }
+
+    fn run_sweep(&mut self) -> Vec<Effect> {
+        if self.lab.is_sweeping() || self.sweep_blocking_reason().is_some() {
+            return Vec::new();
+        }
+        let (Ok(setup), Some(model)) = (self.sweep_setup(), self.model.ready()) else {
+            return Vec::new();
+        };
+        let prompts = self.sweep_prompts();
+        self.last_id += 1;
+        let id = GenerationId(self.last_id);
+        let plan = setup.plan(SWEEP_WIDTH);
+        let keep = self.lab.form.keep;
+        self.lab.sweep = Some(SweepRun::new(id, (setup, keep), prompts.clone(), model));
+        self.lab.selected = None;
+        self.find_word();
+        vec![Effect::Send(Request::Sweep { id, prompts, plan })]
+    }
+
+    fn stop_sweep(&self) -> Vec<Effect> {
+        let sweep = self.lab.sweep.as_ref();
+        let running = sweep.filter(|sweep| sweep.is_running());
+        let stop = |sweep: &SweepRun| Effect::Send(Request::StopSweep(sweep.id()));
+        running.map(stop).into_iter().collect()
+    }
+
+    fn find_word(&mut self) {
+        let word = self.lab.word.trim();
+        let word = (!word.is_empty()).then_some(word);
+        let found = match &mut self.lab.sweep {
+            Some(sweep) => sweep.results.set_word(word),
+            None => Ok(()),
+        };
+        self.lab.word_error = found.err();
+    }
+
+    pub(super) fn on_sweep(&mut self, id: GenerationId, update: SweepUpdate) {
+        if let Some(sweep) = self.lab.sweep.as_mut().filter(|sweep| sweep.id() == id) {
+            sweep.update(update);
+        }
+    }
+
+    /// Ends the sweep after the engine has died.
+    pub(super) fn fail_sweep(&mut self, error: &str) {
+        if let Some(sweep) = self.lab.sweep.as_mut().filter(|sweep| sweep.is_running()) {
+            let error = error.to_owned();
+            sweep.update(SweepUpdate::Failed { error });
+        }
+    }
+
+    /// Adds a pane with the settings of a cell and the seed of one of its texts, and shows it.
+    fn open_as_pane(&mut self, cell: usize, text: usize) -> Vec<Effect> {
+        let Some(sweep) = &self.lab.sweep else {
+            return Vec::new();
+        };
+        let setup = &sweep.results.setup;
+        let chain = setup.chain_of(cell);
+        let texts = sweep.results.cells().get(cell).map(|cell| cell.texts());
+        let text = texts.and_then(|texts| texts.get(text));
+        let seed = text.map_or(0, |text| text.seed);
+        let seed = setup.seed.wrapping_add(seed as u64);
+        let prompt = sweep
+            .prompts
+            .get(text.map_or(0, |text| text.prompt))
+            .cloned();
+        let is_new = |prompt: &PromptText| *prompt != self.prompt_text();
+        let Some(prompt) = prompt.filter(is_new) else {
+            return self.open_pane_with(chain, seed);
+        };
+        if self.panes.len() >= MAX_PANES {
+            return self.open_pane_with(chain, seed);
+        }
+        self.prompt = prompt.text;
+        let mut effects = self.tokenize_prompt();
+        effects.extend(self.open_pane_with(chain, seed));
+        effects
+    }
+
+    /// Adds a pane with these settings, writes its text, and shows it.
+    fn open_pane_with(&mut self, chain: ChainConfig, seed: u64) -> Vec<Effect> {
+        if self.panes.len() >= MAX_PANES {
+            return self.notify(Notice::error(
+                "No pane was added",
+                format!("There are {MAX_PANES} panes already; remove one first"),
+            ));
+        }
+        self.page = Page::Write;
+        match self.push_pane(chain, seed) {
+            Some(id) => self.generate_one(id),
+            None => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Stability: how far a text of a pane stays the same under other settings.
+
+use crate::analysis::stability::{IntervalSearch, Stability, StabilityMap};
+use crate::analysis::sweep::{Axis, Parameter, label};
+use crate::decoding::FilterKind;
+use crate::generation::formatting::quoted;
+use crate::generation::{Generation, PieceKind};
+use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus};
+
+/// How many of the tokens that stay the same are quoted.
+const N_QUOTED: usize = 9;
+
+/// Two numbers that a stability map varies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StabilityAxes {
+    #[default]
+    TopP,
+    MinP,
+    TopK,
+}
+
+impl StabilityAxes {
+    /// All choices, in menu order.
+    pub const ALL: [Self; 3] = [Self::TopP, Self::MinP, Self::TopK];
+
+    /// Returns the label in the menu.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TopP => "T × top-p",
+            Self::MinP => "T × min-p",
+            Self::TopK => "T × top-k",
+        }
+    }
+
+    /// Returns the values from the top to the bottom, and from left to right.
+    fn axes(self) -> Option<[Axis; 2]> {
+        let (kind, ends) = match self {
+            Self::TopP => (FilterKind::TopP, [0.025, 1.0]),
+            Self::MinP => (FilterKind::MinP, [0.005, 0.2]),
+            Self::TopK => (FilterKind::TopK, [1.0, 40.0]),
+        };
+        let axis = |kind, ends| Axis::range(Parameter::Filter(kind, 0), ends, 40).ok();
+        Some([
+            axis(FilterKind::Temperature, [2.0, 0.05])?,
+            axis(kind, ends)?,
+        ])
+    }
+}
+
+/// The map and the intervals of one text, as far as they are computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StabilityRun {
+    /// The pane that shows the text.
+    pub pane: PaneId,
+    pub text: Generation,
+    pub axes: StabilityAxes,
+    pub map: StabilityMap,
+    pub intervals: IntervalSearch,
+    /// The selected cell.
+    pub selected: Option<usize>,
+}
+
+impl StabilityRun {
+    fn new(pane: PaneId, text: &Generation, axes: StabilityAxes) -> Option<Self> {
+        let [rows, columns] = axes.axes()?;
+        Some(Self {
+            pane,
+            map: StabilityMap::new(text, rows, columns),
+            intervals: IntervalSearch::new(text),
+            text: text.clone(),
+            axes,
+            selected: None,
+        })
+    }
+
+    /// Returns the cell that is read out: the selected one, or that of the text.
+    pub fn shown_cell(&self) -> usize {
+        self.selected.or_else(|| self.map.own_cell()).unwrap_or(0)
+    }
+
+    /// Moves the selection by this many rows and columns, as far as the grid goes.
+    pub fn move_selection(&mut self, rows: isize, columns: isize) {
+        let n_columns = self.map.columns.values().len();
+        let n_rows = self.map.rows.values().len();
+        let cell = self.shown_cell();
+        let moved = |place: usize, by: isize, n: usize| {
+            place.saturating_add_signed(by).min(n.saturating_sub(1))
+        };
+        let row = moved(cell / n_columns, rows, n_rows);
+        let column = moved(cell % n_columns, columns, n_columns);
+        self.selected = Some(row * n_columns + column);
+    }
+
+    /// "T 0.65 · top-p 0.9".
+    pub fn cell_words(&self, cell: usize) -> String {
+        let axes = [&self.map.rows, &self.map.columns];
+        let values = self.map.values_of(cell).unwrap_or_default();
+        let words = axes.into_iter().zip(values).map(|(axis, value)| {
+            let chip = axis.parameter.chip();
+            format!("{chip} {}", label(value))
+        });
+        words.collect::<Vec<_>>().join(" · ")
+    }
+
+    /// Says what stays the same in a cell: "The first 9 tokens stay the same: ‘lived in …’. Token 10
+    /// would differ."
+    pub fn sentence(&self, cell: usize) -> String {
+        let Some(Stability { n_same, exact }) = self.map.shown(cell) else {
+            return "Not computed yet.".to_owned();
+        };
+        let n = self.text.steps.len();
+        if n_same >= n {
+            return format!("All {n} tokens stay the same.");
+        }
+        let next = n_same + 1;
+        let end = if exact {
+            format!("Token {next} would differ.")
+        } else {
+            format!("The record does not tell whether token {next} would differ.")
+        };
+        match n_same {
+            0 if exact => "The first token would differ.".to_owned(),
+            0 => "The record does not tell whether the first token would differ.".to_owned(),
+            1 => format!(
+                "The first token stays the same: ‘{}’. {end}",
+                self.quoted(1)
+            ),
+            n_same => {
+                let least = if exact {
+                    "The first"
+                } else {
+                    "At least the first"
+                };
+                let quoted = self.quoted(n_same);
+                format!("{least} {n_same} tokens stay the same: ‘{quoted}’. {end}")
+            }
+        }
+    }
+
+    /// The last of the tokens that stay the same.
+    fn quoted(&self, n_same: usize) -> String {
+        let start = n_same.saturating_sub(N_QUOTED);
+        let steps = self.text.steps.get(start..n_same).unwrap_or_default();
+        let visible = steps
+            .iter()
+            .filter(|step| step.piece.kind == PieceKind::Text);
+        let bytes: Vec<u8> = visible.flat_map(|step| step.piece.bytes.clone()).collect();
+        let words = String::from_utf8_lossy(&bytes);
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let ellipsis = if start > 0 { "… " } else { "" };
+        format!("{ellipsis}{words}")
+    }
+
+    /// "Not one token of this text changes while temperature stays between 0.698 and 0.709, or top-p
+    /// between 0.896 and 0.908."
+    pub fn interval_sentence(&self) -> String {
+        if !self.intervals.is_complete() {
+            let percent = self.intervals.progress() * 100.0;
+            return format!("Searching for the values that change a token, {percent:.0} %");
+        }
+        let parts: Vec<String> = self
+            .intervals
+            .intervals()
+            .iter()
+            .enumerate()
+            .map(|(place, interval)| {
+                let name = crate::generation::in_sentence(&interval.parameter.name());
+                let stays = if place == 0 { "stays " } else { "" };
+                let (low, high) = (label(interval.low), label(interval.high));
+                if low == high {
+                    format!("{name} {stays}at {low}")
+                } else {
+                    format!("{name} {stays}between {low} and {high}")
+                }
+            })
+            .collect();
+        if parts.is_empty() {
+            return "These settings have no number to vary.".to_owned();
+        }
+        format!(
+            "Not one token of this text changes while {}.",
+            parts.join(", or ")
+        )
+    }
+
+    /// What changes just outside the intervals: "T 0.697", "token 31: ‘whose’ for ‘named’".
+    pub fn first_changes(&self) -> Vec<(String, String)> {
+        let mut changes = Vec::new();
+        for interval in self.intervals.intervals() {
+            for flip in [&interval.below, &interval.above].into_iter().flatten() {
+                let chip = interval.parameter.chip();
+                let old = self
+                    .text
+                    .steps
+                    .get(flip.step)
+                    .map(|step| quoted(&step.piece));
+                let new = match flip.token {
+                    Some(token) => quoted(&self.text.vocabulary.piece(token)),
+                    None => "another".to_owned(),
+                };
+                let token = flip.step + 1;
+                let old = old.unwrap_or_default();
+                changes.push((
+                    format!("{chip} {}", label(flip.value)),
+                    format!("token {token}: {new} for {old}"),
+                ));
+            }
+        }
+        changes
+    }
+}
+
+impl AppState {
+    /// Returns the pane whose text the stability map is of: that of the pinned token, or else the
+    /// last with a text. Returns why there is none.
+    pub fn stability_source(&self) -> Result<(&Pane, &Generation), &'static str> {
+        let pinned = self.pin.and_then(|pin| self.pane(pin.pane));
+        let with_text = |pane: &&Pane| {
+            let text = pane.generation();
+            text.is_some_and(|text| !text.steps.is_empty())
+        };
+        let last = || self.panes.iter().rev().find(with_text);
+        let Some(pane) = pinned.filter(|pane| with_text(pane)).or_else(last) else {
+            return Err("Generate a text first.");
+        };
+        let Some(text) = pane.generation() else {
+            return Err("Generate a text first.");
+        };
+        if matches!(pane.status, PaneStatus::Waiting { .. }) || text.finish.is_none() {
+            return Err("This text is still being written.");
+        }
+        if text.is_scored() {
+            return Err("This text was given, so no setting chose its tokens.");
+        }
+        if text.config.chain.selector.is_adaptive() {
+            return Err(
+                "This selector adapts to the tokens before, so its choices can’t be replayed.",
+            );
+        }
+        Ok((pane, text))
+    }
+
+    /// Computes the map of the current text while `has_time` returns true. Returns whether it is
+    /// complete.
+    pub fn advance_stability(&mut self, mut has_time: impl FnMut() -> bool) -> bool {
+        let Ok((pane, text)) = self.stability_source() else {
+            self.lab.stability = None;
+            return true;
+        };
+        let axes = self.lab.stability_axes;
+        let held = self.lab.stability.as_ref();
+        let is_current =
+            held.is_some_and(|run| run.pane == pane.id && run.axes == axes && run.text == *text);
+        if !is_current {
+            self.lab.stability = StabilityRun::new(pane.id, text, axes);
+        }
+        let Some(StabilityRun {
+            map,
+            text,
+            intervals,
+            ..
+        }) = &mut self.lab.stability
+        else {
+            return true;
+        };
+        map.advance(text, &mut has_time) && intervals.advance(text, &mut has_time)
+    }
+
+    /// Adds a pane with the settings of a cell of the map and the seed of its text.
+    pub(super) fn open_stable_cell(&mut self, cell: usize) -> Vec<Effect> {
+        let Some(run) = &self.lab.stability else {
+            return Vec::new();
+        };
+        let (chain, seed) = (run.map.chain_of(cell), run.text.config.seed);
+        self.open_pane_with(chain, seed)
+    }
+}

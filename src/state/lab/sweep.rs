@@ -1,0 +1,121 @@
+//! The sweep on screen: what was asked, its results so far, and how far it is.
+
+use std::sync::Arc;
+
+use crate::analysis::sweep::{Keep, SweepProgress, SweepResults, SweepSetup};
+use crate::decoding::TokenId;
+use crate::generation::formatting::grouped;
+use crate::generation::{ModelInfo, PromptText, SweepUpdate, Vocabulary};
+use crate::state::ReadyModel;
+use crate::worker::GenerationId;
+
+/// Whether a sweep is running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SweepStatus {
+    Running,
+    Complete,
+    Stopped,
+    Failed { error: String },
+}
+
+/// A sweep and its results so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepRun {
+    id: GenerationId,
+    pub results: SweepResults,
+    pub prompts: Vec<PromptText>,
+    pub prompt_tokens: Vec<Vec<TokenId>>,
+    pub model: Arc<ModelInfo>,
+    vocabulary: Arc<Vocabulary>,
+    pub progress: SweepProgress,
+    pub status: SweepStatus,
+}
+
+impl SweepRun {
+    pub(super) fn new(
+        id: GenerationId,
+        (setup, keep): (SweepSetup, Keep),
+        prompts: Vec<PromptText>,
+        model: &ReadyModel,
+    ) -> Self {
+        let n_texts = setup.n_cells() * setup.n_seeds * prompts.len();
+        let progress = SweepProgress::new(n_texts, setup.limits.max_new_tokens);
+        Self {
+            id,
+            results: SweepResults::new(setup, prompts.len(), keep),
+            prompts,
+            prompt_tokens: Vec::new(),
+            model: Arc::clone(&model.info),
+            vocabulary: Arc::clone(&model.vocabulary),
+            progress,
+            status: SweepStatus::Running,
+        }
+    }
+
+    pub(crate) const fn id(&self) -> GenerationId {
+        self.id
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.status == SweepStatus::Running
+    }
+
+    pub(super) fn update(&mut self, update: SweepUpdate) {
+        match update {
+            SweepUpdate::Started { prompts } => self.prompt_tokens = prompts,
+            SweepUpdate::Advanced {
+                n_tokens,
+                secs,
+                complete,
+            } => {
+                self.progress.advance(n_tokens, secs, &complete);
+                for text in complete {
+                    self.results.add(text, &self.vocabulary);
+                }
+            }
+            SweepUpdate::Finished => self.end(SweepStatus::Complete),
+            SweepUpdate::Stopped => self.end(SweepStatus::Stopped),
+            SweepUpdate::Failed { error } => self.end(SweepStatus::Failed { error }),
+        }
+    }
+
+    fn end(&mut self, status: SweepStatus) {
+        self.status = status;
+        self.results.end();
+    }
+
+    /// "29 of 48 cells", or "29 of 96 texts" if there are several prompts.
+    pub fn done_words(&self) -> String {
+        if self.prompts.len() > 1 {
+            let (done, all) = (self.progress.n_complete, self.progress.n_texts);
+            return format!("{} of {} texts", grouped(done as f64), grouped(all as f64));
+        }
+        let (done, all) = (self.results.n_complete_cells(), self.results.cells().len());
+        if done == all {
+            format!("{all} cells")
+        } else {
+            format!("{done} of {all} cells")
+        }
+    }
+
+    /// "about 5 s left", once enough is known.
+    pub fn left_words(&self) -> Option<String> {
+        let secs = self.progress.secs_left()?;
+        Some(if secs < 90.0 {
+            format!("about {:.0} s left", secs.max(1.0))
+        } else {
+            format!("about {:.0} min left", secs / 60.0)
+        })
+    }
+
+    /// "48 cells in 12.1 s", with the reason if it ended early.
+    pub fn summary(&self) -> String {
+        let done = self.done_words();
+        match &self.status {
+            SweepStatus::Running => done,
+            SweepStatus::Complete => format!("{done} in {:.1} s", self.progress.secs),
+            SweepStatus::Stopped => format!("Stopped after {done}"),
+            SweepStatus::Failed { .. } => format!("Failed after {done}"),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Tests of the Lab page: sweeps.
+
+use super::{asked, ready, tokenized};
+use crate::analysis::sweep::testing::text;
+use crate::analysis::sweep::{Keep, Metric, Parameter};
+use crate::decoding::FilterKind;
+use crate::generation::SweepUpdate;
+use crate::state::{
+    AppState, AxisForm, Command, Effect, LabCommand, Page, PaneStatus, Pin, StabilityAxes,
+    SweepStatus,
+};
+use crate::worker::{Event, GenerationId, Request};
+
+fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
+    state.apply(Command::Lab(command))
+}
+
+/// Sets up a sweep of 2 × 2 cells and 2 seeds, and runs it.
+fn running() -> (AppState, GenerationId) {
+    let mut state = ready();
+    state.on_event(tokenized(state.prompt_text(), 4));
+    let axis = |kind, n_steps| AxisForm::new(Parameter::Filter(kind, 0), n_steps);
+    let form = &mut state.lab.form;
+    form.rows = axis(FilterKind::Temperature, 2);
+    form.columns = Some(axis(FilterKind::TopP, 2));
+    form.n_seeds = 2;
+    form.n_tokens = 5;
+    let effects = run(&mut state, LabCommand::RunSweep);
+    let [Effect::Send(Request::Sweep { id, prompts, plan })] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(prompts[..], [state.prompt_text()]);
+    assert_eq!((plan.cells.len(), plan.n_seeds), (4, 2));
+    assert_eq!(plan.limits.max_new_tokens, 5);
+    let id = *id;
+    (state, id)
+}
+
+fn deliver(state: &mut AppState, id: GenerationId, cell: usize, seed: usize) {
+    let update = SweepUpdate::Advanced {
+        n_tokens: 4,
+        secs: 1.5,
+        complete: vec![text(cell, seed, &[1, 5, 2, 3])],
+    };
+    state.on_event(Event::Sweep { id, update });
+}
+
+#[test]
+fn a_sweep_fills_cell_by_cell_and_ends() {
+    let (mut state, id) = running();
+    assert!(state.lab.is_sweeping());
+    assert!(
+        run(&mut state, LabCommand::RunSweep).is_empty(),
+        "one at a time"
+    );
+    deliver(&mut state, id, 1, 0);
+    deliver(&mut state, id, 1, 1);
+    deliver(&mut state, GenerationId(id.0 + 1), 0, 0);
+    let sweep = state.lab.sweep().unwrap();
+    assert_eq!(sweep.done_words(), "1 of 4 cells");
+    assert_eq!(state.lab.shown_cell(), Some(1), "the first with texts");
+    state.on_event(Event::Sweep {
+        id,
+        update: SweepUpdate::Finished,
+    });
+    let sweep = state.lab.sweep().unwrap();
+    assert_eq!(sweep.status, SweepStatus::Complete);
+    assert_eq!(sweep.summary(), "1 of 4 cells in 1.5 s");
+}
+
+#[test]
+fn stopping_keeps_the_results() {
+    let (mut state, id) = running();
+    deliver(&mut state, id, 0, 0);
+    let effects = run(&mut state, LabCommand::StopSweep);
+    assert_eq!(effects, [Effect::Send(Request::StopSweep(id))]);
+    state.on_event(Event::Sweep {
+        id,
+        update: SweepUpdate::Stopped,
+    });
+    assert!(!state.lab.is_sweeping());
+    let sweep = state.lab.sweep().unwrap();
+    assert_eq!(sweep.summary(), "Stopped after 0 of 4 cells");
+    assert_eq!(sweep.results.n_texts(), 1);
+    assert!(run(&mut state, LabCommand::StopSweep).is_empty());
+}
+
+#[test]
+fn a_dead_engine_fails_the_sweep_and_keeps_its_results() {
+    let (mut state, id) = running();
+    deliver(&mut state, id, 0, 0);
+    state.on_event(Event::Panicked {
+        message: "oh".to_owned(),
+    });
+    let sweep = state.lab.sweep().unwrap();
+    assert!(matches!(sweep.status, SweepStatus::Failed { .. }));
+    assert_eq!(sweep.results.n_texts(), 1);
+}
+
+#[test]
+fn the_selection_moves_over_the_grid_and_stops_at_its_edges() {
+    let (mut state, id) = running();
+    deliver(&mut state, id, 0, 0);
+    state.lab.move_selection(0, 1);
+    assert_eq!(state.lab.selected, Some(1));
+    state.lab.move_selection(1, 1);
+    assert_eq!(state.lab.selected, Some(3));
+    state.lab.move_selection(5, -1);
+    assert_eq!(state.lab.selected, Some(2));
+    state.lab.move_selection(-9, 0);
+    assert_eq!(state.lab.selected, Some(0));
+}
+
+#[test]
+fn a_text_opens_as_a_pane_that_writes_it_again() {
+    let (mut state, id) = running();
+    deliver(&mut state, id, 3, 1);
+    let n_panes = state.panes.len();
+    state.page = Page::Lab;
+    let effects = run(&mut state, LabCommand::OpenAsPane { cell: 3, text: 0 });
+    assert_eq!((state.page, state.panes.len()), (Page::Write, n_panes + 1));
+    let pane = state.panes.last().unwrap();
+    let chain = state.lab.sweep().unwrap().results.setup.chain_of(3);
+    assert_eq!(pane.settings.chain, chain);
+    assert_eq!(pane.settings.seed, Some(state.seed + 1));
+    assert_eq!(asked(&effects).len(), 1);
+    assert!(matches!(pane.status, PaneStatus::Waiting { .. }));
+    while state.panes.len() < crate::state::MAX_PANES {
+        state.apply(Command::AddPane);
+    }
+    run(&mut state, LabCommand::OpenAsPane { cell: 3, text: 0 });
+    assert_eq!(state.panes.len(), crate::state::MAX_PANES);
+    assert_eq!(state.notices[0].title, "No pane was added");
+}
+
+#[test]
+fn a_list_of_prompts_is_swept_line_by_line() {
+    let mut state = ready();
+    state.lab.form.own_prompts = true;
+    state.lab.form.prompts = "One\n\n Two\n".to_owned();
+    let texts: Vec<String> = state.sweep_prompts().into_iter().map(|p| p.text).collect();
+    assert_eq!(texts, ["One", " Two"]);
+    let cost = state.sweep_cost().unwrap();
+    assert!(
+        cost.starts_with("48 cells × 2 prompts × 8 seeds × 64 tokens = 49,152 tokens"),
+        "{cost}"
+    );
+    state.lab.form.prompts.clear();
+    let reason = state.sweep_blocking_reason();
+    assert_eq!(reason.as_deref(), Some("Type a prompt first"));
+}
+
+#[test]
+fn a_form_that_cannot_run_says_why() {
+    let mut state = ready();
+    state.lab.form.rows.n_steps = 0;
+    let reason = state.sweep_blocking_reason();
+    assert_eq!(
+        reason.as_deref(),
+        Some("Temperature needs at least one value")
+    );
+    assert!(run(&mut state, LabCommand::RunSweep).is_empty());
+    state.lab.form.rows.n_steps = 2;
+    state.lab.form.columns.as_mut().unwrap().to = 2.0;
+    let error = state.sweep_cost().unwrap_err();
+    assert_eq!(error, "Top-p must be between 0 and 1");
+}
+
+#[test]
+fn a_word_is_counted_in_the_sweep_on_screen() {
+    let (mut state, id) = running();
+    deliver(&mut state, id, 0, 0);
+    state.lab.word = "fox".to_owned();
+    run(&mut state, LabCommand::FindWord);
+    let share = |state: &AppState| {
+        let results = &state.lab.sweep().unwrap().results;
+        results.cells()[0].summary(Metric::Word).map(|s| s.mean)
+    };
+    assert_eq!(share(&state), Some(1.0));
+    state.lab.word = "/(/".to_owned();
+    run(&mut state, LabCommand::FindWord);
+    assert_eq!(
+        state.lab.word_error(),
+        Some("invalid pattern: unclosed group")
+    );
+    state.lab.word = " ".to_owned();
+    run(&mut state, LabCommand::FindWord);
+    assert_eq!((share(&state), state.lab.word_error()), (None, None));
+    assert_eq!(state.lab.form.keep, Keep::Texts);
+}
+
+#[test]
+fn a_stability_map_follows_the_text_and_its_axes() {
+    let mut state = super::written();
+    assert!(state.advance_stability(|| true));
+    let run = state.lab.stability.clone().unwrap();
+    assert_eq!(run.pane, state.panes[3].id, "the last text");
+    assert_eq!(run.map.n_done(), run.map.n_cells());
+    let own = run.map.own_cell().unwrap();
+    assert_eq!(run.cell_words(own), "T 0.7 · top-p 0.9");
+    state.lab.stability_axes = StabilityAxes::TopK;
+    assert!(!state.advance_stability(|| false));
+    let run = state.lab.stability.as_ref().unwrap();
+    assert_eq!((run.map.n_done(), run.axes), (0, StabilityAxes::TopK));
+    let pin = Pin {
+        pane: state.panes[0].id,
+        step: 0,
+    };
+    state.apply(Command::Pin(pin));
+    state.advance_stability(|| true);
+    let run = state.lab.stability.as_ref().unwrap();
+    assert_eq!(run.pane, pin.pane, "the pinned text");
+    let n_panes = state.panes.len();
+    run_command_of_cell(&mut state);
+    assert_eq!(state.panes.len(), n_panes + 1);
+}
+
+fn run_command_of_cell(state: &mut AppState) {
+    let effects = run(state, LabCommand::OpenStableCell(0));
+    assert_eq!(asked(&effects).len(), 1);
+    assert_eq!(state.page, Page::Write);
+}
+
+#[test]
+fn a_text_that_cannot_be_replayed_says_why() {
+    let mut state = ready();
+    assert_eq!(
+        state.stability_source().unwrap_err(),
+        "Generate a text first."
+    );
+    let ids = asked(&state.apply(Command::GenerateAll));
+    assert_eq!(ids.len(), 4);
+    assert!(state.advance_stability(|| true) && state.lab.stability.is_none());
+}

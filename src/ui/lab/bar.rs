@@ -1,0 +1,166 @@
+//! The row of tabs, with how the sweep went, the figure to show, and the export menu.
+
+use egui::{Align, Layout, Popup, Ui};
+
+use crate::analysis::sweep::Metric;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Chip, menu_item, submenu};
+use crate::state::{
+    AppState, Command, Document, FuturesFormat, LabTab, PathPurpose, PictureFormat, StabilityAxes,
+    SweepFile, SweepPicture,
+};
+use crate::ui::dock::tab_ui;
+
+/// Draws the row.
+pub(super) fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for tab in LabTab::ALL {
+            if tab_ui(ui, tab.name(), tab == state.lab.tab) {
+                state.lab.tab = tab;
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 8.0;
+            match state.lab.tab {
+                LabTab::Sweep => {
+                    export_ui(ui, state, commands);
+                    metric_ui(ui, state);
+                    if let Some(sweep) = state.lab.sweep() {
+                        note_ui(ui, &sweep.summary());
+                    }
+                }
+                LabTab::Stability => stability_bar_ui(ui, state, commands),
+            }
+        });
+    });
+}
+
+fn note_ui(ui: &mut Ui, words: &str) {
+    let color = Theme::of(ui).text_2;
+    ui.label(Face::Small.text(words).color(color));
+}
+
+/// Draws what the stability map varies, and its export menu.
+fn stability_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let is_there = state.lab.stability.is_some();
+    let response = ui
+        .add_enabled_ui(is_there, |ui| {
+            icon_button(ui, Icon::Export, "Export the map")
+        })
+        .inner;
+    Popup::menu(&response)
+        .width(200.0)
+        .gap(4.0)
+        .accessible_name("Export the map")
+        .show(|ui| {
+            for format in FuturesFormat::ALL {
+                let label = format!("Map as {}…", format.extension().to_uppercase());
+                if menu_item(ui, &label, "", false).clicked() {
+                    let document = Document::Stability(format);
+                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                }
+            }
+        });
+    let axes = &mut state.lab.stability_axes;
+    let name = format!("Map over {}", axes.name());
+    let response = ui.add(Chip::new(axes.name()).name(&name).quiet().chevron());
+    Popup::menu(&response)
+        .width(160.0)
+        .gap(4.0)
+        .accessible_name("Map over")
+        .show(|ui| {
+            for choice in StabilityAxes::ALL {
+                if menu_item(ui, choice.name(), "", choice == *axes).clicked() {
+                    *axes = choice;
+                }
+            }
+        });
+    if is_there {
+        note_ui(ui, "without running the model");
+    }
+}
+
+/// Draws the menu of figures.
+fn metric_ui(ui: &mut Ui, state: &mut AppState) {
+    let title = |metric: Metric| match state.lab.sweep() {
+        Some(sweep) => sweep.results.title(metric),
+        None => metric.name().to_owned(),
+    };
+    let current = title(state.lab.metric);
+    let titles = Metric::ALL.map(|metric| (metric, title(metric)));
+    let has_word = state
+        .lab
+        .sweep()
+        .is_some_and(|sweep| sweep.results.word().is_some());
+    let name = format!("Figure: {current}");
+    let response = ui.add(Chip::new(&current).name(&name).quiet().chevron());
+    Popup::menu(&response)
+        .width(360.0)
+        .gap(4.0)
+        .accessible_name("Figure")
+        .show(|ui| {
+            for (metric, title) in titles {
+                if metric == Metric::Word && !has_word {
+                    continue;
+                }
+                let selected = state.lab.metric == metric;
+                let explanation = metric.explanation();
+                if menu_item(ui, &title, explanation, selected).clicked() {
+                    state.lab.metric = metric;
+                }
+            }
+        });
+}
+
+/// Draws the export menu.
+fn export_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let sweep = state.lab.sweep();
+    let metrics = sweep
+        .map(|sweep| sweep.results.metrics())
+        .unwrap_or_default();
+    let response = ui
+        .add_enabled_ui(!metrics.is_empty(), |ui| {
+            icon_button(ui, Icon::Export, "Export the sweep")
+        })
+        .inner;
+    Popup::menu(&response)
+        .width(240.0)
+        .gap(4.0)
+        .accessible_name("Export the sweep")
+        .show(|ui| {
+            let mut save = |file| {
+                let purpose = PathPurpose::Save(Document::Sweep(file));
+                commands.push(Command::AskPath(purpose));
+            };
+            for format in PictureFormat::ALL {
+                let extension = format.extension().to_uppercase();
+                submenu(ui, &format!("Picture as {extension}"), "", 220.0, |ui| {
+                    for metric in &metrics {
+                        let label = format!("{} as {extension}…", metric.name());
+                        if menu_item(ui, &label, "", false).clicked() {
+                            save(SweepFile::Picture(SweepPicture::Metric(*metric), format));
+                            ui.close();
+                        }
+                    }
+                    let label = format!("Quality and diversity as {extension}…");
+                    if menu_item(ui, &label, "", false).clicked() {
+                        save(SweepFile::Picture(SweepPicture::Scatter, format));
+                        ui.close();
+                    }
+                });
+            }
+            ui.separator();
+            for (label, hint, file) in [
+                ("Cells as CSV…", "one row per cell", SweepFile::Cells),
+                ("Texts as CSV…", "one row per text", SweepFile::Texts),
+                ("Sweep as JSON…", "everything", SweepFile::Json),
+            ] {
+                if menu_item(ui, label, hint, false).clicked() {
+                    save(file);
+                }
+            }
+        });
+}

@@ -1,0 +1,168 @@
+//! The Stability tab: the intervals of a text on the left, the map in the middle, and what the
+//! selected cell means on the right.
+
+use egui::{Label, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
+
+use crate::analysis::stability::StableInterval;
+use crate::analysis::sweep::label;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, SMALL_BADGE, badge};
+use crate::generation::formatting::grouped;
+use crate::plots::{StabilityPlot, Target, stability_ui};
+use crate::state::{AppState, Command, LabCommand, StabilityRun};
+
+/// How the map is made.
+const HOW_TO_READ: &str = "The recorded coins are applied to each step’s distribution under other \
+    settings until a token differs. From there on the texts have different contexts, so the map \
+    stops. A dot marks a lower bound: the record lacks part of the distribution, so the fork may \
+    come later.";
+
+/// Draws the three columns.
+pub(super) fn stability_tab_ui(
+    ui: &mut Ui,
+    columns: [Rect; 3],
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    let [left, middle, right] = columns;
+    let place = state
+        .lab
+        .stability
+        .as_ref()
+        .and_then(|run| state.place_of(run.pane));
+    let reason = state.stability_source().err();
+    let Some(run) = &mut state.lab.stability else {
+        let words = Face::Body.text(reason.unwrap_or_default());
+        ui.put(middle, Label::new(words.color(Theme::of(ui).text_3)).wrap());
+        return;
+    };
+    intervals_ui(&mut child_ui(ui, left, "intervals"), run, place);
+    let shown = run.shown_cell();
+    let sentence = format!("{}: {}", run.cell_words(shown), run.sentence(shown));
+    let plot = StabilityPlot {
+        map: &run.map,
+        n_tokens: run.text.steps.len(),
+        pane: place,
+        selected: Some((shown, &sentence)),
+    };
+    let side = middle.height().min(middle.width());
+    let area = Rect::from_min_size(middle.min, vec2(middle.width().min(side * 1.1), side));
+    let area_ui = &child_ui(ui, area, "map");
+    let response = stability_ui(area_ui, area, plot, Target::Screen);
+    if let Some(cell) = response.clicked {
+        run.selected = Some(cell);
+    }
+    let read = response.hovered.unwrap_or(shown);
+    reading_ui(&mut child_ui(ui, right, "reading"), run, read, commands);
+}
+
+fn intervals_ui(ui: &mut Ui, run: &StabilityRun, place: Option<usize>) {
+    let theme = Theme::of(ui);
+    ui.spacing_mut().item_spacing.y = 6.0;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        ui.label(
+            Face::SmallMedium
+                .text("How stable is this text?")
+                .color(theme.text_1),
+        );
+        if let Some(place) = place {
+            badge(ui, place, SMALL_BADGE);
+        }
+        let n = grouped(run.text.steps.len() as f64);
+        ui.label(Face::Small.text(format!("{n} tokens")).color(theme.text_3));
+    });
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        let sentence = Face::Why.text(run.interval_sentence());
+        ui.add(Label::new(sentence.color(theme.text_1)).wrap());
+        if !run.intervals.is_complete() {
+            return;
+        }
+        for interval in run.intervals.intervals() {
+            ui.separator();
+            interval_ui(ui, interval, place);
+        }
+        let changes = run.first_changes();
+        if changes.is_empty() {
+            return;
+        }
+        ui.separator();
+        ui.label(
+            Face::SmallMedium
+                .text("What changes first")
+                .color(theme.text_1),
+        );
+        for (value, change) in changes {
+            ui.horizontal(|ui| {
+                let (at, _) = ui.allocate_exact_size(vec2(96.0, 18.0), Sense::hover());
+                let font = Face::Small.font();
+                let left = pos2(at.left(), at.center().y);
+                let align = egui::Align2::LEFT_CENTER;
+                ui.painter().text(left, align, &value, font, theme.text_1);
+                ui.add(Label::new(Face::Small.text(change).color(theme.text_2)).truncate());
+            });
+        }
+    });
+}
+
+/// Draws the range of a setting, with the interval and the current value.
+fn interval_ui(ui: &mut Ui, interval: &StableInterval, place: Option<usize>) {
+    let theme = Theme::of(ui);
+    let name = interval.parameter.name();
+    let bound = if interval.exact { "" } else { "about " };
+    let words = format!("{bound}{} to {}", label(interval.low), label(interval.high));
+    ui.horizontal(|ui| {
+        ui.label(Face::Body.text(&name).color(theme.text_1));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            ui.label(Face::Small.text(&words).color(theme.text_2));
+        });
+    });
+    let Some([from, to]) = interval.parameter.slider_ends() else {
+        return;
+    };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
+    response.widget_info(|| {
+        WidgetInfo::labeled(
+            Role::Image,
+            true,
+            format!("{name} stays the same from {words}"),
+        )
+    });
+    let x = |value: f64| {
+        let share = if to > from {
+            (value - from) / (to - from)
+        } else {
+            0.0
+        };
+        rect.left() + share.clamp(0.0, 1.0) as f32 * rect.width()
+    };
+    let y = rect.center().y;
+    let rail = Rect::from_min_max(pos2(rect.left(), y - 2.0), pos2(rect.right(), y + 2.0));
+    ui.painter().rect_filled(rail, 2, theme.surface_4);
+    let color = place.map_or(theme.text_1, |place| theme.pane(place));
+    let (low, high) = (x(interval.low), x(interval.high).max(x(interval.low) + 3.0));
+    let inside = Rect::from_min_max(pos2(low, y - 3.0), pos2(high, y + 3.0));
+    ui.painter().rect_filled(inside, 2, color);
+    let value = x(interval.value);
+    let upright = Rect::from_min_max(pos2(value - 1.0, y - 7.0), pos2(value + 1.0, y + 7.0));
+    ui.painter().rect_filled(upright, 1, theme.text_1);
+}
+
+fn reading_ui(ui: &mut Ui, run: &StabilityRun, cell: usize, commands: &mut Vec<Command>) {
+    let theme = Theme::of(ui);
+    ui.spacing_mut().item_spacing.y = 8.0;
+    ui.label(Face::Strong.text(run.cell_words(cell)).color(theme.text_1));
+    let sentence = Face::Why.text(run.sentence(cell)).color(theme.text_1);
+    ui.add(Label::new(sentence).wrap());
+    let open = Button::new("Open as pane").icon(Icon::Plus).hint("↵");
+    if ui.add(open).clicked() {
+        let cell = run.shown_cell();
+        commands.push(Command::Lab(LabCommand::OpenStableCell(cell)));
+    }
+    ui.separator();
+    ui.label(Face::SmallMedium.text("How to read it").color(theme.text_1));
+    ui.add(Label::new(Face::Small.text(HOW_TO_READ).color(theme.text_2)).wrap());
+}

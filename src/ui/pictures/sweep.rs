@@ -1,0 +1,221 @@
+//! Sweeps and stability maps as pictures.
+
+use super::caption::{model_words, shortened};
+use super::{Palette, Picture, PicturePlot, caption, svg};
+use crate::analysis::sweep::{Metric, SweepResults};
+use crate::generation::{Generation, ModelInfo, PaneSettings, PromptText};
+use crate::plots::{Curve, Scatter, StabilityPlot, SweepMap};
+use crate::state::{PictureStyle, SweepPicture};
+
+/// The metrics that are plotted against each other: quality, then diversity.
+pub const QUALITY_AND_DIVERSITY: [Metric; 2] = [Metric::Surprise, Metric::Distinct2];
+
+/// A sweep to draw, and what it ran on.
+#[derive(Debug, Clone, Copy)]
+pub struct SweepSource<'a> {
+    pub results: &'a SweepResults,
+    pub model: &'a ModelInfo,
+    pub prompts: &'a [PromptText],
+}
+
+/// Renders a picture of a sweep as SVG.
+pub fn sweep_drawing(
+    source: SweepSource<'_>,
+    picture: SweepPicture,
+    palette: Palette,
+    style: PictureStyle,
+) -> String {
+    let results = source.results;
+    let caption = sweep_caption(source);
+    let draw = |plot: PicturePlot<'_>| {
+        let [width, height] = plot.usual_size();
+        svg(&Picture {
+            plot,
+            caption: &caption,
+            size: [style.width.map_or(width, f32::from), height],
+            palette,
+            transparent: style.transparent,
+        })
+    };
+    match picture {
+        SweepPicture::Metric(metric) if results.setup.columns.is_some() => {
+            draw(PicturePlot::SweepMap(&SweepMap::of(results, metric)))
+        }
+        SweepPicture::Metric(metric) => draw(PicturePlot::SweepCurve(&Curve::of(results, metric))),
+        SweepPicture::Scatter => {
+            let scatter = Scatter::of(results, QUALITY_AND_DIVERSITY);
+            draw(PicturePlot::SweepScatter(&scatter))
+        }
+    }
+}
+
+/// Renders the stability map of a text as SVG.
+pub fn stability_drawing(
+    text: &Generation,
+    plot: StabilityPlot<'_>,
+    palette: Palette,
+    style: PictureStyle,
+) -> String {
+    let mut panes = vec![None; plot.pane.unwrap_or(0)];
+    panes.push(Some(text));
+    let plot = PicturePlot::Stability(plot);
+    let [width, height] = plot.usual_size();
+    svg(&Picture {
+        plot,
+        caption: &caption(&panes),
+        size: [style.width.map_or(width, f32::from), height],
+        palette,
+        transparent: style.transparent,
+    })
+}
+
+/// Names the model, the prompts, the other settings, the seeds and the length of the texts.
+fn sweep_caption(source: SweepSource<'_>) -> String {
+    let setup = &source.results.setup;
+    let prompts = match source.prompts {
+        [one] => format!("prompt ‘{}’", shortened(&one.text)),
+        all => format!("{} prompts", all.len()),
+    };
+    let others = PaneSettings::from(setup.base.clone());
+    let first = setup.seed;
+    let seeds = match setup.n_seeds {
+        1 => format!("seed {first}"),
+        n => format!("seeds {first} to {}", first.wrapping_add(n as u64 - 1)),
+    };
+    let n = source.results.n_texts();
+    let all = source.results.n_texts_per_cell() * setup.n_cells();
+    let stopped = if n < all {
+        format!(" · stopped after {n} of {all} texts")
+    } else {
+        String::new()
+    };
+    format!(
+        "{}, {prompts} · varied from {others} · {seeds}, up to {} tokens{stopped}",
+        model_words(source.model),
+        setup.limits.max_new_tokens
+    )
+}
+
+/// The pictures of a sweep, with the names of their files: a map or a curve for each metric, and
+/// quality against diversity.
+pub fn sweep_pictures(results: &SweepResults) -> Vec<(String, SweepPicture)> {
+    let metrics = results.metrics().into_iter();
+    let mut pictures: Vec<_> = metrics
+        .map(|metric| {
+            let name = metric.key().trim_end_matches("_bits").replace('_', "-");
+            (name, SweepPicture::Metric(metric))
+        })
+        .collect();
+    if !pictures.is_empty() {
+        pictures.push(("quality-and-diversity".to_owned(), SweepPicture::Scatter));
+    }
+    pictures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SweepSource, stability_drawing, sweep_drawing, sweep_pictures};
+    use crate::analysis::stability::StabilityMap;
+    use crate::analysis::sweep::testing::{setup, text};
+    use crate::analysis::sweep::{Keep, Metric, SweepResults};
+    use crate::generation::PromptText;
+    use crate::generation::testing::generation;
+    use crate::plots::StabilityPlot;
+    use crate::state::{PictureStyle, SweepPicture};
+    use crate::ui::pictures::{Palette, encode};
+
+    fn drawings(n_columns: usize) -> Vec<String> {
+        let text_record = generation(&[]);
+        let mut results = SweepResults::new(setup(2, n_columns, 2), 1, Keep::Texts);
+        for cell in 0..2 * n_columns.max(1) - 1 {
+            for seed in 0..2 {
+                let written = text(cell, seed, &[1, 5, 2, 3 + seed as u32]);
+                results.add(written, &text_record.vocabulary);
+            }
+        }
+        let source = SweepSource {
+            results: &results,
+            model: &text_record.model,
+            prompts: &[PromptText::raw("Once there was")],
+        };
+        let pictures = sweep_pictures(&results).into_iter();
+        pictures
+            .map(|(name, picture)| {
+                let style = PictureStyle::default();
+                let drawing = sweep_drawing(source, picture, Palette::Light, style);
+                assert!(
+                    drawing.contains("prompt ‘Once there was’ · varied from"),
+                    "{name}"
+                );
+                assert!(drawing.contains("seeds 42 to 43, up to 3 tokens"), "{name}");
+                let format = crate::state::PictureFormat::Png;
+                assert!(!encode(&drawing, format, style).unwrap().is_empty());
+                drawing
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_map_shows_its_numbers_its_legend_and_what_is_missing() {
+        let drawings = drawings(2);
+        let surprise = &drawings[0];
+        assert!(surprise.contains(">Surprise</text>"), "{surprise}");
+        assert_eq!(
+            surprise.matches(">1.0</text>").count(),
+            5,
+            "three cells and two ends"
+        );
+        for words in [
+            "temperature ↓",
+            "top-p →",
+            ">0.8</text>",
+            "stopped after 6 of 8 texts",
+        ] {
+            assert!(surprise.contains(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn one_number_gives_curves() {
+        let drawings = drawings(0);
+        assert!(drawings[0].contains("the band holds 80 % of the texts"));
+        assert!(drawings[0].contains(">temperature</text>"));
+    }
+
+    #[test]
+    fn a_stability_map_shows_its_scale_and_its_text() {
+        let text = generation(&[(" fox", 0.6), (" house", 0.3)]);
+        let axes = setup(4, 4, 1);
+        let mut map = StabilityMap::new(&text, axes.rows, axes.columns.unwrap());
+        map.advance(&text, || true);
+        let plot = StabilityPlot {
+            map: &map,
+            n_tokens: 2,
+            pane: Some(1),
+            selected: None,
+        };
+        let drawing = stability_drawing(&text, plot, Palette::Dark, PictureStyle::default());
+        for words in [
+            ">First fork</text>",
+            "2, doubling",
+            "up: temperature",
+            "B T 0.7, seed 42",
+        ] {
+            assert!(drawing.contains(words), "{words}: {drawing}");
+        }
+    }
+
+    #[test]
+    fn every_metric_has_a_file_name() {
+        let record = generation(&[]);
+        let mut results = SweepResults::new(setup(1, 1, 1), 1, Keep::Texts);
+        assert!(sweep_pictures(&results).is_empty());
+        results.add(text(0, 0, &[1, 2, 3, 4]), &record.vocabulary);
+        let names = sweep_pictures(&results);
+        assert!(names.contains(&(
+            "first-fork".to_owned(),
+            SweepPicture::Metric(Metric::FirstFork)
+        )));
+        assert_eq!(names[0].0, "surprise");
+    }
+}
