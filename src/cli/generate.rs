@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::batch::{self, TableArguments};
 use super::compare;
 use super::compute::ComputeArguments;
 use super::console;
@@ -12,9 +13,10 @@ use super::failure::Failure;
 use super::files::{check_file, export_run, json_file, prepare_export, write_file};
 use super::interrupt::Interrupt;
 use super::model::ModelArgument;
-use super::pane_run::{Console, Pane, Task, run_panes};
+use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
+use super::prompts::prompts_from;
 use super::text_output::{TextOutput, error_of};
 use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
 use crate::decoding::TokenId;
@@ -31,8 +33,16 @@ use crate::state::Settings;
 #[command(after_help = GRAMMAR.as_str())]
 pub(super) struct Arguments {
     /// The text to continue; `-` reads it from standard input and drops its final line break
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    prompt: String,
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        required_unless_present = "prompts"
+    )]
+    prompt: Option<String>,
+
+    #[command(flatten)]
+    tables: TableArguments,
 
     /// Let the model answer the prompt, using its chat template
     #[arg(long)]
@@ -95,6 +105,9 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     arguments.check_output_paths().map_err(Failure::run)?;
+    if let Some(prompts) = &arguments.tables.prompts {
+        return run_batch(arguments, prompts, &panes);
+    }
     let task = Task::Generate(arguments.prompt()?);
     let source = arguments.model.source();
     let compute = arguments.compute;
@@ -121,17 +134,49 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Continues every prompt of a file.
+fn run_batch(arguments: &Arguments, prompts: &Path, panes: &[Pane]) -> Result<(), Failure> {
+    arguments.tables.check_output_paths()?;
+    let prompts = prompts_from(prompts)?.into_iter();
+    let prompts: Vec<PromptText> = prompts.map(|text| arguments.prompt_of(text)).collect();
+    let mut console = Console {
+        progress: Progress::new(),
+        texts: TextOutput::off(),
+        interrupt: Interrupt::catch(),
+    };
+    let compute = arguments.compute;
+    let engine = Engine::load(arguments.model.source(), compute.choice(), &mut console)?;
+    compute.check(&engine.info)?;
+    for warning in compute.warnings(&engine.info) {
+        console::note(&warning);
+    }
+    let (rows, succeeded) = batch::run(engine, &prompts, panes, &mut console);
+    arguments.tables.output(&rows)?;
+    if console.interrupt.is_raised() {
+        Err(Failure::Interrupted)
+    } else if succeeded {
+        Ok(())
+    } else {
+        Err(Failure::Reported)
+    }
+}
+
 impl Arguments {
     fn prompt(&self) -> Result<PromptText, Failure> {
-        let text = match self.prompt.as_str() {
-            "-" => text_from(io::stdin().lock())?,
-            prompt => prompt.to_owned(),
-        };
-        Ok(if self.chat {
+        Ok(
+            self.prompt_of(match self.prompt.as_deref().unwrap_or_default() {
+                "-" => text_from(io::stdin().lock())?,
+                prompt => prompt.to_owned(),
+            }),
+        )
+    }
+
+    fn prompt_of(&self, text: String) -> PromptText {
+        if self.chat {
             PromptText::chat(text, self.system.as_deref().unwrap_or_default())
         } else {
             PromptText::raw(text)
-        })
+        }
     }
 
     fn panes(&self) -> Result<Vec<Pane>, Failure> {

@@ -3,6 +3,7 @@
 //! Each command has a file here, with its arguments and a `run` function, and a variant of
 //! `Command`.
 
+mod batch;
 mod bench;
 mod cache;
 mod compare;

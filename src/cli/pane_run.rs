@@ -60,7 +60,7 @@ pub(super) fn run_panes(
     panes: Vec<Pane>,
     console: &mut Console,
 ) -> Result<Vec<Generation>, Failure> {
-    let engine = Engine::load(source, compute.choice(), console)?;
+    let mut engine = Engine::load(source, compute.choice(), console)?;
     compute.check(&engine.info)?;
     for warning in compute.warnings(&engine.info) {
         console::note(&warning);
@@ -111,7 +111,7 @@ impl Engine {
     /// Sends the requests and collects what they generate. A pane's id in the requests is its index
     /// in `generations`.
     pub(super) fn run(
-        mut self,
+        &mut self,
         requests: Vec<Request>,
         generations: Vec<Generation>,
         console: &mut Console,

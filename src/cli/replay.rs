@@ -152,7 +152,7 @@ fn shared_model(panes: &[Generation]) -> Result<ModelInfo, Failure> {
 }
 
 /// Generates all texts again. Texts of the same prompt decode together.
-fn replayed(engine: Engine, then: &[Generation], console: &mut Console) -> Vec<Generation> {
+fn replayed(mut engine: Engine, then: &[Generation], console: &mut Console) -> Vec<Generation> {
     let mut requests: Vec<Request> = Vec::new();
     for (id, text) in (0..).map(GenerationId).zip(then) {
         let pane = PaneRequest {

@@ -20,6 +20,7 @@ mod session_file;
 mod stability;
 mod sweep;
 mod text;
+mod texts;
 
 pub use self::archive::{is_archive_name, write_archive};
 pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
@@ -31,6 +32,7 @@ pub use self::run_summary::{PaneSummary, RunSummary, read_summary};
 pub use self::session_file::SessionFile;
 pub use self::stability::render_stability;
 pub use self::sweep::SweepRecord;
+pub use self::texts::{TextRow, texts_csv, texts_jsonl};
 
 use crate::generation::{Generation, PaneSettings};
 

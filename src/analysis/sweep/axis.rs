@@ -329,8 +329,8 @@ mod tests {
         assert_eq!(
             Axis::range(parameter("Top-k"), [5.0, 9.0], 1)
                 .unwrap()
-                .values(),
-            [5.0]
+                .labels(),
+            ["5"]
         );
     }
 

@@ -132,9 +132,8 @@ impl Metric {
     /// Formats a value as in a cell: "1.1", "0.76", "13 %".
     pub fn format(self, value: f64) -> String {
         match self.unit() {
-            Unit::Bits => format!("{value:.1}"),
             Unit::Number | Unit::Tokens if value >= 99.5 => format!("{value:.0}"),
-            Unit::Number | Unit::Tokens => format!("{value:.1}"),
+            Unit::Bits | Unit::Number | Unit::Tokens => format!("{value:.1}"),
             Unit::Share => format!("{value:.2}"),
             Unit::Percent => format!("{:.0} %", value * 100.0),
         }

@@ -45,13 +45,8 @@ impl<'a> Trigrams<'a> {
     /// Counts a trigram as often as it occurs in both.
     fn n_shared(&self, other: &Self) -> usize {
         let in_other = |trigram: &[TokenId]| other.counts.get(trigram).copied().unwrap_or(0);
-        // The order of a sum of integers does not matter.
-        let counts: Vec<usize> = self
-            .counts
-            .iter()
-            .map(|(trigram, n)| (*n).min(in_other(trigram)))
-            .collect();
-        counts.into_iter().sum()
+        let counts = self.counts.iter();
+        counts.map(|(trigram, n)| (*n).min(in_other(trigram))).sum()
     }
 }
 

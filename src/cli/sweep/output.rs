@@ -18,10 +18,8 @@ use crate::ui::pictures::{Palette, SweepSource, encode, sweep_drawing, sweep_pic
 impl Arguments {
     /// Fails early if the output files can't be written, before the model is loaded.
     pub(super) fn check_output(&self) -> Result<(), Failure> {
-        let to_stdout = |path: &Option<std::path::PathBuf>| {
-            path.as_deref().is_some_and(|path| path == Path::new("-"))
-        };
-        if to_stdout(&self.json) && to_stdout(&self.csv) {
+        let to_stdout = |path: Option<&Path>| path == Some(Path::new("-"));
+        if to_stdout(self.json.as_deref()) && to_stdout(self.csv.as_deref()) {
             let message = "--json and --csv can't both write to standard output";
             return Err(Failure::usage(message));
         }

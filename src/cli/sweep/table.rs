@@ -2,46 +2,49 @@
 
 use std::fmt::Write as _;
 
-use crate::analysis::sweep::{Metric, SweepResults};
+use crate::analysis::sweep::{Axis, Metric, SweepResults};
 
 /// Returns a table of each figure over two numbers, or one table of all figures over one number.
 pub(super) fn tables(results: &SweepResults, metrics: &[Metric]) -> String {
-    match &results.setup.columns {
-        Some(columns) => {
-            let corner = format!(
-                "{} \\ {}",
-                results.setup.rows.parameter.key(),
-                columns.parameter.key()
-            );
-            let grids = metrics.iter().map(|metric| {
-                let mut rows = vec![[vec![corner.clone()], columns.labels()].concat()];
-                rows.extend(results.setup.rows.labels().into_iter().enumerate().map(
-                    |(row, label)| {
-                        let first = row * results.setup.n_columns();
-                        let cells = first..first + results.setup.n_columns();
-                        let mut line = vec![label];
-                        line.extend(cells.map(|cell| figure(results, cell, *metric)));
-                        line
-                    },
-                ));
-                let title = results.title(*metric);
-                format!("{title}, {}\n\n{}", metric.explanation(), aligned(&rows))
-            });
-            grids.collect::<Vec<_>>().join("\n")
-        }
-        None => {
-            let titles = metrics.iter().map(|metric| results.title(*metric));
-            let key = results.setup.rows.parameter.key();
-            let mut rows = vec![std::iter::once(key).chain(titles).collect::<Vec<_>>()];
-            rows.extend(results.setup.rows.labels().into_iter().enumerate().map(
-                |(cell, label)| {
-                    let figures = metrics.iter().map(|metric| figure(results, cell, *metric));
-                    std::iter::once(label).chain(figures).collect()
-                },
-            ));
-            aligned(&rows)
-        }
+    let Some(columns) = &results.setup.columns else {
+        return aligned(&list(results, metrics));
+    };
+    let grids = metrics.iter().map(|metric| {
+        let title = results.title(*metric);
+        let table = aligned(&grid(results, columns, *metric));
+        format!("{title}, {}\n\n{table}", metric.explanation())
+    });
+    grids.collect::<Vec<_>>().join("\n")
+}
+
+/// One line per row of cells.
+fn grid(results: &SweepResults, columns: &Axis, metric: Metric) -> Vec<Vec<String>> {
+    let rows = &results.setup.rows;
+    let n_columns = columns.values().len();
+    let corner = format!("{} \\ {}", rows.parameter.key(), columns.parameter.key());
+    let head: Vec<String> = std::iter::once(corner).chain(columns.labels()).collect();
+    let mut lines = vec![head];
+    for (row, label) in rows.labels().into_iter().enumerate() {
+        let cells = row * n_columns..(row + 1) * n_columns;
+        let figures = cells.map(|cell| figure(results, cell, metric));
+        lines.push(std::iter::once(label).chain(figures).collect());
     }
+    lines
+}
+
+/// One line per value, with all figures.
+fn list(results: &SweepResults, metrics: &[Metric]) -> Vec<Vec<String>> {
+    let rows = &results.setup.rows;
+    let titles = metrics.iter().map(|metric| results.title(*metric));
+    let head: Vec<String> = std::iter::once(rows.parameter.key())
+        .chain(titles)
+        .collect();
+    let mut lines = vec![head];
+    for (cell, label) in rows.labels().into_iter().enumerate() {
+        let figures = metrics.iter().map(|metric| figure(results, cell, *metric));
+        lines.push(std::iter::once(label).chain(figures).collect());
+    }
+    lines
 }
 
 fn figure(results: &SweepResults, cell: usize, metric: Metric) -> String {

@@ -251,8 +251,8 @@ impl AppState {
         };
         let setup = &sweep.results.setup;
         let chain = setup.chain_of(cell);
-        let texts = sweep.results.cells().get(cell).map(|cell| cell.texts());
-        let text = texts.and_then(|texts| texts.get(text));
+        let cell = sweep.results.cells().get(cell);
+        let text = cell.and_then(|cell| cell.texts().get(text));
         let seed = text.map_or(0, |text| text.seed);
         let seed = setup.seed.wrapping_add(seed as u64);
         let prompt = sweep

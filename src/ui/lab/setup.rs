@@ -50,22 +50,19 @@ fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
 fn axes_ui(ui: &mut Ui, state: &mut AppState) {
     let form = &mut state.lab.form;
     axis_ui(ui, "First number", &mut form.rows, false);
-    match &mut form.columns {
-        Some(columns) => {
-            if axis_ui(ui, "Second number", columns, true) {
-                form.columns = None;
-            }
+    if let Some(columns) = &mut form.columns {
+        if axis_ui(ui, "Second number", columns, true) {
+            form.columns = None;
         }
-        None => {
-            let button = Button::new("Vary a second number").icon(Icon::Plus).quiet();
-            if ui.add(button).clicked() {
-                let top_p = Parameter::Filter(FilterKind::TopP, 0);
-                let temperature = Parameter::Filter(FilterKind::Temperature, 0);
-                let is_used = form.rows.parameter == top_p;
-                let parameter = if is_used { temperature } else { top_p };
-                form.columns = Some(AxisForm::new(parameter, 6));
-            }
-        }
+        return;
+    }
+    let button = Button::new("Vary a second number").icon(Icon::Plus).quiet();
+    if ui.add(button).clicked() {
+        let top_p = Parameter::Filter(FilterKind::TopP, 0);
+        let temperature = Parameter::Filter(FilterKind::Temperature, 0);
+        let is_used = form.rows.parameter == top_p;
+        let parameter = if is_used { temperature } else { top_p };
+        form.columns = Some(AxisForm::new(parameter, 6));
     }
 }
 

@@ -1,0 +1,122 @@
+//! Texts as tables with one row per text: CSV, quoted according to RFC 4180, and JSON Lines.
+
+use serde::Serialize;
+
+use super::csv::{as_text, push_row};
+use super::settings_words;
+use crate::generation::Generation;
+use crate::generation::formatting::pane_letter;
+
+const COLUMNS: [&str; 10] = [
+    "prompt_number",
+    "prompt",
+    "pane",
+    "name",
+    "settings",
+    "seed",
+    "n_tokens",
+    "finish",
+    "surprise_bits",
+    "text",
+];
+
+/// One text. The fields are the columns, in their order.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TextRow {
+    /// The number of its prompt, from 1.
+    pub prompt_number: usize,
+    pub prompt: String,
+    /// The letter of its pane.
+    pub pane: String,
+    pub name: String,
+    /// The settings in the `--pane` grammar.
+    pub settings: String,
+    pub seed: u64,
+    pub n_tokens: usize,
+    /// Why it ended.
+    pub finish: String,
+    /// The mean surprise of its tokens before the chain. `None` without tokens.
+    pub surprise_bits: Option<f64>,
+    pub text: String,
+}
+
+impl TextRow {
+    /// Returns the row of a text that continues the prompt with this number, from 1, in the pane at
+    /// this index.
+    pub fn of(text: &Generation, prompt_number: usize, place: usize) -> Self {
+        let n_tokens = text.steps.len();
+        let bits: f64 = text
+            .steps
+            .iter()
+            .map(|step| -step.trace.raw_prob.log2())
+            .sum();
+        let finish = text.finish.as_ref().map(ToString::to_string);
+        Self {
+            prompt_number,
+            prompt: text.prompt.text.clone(),
+            pane: pane_letter(place),
+            name: text.name.clone(),
+            settings: settings_words(text),
+            seed: text.config.seed,
+            n_tokens,
+            finish: finish.unwrap_or_default(),
+            // A sum of zeros must not be shown as −0.
+            surprise_bits: (n_tokens > 0).then(|| bits / n_tokens as f64 + 0.0),
+            text: text.text(),
+        }
+    }
+}
+
+/// Renders the rows as CSV with a header row.
+pub fn texts_csv(rows: &[TextRow]) -> Vec<u8> {
+    let mut table = String::new();
+    push_row(&mut table, COLUMNS.map(str::to_owned));
+    for row in rows {
+        let bits = row.surprise_bits.map(|bits| bits.to_string());
+        let fields = [
+            row.prompt_number.to_string(),
+            as_text(&row.prompt),
+            row.pane.clone(),
+            as_text(&row.name),
+            as_text(&row.settings),
+            row.seed.to_string(),
+            row.n_tokens.to_string(),
+            row.finish.clone(),
+            bits.unwrap_or_default(),
+            as_text(&row.text),
+        ];
+        push_row(&mut table, fields);
+    }
+    table.into_bytes()
+}
+
+/// Renders one JSON object per row.
+pub fn texts_jsonl(rows: &[TextRow]) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for row in rows {
+        // Strings and numbers are always valid JSON.
+        serde_json::to_writer(&mut lines, row).ok();
+        lines.push(b'\n');
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TextRow, texts_csv, texts_jsonl};
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn every_text_is_a_row_of_both_formats() {
+        let text = generation(&[(" a", 0.5), (", \"fox\"", 0.5)]);
+        let rows = [TextRow::of(&text, 3, 1)];
+        let table = String::from_utf8(texts_csv(&rows)).unwrap();
+        let lines: Vec<&str> = table.trim_end().split("\r\n").collect();
+        assert!(lines[0].starts_with("prompt_number,prompt,pane"), "{table}");
+        assert!(lines[1].starts_with("3,Once there was,B,Top-p,T 0.7,42,2,Token limit,1"));
+        assert!(lines[1].ends_with(",\" a, \"\"fox\"\"\""), "{table}");
+        let json: serde_json::Value = serde_json::from_slice(&texts_jsonl(&rows)).unwrap();
+        assert_eq!(json["text"], " a, \"fox\"");
+        assert_eq!(json["prompt_number"], 3);
+    }
+}
