@@ -50,6 +50,19 @@ fn the_golden_run_still_loads_and_each_format_renders_it_as_before() {
     }
 }
 
+/// Wherever it is cut, also within a number.
+#[test]
+fn a_run_file_that_ends_early_is_called_incomplete() {
+    let panes = numbered([greedy(), top_p()]);
+    let panes: Vec<&Generation> = panes.iter().collect();
+    let file = json::write(&json::RunHeader::default(), &panes, json::Form::default());
+    let whole = file.trim_ascii();
+    for end in 1..whole.len() {
+        let error = json::parse(&whole[..end]).unwrap_err().to_string();
+        assert!(error.contains("is incomplete"), "{end}: {error}");
+    }
+}
+
 #[test]
 fn a_run_file_survives_a_round_trip() {
     let finishes = [

@@ -419,12 +419,19 @@ pub(crate) fn fill_path(window: &mut Window, path: &std::path::Path) {
     window.run_steps(3);
 }
 
+/// The hint after the first run is a notice too.
+fn wait_for_notice(window: &mut Window, title: &str) {
+    wait(window, title, |state| {
+        state.notices.iter().any(|notice| notice.title == title)
+    });
+}
+
 #[test]
 fn a_failed_save_is_reported_and_the_run_is_kept() {
     let mut window = written();
     let path = PathBuf::from("/nowhere/at/all/run.json");
     save_as(&mut window, "Run as JSON…", &path);
-    wait(&mut window, "the notice", |state| !state.notices.is_empty());
+    wait_for_notice(&mut window, "The run was not saved");
     window.get_by_label("The run was not saved");
     window.get_by_label("Save elsewhere…");
     assert!(is_done(window.state().state()));
@@ -438,7 +445,7 @@ fn a_failed_load_is_reported_and_another_model_can_be_opened() {
             path: "here".to_owned(),
         })
     });
-    wait(&mut window, "the notice", |state| !state.notices.is_empty());
+    wait_for_notice(&mut window, "The model was not loaded");
     window.get_by_label("The model was not loaded");
     window.get_by_label("Model: No model");
     assert!(
@@ -465,7 +472,7 @@ fn a_panic_keeps_the_texts_and_the_engine_can_be_restarted() {
     });
     wait(&mut window, "the model", is_ready);
     press(&mut window, "Generate");
-    wait(&mut window, "the notice", |state| !state.notices.is_empty());
+    wait_for_notice(&mut window, "The engine stopped unexpectedly");
     window.get_by_label("The engine stopped unexpectedly");
     assert!(
         !window.state().state().panes[0]

@@ -145,13 +145,31 @@ pub fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
         format_version: u32,
     }
 
-    let Head { format_version } = serde_json::from_slice(bytes)?;
+    let head = serde_json::from_slice(bytes).map_err(|error| parse_error(error, bytes))?;
+    let Head { format_version } = head;
     match format_version {
         0 => Err(ParseError::damaged("there is no format 0")),
         1 => format_1::read(bytes),
         FORMAT_VERSION => format_2::read(bytes),
         version => Err(ParseError::TooNew { version }),
     }
+}
+
+/// Returns the error of a file that is not JSON. One that is cut within a number is no different for
+/// a JSON parser from one with a malformed number.
+fn parse_error(error: serde_json::Error, bytes: &[u8]) -> ParseError {
+    let text = bytes.trim_ascii();
+    let place = place_of(&error);
+    match ParseError::from(error) {
+        ParseError::Unreadable { .. } if text.starts_with(b"{") && !text.ends_with(b"}") => {
+            ParseError::Incomplete { place }
+        }
+        other => other,
+    }
+}
+
+fn place_of(error: &serde_json::Error) -> String {
+    format!("line {}, column {}", error.line(), error.column())
 }
 
 /// Loads the generations of a run file.
@@ -162,7 +180,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Generation>, ParseError> {
 impl From<serde_json::Error> for ParseError {
     fn from(error: serde_json::Error) -> Self {
         let message = error.to_string();
-        let place = format!("line {}, column {}", error.line(), error.column());
+        let place = place_of(&error);
         if error.is_eof() && error.column() > 1 {
             return Self::Incomplete { place };
         }

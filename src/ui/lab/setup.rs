@@ -13,8 +13,8 @@ use crate::design::widgets::{
 };
 use crate::generation::formatting::pane_letter;
 use crate::plots::count;
-use crate::state::{AppState, AxisForm, Command, LabCommand, SweepStatus};
-use crate::ui::keys::{entered, shortcut_words};
+use crate::state::{Action, AppState, AxisForm, Command, LabCommand, SweepStatus};
+use crate::ui::keys::{entered, key_words};
 
 /// The height of the progress and the button.
 const FOOT: f32 = 84.0;
@@ -304,10 +304,10 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         return;
     }
     let reason = state.sweep_blocking_reason();
-    let hint = shortcut_words(&ui);
+    let hint = key_words(&ui, Action::Generate);
     let run = Button::run("Run the sweep", true)
         .icon(Icon::Play)
-        .hint(hint);
+        .hint(&hint);
     let response = ui
         .add_enabled(reason.is_none(), run.width(width))
         .on_disabled_hover_text(reason.unwrap_or_default());
