@@ -18,6 +18,9 @@ use crate::generation::{
 };
 use crate::worker::{PaneRequest, Request};
 
+/// Renders the rows as the content of a file.
+type Render = fn(&[TextRow]) -> Vec<u8>;
+
 /// How many characters of a prompt and of a text the printed table shows.
 const N_PROMPT: usize = 28;
 const N_TEXT: usize = 60;
@@ -58,8 +61,7 @@ impl TableArguments {
 
     /// Prints the table and writes the files. A failure of one output does not prevent the others.
     pub(super) fn output(&self, rows: &[TextRow]) -> Result<(), Failure> {
-        let renders: [(_, fn(&[TextRow]) -> Vec<u8>); 2] =
-            [(&self.csv, texts_csv), (&self.jsonl, texts_jsonl)];
+        let renders: [(_, Render); 2] = [(&self.csv, texts_csv), (&self.jsonl, texts_jsonl)];
         let mut succeeded = true;
         let mut printed = None;
         for (path, render) in renders {
@@ -196,7 +198,7 @@ mod tests {
         let mut row = TextRow::of(&text, 1, 0);
         row.prompt = "A prompt that is much too long for its column".to_owned();
         let found = table(&[row]);
-        let expected = "#  prompt                        pane      tokens  end          text\n1  A prompt that is much too lo…  A Greedy       3  Token limit  a fox\n";
+        let expected = "#  prompt                         pane      tokens  end          text\n1  A prompt that is much too lo…  A Greedy       3  Token limit  a fox\n";
         assert_eq!(found, expected);
     }
 }

@@ -239,7 +239,7 @@ pub(super) fn advance(
     let mut outcome = Ok(());
     for ((group, _), sampled) in groups.into_iter().zip(sampled) {
         match (sampled, &outcome) {
-            (Ok(sampled), Ok(())) => outcome = splitter.split(group, sampled, shared),
+            (Ok(sampled), Ok(())) => outcome = splitter.split(&group, sampled, shared),
             (Err(error), Ok(())) => {
                 splitter.model.lm.close(group.sequence);
                 outcome = Err(error);
@@ -263,7 +263,7 @@ impl Splitter<'_> {
     /// Splits a group. Its sequence goes to the first of the new groups; the others get forks.
     fn split(
         &mut self,
-        group: Group,
+        group: &Group,
         sampled: Vec<Sampled>,
         shared: Shared<'_>,
     ) -> Result<(), EngineError> {

@@ -187,7 +187,7 @@ impl Grid {
         for (row, value) in round_values(&map.rows) {
             let at = pos2(
                 self.area.left() - 8.0,
-                (self.y(row) + self.y(row + 1)) / 2.0,
+                f32::midpoint(self.y(row), self.y(row + 1)),
             );
             paint_text(
                 ui,
@@ -198,7 +198,7 @@ impl Grid {
         }
         for (column, value) in round_values(&map.columns) {
             let at = pos2(
-                (self.x(column) + self.x(column + 1)) / 2.0,
+                f32::midpoint(self.x(column), self.x(column + 1)),
                 self.area.bottom() + 12.0,
             );
             paint_text(

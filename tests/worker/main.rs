@@ -129,6 +129,7 @@ fn describe(event: &Event) -> String {
         Event::Progress(Progress::Finished { id, reason }) => {
             format!("{} finished: {reason}", id.0)
         }
+        Event::Sweep { id, update } => format!("{} sweep: {update:?}", id.0),
         Event::Futures { id, update } => match update {
             FuturesUpdate::Drawn(futures) => format!("{} drew {}", id.0, futures.len()),
             other => format!("{} futures: {other:?}", id.0),

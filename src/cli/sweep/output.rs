@@ -15,6 +15,9 @@ use crate::generation::formatting::{grouped, speed};
 use crate::state::{PictureFormat, PictureStyle};
 use crate::ui::pictures::{Palette, SweepSource, encode, sweep_drawing, sweep_pictures};
 
+/// Renders a sweep as the content of a file.
+type Render = fn(SweepRecord<'_>) -> Vec<u8>;
+
 impl Arguments {
     /// Fails early if the output files can't be written, before the model is loaded.
     pub(super) fn check_output(&self) -> Result<(), Failure> {
@@ -51,7 +54,7 @@ impl Arguments {
         let mut succeeded = true;
         let mut printed = Ok(());
         let mut prints_tables = true;
-        let renders: [(_, fn(SweepRecord<'_>) -> Vec<u8>); 2] = [
+        let renders: [(_, Render); 2] = [
             (&self.json, |record| record.json()),
             (&self.csv, |record| record.cells_csv()),
         ];

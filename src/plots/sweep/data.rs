@@ -1,6 +1,6 @@
 //! The map of one metric over the cells of a sweep.
 
-use crate::analysis::sweep::{Metric, SweepResults};
+use crate::analysis::sweep::{Axis, Metric, SweepResults};
 
 /// The map of one metric.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ impl SweepMap {
             row_name: setup.rows.parameter.name(),
             rows: setup.rows.labels(),
             column_name: columns.map_or_else(String::new, |axis| axis.parameter.name()),
-            columns: columns.map_or_else(|| vec![String::new()], |axis| axis.labels()),
+            columns: columns.map_or_else(|| vec![String::new()], Axis::labels),
             labels: values.iter().map(shown).collect(),
             sentences: (0..values.len())
                 .map(|cell| results.sentence(cell, metric))

@@ -15,7 +15,7 @@ use crate::state::{AppState, Effect, MAX_PANES, Notice, Page, PictureFormat, Swe
 use crate::worker::{GenerationId, Request, SWEEP_WIDTH};
 
 /// What the user can do on the Lab page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabCommand {
     /// Run the sweep that is set up.
     RunSweep,
@@ -189,10 +189,7 @@ impl AppState {
         {
             return Some(refusal);
         }
-        match self.sweep_setup() {
-            Ok(_) => None,
-            Err(reason) => Some(reason),
-        }
+        self.sweep_setup().err()
     }
 
     fn run_sweep(&mut self) -> Vec<Effect> {

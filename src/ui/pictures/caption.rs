@@ -46,7 +46,7 @@ fn settings(place: usize, generation: &Generation) -> String {
     }
 }
 
-/// "Quartet Stories (Q8_0, CPU)".
+/// "Quartet Stories (`Q8_0`, CPU)".
 pub(super) fn model_words(model: &ModelInfo) -> String {
     let details: Vec<&str> = [model.quantization.as_str(), model.device.as_str()]
         .into_iter()

@@ -85,7 +85,9 @@ impl PicturePlot<'_> {
         match self {
             Self::Score(_) | Self::Gaps(_) => [960.0, 420.0],
             Self::NextToken(_) => [560.0, 440.0],
-            Self::Speed(_) | Self::Trend(_) => [720.0, 420.0],
+            Self::Speed(_) | Self::Trend(_) | Self::SweepCurve(_) | Self::SweepScatter(_) => {
+                [720.0, 420.0]
+            }
             Self::Xray(xray) => [960.0, xray.height() + AROUND],
             Self::Texts(texts) => {
                 let width = texts.width();
@@ -99,7 +101,6 @@ impl PicturePlot<'_> {
                 let cell = (480.0 / n_rows.max(1) as f32).clamp(8.0, 44.0);
                 [720.0, map_height(n_rows, cell) + AROUND]
             }
-            Self::SweepCurve(_) | Self::SweepScatter(_) => [720.0, 420.0],
         }
     }
 }
