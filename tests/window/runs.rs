@@ -92,7 +92,7 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
             app
         });
     generate(&mut window);
-    key(&mut window, Modifiers::COMMAND, Key::Num2);
+    key(&mut window, Modifiers::COMMAND, Key::Num3);
     assert_eq!(window.state().state().page, Page::History);
     let n_runs = |state: &AppState| state.history.runs.as_ref().map(Vec::len);
     wait(&mut window, "the run", |state| n_runs(state) == Some(1));

@@ -212,15 +212,22 @@ impl StabilityRun {
 
 impl AppState {
     /// Returns the pane whose text the stability map is of: that of the pinned token, or else the
-    /// last with a text. Returns why there is none.
+    /// last with a text. A greedy text is the last choice, because no temperature changes it.
+    /// Returns why there is none.
     pub fn stability_source(&self) -> Result<(&Pane, &Generation), &'static str> {
         let pinned = self.pin.and_then(|pin| self.pane(pin.pane));
         let with_text = |pane: &&Pane| {
             let text = pane.generation();
             text.is_some_and(|text| !text.steps.is_empty())
         };
-        let last = || self.panes.iter().rev().find(with_text);
-        let Some(pane) = pinned.filter(|pane| with_text(pane)).or_else(last) else {
+        let is_sampled = |pane: &&Pane| {
+            let text = pane.generation();
+            text.is_some_and(|text| !text.steps.is_empty() && !text.config.chain.is_greedy())
+        };
+        let mut panes = pinned.into_iter().chain(self.panes.iter().rev());
+        let sampled = panes.find(is_sampled);
+        let any = || self.panes.iter().rev().find(with_text);
+        let Some(pane) = sampled.or_else(any) else {
             return Err("Generate a text first.");
         };
         let Some(text) = pane.generation() else {

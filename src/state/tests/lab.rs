@@ -202,14 +202,16 @@ fn a_stability_map_follows_the_text_and_its_axes() {
     assert!(!state.advance_stability(|| false));
     let run = state.lab.stability.as_ref().unwrap();
     assert_eq!((run.map.n_done(), run.axes), (0, StabilityAxes::TopK));
-    let pin = Pin {
-        pane: state.panes[0].id,
-        step: 0,
-    };
-    state.apply(Command::Pin(pin));
-    state.advance_stability(|| true);
-    let run = state.lab.stability.as_ref().unwrap();
-    assert_eq!(run.pane, pin.pane, "the pinned text");
+    for (pinned, expected, reason) in [
+        (0, 3, "a greedy text is the last choice"),
+        (1, 1, "the pinned text"),
+    ] {
+        let pane = state.panes[pinned].id;
+        state.apply(Command::Pin(Pin { pane, step: 0 }));
+        state.advance_stability(|| true);
+        let run = state.lab.stability.as_ref().unwrap();
+        assert_eq!(run.pane, state.panes[expected].id, "{reason}");
+    }
     let n_panes = state.panes.len();
     run_command_of_cell(&mut state);
     assert_eq!(state.panes.len(), n_panes + 1);
