@@ -6,8 +6,8 @@
 
 use super::prefill::Prefill;
 use super::prefix_cache::PrefixCache;
-use super::shared_rows::{self, CompleteText, Group, Member, Shared, Splitter};
-use super::{CausalLm, EngineError, LoadedModel, Row};
+use super::shared_rows::{Member, Shared, Texts};
+use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::SamplerChain;
 use crate::generation::{Future, FuturesPlan, FuturesUpdate, GenerationId};
 
@@ -27,10 +27,8 @@ pub(super) struct FuturesJob {
     n_begun: usize,
     /// The most futures that are drawn together.
     width: usize,
-    /// The futures of the current batch that are not complete.
-    groups: Vec<Group>,
-    /// The futures of the current batch that are complete.
-    complete: Vec<CompleteText>,
+    /// The futures of the current batch.
+    texts: Texts,
 }
 
 impl FuturesJob {
@@ -42,8 +40,7 @@ impl FuturesJob {
             plan,
             n_begun: 0,
             width: width.max(1),
-            groups: Vec::new(),
-            complete: Vec::new(),
+            texts: Texts::default(),
         }
     }
 
@@ -64,10 +61,8 @@ impl FuturesJob {
     }
 
     /// Frees the sequences, and keeps the text for reuse.
-    pub(super) fn retire(self, cache: &mut PrefixCache, lm: &mut dyn CausalLm) {
-        for group in self.groups {
-            lm.close(group.sequence);
-        }
+    pub(super) fn retire(mut self, cache: &mut PrefixCache, lm: &mut dyn CausalLm) {
+        self.texts.close(lm);
         if let Some(text) = self.text {
             cache.keep(text.into_cached(), lm);
         }
@@ -87,17 +82,10 @@ impl FuturesJob {
             text.read_chunk(&mut *model.lm)?;
             return Ok(None);
         }
-        if self.groups.is_empty() {
+        if self.texts.groups.is_empty() {
             self.begin_batch(model)?;
-        } else {
-            let rows: Vec<Row> = self.groups.iter().filter_map(Group::row).collect();
-            if !model.lm.get_ready(&rows)? {
-                return Ok(None);
-            }
-            let logits = model.lm.forward(&rows)?;
-            let groups = std::mem::take(&mut self.groups);
-            let rows = (0..).map(|index| logits.row(index).unwrap_or_default());
-            self.sample(groups.into_iter().zip(rows).collect(), model)?;
+        } else if !self.texts.advance(shared(&self.plan, &self.chain), model)? {
+            return Ok(None);
         }
         Ok(self.batch_update())
     }
@@ -107,9 +95,6 @@ impl FuturesJob {
         let Some(text) = &self.text else {
             return Ok(());
         };
-        let sequence = text.sequence();
-        let logits = text.last_logits().map(|(logits, _)| logits.to_vec());
-        let logits = logits.unwrap_or_default();
         let end = self
             .n_begun
             .saturating_add(self.width)
@@ -120,55 +105,21 @@ impl FuturesJob {
             seed: self.plan.seed_of(index),
             state: self.plan.selector_state,
         });
-        let first = Group {
-            text: self.plan.text.clone(),
-            measures: Vec::new(),
-            stop_matcher: shared_rows::stop_matcher(self.shared(), &model.vocabulary),
-            members: members.collect(),
-            sequence: model.lm.fork(sequence)?,
-        };
+        let shared = shared(&self.plan, &self.chain);
+        self.texts.begin(members.collect(), text, shared, model)?;
         self.n_begun = end;
-        self.sample(vec![(first, &logits)], model)
-    }
-
-    /// Samples the next token of every future in these groups, and regroups them by it.
-    fn sample(
-        &mut self,
-        groups: Vec<(Group, &[f32])>,
-        model: &mut LoadedModel,
-    ) -> Result<(), EngineError> {
-        let (mut going_on, mut complete) = (Vec::new(), Vec::new());
-        let mut splitter = Splitter {
-            model,
-            groups: &mut going_on,
-            complete: &mut complete,
-        };
-        let outcome = shared_rows::advance(groups, self.shared(), &mut splitter);
-        self.groups.append(&mut going_on);
-        self.complete.append(&mut complete);
-        outcome
-    }
-
-    fn shared(&self) -> Shared<'_> {
-        Shared {
-            given: &self.plan.text,
-            n_prompt: self.plan.n_prompt,
-            n_tokens: self.plan.n_tokens,
-            limits: &self.plan.config.limits,
-            chains: std::slice::from_ref(&self.chain),
-            is_measured: false,
-        }
+        Ok(())
     }
 
     /// Reports the futures of the current batch, once all of them are complete.
     fn batch_update(&mut self) -> Option<FuturesUpdate> {
-        if !self.groups.is_empty() {
+        if !self.texts.groups.is_empty() {
             return None;
         }
-        if self.complete.is_empty() {
+        if self.texts.complete.is_empty() {
             return (self.n_begun >= self.plan.n_futures).then_some(FuturesUpdate::Finished);
         }
-        let mut complete = std::mem::take(&mut self.complete);
+        let mut complete = std::mem::take(&mut self.texts.complete);
         complete.sort_by_key(|future| future.index);
         let futures = complete.into_iter().map(|text| Future {
             index: text.index,
@@ -176,5 +127,17 @@ impl FuturesJob {
             finish: text.finish,
         });
         Some(FuturesUpdate::Drawn(futures.collect()))
+    }
+}
+
+/// Returns what all futures have in common.
+fn shared<'a>(plan: &'a FuturesPlan, chain: &'a SamplerChain) -> Shared<'a> {
+    Shared {
+        given: &plan.text,
+        n_prompt: plan.n_prompt,
+        n_tokens: plan.n_tokens,
+        limits: &plan.config.limits,
+        chains: std::slice::from_ref(chain),
+        is_measured: false,
     }
 }

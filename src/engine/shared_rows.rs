@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use super::prefill::Prefill;
 use super::stop::StopMatcher;
-use super::{EngineError, LoadedModel, Row, SequenceId};
+use super::{CausalLm, EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::{Candidates, Coins, History, SamplerChain, SelectorState, TokenId};
 use crate::generation::{EndOfText, FinishReason, Limits, PieceKind, TokenMeasures, Vocabulary};
 
@@ -97,7 +98,7 @@ impl RowMeasures {
 }
 
 /// Returns a matcher that has seen the generated part of the given text.
-pub(super) fn stop_matcher(shared: Shared<'_>, vocabulary: &Vocabulary) -> StopMatcher {
+fn stop_matcher(shared: Shared<'_>, vocabulary: &Vocabulary) -> StopMatcher {
     let mut matcher = StopMatcher::new(&shared.limits.stop_strings);
     for token in shared.given.iter().skip(shared.n_prompt) {
         let piece = vocabulary.piece(*token);
@@ -109,7 +110,7 @@ pub(super) fn stop_matcher(shared: Shared<'_>, vocabulary: &Vocabulary) -> StopM
 }
 
 /// Samples the next token of all members, in parallel if there are enough logits to pay off.
-pub(super) fn sample_all(
+fn sample_all(
     groups: &[(Group, &[f32])],
     shared: Shared<'_>,
 ) -> Vec<Result<Vec<Sampled>, EngineError>> {
@@ -228,44 +229,92 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Samples the next token of every text in these groups, and regroups the texts by it. After an
-/// error, the sequences of the groups that were not regrouped are closed.
-pub(super) fn advance(
-    groups: Vec<(Group, &[f32])>,
-    shared: Shared<'_>,
-    splitter: &mut Splitter<'_>,
-) -> Result<(), EngineError> {
-    let sampled = sample_all(&groups, shared);
-    let mut outcome = Ok(());
-    for ((group, _), sampled) in groups.into_iter().zip(sampled) {
-        match (sampled, &outcome) {
-            (Ok(sampled), Ok(())) => outcome = splitter.split(&group, sampled, shared),
-            (Err(error), Ok(())) => {
-                splitter.model.lm.close(group.sequence);
-                outcome = Err(error);
-            }
-            (_, Err(_)) => splitter.model.lm.close(group.sequence),
+/// The texts of a job.
+#[derive(Default)]
+pub(super) struct Texts {
+    /// Those that go on.
+    pub groups: Vec<Group>,
+    /// Those that have ended.
+    pub complete: Vec<CompleteText>,
+}
+
+impl Texts {
+    /// Begins texts that continue what a prefill has read: samples their first tokens from its
+    /// logits.
+    pub(super) fn begin(
+        &mut self,
+        members: Vec<Member>,
+        prefill: &Prefill,
+        shared: Shared<'_>,
+        model: &mut LoadedModel,
+    ) -> Result<(), EngineError> {
+        let logits = prefill.last_logits().map(|(logits, _)| logits.to_vec());
+        let logits = logits.unwrap_or_default();
+        let group = Group {
+            text: shared.given.to_vec(),
+            measures: Vec::new(),
+            stop_matcher: stop_matcher(shared, &model.vocabulary),
+            members,
+            sequence: model.lm.fork(prefill.sequence())?,
+        };
+        self.sample(vec![(group, &logits)], shared, model)
+    }
+
+    /// Runs one forward pass and samples the next token of every text. Returns whether the model
+    /// was ready for it.
+    pub(super) fn advance(
+        &mut self,
+        shared: Shared<'_>,
+        model: &mut LoadedModel,
+    ) -> Result<bool, EngineError> {
+        let rows: Vec<Row> = self.groups.iter().filter_map(Group::row).collect();
+        if !model.lm.get_ready(&rows)? {
+            return Ok(false);
+        }
+        let logits = model.lm.forward(&rows)?;
+        let rows = (0..).map(|index| logits.row(index).unwrap_or_default());
+        let groups = std::mem::take(&mut self.groups);
+        self.sample(groups.into_iter().zip(rows).collect(), shared, model)?;
+        Ok(true)
+    }
+
+    /// Frees the sequences.
+    pub(super) fn close(&mut self, lm: &mut dyn CausalLm) {
+        for group in self.groups.drain(..) {
+            lm.close(group.sequence);
         }
     }
-    outcome
-}
 
-/// Regroups texts by the tokens that they take.
-pub(super) struct Splitter<'a> {
-    pub model: &'a mut LoadedModel,
-    /// The texts that go on.
-    pub groups: &'a mut Vec<Group>,
-    /// Those that have ended.
-    pub complete: &'a mut Vec<CompleteText>,
-}
+    /// Samples the next token of every text in these groups, and regroups the texts by it. After
+    /// an error, the sequences of the groups that were not regrouped are closed.
+    fn sample(
+        &mut self,
+        groups: Vec<(Group, &[f32])>,
+        shared: Shared<'_>,
+        model: &mut LoadedModel,
+    ) -> Result<(), EngineError> {
+        let sampled = sample_all(&groups, shared);
+        let mut outcome = Ok(());
+        for ((group, _), sampled) in groups.into_iter().zip(sampled) {
+            match (sampled, &outcome) {
+                (Ok(sampled), Ok(())) => outcome = self.split(&group, sampled, shared, model),
+                (Err(error), Ok(())) => {
+                    model.lm.close(group.sequence);
+                    outcome = Err(error);
+                }
+                (_, Err(_)) => model.lm.close(group.sequence),
+            }
+        }
+        outcome
+    }
 
-impl Splitter<'_> {
     /// Splits a group. Its sequence goes to the first of the new groups; the others get forks.
     fn split(
         &mut self,
         group: &Group,
         sampled: Vec<Sampled>,
         shared: Shared<'_>,
+        model: &mut LoadedModel,
     ) -> Result<(), EngineError> {
         let mut by_token: BTreeMap<TokenId, (Option<TokenMeasures>, Vec<Member>)> = BTreeMap::new();
         for (member, token, measured) in sampled {
@@ -285,7 +334,7 @@ impl Splitter<'_> {
             };
             part.text.push(token);
             part.measures.extend(measured);
-            match self.finish_after(&mut part, shared) {
+            match finish_after(&mut part, shared, model) {
                 Some(finish) => self.complete(&part, &finish, shared),
                 None => parts.push(part),
             }
@@ -293,18 +342,18 @@ impl Splitter<'_> {
         // All forks are made before any of the sequences grows.
         let mut sequences = vec![sequence];
         for _ in 1..parts.len() {
-            match self.model.lm.fork(sequence) {
+            match model.lm.fork(sequence) {
                 Ok(fork) => sequences.push(fork),
                 Err(error) => {
                     for sequence in sequences {
-                        self.model.lm.close(sequence);
+                        model.lm.close(sequence);
                     }
                     return Err(error);
                 }
             }
         }
         if parts.is_empty() {
-            self.model.lm.close(sequence);
+            model.lm.close(sequence);
         }
         let parts = parts.into_iter().zip(sequences);
         self.groups
@@ -322,26 +371,30 @@ impl Splitter<'_> {
             finish: finish.clone(),
         }));
     }
+}
 
-    /// Returns why a text ends with its last token, in the order of precedence of a pane's text.
-    fn finish_after(&self, group: &mut Group, shared: Shared<'_>) -> Option<FinishReason> {
-        let token = *group.text.last()?;
-        let limits = shared.limits;
-        if limits.end_of_text == EndOfText::Stops && self.model.end_tokens.contains(&token) {
-            return Some(FinishReason::EndOfText);
-        }
-        let piece = self.model.vocabulary.piece(token);
-        if piece.kind == PieceKind::Text
-            && let Some(stop) = group.stop_matcher.push(&piece.bytes)
-        {
-            let stop = stop.to_owned();
-            return Some(FinishReason::StopString { stop });
-        }
-        if group.text.len() - shared.given.len() >= shared.n_tokens {
-            return Some(FinishReason::MaxTokens);
-        }
-        (group.text.len() > self.model.lm.n_context()).then_some(FinishReason::ContextFull)
+/// Returns why a text ends with its last token, in the order of precedence of a pane's text.
+fn finish_after(
+    group: &mut Group,
+    shared: Shared<'_>,
+    model: &LoadedModel,
+) -> Option<FinishReason> {
+    let token = *group.text.last()?;
+    let limits = shared.limits;
+    if limits.end_of_text == EndOfText::Stops && model.end_tokens.contains(&token) {
+        return Some(FinishReason::EndOfText);
     }
+    let piece = model.vocabulary.piece(token);
+    if piece.kind == PieceKind::Text
+        && let Some(stop) = group.stop_matcher.push(&piece.bytes)
+    {
+        let stop = stop.to_owned();
+        return Some(FinishReason::StopString { stop });
+    }
+    if group.text.len() - shared.given.len() >= shared.n_tokens {
+        return Some(FinishReason::MaxTokens);
+    }
+    (group.text.len() > model.lm.n_context()).then_some(FinishReason::ContextFull)
 }
 
 impl Group {

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use super::prefill::Prefill;
 use super::prefix_cache::PrefixCache;
-use super::shared_rows::{self, CompleteText, Group, Member, Shared, Splitter};
-use super::{CausalLm, EngineError, LoadedModel, Row};
+use super::shared_rows::{Member, Shared, Texts};
+use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::{SamplerChain, SelectorState, TokenId};
 use crate::generation::{GenerationId, SweepPlan, SweepText, SweepUpdate};
 
@@ -47,8 +47,8 @@ pub(super) struct SweepJob {
     n_complete_tokens: usize,
     /// The time of all passes so far.
     secs: f64,
-    groups: Vec<Group>,
-    complete: Vec<CompleteText>,
+    /// The texts that have begun and were not reported.
+    texts: Texts,
 }
 
 impl SweepJob {
@@ -65,8 +65,7 @@ impl SweepJob {
             n_begun: 0,
             n_complete_tokens: 0,
             secs: 0.0,
-            groups: Vec::new(),
-            complete: Vec::new(),
+            texts: Texts::default(),
         }
     }
 
@@ -101,9 +100,7 @@ impl SweepJob {
 
     /// Frees the sequences, and keeps the prompt for reuse.
     pub(super) fn retire(mut self, cache: &mut PrefixCache, lm: &mut dyn CausalLm) {
-        for group in std::mem::take(&mut self.groups) {
-            lm.close(group.sequence);
-        }
+        self.texts.close(lm);
         self.keep_prompt(cache, lm);
     }
 
@@ -135,15 +132,10 @@ impl SweepJob {
             return Ok(Pass::Reading);
         }
         self.begin_texts(model)?;
-        if !self.groups.is_empty() {
-            let rows: Vec<Row> = self.groups.iter().filter_map(Group::row).collect();
-            if !model.lm.get_ready(&rows)? {
-                return Ok(Pass::Reading);
-            }
-            let logits = model.lm.forward(&rows)?;
-            let groups = std::mem::take(&mut self.groups);
-            let rows = (0..).map(|index| logits.row(index).unwrap_or_default());
-            self.sample(groups.into_iter().zip(rows).collect(), model)?;
+        let prompt = self.prompts.get(self.prompt).map(Vec::as_slice);
+        let shared = shared(&self.plan, &self.chains, prompt.unwrap_or_default());
+        if !self.texts.groups.is_empty() && !self.texts.advance(shared, model)? {
+            return Ok(Pass::Reading);
         }
         Ok(Pass::Written)
     }
@@ -151,13 +143,18 @@ impl SweepJob {
     /// Returns whether every text of the current prompt is complete.
     fn is_prompt_done(&self) -> bool {
         let all = self.plan.n_texts_per_prompt();
-        self.prefill.is_some() && self.groups.is_empty() && self.n_begun >= all
+        self.prefill.is_some() && self.texts.groups.is_empty() && self.n_begun >= all
     }
 
     /// Lets the next texts take the places that are free. Samples their first tokens from the
     /// logits after the prompt.
     fn begin_texts(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
-        let n_active: usize = self.groups.iter().map(|group| group.members.len()).sum();
+        let n_active: usize = self
+            .texts
+            .groups
+            .iter()
+            .map(|group| group.members.len())
+            .sum();
         let n_free = self.plan.width.max(1).saturating_sub(n_active);
         let end = self.n_begun.saturating_add(n_free);
         let end = end.min(self.plan.n_texts_per_prompt());
@@ -167,8 +164,6 @@ impl SweepJob {
         if end <= self.n_begun {
             return Ok(());
         }
-        let logits = prefill.last_logits().map(|(logits, _)| logits.to_vec());
-        let logits = logits.unwrap_or_default();
         let n_seeds = self.plan.n_seeds.max(1);
         let members = (self.n_begun..end).map(|index| Member {
             index,
@@ -176,55 +171,20 @@ impl SweepJob {
             seed: self.plan.seed_of(index % n_seeds),
             state: SelectorState::NEW,
         });
-        let first = Group {
-            text: prompt.clone(),
-            measures: Vec::new(),
-            stop_matcher: shared_rows::stop_matcher(self.shared(), &model.vocabulary),
-            members: members.collect(),
-            sequence: model.lm.fork(prefill.sequence())?,
-        };
+        let shared = shared(&self.plan, &self.chains, prompt);
+        self.texts
+            .begin(members.collect(), prefill, shared, model)?;
         self.n_begun = end;
-        self.sample(vec![(first, &logits)], model)
-    }
-
-    /// Samples the next token of every text in these groups, and regroups the texts by it.
-    fn sample(
-        &mut self,
-        groups: Vec<(Group, &[f32])>,
-        model: &mut LoadedModel,
-    ) -> Result<(), EngineError> {
-        let (mut going_on, mut complete) = (Vec::new(), Vec::new());
-        let mut splitter = Splitter {
-            model,
-            groups: &mut going_on,
-            complete: &mut complete,
-        };
-        let outcome = shared_rows::advance(groups, self.shared(), &mut splitter);
-        self.groups.append(&mut going_on);
-        self.complete.append(&mut complete);
-        outcome
-    }
-
-    fn shared(&self) -> Shared<'_> {
-        let prompt = self.prompts.get(self.prompt).map(Vec::as_slice);
-        let prompt = prompt.unwrap_or_default();
-        Shared {
-            given: prompt,
-            n_prompt: prompt.len(),
-            n_tokens: self.plan.limits.max_new_tokens,
-            limits: &self.plan.limits,
-            chains: &self.chains,
-            is_measured: true,
-        }
+        Ok(())
     }
 
     /// Reports the texts that ended, in order, and how far the others are.
     fn update(&mut self) -> SweepUpdate {
-        let mut complete = std::mem::take(&mut self.complete);
+        let mut complete = std::mem::take(&mut self.texts.complete);
         complete.sort_by_key(|text| text.index);
         self.n_complete_tokens += complete.iter().map(|text| text.tokens.len()).sum::<usize>();
         let n_prompt = self.prompts.get(self.prompt).map_or(0, Vec::len);
-        let growing = self.groups.iter().map(|group| {
+        let growing = self.texts.groups.iter().map(|group| {
             let n_tokens = group.text.len() - n_prompt;
             n_tokens * group.members.len()
         });
@@ -243,5 +203,21 @@ impl SweepJob {
             secs: self.secs,
             complete: texts.collect(),
         }
+    }
+}
+
+/// Returns what all texts that continue a prompt have in common.
+fn shared<'a>(
+    plan: &'a SweepPlan,
+    chains: &'a [SamplerChain],
+    prompt: &'a [TokenId],
+) -> Shared<'a> {
+    Shared {
+        given: prompt,
+        n_prompt: prompt.len(),
+        n_tokens: plan.limits.max_new_tokens,
+        limits: &plan.limits,
+        chains,
+        is_measured: true,
     }
 }
