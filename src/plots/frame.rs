@@ -1,9 +1,9 @@
 //! What all plots share: the title row, the placeholder of an empty plot, and the style of axes.
 
 use egui::{
-    Align2, Color32, Pos2, Rect, Response, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2,
+    Align2, Color32, Pos2, Rect, Response, Role, Sense, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2,
 };
-use egui_plot::{AxisHints, GridMark};
+use egui_plot::{AxisHints, GridMark, Plot};
 
 use super::Target;
 use crate::design::fonts::Face;
@@ -72,6 +72,22 @@ pub(super) fn empty_ui(ui: &mut Ui, title: &str, sentence: &str) -> Rect {
     });
     ui.add_space(8.0);
     ui.available_rect_before_wrap()
+}
+
+/// Returns a plot in the style of all, which can be neither dragged nor zoomed.
+pub(super) fn still_plot<'a>(name: &str, theme: &Theme) -> Plot<'a> {
+    Plot::new(name)
+        .grid_spacing(8.0..=8.01)
+        .grid_color(theme.stroke_1)
+        .set_margin_fraction(Vec2::ZERO)
+        .show_background(false)
+        .show_x(false)
+        .show_y(false)
+        .allow_zoom(false)
+        .allow_drag(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_axis_zoom_drag(false)
 }
 
 /// Shows a plot in the rest of `ui` but for these widths at its left and right, and allocates all

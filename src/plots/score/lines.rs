@@ -14,7 +14,8 @@ use crate::generation::Step;
 use crate::generation::formatting::pane_letter;
 use crate::generation::formatting::token_word;
 use crate::plots::frame::{
-    TextRun, axis, axis_title, between, paint_text_within, row_rect, title_ui, token_axis,
+    TextRun, axis, axis_title, between, paint_text_within, row_rect, still_plot, title_ui,
+    token_axis,
 };
 use crate::plots::line_style::{dash, paint_marker, paint_sample};
 use crate::plots::scale::{axis_steps, count, grouped, label_step, step_decimals};
@@ -117,7 +118,7 @@ fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, target: Target) -> Plot<'a> {
         y_axis = y_axis.label(axis_title(&label, theme));
     }
     let n_axis = data.n_axis as f64;
-    Plot::new("score in one plot")
+    still_plot("score in one plot", theme)
         .custom_x_axes(vec![x_axis])
         .custom_y_axes(vec![y_axis])
         .x_grid_spacer(move |input| {
@@ -127,21 +128,10 @@ fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, target: Target) -> Plot<'a> {
         })
         .y_grid_spacer(move |_| grid(step, n_marks))
         .show_grid([false, true])
-        .grid_spacing(8.0..=8.01)
-        .grid_color(theme.stroke_1)
-        .set_margin_fraction(Vec2::ZERO)
         .include_x(0.5)
         .include_x(n_axis + 0.5)
         .include_y(0.0)
         .include_y(step * f64::from(n_marks))
-        .show_background(false)
-        .show_x(false)
-        .show_y(false)
-        .allow_zoom(false)
-        .allow_drag(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_axis_zoom_drag(false)
 }
 
 fn grid(step: f64, n_marks: u32) -> Vec<GridMark> {

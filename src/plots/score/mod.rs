@@ -15,7 +15,7 @@ use egui_plot::{Bar, BarChart, GridMark, HLine, Plot, PlotTransform, PlotUi};
 pub use self::data::{ScoreData, ScoreLane};
 use self::marks::{gutter_width, paint_end, paint_lane_head, paint_pin};
 use self::pointer::hover_ui;
-use super::frame::{between, empty_ui, note_ui, title_ui, token_axis};
+use super::frame::{between, empty_ui, note_ui, still_plot, title_ui, token_axis};
 use super::scale::{count, label_step};
 use super::{PlotResponse, Target};
 use crate::design::theme::Theme;
@@ -75,7 +75,7 @@ pub fn score_plot_ui(ui: &mut Ui, data: &ScoreData<'_>, target: Target) -> PlotR
 
 fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, target: Target) -> Plot<'a> {
     let x_axis = token_axis(theme, target);
-    Plot::new("score")
+    still_plot("score", theme)
         .show_axes([true, false])
         .show_grid([true, false])
         .custom_x_axes(vec![x_axis])
@@ -92,21 +92,11 @@ fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, target: Target) -> Plot<'a> {
                 })
                 .collect()
         })
-        .grid_spacing(8.0..=8.01)
-        .grid_color(theme.stroke_1)
-        .set_margin_fraction(Vec2::ZERO)
         .include_x(*full_range(data.n_axis).start())
         .include_x(*full_range(data.n_axis).end())
         .include_y(0.0)
         .include_y(data.lanes.len() as f64)
-        .show_background(false)
-        .show_x(false)
-        .show_y(false)
         .allow_zoom([true, false])
-        .allow_drag(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_axis_zoom_drag(false)
 }
 
 /// The full range of the axis, with a margin before the first token and after the last.

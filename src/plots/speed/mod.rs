@@ -9,8 +9,8 @@ use self::data::{LinePoint, N_WINDOW, Sharing};
 pub use self::data::{SpeedData, SpeedLine};
 use super::Target;
 use super::frame::{
-    TextRun, axis, axis_title, between, empty_ui, note_ui, paint_text_within, row_rect, title_ui,
-    token_axis,
+    TextRun, axis, axis_title, between, empty_ui, note_ui, paint_text_within, row_rect, still_plot,
+    title_ui, token_axis,
 };
 use super::line_style::{dash, paint_marker, paint_sample};
 use super::scale::{count, grouped, label_step, step_decimals};
@@ -70,7 +70,7 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, target: Target) -> Plot<'a> {
     let n_axis = data.n_axis as f64;
     let (mark_step, n_marks) = (data.mark_step, data.n_marks);
     let top = mark_step * f64::from(n_marks);
-    Plot::new("speed")
+    still_plot("speed", theme)
         .custom_x_axes(vec![x_axis])
         .custom_y_axes(vec![y_axis])
         .x_grid_spacer(move |input| {
@@ -79,21 +79,10 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, target: Target) -> Plot<'a> {
         })
         .y_grid_spacer(move |_| marks(mark_step, top))
         .show_grid([false, true])
-        .grid_spacing(8.0..=8.01)
-        .grid_color(theme.stroke_1)
-        .set_margin_fraction(Vec2::ZERO)
         .include_x(0.0)
         .include_x(n_axis)
         .include_y(0.0)
         .include_y(top)
-        .show_background(false)
-        .show_x(false)
-        .show_y(false)
-        .allow_zoom(false)
-        .allow_drag(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_axis_zoom_drag(false)
 }
 
 /// Paints a mark at the end of each text; those of a band that end together side by side.
