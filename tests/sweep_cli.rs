@@ -209,7 +209,7 @@ fn a_list_of_prompts_gives_one_row_per_text() {
         (&"B".into(), &5.into())
     );
 
-    // Each is what a run of its own writes.
+    // Each equals what a separate run writes.
     let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
     let alone = ["generate", "--prompt", "The wolf", "--json", "-"];
     let output = command.args(alone).args(panes).output().unwrap();

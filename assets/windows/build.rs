@@ -1,4 +1,4 @@
-//! Gives the Windows programs their icon, version and manifest. Does nothing on other systems.
+//! Embeds the icon, version and manifest in the Windows programs. Does nothing on other systems.
 
 fn main() {
     #[cfg(windows)]

@@ -12,7 +12,7 @@ PrivilegesRequiredOverridesAllowed=dialog
 ArchitecturesAllowed=x64compatible
 ArchitecturesInstallIn64BitMode=x64compatible
 ChangesAssociations=yes
-LicenseFile=..\licences\MIT.txt
+LicenseFile=..\licenses\MIT.txt
 SetupIconFile=quartet.ico
 UninstallDisplayIcon={app}\quartet-window.exe
 OutputDir=..\..\target\packages
@@ -24,7 +24,7 @@ SolidCompression=yes
 ; The window, which opens no console, and the command line.
 Source: "..\..\target\release-lto\quartet-window.exe"; DestDir: "{app}"
 Source: "..\..\target\release-lto\quartet.exe"; DestDir: "{app}"
-Source: "..\..\target\system-files\licences.txt"; DestDir: "{app}"
+Source: "..\..\target\system-files\licenses.txt"; DestDir: "{app}"
 Source: "..\model\README.md"; DestDir: "{app}"; DestName: "model-card.md"
 
 [Icons]

@@ -1,5 +1,5 @@
 //! `quartet system-files`: the files that a package installs beside the program, made from the
-//! command line's own definition, from the icon and from the list of licences.
+//! command line's own definition, from the icon and from the list of licenses.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory as _, ValueEnum as _};
 use clap_complete::Shell;
 
 use super::failure::Failure;
-use crate::ui::{app_icon, third_party_licences};
+use crate::ui::{app_icon, third_party_licenses};
 
 /// The arguments of `quartet system-files`.
 #[derive(Debug, Args)]
@@ -24,15 +24,15 @@ const ICON_SIZES: [u32; 8] = [16, 24, 32, 48, 64, 128, 256, 512];
 /// The PNG icons that a Windows icon contains, in pixels.
 const ICO_SIZES: [u32; 6] = [16, 24, 32, 48, 64, 256];
 
-/// Writes man pages to `man1`, completions to `completions`, icons to `icons`, and the licences.
+/// Writes man pages to `man1`, completions to `completions`, icons to `icons`, and the licenses.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let folder = &arguments.folder;
     man_pages(&subfolder(folder, "man1")?)?;
     completions(&subfolder(folder, "completions")?)?;
     icons(&subfolder(folder, "icons")?)?;
     write(
-        &folder.join("licences.txt"),
-        third_party_licences().as_bytes(),
+        &folder.join("licenses.txt"),
+        third_party_licenses().as_bytes(),
     )
 }
 
@@ -131,8 +131,8 @@ mod tests {
             );
         }
         assert_eq!(names("icons").len(), ICON_SIZES.len() + 2);
-        let licences = std::fs::read_to_string(arguments.folder.join("licences.txt")).unwrap();
-        assert!(licences.contains("egui"));
+        let licenses = std::fs::read_to_string(arguments.folder.join("licenses.txt")).unwrap();
+        assert!(licenses.contains("egui"));
     }
 
     #[test]

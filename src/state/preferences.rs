@@ -48,13 +48,13 @@ pub enum HelpTab {
     Privacy,
     /// What does not work yet.
     Limits,
-    /// The licences of the code, the fonts, the model and the crates.
-    Licences,
+    /// The licenses of the code, the fonts, the model and the crates.
+    Licenses,
 }
 
 impl HelpTab {
     /// All tabs, from left to right.
-    pub const ALL: [Self; 4] = [Self::Keys, Self::Privacy, Self::Limits, Self::Licences];
+    pub const ALL: [Self; 4] = [Self::Keys, Self::Privacy, Self::Limits, Self::Licenses];
 
     /// Returns the label of the tab.
     pub const fn name(self) -> &'static str {
@@ -62,7 +62,7 @@ impl HelpTab {
             Self::Keys => "Keys",
             Self::Privacy => "Privacy and files",
             Self::Limits => "Known limits",
-            Self::Licences => "Licences",
+            Self::Licenses => "Licenses",
         }
     }
 }

@@ -62,5 +62,5 @@ mod window;
 mod xray;
 
 pub use compare::gap_data;
-pub use help::third_party_licences;
+pub use help::third_party_licenses;
 pub use window::WindowUi;

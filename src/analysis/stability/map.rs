@@ -122,7 +122,7 @@ impl StabilityMap {
     }
 }
 
-/// Returns the place of the value that is nearest to that of a chain.
+/// Returns the index of the value nearest to the chain's own.
 fn nearest(axis: &Axis, chain: &ChainConfig) -> Option<usize> {
     let own = axis.parameter.get(chain)?;
     let distances = axis.values().iter().map(|value| (value - own).abs());

@@ -52,7 +52,7 @@ impl SweepSetup {
         self.rows.values().len() * self.n_columns()
     }
 
-    /// Returns the varied values of a cell: that of its row, then that of its column.
+    /// Returns the varied values of a cell: its row's, then its column's.
     pub fn values_of(&self, cell: usize) -> Vec<(&Axis, f64)> {
         let n_columns = self.n_columns();
         let row = (Some(&self.rows), cell / n_columns);

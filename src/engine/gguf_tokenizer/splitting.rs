@@ -66,7 +66,7 @@ impl Splitting {
 /// which was until April 2024.
 pub(super) fn usual_name(architecture: &str, n_tokens: usize) -> &'static str {
     match (architecture, n_tokens) {
-        // Families that were converted as Llama are told apart by the size of the vocabulary.
+        // Other families were converted as Llama too; the vocabulary size tells them apart.
         ("llama", 128_000..129_000) => "llama-bpe",
         ("llama", 102_400) => "deepseek-llm",
         ("llama", 32_000..33_000) => "deepseek-coder",

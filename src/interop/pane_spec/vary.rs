@@ -60,7 +60,7 @@ fn wrong(word: &Word, error: &AxisError) -> PaneSpecError {
     word.wrong(error.to_string())
 }
 
-/// Returns the number that is meant: the second of a stage has a name of its own.
+/// Returns the number to vary: the first of its stage, unless the words name another.
 fn parameter(owner: Head, words: &mut Words) -> Result<Parameter, PaneSpecError> {
     let keys: Vec<&str> = match owner {
         Head::Filter(spec) => spec.params.iter().map(|param| param.key).collect(),

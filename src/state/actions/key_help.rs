@@ -1,5 +1,5 @@
 //! The table of keys in the help and in the README, made from the actions and from the few keys
-//! that work only where they are described.
+//! that only one place uses.
 
 use super::{Action, Shortcut};
 use crate::state::{DockTab, HelpTab, Page, SettingsTab};

@@ -43,7 +43,7 @@ pub struct SweepForm {
     pub columns: Option<AxisForm>,
     /// The pane that has the other settings, or `None` for the last one.
     pub base: Option<PaneId>,
-    /// Whether the prompts are typed here instead of being that of the window.
+    /// Whether to use the prompts typed here instead of the window's prompt.
     pub own_prompts: bool,
     /// One per line.
     pub prompts: String,

@@ -73,7 +73,7 @@ impl StabilityRun {
         })
     }
 
-    /// Returns the cell that is read out: the selected one, or that of the text.
+    /// Returns the cell to describe: the selected one, or else the text's own.
     pub fn shown_cell(&self) -> usize {
         self.selected.or_else(|| self.map.own_cell()).unwrap_or(0)
     }
@@ -211,9 +211,9 @@ impl StabilityRun {
 }
 
 impl AppState {
-    /// Returns the pane whose text the stability map is of: that of the pinned token, or else the
-    /// last with a text. A greedy text is the last choice, because no temperature changes it.
-    /// Returns why there is none.
+    /// Returns the pane whose text the stability map shows: the one with the pinned token, or else
+    /// the last one with a text. A greedy text is the last choice, because no temperature changes
+    /// it. If there is no such pane, returns why.
     pub fn stability_source(&self) -> Result<(&Pane, &Generation), &'static str> {
         let pinned = self.pin.and_then(|pin| self.pane(pin.pane));
         let with_text = |pane: &&Pane| {

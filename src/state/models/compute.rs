@@ -196,7 +196,7 @@ impl AppState {
     }
 }
 
-/// Returns the number formats of a recorded run, or the defaults where they are unknown.
+/// Returns the number formats of a recorded run, with the defaults for those it does not state.
 pub fn recorded_formats(model: &ModelInfo) -> ComputeChoice {
     let recorded = &model.provenance;
     let mut caches = CacheType::ALL.into_iter();

@@ -1,10 +1,10 @@
-//! The help: keys, what leaves the computer, where files are kept, known limits and licences.
+//! The help: keys, what leaves the computer, where files are kept, known limits and licenses.
 
-mod licences;
+mod licenses;
 
 use egui::{Align, Label, Layout, Ui, vec2};
 
-use self::licences::LicencesUi;
+use self::licenses::LicensesUi;
 use super::keys::is_mac;
 use super::settings_dialog::folders_ui;
 use super::tabbed_dialog::TabbedDialog;
@@ -12,14 +12,14 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::state::{AppState, Command, HelpTab, capitalize, key_help};
 
-pub use licences::third_party_licences;
+pub use licenses::third_party_licenses;
 
 const SIZE: egui::Vec2 = vec2(760.0, 540.0);
 
 /// The help's state between frames.
 #[derive(Debug, Default)]
 pub(super) struct HelpUi {
-    licences: LicencesUi,
+    licenses: LicensesUi,
 }
 
 impl HelpUi {
@@ -36,13 +36,13 @@ impl HelpUi {
                 .iter()
                 .position(|tab| *tab == open)
                 .unwrap_or_default(),
-            scrolls: open != HelpTab::Licences,
+            scrolls: open != HelpTab::Licenses,
         };
         let response = dialog.show(ui, |ui| match open {
             HelpTab::Keys => keys_ui(ui),
             HelpTab::Privacy => privacy_ui(ui, state, commands),
             HelpTab::Limits => limits_ui(ui),
-            HelpTab::Licences => self.licences.ui(ui),
+            HelpTab::Licenses => self.licenses.ui(ui),
         });
         state.help_tab = HelpTab::ALL.get(response.selected).copied();
         if response.closed {
@@ -177,9 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn the_licence_of_a_crate_can_be_found() {
-        let mut window = help(HelpTab::Licences);
-        window.get_by_label("Find a crate or a licence").focus();
+    fn the_license_of_a_crate_can_be_found() {
+        let mut window = help(HelpTab::Licenses);
+        window.get_by_label("Find a crate or a license").focus();
         window.run_steps(2);
         window.event(egui::Event::Text("nucleo".to_owned()));
         window.run_steps(3);

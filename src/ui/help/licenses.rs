@@ -1,4 +1,4 @@
-//! The licences of the code, the fonts, the model and the crates.
+//! The licenses of the code, the fonts, the model and the crates.
 
 use std::io::Read as _;
 
@@ -8,16 +8,16 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{field_frame, hint_ui};
 
-/// The licences of all crates, compressed; `.ci/licences` writes it.
-const THIRD_PARTY: &[u8] = include_bytes!("../../../assets/licences/third-party.txt.gz");
+/// The licenses of all crates, compressed; `.ci/licenses` writes it.
+const THIRD_PARTY: &[u8] = include_bytes!("../../../assets/licenses/third-party.txt.gz");
 
-/// The licences of what this repository contains, before those of the crates.
+/// The licenses of what this repository contains, before those of the crates.
 const OWN: [(&str, &str); 4] = [
     (
         "Quartet is licensed under MIT or Apache-2.0, at your option.",
-        include_str!("../../../assets/licences/MIT.txt"),
+        include_str!("../../../assets/licenses/MIT.txt"),
     ),
-    ("", include_str!("../../../assets/licences/Apache-2.0.txt")),
+    ("", include_str!("../../../assets/licenses/Apache-2.0.txt")),
     (
         "The typefaces Inter, JetBrains Mono, Literata and Noto Emoji are licensed under the SIL Open \
          Font License 1.1.",
@@ -25,16 +25,16 @@ const OWN: [(&str, &str); 4] = [
     ),
     (
         "The built-in model was trained by the Quartet project on texts in the public domain and on \
-         its own synthetic stories; its licence is that of Quartet.",
+         its own synthetic stories, and has the same license as Quartet.",
         "",
     ),
 ];
 
-/// Returns the licences of everything that the program contains, as plain text.
-pub fn third_party_licences() -> String {
+/// Returns the licenses of everything that the program contains, as plain text.
+pub fn third_party_licenses() -> String {
     let mut text = String::new();
-    for (words, licence) in OWN {
-        for part in [words, licence] {
+    for (words, license) in OWN {
+        for part in [words, license] {
             if !part.is_empty() {
                 text.push_str(part.trim_end());
                 text.push_str("\n\n");
@@ -51,22 +51,22 @@ pub fn third_party_licences() -> String {
     text
 }
 
-/// The list of licences, unpacked when it is first shown.
+/// The list of licenses, unpacked when it is first shown.
 #[derive(Debug, Default)]
-pub(super) struct LicencesUi {
+pub(super) struct LicensesUi {
     lines: Vec<String>,
     /// The words to find.
     query: String,
 }
 
-impl LicencesUi {
+impl LicensesUi {
     /// Draws a field for a word, and below it the lines that contain it, or all lines.
     pub(super) fn ui(&mut self, ui: &mut Ui) {
         if self.lines.is_empty() {
-            self.lines = third_party_licences().lines().map(str::to_owned).collect();
+            self.lines = third_party_licenses().lines().map(str::to_owned).collect();
         }
         ui.add_space(10.0);
-        let name = "Find a crate or a licence";
+        let name = "Find a crate or a license";
         let edit = TextEdit::singleline(&mut self.query)
             .hint_text(name)
             .frame(field_frame(ui))
@@ -98,7 +98,7 @@ impl LicencesUi {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::third_party_licences;
+    use super::third_party_licenses;
 
     const LOCK: &str = include_str!("../../../Cargo.lock");
 
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_list_has_exactly_the_crates_of_the_lock_file() {
-        let text = third_party_licences();
+        let text = third_party_licenses();
         let listed: BTreeSet<String> = text
             .lines()
             .skip_while(|line| *line != "Crates")
@@ -135,13 +135,13 @@ mod tests {
         let gone: Vec<_> = listed.difference(&locked).collect();
         assert!(
             missing.is_empty() && gone.is_empty(),
-            "run `.ci/licences`: {missing:?} are missing, {gone:?} are gone"
+            "run `.ci/licenses`: {missing:?} are missing, {gone:?} are gone"
         );
     }
 
     #[test]
-    fn the_list_contains_the_texts_of_the_licences() {
-        let text = third_party_licences();
+    fn the_list_contains_the_texts_of_the_licenses() {
+        let text = third_party_licenses();
         for words in [
             "Permission is hereby granted, free of charge",
             "Apache License",
