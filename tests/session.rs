@@ -448,7 +448,11 @@ fn a_pane_can_be_stopped_in_any_phase() {
     session.advance(&mut Vec::new());
     assert_eq!(session.ids(), [0, 1, 2].map(GenerationId));
     for (id, was_there) in [(2, true), (2, false), (0, true), (1, true), (99, false)] {
-        assert_eq!(session.stop(GenerationId(id)), was_there, "{id}");
+        assert_eq!(
+            session.stop(GenerationId(id), &mut Vec::new()),
+            was_there,
+            "{id}"
+        );
     }
     assert!(!session.is_busy());
 
@@ -460,7 +464,7 @@ fn a_pane_can_be_stopped_in_any_phase() {
     );
     request(&mut session, "Once", &[(3, greedy())]);
     session.advance(&mut Vec::new());
-    assert!(session.stop(GenerationId(3)));
+    assert!(session.stop(GenerationId(3), &mut Vec::new()));
     assert!(!session.is_busy());
     assert_eq!(n_open.load(Ordering::Relaxed), 1);
 }
@@ -559,8 +563,11 @@ fn a_text_is_scored_between_the_steps_of_other_panes_and_can_be_stopped() {
     let n_steps = |progress: &[Progress], id| steps_of(progress, id).len();
     assert!(n_steps(&progress, 2) > 0 && n_steps(&progress, 0) > 0);
     assert_eq!(n_steps(&progress, 0), n_steps(&progress, 1));
-    assert!(session.stop(GenerationId(0)) && session.stop(GenerationId(1)));
-    assert!(!session.stop(GenerationId(0)));
+    assert!(
+        session.stop(GenerationId(0), &mut Vec::new())
+            && session.stop(GenerationId(1), &mut Vec::new())
+    );
+    assert!(!session.stop(GenerationId(0), &mut Vec::new()));
     assert_eq!(session.ids(), [GenerationId(2)]);
     while session.is_busy() {
         session.advance(&mut progress);

@@ -52,6 +52,10 @@ impl WhatIfReader {
     /// Recomputes the outcome of a step that was already read.
     pub fn outcome(&self, index: usize, step: &Step) -> Option<WhatIf> {
         let (history, coins) = self.before(index)?;
+        if self.chain.selector.beam_search().is_some() || step.trace.draw.is_by_beams() {
+            // A beam search depends on texts that are not this one.
+            return None;
+        }
         if step.trace.draw.picked != Picked::ByChain {
             // The user's choice and a given text stay, whatever the settings.
             return Some(WhatIf::Exact(step.token));

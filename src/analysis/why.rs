@@ -143,6 +143,13 @@ fn draw_words(selector: Selector, step: &Step) -> String {
             "The text was given; these settings could not have written this token.".to_owned()
         };
     }
+    if draw.is_by_beams() {
+        return format!(
+            "No coin: the stages left it {}, and its text has the best score of those that beam search \
+             compared.",
+            percent(draw.prob)
+        );
+    }
     match (selector, draw.coin) {
         (Selector::Greedy, _) | (_, None) if draw.n_kept == 1 => {
             "No coin: the most likely token left is always taken.".to_owned()

@@ -122,6 +122,7 @@ fn generation(engine: &Engine, prompt: &PromptText, pane: &Pane) -> Generation {
         steps: Steps::default(),
         finish: None,
         lineage: Lineage::default(),
+        beams: Arc::default(),
     }
 }
 

@@ -77,6 +77,7 @@ pub(super) fn run_panes(
         steps: Steps::default(),
         finish: None,
         lineage: Lineage::default(),
+        beams: Arc::default(),
     });
     let generations = generations.collect();
     Ok(engine.run(vec![request], generations, console))
@@ -261,6 +262,11 @@ impl Record {
                     texts.stepped(pane);
                 }
                 progress.update(|| self.progress_line());
+            }
+            Event::Progress(worker::Progress::Compared { id, pass }) => {
+                if let Some(pane) = self.pane(id) {
+                    pane.note_beams(pass);
+                }
             }
             Event::Progress(worker::Progress::Finished { id, reason }) => {
                 if let Some(pane) = self.pane(id) {

@@ -179,6 +179,7 @@ fn replayed(mut engine: Engine, then: &[Generation], console: &mut Console) -> V
         vocabulary: engine.vocabulary.clone(),
         steps: Steps::default(),
         finish: None,
+        beams: std::sync::Arc::default(),
         ..text.clone()
     });
     let now = now.collect();

@@ -6,8 +6,8 @@ use super::evidence::{
     N_RECORDED, evidence_of, probs_of, ranked, ranked_head, raw_rank, run_stage, taken_draw,
 };
 use super::{
-    Candidates, ChainConfig, Coins, DecodingError, Filter, History, RankedCandidate, SelectorState,
-    StageContext, TokenId, Trace,
+    Candidates, ChainConfig, Coins, DecodingError, Filter, History, RankedCandidate, Selector,
+    SelectorState, StageContext, TokenId, Trace,
 };
 
 /// A chain at work on one sequence.
@@ -42,6 +42,8 @@ pub enum Taken {
     ByHand(TokenId),
     /// It is the next token of a given text, which is only scored.
     Given(TokenId),
+    /// A beam search took it, because its text has one of the highest totals.
+    ByBeams(TokenId),
 }
 
 /// A sampled token and its evidence.
@@ -77,6 +79,11 @@ impl SamplerChain {
     /// Moves on to where a text has already begun. `state` is the one recorded at its last step.
     pub const fn restore(&mut self, state: SelectorState) {
         self.state = state;
+    }
+
+    /// Returns what picks the tokens.
+    pub const fn selector(&self) -> Selector {
+        self.config.selector
     }
 
     /// Returns what the selector has learned so far.
@@ -190,6 +197,18 @@ impl SamplerChain {
         coins: Coins,
     ) -> Result<Vec<RankedCandidate>, DecodingError> {
         Ok(ranked(self.filtered(logits, history, coins)?))
+    }
+
+    /// Returns the `n` most likely candidates after the filters, the most likely first.
+    pub fn most_likely(
+        &self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+        n: usize,
+    ) -> Result<Vec<RankedCandidate>, DecodingError> {
+        let mut candidates = self.filtered(logits, history, coins)?;
+        Ok(ranked_head(&mut candidates, n))
     }
 
     /// Returns the distribution that the selector picks from at the beginning of a text, the most

@@ -89,6 +89,7 @@ impl std::fmt::Display for ChainConfig {
             (Selector::Greedy, _) => parts.push("top token".to_owned()),
             (Selector::Multinomial, true) => parts.push("T 1".to_owned()),
             (Selector::Multinomial, false) => {}
+            (Selector::BeamSearch(search), _) => parts.push(format!("{} beams", search.width)),
             (selector, _) => parts.push(selector.to_string()),
         }
         f.write_str(&parts.join(" › "))

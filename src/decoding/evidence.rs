@@ -16,6 +16,7 @@ pub(super) fn taken_draw(taken: Taken, draw: Draw, candidates: &mut Candidates) 
     let (token, picked) = match taken {
         Taken::ByHand(token) => (token, Picked::ByHand),
         Taken::Given(token) => (token, Picked::Given),
+        Taken::ByBeams(token) => (token, Picked::ByBeams),
     };
     let softmax = candidates.softmax();
     let logit = candidates.logit(token);

@@ -156,6 +156,9 @@ pub enum Picked {
     ByHand,
     /// Nobody: the text was given, and this token was only scored. `prob` is 0 if the chain cut it.
     Given,
+    /// A beam search: the text with this token has one of the highest totals. `prob` is the
+    /// probability that the stages left it.
+    ByBeams,
 }
 
 impl Draw {
@@ -167,6 +170,11 @@ impl Draw {
     /// Whether the token belongs to a text that was scored.
     pub fn is_given(&self) -> bool {
         self.picked == Picked::Given
+    }
+
+    /// Whether a beam search took the token.
+    pub fn is_by_beams(&self) -> bool {
+        self.picked == Picked::ByBeams
     }
 
     /// Whether the chain could have picked the token.

@@ -1,86 +1,81 @@
-//! The slots that are decoding: one batched forward pass per step for all of them.
+//! The writers that are decoding: one batched forward pass per step for all of them.
 
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::prefix_cache::{CachedPrefix, PrefixCache, PrefixKind};
-use super::slot::{ForwardPass, ModelContext, Slot};
-use super::{LoadedModel, Logits, Progress, Row, SequenceId};
+use super::prefix_cache::PrefixCache;
+use super::slot::{ForwardPass, ModelContext};
+use super::writer::Writer;
+use super::{LoadedModel, Logits, Progress};
 use crate::generation::GenerationId;
 
 /// With fewer logits than this, waking other threads costs more than it saves.
 const N_MIN_PARALLEL_LOGITS: usize = 1 << 16;
 
-/// The slots that are decoding together.
-#[derive(Debug)]
+/// The writers that are decoding together. Their prompts have been prefilled, and they have their
+/// own sequences in the KV cache.
 pub(super) struct Batch {
-    /// In the order in which they joined, which is the order of the rows of a pass.
-    slots: Vec<ActiveSlot>,
+    /// In the order in which they joined, which is the order of their rows in a pass.
+    writers: Vec<Box<dyn Writer>>,
     /// Seconds spent so far on preparing the next forward pass. Counted as part of that pass.
     ready_secs: f64,
-}
-
-/// A slot whose prompt has been prefilled, with its own sequence in the KV cache.
-///
-/// The sequence holds all tokens of the slot except the last.
-#[derive(Debug)]
-struct ActiveSlot {
-    slot: Slot,
-    sequence: SequenceId,
 }
 
 impl Batch {
     pub(super) const fn new() -> Self {
         Self {
-            slots: Vec::new(),
+            writers: Vec::new(),
             ready_secs: 0.0,
         }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.writers.is_empty()
     }
 
-    /// Adds a slot, which decodes from the next step on. The sequence must hold all of its tokens
-    /// except the last, and goes to the prefix cache when the slot finishes or leaves.
-    pub(super) fn join(&mut self, slot: Slot, sequence: SequenceId) {
-        if self.slots.is_empty() {
-            // The time was spent for slots that have left since.
+    /// Adds a writer, which decodes from the next step on. Its sequences go to the prefix cache
+    /// when it finishes or leaves.
+    pub(super) fn join(&mut self, writer: Box<dyn Writer>) {
+        if self.writers.is_empty() {
+            // The time was spent for writers that have left since.
             self.ready_secs = 0.0;
         }
-        self.slots.push(ActiveSlot { slot, sequence });
+        self.writers.push(writer);
     }
 
-    /// Removes a slot and keeps its sequence for reuse. Returns whether it was present.
+    /// Removes a writer, which reports what is complete and keeps what can be reused. Returns
+    /// whether it was present.
     pub(super) fn leave(
         &mut self,
         id: GenerationId,
         model: &mut LoadedModel,
         cache: &mut PrefixCache,
+        progress: &mut Vec<Progress>,
     ) -> bool {
-        let is_it = |active: &ActiveSlot| active.slot.id() == id;
-        let index = self.slots.iter().position(is_it);
+        let index = self.writers.iter().position(|writer| writer.id() == id);
         if let Some(index) = index {
-            self.slots.remove(index).retire(model, cache);
+            let mut writer = self.writers.remove(index);
+            writer.interrupt(progress);
+            writer.retire(model, cache);
         }
         index.is_some()
     }
 
     /// Leaves a pause out of the times of the steps.
     pub(super) fn exclude(&mut self, pause: Duration) {
-        for active in &mut self.slots {
-            active.slot.exclude(pause);
+        for writer in &mut self.writers {
+            writer.exclude(pause);
         }
     }
 
-    /// The ids of the slots, in the order in which they joined.
+    /// The ids of the writers, in the order in which they joined.
     pub(super) fn ids(&self) -> impl Iterator<Item = GenerationId> {
-        self.slots.iter().map(|active| active.slot.id())
+        self.writers.iter().map(|writer| writer.id())
     }
 
-    /// Runs one batched decode step: feeds each sequence's last token to the model and samples the
-    /// next. Finished slots leave the batch.
+    /// Runs one batched decode step: feeds the last token of each sequence to the model and lets
+    /// the writers choose the next. Those that have finished leave the batch.
     ///
     /// If the model must first recompute part of its cache, the call does one chunk of that work
     /// instead.
@@ -90,7 +85,12 @@ impl Batch {
         cache: &mut PrefixCache,
         progress: &mut Vec<Progress>,
     ) {
-        let rows: Vec<Row> = self.slots.iter().filter_map(ActiveSlot::row).collect();
+        let (mut rows, mut n_rows) = (Vec::new(), Vec::new());
+        for writer in &self.writers {
+            let n_before = rows.len();
+            writer.push_rows(&mut rows);
+            n_rows.push(rows.len() - n_before);
+        }
         let started_at = Instant::now();
         let ready = model.lm.get_ready(&rows);
         if let Ok(false) = ready {
@@ -106,13 +106,17 @@ impl Batch {
             secs: ready_secs + started_at.elapsed().as_secs_f64(),
             n_batch: rows.len(),
         };
-        let slots = std::mem::take(&mut self.slots);
-        for sampled in sample_all(slots, &logits, pass, ModelContext::of(model)) {
-            progress.extend(sampled.progress);
-            if sampled.continues {
-                self.slots.push(sampled.active);
-            } else {
-                sampled.active.retire(model, cache);
+        let writers = std::mem::take(&mut self.writers);
+        for chosen in choose_all(writers, &n_rows, &logits, pass, ModelContext::of(model)) {
+            let mut writer = chosen.writer;
+            progress.extend(chosen.progress);
+            let settled = chosen.continues.then(|| writer.settle(&mut *model.lm));
+            if let Some(Err(error)) = &settled {
+                progress.push(Progress::failed(writer.id(), &error.to_string()));
+            }
+            match settled {
+                Some(Ok(())) => self.writers.push(writer),
+                _ => writer.retire(model, cache),
             }
         }
     }
@@ -124,64 +128,46 @@ impl Batch {
         cache: &mut PrefixCache,
         progress: &mut Vec<Progress>,
     ) {
-        for active in self.slots.drain(..) {
-            progress.push(Progress::failed(active.slot.id(), error));
-            active.retire(model, cache);
+        for writer in self.writers.drain(..) {
+            progress.push(Progress::failed(writer.id(), error));
+            writer.retire(model, cache);
         }
     }
 }
 
-/// A slot after it has sampled a token.
-struct SampledSlot {
-    active: ActiveSlot,
+/// A writer after it has chosen.
+struct Chosen {
+    writer: Box<dyn Writer>,
     continues: bool,
     progress: Vec<Progress>,
 }
 
-/// Samples the next token of every slot, in parallel if the vocabulary is large enough to pay off.
-fn sample_all(
-    slots: Vec<ActiveSlot>,
+/// Lets every writer choose by its rows, in parallel if there are enough logits to pay off.
+fn choose_all(
+    writers: Vec<Box<dyn Writer>>,
+    n_rows: &[usize],
     logits: &Logits,
     pass: ForwardPass,
     model: ModelContext<'_>,
-) -> Vec<SampledSlot> {
-    let advance = |(index, mut active): (usize, ActiveSlot)| {
-        let row = logits.row(index).unwrap_or_default();
+) -> Vec<Chosen> {
+    let mut rows = (0..).map(|index| logits.row(index).unwrap_or_default());
+    let with_rows = writers.into_iter().zip(n_rows).map(|(writer, n)| {
+        let rows: Vec<&[f32]> = rows.by_ref().take(*n).collect();
+        (writer, rows)
+    });
+    let with_rows: Vec<_> = with_rows.collect();
+    let choose = |(mut writer, rows): (Box<dyn Writer>, Vec<&[f32]>)| {
         let mut progress = Vec::new();
-        let continues = active.slot.advance(row, pass, model, &mut progress);
-        SampledSlot {
-            active,
+        let continues = writer.choose(&rows, pass, model, &mut progress);
+        Chosen {
+            writer,
             continues,
             progress,
         }
     };
-    if slots.len() * model.vocabulary.n_tokens() < N_MIN_PARALLEL_LOGITS {
-        slots.into_iter().enumerate().map(advance).collect()
+    if pass.n_batch * model.vocabulary.n_tokens() < N_MIN_PARALLEL_LOGITS {
+        with_rows.into_iter().map(choose).collect()
     } else {
-        slots.into_par_iter().enumerate().map(advance).collect()
-    }
-}
-
-impl ActiveSlot {
-    /// Keeps the sequence for reuse.
-    fn retire(self, model: &mut LoadedModel, cache: &mut PrefixCache) {
-        let n_read = model.lm.n_read(self.sequence);
-        let mut tokens = self.slot.into_tokens();
-        tokens.truncate(n_read);
-        let text = CachedPrefix {
-            sequence: self.sequence,
-            tokens,
-            kind: PrefixKind::Text,
-        };
-        cache.keep(text, &mut *model.lm);
-    }
-
-    /// The last token of the slot, to be read by the next forward pass.
-    fn row(&self) -> Option<Row> {
-        self.slot.last_token().map(|token| Row {
-            sequence: self.sequence,
-            token,
-            logits_wanted: true,
-        })
+        with_rows.into_par_iter().map(choose).collect()
     }
 }

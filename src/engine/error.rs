@@ -26,6 +26,10 @@ pub enum EngineError {
     #[error("the text has {n_tokens} tokens; the model reads at most {n_max}")]
     TextTooLong { n_tokens: usize, n_max: usize },
 
+    /// Futures or a sweep were requested for settings that compare texts instead of sampling them.
+    #[error("beam search writes a single text; choose another way to draw for this")]
+    OneTextOnly,
+
     /// A sequence would outgrow the context.
     #[error("the context of {n_max} tokens is full")]
     ContextFull { n_max: usize },

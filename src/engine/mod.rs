@@ -4,6 +4,7 @@
 //! Its threads only compute: this module knows neither the worker's messages nor the window.
 
 mod batch;
+mod beam_writer;
 mod blueprint;
 mod candle_models;
 mod caught_panic;
@@ -37,6 +38,7 @@ mod tokenizer;
 mod tokenizer_check;
 mod tokenizer_config;
 mod weights;
+mod writer;
 
 pub use causal_lm::{CausalLm, ForwardTimes, Logits, Row, SequenceId};
 pub use chat_template::{

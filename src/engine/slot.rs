@@ -5,12 +5,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::prefix_cache::{CachedPrefix, PrefixCache, PrefixKind};
 use super::stop::StopMatcher;
-use super::{EngineError, LoadedModel, Progress};
-use crate::decoding::{Coins, History, SamplerChain, Taken, TokenId};
+use super::writer::Writer;
+use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
+use crate::decoding::{
+    Coins, DecodingError, History, RankedCandidate, SamplerChain, Selector, Taken, TokenId,
+};
 use crate::generation::{
-    Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PieceKind, Step,
-    StepTime, Vocabulary,
+    Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, Piece,
+    PieceKind, Step, StepTime, Vocabulary,
 };
 
 /// The forward pass that produced a row of logits.
@@ -59,6 +63,8 @@ pub(super) struct Slot {
     /// After how many more tokens the generation pauses. `None` for no pause.
     n_until_pause: Option<usize>,
     clock: Clock,
+    /// Holds all tokens except the last, once the prompt was prefilled.
+    sequence: Option<SequenceId>,
 }
 
 /// Times the steps. For a new text it counts from the request; for a continued one it goes on from
@@ -97,6 +103,7 @@ impl Slot {
                 started_at: requested_at,
                 secs_before: 0.0,
             },
+            sequence: None,
         }
     }
 
@@ -123,46 +130,204 @@ impl Slot {
         self
     }
 
-    /// Restarts the clock of a continued text, so that neither the break nor reading the text again
-    /// counts towards its speed.
-    pub(super) fn start_clock(&mut self) {
+    /// What picks its tokens.
+    pub(super) const fn selector(&self) -> Selector {
+        self.chain.selector()
+    }
+
+    /// Lets it run to its end.
+    #[must_use]
+    pub(super) const fn without_pause(mut self) -> Self {
+        self.n_until_pause = None;
+        self
+    }
+
+    /// The last token, to be read by the next forward pass.
+    pub(super) fn row(&self, sequence: SequenceId) -> Option<Row> {
+        self.tokens.last().map(|token| Row {
+            sequence,
+            token: *token,
+            logits_wanted: true,
+        })
+    }
+
+    /// How many tokens may still be generated.
+    pub(super) fn n_left(&self, model: ModelContext<'_>) -> usize {
+        let n_left = self
+            .limits
+            .max_new_tokens
+            .saturating_sub(self.n_generated());
+        n_left.min((model.n_context + 1).saturating_sub(self.tokens.len()))
+    }
+
+    /// How many tokens end its text.
+    pub(super) const fn n_end_tokens(&self, model: ModelContext<'_>) -> usize {
+        match self.limits.end_of_text {
+            EndOfText::Stops => model.end_tokens.len(),
+            EndOfText::Ignored => 0,
+        }
+    }
+
+    /// The token that the user picked to come next.
+    pub(super) fn next_by_hand(&self) -> Option<TokenId> {
+        self.by_hand.front().copied()
+    }
+
+    /// Takes the token that the user picked to come next.
+    pub(super) fn take_by_hand(&mut self) -> Option<TokenId> {
+        self.by_hand.pop_front()
+    }
+
+    /// Returns the `n` most likely tokens after the stages, the most likely first.
+    pub(super) fn most_likely(
+        &self,
+        logits: &[f32],
+        n: usize,
+    ) -> Result<Vec<RankedCandidate>, EngineError> {
+        let history = History::new(&self.tokens, self.n_prompt);
+        let likely = self.chain.most_likely(logits, history, self.coins(), n);
+        likely.map_err(|source| self.failed(source))
+    }
+
+    fn n_generated(&self) -> usize {
+        self.tokens.len() - self.n_prompt
+    }
+
+    const fn coins(&self) -> Coins {
+        Coins {
+            seed: self.seed,
+            position: self.tokens.len() as u64,
+        }
+    }
+
+    fn failed(&self, source: DecodingError) -> EngineError {
+        let position = self.n_generated() + 1;
+        EngineError::SamplingFailed { position, source }
+    }
+
+    /// Appends a token, which is sampled unless one is given.
+    pub(super) fn take(
+        &mut self,
+        taken: Option<Taken>,
+        logits: &[f32],
+        pass: ForwardPass,
+        model: ModelContext<'_>,
+    ) -> Result<Step, EngineError> {
+        let history = History::new(&self.tokens, self.n_prompt);
+        let coins = self.coins();
+        let sampled = match taken {
+            Some(taken) => self.chain.take(logits, history, coins, taken),
+            None => self.chain.sample(logits, history, coins),
+        };
+        let sampled = sampled.map_err(|source| self.failed(source))?;
+        self.tokens.push(sampled.token);
+        Ok(Step {
+            token: sampled.token,
+            piece: model.vocabulary.piece(sampled.token),
+            trace: Arc::new(sampled.trace),
+            time: StepTime {
+                at_secs: self.clock.secs(),
+                forward_secs: pass.secs,
+                n_batch: pass.n_batch,
+            },
+        })
+    }
+
+    /// Returns why the generation ends after this step, or `None` if it continues.
+    ///
+    /// End-of-text tokens and stop strings take precedence over the limits, so that a complete text
+    /// is not reported as cut off.
+    pub(super) fn finish_after(
+        &mut self,
+        step: &Step,
+        model: ModelContext<'_>,
+    ) -> Option<FinishReason> {
+        let is_end = model.end_tokens.contains(&step.token);
+        if self.limits.end_of_text == EndOfText::Stops && is_end {
+            return Some(FinishReason::EndOfText);
+        }
+        if let Some(stop) = completed(&mut self.stop_matcher, &step.piece) {
+            return Some(stop);
+        }
+        if self.n_left(model) == 0 {
+            return Some(self.limit_reached_after(0));
+        }
+        let n_left = self.n_until_pause.as_mut()?;
+        *n_left = n_left.saturating_sub(1);
+        (*n_left == 0).then_some(FinishReason::Paused)
+    }
+
+    /// Returns why the generation would end with this token, or `None` if it would continue.
+    pub(super) fn finish_with(
+        &self,
+        token: TokenId,
+        model: ModelContext<'_>,
+    ) -> Option<FinishReason> {
+        if self.limits.end_of_text == EndOfText::Stops && model.end_tokens.contains(&token) {
+            return Some(FinishReason::EndOfText);
+        }
+        let piece = model.vocabulary.piece(token);
+        let stop = completed(&mut self.stop_matcher.clone(), &piece);
+        stop.or_else(|| (self.n_left(model) <= 1).then(|| self.limit_reached_after(1)))
+    }
+
+    /// The limit that stops the text `n_more` tokens from here.
+    fn limit_reached_after(&self, n_more: usize) -> FinishReason {
+        if self.n_generated() + n_more >= self.limits.max_new_tokens {
+            FinishReason::MaxTokens
+        } else {
+            FinishReason::ContextFull
+        }
+    }
+}
+
+/// Appends a piece. Returns the end of the text if it completes a stop sequence.
+fn completed(matcher: &mut StopMatcher, piece: &Piece) -> Option<FinishReason> {
+    if piece.kind != PieceKind::Text {
+        return None;
+    }
+    let stop = matcher.push(&piece.bytes)?.to_owned();
+    Some(FinishReason::StopString { stop })
+}
+
+impl Writer for Slot {
+    fn id(&self) -> GenerationId {
+        self.id
+    }
+
+    fn tokens(&self) -> &[TokenId] {
+        &self.tokens
+    }
+
+    fn continues_text(&self) -> bool {
+        self.tokens.len() > self.n_prompt
+    }
+
+    fn start_clock(&mut self) {
         self.clock.started_at = Instant::now();
     }
 
-    /// Leaves a pause before the next step out of the times of the steps.
-    pub(super) fn exclude(&mut self, pause: Duration) {
+    fn exclude(&mut self, pause: Duration) {
         let started_at = &mut self.clock.started_at;
         *started_at = started_at.checked_add(pause).unwrap_or(*started_at);
     }
 
-    /// Whether it continues a text rather than the prompt alone.
-    pub(super) const fn continues_text(&self) -> bool {
-        self.tokens.len() > self.n_prompt
+    fn join(&mut self, sequence: SequenceId) {
+        self.sequence = Some(sequence);
     }
 
-    /// The prompt and the generated tokens.
-    pub(super) fn tokens(&self) -> &[TokenId] {
-        &self.tokens
+    fn fork_from(&mut self, prompt: SequenceId, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
+        self.sequence = Some(lm.fork(prompt)?);
+        Ok(())
     }
 
-    /// The prompt and the generated tokens, by value.
-    pub(super) fn into_tokens(self) -> Vec<TokenId> {
-        self.tokens
+    fn push_rows(&self, rows: &mut Vec<Row>) {
+        rows.extend(self.sequence.and_then(|sequence| self.row(sequence)));
     }
 
-    pub(super) const fn id(&self) -> GenerationId {
-        self.id
-    }
-
-    /// The token that the model has not read yet.
-    pub(super) fn last_token(&self) -> Option<TokenId> {
-        self.tokens.last().copied()
-    }
-
-    /// Samples a token and reports it. Returns whether the generation continues.
-    pub(super) fn advance(
+    fn choose(
         &mut self,
-        logits: &[f32],
+        logits: &[&[f32]],
         pass: ForwardPass,
         model: ModelContext<'_>,
         progress: &mut Vec<Progress>,
@@ -173,7 +338,9 @@ impl Slot {
             progress.push(Progress::Finished { id, reason });
             return false;
         }
-        let finish = match self.sample(logits, pass, model) {
+        let logits = logits.first().copied().unwrap_or_default();
+        let by_hand = self.by_hand.pop_front().map(Taken::ByHand);
+        let finish = match self.take(by_hand, logits, pass, model) {
             Ok(step) => {
                 let finish = self.finish_after(&step, model);
                 let step = Box::new(step);
@@ -193,67 +360,25 @@ impl Slot {
         }
     }
 
-    fn n_generated(&self) -> usize {
-        self.tokens.len() - self.n_prompt
+    fn settle(&mut self, _lm: &mut dyn CausalLm) -> Result<(), EngineError> {
+        Ok(())
     }
 
-    fn sample(
-        &mut self,
-        logits: &[f32],
-        pass: ForwardPass,
-        model: ModelContext<'_>,
-    ) -> Result<Step, EngineError> {
-        let history = History::new(&self.tokens, self.n_prompt);
-        let coins = Coins {
-            seed: self.seed,
-            position: self.tokens.len() as u64,
-        };
-        let position = self.n_generated() + 1;
-        let sampled = match self.by_hand.pop_front() {
-            Some(token) => {
-                let taken = Taken::ByHand(token);
-                self.chain.take(logits, history, coins, taken)
-            }
-            None => self.chain.sample(logits, history, coins),
-        };
-        let sampled = sampled.map_err(|source| EngineError::SamplingFailed { position, source })?;
-        self.tokens.push(sampled.token);
-        Ok(Step {
-            token: sampled.token,
-            piece: model.vocabulary.piece(sampled.token),
-            trace: Arc::new(sampled.trace),
-            time: StepTime {
-                at_secs: self.clock.secs(),
-                forward_secs: pass.secs,
-                n_batch: pass.n_batch,
-            },
-        })
-    }
+    fn interrupt(&mut self, _progress: &mut Vec<Progress>) {}
 
-    /// Returns why the generation ends after this step, or `None` if it continues.
-    ///
-    /// End-of-text tokens and stop strings take precedence over the limits, so that a complete text
-    /// is not reported as cut off.
-    fn finish_after(&mut self, step: &Step, model: ModelContext<'_>) -> Option<FinishReason> {
-        let is_end = model.end_tokens.contains(&step.token);
-        if self.limits.end_of_text == EndOfText::Stops && is_end {
-            return Some(FinishReason::EndOfText);
-        }
-        if step.piece.kind == PieceKind::Text
-            && let Some(stop) = self.stop_matcher.push(&step.piece.bytes)
-        {
-            return Some(FinishReason::StopString {
-                stop: stop.to_owned(),
-            });
-        }
-        if self.n_generated() >= self.limits.max_new_tokens {
-            return Some(FinishReason::MaxTokens);
-        }
-        if self.tokens.len() > model.n_context {
-            return Some(FinishReason::ContextFull);
-        }
-        let n_left = self.n_until_pause.as_mut()?;
-        *n_left = n_left.saturating_sub(1);
-        (*n_left == 0).then_some(FinishReason::Paused)
+    /// Keeps the sequence for reuse.
+    fn retire(self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache) {
+        let Some(sequence) = self.sequence else {
+            return;
+        };
+        let n_read = model.lm.n_read(sequence);
+        let mut tokens = self.tokens;
+        tokens.truncate(n_read);
+        let text = CachedPrefix {
+            sequence,
+            tokens,
+            kind: PrefixKind::Text,
+        };
+        cache.keep(text, &mut *model.lm);
     }
 }

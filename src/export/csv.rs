@@ -70,6 +70,7 @@ fn row(
         Picked::ByChain => "by_chain",
         Picked::ByHand => "by_hand",
         Picked::Given => "given",
+        Picked::ByBeams => "by_beams",
     };
     [
         run.to_string(),

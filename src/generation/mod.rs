@@ -3,6 +3,7 @@
 //! This module knows nothing about models, threads, files or windows; it depends only on
 //! `decoding`.
 
+mod beams;
 mod byte_size;
 mod config;
 mod continuation;
@@ -27,6 +28,7 @@ pub(crate) mod testing;
 mod token_search;
 mod vocabulary;
 
+pub use beams::{BeamNode, BeamPass, BeamPlace, Beams};
 pub use byte_size::ByteSize;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use continuation::Continuation;

@@ -54,7 +54,7 @@ impl From<ChainConfig> for PaneSettings {
 
 /// Returns whether anything in the chain is random.
 pub(crate) fn needs_seed(chain: &ChainConfig) -> bool {
-    chain.selector != Selector::Greedy || chain.active().any(Filter::is_random)
+    !chain.selector.is_deterministic() || chain.active().any(Filter::is_random)
 }
 
 /// Derives a pane's name from its chain: "Greedy", "Greedy by T 0", "Greedy with DRY",

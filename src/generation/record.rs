@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    ChatRecord, FinishReason, GenerationConfig, Lineage, ModelInfo, Piece, PieceKind, Steps,
-    Vocabulary,
+    BeamPass, Beams, ChatRecord, FinishReason, GenerationConfig, Lineage, ModelInfo, Piece,
+    PieceKind, Steps, Vocabulary,
 };
 use crate::decoding::{TokenId, Trace};
 
@@ -58,6 +58,8 @@ pub struct Generation {
     /// Why it ended, or `None` while it is running.
     pub finish: Option<FinishReason>,
     pub lineage: Lineage,
+    /// The beams that were compared, if a beam search wrote the text.
+    pub beams: Arc<Beams>,
 }
 
 impl Generation {
@@ -73,6 +75,16 @@ impl Generation {
     pub fn is_scored(&self) -> bool {
         let last = self.steps.last();
         last.is_some_and(|step| step.trace.draw.is_given())
+    }
+
+    /// Appends a pass of a beam search. The first one marks where the search begins.
+    pub fn note_beams(&mut self, pass: BeamPass) {
+        let n_before = self.steps.len();
+        let beams = Arc::make_mut(&mut self.beams);
+        if beams.passes.is_empty() {
+            beams.n_before = n_before;
+        }
+        beams.passes.push(pass);
     }
 
     /// Returns the generated text without special tokens; invalid UTF-8 becomes U+FFFD. If a stop

@@ -67,6 +67,7 @@ pub(crate) fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
         steps: steps.into(),
         finish: Some(finish),
         lineage: Lineage::default(),
+        beams: Arc::default(),
     }
 }
 

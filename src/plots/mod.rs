@@ -4,6 +4,7 @@
 //! Each plot is data computed by pure functions, and one function that draws it both on the screen
 //! and in a picture.
 
+mod beams;
 mod frame;
 mod gaps;
 mod line_style;
@@ -15,6 +16,7 @@ mod stability;
 mod sweep;
 mod trend;
 
+pub use beams::{BeamTree, beam_tree_ui};
 pub use frame::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};
 pub use gaps::{GapData, gap_plot_ui};
 pub use line_style::{dashed_line, paint_marker};

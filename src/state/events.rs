@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{AppState, Command, Effect, ModelStatus, Notice, Pane, PaneStatus, ReadyModel};
-use crate::generation::{FinishReason, Generation, Lineage, PromptRecord, Step, Steps};
+use crate::generation::{BeamPass, FinishReason, Generation, Lineage, PromptRecord, Step, Steps};
 use crate::state::panes::pane::PendingGeneration;
 use crate::worker::{Event, GenerationId, Progress};
 
@@ -69,6 +69,7 @@ impl AppState {
             } => self.on_prefill_progress(&ids, n_read, n_tokens),
             Progress::Started { ids, prompt } => self.on_started(&ids, &prompt),
             Progress::Stepped { id, step } => self.on_stepped(id, *step),
+            Progress::Compared { id, pass } => self.on_compared(id, pass),
             Progress::Finished { id, reason } => {
                 if let Some(pane) = self.running_pane(id) {
                     pane.finish_run(reason);
@@ -140,10 +141,12 @@ impl AppState {
                     steps: Steps::default(),
                     finish: None,
                     lineage: Lineage { id, origin: None },
+                    beams: Arc::default(),
                 },
                 // A text from a file knows only the tokens that occur in it.
                 |kept| Generation {
                     vocabulary: Arc::clone(&model.vocabulary),
+                    beams: Arc::default(),
                     ..kept.text
                 },
             );
@@ -161,6 +164,13 @@ impl AppState {
     fn on_stepped(&mut self, id: GenerationId, step: Step) {
         if let Some(pane) = self.running_pane(id) {
             pane.push_step(step);
+        }
+    }
+
+    fn on_compared(&mut self, id: GenerationId, pass: BeamPass) {
+        let pane = self.running_pane(id);
+        if let Some(PaneStatus::Writing { generation, .. }) = pane.map(|pane| &mut pane.status) {
+            generation.note_beams(pass);
         }
     }
 

@@ -375,10 +375,14 @@ where
     }
 
     fn stop(&mut self, id: GenerationId) -> Result<(), Disconnected> {
+        let mut progress = Vec::new();
         let stopped = self
             .session
             .as_mut()
-            .is_some_and(|session| session.stop(id));
+            .is_some_and(|session| session.stop(id, &mut progress));
+        for progress in progress {
+            self.events.send(progress.into())?;
+        }
         if stopped {
             let reason = FinishReason::Cancelled;
             self.events.send(Progress::Finished { id, reason }.into())?;

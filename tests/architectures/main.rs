@@ -9,6 +9,7 @@
     reason = "a failing test may panic, in helpers too"
 )]
 
+mod beams;
 mod borrowed;
 mod borrowed_faults;
 mod faults;

@@ -115,6 +115,9 @@ fn describe(event: &Event) -> String {
             let pieces = tokens.as_ref().map(|tokens| joined(tokens));
             format!("{:?} is {pieces:?}", prompt.text)
         }
+        Event::Progress(Progress::Compared { id, pass }) => {
+            format!("{} compared {}", id.0, pass.nodes.len())
+        }
         Event::Progress(Progress::Prefilling {
             ids,
             n_read,

@@ -90,8 +90,8 @@ impl Draws {
         // A smaller expectation means that the token can't be drawn.
         let possible = self.counts.iter().filter(|tally| tally.expected > 1e-9);
         match (selector, possible.count()) {
-            (Selector::Greedy, ..2) => Untested::NoCoin,
-            (Selector::Greedy, _) => Untested::ChanceBefore,
+            (selector, ..2) if selector.is_deterministic() => Untested::NoCoin,
+            (selector, _) if selector.is_deterministic() => Untested::ChanceBefore,
             (_, ..2) => Untested::OneToken,
             _ => Untested::TooFewDraws,
         }
@@ -114,7 +114,7 @@ impl Draws {
         counts.sort_by(|a, b| b.expected.total_cmp(&a.expected).then(a.id.cmp(&b.id)));
         // Greedy counts match the expectation by construction, so a test would say nothing.
         let chi_squared = match selector {
-            Selector::Greedy => None,
+            selector if selector.is_deterministic() => None,
             _ => ChiSquared::of(&counts),
         };
         Self {

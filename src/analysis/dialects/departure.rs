@@ -115,6 +115,7 @@ const fn has_selector(dialect: Dialect, selector: Selector) -> bool {
             matches!(dialect, Dialect::LlamaCpp | Dialect::Ollama)
         }
         Selector::AdaptiveP(_) => matches!(dialect, Dialect::LlamaCpp),
+        Selector::BeamSearch(_) => matches!(dialect, Dialect::Transformers),
     }
 }
 

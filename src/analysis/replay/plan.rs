@@ -29,16 +29,22 @@ pub(super) fn given(text: &Generation) -> &[Step] {
     let mut steps = text.steps.iter().enumerate();
     let last = steps.rfind(|(index, step)| !is_by_settings(text, *index, step));
     let n_given = last.map_or(0, |(index, _)| index + 1);
+    // A search begins with the text that it was given.
+    let n_given = n_given.max(text.beams.n_before);
     text.steps.get(..n_given).unwrap_or_default()
 }
 
 /// Whether a step can be the work of the text's settings and seed.
 fn is_by_settings(text: &Generation, index: usize, step: &Step) -> bool {
     let draw = &step.trace.draw;
-    if draw.picked != Picked::ByChain {
+    let chain = &text.config.chain;
+    let by_settings = match chain.selector {
+        Selector::BeamSearch(_) => Picked::ByBeams,
+        _ => Picked::ByChain,
+    };
+    if draw.picked != by_settings {
         return false;
     }
-    let chain = &text.config.chain;
     let enabled = chain.stages.iter().filter(|stage| stage.enabled);
     let reported = step.trace.stages.iter().map(|stage| &*stage.filter);
     if !reported.eq(enabled.map(|stage| &stage.filter)) {

@@ -47,6 +47,8 @@ pub enum DrawnBy {
     Hand,
     /// It belongs to a text that was scored.
     Given,
+    /// A beam search compares the totals of several texts.
+    Beams,
 }
 
 impl Default for CoinBar {
@@ -86,6 +88,7 @@ impl CoinBar {
                 by: match (selector, draw.coin) {
                     _ if draw.is_by_hand() => DrawnBy::Hand,
                     _ if draw.is_given() => DrawnBy::Given,
+                    _ if draw.is_by_beams() => DrawnBy::Beams,
                     (Selector::GumbelMax, _) => DrawnBy::CoinForEach,
                     (_, Some(coin)) => DrawnBy::OneCoin(coin),
                     (_, None) => DrawnBy::TopToken,
@@ -131,6 +134,7 @@ impl CoinBar {
                 token,
                 by: match selector {
                     Selector::Greedy => DrawnBy::TopToken,
+                    Selector::BeamSearch(_) => DrawnBy::Beams,
                     Selector::GumbelMax => DrawnBy::CoinForEach,
                     _ => DrawnBy::OneCoin(coins.draw()),
                 },

@@ -1,10 +1,12 @@
 //! How one of the remaining candidates is picked.
 
 mod adaptive_p;
+mod beam_search;
 mod gumbel;
 mod mirostat;
 
 pub use adaptive_p::AdaptiveP;
+pub use beam_search::{BeamCandidate, BeamSearch, Fate};
 pub use mirostat::{MirostatV1, MirostatV2};
 
 use serde::{Deserialize, Serialize};
@@ -33,6 +35,8 @@ pub enum Selector {
     MirostatV2(MirostatV2),
     /// Draws candidates whose probability is close to a target.
     AdaptiveP(AdaptiveP),
+    /// Lets several texts grow side by side and keeps those with the highest total log-prob.
+    BeamSearch(BeamSearch),
 }
 
 /// All there is to know about a selector besides its arithmetic.
@@ -100,13 +104,14 @@ impl SelectorState {
 
 impl Selector {
     /// The descriptions of all selectors, in menu order.
-    pub const SPECS: [&'static SelectorSpec; 6] = [
+    pub const SPECS: [&'static SelectorSpec; 7] = [
         &MULTINOMIAL,
         &GREEDY,
         &gumbel::SPEC,
         &MirostatV1::SPEC,
         &MirostatV2::SPEC,
         &AdaptiveP::SPEC,
+        &BeamSearch::SPEC,
     ];
 
     /// The description of this selector.
@@ -118,6 +123,7 @@ impl Selector {
             Self::MirostatV1(_) => &MirostatV1::SPEC,
             Self::MirostatV2(_) => &MirostatV2::SPEC,
             Self::AdaptiveP(_) => &AdaptiveP::SPEC,
+            Self::BeamSearch(_) => &BeamSearch::SPEC,
         }
     }
 
@@ -132,6 +138,19 @@ impl Selector {
             self,
             Self::MirostatV1(_) | Self::MirostatV2(_) | Self::AdaptiveP(_)
         )
+    }
+
+    /// The settings of a beam search, if it is one.
+    pub const fn beam_search(&self) -> Option<BeamSearch> {
+        match self {
+            Self::BeamSearch(search) => Some(*search),
+            _ => None,
+        }
+    }
+
+    /// Whether it tosses no coin.
+    pub const fn is_deterministic(&self) -> bool {
+        matches!(self, Self::Greedy | Self::BeamSearch(_))
     }
 
     /// Checks every value against its limits.
@@ -164,6 +183,7 @@ impl Selector {
             Self::MirostatV1(selector) => selector.pick(coins, state, candidates),
             Self::MirostatV2(selector) => selector.pick(coins, state, candidates),
             Self::AdaptiveP(selector) => selector.pick(coins, state, candidates),
+            Self::BeamSearch(_) => BeamSearch::pick(candidates),
         }
     }
 }

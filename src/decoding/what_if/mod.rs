@@ -319,6 +319,8 @@ impl<'a> Recorded<'a> {
         let picked = selector.pick(coins, &mut SelectorState::default(), &mut self.head.clone());
         let sure = self.sure && !selector.is_adaptive();
         match (self.tail, selector) {
+            // It depends on the other texts.
+            (_, Selector::BeamSearch(_)) => WhatIf::Unrecorded,
             (_, Selector::Greedy) => answer(self.best_sure, picked.token),
             (None, _) => answer(sure, picked.token),
             (Some(tail), Selector::Multinomial) => self.draw_beside(tail, coins.draw()),

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Session;
+use crate::decoding::ChainConfig;
 use crate::engine::EngineError;
 use crate::engine::futures::{FUTURES_WIDTH, FuturesJob};
 use crate::engine::sweep::SweepJob;
@@ -35,6 +36,9 @@ impl Session {
     pub fn draw_futures(&mut self, id: GenerationId, plan: FuturesPlan) -> Result<(), EngineError> {
         if plan.text.is_empty() {
             return Err(EngineError::PromptEmpty);
+        }
+        if plan.config.chain.selector.beam_search().is_some() {
+            return Err(EngineError::OneTextOnly);
         }
         let (n_vocab, n_max) = (self.model.lm.n_vocab(), self.model.lm.n_context());
         if let Some(token) = plan.text.iter().find(|token| token.index() >= n_vocab) {
@@ -99,6 +103,10 @@ impl Session {
         prompts: &[PromptText],
         plan: SweepPlan,
     ) -> Result<(), EngineError> {
+        let searches = |chain: &ChainConfig| chain.selector.beam_search().is_some();
+        if plan.cells.iter().any(searches) {
+            return Err(EngineError::OneTextOnly);
+        }
         let tokens = |prompt: &PromptText| Ok(self.prompt(prompt.clone())?.tokens);
         let prompts: Result<Vec<_>, EngineError> = prompts.iter().map(tokens).collect();
         let job = SweepJob::new(id, plan, prompts?);

@@ -16,10 +16,11 @@ use super::prefix_cache::{DEFAULT_PREFIX_CACHE_BYTES, PrefixCache};
 use super::score::Scoring;
 use super::slot::{ModelContext, Slot};
 use super::task::Task;
+use super::writer::writer_of;
 use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
 use crate::generation::{
-    ChatRecord, Continuation, FinishReason, GenerationConfig, GenerationId, PromptRecord,
+    BeamPass, ChatRecord, Continuation, FinishReason, GenerationConfig, GenerationId, PromptRecord,
     PromptText, Step,
 };
 
@@ -41,6 +42,8 @@ pub enum Progress {
     },
     /// One pane generated one token.
     Stepped { id: GenerationId, step: Box<Step> },
+    /// One pane's beam search compared the continuations of its beams.
+    Compared { id: GenerationId, pass: BeamPass },
     /// One pane stopped. A failure is a finish reason like any other, and keeps the text so far.
     Finished {
         id: GenerationId,
@@ -71,11 +74,11 @@ pub struct Prompt {
 /// A model, and everything that it is generating.
 pub struct Session {
     model: LoadedModel,
-    /// Prompts that have not been started, oldest first. Each has at least one slot.
+    /// Prompts that have not been started, oldest first. Each has at least one writer.
     queue: VecDeque<Task>,
     /// The prompt that is being prefilled. There is never more than one.
     prefilling: Option<Prefilling>,
-    /// The slots that have left prefill and are decoding.
+    /// The writers that have left prefill and are decoding.
     batch: Batch,
     /// The texts to be scored, oldest first.
     scorings: VecDeque<Scoring>,
@@ -172,17 +175,19 @@ impl Session {
         requested_at: Instant,
     ) {
         let vocabulary = &self.model.vocabulary;
-        let slots = panes.into_iter().map(|(id, config, continuation)| {
-            Slot::new(id, config, &prompt.tokens, requested_at)
+        let writers = panes.into_iter().map(|(id, config, continuation)| {
+            let slot = Slot::new(id, config, &prompt.tokens, requested_at)
                 .with_detail(self.n_detail_bytes)
-                .resume(continuation, vocabulary)
+                .resume(continuation, vocabulary);
+            writer_of(slot)
         });
-        let (continued, new): (Vec<Slot>, Vec<Slot>) = slots.partition(Slot::continues_text);
-        let own = continued.into_iter().map(|slot| vec![slot]);
-        for slots in std::iter::once(new).chain(own) {
-            if !slots.is_empty() {
+        let (continued, new): (Vec<_>, Vec<_>) =
+            writers.partition(|writer| writer.continues_text());
+        let own = continued.into_iter().map(|writer| vec![writer]);
+        for writers in std::iter::once(new).chain(own) {
+            if !writers.is_empty() {
                 let prompt = prompt.clone();
-                self.queue.push_back(Task { prompt, slots });
+                self.queue.push_back(Task { prompt, writers });
             }
         }
     }
@@ -292,11 +297,12 @@ impl Session {
         };
     }
 
-    /// Stops one pane, wherever it is. Returns whether it was present.
-    pub fn stop(&mut self, id: GenerationId) -> bool {
+    /// Stops one pane, wherever it is, and reports what its text lacks. Returns whether it was
+    /// present.
+    pub fn stop(&mut self, id: GenerationId, progress: &mut Vec<Progress>) -> bool {
         if self
             .batch
-            .leave(id, &mut self.model, &mut self.prefix_cache)
+            .leave(id, &mut self.model, &mut self.prefix_cache, progress)
         {
             return true;
         }
@@ -314,8 +320,8 @@ impl Session {
             .iter_mut()
             .chain(prefilling)
             .any(|task| task.leave(id));
-        self.queue.retain(|task| !task.slots.is_empty());
-        let is_abandoned = |prefilling: &mut Prefilling| prefilling.task.slots.is_empty();
+        self.queue.retain(|task| !task.writers.is_empty());
+        let is_abandoned = |prefilling: &mut Prefilling| prefilling.task.writers.is_empty();
         if let Some(prefilling) = self.prefilling.take_if(is_abandoned) {
             self.prefix_cache
                 .keep(prefilling.prefill.into_cached(), &mut *self.model.lm);
@@ -327,8 +333,8 @@ impl Session {
     /// their requests.
     pub fn ids(&self) -> Vec<GenerationId> {
         let prefilling = self.prefilling.iter().map(|prefilling| &prefilling.task);
-        let slots = prefilling.chain(&self.queue).flat_map(|task| &task.slots);
-        let generating = self.batch.ids().chain(slots.map(Slot::id));
+        let waiting = prefilling.chain(&self.queue).flat_map(Task::ids);
+        let generating = self.batch.ids().chain(waiting);
         let scored = self.scorings.iter().flat_map(Scoring::ids);
         generating.chain(scored).collect()
     }
@@ -363,12 +369,11 @@ impl Session {
             let (lm, cache) = (&mut *self.model.lm, &mut self.prefix_cache);
             let prefill = match task.text_to_read() {
                 Some(tokens) => {
-                    let begins_so = |slot: &Slot| slot.tokens().starts_with(&tokens);
                     let others_follow = self
                         .queue
                         .iter()
-                        .flat_map(|task| &task.slots)
-                        .any(begins_so);
+                        .flat_map(|task| &task.writers)
+                        .any(|writer| writer.tokens().starts_with(&tokens));
                     Prefill::text(tokens, others_follow, cache, lm)
                 }
                 None => Prefill::prompt(task.prompt.tokens.clone(), cache, lm),
@@ -409,27 +414,31 @@ impl Session {
         }
     }
 
-    /// Moves a slot that continues a text into the batch, with the sequence that holds this text.
+    /// Moves a writer that continues a text into the batch, with the sequence that holds this text.
     fn resume(&mut self, task: Task, prefill: &Prefill, progress: &mut Vec<Progress>) {
         progress.push(task.started(prefill, &self.model));
-        for mut slot in task.slots {
-            slot.start_clock();
-            self.batch.join(slot, prefill.sequence());
+        for mut writer in task.writers {
+            writer.start_clock();
+            writer.join(prefill.sequence());
+            self.batch.join(writer);
         }
     }
 
-    /// Samples the first token of each slot and moves the slots into the batch, each with its own
-    /// fork of the prompt's KV cache.
+    /// Lets each writer choose its first token and moves the writers into the batch, each with its
+    /// own fork of the prompt's KV cache.
     fn start(&mut self, task: Task, prefill: &Prefill, progress: &mut Vec<Progress>) {
         let Some((logits, pass)) = prefill.last_logits() else {
             return;
         };
         progress.push(task.started(prefill, &self.model));
-        for mut slot in task.slots {
-            if slot.advance(logits, pass, ModelContext::of(&self.model), progress) {
-                match self.model.lm.fork(prefill.sequence()) {
-                    Ok(sequence) => self.batch.join(slot, sequence),
-                    Err(error) => progress.push(Progress::failed(slot.id(), &error.to_string())),
+        for mut writer in task.writers {
+            if writer.choose(&[logits], pass, ModelContext::of(&self.model), progress) {
+                match writer.fork_from(prefill.sequence(), &mut *self.model.lm) {
+                    Ok(()) => self.batch.join(writer),
+                    Err(error) => {
+                        progress.push(Progress::failed(writer.id(), &error.to_string()));
+                        writer.retire(&mut self.model, &mut self.prefix_cache);
+                    }
                 }
             }
         }

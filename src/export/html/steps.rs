@@ -75,6 +75,7 @@ fn step_data(step: &Step, stages: &[usize], vocabulary: &Vocabulary, words: &mut
         Picked::ByChain => "by_chain",
         Picked::ByHand => "by_hand",
         Picked::Given => "given",
+        Picked::ByBeams => "by_beams",
     };
     json!([
         words.index(step.token, &step.piece),

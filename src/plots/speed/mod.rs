@@ -2,7 +2,7 @@
 
 mod data;
 
-use egui::{Align2, Rect, Role, Stroke, Ui, Vec2, WidgetInfo, pos2, vec2};
+use egui::{Align2, Rect, Role, Stroke, Ui, WidgetInfo, pos2, vec2};
 use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotTransform, PlotUi};
 
 use self::data::{LinePoint, N_WINDOW, Sharing};

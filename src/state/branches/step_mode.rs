@@ -211,10 +211,17 @@ impl AppState {
         Vec::new()
     }
 
-    /// The places of the panes that step: one, or all whose settings are valid.
+    /// The places of the panes that step: one, or all whose settings are valid. A beam search
+    /// writes its text as a whole, so it never steps.
     pub(super) fn step_places(&self) -> Vec<usize> {
         let alone = self.step_pane.and_then(|id| self.place_of(id));
-        alone.map_or_else(|| self.valid_places(), |place| vec![place])
+        let mut places = alone.map_or_else(|| self.valid_places(), |place| vec![place]);
+        places.retain(|place| {
+            let pane = self.panes.get(*place);
+            let selector = pane.map(|pane| pane.settings.chain.selector);
+            selector.is_some_and(|selector| selector.beam_search().is_none())
+        });
+        places
     }
 
     /// Adds the upcoming token to the text. Returns whether it was known.

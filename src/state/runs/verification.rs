@@ -75,6 +75,7 @@ impl Verification {
                 let text = self.text_of(*id);
                 text.map(|text| text.steps.push((**step).clone())).is_some()
             }
+            Progress::Compared { id, .. } => self.text_of(*id).is_some(),
             Progress::Finished { id, reason } => {
                 let text = self.text_of(*id);
                 text.map(|text| text.finish = Some(reason.clone()))
@@ -160,6 +161,7 @@ impl AppState {
                 vocabulary: Arc::clone(&ready.vocabulary),
                 steps: Steps::default(),
                 finish: None,
+                beams: Arc::default(),
                 ..text
             };
             verification.texts.push((id, now));

@@ -17,6 +17,13 @@ pub fn describe(chain: &ChainConfig) -> String {
         };
         return words.to_owned();
     }
+    if let Some(search) = chain.selector.beam_search() {
+        return format!(
+            "Lets {} texts grow side by side and keeps the most likely ones. The text is the same every \
+             time.",
+            search.width
+        );
+    }
     let mut parts: Vec<String> = Vec::new();
     let penalties = || chain.active().filter(|filter| is_penalty(filter));
     if penalties().any(Filter::only_lowers) {
@@ -59,7 +66,10 @@ fn is_penalty(filter: &Filter) -> bool {
 /// Describes the target of an adaptive selector; empty for the others.
 fn target_words(selector: Selector) -> String {
     match selector {
-        Selector::Greedy | Selector::Multinomial | Selector::GumbelMax => String::new(),
+        Selector::Greedy
+        | Selector::Multinomial
+        | Selector::GumbelMax
+        | Selector::BeamSearch(_) => String::new(),
         Selector::MirostatV1(MirostatV1 { tau, .. })
         | Selector::MirostatV2(MirostatV2 { tau, .. }) => {
             format!(", keeping the surprise near {tau} bits")

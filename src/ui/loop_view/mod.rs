@@ -1,5 +1,7 @@
-//! The Loop tab: one step as the seven boxes of the generation loop, with its numbers and times.
+//! The Loop tab: one step as the seven boxes of the generation loop, with its numbers and times. For a
+//! text that a beam search wrote, its tree.
 
+mod beams;
 mod pictures;
 mod sampler;
 
@@ -9,6 +11,8 @@ use egui::{
     pos2, vec2,
 };
 
+pub(super) use self::beams::beam_tree;
+use self::beams::beams_ui;
 use self::pictures::picture_ui;
 use self::sampler::sampler_ui;
 pub(super) use self::sampler::{N_PICKS, field_id, numbered_pick};
@@ -149,6 +153,7 @@ fn coin_address(at: LoopStep<'_>) -> String {
     let seed = at.generation.config.seed;
     let position = at.generation.prompt.tokens.len() + at.index;
     match (at.step.trace.draw.coin, at.generation.config.chain.selector) {
+        _ if at.step.trace.draw.is_by_beams() => "beam search".to_owned(),
         (None, selector) if selector != Selector::GumbelMax => "top token taken".to_owned(),
         _ => format!("seed {seed}, position {position}"),
     }
@@ -171,6 +176,9 @@ pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
     };
     if let Some(sampler) = sampler {
         sampler_ui(ui, sampler, state, commands);
+    }
+    if let Some(tree) = beam_tree(state).filter(|_| sampler.is_none()) {
+        return beams_ui(ui, body, state, &tree);
     }
     let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
     let Some(at) = shown_step(state) else {

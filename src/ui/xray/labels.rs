@@ -143,6 +143,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
             DrawnBy::CoinForEach => format!("One coin per token: {name} wins"),
             DrawnBy::Hand => format!("Picked by hand: {name}"),
             DrawnBy::Given => given_label(xray, &name),
+            DrawnBy::Beams => format!("Beam search took {name} for the total of its text"),
         };
     };
     let same = drawn.token == Some(generated);
@@ -166,6 +167,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
         DrawnBy::CoinForEach => format!("One coin per token: {name} {how} win"),
         DrawnBy::Hand => format!("Picked by hand: {name}"),
         DrawnBy::Given => given_label(xray, &name),
+        DrawnBy::Beams => "Beam search compares whole texts, so one step can’t tell".to_owned(),
     };
     if drawn.sure {
         sentence

@@ -15,6 +15,7 @@
 //! Unknown fields are refused by name, so that nothing is lost when a file is opened and saved
 //! again.
 
+mod beams;
 mod detail;
 mod known;
 mod lineage;

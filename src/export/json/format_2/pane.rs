@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::beams::BeamsEntry;
 use super::known::{Derived, Known};
 use super::lineage::LineageEntry;
 use super::step::{Shared, StepEntry, filters_of};
@@ -36,6 +37,8 @@ pub(super) struct Pane {
     lineage: Option<LineageEntry>,
     filters: Vec<Known<Arc<Filter>>>,
     steps: Vec<StepEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    beams: Option<BeamsEntry>,
 }
 
 /// A text to write.
@@ -122,6 +125,7 @@ impl Pane {
                 .map(|step| StepEntry::of(step, &shared, form))
                 .collect(),
             filters: filters.into_iter().map(Known).collect(),
+            beams: BeamsEntry::of(&generation.beams),
         }
     }
 
@@ -160,6 +164,10 @@ impl Pane {
                 .lineage
                 .map(LineageEntry::into_lineage)
                 .unwrap_or_default(),
+            beams: match self.beams {
+                Some(beams) => Arc::new(beams.into_beams(&vocabulary)?),
+                None => Arc::default(),
+            },
             model,
             vocabulary,
         })

@@ -93,8 +93,10 @@ pub(super) fn entries_of(generations: &[&Generation], form: Form) -> Vec<Entry> 
             let ranked = trace.raw.head.iter().chain(&trace.survivors);
             std::iter::once(step.token).chain(ranked.map(|candidate| candidate.token))
         });
+        let passes = generations.iter().flat_map(|one| &one.beams.passes);
+        let of_beams = passes.flat_map(|pass| pass.nodes.iter().map(|node| node.token));
         let prompts = generations.iter().flat_map(|one| &one.prompt.tokens);
-        of_steps.chain(prompts.copied()).collect()
+        of_steps.chain(of_beams).chain(prompts.copied()).collect()
     };
     let entry = |id| Entry::new(id, &first.vocabulary.piece(id));
     ids.into_iter().map(entry).collect()

@@ -1,0 +1,340 @@
+//! Beam search: several texts of one pane grow side by side, and the one with the best score is the
+//! result.
+
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use super::prefix_cache::PrefixCache;
+use super::slot::{ForwardPass, ModelContext, Slot};
+use super::writer::Writer;
+use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
+use crate::decoding::selector::{BeamCandidate, BeamSearch, Fate};
+use crate::decoding::{Taken, TokenId};
+use crate::generation::{BeamNode, BeamPass, FinishReason, GenerationId, Step};
+
+/// A beam search at work. Tokens are reported once all texts that may still win agree on them.
+pub(super) struct BeamWriter {
+    search: BeamSearch,
+    /// The texts that go on, the best first. Never empty before the search is over.
+    running: Vec<BeamText>,
+    /// The best texts that have ended, the best first; at most as many as there are beams.
+    ended: Vec<EndedText>,
+    /// One sequence for each running text, in their order, once [`Writer::settle`] has run.
+    sequences: Vec<SequenceId>,
+    /// The place of each running text's parent in `sequences`, until they are settled.
+    parents: Vec<usize>,
+    /// How many steps have been reported.
+    n_reported: usize,
+}
+
+/// One of the texts that a search compares.
+#[derive(Clone)]
+struct BeamText {
+    slot: Slot,
+    /// The steps that the search took.
+    steps: Vec<Step>,
+    /// The total log-prob of these steps, in nats.
+    log_prob: f64,
+}
+
+struct EndedText {
+    text: BeamText,
+    score: f64,
+    reason: FinishReason,
+}
+
+impl BeamWriter {
+    /// A search that begins with the text of this slot.
+    pub(super) fn new(slot: Slot, search: BeamSearch) -> Self {
+        Self {
+            search,
+            running: vec![BeamText {
+                slot: slot.without_pause(),
+                steps: Vec::new(),
+                log_prob: 0.0,
+            }],
+            ended: Vec::new(),
+            sequences: Vec::new(),
+            parents: Vec::new(),
+            n_reported: 0,
+        }
+    }
+
+    /// Extends the texts by one token, and keeps the best.
+    fn extend(
+        &mut self,
+        logits: &[&[f32]],
+        pass: ForwardPass,
+        model: ModelContext<'_>,
+    ) -> Result<BeamPass, EngineError> {
+        let first = self.running.first();
+        let n_end_tokens = first.map_or(0, |text| text.slot.n_end_tokens(model));
+        let n_compared = self.search.n_compared(n_end_tokens);
+        let texts = self.running.par_iter().zip(logits).enumerate();
+        let rows: Result<Vec<_>, EngineError> = texts
+            .map(|(place, (text, row))| text.candidates(place, row, n_compared))
+            .collect();
+        let best = BeamSearch::best(&rows?, n_compared);
+        let outcomes = best.iter().map(|candidate| {
+            let parent = self.running.get(candidate.parent)?;
+            parent.slot.finish_with(candidate.token, model)
+        });
+        let outcomes: Vec<Option<FinishReason>> = outcomes.collect();
+        let ends = outcomes.iter().map(Option::is_some);
+        let fates = self.search.fates(ends, self.ended.len());
+        let kept: Vec<_> = best.iter().zip(&fates).zip(outcomes).collect();
+        let kept = kept.into_par_iter().map(|((candidate, fate), outcome)| {
+            let parent = self.running.get(candidate.parent);
+            let row = logits.get(candidate.parent).copied().unwrap_or_default();
+            let parent = parent.filter(|_| *fate != Fate::Dropped);
+            let text = parent.map(|parent| parent.with(candidate, row, pass, model));
+            text.transpose()
+                .map(|text| text.map(|text| (candidate.parent, text, outcome)))
+        });
+        let kept: Result<Vec<Option<(usize, BeamText, Option<FinishReason>)>>, EngineError> =
+            kept.collect();
+        let mut running = Vec::new();
+        self.parents.clear();
+        for (parent, text, outcome) in kept?.into_iter().flatten() {
+            if let Some(reason) = outcome {
+                let score = self.search.score(text.log_prob, text.steps.len());
+                self.ended.push(EndedText {
+                    text,
+                    score,
+                    reason,
+                });
+            } else {
+                self.parents.push(parent);
+                running.push(text);
+            }
+        }
+        if !(running.is_empty() && self.ended.is_empty()) {
+            self.running = running;
+        }
+        self.ended.sort_by(|a, b| b.score.total_cmp(&a.score));
+        self.ended.truncate(self.search.n_beams());
+        let nodes = best.iter().zip(fates);
+        let nodes = nodes.map(|(candidate, fate)| BeamNode {
+            parent: candidate.parent,
+            token: candidate.token,
+            piece: model.vocabulary.piece(candidate.token),
+            log_prob: candidate.log_prob,
+            fate,
+        });
+        Ok(BeamPass {
+            nodes: nodes.collect(),
+        })
+    }
+
+    /// The result, once no text can beat it.
+    fn result(&self, model: ModelContext<'_>) -> Option<&EndedText> {
+        let best = self.ended.first()?;
+        let Some(running) = self.running.first() else {
+            return Some(best);
+        };
+        let scores: Vec<f64> = self.ended.iter().map(|ended| ended.score).collect();
+        let n_tokens = running.steps.len();
+        let n_max = n_tokens + running.slot.n_left(model);
+        let is_over = self
+            .search
+            .is_over(&scores, running.log_prob, n_tokens, n_max);
+        is_over.then_some(best)
+    }
+
+    /// Iterates over all texts that may be the result.
+    fn texts(&self) -> impl Iterator<Item = &BeamText> {
+        let ended = self.ended.iter().map(|ended| &ended.text);
+        self.running.iter().chain(ended)
+    }
+
+    /// Reports the steps on which all texts agree.
+    fn report_agreed(&mut self, progress: &mut Vec<Progress>) {
+        let Some(first) = self.texts().next() else {
+            return;
+        };
+        let n_agreed = self
+            .texts()
+            .map(|text| {
+                let pairs = first.steps.iter().zip(&text.steps);
+                pairs.take_while(|(a, b)| a.token == b.token).count()
+            })
+            .min();
+        let id = first.slot.id();
+        let agreed = first.steps.get(self.n_reported..n_agreed.unwrap_or(0));
+        let agreed = agreed.unwrap_or_default().iter().cloned();
+        let before = progress.len();
+        progress.extend(agreed.map(|step| Progress::Stepped {
+            id,
+            step: Box::new(step),
+        }));
+        self.n_reported += progress.len() - before;
+    }
+
+    /// Reports the steps of a text that have not been reported.
+    fn report_rest(&self, text: &BeamText, progress: &mut Vec<Progress>) {
+        let id = text.slot.id();
+        let rest = text.steps.iter().skip(self.n_reported).cloned();
+        progress.extend(rest.map(|step| Progress::Stepped {
+            id,
+            step: Box::new(step),
+        }));
+    }
+}
+
+impl Writer for BeamWriter {
+    fn id(&self) -> GenerationId {
+        self.texts()
+            .next()
+            .map_or(GenerationId(0), |text| text.slot.id())
+    }
+
+    fn tokens(&self) -> &[TokenId] {
+        let first = self.running.first();
+        first.map_or(&[], |text| text.slot.tokens())
+    }
+
+    fn continues_text(&self) -> bool {
+        let first = self.running.first();
+        first.is_some_and(|text| text.slot.continues_text())
+    }
+
+    fn start_clock(&mut self) {
+        for text in &mut self.running {
+            text.slot.start_clock();
+        }
+    }
+
+    fn exclude(&mut self, pause: Duration) {
+        for text in &mut self.running {
+            text.slot.exclude(pause);
+        }
+    }
+
+    fn join(&mut self, sequence: SequenceId) {
+        self.sequences = vec![sequence];
+    }
+
+    fn fork_from(&mut self, prompt: SequenceId, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
+        self.sequences = vec![lm.fork(prompt)?];
+        self.settle(lm)
+    }
+
+    fn push_rows(&self, rows: &mut Vec<Row>) {
+        let texts = self.running.iter().zip(&self.sequences);
+        rows.extend(texts.filter_map(|(text, sequence)| text.slot.row(*sequence)));
+    }
+
+    fn choose(
+        &mut self,
+        logits: &[&[f32]],
+        pass: ForwardPass,
+        model: ModelContext<'_>,
+        progress: &mut Vec<Progress>,
+    ) -> bool {
+        let id = self.id();
+        if self.running.iter().all(|text| text.slot.n_left(model) == 0) {
+            let reason = FinishReason::MaxTokens;
+            progress.push(Progress::Finished { id, reason });
+            return false;
+        }
+        match self.extend(logits, pass, model) {
+            Ok(pass) => progress.push(Progress::Compared { id, pass }),
+            Err(error) => {
+                progress.push(Progress::failed(id, &error.to_string()));
+                return false;
+            }
+        }
+        self.report_agreed(progress);
+        let Some(result) = self.result(model) else {
+            return true;
+        };
+        self.report_rest(&result.text, progress);
+        let reason = result.reason.clone();
+        progress.push(Progress::Finished { id, reason });
+        false
+    }
+
+    fn settle(&mut self, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
+        let mut left: Vec<Option<SequenceId>> = self.sequences.iter().copied().map(Some).collect();
+        let before = std::mem::take(&mut self.sequences);
+        let mut outcome = Ok(());
+        for parent in std::mem::take(&mut self.parents) {
+            // The first child goes on with its parent's sequence; the others fork it before it
+            // grows.
+            let own = left.get_mut(parent).and_then(Option::take);
+            let sequence = match (own, before.get(parent)) {
+                (Some(sequence), _) => Ok(sequence),
+                (None, Some(sequence)) => lm.fork(*sequence),
+                (None, None) => continue,
+            };
+            match sequence {
+                Ok(sequence) => self.sequences.push(sequence),
+                Err(error) => outcome = Err(error),
+            }
+        }
+        for sequence in left.into_iter().flatten() {
+            lm.close(sequence);
+        }
+        outcome
+    }
+
+    fn interrupt(&mut self, progress: &mut Vec<Progress>) {
+        let score = |text: &BeamText| self.search.score(text.log_prob, text.steps.len());
+        let with_steps = self.texts().filter(|text| !text.steps.is_empty());
+        let best = with_steps.max_by(|a, b| score(a).total_cmp(&score(b)));
+        if let Some(best) = best {
+            self.report_rest(best, progress);
+        }
+    }
+
+    fn retire(self: Box<Self>, model: &mut LoadedModel, _cache: &mut PrefixCache) {
+        for sequence in self.sequences {
+            model.lm.close(sequence);
+        }
+    }
+}
+
+impl BeamText {
+    /// Returns the best continuations of this text, which is at this place among the running ones.
+    fn candidates(
+        &self,
+        place: usize,
+        logits: &[f32],
+        n: usize,
+    ) -> Result<Vec<BeamCandidate>, EngineError> {
+        let candidate = |token, log_prob: f64| BeamCandidate {
+            parent: place,
+            token,
+            log_prob: self.log_prob + log_prob,
+        };
+        if let Some(token) = self.slot.next_by_hand() {
+            return Ok(vec![candidate(token, 0.0)]);
+        }
+        let likely = self.slot.most_likely(logits, n)?;
+        let likely = likely.into_iter();
+        Ok(likely
+            .map(|ranked| candidate(ranked.token, ranked.prob.ln()))
+            .collect())
+    }
+
+    /// Returns this text with one more token.
+    fn with(
+        &self,
+        candidate: &BeamCandidate,
+        logits: &[f32],
+        pass: ForwardPass,
+        model: ModelContext<'_>,
+    ) -> Result<Self, EngineError> {
+        let mut text = self.clone();
+        let taken = match text.slot.take_by_hand() {
+            Some(token) => Taken::ByHand(token),
+            None => Taken::ByBeams(candidate.token),
+        };
+        let step = text.slot.take(Some(taken), logits, pass, model)?;
+        text.slot.finish_after(&step, model);
+        text.steps.push(step);
+        text.log_prob = candidate.log_prob;
+        Ok(text)
+    }
+}

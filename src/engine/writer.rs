@@ -1,0 +1,65 @@
+//! What writes a pane's text: it asks for rows of each forward pass, and gets their logits.
+
+use std::time::Duration;
+
+use super::beam_writer::BeamWriter;
+use super::prefix_cache::PrefixCache;
+use super::slot::{ForwardPass, ModelContext, Slot};
+use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
+use crate::decoding::TokenId;
+use crate::generation::GenerationId;
+
+/// One pane's text as it is written. The batch reads the rows of all writers in one forward pass,
+/// and does not know how any of them chooses its tokens.
+pub(super) trait Writer: Send {
+    fn id(&self) -> GenerationId;
+
+    /// The prompt, then the tokens of the text that it begins with.
+    fn tokens(&self) -> &[TokenId];
+
+    /// Whether it continues a text rather than the prompt alone.
+    fn continues_text(&self) -> bool;
+
+    /// Restarts the clock of a continued text, so that neither the break nor reading the text again
+    /// counts towards its speed.
+    fn start_clock(&mut self);
+
+    /// Leaves a pause before the next step out of the times of the steps.
+    fn exclude(&mut self, pause: Duration);
+
+    /// Takes over a sequence that holds all tokens of the text that it continues except the last.
+    fn join(&mut self, sequence: SequenceId);
+
+    /// Takes over a sequence that holds the tokens after which [`Self::choose`] has just chosen for
+    /// the first time.
+    fn fork_from(&mut self, prompt: SequenceId, lm: &mut dyn CausalLm) -> Result<(), EngineError>;
+
+    /// Adds the rows that it needs of the next forward pass.
+    fn push_rows(&self, rows: &mut Vec<Row>);
+
+    /// Chooses by the logits of its rows, and reports what it wrote. Returns whether it goes on.
+    fn choose(
+        &mut self,
+        logits: &[&[f32]],
+        pass: ForwardPass,
+        model: ModelContext<'_>,
+        progress: &mut Vec<Progress>,
+    ) -> bool;
+
+    /// Forks and closes sequences as it has chosen, before the next forward pass.
+    fn settle(&mut self, lm: &mut dyn CausalLm) -> Result<(), EngineError>;
+
+    /// Reports what is complete of its text, before it is stopped.
+    fn interrupt(&mut self, progress: &mut Vec<Progress>);
+
+    /// Gives up its sequences, and keeps what later requests may continue.
+    fn retire(self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache);
+}
+
+/// Returns what writes the text of a slot, as its selector says.
+pub(super) fn writer_of(slot: Slot) -> Box<dyn Writer> {
+    match slot.selector().beam_search() {
+        Some(search) => Box::new(BeamWriter::new(slot, search)),
+        None => Box::new(slot),
+    }
+}

@@ -1,0 +1,135 @@
+//! The record of a beam search: which texts went on after each pass, and which were dropped.
+
+use super::Piece;
+use crate::decoding::TokenId;
+use crate::decoding::selector::Fate;
+
+/// All passes of a beam search. Empty for a text that was written otherwise.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Beams {
+    /// How many generated tokens the text had before the first pass.
+    pub n_before: usize,
+    pub passes: Vec<BeamPass>,
+}
+
+/// What one pass of a beam search compared: the best continuations of all beams, the best first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BeamPass {
+    pub nodes: Vec<BeamNode>,
+}
+
+/// A token by which a beam could continue, and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BeamNode {
+    /// The text that it continues: its place among the running nodes of the pass before. The first
+    /// pass has one text, the prompt.
+    pub parent: usize,
+    pub token: TokenId,
+    pub piece: Piece,
+    /// The total log-prob of the generated text with this token, in nats, under the pane's stages.
+    pub log_prob: f64,
+    pub fate: Fate,
+}
+
+/// The place of a node: its pass, and its rank there, both from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BeamPlace {
+    pub pass: usize,
+    pub node: usize,
+}
+
+impl BeamPass {
+    /// Iterates over the nodes that go on, with their places, the best first.
+    pub fn running(&self) -> impl Iterator<Item = (usize, &BeamNode)> {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.filter(|(_, node)| node.fate == Fate::Running)
+    }
+}
+
+impl Beams {
+    /// Returns the node at a place.
+    pub fn node(&self, place: BeamPlace) -> Option<&BeamNode> {
+        self.passes.get(place.pass)?.nodes.get(place.node)
+    }
+
+    /// Returns the place of the node that this one continues, or `None` if it continues the prompt.
+    pub fn parent_of(&self, place: BeamPlace) -> Option<BeamPlace> {
+        let parent = self.node(place)?.parent;
+        let pass = place.pass.checked_sub(1)?;
+        let (node, _) = self.passes.get(pass)?.running().nth(parent)?;
+        Some(BeamPlace { pass, node })
+    }
+
+    /// Returns the nodes from the first pass to this one.
+    pub fn path_to(&self, place: BeamPlace) -> Vec<BeamPlace> {
+        let up = std::iter::successors(Some(place), |place| self.parent_of(*place));
+        let mut path: Vec<BeamPlace> = up.collect();
+        path.reverse();
+        path
+    }
+
+    /// Returns the path of the nodes that have these tokens, as far as there is one: of several,
+    /// the one that goes furthest and ends best.
+    pub fn path_of(&self, tokens: &[TokenId]) -> Vec<BeamPlace> {
+        let mut paths: Vec<Vec<BeamPlace>> = Vec::new();
+        let mut best = Vec::new();
+        for ((pass, compared), token) in self.passes.iter().enumerate().zip(tokens) {
+            let nodes = compared.nodes.iter().enumerate();
+            let taken =
+                nodes.filter(|(_, node)| node.token == *token && node.fate != Fate::Dropped);
+            let places = taken.map(|(node, _)| BeamPlace { pass, node });
+            let longer = places.filter_map(|place| match self.parent_of(place) {
+                None => Some(vec![place]),
+                Some(parent) => {
+                    let before = paths.iter().find(|path| path.last() == Some(&parent))?;
+                    Some(before.iter().copied().chain([place]).collect())
+                }
+            });
+            let longer: Vec<Vec<BeamPlace>> = longer.collect();
+            let Some(first) = longer.first() else {
+                break;
+            };
+            best.clone_from(first);
+            paths = longer;
+        }
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BeamNode, BeamPass, BeamPlace, Beams};
+    use crate::decoding::TokenId;
+    use crate::decoding::selector::Fate;
+    use crate::generation::Piece;
+
+    fn node(parent: usize, token: u32, fate: Fate) -> BeamNode {
+        BeamNode {
+            parent,
+            token: TokenId(token),
+            piece: Piece::text(*b"x"),
+            log_prob: -f64::from(token),
+            fate,
+        }
+    }
+
+    #[test]
+    fn a_path_leads_through_the_beams_that_went_on() {
+        let first = [Fate::Ended, Fate::Running, Fate::Running];
+        let first = first.map(|fate| node(0, 1, fate)).to_vec();
+        let second = vec![node(1, 2, Fate::Running), node(0, 3, Fate::Dropped)];
+        let passes = [first, second].map(|nodes| BeamPass { nodes }).into();
+        let beams = Beams {
+            n_before: 0,
+            passes,
+        };
+        let place = |pass, node| BeamPlace { pass, node };
+        assert_eq!(beams.path_to(place(1, 0)), [place(0, 2), place(1, 0)]);
+        assert_eq!(beams.path_to(place(1, 1)), [place(0, 1), place(1, 1)]);
+        assert_eq!(beams.path_to(place(0, 0)), [place(0, 0)]);
+        let path = |tokens: [u32; 2]| beams.path_of(&tokens.map(TokenId));
+        assert_eq!(path([1, 2]), [place(0, 2), place(1, 0)]);
+        assert_eq!(path([1, 3]), [place(0, 0)]);
+        assert_eq!(path([9, 2]), []);
+    }
+}
