@@ -185,6 +185,7 @@ fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, vocabu
                 forward_secs: 0.018,
                 n_batch: 4,
             },
+            draft: None,
         });
         state.on_event(Event::Progress(Progress::Stepped { id, step }));
     }

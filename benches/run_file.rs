@@ -38,6 +38,7 @@ fn text(settings: &PaneSettings, vocabulary: &Arc<Vocabulary>) -> Generation {
             piece: vocabulary.piece(sampled.token),
             trace: Arc::new(sampled.trace),
             time: StepTime::default(),
+            draft: None,
         }
     });
     Generation {
@@ -56,6 +57,7 @@ fn text(settings: &PaneSettings, vocabulary: &Arc<Vocabulary>) -> Generation {
         steps: steps.collect(),
         finish: Some(FinishReason::MaxTokens),
         lineage: Lineage::default(),
+        beams: Arc::default(),
     }
 }
 

@@ -138,6 +138,7 @@ fn generation(n_tokens: usize) -> Generation {
             .collect(),
         finish: None,
         lineage: Lineage::default(),
+        beams: Arc::default(),
     }
 }
 
@@ -180,5 +181,6 @@ fn step(index: usize, word: usize, text: &str) -> Step {
             forward_secs: 0.002,
             n_batch: N_PANES,
         },
+        draft: None,
     }
 }

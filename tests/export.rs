@@ -350,6 +350,7 @@ mod fixture {
                     forward_secs: 0.0015,
                     n_batch: 2,
                 },
+                draft: None,
             }
         });
         Generation {
@@ -388,6 +389,7 @@ mod fixture {
             steps: steps.collect(),
             finish: Some(FinishReason::MaxTokens),
             lineage: Lineage::default(),
+            beams: Arc::default(),
         }
     }
 }

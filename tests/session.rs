@@ -48,7 +48,7 @@ impl Outcome {
 
     fn note(&mut self, progress: Progress) {
         match progress {
-            Progress::Prefilling { .. } => {}
+            Progress::Prefilling { .. } | Progress::Compared { .. } => {}
             Progress::Started { prompt, .. } => self.prompt = prompt,
             Progress::Stepped { id, step } => self.steps.entry(id.0).or_default().push(*step),
             Progress::Finished { id, reason } => {

@@ -7,6 +7,7 @@ pub mod by_hand;
 mod comparison;
 pub mod dialects;
 mod divergence;
+mod drafts;
 pub mod futures;
 mod linter;
 mod metrics;
@@ -25,6 +26,7 @@ pub mod xray;
 
 pub use comparison::{ForkComparison, JensenShannon, TextComparison};
 pub use divergence::{Divergence, DivergenceTracker, first_divergence};
+pub use drafts::{DraftPass, DraftPasses, Verdict, VerifiedToken};
 pub use linter::{Importance, Lint, Remedy, Tally, lint_chain};
 pub use metrics::{Metrics, SpeedPoint, speed_series};
 pub use smallest_change::{SettingChange, SmallestChange};

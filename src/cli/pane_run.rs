@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::text_output::TextOutput;
+use crate::analysis::DraftPasses;
 use crate::generation::{
     Continuation, FinishReason, Generation, GenerationConfig, GenerationId, Lineage, ModelInfo,
     PromptRecord, PromptText, Steps, Vocabulary,
@@ -329,9 +330,18 @@ pub(super) fn finish_summary(pane: &Generation) -> String {
         .as_ref()
         .map(ToString::to_string)
         .unwrap_or_default();
-    match pane.steps.len() {
-        0 => reason,
+    let tokens = match pane.steps.len() {
+        0 => return reason,
         1 => format!("{reason}, 1 token"),
         n => format!("{reason}, {n} tokens"),
+    };
+    match DraftPasses::of(pane) {
+        Some(passes) => format!(
+            "{tokens} in {} forward passes, {} of {} drafts accepted",
+            passes.passes.len(),
+            passes.n_accepted(),
+            passes.n_verified()
+        ),
+        None => tokens,
     }
 }

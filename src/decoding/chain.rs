@@ -6,8 +6,8 @@ use super::evidence::{
     N_RECORDED, evidence_of, probs_of, ranked, ranked_head, raw_rank, run_stage, taken_draw,
 };
 use super::{
-    Candidates, ChainConfig, Coins, DecodingError, Filter, History, RankedCandidate, Selector,
-    SelectorState, StageContext, TokenId, Trace,
+    Candidates, ChainConfig, Coins, DecodingError, Filter, History, RankedCandidate, SelectorState,
+    StageContext, TokenId, Trace,
 };
 
 /// A chain at work on one sequence.
@@ -81,9 +81,9 @@ impl SamplerChain {
         self.state = state;
     }
 
-    /// Returns what picks the tokens.
-    pub const fn selector(&self) -> Selector {
-        self.config.selector
+    /// Returns its settings.
+    pub const fn config(&self) -> &ChainConfig {
+        &self.config
     }
 
     /// Returns what the selector has learned so far.

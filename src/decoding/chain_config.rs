@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
-use super::{Filter, Rules, Selector, SettingError};
+use super::{Filter, PromptLookup, Rules, Selector, SettingError};
 
 /// A filter in a chain, which can be switched off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct ChainConfig {
     /// How to treat the cases on which engines disagree.
     #[serde(default)]
     pub rules: Rules,
+    /// How tokens are drafted, if decoding is speculative. It has no effect on the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drafts: Option<PromptLookup>,
     /// The engine that the chain was modeled on, or `None` for one of Quartet's own. It has no
     /// effect: what the chain does is in the other fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,6 +57,7 @@ impl ChainConfig {
             stages: filters.into_iter().map(Stage::from).collect(),
             selector: Selector::Multinomial,
             rules: Rules::default(),
+            drafts: None,
             dialect: None,
         }
     }
@@ -77,7 +81,8 @@ impl ChainConfig {
         for stage in self.stages.iter().filter(|stage| stage.enabled) {
             stage.filter.validate()?;
         }
-        self.selector.validate()
+        self.selector.validate()?;
+        self.drafts.map_or(Ok(()), |drafts| drafts.validate(self))
     }
 }
 
@@ -92,6 +97,10 @@ impl std::fmt::Display for ChainConfig {
             (Selector::BeamSearch(search), _) => parts.push(format!("{} beams", search.width)),
             (selector, _) => parts.push(selector.to_string()),
         }
-        f.write_str(&parts.join(" › "))
+        f.write_str(&parts.join(" › "))?;
+        match self.drafts {
+            Some(drafts) => write!(f, " · {} drafts", drafts.n_drafts),
+            None => Ok(()),
+        }
     }
 }

@@ -240,6 +240,10 @@ pub enum SettingError {
     /// A logit bias is infinite or NaN.
     #[error("A bias must be a finite number; to forbid a token, ban it")]
     BiasNotFinite,
+
+    /// A beam search was given drafts.
+    #[error("Beam search compares whole texts, so it takes no drafts")]
+    DraftsWithBeams,
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod chat_template;
 mod compute;
 mod decoder;
 mod device;
+mod draft_writer;
 mod embedded;
 mod error;
 mod estimate;

@@ -222,6 +222,7 @@ impl Chunk<'_> {
             piece: self.vocabulary.piece(*token),
             trace: Arc::new(scored.trace),
             time: self.time,
+            draft: None,
         }))
     }
 }

@@ -10,7 +10,7 @@ use super::stop::StopMatcher;
 use super::writer::Writer;
 use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
 use crate::decoding::{
-    Coins, DecodingError, History, RankedCandidate, SamplerChain, Selector, Taken, TokenId,
+    ChainConfig, Coins, DecodingError, History, RankedCandidate, SamplerChain, Taken, TokenId,
 };
 use crate::generation::{
     Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, Piece,
@@ -130,9 +130,9 @@ impl Slot {
         self
     }
 
-    /// What picks its tokens.
-    pub(super) const fn selector(&self) -> Selector {
-        self.chain.selector()
+    /// The settings by which it chooses.
+    pub(super) const fn chain(&self) -> &ChainConfig {
+        self.chain.config()
     }
 
     /// Lets it run to its end.
@@ -230,6 +230,7 @@ impl Slot {
                 forward_secs: pass.secs,
                 n_batch: pass.n_batch,
             },
+            draft: None,
         })
     }
 

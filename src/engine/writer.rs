@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::beam_writer::BeamWriter;
+use super::draft_writer::DraftWriter;
 use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
@@ -56,10 +57,12 @@ pub(super) trait Writer: Send {
     fn retire(self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache);
 }
 
-/// Returns what writes the text of a slot, as its selector says.
+/// Returns what writes the text of a slot, as its settings say.
 pub(super) fn writer_of(slot: Slot) -> Box<dyn Writer> {
-    match slot.selector().beam_search() {
-        Some(search) => Box::new(BeamWriter::new(slot, search)),
-        None => Box::new(slot),
+    let chain = slot.chain();
+    match (chain.selector.beam_search(), chain.drafts) {
+        (Some(search), _) => Box::new(BeamWriter::new(slot, search)),
+        (None, Some(lookup)) => Box::new(DraftWriter::new(slot, lookup)),
+        (None, None) => Box::new(slot),
     }
 }

@@ -6,7 +6,7 @@ use super::{
     BeamPass, Beams, ChatRecord, FinishReason, GenerationConfig, Lineage, ModelInfo, Piece,
     PieceKind, Steps, Vocabulary,
 };
-use crate::decoding::{TokenId, Trace};
+use crate::decoding::{Draft, TokenId, Trace};
 
 /// A prompt as the model read it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,6 +32,8 @@ pub struct Step {
     /// How the chain picked the token. Shared by all texts that branch off after it.
     pub trace: Arc<Trace>,
     pub time: StepTime,
+    /// What was drafted for it, if decoding was speculative.
+    pub draft: Option<Draft>,
 }
 
 /// When a step was decoded, and in how large a batch.

@@ -2,7 +2,7 @@
 
 use egui::{Align2, Color32, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
-use super::{Target, TextRun, paint_text, paint_text_within};
+use super::{TITLE_ROW, Target, TextRun, paint_text, paint_text_within, title_ui};
 use crate::decoding::selector::Fate;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -111,12 +111,12 @@ impl BeamTree {
         })
     }
 
-    /// Returns the size that a picture of the last `n_columns` columns takes, in points.
+    /// Returns the size of a picture, in points.
     pub fn size(&self) -> egui::Vec2 {
         let n_columns = self.columns.len() as f32;
         vec2(
             n_columns * (TILE.x + GAP) - GAP,
-            HEAD + self.n_rows as f32 * MIN_ROW,
+            TITLE_ROW + HEAD + self.n_rows as f32 * MIN_ROW,
         )
     }
 }
@@ -178,13 +178,21 @@ fn total(log_prob: f64) -> String {
 pub fn beam_tree_ui(ui: &mut Ui, rect: Rect, tree: &BeamTree, target: Target) {
     let n_columns = tree.columns.len().max(1) as f32;
     let width = ((rect.width() + GAP) / n_columns - GAP).clamp(MIN_TILE, MAX_TILE);
-    let row = ((rect.height() - HEAD) / tree.n_rows.max(1) as f32).clamp(MIN_ROW, MAX_ROW);
+    let head = match target {
+        Target::Screen => HEAD,
+        Target::Picture => HEAD + TITLE_ROW,
+    };
+    let row = ((rect.height() - head) / tree.n_rows.max(1) as f32).clamp(MIN_ROW, MAX_ROW);
     let size = vec2(
         n_columns * (width + GAP) - GAP,
         HEAD + row * tree.n_rows as f32,
     );
     let tile = vec2(width, row);
     if target == Target::Picture {
+        let mut title = ui.new_child(egui::UiBuilder::new().max_rect(rect));
+        let subtitle = "total log-prob of each text, in nats".to_owned();
+        title_ui(&mut title, "Beam search", Some(tree.pane), &[subtitle]);
+        let rect = rect.with_min_y(rect.top() + TITLE_ROW);
         return tiles_ui(ui, Rect::from_min_size(rect.min, size), tree, tile, target);
     }
     let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(rect));

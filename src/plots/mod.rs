@@ -5,6 +5,7 @@
 //! and in a picture.
 
 mod beams;
+mod drafts;
 mod frame;
 mod gaps;
 mod line_style;
@@ -17,6 +18,7 @@ mod sweep;
 mod trend;
 
 pub use beams::{BeamTree, beam_tree_ui};
+pub use drafts::{DraftStrip, draft_strip_ui};
 pub use frame::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};
 pub use gaps::{GapData, gap_plot_ui};
 pub use line_style::{dashed_line, paint_marker};

@@ -27,10 +27,15 @@ pub enum Plot {
     Texts,
     /// How far the logits of an opened run are from those of its repetition.
     Gaps,
+    /// The tree of a beam search.
+    Beams,
+    /// The passes of speculative decoding.
+    Drafts,
 }
 
 impl Plot {
-    /// All pictures of a run, in menu order. [`Plot::Gaps`] exists only once a run was repeated.
+    /// All pictures of a run, in menu order. [`Plot::Gaps`] exists only once a run was repeated, and
+    /// [`Plot::Beams`] and [`Plot::Drafts`] only if a text was written that way.
     pub const ALL: [Self; 11] = [
         Self::Score,
         Self::NextToken,
@@ -65,6 +70,8 @@ impl Plot {
             Self::Tree => "The tree",
             Self::Texts => "The texts",
             Self::Gaps => "Then and now",
+            Self::Beams => "The beams",
+            Self::Drafts => "The drafts",
         }
     }
 }

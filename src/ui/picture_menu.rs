@@ -2,6 +2,7 @@
 
 use egui::{Popup, PopupCloseBehavior, Ui};
 
+use super::loop_view::{beam_tree, draft_strip};
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
@@ -37,7 +38,10 @@ pub(super) fn pictures(state: &AppState) -> Vec<Offer> {
         enabled: has_text || plot == Plot::ByHand,
     };
     let gaps = is_repeated(state).then_some(Plot::Gaps);
-    Plot::ALL.into_iter().chain(gaps).map(offer).collect()
+    let drafts = draft_strip(state).map(|_| Plot::Drafts);
+    let beams = beam_tree(state).map(|_| Plot::Beams);
+    let all = Plot::ALL.into_iter().chain(gaps).chain(beams).chain(drafts);
+    all.map(offer).collect()
 }
 
 /// Whether the opened run was repeated, so that the difference can be drawn.

@@ -63,6 +63,7 @@ impl Engine {
                 steps: Steps::default(),
                 finish: None,
                 lineage: Lineage::default(),
+                beams: Arc::default(),
             })
             .collect();
         for request in requests {

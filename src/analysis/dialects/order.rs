@@ -128,6 +128,7 @@ fn quartets_own(chain: &ChainConfig) -> ChainConfig {
     ChainConfig {
         stages,
         rules: Rules::default(),
+        drafts: None,
         dialect: None,
         selector: chain.selector,
     }

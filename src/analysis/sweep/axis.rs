@@ -28,13 +28,16 @@ impl PartialEq for Parameter {
 impl Eq for Parameter {}
 
 impl Parameter {
-    /// Returns every number that a chain has, those of common filters first.
+    /// Returns every number that a chain has, those of common filters first. A beam search writes a
+    /// single text, so there is nothing to compare over its numbers.
     pub fn all() -> Vec<Self> {
         let filters = FilterKind::by_usage().into_iter().flat_map(|kind| {
             let n = kind.spec().params.len();
             (0..n).map(move |index| Self::Filter(kind, index))
         });
-        let selectors = Selector::SPECS.into_iter().flat_map(|spec| {
+        let sampling = Selector::SPECS.into_iter();
+        let sampling = sampling.filter(|spec| spec.usual.beam_search().is_none());
+        let selectors = sampling.flat_map(|spec| {
             let n = spec.params.len();
             (0..n).map(move |index| Self::Selector(spec, index))
         });

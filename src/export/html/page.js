@@ -107,6 +107,7 @@
       return "The text was given: " + word(s.piece) + "." + cut;
     }
     if (s.how === "by_hand") return "Picked by hand: " + word(s.piece) + ".";
+    if (s.how === "by_beams") return "Beam search took " + word(s.piece) + " for the total of its text.";
     if (s.coin < 0) return "No single coin: " + word(s.piece) + " was taken.";
     return "Coin " + s.coin.toFixed(3) + " falls on " + word(s.piece) + ", between " + s.below.toFixed(3) +
       " and " + Math.min(1, s.below + s.after / 100).toFixed(3) + ".";

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
-use crate::decoding::{ChainConfig, Rules, Selector, Stage};
+use crate::decoding::{ChainConfig, PromptLookup, Rules, Selector, Stage};
 use crate::generation::{EndOfText, FinishReason, GenerationConfig, Limits};
 
 /// The settings of a generation.
@@ -16,6 +16,8 @@ pub(super) struct Settings {
     selector: Selector,
     #[serde(default, skip_serializing_if = "is_default")]
     rules: Rules,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    drafts: Option<PromptLookup>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dialect: Option<Dialect>,
     seed: u64,
@@ -45,6 +47,7 @@ impl Settings {
             stages: config.chain.stages.clone(),
             selector: config.chain.selector,
             rules: config.chain.rules,
+            drafts: config.chain.drafts,
             dialect: config.chain.dialect,
             seed: config.seed,
             max_new_tokens: config.limits.max_new_tokens,
@@ -59,6 +62,7 @@ impl Settings {
                 stages: self.stages,
                 selector: self.selector,
                 rules: self.rules,
+                drafts: self.drafts,
                 dialect: self.dialect,
             },
             seed: self.seed,

@@ -23,6 +23,7 @@ impl FromStr for PaneSettings {
     fn from_str(description: &str) -> Result<Self, PaneSpecError> {
         let mut settings = Self::from(ChainConfig::sampled([]));
         let (mut name, mut min_keep, mut selector) = (None, None, None);
+        let mut drafts = None;
         for mut words in words::split(description)? {
             let words = &mut words;
             match stages::head(words)? {
@@ -45,11 +46,19 @@ impl FromStr for PaneSettings {
                     settings.chain.rules = dialect.rules();
                     settings.chain.dialect = Some(dialect);
                 }
+                Head::Drafts => {
+                    settings.chain.drafts = Some(stages::drafts(words)?);
+                    drafts = Some(words.last.clone());
+                }
                 Head::MinKeep => min_keep = Some(stages::min_keep(words)?),
                 Head::Seed => settings.seed = Some(seed(words)?),
                 Head::Name => name = Some(pane_name(words)?),
             }
             words.end()?;
+        }
+        if let (Some(lookup), Some(word)) = (settings.chain.drafts, drafts) {
+            let valid = lookup.validate(&settings.chain);
+            valid.map_err(|error| word.wrong(error.to_string()))?;
         }
         // Set last, because a dialect that follows sets all rules.
         if let Some(min_keep) = min_keep {
@@ -68,6 +77,7 @@ impl std::fmt::Display for PaneSettings {
             parts.push(self.chain.selector.to_string());
         }
         parts.extend(print::rules_words(&self.chain));
+        parts.extend(self.chain.drafts.map(|drafts| drafts.to_string()));
         parts.extend(self.seed.map(|seed| format!("seed {seed}")));
         if self.name != default_name(&self.chain) {
             let escaped = self.name.replace('\\', "\\\\").replace('"', "\\\"");

@@ -42,6 +42,8 @@ const OPTIONS: &str = "  \
 const END: &str = "  \
   dialect llama.cpp    Treats ties and edge cases as this engine does; also transformers, vllm,
                        mistral.rs, candle, ollama and openai.
+  drafts 4 ngram 2     Speculative decoding: guesses up to 4 tokens from where the last 2 occurred
+                       before, and verifies them in one forward pass. The text stays the same.
   min-keep 2           Top-p, min-p, typical-p, XTC, tail-free, epsilon and eta leave at least two
                        tokens.
   seed 7               Sets the seed of this pane; without it, the pane uses the seed of the run.

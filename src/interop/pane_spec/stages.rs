@@ -4,7 +4,8 @@ use super::words::{PaneSpecError, Word, Words, nearest, plain};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{LogitBias, TokenBias, Window};
 use crate::decoding::{
-    Filter, FilterKind, FilterSpec, ParamSpec, Selector, SelectorSpec, SettingError, TokenId,
+    ChainConfig, Filter, FilterKind, FilterSpec, ParamSpec, PromptLookup, Selector, SelectorSpec,
+    SettingError, TokenId,
 };
 
 /// What the first word of a part stands for.
@@ -16,6 +17,7 @@ pub(super) enum Head {
     Selector(&'static SelectorSpec),
     Dialect,
     MinKeep,
+    Drafts,
     Seed,
     Name,
 }
@@ -25,9 +27,10 @@ fn heads() -> impl Iterator<Item = (&'static [&'static str], Head)> {
     let filters = FilterKind::by_usage().into_iter().map(FilterKind::spec);
     let filters = filters.map(|spec| (spec.keys, Head::Filter(spec)));
     let selectors = Selector::SPECS.map(|spec| (spec.keys, Head::Selector(spec)));
-    let others: [(&[&str], Head); 4] = [
+    let others: [(&[&str], Head); 5] = [
         (&["dialect"], Head::Dialect),
         (&["min-keep"], Head::MinKeep),
+        (&["drafts"], Head::Drafts),
         (&["seed"], Head::Seed),
         (&["name"], Head::Name),
     ];
@@ -100,21 +103,40 @@ pub(super) fn filter(spec: &FilterSpec, words: &mut Words) -> Result<Filter, Pan
 /// Reads the values of a selector; its key has been taken.
 pub(super) fn selector(spec: &SelectorSpec, words: &mut Words) -> Result<Selector, PaneSpecError> {
     let mut selector = spec.usual;
-    let Some((primary, others)) = spec.params.split_first() else {
-        return Ok(selector);
-    };
     let key = spec.keys.first().copied().unwrap_or_default();
-    set(primary, key, words, &mut selector)?;
-    in_range(selector.validate(), words)?;
+    numbers(spec.params, key, words, &mut selector, Selector::validate)?;
+    Ok(selector)
+}
+
+/// Reads the numbers of prompt lookup; its key has been taken.
+pub(super) fn drafts(words: &mut Words) -> Result<PromptLookup, PaneSpecError> {
+    let mut lookup = PromptLookup::USUAL;
+    let valid = |lookup: &PromptLookup| lookup.validate(&ChainConfig::sampled([]));
+    numbers(PromptLookup::PARAMS, "drafts", words, &mut lookup, valid)?;
+    Ok(lookup)
+}
+
+/// Reads the first of these numbers, and the others in any order by their keys.
+fn numbers<T>(
+    params: &[ParamSpec<T>],
+    key: &str,
+    words: &mut Words,
+    owner: &mut T,
+    validate: impl Fn(&T) -> Result<(), SettingError>,
+) -> Result<(), PaneSpecError> {
+    let Some((primary, others)) = params.split_first() else {
+        return Ok(());
+    };
+    set(primary, key, words, owner)?;
+    in_range(validate(owner), words)?;
     options(words, |option, words| {
         let Some(param) = others.iter().find(|param| param.key == option) else {
             return Ok(false);
         };
-        set(param, param.key, words, &mut selector)?;
-        in_range(selector.validate(), words)?;
+        set(param, param.key, words, owner)?;
+        in_range(validate(owner), words)?;
         Ok(true)
-    })?;
-    Ok(selector)
+    })
 }
 
 /// Takes the value of a parameter and sets it.

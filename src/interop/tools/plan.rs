@@ -79,6 +79,9 @@ impl Plan {
         for filter in filters {
             plan.place(manner, filter);
         }
+        if config.chain.drafts.is_some() {
+            plan.tell("drafts change only the speed; they are left out".to_owned());
+        }
         plan.tell_order(manner);
         plan.tell_rules(manner, config.chain.rules);
         plan
@@ -109,7 +112,7 @@ impl Plan {
 
     /// Whether anything is random, so that the seed matters.
     pub(super) fn draws(&self) -> bool {
-        self.selector != Selector::Greedy || self.filters.iter().any(Filter::is_random)
+        !self.selector.is_deterministic() || self.filters.iter().any(Filter::is_random)
     }
 
     /// Returns the seed if it matters and is at most `most`, and notes that its draws differ.
@@ -132,6 +135,7 @@ impl Plan {
     /// only these two.
     pub(super) fn without_other_selectors(&mut self) {
         self.without_gumbel();
+        self.without_beams();
         if !matches!(self.selector, Selector::Greedy | Selector::Multinomial) {
             let selector = selector_name(self.selector);
             self.tell(format!(
@@ -139,6 +143,17 @@ impl Plan {
                 self.name
             ));
             self.selector = Selector::Multinomial;
+        }
+    }
+
+    /// Replaces beam search by the top token.
+    pub(super) fn without_beams(&mut self) {
+        if self.selector.beam_search().is_some() {
+            self.tell(format!(
+                "{} has no beam search; it decodes greedily",
+                self.name
+            ));
+            self.selector = Selector::Greedy;
         }
     }
 

@@ -6,7 +6,7 @@
 //! files usually set is always written. Temperature and repetition penalty must be floats.
 
 use super::biases;
-use super::fields::{Fields, token};
+use super::fields::{Fields, needs, token};
 use super::plan::{Manner, Plan};
 use super::value::{NamedValues, Value};
 use crate::decoding::dialect::Dialect;
@@ -14,11 +14,12 @@ use crate::decoding::filters::{
     EpsilonCutoff, EtaCutoff, LogitBias, MinP, NoRepeatNgram, RepetitionPenalty, Temperature,
     TokenBias, TopK, TopP, TypicalP, Window,
 };
+use crate::decoding::selector::BeamSearch;
 use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, TokenId};
 use crate::generation::{GenerationConfig, in_sentence};
 
 /// The arguments that are imported.
-pub(super) const NAMES: [&str; 16] = [
+pub(super) const NAMES: [&str; 19] = [
     "do_sample",
     "temperature",
     "top_k",
@@ -29,6 +30,9 @@ pub(super) const NAMES: [&str; 16] = [
     "eta_cutoff",
     "repetition_penalty",
     "no_repeat_ngram_size",
+    "num_beams",
+    "length_penalty",
+    "early_stopping",
     "sequence_bias",
     "bad_words_ids",
     "suppress_tokens",
@@ -81,14 +85,18 @@ const MAX_SEED: u64 = 0xFFFF_FFFF;
 pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     let manner = Manner::of("transformers", Dialect::Transformers);
     let mut plan = Plan::new(&manner, config);
-    plan.without_other_selectors();
+    let search = plan.selector.beam_search();
+    if search.is_none() {
+        plan.without_other_selectors();
+    }
     plan.expect_window(&WITHOUT_SAMPLING, Window::ALL);
-    let greedy = plan.selector == Selector::Greedy;
-    plan.leave_out(|filter| unsupported(filter, greedy));
-    let mut fields: NamedValues = vec![("do_sample", Value::Bool(!greedy))];
-    if !greedy {
+    let samples = !plan.selector.is_deterministic();
+    plan.leave_out(|filter| unsupported(filter, samples));
+    let mut fields: NamedValues = vec![("do_sample", Value::Bool(samples))];
+    if samples {
         fields.extend(sampling(&plan));
     }
+    fields.extend(search.into_iter().flat_map(beams));
     fields.extend(adjustments(&plan));
     let seed = plan.seed(config.seed, MAX_SEED);
     let limits = &config.limits;
@@ -108,11 +116,11 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
 }
 
 /// Returns why a stage must be left out, if so: transformers would ignore or reject it.
-fn unsupported(filter: &Filter, greedy: bool) -> Option<String> {
+fn unsupported(filter: &Filter, samples: bool) -> Option<String> {
     let what = in_sentence(filter.name());
-    if greedy && !WITHOUT_SAMPLING.contains(&filter.kind()) {
+    if !samples && !WITHOUT_SAMPLING.contains(&filter.kind()) {
         return Some(format!(
-            "transformers ignores {what} in greedy decoding; {filter} is left out"
+            "transformers ignores {what} unless it samples; {filter} is left out"
         ));
     }
     let is_error = matches!(filter, Filter::TypicalP(typical) if typical.p <= 0.0);
@@ -128,6 +136,22 @@ fn call(seed: Option<u64>, fields: &NamedValues) -> String {
     let arguments = arguments.concat();
     let seed = seed.unwrap_or_default();
     format!("{seed}model.generate(\n    **inputs,\n{arguments})\n")
+}
+
+/// The arguments of a beam search. The last one makes the totals log-probs after every processor,
+/// as ours are.
+fn beams(search: BeamSearch) -> NamedValues {
+    let early_stopping = match search.early_stopping {
+        0 => Value::Bool(false),
+        1 => Value::Bool(true),
+        _ => Value::text("never"),
+    };
+    vec![
+        ("num_beams", Value::from(search.width)),
+        ("length_penalty", float(search.length_penalty)),
+        ("early_stopping", early_stopping),
+        ("renormalize_logits", Value::Bool(true)),
+    ]
 }
 
 fn sampling(plan: &Plan) -> NamedValues {
@@ -223,7 +247,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
             fields.add(filter, &[name], &mut chain.stages)?;
         }
     } else {
-        chain.selector = Selector::Greedy;
+        chain.selector = beam_search(fields)?.map_or(Selector::Greedy, Selector::BeamSearch);
         report_unused_warpers(samples, &warpers, fields);
     }
     Ok(chain)
@@ -285,6 +309,37 @@ fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
             "eta_cutoff",
         ),
     ])
+}
+
+/// Returns the beam search that these arguments request, if any.
+fn beam_search(fields: &mut Fields) -> Result<Option<BeamSearch>, String> {
+    let width = count("num_beams", 1, fields)?;
+    let length_penalty = fields.number("length_penalty")?.unwrap_or(1.0);
+    let early_stopping = match fields.take("early_stopping") {
+        None => 0,
+        Some(field) => match &field.value {
+            Value::Bool(early) => u32::from(*early),
+            Value::Text(text) if text == "never" => 2,
+            _ => return Err(needs(&field, "true, false or \"never\"")),
+        },
+    };
+    let search = BeamSearch {
+        width,
+        length_penalty,
+        early_stopping,
+    };
+    if width <= 1 {
+        return Ok(None);
+    }
+    match Selector::BeamSearch(search).validate() {
+        Ok(()) => Ok(Some(search)),
+        Err(error) => {
+            let names = ["num_beams", "length_penalty"];
+            let written = names.iter().filter(|name| fields.names(name));
+            let written: Vec<String> = written.map(|name| fields.as_written(name)).collect();
+            Err(format!("{} is invalid: {error}", written.join(", ")))
+        }
+    }
 }
 
 fn report_unused_warpers(samples: Option<bool>, warpers: &[(Filter, &str)], fields: &mut Fields) {

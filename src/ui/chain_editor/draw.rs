@@ -1,9 +1,9 @@
-//! The selector with its numbers, and the seed of its coins.
+//! The selector with its numbers, the drafts, and the seed of the coins.
 
 use egui::{RectAlign, Ui};
 
 use super::number_line::{INDENT, error_ui, number_lines_ui};
-use crate::decoding::Selector;
+use crate::decoding::{ChainConfig, PromptLookup, Selector};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, inner_menu, menu_item};
@@ -33,6 +33,34 @@ pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
     let (spec, validated) = (selector.spec(), selector.validate());
     changed |= number_lines_ui(ui, spec.name, spec.params, selector);
     if let Err(error) = validated {
+        error_ui(ui, &error.to_string());
+    }
+    changed
+}
+
+/// Draws the choice of how tokens are drafted, and its numbers. Returns whether either was changed.
+pub(super) fn drafts_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
+    if chain.selector.beam_search().is_some() {
+        return chain.drafts.take().is_some();
+    }
+    let before = chain.drafts;
+    title_line_ui(ui, "Drafts", |ui| {
+        let chip = Chip::new("Off").name("No drafts").open(before.is_none());
+        let tip = "Each forward pass writes one token. This is the usual way.";
+        if ui.add(chip).on_hover_text(tip).clicked() {
+            chain.drafts = None;
+        }
+        let name = PromptLookup::NAME;
+        let chip = Chip::new(name).open(before.is_some());
+        if ui.add(chip).on_hover_text(PromptLookup::HELP).clicked() {
+            chain.drafts = before.or(Some(PromptLookup::USUAL));
+        }
+    });
+    let mut changed = chain.drafts != before;
+    if let Some(lookup) = &mut chain.drafts {
+        changed |= number_lines_ui(ui, PromptLookup::NAME, PromptLookup::PARAMS, lookup);
+    }
+    if let Some(Err(error)) = chain.drafts.map(|drafts| drafts.validate(chain)) {
         error_ui(ui, &error.to_string());
     }
     changed

@@ -23,7 +23,7 @@ use egui::{
     SetOpenCommand, Ui,
 };
 
-use self::draw::{draw_ui, own_seed_ui};
+use self::draw::{drafts_ui, draw_ui, own_seed_ui};
 use self::head::{head_ui, model_row_ui};
 use self::live::Live;
 use self::stages::{add_ui, stages_ui};
@@ -127,6 +127,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     ui.separator();
     ui.add_space(6.0);
     edit.edited |= draw_ui(ui, &mut chain.selector);
+    edit.edited |= drafts_ui(ui, &mut chain);
     if needs_seed(&chain) {
         own_seed_ui(ui, pane, state.seed, commands);
     }

@@ -2,6 +2,7 @@
 //! text that a beam search wrote, its tree.
 
 mod beams;
+mod drafts;
 mod pictures;
 mod sampler;
 
@@ -13,6 +14,8 @@ use egui::{
 
 pub(super) use self::beams::beam_tree;
 use self::beams::beams_ui;
+pub(super) use self::drafts::draft_strip;
+use self::drafts::drafts_ui;
 use self::pictures::picture_ui;
 use self::sampler::sampler_ui;
 pub(super) use self::sampler::{N_PICKS, field_id, numbered_pick};
@@ -179,6 +182,9 @@ pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
     }
     if let Some(tree) = beam_tree(state).filter(|_| sampler.is_none()) {
         return beams_ui(ui, body, state, &tree);
+    }
+    if let Some(strip) = draft_strip(state).filter(|_| sampler.is_none()) {
+        return drafts_ui(ui, body, state, &strip, commands);
     }
     let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
     let Some(at) = shown_step(state) else {

@@ -31,9 +31,10 @@ pub use self::xray::XrayPicture;
 use crate::design::fonts::Face;
 use crate::design::style;
 use crate::plots::{
-    Curve, GapData, NextTokenData, Scatter, ScoreData, SpeedData, StabilityPlot, SweepMap, Target,
-    TrendData, curve_ui, gap_plot_ui, map_height, map_ui, next_token_plot_ui, scatter_ui,
-    score_plot_ui, speed_plot_ui, stability_ui, trend_plot_ui,
+    BeamTree, Curve, DraftStrip, GapData, NextTokenData, Scatter, ScoreData, SpeedData,
+    StabilityPlot, SweepMap, Target, TrendData, beam_tree_ui, curve_ui, draft_strip_ui,
+    gap_plot_ui, map_height, map_ui, next_token_plot_ui, scatter_ui, score_plot_ui, speed_plot_ui,
+    stability_ui, trend_plot_ui,
 };
 use crate::state::BranchTree;
 use crate::ui::branches;
@@ -63,6 +64,10 @@ pub enum PicturePlot<'a> {
     SweepCurve(&'a Curve),
     /// Two metrics of a sweep against each other.
     SweepScatter(&'a Scatter),
+    /// The tree of a beam search.
+    Beams(&'a BeamTree),
+    /// The passes of speculative decoding.
+    Drafts(&'a DraftStrip<'a>),
 }
 
 /// A standalone picture of one plot.
@@ -96,6 +101,11 @@ impl PicturePlot<'_> {
             Self::Futures(_) => [960.0, 640.0],
             Self::Tree(tree) => [960.0, branches::picture::height(tree) + AROUND],
             Self::Stability(_) => [720.0, 760.0],
+            Self::Drafts(strip) => [960.0, strip.height() + AROUND],
+            Self::Beams(tree) => {
+                let size = tree.size();
+                [size.x.max(560.0) + 2.0 * MARGIN, size.y + AROUND]
+            }
             Self::SweepMap(map) => {
                 let n_rows = map.rows.len();
                 let cell = (480.0 / n_rows.max(1) as f32).clamp(8.0, 44.0);
@@ -170,6 +180,8 @@ impl PicturePlot<'_> {
             Self::SweepMap(map) => &map.title,
             Self::SweepCurve(curve) => &curve.title,
             Self::SweepScatter(scatter) => &scatter.title,
+            Self::Beams(_) => "The beams",
+            Self::Drafts(_) => "The drafts",
         }
     }
 }
@@ -238,5 +250,9 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
         PicturePlot::SweepScatter(scatter) => {
             scatter_ui(&inner, area, scatter, None, Target::Picture);
         }
+        PicturePlot::Drafts(strip) => {
+            draft_strip_ui(&mut inner, area, strip, Target::Picture);
+        }
+        PicturePlot::Beams(tree) => beam_tree_ui(&mut inner, area, tree, Target::Picture),
     }
 }

@@ -5,7 +5,9 @@ use super::{
     step_caption, svg,
 };
 use crate::generation::Generation;
-use crate::plots::{GapData, NextTokenData, ScoreData, SpeedData, StepAt, TrendData};
+use crate::plots::{
+    BeamTree, DraftStrip, GapData, NextTokenData, ScoreData, SpeedData, StepAt, TrendData,
+};
 use crate::state::{
     BranchTree, PictureFormat, PictureStyle, Plot, ScoreCap, ScoreMeasure, Tint, Trend,
 };
@@ -50,12 +52,20 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
         _ => Trend::Kept,
     };
     let trend = TrendData::of(panes, kind);
+    let trees = panes.iter().enumerate();
+    let mut trees = trees.filter_map(|(place, text)| BeamTree::of(place, (*text)?));
+    let beams = trees.next();
+    let mut strips = panes.iter().enumerate();
+    let drafts = strips.find_map(|(place, text)| DraftStrip::of(place, (*text)?, None));
+    let empty = PicturePlot::NextToken(None);
     let plot = match (view.plot, &xray) {
         (Plot::Score, _) => PicturePlot::Score(&score),
         (Plot::Speed, _) => PicturePlot::Speed(&speed),
         (Plot::Trend(_), _) => PicturePlot::Trend(&trend),
         (Plot::Texts, _) => PicturePlot::Texts(&texts),
         (Plot::Xray, Some(xray)) => PicturePlot::Xray(xray),
+        (Plot::Beams, _) => beams.as_ref().map_or(empty, PicturePlot::Beams),
+        (Plot::Drafts, _) => drafts.as_ref().map_or(empty, PicturePlot::Drafts),
         // Without a recorded step there is no X-ray, and nothing was set by hand. `tree_drawing`
         // draws the tree, and `gap_drawing` a run beside its repetition.
         (Plot::NextToken | Plot::Xray | Plot::ByHand | Plot::Tree | Plot::Gaps, _) => {

@@ -138,6 +138,7 @@ impl StepEntry {
                 forward_secs: self.time.forward_secs,
                 n_batch: self.time.n_batch,
             },
+            draft: None,
         })
     }
 

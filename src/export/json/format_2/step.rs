@@ -9,8 +9,8 @@ use super::known::Known;
 use super::ranking::Ranking;
 use super::vocabulary::PieceEntry;
 use crate::decoding::{
-    Detail, Draw, Evidence, Filter, Picked, RankedCandidate, SelectorState, StageReport, TokenId,
-    Trace,
+    Detail, Draft, Draw, Evidence, Filter, Picked, RankedCandidate, SelectorState, StageReport,
+    TokenId, Trace,
 };
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
 use crate::generation::{Generation, Step, StepTime, Vocabulary};
@@ -53,6 +53,8 @@ pub(super) struct StepEntry {
     detail: Option<DetailEntry>,
     /// Seconds since the request, seconds of the forward pass, sequences in it.
     time: (f64, f64, usize),
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    draft: Option<Draft>,
 }
 
 /// What one stage did.
@@ -127,6 +129,7 @@ impl StepEntry {
             final_probs: (!follow).then(|| final_probs.clone()),
             detail: DetailEntry::of(&raw.detail).filter(|_| form.detail),
             time: (time.at_secs, time.forward_secs, time.n_batch),
+            draft: step.draft,
         }
     }
 
@@ -183,6 +186,7 @@ impl StepEntry {
                 forward_secs,
                 n_batch,
             },
+            draft: self.draft,
         })
     }
 }

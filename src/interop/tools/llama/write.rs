@@ -30,6 +30,7 @@ pub(in super::super) fn write(
         plan.without_other_selectors();
     } else {
         plan.without_gumbel();
+        plan.without_beams();
     }
     let mut fields = NamedValues::new();
     match mirostat(plan.selector) {

@@ -139,6 +139,18 @@ fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
             "64 tokens; pad_token_id does not affect sampling; num_beams is not supported",
         ),
         (
+            "model.generate(**inputs, do_sample=False, num_beams=4, length_penalty=0.8, early_stopping=True, no_repeat_ngram_size=2)",
+            Tool::Transformers,
+            "no-repeat 2 › 4 beams",
+            "",
+        ),
+        (
+            "model.generate(**inputs, num_beams=5)",
+            Tool::Transformers,
+            "5 beams",
+            "",
+        ),
+        (
             "GenerationConfig(do_sample=True, top_k=0, bad_words_ids=[[3], [4, 5]], sequence_bias={(7,): 1.0})",
             Tool::Transformers,
             "1 biased, 1 banned",

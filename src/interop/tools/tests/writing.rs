@@ -82,6 +82,12 @@ fn transformers_settings_are_a_python_call() {
                  max_new_tokens=200,\n)\n",
             ),
             (
+                "no-repeat 3 last all, beams 4 length-penalty 0.8 early-stopping 2",
+                "model.generate(\n    **inputs,\n    do_sample=False,\n    num_beams=4,\n    \
+                 length_penalty=0.8,\n    early_stopping=\"never\",\n    renormalize_logits=True,\n    \
+                 repetition_penalty=1.0,\n    no_repeat_ngram_size=3,\n    max_new_tokens=200,\n)\n",
+            ),
+            (
                 "bias 13 -2.5 ban 7, repeat 1.1 last all, no-repeat 3 last all, temp 2, top-k 40, \
                  top-p 0.9, min-p 0.05, typical-p 0.9, epsilon 0.0003, eta 0.0005",
                 "import transformers\n\ntransformers.set_seed(42)\nmodel.generate(\n    **inputs,\n    do_sample=True,\n    \
@@ -196,7 +202,7 @@ fn the_order_and_windows_of_transformers_are_noted() {
         (
             Tool::Transformers,
             "typical-p 0.9, greedy",
-            "transformers ignores typical-p in greedy decoding; typical-p 0.9 is left out",
+            "transformers ignores typical-p unless it samples; typical-p 0.9 is left out",
         ),
         (
             Tool::Transformers,

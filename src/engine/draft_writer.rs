@@ -1,0 +1,218 @@
+//! Speculative decoding: drafts some tokens, verifies all of them in one forward pass, and keeps
+//! those that the chain takes.
+
+use std::time::Duration;
+
+use super::prefix_cache::PrefixCache;
+use super::slot::{ForwardPass, ModelContext, Slot};
+use super::writer::Writer;
+use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
+use crate::decoding::{Draft, PromptLookup, Taken, TokenId, Trace};
+use crate::generation::{FinishReason, GenerationId};
+
+/// A pane that drafts by prompt lookup.
+///
+/// Between two passes, its sequence holds all tokens of the slot except the last. A pass reads that
+/// one and the drafts; the drafts that were not taken are then truncated.
+pub(super) struct DraftWriter {
+    slot: Slot,
+    lookup: PromptLookup,
+    sequence: Option<SequenceId>,
+    /// The tokens that the next pass verifies.
+    drafts: Vec<TokenId>,
+}
+
+impl DraftWriter {
+    /// A writer that has drafted nothing yet.
+    pub(super) const fn new(slot: Slot, lookup: PromptLookup) -> Self {
+        Self {
+            slot,
+            lookup,
+            sequence: None,
+            drafts: Vec::new(),
+        }
+    }
+
+    /// Appends the token of one row, which may have been drafted. Returns why the text ends, if it
+    /// does, and whether the next draft still holds.
+    fn take(
+        &mut self,
+        logits: &[f32],
+        place: usize,
+        pass: ForwardPass,
+        model: ModelContext<'_>,
+        progress: &mut Vec<Progress>,
+    ) -> Result<(Option<FinishReason>, bool), EngineError> {
+        let by_hand = self.slot.take_by_hand().map(Taken::ByHand);
+        let mut step = self.slot.take(by_hand, logits, pass, model)?;
+        let drafted = self.drafts.get(place).copied();
+        step.draft = Some(Draft {
+            n_drafts: self.drafts.len() as u32,
+            place: place as u32,
+            token: drafted,
+            prob: drafted.and_then(|token| prob_of(&step.trace, token)),
+        });
+        let holds = drafted == Some(step.token);
+        let finish = self.slot.finish_after(&step, model);
+        let id = self.slot.id();
+        progress.push(Progress::Stepped {
+            id,
+            step: Box::new(step),
+        });
+        Ok((finish, holds))
+    }
+
+    /// Drafts the tokens of the next pass. Nothing is drafted while the user's own tokens are to
+    /// come.
+    fn draft(&mut self, n_left: usize) {
+        self.drafts.clear();
+        if self.slot.next_by_hand().is_none() {
+            let drafts = self.lookup.drafts(self.slot.tokens());
+            let n = drafts.len().min(n_left.saturating_sub(1));
+            self.drafts
+                .extend_from_slice(drafts.get(..n).unwrap_or_default());
+        }
+    }
+
+    /// Drops what the sequence holds beyond the text.
+    fn truncate(&self, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
+        let Some(sequence) = self.sequence else {
+            return Ok(());
+        };
+        let n_kept = self.slot.tokens().len().saturating_sub(1);
+        if lm.n_read(sequence) > n_kept {
+            lm.truncate(sequence, n_kept)?;
+        }
+        Ok(())
+    }
+}
+
+/// The probability that the chain left a token, if the step has recorded it.
+fn prob_of(trace: &Trace, token: TokenId) -> Option<f64> {
+    if trace.draw.token == token {
+        return Some(trace.draw.prob);
+    }
+    let mut survivors = trace.survivors.iter();
+    let survivor = survivors.find(|survivor| survivor.token == token);
+    let in_head = || {
+        let head = trace.raw.head.iter();
+        let place = head.take_while(|ranked| ranked.token != token).count();
+        let prob = trace.head_final_probs.get(place)?;
+        Some(prob.unwrap_or(0.0))
+    };
+    survivor.map(|survivor| survivor.prob).or_else(in_head)
+}
+
+impl Writer for DraftWriter {
+    fn id(&self) -> GenerationId {
+        self.slot.id()
+    }
+
+    fn tokens(&self) -> &[TokenId] {
+        self.slot.tokens()
+    }
+
+    fn continues_text(&self) -> bool {
+        self.slot.continues_text()
+    }
+
+    fn start_clock(&mut self) {
+        self.slot.start_clock();
+    }
+
+    fn exclude(&mut self, pause: Duration) {
+        self.slot.exclude(pause);
+    }
+
+    fn join(&mut self, sequence: SequenceId) {
+        self.sequence = Some(sequence);
+    }
+
+    fn fork_from(&mut self, prompt: SequenceId, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
+        self.sequence = Some(lm.fork(prompt)?);
+        Ok(())
+    }
+
+    fn push_rows(&self, rows: &mut Vec<Row>) {
+        let Some(sequence) = self.sequence else {
+            return;
+        };
+        rows.extend(self.slot.row(sequence));
+        rows.extend(self.drafts.iter().map(|token| Row {
+            sequence,
+            token: *token,
+            logits_wanted: true,
+        }));
+    }
+
+    fn choose(
+        &mut self,
+        logits: &[&[f32]],
+        pass: ForwardPass,
+        model: ModelContext<'_>,
+        progress: &mut Vec<Progress>,
+    ) -> bool {
+        let id = self.slot.id();
+        if self.slot.n_left(model) == 0 {
+            let reason = FinishReason::MaxTokens;
+            progress.push(Progress::Finished { id, reason });
+            return false;
+        }
+        let n_before = progress.len();
+        let mut finish = None;
+        for (place, row) in logits.iter().enumerate() {
+            match self.take(row, place, pass, model, progress) {
+                Ok((None, true)) => {}
+                Ok((reason, _)) => {
+                    finish = reason;
+                    break;
+                }
+                Err(error) => {
+                    let error = error.to_string();
+                    finish = Some(FinishReason::Failed { error });
+                    break;
+                }
+            }
+        }
+        share_pass(progress.get_mut(n_before..).unwrap_or_default(), pass);
+        match finish {
+            Some(reason) => {
+                progress.push(Progress::Finished { id, reason });
+                false
+            }
+            None => {
+                self.draft(self.slot.n_left(model));
+                true
+            }
+        }
+    }
+
+    fn settle(&mut self, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
+        self.truncate(lm)
+    }
+
+    fn interrupt(&mut self, _progress: &mut Vec<Progress>) {}
+
+    /// Keeps the sequence for reuse.
+    fn retire(mut self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache) {
+        let truncated = self.truncate(&mut *model.lm);
+        let Some(sequence) = self.sequence.take() else {
+            return;
+        };
+        if truncated.is_err() {
+            return model.lm.close(sequence);
+        }
+        self.slot.join(sequence);
+        Box::new(self.slot).retire(model, cache);
+    }
+}
+
+/// Divides the time of a pass among the steps that it computed.
+fn share_pass(progress: &mut [Progress], pass: ForwardPass) {
+    let n_steps = progress.len().max(1) as f64;
+    for report in progress {
+        if let Progress::Stepped { step, .. } = report {
+            step.time.forward_secs = pass.secs / n_steps;
+        }
+    }
+}
