@@ -164,7 +164,8 @@ impl LiveText {
         let mut settings = PaneSettings::from(pane.config.chain.clone());
         let mut active = settings.chain.active();
         let by_chance = active.any(Filter::is_random);
-        if by_chance || !settings.chain.is_greedy() {
+        let chain = &settings.chain;
+        if by_chance || !(chain.is_greedy() || chain.selector.is_deterministic()) {
             settings.seed = Some(pane.config.seed);
         }
         format!("{} ({settings})\n", pane.name)

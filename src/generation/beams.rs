@@ -71,28 +71,53 @@ impl Beams {
     /// Returns the path of the nodes that have these tokens, as far as there is one: of several,
     /// the one that goes furthest and ends best.
     pub fn path_of(&self, tokens: &[TokenId]) -> Vec<BeamPlace> {
-        let mut paths: Vec<Vec<BeamPlace>> = Vec::new();
-        let mut best = Vec::new();
+        // The nodes at which a path with the tokens so far ends.
+        let mut ends: Vec<BeamPlace> = Vec::new();
         for ((pass, compared), token) in self.passes.iter().enumerate().zip(tokens) {
             let nodes = compared.nodes.iter().enumerate();
             let taken =
                 nodes.filter(|(_, node)| node.token == *token && node.fate != Fate::Dropped);
             let places = taken.map(|(node, _)| BeamPlace { pass, node });
-            let longer = places.filter_map(|place| match self.parent_of(place) {
-                None => Some(vec![place]),
-                Some(parent) => {
-                    let before = paths.iter().find(|path| path.last() == Some(&parent))?;
-                    Some(before.iter().copied().chain([place]).collect())
-                }
-            });
-            let longer: Vec<Vec<BeamPlace>> = longer.collect();
-            let Some(first) = longer.first() else {
-                break;
+            let continues = |place: &BeamPlace| {
+                let parent = self.parent_of(*place);
+                parent.is_none_or(|parent| ends.contains(&parent))
             };
-            best.clone_from(first);
-            paths = longer;
+            let next: Vec<BeamPlace> = places.filter(continues).collect();
+            if next.is_empty() {
+                break;
+            }
+            ends = next;
         }
-        best
+        let best = ends.first();
+        best.map(|place| self.path_to(*place)).unwrap_or_default()
+    }
+
+    /// Returns which nodes of each pass lead to a text that goes on or has ended.
+    pub fn alive(&self) -> Vec<Vec<bool>> {
+        let fates =
+            |pass: &BeamPass, fate| pass.nodes.iter().map(|node| node.fate == fate).collect();
+        let mut alive: Vec<Vec<bool>> = self.passes.iter().map(|p| fates(p, Fate::Ended)).collect();
+        if let (Some(last), Some(pass)) = (alive.last_mut(), self.passes.last()) {
+            for (place, _) in pass.running() {
+                if let Some(node) = last.get_mut(place) {
+                    *node = true;
+                }
+            }
+        }
+        for pass in (1..self.passes.len()).rev() {
+            for node in 0..alive.get(pass).map_or(0, Vec::len) {
+                let lives = alive.get(pass).and_then(|nodes| nodes.get(node)) == Some(&true);
+                let parent = self.parent_of(BeamPlace { pass, node });
+                if let Some(parent) = parent.filter(|_| lives)
+                    && let Some(flag) = alive
+                        .get_mut(parent.pass)
+                        .and_then(|p| p.get_mut(parent.node))
+                {
+                    *flag = true;
+                }
+            }
+        }
+        alive
     }
 }
 
@@ -131,5 +156,7 @@ mod tests {
         assert_eq!(path([1, 2]), [place(0, 2), place(1, 0)]);
         assert_eq!(path([1, 3]), [place(0, 0)]);
         assert_eq!(path([9, 2]), []);
+        let alive = [vec![true, false, true], vec![true, false]];
+        assert_eq!(beams.alive(), alive);
     }
 }

@@ -7,11 +7,11 @@ use crate::decoding::selector::Fate;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::formatting::{grouped, token_word};
-use crate::generation::{BeamNode, BeamPlace, Beams, Generation};
+use crate::generation::{BeamPlace, Beams, Generation};
 
 /// The size of a tile, and the space between two columns.
 const TILE: egui::Vec2 = vec2(58.0, 22.0);
-const MIN_TILE: f32 = 44.0;
+const MIN_TILE: f32 = 54.0;
 const MAX_TILE: f32 = 96.0;
 const GAP: f32 = 8.0;
 
@@ -72,12 +72,11 @@ impl BeamTree {
                 beams.path_to(BeamPlace { pass: last, node })
             })
         };
-        let is_leaf = |place: BeamPlace, node: &BeamNode| {
-            node.fate == Fate::Ended || (node.fate == Fate::Running && place.pass == last)
+        let alive = beams.alive();
+        let is_alive = |place: BeamPlace| {
+            let nodes = alive.get(place.pass);
+            nodes.and_then(|nodes| nodes.get(place.node)) == Some(&true)
         };
-        let leaves = kept(beams).filter(|(place, node)| is_leaf(*place, node));
-        let active: std::collections::BTreeSet<BeamPlace> =
-            leaves.flat_map(|(place, _)| beams.path_to(place)).collect();
         let mut columns: Vec<Column> = Vec::new();
         for (pass, compared) in beams.passes.iter().enumerate() {
             let tiles = compared.nodes.iter().enumerate();
@@ -89,9 +88,9 @@ impl BeamTree {
                     word: token_word(&node.piece),
                     log_prob: node.log_prob,
                     parent: parent.map(|parent| row_of(beams, parent)),
-                    state: if best.contains(&place) {
+                    state: if best.get(pass) == Some(&place) {
                         TileState::Best
-                    } else if active.contains(&place) {
+                    } else if is_alive(place) {
                         TileState::Active
                     } else {
                         TileState::Dropped(why_dropped(beams, place, beams.n_before))
@@ -119,16 +118,6 @@ impl BeamTree {
             TITLE_ROW + HEAD + self.n_rows as f32 * MIN_ROW,
         )
     }
-}
-
-/// Iterates over all nodes that were kept.
-fn kept(beams: &Beams) -> impl Iterator<Item = (BeamPlace, &BeamNode)> {
-    let passes = beams.passes.iter().enumerate();
-    let nodes = passes.flat_map(|(pass, compared)| {
-        let nodes = compared.nodes.iter().enumerate();
-        nodes.map(move |(node, content)| (BeamPlace { pass, node }, content))
-    });
-    nodes.filter(|(_, node)| node.fate != Fate::Dropped)
 }
 
 /// Returns the row of a kept node in its column.

@@ -11,7 +11,7 @@ use super::by_hand::by_hand_ui;
 use super::compare::compare_ui;
 use super::futures::{futures_bar_ui, futures_ui};
 use super::layout::{Breakpoint, GAP, TABS};
-use super::loop_view::loop_ui;
+use super::loop_view::{loop_ui, strategy_label};
 use super::numbers::numbers_ui;
 use super::picture_menu::{is_repeated, picture_button_ui, pictures};
 use super::score_choice::score_choice_ui;
@@ -283,6 +283,12 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
     if !is_pinned && !names_latest {
         return;
     }
+    if !is_pinned
+        && state.view.dock_tab == DockTab::Loop
+        && let Some((place, label)) = strategy_label(state)
+    {
+        return step_label_ui(ui, place, &label);
+    }
     let shown = state.shown_step().and_then(|(place, step)| {
         let generation = state.panes.get(place)?.generation()?;
         Some((place, step, generation.steps.len()))
@@ -319,8 +325,12 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
     } else {
         format!("Token {} of {n_steps}", step + 1)
     };
-    // In a narrow window the tabs leave no space for it.
-    if ui.available_width() < Face::Small.width(ui, &label) + SMALL_BADGE + 16.0 {
+    step_label_ui(ui, place, &label);
+}
+
+/// Shows a label and the badge of its pane. In a narrow window the tabs leave no space for it.
+fn step_label_ui(ui: &mut Ui, place: usize, label: &str) {
+    if ui.available_width() < Face::Small.width(ui, label) + SMALL_BADGE + 16.0 {
         return;
     }
     ui.label(Face::Small.text(label).color(Theme::of(ui).text_2));

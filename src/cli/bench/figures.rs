@@ -6,7 +6,7 @@ use super::decode::Sample;
 use super::memory::Memory;
 use super::plan::{Part, Plan};
 use super::rounds::Samples;
-use super::{bandwidth, branch, fork, futures};
+use super::{bandwidth, branch, fork, futures, strategies};
 use crate::engine::ForwardTimes;
 use crate::generation::ModelOutline;
 
@@ -21,6 +21,7 @@ pub(super) struct Figures {
     pub fork: Option<Fork>,
     pub branch: Option<Branch>,
     pub futures: Option<Vec<Futures>>,
+    pub strategies: Option<Vec<Strategy>>,
     pub memory: Option<Memory>,
 }
 
@@ -107,6 +108,23 @@ pub(super) struct Futures {
     pub speed_against_panes: f64,
 }
 
+/// The speed of one way to write.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Strategy {
+    pub name: String,
+    /// The time of a forward pass and of choosing by its logits, in milliseconds.
+    pub pass_ms: f64,
+    /// The mean number of tokens that a pass wrote in one pane.
+    pub tokens_per_pass: f64,
+    /// The speed of one pane.
+    pub tokens_per_sec: f64,
+    /// The time of a pass relative to that of the baseline: of the greedy pane, or of as many panes
+    /// as there are beams.
+    pub pass_against_baseline: f64,
+    /// The speed relative to that of the baseline.
+    pub speed_against_baseline: f64,
+}
+
 impl Figures {
     /// Computes the figures from the measurements.
     pub(super) fn new(plan: &Plan, outline: &ModelOutline, samples: &Samples) -> Self {
@@ -122,6 +140,7 @@ impl Figures {
             fork: has(Part::Fork).map(|()| fork(plan.n_fork, &samples.fork)),
             branch: has(Part::Branch).map(|()| branch(plan.n_branch, &samples.branch)),
             futures: has(Part::Futures).map(|()| futures(&samples.futures)),
+            strategies: has(Part::Strategies).map(|()| strategies(&samples.strategies)),
             memory: samples.memory,
         }
     }
@@ -250,6 +269,26 @@ fn futures(samples: &[futures::Sample]) -> Vec<Futures> {
         speed_against_panes: panes_secs / secs(width),
     });
     figures.collect()
+}
+
+fn strategies(samples: &[strategies::Sample]) -> Vec<Strategy> {
+    let of = |case, value: fn(&strategies::Sample) -> f64| {
+        let own = samples.iter().filter(|sample| sample.case == case);
+        median(own.map(value)).unwrap_or(f64::NAN)
+    };
+    let pass_ms = |case| of(case, |sample| 1e3 * sample.secs / sample.n_passes as f64);
+    let speed = |case| of(case, |sample| sample.n_tokens as f64 / sample.secs);
+    let figures = strategies::Case::ALL.map(|case| Strategy {
+        name: case.name(),
+        pass_ms: pass_ms(case),
+        tokens_per_pass: of(case, |sample| {
+            sample.n_tokens as f64 / sample.n_passes as f64
+        }),
+        tokens_per_sec: speed(case),
+        pass_against_baseline: pass_ms(case) / pass_ms(case.baseline()),
+        speed_against_baseline: speed(case) / speed(case.baseline()),
+    });
+    figures.into()
 }
 
 /// Returns the middle value, or the mean of the two middle values.

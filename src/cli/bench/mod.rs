@@ -17,6 +17,7 @@ mod plan;
 mod prefill;
 mod report;
 mod rounds;
+mod strategies;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -61,7 +62,7 @@ pub(super) struct Arguments {
     #[arg(value_parser = PossibleValuesParser::new(Synthetic::file_type_names()))]
     quant: String,
 
-    /// Measure only these parts; by default all but futures
+    /// Measure only these parts; by default all but futures and strategies
     #[arg(long, value_name = "PART,…", value_delimiter = ',')]
     only: Vec<Part>,
 

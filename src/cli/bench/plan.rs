@@ -20,6 +20,8 @@ pub(super) enum Part {
     Branch,
     /// Speed of drawing 64 futures of 24 tokens, by how many are drawn together
     Futures,
+    /// Beam search against as many panes, and drafts against plain decoding
+    Strategies,
     /// Memory use
     Memory,
 }
@@ -98,7 +100,7 @@ impl Plan {
         plan.n_panes.sort_unstable();
         plan.n_panes.dedup();
         let n_all = plan.n_prompt.saturating_add(plan.n_new);
-        let writes = plan.has(Part::Decode) || plan.has(Part::Memory) || plan.has(Part::Futures);
+        let writes = plan.has(Part::Memory) || plan.continues_prompt();
         // The last token is written and not read.
         if writes && n_all > n_context.saturating_add(1) {
             return Err(Failure::usage(format!(
@@ -109,10 +111,19 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns whether this part is measured. All are, except futures, if none is named.
+    /// Returns whether something is measured that continues the prompt, besides memory.
+    pub(super) fn continues_prompt(&self) -> bool {
+        [Part::Decode, Part::Futures, Part::Strategies]
+            .into_iter()
+            .any(|part| self.has(part))
+    }
+
+    /// Returns whether this part is measured. All are, except futures and strategies, if none is
+    /// named.
     pub(super) fn has(&self, part: Part) -> bool {
         // Panes one after another take minutes with a large model, so futures must be asked for.
-        let is_usual = self.parts.is_empty() && part != Part::Futures;
+        let is_special = matches!(part, Part::Futures | Part::Strategies);
+        let is_usual = self.parts.is_empty() && !is_special;
         is_usual || self.parts.contains(&part)
     }
 

@@ -5,7 +5,7 @@ use super::figures::Figures;
 use super::memory::{self, Memory};
 use super::passage::{Passage, text};
 use super::plan::{N_CONTEXT_STEPS, Part, Plan};
-use super::{branch, decode, fork, futures, prefill};
+use super::{branch, decode, fork, futures, prefill, strategies};
 use crate::cli::failure::Failure;
 use crate::cli::progress::Progress;
 use crate::engine::{CausalLm, DeviceChoice, Prompt, Resident, Session};
@@ -32,6 +32,7 @@ pub(super) struct Samples {
     pub fork: Vec<fork::Sample>,
     pub branch: Vec<branch::Sample>,
     pub futures: Vec<futures::Sample>,
+    pub strategies: Vec<strategies::Sample>,
     pub memory: Option<Memory>,
 }
 
@@ -95,8 +96,7 @@ impl Bench {
         let tokenizer = &model.tokenizer;
         // The bandwidth of main memory only matters on the CPU.
         let is_on_cpu = model.info.device.starts_with(&DeviceChoice::Cpu.name());
-        // Only decoding and futures continue this prompt.
-        let n_prompt = if plan.has(Part::Decode) || plan.has(Part::Futures) {
+        let n_prompt = if plan.continues_prompt() {
             plan.n_prompt
         } else {
             0
@@ -165,6 +165,12 @@ impl Bench {
             for width in widths.take(n_most) {
                 let sample = futures::measure(width, &setup.prompt, session)?;
                 samples.futures.push(sample);
+            }
+        }
+        if plan.has(Part::Strategies) {
+            for case in strategies::Case::ALL.into_iter().take(n_most) {
+                let sample = strategies::measure(case, plan.n_new, &setup.prompt, session)?;
+                samples.strategies.push(sample);
             }
         }
         if let Some(passage) = &setup.passage {

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::bandwidth;
-use super::figures::{Branch, Context, Decode, Fork, Futures, Prefill, Shares};
+use super::figures::{Branch, Context, Decode, Fork, Futures, Prefill, Shares, Strategy};
 use super::futures::{N_FUTURES, N_TOKENS};
 use super::memory::Memory;
 use super::report::Report;
@@ -34,6 +34,9 @@ impl Display for Report {
         }
         if let Some(futures) = &figures.futures {
             futures_table(futures, f)?;
+        }
+        if let Some(strategies) = &figures.strategies {
+            strategies_table(strategies, f)?;
         }
         if let Some(memory) = &figures.memory {
             memory_lines(memory, f)?;
@@ -175,6 +178,31 @@ fn futures_table(futures: &[Futures], f: &mut Formatter<'_>) -> fmt::Result {
             row.secs,
             speed(row.tokens_per_sec),
             format!("{:.2} ×", row.speed_against_panes),
+        )?;
+    }
+    Ok(())
+}
+
+fn strategies_table(strategies: &[Strategy], f: &mut Formatter<'_>) -> fmt::Result {
+    writeln!(
+        f,
+        "\nStrategies, against the greedy pane or as many panes as beams"
+    )?;
+    writeln!(
+        f,
+        "  {:<36}   ms/pass   tok/pass   tok/s   pass   speed",
+        "writes"
+    )?;
+    for row in strategies {
+        writeln!(
+            f,
+            "  {:<36}   {:>7.3}   {:>8.2}   {:>5}   {:>4}   {:>5}",
+            row.name,
+            row.pass_ms,
+            row.tokens_per_pass,
+            speed(row.tokens_per_sec),
+            format!("{:.2}", row.pass_against_baseline),
+            format!("{:.2}", row.speed_against_baseline),
         )?;
     }
     Ok(())

@@ -51,7 +51,7 @@ impl BeamSearch {
                 ..ParamSpec::new(field!(Count, Selector::BeamSearch.width))
             },
             ParamSpec {
-                key: "length-penalty",
+                key: "length",
                 label: "Length penalty",
                 help: "The power of a text's length by which its total is divided: above 0 longer texts \
                        gain, below 0 shorter ones.",
@@ -62,7 +62,7 @@ impl BeamSearch {
                 ..ParamSpec::new(field!(Real, Selector::BeamSearch.length_penalty))
             },
             ParamSpec {
-                key: "early-stopping",
+                key: "early",
                 label: "Early stopping",
                 help: "When the search ends: 0 once the texts that go on look worse than those that have \
                        ended, 1 once as many have ended as there are beams, 2 once none can catch up.",

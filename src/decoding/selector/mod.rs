@@ -318,8 +318,9 @@ mod tests {
                 assert!(param.usual.contains(&(value as f32)), "{usual}");
                 assert!(param.range.contains(&(value as f32)), "{usual}");
                 let mut changed = usual;
-                param.set(&mut changed, 0.25);
-                assert_eq!(param.get(&changed), Some(0.25));
+                let value = if param.is_count() { 3.0 } else { 0.25 };
+                param.set(&mut changed, value);
+                assert_eq!(param.get(&changed), Some(value));
             }
         }
     }

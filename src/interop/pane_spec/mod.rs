@@ -263,6 +263,8 @@ mod tests {
             "typical-p 0.9, epsilon 0.001, eta 0.002, top-a 0.2, tail-free 0.95 off, mirostat 5 eta 0.1",
             "xtc 0.5 threshold 0.2, no-repeat 3 last all, mirostat-1 3 eta 0.2",
             "dry 0.8 base 1.75 allowed 2, adaptive-p 0.5 decay 0.9",
+            "no-repeat 3, beams 8 length 0.5 early 1",
+            "temp 0.7, drafts 6 ngram 3",
             "dry 1 base 2 allowed 4 last 9 generated only breakers 13 5+6",
             "top-k 5, dialect transformers",
             "top-p 0.9, dialect candle, seed 3",
@@ -301,7 +303,7 @@ mod tests {
             (
                 "temp 0.7, banana",
                 "banana",
-                "\"banana\" is not a setting; use one of repeat, frequency, presence, temp, top-k, top-p, min-p, bias, no-repeat, dry, dyn-temp, smooth, typical-p, top-nσ, epsilon, eta, xtc, top-a, tail-free, ban, sample, greedy, gumbel, mirostat-1, mirostat, adaptive-p, dialect, min-keep, seed, name",
+                "\"banana\" is not a setting; use one of repeat, frequency, presence, temp, top-k, top-p, min-p, bias, no-repeat, dry, dyn-temp, smooth, typical-p, top-nσ, epsilon, eta, xtc, top-a, tail-free, ban, sample, greedy, gumbel, mirostat-1, mirostat, adaptive-p, beams, dialect, min-keep, drafts, seed, name",
             ),
             (
                 "top-p",
@@ -359,6 +361,16 @@ mod tests {
                 "\"1e-50\" is too small; write 0 or at least 1.1754944e-38",
             ),
             ("temp 1, , top-p 1", " ", "a setting is missing here"),
+            (
+                "drafts 4 ngram 9",
+                "9",
+                "Prompt lookup n-gram must be between 1 and 8",
+            ),
+            (
+                "drafts 4, beams 4",
+                "4",
+                "Beam search compares whole texts, so it takes no drafts",
+            ),
             ("name", "name", "a name is missing, as in name \"My pane\""),
             ("name \"x", "\"x", "this quote is not closed"),
         ] {

@@ -180,10 +180,10 @@ pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
     if let Some(sampler) = sampler {
         sampler_ui(ui, sampler, state, commands);
     }
-    if let Some(tree) = beam_tree(state).filter(|_| sampler.is_none()) {
+    if let Some(tree) = beam_tree(state).filter(|_| !state.is_step_mode()) {
         return beams_ui(ui, body, state, &tree);
     }
-    if let Some(strip) = draft_strip(state).filter(|_| sampler.is_none()) {
+    if let Some(strip) = draft_strip(state).filter(|_| !state.is_step_mode()) {
         return drafts_ui(ui, body, state, &strip, commands);
     }
     let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
@@ -209,6 +209,23 @@ pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
     }
     let span = [boxes.left() + width / 2.0, left - GAP - width / 2.0];
     paint_return(ui, back, span, at);
+}
+
+/// Names the strategy that the tab shows, with its pane: "Beam search, 4 beams".
+pub(super) fn strategy_label(state: &AppState) -> Option<(usize, String)> {
+    let chain_of = |pane: usize| Some(&state.panes.get(pane)?.generation()?.config.chain);
+    if state.is_step_mode() {
+        return None;
+    }
+    if let Some(tree) = beam_tree(state) {
+        let search = chain_of(tree.pane)?.selector.beam_search()?;
+        let n_beams = grouped(f64::from(search.width));
+        return Some((tree.pane, format!("Beam search, {n_beams} beams")));
+    }
+    let strip = draft_strip(state)?;
+    let n_drafts = grouped(f64::from(chain_of(strip.pane)?.drafts?.n_drafts));
+    let label = format!("Speculative decoding, {n_drafts} drafts per pass");
+    Some((strip.pane, label))
 }
 
 /// Returns the step to draw.

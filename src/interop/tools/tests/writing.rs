@@ -82,7 +82,7 @@ fn transformers_settings_are_a_python_call() {
                  max_new_tokens=200,\n)\n",
             ),
             (
-                "no-repeat 3 last all, beams 4 length-penalty 0.8 early-stopping 2",
+                "no-repeat 3 last all, beams 4 length 0.8 early 2",
                 "model.generate(\n    **inputs,\n    do_sample=False,\n    num_beams=4,\n    \
                  length_penalty=0.8,\n    early_stopping=\"never\",\n    renormalize_logits=True,\n    \
                  repetition_penalty=1.0,\n    no_repeat_ngram_size=3,\n    max_new_tokens=200,\n)\n",
