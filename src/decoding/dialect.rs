@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FilterKind::{
     Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
-    NoRepeatNgram, PresencePenalty, RepetitionPenalty, Temperature, TopK, TopNSigma, TopP,
+    NoRepeatNgram, PresencePenalty, RepetitionPenalty, Temperature, TopH, TopK, TopNSigma, TopP,
     TypicalP, Xtc,
 };
 use super::filters::Window;
@@ -140,6 +140,7 @@ impl Dialect {
             Self::Transformers => &[
                 "Temperature comes before the cuts, so a high one lets more tokens through",
                 "Every token as likely as the k-th stays, so top-k can keep more than k",
+                "Top-H comes before top-k, and considers the 100 most likely tokens",
                 "Min-p comes after top-p and sees probabilities that temperature has changed",
                 "The repetition penalty looks at the whole prompt",
             ],
@@ -254,6 +255,7 @@ const TRANSFORMERS: &[EngineStage] = &[
     stage(RepetitionPenalty).over(Window::ALL),
     stage(NoRepeatNgram).over(Window::ALL),
     stage(Temperature),
+    stage(TopH),
     stage(TopK).at(50.0),
     stage(TopP),
     stage(MinP),

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::filter_spec::{FilterSpec, Phase, Ranking};
 use super::filters::{
-    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
-    NoRepeatNgram, PresencePenalty, QuadraticSmoothing, RepetitionPenalty, TailFree, Temperature,
-    TopA, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
+    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinK, MinP,
+    NoRepeatNgram, PLess, PresencePenalty, QuadraticSmoothing, RepetitionPenalty, TailFree,
+    Temperature, TopA, TopH, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use super::setting::SettingError;
 use super::{Candidates, Coins, History, Rules};
@@ -142,8 +142,14 @@ filters! {
     MinP,
     /// Keeps candidates whose surprise is close to the entropy.
     TypicalP,
+    /// Keeps the most likely candidates that hold a share of the entropy.
+    TopH,
+    /// Keeps candidates likelier than two draws are to agree.
+    PLess,
     /// Keeps candidates whose logit is within n standard deviations of the best.
     TopNSigma,
+    /// Keeps candidates before the steepest drop of the sorted logits.
+    MinK,
     /// Drops candidates below a fixed probability.
     EpsilonCutoff,
     /// Drops candidates below a probability that falls as the entropy rises.
@@ -213,6 +219,16 @@ impl Filter {
     /// Whether it drops candidates; the others only change their probabilities.
     pub const fn cuts(&self) -> bool {
         matches!(self.spec().phase, Phase::Truncate)
+    }
+
+    /// Whether it keeps the same candidates if all logits are multiplied by the same number, as by a
+    /// temperature.
+    pub fn ignores_scale(&self) -> bool {
+        match self {
+            Self::TopK(_) | Self::TopNSigma(_) => true,
+            Self::MinK(min_k) => min_k.tau <= 0.0,
+            _ => false,
+        }
     }
 
     /// Whether it tosses a coin.

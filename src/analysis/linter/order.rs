@@ -50,10 +50,9 @@ fn keeps_ratios(heat: &Filter) -> bool {
     least >= LEAST_PLAIN_TEMPERATURE
 }
 
-/// Whether a temperature before the cut changes what it keeps. The k most likely tokens, and those
-/// within n standard deviations, are the same at any temperature.
+/// Whether a temperature before the cut changes what it keeps.
 fn depends_on_temperature(filter: &Filter) -> bool {
-    filter.cuts() && !matches!(filter.kind(), FilterKind::TopK | FilterKind::TopNSigma)
+    filter.cuts() && !filter.ignores_scale()
 }
 
 /// Reports several active stages of one kind, except logit biases, which together are one list.

@@ -12,15 +12,16 @@ use super::value::{NamedValues, Value};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     EpsilonCutoff, EtaCutoff, LogitBias, MinP, NoRepeatNgram, RepetitionPenalty, Temperature,
-    TokenBias, TopK, TopP, TypicalP, Window,
+    TokenBias, TopH, TopK, TopP, TypicalP, Window,
 };
 use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, TokenId};
 use crate::generation::{GenerationConfig, in_sentence};
 
 /// The arguments that are imported.
-pub(super) const NAMES: [&str; 16] = [
+pub(super) const NAMES: [&str; 17] = [
     "do_sample",
     "temperature",
+    "top_h",
     "top_k",
     "top_p",
     "min_p",
@@ -138,6 +139,7 @@ fn sampling(plan: &Plan) -> NamedValues {
             Filter::Temperature(filter) => t = filter.temperature,
             Filter::TopK(filter) => k = filter.k,
             Filter::TopP(filter) => p = filter.p,
+            Filter::TopH(filter) => others.push(("top_h", float(filter.h))),
             Filter::MinP(filter) => others.push(("min_p", float(filter.p))),
             Filter::TypicalP(filter) => others.push(("typical_p", float(filter.p))),
             Filter::EpsilonCutoff(filter) => others.push(("epsilon_cutoff", float(filter.epsilon))),
@@ -252,6 +254,12 @@ fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
         (
             Filter::Temperature(Temperature { temperature }),
             "temperature",
+        ),
+        (
+            Filter::TopH(TopH {
+                h: number("top_h", 0.0)?,
+            }),
+            "top_h",
         ),
         (Filter::TopK(TopK { k }), "top_k"),
         (
