@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::FilterKind::{
-    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
-    NoRepeatNgram, PresencePenalty, RepetitionPenalty, Temperature, TopH, TopK, TopNSigma, TopP,
-    TypicalP, Xtc,
+    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, GreenList, LogitBias,
+    MinP, NoRepeatNgram, PresencePenalty, RepetitionPenalty, Temperature, TopH, TopK, TopNSigma,
+    TopP, TypicalP, Xtc,
 };
 use super::filters::Window;
 use super::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
@@ -262,6 +262,7 @@ const TRANSFORMERS: &[EngineStage] = &[
     stage(TypicalP),
     stage(EpsilonCutoff),
     stage(EtaCutoff),
+    stage(GreenList),
 ];
 
 const VLLM: &[EngineStage] = &[

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::filter_spec::{FilterSpec, Phase, Ranking};
 use super::filters::{
-    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinK, MinP,
-    NoRepeatNgram, PLess, PresencePenalty, QuadraticSmoothing, RepetitionPenalty, TailFree,
-    Temperature, TopA, TopH, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
+    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, GreenList, LogitBias,
+    MinK, MinP, NoRepeatNgram, PLess, PresencePenalty, QuadraticSmoothing, RepetitionPenalty,
+    TailFree, Temperature, TopA, TopH, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use super::setting::SettingError;
 use super::{Candidates, Coins, History, Rules};
@@ -23,6 +23,8 @@ pub struct StageContext<'a> {
     pub n_chance_before: u32,
     /// How to treat the cases on which engines disagree.
     pub rules: Rules,
+    /// The size of the vocabulary, of which earlier stages may have left a part.
+    pub n_vocab: u32,
 }
 
 /// The arithmetic of one filter. Everything else about it is in its [`FilterSpec`].
@@ -160,6 +162,8 @@ filters! {
     TopA,
     /// Drops the tail where the sorted probabilities flatten out.
     TailFree,
+    /// Makes the tokens of a secret list likelier, as a watermark.
+    GreenList,
 }
 
 impl Filter {

@@ -15,7 +15,7 @@ pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
 
 fn temperature_after_cuts(chain: &ChainConfig) -> Option<Lint> {
     // Greedy ignores the temperature, and an adaptive selector cuts again after it.
-    if !matches!(chain.selector, Selector::Multinomial | Selector::GumbelMax) {
+    if chain.selector != Selector::Multinomial && !chain.selector.has_coin_per_token() {
         return None;
     }
     let (heat_at, heat) = active(chain).find(|(_, filter)| is_temperature(filter))?;

@@ -86,7 +86,7 @@ impl CoinBar {
                 by: match (selector, draw.coin) {
                     _ if draw.is_by_hand() => DrawnBy::Hand,
                     _ if draw.is_given() => DrawnBy::Given,
-                    (Selector::GumbelMax, _) => DrawnBy::CoinForEach,
+                    _ if selector.has_coin_per_token() => DrawnBy::CoinForEach,
                     (_, Some(coin)) => DrawnBy::OneCoin(coin),
                     (_, None) => DrawnBy::TopToken,
                 },
@@ -131,7 +131,7 @@ impl CoinBar {
                 token,
                 by: match selector {
                     Selector::Greedy => DrawnBy::TopToken,
-                    Selector::GumbelMax => DrawnBy::CoinForEach,
+                    selector if selector.has_coin_per_token() => DrawnBy::CoinForEach,
                     _ => DrawnBy::OneCoin(coins.draw()),
                 },
                 sure,

@@ -3,6 +3,7 @@
 mod cutoffs;
 mod dry;
 mod dynamic_temperature;
+mod green_list;
 mod logit_bias;
 mod min_k;
 mod min_p;
@@ -24,6 +25,7 @@ mod xtc;
 pub use cutoffs::{EpsilonCutoff, EtaCutoff};
 pub use dry::Dry;
 pub use dynamic_temperature::DynamicTemperature;
+pub use green_list::GreenList;
 pub use logit_bias::{LogitBias, TokenBias};
 pub use min_k::MinK;
 pub use min_p::MinP;

@@ -9,6 +9,7 @@ use super::biases;
 use super::fields::{Fields, token};
 use super::plan::{Manner, Plan};
 use super::value::{NamedValues, Value};
+use super::watermark;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     EpsilonCutoff, EtaCutoff, LogitBias, MinP, NoRepeatNgram, RepetitionPenalty, Temperature,
@@ -18,7 +19,7 @@ use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, TokenId};
 use crate::generation::{GenerationConfig, in_sentence};
 
 /// The arguments that are imported.
-pub(super) const NAMES: [&str; 17] = [
+pub(super) const NAMES: [&str; 18] = [
     "do_sample",
     "temperature",
     "top_h",
@@ -33,6 +34,7 @@ pub(super) const NAMES: [&str; 17] = [
     "sequence_bias",
     "bad_words_ids",
     "suppress_tokens",
+    "watermarking_config",
     "max_new_tokens",
     "stop_strings",
     "seed",
@@ -69,10 +71,11 @@ pub(super) const UNRELATED: [&str; 26] = [
 ];
 
 /// The stages that are also applied in greedy decoding.
-const WITHOUT_SAMPLING: [FilterKind; 3] = [
+const WITHOUT_SAMPLING: [FilterKind; 4] = [
     FilterKind::LogitBias,
     FilterKind::RepetitionPenalty,
     FilterKind::NoRepeatNgram,
+    FilterKind::GreenList,
 ];
 
 /// The largest seed that numpy accepts, which `set_seed` seeds too.
@@ -121,14 +124,22 @@ fn unsupported(filter: &Filter, greedy: bool) -> Option<String> {
 }
 
 fn call(seed: Option<u64>, fields: &NamedValues) -> String {
-    let seed = seed.map(|seed| format!("import transformers\n\ntransformers.set_seed({seed})\n"));
+    let seed = seed.map(|seed| format!("transformers.set_seed({seed})\n"));
     let arguments: Vec<String> = fields
         .iter()
         .map(|(name, value)| format!("    {name}={},\n", value.python()))
         .collect();
     let arguments = arguments.concat();
     let seed = seed.unwrap_or_default();
-    format!("{seed}model.generate(\n    **inputs,\n{arguments})\n")
+    let is_used = [&seed, &arguments]
+        .iter()
+        .any(|code| code.contains("transformers."));
+    let import = if is_used {
+        "import transformers\n\n"
+    } else {
+        ""
+    };
+    format!("{import}{seed}model.generate(\n    **inputs,\n{arguments})\n")
 }
 
 fn sampling(plan: &Plan) -> NamedValues {
@@ -182,13 +193,16 @@ fn adjustments(plan: &Plan) -> NamedValues {
             others.push((name, Value::List(values)));
         }
     }
+    if let Some(Filter::GreenList(list)) = plan.find(FilterKind::GreenList) {
+        others.push((watermark::NAME, watermark::write(list)));
+    }
     let mut fields = vec![("repetition_penalty", float(repetition))];
     fields.extend(others);
     fields
 }
 
 /// Formats a number as a Python float literal.
-fn float(number: f32) -> Value {
+pub(super) fn float(number: f32) -> Value {
     Value::Number(if number.fract() == 0.0 {
         format!("{number:.1}")
     } else {
@@ -227,6 +241,13 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
     } else {
         chain.selector = Selector::Greedy;
         report_unused_warpers(samples, &warpers, fields);
+    }
+    if let Some(list) = watermark::read(fields)? {
+        fields.add(
+            Filter::GreenList(list),
+            &[watermark::NAME],
+            &mut chain.stages,
+        )?;
     }
     Ok(chain)
 }

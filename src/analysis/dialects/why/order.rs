@@ -123,7 +123,8 @@ fn kind(filter: &Filter) -> Kind {
         Filter::LogitBias(_)
         | Filter::FrequencyPenalty(_)
         | Filter::PresencePenalty(_)
-        | Filter::Dry(_) => Kind::Adds,
+        | Filter::Dry(_)
+        | Filter::GreenList(_) => Kind::Adds,
         Filter::RepetitionPenalty(_) => Kind::Multiplies,
         Filter::NoRepeatNgram(_) => Kind::Bans,
         Filter::Temperature(_) | Filter::DynamicTemperature(_) | Filter::QuadraticSmoothing(_) => {
