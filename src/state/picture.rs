@@ -31,7 +31,7 @@ pub enum Plot {
 
 impl Plot {
     /// All pictures of a run, in menu order. [`Plot::Gaps`] exists only once a run was repeated.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Score,
         Self::NextToken,
         Self::Speed,
@@ -39,6 +39,7 @@ impl Plot {
         Self::Trend(Trend::Surprise),
         Self::Trend(Trend::Ranks),
         Self::Trend(Trend::Millis),
+        Self::Trend(Trend::Watermark),
         Self::Xray,
         Self::ByHand,
         Self::Tree,

@@ -16,6 +16,8 @@ mod tests;
 mod token_words;
 mod usual;
 
+pub(super) use self::number_line::number_lines_ui;
+
 use std::sync::Arc;
 
 use egui::{
