@@ -147,7 +147,7 @@ proptest! {
             "temp 1, top-k 0, top-p 1, min-p 0, typical-p 1, top-nσ 0, epsilon 0, eta 0, top-a 0",
             "top-h 0, p-less 0, min-k -1",
             "tail-free 1, xtc 0, xtc 1 threshold 0.6, smooth 0, repeat 1, frequency 0, presence 0",
-            "no-repeat 0, dry 0, dyn-temp 1 range 0, bias 0 0, repeat 2 last 0, green-list 0",
+            "no-repeat 0, dry 0, dyn-temp 1 range 0, bias 0 0, repeat 2 last 0, green-list 0, synth-id 0",
         ] {
             for stage in words.parse::<PaneSettings>().unwrap().chain.stages {
                 prop_assert!(stage.filter.is_neutral(), "{}", stage.filter);

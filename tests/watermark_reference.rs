@@ -9,9 +9,9 @@
 )]
 
 use quartet::analysis::watermark::WatermarkScan;
-use quartet::decoding::filters::GreenList;
+use quartet::decoding::filters::{GreenList, SynthId};
 use quartet::decoding::selector::GumbelMark;
-use quartet::decoding::watermark::{MarkScorer, TokenMark, Watermark};
+use quartet::decoding::watermark::{LayerKeys, MarkScorer, TokenMark, Watermark};
 use quartet::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
 use serde::Deserialize;
 
@@ -19,6 +19,25 @@ use serde::Deserialize;
 struct File {
     green_list: Vec<GreenCase>,
     gumbel: Vec<GumbelCase>,
+    synth_id: Vec<SynthCase>,
+}
+
+#[derive(Deserialize)]
+struct SynthCase {
+    keys: Vec<u32>,
+    window: u32,
+    text: Vec<u32>,
+    rows: Vec<SynthRow>,
+    long: Vec<u32>,
+    g_values: Vec<Vec<u32>>,
+    counted: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+struct SynthRow {
+    n: usize,
+    logits: Vec<Option<f32>>,
+    probs: Vec<f64>,
 }
 
 #[derive(Deserialize)]
@@ -124,5 +143,54 @@ fn the_numbers_of_the_gumbel_watermark_are_those_of_vllm() {
         assert_eq!(scan.n_scored(), case.n_scored, "{mark}");
         assert!((scan.score() - case.score).abs() < 1e-6, "{mark}");
         assert!((scan.p_value().get() - case.p_value).abs() < 1e-9, "{mark}");
+    }
+}
+
+#[test]
+fn the_tournament_of_synth_id_is_that_of_transformers() {
+    for case in file().synth_id {
+        let synth = SynthId {
+            window: case.window,
+            keys: LayerKeys::new(&case.keys).unwrap(),
+        };
+        let name = format!("{} keys, window {}", case.keys.len(), case.window);
+        let coins = Coins {
+            seed: 0,
+            position: 0,
+        };
+        for row in &case.rows {
+            let logits: Vec<f32> = row
+                .logits
+                .iter()
+                .map(|logit| logit.unwrap_or(f32::NEG_INFINITY))
+                .collect();
+            let history = tokens(&[&[7, 7], &case.text[..row.n]].concat());
+            let chain = ChainConfig::sampled([Filter::SynthId(synth)]);
+            let left = SamplerChain::new(chain)
+                .distribution(&logits, History::new(&history, 2), coins)
+                .unwrap();
+            let mut probs = vec![0.0; logits.len()];
+            for next in left {
+                probs[next.token.index()] = next.prob;
+            }
+            for (prob, expected) in probs.iter().zip(&row.probs) {
+                let near = (prob - expected).abs() < 1e-5;
+                assert!(near, "{name} after {}: {prob}, not {expected}", row.n);
+            }
+        }
+        let mut scorer = MarkScorer::new(Watermark::SynthId(synth), 0);
+        for token in tokens(&case.long) {
+            scorer.push(token);
+        }
+        let (before, marks) = scorer.marks().split_at(case.window as usize);
+        assert!(before.iter().all(|mark| *mark == TokenMark::NoContext));
+        assert_eq!(marks.len(), case.g_values.len(), "{name}");
+        for ((mark, bits), counted) in marks.iter().zip(&case.g_values).zip(&case.counted) {
+            let expected = match counted {
+                0 => TokenMark::Repeated,
+                _ => TokenMark::Scored(f64::from(bits.iter().sum::<u32>())),
+            };
+            assert_eq!(*mark, expected, "{name}");
+        }
     }
 }

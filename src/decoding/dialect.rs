@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::FilterKind::{
     Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, GreenList, LogitBias,
-    MinP, NoRepeatNgram, PresencePenalty, RepetitionPenalty, Temperature, TopH, TopK, TopNSigma,
-    TopP, TypicalP, Xtc,
+    MinP, NoRepeatNgram, PresencePenalty, RepetitionPenalty, SynthId, Temperature, TopH, TopK,
+    TopNSigma, TopP, TypicalP, Xtc,
 };
 use super::filters::Window;
 use super::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
@@ -263,6 +263,7 @@ const TRANSFORMERS: &[EngineStage] = &[
     stage(EpsilonCutoff),
     stage(EtaCutoff),
     stage(GreenList),
+    stage(SynthId),
 ];
 
 const VLLM: &[EngineStage] = &[

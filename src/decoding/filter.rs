@@ -6,7 +6,7 @@ use super::filter_spec::{FilterSpec, Phase, Ranking};
 use super::filters::{
     Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, GreenList, LogitBias,
     MinK, MinP, NoRepeatNgram, PLess, PresencePenalty, QuadraticSmoothing, RepetitionPenalty,
-    TailFree, Temperature, TopA, TopH, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
+    SynthId, TailFree, Temperature, TopA, TopH, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use super::setting::SettingError;
 use super::{Candidates, Coins, History, Rules};
@@ -164,6 +164,8 @@ filters! {
     TailFree,
     /// Makes the tokens of a secret list likelier, as a watermark.
     GreenList,
+    /// Lets the candidates compete in a secret tournament, as a watermark.
+    SynthId,
 }
 
 impl Filter {

@@ -86,7 +86,7 @@ pub use view::{
     BranchesView, CompareChoices, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure,
     ThemeChoice, Tint, Trend, ViewChoices,
 };
-pub use watermark::{WatermarkCommand, WatermarkDialog};
+pub use watermark::{WATERMARKS, WatermarkCommand, WatermarkDialog};
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,
 };

@@ -3,9 +3,9 @@
 use super::{AppState, Effect, PaneId, Tint, Trend, capitalize};
 use crate::analysis::watermark::{WatermarkScan, first_mark, watermark_legend};
 use crate::decoding::TokenId;
-use crate::decoding::filters::GreenList;
+use crate::decoding::filters::{GreenList, SynthId};
 use crate::decoding::selector::GumbelMark;
-use crate::decoding::watermark::Watermark;
+use crate::decoding::watermark::{LayerKeys, Watermark};
 use crate::generation::{Generation, PieceKind, PromptForm, PromptText, PromptToken};
 use crate::worker::Request;
 
@@ -168,28 +168,36 @@ impl AppState {
     }
 }
 
+/// The kinds of watermarks, with usual settings, in menu order.
+pub const WATERMARKS: [Watermark; 3] = [
+    USUAL,
+    Watermark::GreenList(GreenList {
+        bias: 2.0,
+        ratio: 0.25,
+        key: 42,
+        window: 1,
+    }),
+    Watermark::SynthId(SynthId {
+        window: 4,
+        keys: LayerKeys::USUAL,
+    }),
+];
+
 impl WatermarkDialog {
-    /// Looks for the other kind of watermark, with the same key.
-    pub fn choose_green_list(&mut self, wanted: bool) {
+    /// Looks for another kind of watermark, with the same key if it has one.
+    pub fn choose(&mut self, usual: Watermark) {
         let key = self.watermark.key();
-        self.watermark = match (self.watermark, wanted) {
-            (Watermark::GumbelMark(_), true) => Watermark::GreenList(GreenList {
-                bias: 2.0,
-                ratio: 0.25,
-                key,
-                window: 1,
-            }),
-            (Watermark::GreenList(_), false) => {
-                Watermark::GumbelMark(GumbelMark { key, window: 4 })
-            }
-            (unchanged, _) => unchanged,
+        self.watermark = match usual {
+            Watermark::GreenList(list) => Watermark::GreenList(GreenList { key, ..list }),
+            Watermark::GumbelMark(mark) => Watermark::GumbelMark(GumbelMark { key, ..mark }),
+            Watermark::SynthId(synth) => Watermark::SynthId(synth),
         };
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::WatermarkCommand;
+    use super::{WATERMARKS, WatermarkCommand};
     use crate::analysis::watermark::Verdict;
     use crate::decoding::selector::GumbelMark;
     use crate::decoding::watermark::Watermark;
@@ -213,7 +221,7 @@ mod tests {
         state.apply(Command::Watermark(WatermarkCommand::Open(None)));
         let dialog = state.watermark_dialog.as_mut().unwrap();
         assert_eq!(dialog.watermark, Watermark::GumbelMark(MARK));
-        dialog.choose_green_list(true);
+        dialog.choose(WATERMARKS[1]);
         assert_eq!(dialog.watermark.key(), 9);
         state.apply(Command::Watermark(WatermarkCommand::Edited));
         assert!(matches!(state.watermark(), Some(Watermark::GreenList(list)) if list.key == 9));

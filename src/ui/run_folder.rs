@@ -90,6 +90,11 @@ const PLOTS: [FolderPlot; 11] = [
         Plot::Trend(Trend::Millis),
     ),
     other(
+        "watermark",
+        "how likely chance is to match the key of a watermark",
+        Plot::Trend(Trend::Watermark),
+    ),
+    other(
         "x-ray",
         "what each stage did where the texts diverge",
         Plot::Xray,

@@ -4,10 +4,9 @@
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
 
-use super::chain_editor::number_lines_ui;
+use super::chain_editor::{layer_keys_ui, number_lines_ui};
 use crate::analysis::watermark::{Verdict, WatermarkScan, cost_words};
-use crate::decoding::filters::GreenList;
-use crate::decoding::selector::GumbelMark;
+use crate::decoding::filters::{GreenList, SynthId};
 use crate::decoding::watermark::Watermark;
 use crate::decoding::{Filter, Selector};
 use crate::design::fonts::Face;
@@ -15,7 +14,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, field_frame};
 use crate::generation::formatting::grouped;
 use crate::plots::p_value_plot_ui;
-use crate::state::{AppState, Command, Tint, WatermarkCommand, WatermarkDialog};
+use crate::state::{AppState, Command, Tint, WATERMARKS, WatermarkCommand, WatermarkDialog};
 
 const WIDTH: f32 = 720.0;
 
@@ -64,16 +63,13 @@ pub(super) fn watermark_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut 
 /// Draws the choice of what to look for. Returns whether it was changed.
 fn mark_ui(ui: &mut Ui, dialog: &mut WatermarkDialog) -> bool {
     let before = dialog.watermark;
-    let is_green = matches!(before, Watermark::GreenList(_));
     ui.horizontal(|ui| {
-        let kinds = [
-            (true, GreenList::NAME, "Kind: green list"),
-            (false, GumbelMark::NAME, "Kind: Gumbel watermark"),
-        ];
-        for (green, label, name) in kinds {
-            let chip = Chip::new(label).name(name).open(is_green == green);
-            if ui.add(chip).clicked() {
-                dialog.choose_green_list(green);
+        for usual in WATERMARKS {
+            let is_chosen = usual.name() == before.name();
+            let name = format!("Kind: {}", usual.name());
+            let chip = Chip::new(usual.name()).name(&name).open(is_chosen);
+            if ui.add(chip).clicked() && !is_chosen {
+                dialog.choose(usual);
             }
         }
         let words = cost_words(&dialog.watermark);
@@ -96,6 +92,15 @@ fn mark_ui(ui: &mut Ui, dialog: &mut WatermarkDialog) -> bool {
             if let (Selector::GumbelMark(edited), Ok(())) = (selector, selector.validate()) {
                 *mark = edited;
             }
+        }
+        Watermark::SynthId(synth) => {
+            let mut filter = Filter::SynthId(*synth);
+            let params = filter.spec().params;
+            number_lines_ui(ui, SynthId::NAME, params, &mut filter);
+            if let (Filter::SynthId(edited), Ok(())) = (&filter, filter.validate()) {
+                *synth = *edited;
+            }
+            layer_keys_ui(ui, Id::unique("keys to look for"), &mut synth.keys);
         }
     }
     dialog.watermark != before
@@ -148,7 +153,7 @@ fn counts_words(scan: &WatermarkScan) -> String {
         Watermark::GreenList(_) => {
             format!("{} green where {expected:.1} are expected", scan.score())
         }
-        Watermark::GumbelMark(_) => {
+        Watermark::GumbelMark(_) | Watermark::SynthId(_) => {
             format!("score {:.1} where {expected} is expected", scan.score())
         }
     };
@@ -182,4 +187,77 @@ fn plot_ui(ui: &mut Ui, scan: &WatermarkScan) {
         ui.set_min_size(size);
         p_value_plot_ui(ui, scan);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::vec2;
+    use egui_kittest::kittest::Queryable as _;
+
+    use crate::decoding::watermark::Watermark;
+    use crate::generation::PromptToken;
+    use crate::state::tests::{tokenized, written};
+    use crate::state::{Command, PaneAction, Tint, Trend};
+    use crate::ui::testing::{Window, press, window_of};
+
+    /// Opens the dialog with a pane's text, as the pane's menu does.
+    fn opened() -> Window {
+        let mut state = written();
+        let pane = state.panes[0].id;
+        let command = state.pane_command(pane, PaneAction::TestWatermark);
+        assert!(matches!(command, Ok(Command::Watermark(_))));
+        state.apply(command.unwrap());
+        let text = state.panes[0].generation().unwrap();
+        let tokens = text.steps.iter().map(|step| PromptToken {
+            id: step.token,
+            piece: step.piece.clone(),
+        });
+        let (text, tokens) = (text.text(), tokens.collect());
+        tokenized(&mut state, &text, tokens);
+        window_of(vec2(1280.0, 800.0), state)
+    }
+
+    #[test]
+    fn a_pane_s_text_is_tested_for_the_chosen_kind_and_key() {
+        let mut window = opened();
+        window.run_steps(4);
+        window.get_by_label_contains("Too short to tell");
+        window.get_by_label_contains("p-value against length");
+        window.get_by_label_contains("None on average".to_lowercase().as_str());
+        press(&mut window, "Kind: Green list");
+        let chosen = window.state().view.watermark;
+        assert!(matches!(chosen, Some(Watermark::GreenList(list)) if list.key == 42));
+        window.get_by_label_contains("it makes green tokens likelier");
+        press(&mut window, "Kind: SynthID-Text");
+        let chosen = window.state().view.watermark;
+        assert!(matches!(chosen, Some(Watermark::SynthId(_))));
+        window.get_by_label("Keys");
+        press(&mut window, "Close");
+        assert_eq!(window.state().watermark_dialog, None);
+    }
+
+    #[test]
+    fn the_tint_and_the_plot_offer_what_to_look_for() {
+        let mut state = written();
+        state.view.tint = Tint::Watermark;
+        state.view.trend = Some(Trend::Watermark);
+        let mut window = window_of(vec2(1280.0, 800.0), state);
+        window.run_steps(4);
+        window.get_by_label_contains("No pane leaves a watermark");
+        press(&mut window, "Plot on the right");
+        press(&mut window, "Watermark to look for…");
+        assert!(window.state().watermark_dialog.is_some());
+        press(&mut window, "Kind: Green list");
+        press(&mut window, "Close");
+        window.state_mut().review(|| true);
+        window.run_steps(4);
+        window.get_by_label_contains("p-value of the text so far");
+        assert!(
+            window
+                .query_all_by_label_contains("Too short to tell")
+                .count()
+                > 0
+        );
+        window.get_by_label("green");
+    }
 }

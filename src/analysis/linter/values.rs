@@ -160,10 +160,28 @@ fn has_no_green_token(filter: &Filter, n_vocab: usize) -> Option<Finding> {
     })
 }
 
-/// Reports a green list before a Gumbel watermark. Both can be found, but each makes the other's
-/// evidence weaker.
+/// Reports several watermarks. Each can be found, but each makes the others' evidence weaker.
 fn two_watermarks(chain: &ChainConfig) -> Option<Lint> {
-    let (stage, list) = active(chain).find(|(_, filter)| matches!(filter, Filter::GreenList(_)))?;
+    let is_mark = |filter: &Filter| matches!(filter, Filter::GreenList(_) | Filter::SynthId(_));
+    let mut marks = active(chain).filter(|(_, filter)| is_mark(filter));
+    let (stage, list) = marks.next()?;
+    if let Some((second, other)) = marks
+        .next()
+        .filter(|(_, other)| other.kind() != list.kind())
+    {
+        return Some(Lint {
+            importance: Importance::Notable,
+            message: sentence(&format!(
+                "{} and {} both leave a watermark; one is enough",
+                called(list),
+                called(other)
+            )),
+            stage: Some(second),
+            remedy: Some(Remedy::Mute {
+                stages: vec![second],
+            }),
+        });
+    }
     matches!(chain.selector, Selector::GumbelMark(_)).then(|| Lint {
         importance: Importance::Notable,
         message: sentence(&format!(

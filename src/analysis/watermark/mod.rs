@@ -91,6 +91,9 @@ impl WatermarkScan {
                 PValue::of_count(self.n_scored, self.score, self.scorer.green_share())
             }
             Watermark::GumbelMark(_) => PValue::of_sum(self.n_scored, self.score),
+            Watermark::SynthId(synth) => {
+                PValue::of_count(self.n_scored * synth.keys.len(), self.score, 0.5)
+            }
         };
         self.p_values.push(p_value);
     }
@@ -125,6 +128,7 @@ impl WatermarkScan {
         match self.watermark() {
             Watermark::GreenList(_) => self.scorer.green_share(),
             Watermark::GumbelMark(_) => 1.0,
+            Watermark::SynthId(synth) => synth.keys.len() as f64 / 2.0,
         }
     }
 
@@ -148,6 +152,10 @@ impl WatermarkScan {
                 (ratio, ratio * (1.0 - ratio))
             }
             Watermark::GumbelMark(_) => (1.0, 1.0),
+            Watermark::SynthId(synth) => {
+                let n_layers = synth.keys.len() as f64;
+                (n_layers / 2.0, n_layers / 4.0)
+            }
         };
         (self.score - mean * n) / (variance * n).sqrt()
     }
@@ -186,6 +194,10 @@ impl WatermarkScan {
                 .iter()
                 .filter(|limit| *score >= **limit)
                 .count(),
+            Watermark::SynthId(synth) => [0.55, 0.65, 0.75, 0.85]
+                .iter()
+                .filter(|limit| *score >= **limit * synth.keys.len() as f64)
+                .count(),
         }
     }
 }
@@ -195,6 +207,7 @@ impl WatermarkScan {
 pub const fn watermark_legend(mark: Option<&Watermark>) -> [&'static str; 5] {
     match mark {
         Some(Watermark::GreenList(_)) => ["other", "", "", "green", ""],
+        Some(Watermark::SynthId(_)) => ["< 55 %", "–65", "–75", "–85", "more"],
         _ => ["< 1.5", "–2.5", "–4", "–6", "more"],
     }
 }
@@ -203,7 +216,7 @@ pub const fn watermark_legend(mark: Option<&Watermark>) -> [&'static str; 5] {
 pub fn cost_words(mark: &Watermark) -> &'static str {
     match mark {
         Watermark::GreenList(_) => "It makes green tokens likelier than the model does",
-        Watermark::GumbelMark(_) => "None on average over all keys",
+        Watermark::GumbelMark(_) | Watermark::SynthId(_) => "None on average over all keys",
     }
 }
 

@@ -1,7 +1,9 @@
+//! What is found in texts with and without a watermark, and what edits and repetition do to it.
+
 use super::{Verdict, WatermarkScan, distortion_bits};
-use crate::decoding::filters::GreenList;
+use crate::decoding::filters::{GreenList, SynthId};
 use crate::decoding::selector::GumbelMark;
-use crate::decoding::watermark::Watermark;
+use crate::decoding::watermark::{LayerKeys, Watermark};
 use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Selector, TokenId};
 
 const N_VOCAB: usize = 400;
@@ -36,11 +38,21 @@ fn marked(mark: Watermark, n: usize, seed: u64) -> Vec<TokenId> {
             selector: Selector::GumbelMark(mark),
             ..ChainConfig::sampled([])
         },
+        Watermark::SynthId(synth) => ChainConfig::sampled([Filter::SynthId(synth)]),
     };
     written(&chain, n, seed)
 }
 
-const MARKS: [Watermark; 2] = [Watermark::GreenList(LIST), Watermark::GumbelMark(MARK)];
+const SYNTH: SynthId = SynthId {
+    window: 3,
+    keys: LayerKeys::USUAL,
+};
+
+const MARKS: [Watermark; 3] = [
+    Watermark::GreenList(LIST),
+    Watermark::GumbelMark(MARK),
+    Watermark::SynthId(SYNTH),
+];
 
 #[test]
 fn a_marked_text_is_found_by_its_key_alone() {
@@ -53,6 +65,10 @@ fn a_marked_text_is_found_by_its_key_alone() {
         let other = match mark {
             Watermark::GreenList(list) => Watermark::GreenList(GreenList { key: 43, ..list }),
             Watermark::GumbelMark(mark) => Watermark::GumbelMark(GumbelMark { key: 43, ..mark }),
+            Watermark::SynthId(synth) => Watermark::SynthId(SynthId {
+                keys: LayerKeys::new(&[1, 2, 3, 4, 5, 6, 7, 8, 9]).unwrap(),
+                ..synth
+            }),
         };
         assert_eq!(scan(other).verdict(), Verdict::NotFound, "{other}");
         let short = WatermarkScan::of(mark, N_VOCAB as u32, &text[..12]);

@@ -6,14 +6,17 @@
 mod green_list;
 mod gumbel;
 mod scorer;
+mod synth_id;
 mod torch_random;
 
 pub use scorer::{MarkScorer, TokenMark};
+pub use synth_id::LayerKeys;
 
 pub(super) use green_list::GreenTokens;
 pub(super) use gumbel::{GumbelKey, context_of, is_repeated};
+pub(super) use synth_id::Tournament;
 
-use super::filters::GreenList;
+use super::filters::{GreenList, SynthId};
 use super::selector::GumbelMark;
 use super::{ChainConfig, Filter, Selector};
 
@@ -25,6 +28,8 @@ pub enum Watermark {
     GreenList(GreenList),
     /// The noise of each draw was determined by the text before it.
     GumbelMark(GumbelMark),
+    /// The candidates competed in a tournament that the text before them determined.
+    SynthId(SynthId),
 }
 
 impl Watermark {
@@ -36,6 +41,7 @@ impl Watermark {
         }
         chain.active().find_map(|filter| match filter {
             Filter::GreenList(list) => Some(Self::GreenList(*list)),
+            Filter::SynthId(synth) => Some(Self::SynthId(*synth)),
             _ => None,
         })
     }
@@ -45,14 +51,16 @@ impl Watermark {
         match self {
             Self::GreenList(_) => GreenList::NAME,
             Self::GumbelMark(_) => GumbelMark::NAME,
+            Self::SynthId(_) => SynthId::NAME,
         }
     }
 
-    /// The secret number.
-    pub const fn key(&self) -> u32 {
+    /// The secret number; of several, the first.
+    pub fn key(&self) -> u32 {
         match self {
             Self::GreenList(list) => list.key,
             Self::GumbelMark(mark) => mark.key,
+            Self::SynthId(synth) => synth.keys.as_slice().first().copied().unwrap_or_default(),
         }
     }
 
@@ -61,6 +69,7 @@ impl Watermark {
         match self {
             Self::GreenList(list) => list.n_before(),
             Self::GumbelMark(mark) => mark.window as usize,
+            Self::SynthId(synth) => synth.window as usize,
         }
     }
 }
@@ -68,10 +77,10 @@ impl Watermark {
 impl std::fmt::Display for Watermark {
     /// "green list with key 42".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = match self {
-            Self::GreenList(_) => "green list",
-            Self::GumbelMark(_) => "Gumbel watermark",
-        };
-        write!(f, "{name} with key {}", self.key())
+        match self {
+            Self::GreenList(list) => write!(f, "green list with key {}", list.key),
+            Self::GumbelMark(mark) => write!(f, "Gumbel watermark with key {}", mark.key),
+            Self::SynthId(synth) => write!(f, "SynthID-Text with {} keys", synth.keys.len()),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{GreenTokens, GumbelKey, Watermark, context_of};
+use super::{GreenTokens, GumbelKey, Tournament, Watermark, context_of};
 use crate::decoding::TokenId;
 
 /// What one token says about a watermark.
@@ -13,7 +13,8 @@ pub enum TokenMark {
     /// The same tokens came before an earlier one, so it says nothing new.
     Repeated,
     /// How well it matches the mark: for a green list 1 if it is green and else 0; for Gumbel-max
-    /// −ln(1 − u) of its number u, which is 1 on average in unmarked text.
+    /// −ln(1 − u) of its number u, which is 1 on average in unmarked text; for SynthID-Text the number
+    /// of its bits that are 1.
     Scored(f64),
 }
 
@@ -24,6 +25,7 @@ pub struct MarkScorer {
     mark: Watermark,
     n_vocab: u32,
     green: Option<GreenTokens>,
+    tournament: Option<Tournament>,
     text: Vec<TokenId>,
     marks: Vec<TokenMark>,
     /// The contexts that count no more, for a green list with the token after them.
@@ -35,12 +37,14 @@ impl MarkScorer {
     pub fn new(mark: Watermark, n_vocab: u32) -> Self {
         let green = match mark {
             Watermark::GreenList(list) => Some(GreenTokens::new(list, n_vocab)),
-            Watermark::GumbelMark(_) => None,
+            _ => None,
         };
+        let tournament = matches!(mark, Watermark::SynthId(_)).then(Tournament::new);
         Self {
             mark,
             n_vocab,
             green,
+            tournament,
             text: Vec::new(),
             marks: Vec::new(),
             seen: BTreeSet::new(),
@@ -103,6 +107,19 @@ impl MarkScorer {
                 let number = GumbelKey::new(mark, &context).uniform(token);
                 if self.seen.insert(context) {
                     TokenMark::Scored(-(-number).ln_1p())
+                } else {
+                    TokenMark::Repeated
+                }
+            }
+            Watermark::SynthId(synth) => {
+                let tournament = self.tournament.as_ref();
+                let Some(tournament) = tournament.filter(|_| self.text.len() >= n_before) else {
+                    return TokenMark::NoContext;
+                };
+                let hash = Tournament::hash_of(&self.text, n_before);
+                let bits = tournament.bits(hash, token, &synth.keys);
+                if self.seen.insert(context) {
+                    TokenMark::Scored(bits.count_ones().into())
                 } else {
                     TokenMark::Repeated
                 }

@@ -161,7 +161,7 @@ mod tests {
             names.push(preset.name);
         }
         let n_names = names.len();
-        assert_eq!(n_names, 4 + 3 + Dialect::ALL.len());
+        assert_eq!(n_names, 4 + 5 + Dialect::ALL.len());
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), n_names);

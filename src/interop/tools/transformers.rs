@@ -71,11 +71,12 @@ pub(super) const UNRELATED: [&str; 26] = [
 ];
 
 /// The stages that are also applied in greedy decoding.
-const WITHOUT_SAMPLING: [FilterKind; 4] = [
+const WITHOUT_SAMPLING: [FilterKind; 5] = [
     FilterKind::LogitBias,
     FilterKind::RepetitionPenalty,
     FilterKind::NoRepeatNgram,
     FilterKind::GreenList,
+    FilterKind::SynthId,
 ];
 
 /// The largest seed that numpy accepts, which `set_seed` seeds too.
@@ -89,6 +90,12 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     plan.expect_window(&WITHOUT_SAMPLING, Window::ALL);
     let greedy = plan.selector == Selector::Greedy;
     plan.leave_out(|filter| unsupported(filter, greedy));
+    if plan.find(FilterKind::GreenList).is_some() {
+        plan.leave_out(|filter| {
+            matches!(filter, Filter::SynthId(_))
+                .then(|| format!("transformers leaves one watermark; {filter} is left out"))
+        });
+    }
     let mut fields: NamedValues = vec![("do_sample", Value::Bool(!greedy))];
     if !greedy {
         fields.extend(sampling(&plan));
@@ -194,7 +201,9 @@ fn adjustments(plan: &Plan) -> NamedValues {
         }
     }
     if let Some(Filter::GreenList(list)) = plan.find(FilterKind::GreenList) {
-        others.push((watermark::NAME, watermark::write(list)));
+        others.push((watermark::NAME, watermark::write_green_list(list)));
+    } else if let Some(Filter::SynthId(synth)) = plan.find(FilterKind::SynthId) {
+        others.push((watermark::NAME, watermark::write_synth_id(synth)));
     }
     let mut fields = vec![("repetition_penalty", float(repetition))];
     fields.extend(others);
@@ -242,12 +251,8 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
         chain.selector = Selector::Greedy;
         report_unused_warpers(samples, &warpers, fields);
     }
-    if let Some(list) = watermark::read(fields)? {
-        fields.add(
-            Filter::GreenList(list),
-            &[watermark::NAME],
-            &mut chain.stages,
-        )?;
+    if let Some(mark) = watermark::read(fields)? {
+        fields.add(mark, &[watermark::NAME], &mut chain.stages)?;
     }
     Ok(chain)
 }

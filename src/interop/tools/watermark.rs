@@ -1,4 +1,5 @@
-//! The watermark of transformers: `WatermarkingConfig`, a green list.
+//! The watermarks of transformers: `WatermarkingConfig`, a green list, and
+//! `SynthIDTextWatermarkingConfig`.
 //!
 //! Source: `generation/configuration_utils.py` and `WatermarkLogitsProcessor` of
 //! `generation/logits_process.py` (transformers 5.23).
@@ -7,14 +8,16 @@ use super::fields::Fields;
 use super::python;
 use super::transformers::float;
 use super::value::Value;
-use crate::decoding::filters::GreenList;
+use crate::decoding::Filter;
+use crate::decoding::filters::{GreenList, SynthId};
+use crate::decoding::watermark::LayerKeys;
 
 /// The argument that holds it.
 pub(super) const NAME: &str = "watermarking_config";
 
-/// The class of a green list, and the one of another watermark.
+/// The classes of a green list and of SynthID-Text.
 const CLASS: &str = "WatermarkingConfig";
-const OTHER_CLASS: &str = "SynthIDTextWatermarkingConfig";
+const SYNTH_CLASS: &str = "SynthIDTextWatermarkingConfig";
 
 /// What transformers uses if it is not told.
 const DEFAULT: GreenList = GreenList {
@@ -24,8 +27,18 @@ const DEFAULT: GreenList = GreenList {
     window: 1,
 };
 
+/// Formats SynthID-Text as Python.
+pub(super) fn write_synth_id(synth: &SynthId) -> Value {
+    let keys: Vec<String> = synth.keys.as_slice().iter().map(u32::to_string).collect();
+    Value::Code(format!(
+        "transformers.{SYNTH_CLASS}(ngram_len={}, keys=[{}])",
+        synth.window + 1,
+        keys.join(", ")
+    ))
+}
+
 /// Formats a green list as Python.
-pub(super) fn write(list: &GreenList) -> Value {
+pub(super) fn write_green_list(list: &GreenList) -> Value {
     let scheme = if list.window == 1 {
         "lefthash"
     } else {
@@ -42,27 +55,57 @@ pub(super) fn write(list: &GreenList) -> Value {
 }
 
 /// Takes the watermark from the settings, if there is one.
-pub(super) fn read(fields: &mut Fields) -> Result<Option<GreenList>, String> {
+pub(super) fn read(fields: &mut Fields) -> Result<Option<Filter>, String> {
     let Some(field) = fields.take(NAME) else {
         return Ok(None);
     };
     let entries = match &field.value {
         Value::Map(entries) => named(entries),
-        Value::Code(code) if python::has_call(code, OTHER_CLASS) => None,
-        Value::Code(code) => python::arguments(code, CLASS),
+        Value::Code(code) => {
+            python::arguments(code, SYNTH_CLASS).or_else(|| python::arguments(code, CLASS))
+        }
         _ => None,
     };
-    let known = |entries: &Vec<(String, Value)>| !entries.iter().any(|(name, _)| name == "keys");
-    let Some(entries) = entries.filter(known) else {
-        fields.ignored.push(format!(
-            "{NAME} {} is not a green list; Quartet has no other watermark of transformers",
-            field.value
-        ));
-        return Ok(None);
+    let Some(entries) = entries else {
+        return Err(format!("{NAME} must be a {CLASS}, not {}", field.value));
     };
+    if entries.iter().any(|(name, _)| name == "keys") {
+        return synth_id(&entries).map(|synth| Some(Filter::SynthId(synth)));
+    }
+    green_list(&entries, fields).map(|list| Some(Filter::GreenList(list)))
+}
+
+/// Reads SynthID-Text. The table of its bits is always that of the defaults.
+fn synth_id(entries: &[(String, Value)]) -> Result<SynthId, String> {
+    let wrong = |name: &str, value: &Value| format!("{NAME} is invalid: {name} cannot be {value}");
+    let (mut keys, mut window) = (LayerKeys::USUAL, 4);
+    for (name, value) in entries {
+        let found = match (name.as_str(), value) {
+            ("ngram_len", Value::Number(number)) => {
+                let n: Option<u32> = number.parse().ok();
+                n.and_then(|n| n.checked_sub(1)).map(|n| window = n)
+            }
+            ("keys", Value::List(values)) => {
+                let read = values.iter().map(|value| match value {
+                    Value::Number(number) => number.parse().ok(),
+                    _ => None,
+                });
+                let read: Option<Vec<u32>> = read.collect();
+                read.and_then(|read| LayerKeys::new(&read))
+                    .map(|read| keys = read)
+            }
+            ("ngram_len" | "keys", _) => None,
+            _ => Some(()),
+        };
+        found.ok_or_else(|| wrong(name, value))?;
+    }
+    Ok(SynthId { window, keys })
+}
+
+fn green_list(entries: &[(String, Value)], fields: &mut Fields) -> Result<GreenList, String> {
     let mut list = DEFAULT;
     let mut hashes_itself = false;
-    for (name, value) in &entries {
+    for (name, value) in entries {
         let wrong = || Err(format!("{NAME} is invalid: {name} cannot be {value}"));
         match (name.as_str(), value) {
             ("greenlist_ratio", Value::Number(number)) => match number.parse() {
@@ -108,7 +151,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<Option<GreenList>, String> {
             "{NAME} uses lefthash, which reads one token whatever its context_width"
         ));
     }
-    Ok(Some(list))
+    Ok(list)
 }
 
 fn named(entries: &[(Value, Value)]) -> Option<Vec<(String, Value)>> {

@@ -80,6 +80,7 @@ fn reshaping_words(filter: &Filter) -> Option<String> {
     match filter {
         filter if is_penalty(filter) || filter.cuts() => None,
         Filter::GreenList(list) => Some(format!("leaves a watermark with key {}", list.key)),
+        Filter::SynthId(_) => Some("leaves a watermark by a tournament".to_owned()),
         filter => Some(match plain_temperature(filter) {
             Some(value) if value < 1.0 => {
                 format!("sharpens the distribution with temperature {value}")
@@ -106,6 +107,7 @@ fn late_words(filter: &Filter) -> Option<String> {
     match filter {
         filter if is_penalty(filter) => None,
         Filter::GreenList(list) => Some(format!("watermarked with key {}", list.key)),
+        Filter::SynthId(_) => Some("watermarked by a tournament".to_owned()),
         filter => Some(match plain_temperature(filter) {
             Some(value) if value < 1.0 => format!("sharpened with temperature {value}"),
             Some(value) => format!("flattened with temperature {value}"),

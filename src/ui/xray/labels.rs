@@ -97,7 +97,7 @@ pub(super) fn foot_sentence(column: &XrayColumn) -> String {
             "{entropy}. The watermark moves the distribution by {bits:.2} bits (Kullback-Leibler \
              divergence)"
         ),
-        (None, XrayPlace::Selector(Selector::GumbelMark(_))) => {
+        (None, XrayPlace::Stage { stage, .. }) if matches!(stage.filter, Filter::SynthId(_)) => {
             format!("{entropy}. On average over all keys, the watermark changes nothing")
         }
         (None, _) => entropy,

@@ -124,7 +124,8 @@ fn kind(filter: &Filter) -> Kind {
         | Filter::FrequencyPenalty(_)
         | Filter::PresencePenalty(_)
         | Filter::Dry(_)
-        | Filter::GreenList(_) => Kind::Adds,
+        | Filter::GreenList(_)
+        | Filter::SynthId(_) => Kind::Adds,
         Filter::RepetitionPenalty(_) => Kind::Multiplies,
         Filter::NoRepeatNgram(_) => Kind::Bans,
         Filter::Temperature(_) | Filter::DynamicTemperature(_) | Filter::QuadraticSmoothing(_) => {

@@ -98,6 +98,13 @@ fn transformers_settings_are_a_python_call() {
                  seeding_scheme=\"selfhash\", context_width=4),\n    max_new_tokens=200,\n)\n",
             ),
             (
+                "synth-id 2 keys 5 6 7, dialect transformers",
+                "import transformers\n\ntransformers.set_seed(42)\nmodel.generate(\n    **inputs,\n    do_sample=True,\n    \
+                 temperature=1.0,\n    top_k=0,\n    top_p=1.0,\n    repetition_penalty=1.0,\n    \
+                 watermarking_config=transformers.SynthIDTextWatermarkingConfig(ngram_len=3, keys=[5, 6, 7]),\n    \
+                 max_new_tokens=200,\n)\n",
+            ),
+            (
                 "green-list 2 ratio 0.25 key 7 window 1, greedy",
                 "import transformers\n\nmodel.generate(\n    **inputs,\n    do_sample=False,\n    \
                  repetition_penalty=1.0,\n    \
