@@ -196,7 +196,7 @@ mod tests {
 
     use crate::decoding::watermark::Watermark;
     use crate::generation::PromptToken;
-    use crate::state::tests::{tokenized, written};
+    use crate::state::tests::{deliver_tokens, written};
     use crate::state::{Command, PaneAction, Tint, Trend};
     use crate::ui::testing::{Window, press, window_of};
 
@@ -213,7 +213,7 @@ mod tests {
             piece: step.piece.clone(),
         });
         let (text, tokens) = (text.text(), tokens.collect());
-        tokenized(&mut state, &text, tokens);
+        deliver_tokens(&mut state, &text, tokens);
         window_of(vec2(1280.0, 800.0), state)
     }
 

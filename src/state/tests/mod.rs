@@ -110,7 +110,7 @@ pub(crate) fn deliver(state: &mut AppState, id: GenerationId, update: FuturesUpd
 }
 
 /// Delivers the tokens of a text.
-pub(crate) fn tokenized(state: &mut AppState, text: &str, tokens: Vec<PromptToken>) {
+pub(crate) fn deliver_tokens(state: &mut AppState, text: &str, tokens: Vec<PromptToken>) {
     let prompt = PromptText::raw(text);
     state.on_event(Event::Tokenized {
         prompt,
