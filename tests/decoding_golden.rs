@@ -27,6 +27,7 @@ fn probs_after(filters: &[Filter], history: &[u32], probs: &[f32]) -> Vec<f64> {
             position: 0,
         },
         n_chance_before: 0,
+        n_vocab: probs.len() as u32,
         rules: Rules {
             typical: TypicalRule::Passed,
             ..Rules::default()

@@ -8,8 +8,8 @@
 
 use proptest::prelude::*;
 use quartet::decoding::filters::{
-    EpsilonCutoff, EtaCutoff, MinP, QuadraticSmoothing, RepetitionPenalty, TailFree, Temperature,
-    TopA, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
+    EpsilonCutoff, EtaCutoff, MinK, MinP, PLess, QuadraticSmoothing, RepetitionPenalty, TailFree,
+    Temperature, TopA, TopH, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use quartet::decoding::{
     Candidates, ChainConfig, Coins, Filter, History, Rules, SamplerChain, StageContext, TokenId,
@@ -45,6 +45,9 @@ fn filter() -> impl Strategy<Value = Filter> {
         (0.0..=1.0_f32).prop_map(|p| Filter::TopP(TopP { p })),
         (0.0..=1.0_f32).prop_map(|p| Filter::MinP(MinP { p })),
         (0.0..=1.0_f32).prop_map(|p| Filter::TypicalP(TypicalP { p })),
+        (0.0..=1.0_f32).prop_map(|h| Filter::TopH(TopH { h })),
+        (0.0..=1.0_f32).prop_map(|factor| Filter::PLess(PLess { factor })),
+        (-1.0..20.0_f32).prop_map(|tau| Filter::MinK(MinK { tau })),
         (0.0..4.0_f32).prop_map(|n| Filter::TopNSigma(TopNSigma { n })),
         (0.0..0.9_f32).prop_map(|epsilon| Filter::EpsilonCutoff(EpsilonCutoff { epsilon })),
         (0.0..0.9_f32).prop_map(|epsilon| Filter::EtaCutoff(EtaCutoff { epsilon })),
@@ -72,6 +75,7 @@ fn context(history: &[TokenId]) -> StageContext<'_> {
         coins: COINS,
         n_chance_before: 0,
         rules: Rules::default(),
+        n_vocab: 400,
     }
 }
 
@@ -141,8 +145,9 @@ proptest! {
     fn neutral_settings_have_no_effect(logits in logits()) {
         for words in [
             "temp 1, top-k 0, top-p 1, min-p 0, typical-p 1, top-nσ 0, epsilon 0, eta 0, top-a 0",
+            "top-h 0, p-less 0, min-k -1",
             "tail-free 1, xtc 0, xtc 1 threshold 0.6, smooth 0, repeat 1, frequency 0, presence 0",
-            "no-repeat 0, dry 0, dyn-temp 1 range 0, bias 0 0, repeat 2 last 0",
+            "no-repeat 0, dry 0, dyn-temp 1 range 0, bias 0 0, repeat 2 last 0, green-list 0, synth-id 0",
         ] {
             for stage in words.parse::<PaneSettings>().unwrap().chain.stages {
                 prop_assert!(stage.filter.is_neutral(), "{}", stage.filter);
@@ -162,6 +167,9 @@ proptest! {
             (Filter::TopP(TopP { p: small }), Filter::TopP(TopP { p: large })),
             (Filter::TypicalP(TypicalP { p: small }), Filter::TypicalP(TypicalP { p: large })),
             (Filter::MinP(MinP { p: large }), Filter::MinP(MinP { p: small })),
+            (Filter::TopH(TopH { h: small.max(1e-6) }), Filter::TopH(TopH { h: large.max(1e-6) })),
+            (Filter::PLess(PLess { factor: large }), Filter::PLess(PLess { factor: small })),
+            (Filter::MinK(MinK { tau: small }), Filter::MinK(MinK { tau: large })),
             (Filter::TopA(TopA { a: large }), Filter::TopA(TopA { a: small })),
             (Filter::TopK(TopK { k }), Filter::TopK(TopK { k: k + more })),
         ];
@@ -231,6 +239,7 @@ fn extreme_settings_sample_a_possible_token() {
         "dyn-temp 0.000000001 range 1000000000 exponent 9",
         "smooth 1000000000 curve 3",
         "top-nσ 1000000000",
+        "top-h 1, p-less 1, min-k 1000000000",
         "no-repeat 1",
         "no-repeat 4000000000",
         "mirostat 0 eta 1000000",

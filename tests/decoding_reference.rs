@@ -1,4 +1,5 @@
-//! Compares our chain with transformers and vLLM on random logits, and with candle.
+//! Compares our chain with transformers, vLLM and the rules of papers on random logits, and with
+//! candle.
 //!
 //! `golden/make_hf_fixtures.py` generated the file and explains how; the file names the versions.
 
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use candle_core::{Device, Tensor};
 use candle_transformers::generation::{LogitsProcessor, Sampling};
 use quartet::decoding::dialect::Dialect;
-use quartet::decoding::{ChainConfig, Coins, DecodingError, History, SamplerChain, TokenId};
+use quartet::decoding::{ChainConfig, Coins, DecodingError, History, Rules, SamplerChain, TokenId};
 use quartet::generation::PaneSettings;
 use serde::Deserialize;
 
@@ -56,7 +57,8 @@ impl Case {
         let mut chain = self.stages.parse::<PaneSettings>().unwrap().chain;
         chain.rules = match self.engine.as_str() {
             "transformers" => Dialect::Transformers.rules(),
-            _ => Dialect::Vllm.rules(),
+            "vllm" => Dialect::Vllm.rules(),
+            _ => Rules::default(),
         };
         chain
     }

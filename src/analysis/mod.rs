@@ -20,6 +20,7 @@ mod text_score;
 mod text_tree;
 mod token_scale;
 pub mod trend;
+pub mod watermark;
 mod what_if;
 mod why;
 pub mod xray;

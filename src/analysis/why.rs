@@ -154,6 +154,10 @@ fn draw_words(selector: Selector, step: &Step) -> String {
         (Selector::Greedy, _) | (_, None) if draw.n_kept == 1 => {
             "No coin: the most likely token left is always taken.".to_owned()
         }
+        (Selector::GumbelMark(_), _) => {
+            "The key and the tokens before gave every token left its own number, and this one won."
+                .to_owned()
+        }
         (Selector::GumbelMax, _) => {
             "Every token left had its own coin, and this one won.".to_owned()
         }
@@ -286,7 +290,7 @@ impl Here {
 /// How another pane drew, or several.
 fn how_words(coin: Option<f64>, selector: Selector, step: &Step, is_one: bool) -> &'static str {
     match (coin, step.trace.draw.coin) {
-        (None, _) if selector == Selector::GumbelMax => " with a coin for each token",
+        (None, _) if selector.has_coin_per_token() => " with a coin for each token",
         (None, _) => " without a coin",
         (Some(other), Some(own)) if other.total_cmp(&own).is_eq() => " with the same coin",
         (Some(_), None) => " with a coin",

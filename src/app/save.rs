@@ -115,6 +115,7 @@ impl Job {
                 measure: state.view.score,
                 cap: state.view.score_cap,
                 in_one: state.view.score_layout.is_one_plot(),
+                watermark: state.view.watermark,
                 tint: state.view.tint,
                 step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
                 palette: Palette::of(state.view.picture_theme, dark),

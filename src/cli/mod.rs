@@ -10,6 +10,7 @@ mod compare;
 mod compute;
 mod console;
 mod count;
+mod detect;
 mod device;
 mod failure;
 mod files;
@@ -75,6 +76,8 @@ enum Command {
     Sample(sample::Arguments),
     /// Score a given text: the probability of each token, perplexity, and what the settings cut
     Score(score::Arguments),
+    /// Look for a watermark in a text, without running a model
+    Detect(detect::Arguments),
     /// Continue prompts under many settings and seeds, and compare the texts in maps
     Sweep(sweep::Arguments),
     /// Convert a pane's settings to or from another tool's format
@@ -108,6 +111,7 @@ pub fn run() -> ExitCode {
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Sample(arguments)) => sample::run(&arguments),
         Some(Command::Score(arguments)) => score::run(&arguments),
+        Some(Command::Detect(arguments)) => detect::run(&arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),

@@ -119,13 +119,13 @@ impl SamplerChain {
         coins: Coins,
     ) -> Result<TokenId, DecodingError> {
         let mut candidates = self.refilled(logits)?;
-        let mut context = self.context(history, coins);
+        let mut context = self.context(logits.len(), history, coins);
         for filter in &self.filters {
             filter.apply(context, &mut candidates);
             context.n_chance_before += u32::from(filter.is_random());
         }
         let selector = self.config.selector;
-        let draw = selector.pick(coins, &mut self.state, &mut candidates);
+        let draw = selector.pick(coins, history, &mut self.state, &mut candidates);
         self.scratch = Some(candidates);
         Ok(draw.token)
     }
@@ -158,13 +158,13 @@ impl SamplerChain {
         let mut candidates = self.refilled(logits)?;
         let raw = evidence_of(&mut candidates, self.n_detail_bytes);
         let mut stages = Vec::new();
-        let mut context = self.context(history, coins);
+        let mut context = self.context(logits.len(), history, coins);
         for filter in &self.filters {
             stages.push(run_stage(filter, context, &raw.head, &mut candidates));
             context.n_chance_before += u32::from(filter.is_random());
         }
         let selector = self.config.selector;
-        let mut draw = selector.pick(coins, &mut self.state, &mut candidates);
+        let mut draw = selector.pick(coins, history, &mut self.state, &mut candidates);
         if let Some(taken) = taken {
             draw = taken_draw(taken, draw, &mut candidates);
         }
@@ -225,7 +225,7 @@ impl SamplerChain {
         let mut state = SelectorState::NEW;
         self.config
             .selector
-            .pick(coins, &mut state, &mut candidates);
+            .pick(coins, history, &mut state, &mut candidates);
         Ok(ranked(candidates))
     }
 
@@ -236,7 +236,7 @@ impl SamplerChain {
         coins: Coins,
     ) -> Result<Candidates, DecodingError> {
         let mut candidates = Candidates::from_logits(logits)?;
-        let mut context = self.context(history, coins);
+        let mut context = self.context(logits.len(), history, coins);
         for filter in &self.filters {
             filter.apply(context, &mut candidates);
             context.n_chance_before += u32::from(filter.is_random());
@@ -251,12 +251,13 @@ impl SamplerChain {
         }
     }
 
-    fn context<'a>(&self, history: History<'a>, coins: Coins) -> StageContext<'a> {
+    fn context<'a>(&self, n_vocab: usize, history: History<'a>, coins: Coins) -> StageContext<'a> {
         StageContext {
             history,
             coins,
             n_chance_before: 0,
             rules: self.config.rules,
+            n_vocab: n_vocab as u32,
         }
     }
 }

@@ -62,7 +62,7 @@ enum Use {
 ///
 /// Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
 #[inline(always)]
-fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
+pub(super) fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..10 {
         let [c0, c1, c2, c3] = counter;
         let product_0 = u64::from(c0) * 0xD251_1F53;

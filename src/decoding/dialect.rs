@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::FilterKind::{
-    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
-    NoRepeatNgram, PresencePenalty, RepetitionPenalty, Temperature, TopK, TopNSigma, TopP,
-    TypicalP, Xtc,
+    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, GreenList, LogitBias,
+    MinP, NoRepeatNgram, PresencePenalty, RepetitionPenalty, SynthId, Temperature, TopH, TopK,
+    TopNSigma, TopP, TypicalP, Xtc,
 };
 use super::filters::Window;
 use super::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
@@ -140,6 +140,7 @@ impl Dialect {
             Self::Transformers => &[
                 "Temperature comes before the cuts, so a high one lets more tokens through",
                 "Every token as likely as the k-th stays, so top-k can keep more than k",
+                "Top-H comes before top-k, and considers the 100 most likely tokens",
                 "Min-p comes after top-p and sees probabilities that temperature has changed",
                 "The repetition penalty looks at the whole prompt",
             ],
@@ -254,12 +255,15 @@ const TRANSFORMERS: &[EngineStage] = &[
     stage(RepetitionPenalty).over(Window::ALL),
     stage(NoRepeatNgram).over(Window::ALL),
     stage(Temperature),
+    stage(TopH),
     stage(TopK).at(50.0),
     stage(TopP),
     stage(MinP),
     stage(TypicalP),
     stage(EpsilonCutoff),
     stage(EtaCutoff),
+    stage(GreenList),
+    stage(SynthId),
 ];
 
 const VLLM: &[EngineStage] = &[

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::filter_spec::{FilterSpec, Phase, Ranking};
 use super::filters::{
-    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
-    NoRepeatNgram, PresencePenalty, QuadraticSmoothing, RepetitionPenalty, TailFree, Temperature,
-    TopA, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
+    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, GreenList, LogitBias,
+    MinK, MinP, NoRepeatNgram, PLess, PresencePenalty, QuadraticSmoothing, RepetitionPenalty,
+    SynthId, TailFree, Temperature, TopA, TopH, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use super::setting::SettingError;
 use super::{Candidates, Coins, History, Rules};
@@ -23,6 +23,8 @@ pub struct StageContext<'a> {
     pub n_chance_before: u32,
     /// How to treat the cases on which engines disagree.
     pub rules: Rules,
+    /// The size of the vocabulary, of which earlier stages may have left a part.
+    pub n_vocab: u32,
 }
 
 /// The arithmetic of one filter. Everything else about it is in its [`FilterSpec`].
@@ -142,8 +144,14 @@ filters! {
     MinP,
     /// Keeps candidates whose surprise is close to the entropy.
     TypicalP,
+    /// Keeps the most likely candidates that hold a share of the entropy.
+    TopH,
+    /// Keeps candidates likelier than two draws are to agree.
+    PLess,
     /// Keeps candidates whose logit is within n standard deviations of the best.
     TopNSigma,
+    /// Keeps candidates before the steepest drop of the sorted logits.
+    MinK,
     /// Drops candidates below a fixed probability.
     EpsilonCutoff,
     /// Drops candidates below a probability that falls as the entropy rises.
@@ -154,6 +162,10 @@ filters! {
     TopA,
     /// Drops the tail where the sorted probabilities flatten out.
     TailFree,
+    /// Makes the tokens of a secret list likelier, as a watermark.
+    GreenList,
+    /// Lets the candidates compete in a secret tournament, as a watermark.
+    SynthId,
 }
 
 impl Filter {
@@ -213,6 +225,16 @@ impl Filter {
     /// Whether it drops candidates; the others only change their probabilities.
     pub const fn cuts(&self) -> bool {
         matches!(self.spec().phase, Phase::Truncate)
+    }
+
+    /// Whether it keeps the same candidates if all logits are multiplied by the same number, as by a
+    /// temperature.
+    pub fn ignores_scale(&self) -> bool {
+        match self {
+            Self::TopK(_) | Self::TopNSigma(_) => true,
+            Self::MinK(min_k) => min_k.tau <= 0.0,
+            _ => false,
+        }
     }
 
     /// Whether it tosses a coin.

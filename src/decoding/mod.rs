@@ -47,6 +47,7 @@ mod softmax;
 pub(crate) mod testing;
 mod token;
 mod trace;
+pub mod watermark;
 mod what_if;
 mod what_if_stages;
 

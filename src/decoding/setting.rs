@@ -195,6 +195,8 @@ pub enum Limits {
     Between(f32, f32),
     /// Between these two, the upper one excluded.
     Below(f32, f32),
+    /// Between these two, both excluded.
+    Open(f32, f32),
 }
 
 impl Limits {
@@ -207,6 +209,7 @@ impl Limits {
             Self::AtMost(high) => value <= high,
             Self::Between(low, high) => (low..=high).contains(&value),
             Self::Below(low, high) => (low..high).contains(&value),
+            Self::Open(low, high) => low < value && value < high,
         }
     }
 }
@@ -221,6 +224,7 @@ impl std::fmt::Display for Limits {
             Self::AtMost(high) => write!(f, "{high} or less"),
             Self::Between(low, high) => write!(f, "between {low} and {high}"),
             Self::Below(low, high) => write!(f, "at least {low} and below {high}"),
+            Self::Open(low, high) => write!(f, "greater than {low} and below {high}"),
         }
     }
 }
@@ -259,6 +263,12 @@ mod tests {
             (Limits::AtMost(1.0), "1 or less", -9.0, 1.1),
             (Limits::Between(0.0, 1.0), "between 0 and 1", 1.0, 1.1),
             (Limits::Below(0.0, 1.0), "at least 0 and below 1", 0.0, 1.0),
+            (
+                Limits::Open(0.0, 1.0),
+                "greater than 0 and below 1",
+                0.5,
+                0.0,
+            ),
         ] {
             assert_eq!(limits.to_string(), words);
             assert!(limits.contain(inside), "{words}");

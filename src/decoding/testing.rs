@@ -43,6 +43,7 @@ pub(crate) fn apply_with(
         },
         n_chance_before: 0,
         rules,
+        n_vocab: candidates.n_kept() as u32,
     };
     filter.apply(context, candidates);
 }
@@ -114,7 +115,12 @@ pub(crate) fn check_draws(selector: Selector, probs_in: &[f32], probs_expected: 
     for position in 0..n {
         let coins = Coins { seed: 11, position };
         let mut candidates = Candidates::from_logits(&logits).unwrap();
-        let draw = selector.pick(coins, &mut SelectorState::default(), &mut candidates);
+        let draw = selector.pick(
+            coins,
+            History::empty(),
+            &mut SelectorState::default(),
+            &mut candidates,
+        );
         counts[draw.token.index()] += 1;
     }
     let (mut chi_squared, mut freedom) = (0.0, -1.0);

@@ -84,6 +84,7 @@ pub struct Theme {
     rank: [Color32; 5],
     entropy: [Color32; 5],
     surprisal: [Color32; 5],
+    watermark: [Color32; 5],
     heat: [Color32; Theme::N_HEAT],
 }
 
@@ -133,6 +134,7 @@ impl Theme {
             Tint::Rank => &self.rank,
             Tint::Entropy => &self.entropy,
             Tint::Surprisal => &self.surprisal,
+            Tint::Watermark => &self.watermark,
         };
         ramp.get(step).copied().unwrap_or(Color32::TRANSPARENT)
     }
@@ -236,6 +238,13 @@ const DARK: Theme = Theme {
         rgb(0x6B3037),
         rgb(0x933E45),
     ],
+    watermark: [
+        Color32::TRANSPARENT,
+        rgb(0x19271E),
+        rgb(0x203D2A),
+        rgb(0x285435),
+        rgb(0x2F6A3F),
+    ],
     heat: [
         rgb(0x1C2636),
         rgb(0x284663),
@@ -326,6 +335,13 @@ const LIGHT: Theme = Theme {
         rgb(0xF8CDC9),
         rgb(0xF1A9A3),
         rgb(0xE6827B),
+    ],
+    watermark: [
+        Color32::TRANSPARENT,
+        rgb(0xE0F3E5),
+        rgb(0xC2E6CB),
+        rgb(0xA2D9AF),
+        rgb(0x73C189),
     ],
     heat: [
         rgb(0xF5EDDB),

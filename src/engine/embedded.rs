@@ -21,6 +21,11 @@ pub fn inspect_embedded() -> Result<ModelOutline, EngineError> {
     Ok(gguf()?.locate()?.outline())
 }
 
+/// Builds the tokenizer of the embedded model, and returns it with the number of logits.
+pub fn embedded_tokenizer() -> Result<(Tokenizer, usize), EngineError> {
+    gguf()?.locate()?.into_tokenizer()
+}
+
 fn gguf() -> Result<Gguf, EngineError> {
     let path = "the embedded model";
     let tokenizer = Tokenizer::from_json(TOKENIZER, path)?;

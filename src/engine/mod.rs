@@ -48,13 +48,13 @@ pub use chat_template::{
 };
 pub use compute::{Compute, ComputeChoice, CpuThreads};
 pub use device::{Device, DeviceChoice, Precision};
-pub use embedded::{inspect_embedded, open_embedded};
+pub use embedded::{embedded_tokenizer, inspect_embedded, open_embedded};
 pub use error::EngineError;
 pub use estimate::{free_memory, memory_with_cache};
 pub use futures::FUTURES_WIDTH;
 pub use gguf_tokenizer::open_gguf_tokenizer;
 pub use loaded_model::{LoadProgress, LoadedModel};
-pub use open::{TokenizerOutline, inspect, inspect_with_tokenizer, open_path};
+pub use open::{TokenizerOutline, inspect, inspect_with_tokenizer, open_path, open_tokenizer};
 pub use prefill::PREFILL_CHUNK;
 pub use prefix_cache::DEFAULT_PREFIX_CACHE_BYTES;
 pub use resident::{Resident, resident_memory};

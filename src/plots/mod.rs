@@ -31,7 +31,7 @@ pub use sweep::{
     Curve, MapResponse, Scatter, SweepMap, curve_ui, heat_legend, heat_step, map_height, map_ui,
     scatter_ui,
 };
-pub use trend::{TrendData, trend_plot_ui};
+pub use trend::{TrendData, p_value_plot_ui, trend_plot_ui};
 
 /// Identifies a step of a pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

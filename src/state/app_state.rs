@@ -8,6 +8,7 @@ use super::{
     Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lab, MAX_PANES, ModelStatus,
     Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId, Paste, PathPurpose, Pin,
     PromptMode, PromptReading, ScoreDialog, Settings, SettingsTab, Verification, ViewChoices,
+    WatermarkDialog,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -102,6 +103,8 @@ pub struct AppState {
     pub export: ExportChoice,
     /// The dialog for a text to be scored, while it is open.
     pub score_dialog: Option<ScoreDialog>,
+    /// The dialog that tests a text for a watermark, while it is open.
+    pub watermark_dialog: Option<WatermarkDialog>,
     /// The only pane that steps in step mode; `None` for all.
     pub step_pane: Option<PaneId>,
     /// The command palette, while it is open.
@@ -177,6 +180,7 @@ impl AppState {
             lab: Lab::default(),
             export: ExportChoice::default(),
             score_dialog: None,
+            watermark_dialog: None,
             step_pane: None,
             palette: None,
             settings_tab: None,

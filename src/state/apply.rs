@@ -62,6 +62,7 @@ impl AppState {
             Command::Paste(command) => self.apply_to_paste(command),
             Command::Preset(command) => self.apply_to_presets(command),
             Command::Score(command) => self.apply_to_score(command),
+            Command::Watermark(command) => self.apply_to_watermark(command),
 
             Command::Pin(pin) => self.toggle_pin(pin),
             Command::Unpin => {

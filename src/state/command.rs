@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::{
     BranchCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, LabCommand, ModelsCommand,
     Pace, PaletteCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand,
-    RunCommand, RunRequest, ScoreCommand, SettingsTab, SweepFile, ViewChange,
+    RunCommand, RunRequest, ScoreCommand, SettingsTab, SweepFile, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -79,6 +79,8 @@ pub enum Command {
     Preset(PresetCommand),
     /// Score a text.
     Score(ScoreCommand),
+    /// Look for a watermark.
+    Watermark(WatermarkCommand),
 
     /// Pin a token, or unpin it if it is already pinned.
     Pin(Pin),

@@ -44,6 +44,7 @@ impl AppState {
             Event::ModelUnloaded => self.on_unloaded(),
             Event::Tokenized { prompt, tokens } => {
                 self.on_text_counted(&prompt, &tokens);
+                self.on_watermark_tokenized(&prompt, &tokens);
                 self.on_tokenized(prompt, tokens);
             }
             Event::CachedCounted { n_tokens, n_cached } => {

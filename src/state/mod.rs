@@ -37,6 +37,7 @@ mod starters;
 #[cfg(test)]
 pub(crate) mod tests;
 mod view;
+mod watermark;
 mod words;
 
 pub use actions::{
@@ -85,6 +86,7 @@ pub use view::{
     BranchesView, CompareChoices, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure,
     ThemeChoice, Tint, Trend, ViewChoices,
 };
+pub use watermark::{WATERMARKS, WatermarkCommand, WatermarkDialog};
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,
 };

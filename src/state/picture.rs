@@ -36,7 +36,7 @@ pub enum Plot {
 impl Plot {
     /// All pictures of a run, in menu order. [`Plot::Gaps`] exists only once a run was repeated, and
     /// [`Plot::Beams`] and [`Plot::Drafts`] only if a text was written that way.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Score,
         Self::NextToken,
         Self::Speed,
@@ -44,6 +44,7 @@ impl Plot {
         Self::Trend(Trend::Surprise),
         Self::Trend(Trend::Ranks),
         Self::Trend(Trend::Millis),
+        Self::Trend(Trend::Watermark),
         Self::Xray,
         Self::ByHand,
         Self::Tree,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{PaneId, PictureTarget, PictureTheme, ReadingFont, RunFileStyle, TextSize};
 use crate::analysis::{Prices, TokenScale};
+use crate::decoding::watermark::Watermark;
 use crate::generation::Step;
 
 /// What the height of a token's bar in the score plot shows.
@@ -114,15 +115,18 @@ pub enum Tint {
     Entropy,
     /// The token's surprise, in bits.
     Surprisal,
+    /// How well the token matches a watermark.
+    Watermark,
 }
 
 impl Tint {
     /// All tints, in menu order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Probability,
         Self::Rank,
         Self::Entropy,
         Self::Surprisal,
+        Self::Watermark,
         Self::None,
     ];
 
@@ -134,10 +138,12 @@ impl Tint {
             Self::Rank => "Rank",
             Self::Entropy => "Entropy",
             Self::Surprisal => "Surprise",
+            Self::Watermark => "Watermark",
         }
     }
 
-    /// Returns the label of each step of the scale, from expected to unexpected.
+    /// Returns the label of each step of the scale, from expected to unexpected. Those of a watermark
+    /// are [`AppState::tint_legend`](crate::state::AppState::tint_legend).
     pub const fn legend(self) -> [&'static str; 5] {
         match self.scale() {
             Some(scale) => scale.legend(),
@@ -145,14 +151,14 @@ impl Tint {
         }
     }
 
-    /// Returns a token's step on the scale, 0 to 4.
+    /// Returns a token's step on the scale, 0 to 4; 0 for a watermark, whose steps come from a scan.
     pub fn step(self, step: &Step) -> usize {
         self.scale().map_or(0, |scale| scale.step(step))
     }
 
     const fn scale(self) -> Option<TokenScale> {
         match self {
-            Self::None => None,
+            Self::None | Self::Watermark => None,
             Self::Probability => Some(TokenScale::Probability),
             Self::Rank => Some(TokenScale::Rank),
             Self::Entropy => Some(TokenScale::Entropy),
@@ -268,11 +274,19 @@ pub enum Trend {
     Ranks,
     /// The time of each token.
     Millis,
+    /// How likely chance is to match the key of a watermark as well.
+    Watermark,
 }
 
 impl Trend {
     /// All trends, in menu order.
-    pub const ALL: [Self; 4] = [Self::Kept, Self::Surprise, Self::Ranks, Self::Millis];
+    pub const ALL: [Self; 5] = [
+        Self::Kept,
+        Self::Surprise,
+        Self::Ranks,
+        Self::Millis,
+        Self::Watermark,
+    ];
 
     /// Returns the plot's title.
     pub const fn name(self) -> &'static str {
@@ -281,6 +295,7 @@ impl Trend {
             Self::Surprise => "Cumulative surprise",
             Self::Ranks => "Ranks",
             Self::Millis => "Time per token",
+            Self::Watermark => "Watermark",
         }
     }
 }
@@ -369,6 +384,8 @@ pub struct ViewChoices {
     pub show_marks: bool,
     pub score: ScoreMeasure,
     pub score_cap: ScoreCap,
+    /// The watermark to look for; `None` for the one that the panes leave.
+    pub watermark: Option<Watermark>,
     /// The plot on the right; `None` for the speed.
     pub trend: Option<Trend>,
     pub score_layout: ScoreLayout,

@@ -27,7 +27,7 @@ use crate::plots::{
 };
 use crate::state::{
     AppState, BranchCommand, BranchesView, Command, DockTab, Pane, Pin, PinMove, Plot, Trend,
-    ViewChoices,
+    ViewChoices, WatermarkCommand,
 };
 use crate::ui::xray::xray_ui;
 
@@ -254,7 +254,12 @@ pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
 }
 
 /// Draws the button, at the top right of a column, whose menu chooses the plot there.
-fn right_plot_ui(ui: &mut Ui, column: Rect, trend: &mut Option<Trend>) {
+fn right_plot_ui(
+    ui: &mut Ui,
+    column: Rect,
+    trend: &mut Option<Trend>,
+    commands: &mut Vec<Command>,
+) {
     let corner = Rect::from_min_size(
         pos2(column.right() - PLOT_CHOICE, column.top() - 4.0),
         vec2(PLOT_CHOICE, PLOT_CHOICE),
@@ -270,6 +275,12 @@ fn right_plot_ui(ui: &mut Ui, column: Rect, trend: &mut Option<Trend>) {
                 let name = choice.map_or(Plot::Speed.name(), Trend::name);
                 if menu_item(ui, name, "", choice == *trend).clicked() {
                     *trend = choice;
+                }
+            }
+            if *trend == Some(Trend::Watermark) {
+                ui.separator();
+                if menu_item(ui, "Watermark to look for…", "", false).clicked() {
+                    commands.push(Command::Watermark(WatermarkCommand::Open(None)));
                 }
             }
         });
@@ -369,7 +380,8 @@ fn plots_ui(
     let beside_choice = speed.with_max_x(speed.right() - PLOT_CHOICE);
     let mut right = child_ui(ui, beside_choice, "right plot");
     let in_trend = if let Some(kind) = state.view.trend {
-        let mut trend = TrendData::of(&generations, kind);
+        let scans: Vec<_> = state.panes.iter().map(Pane::watermark).collect();
+        let mut trend = TrendData::with_scans(&generations, kind, &scans);
         (trend.pinned, trend.hovered) = (data.pinned, hovered);
         trend_plot_ui(&mut right, &trend, Target::Screen)
     } else {
@@ -377,7 +389,7 @@ fn plots_ui(
         PlotResponse::default()
     };
     let mut chosen = state.view.trend;
-    right_plot_ui(ui, speed, &mut chosen);
+    right_plot_ui(ui, speed, &mut chosen, commands);
     let response = PlotResponse {
         hovered: response.hovered.or(in_trend.hovered),
         clicked: response.clicked.or(in_trend.clicked),

@@ -120,6 +120,7 @@ fn example_bars(chain: &ChainConfig) -> Vec<Bar> {
         },
         n_chance_before: 0,
         rules: Rules::default(),
+        n_vocab: logits.len() as u32,
     };
     for filter in chain.active() {
         filter.apply(context, &mut candidates);

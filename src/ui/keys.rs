@@ -106,6 +106,7 @@ pub(super) fn keys_ui(
         || state.paste.is_some()
         || state.branch_dialog.is_some()
         || state.score_dialog.is_some()
+        || state.watermark_dialog.is_some()
         || state.export.dialog_open
         || state.models.dialog_open
         || covers_window(state);

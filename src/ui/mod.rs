@@ -57,6 +57,7 @@ mod text_measures;
 mod toast;
 mod top_bar;
 mod view_bar;
+mod watermark_dialog;
 mod why;
 mod window;
 mod xray;

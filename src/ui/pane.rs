@@ -215,6 +215,7 @@ fn text_input<'a>(
     TokenTextInput {
         generation,
         tint: state.view.tint,
+        watermark: pane.and_then(Pane::watermark),
         pinned: pinned_here.map(|pin| pin.step),
         same_step: frame
             .hovered_in_plot

@@ -6,6 +6,7 @@ use egui::{Align, Color32, Label, Layout, Sense, Ui, vec2};
 use super::layout::Breakpoint;
 use super::lint_notice::lint_sign_ui;
 use super::text_measures::measures_tooltip;
+use crate::analysis::watermark::Verdict;
 use crate::analysis::{Metrics, TextScore};
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
@@ -55,7 +56,8 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
         lint_sign_ui(ui, pane);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
-            let (done, text, color) = status_text(&pane.status, model_ready, theme);
+            let status = status_text(&pane.status, model_ready, theme);
+            let (done, text, color) = verdict_text(pane, theme).unwrap_or(status);
             if done {
                 let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
                 Icon::Check.paint(ui.painter(), rect, color);
@@ -138,6 +140,15 @@ fn scored_counts(generation: &Generation) -> String {
         }
         _ => format!("{n_tokens} tokens"),
     }
+}
+
+/// Returns what was found of a watermark in a finished text, if the window shows it.
+fn verdict_text(pane: &Pane, theme: &Theme) -> Option<(bool, String, Color32)> {
+    let is_running = pane.status.running().is_some();
+    let scan = pane.watermark().filter(|_| !is_running)?;
+    let found = scan.verdict() == Verdict::Found;
+    let color = if found { theme.success } else { theme.text_2 };
+    Some((found, scan.verdict_words(), color))
 }
 
 /// Returns whether the text ended by itself, the status, and its color.

@@ -42,7 +42,7 @@ const fn other(name: &'static str, title: &'static str, plot: Plot) -> FolderPlo
 }
 
 /// Every plot of a run. The logits set by hand are not part of a run.
-const PLOTS: [FolderPlot; 11] = [
+const PLOTS: [FolderPlot; 12] = [
     score("surprise", "surprise of each token", ScoreMeasure::Surprise),
     FolderPlot {
         in_one: true,
@@ -88,6 +88,11 @@ const PLOTS: [FolderPlot; 11] = [
         "time-per-token",
         "milliseconds for each token",
         Plot::Trend(Trend::Millis),
+    ),
+    other(
+        "watermark",
+        "how likely chance is to match the key of a watermark",
+        Plot::Trend(Trend::Watermark),
     ),
     other(
         "x-ray",

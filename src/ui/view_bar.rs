@@ -9,7 +9,7 @@ use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, focus_ring, legend, menu_item, small_legend};
 use crate::state::{
-    AppState, Command, DivergenceSummary, MAX_PANES, Tint, ViewChoices, divergence_reasons,
+    AppState, Command, DivergenceSummary, MAX_PANES, Tint, WatermarkCommand, divergence_reasons,
 };
 
 /// Draws the bar. Returns whether the sentence was clicked, which scrolls the panes to the point
@@ -24,11 +24,11 @@ pub(super) fn view_bar_ui(
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         let has_legend = breakpoint > Breakpoint::Tight;
         if has_legend {
-            legend(ui, state.view.tint);
+            legend(ui, state.view.tint, state.tint_legend());
         } else {
-            small_legend(ui, state.view.tint);
+            small_legend(ui, state.view.tint, state.tint_legend());
         }
-        tint_ui(ui, has_legend, &mut state.view);
+        tint_ui(ui, has_legend, state, commands);
         add_pane_ui(ui, breakpoint, state, commands);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             repetition_ui(ui, state, commands);
@@ -132,7 +132,9 @@ fn sentence_ui(
 }
 
 /// Draws the menu of tints. It contains the legend if the bar shows only swatches.
-fn tint_ui(ui: &mut Ui, has_legend: bool, view: &mut ViewChoices) {
+fn tint_ui(ui: &mut Ui, has_legend: bool, state: &mut AppState, commands: &mut Vec<Command>) {
+    let labels = state.tint_legend();
+    let view = &mut state.view;
     let chip = Chip::new(view.tint.name()).label("Tint").name("Tint");
     let response = ui.add(chip.chevron().quiet());
     Popup::menu(&response)
@@ -152,7 +154,13 @@ fn tint_ui(ui: &mut Ui, has_legend: bool, view: &mut ViewChoices) {
             }
             if !has_legend && view.tint != Tint::None {
                 ui.separator();
-                ui.horizontal(|ui| legend(ui, view.tint));
+                ui.horizontal(|ui| legend(ui, view.tint, labels));
+            }
+            if view.tint == Tint::Watermark {
+                ui.separator();
+                if menu_item(ui, "Watermark to look for…", "", false).clicked() {
+                    commands.push(Command::Watermark(WatermarkCommand::Open(None)));
+                }
             }
         });
 }

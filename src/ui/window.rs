@@ -30,6 +30,7 @@ use super::toast::toast_ui;
 use super::token_text::TokenView;
 use super::top_bar::top_bar_ui;
 use super::view_bar::view_bar_ui;
+use super::watermark_dialog::watermark_dialog_ui;
 use crate::design::appearance;
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
@@ -88,6 +89,7 @@ impl WindowUi {
         paste_settings_ui(ui, state, &mut commands);
         branch_dialog_ui(ui, &layout.panes, state, &mut commands);
         score_dialog_ui(ui, state, &mut commands);
+        watermark_dialog_ui(ui, state, &mut commands);
         export_dialog_ui(ui, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
         settings_dialog_ui(ui, state, &mut commands);

@@ -8,6 +8,10 @@ own output, because vLLM does not run everywhere: they are the rules of its v1 s
 with the source of its PyTorch path (vllm/v1/sample/sampler.py at 00ec9781 for top-k and top-p,
 logits_processor/builtin.py at 0272a72c for min-p); its GPU kernels were not looked at.
 
+"paper" cases are filters that none of these engines has released, in numpy: p-less (arXiv 2509.23234,
+p >= the sum of all p^2) and min-k (arXiv 2604.11012, compared with pull request 48142 of vLLM). Among
+equals at the end, min-k keeps the lowest ids.
+
 A case holds the scores (or, for a large vocabulary, the number of tokens of the formula below), the
 stages in the words of `--pane`, and the probability of every token that is left, by id.
 """
@@ -37,6 +41,7 @@ def processor(stage):
         "repeat": lambda: lp.RepetitionPenaltyLogitsProcessor(value),
         "no-repeat": lambda: lp.NoRepeatNGramLogitsProcessor(value),
         "temp": lambda: lp.TemperatureLogitsWarper(value),
+        "top-h": lambda: lp.TopHLogitsWarper(value),
         "top-k": lambda: lp.TopKLogitsWarper(value),
         "top-p": lambda: lp.TopPLogitsWarper(value),
         "min-p": lambda: lp.MinPLogitsWarper(value),
@@ -87,6 +92,26 @@ def run_vllm(logits, history, n_prompt, stages):
     return softmax(logits)
 
 
+def run_paper(logits, history, n_prompt, stages):
+    logits = np.array(logits, dtype=np.float64)
+    for name, value in stages:
+        if name == "temp":
+            logits = logits / value
+        elif name == "p-less":
+            probs = softmax(logits)
+            logits = np.where(probs < value * np.sum(probs**2) - 1e-15, LOW, logits)
+        elif name == "min-k":
+            order = np.argsort(-logits, kind="stable")
+            ordered = logits[order][np.isfinite(logits[order])]
+            span = ordered[0] - ordered[-1] + 1e-8
+            ranks = np.arange(1, len(ordered))
+            decay = (ordered[:-1] - ordered[1:]) / span / ranks
+            cliff = int(np.argmax(decay)) + 1 if len(decay) else 1
+            kept = max(cliff, int(min(max(value, 0) // span, len(logits))))
+            logits[order[kept:]] = LOW
+    return softmax(logits)
+
+
 def words(engine, stage):
     name, value = stage
     window = ""
@@ -102,7 +127,7 @@ def main():
     cases = []
 
     def case(engine, title, logits, stages, history=(), n_prompt=0):
-        run = {"transformers": run_transformers, "vllm": run_vllm}[engine]
+        run = {"transformers": run_transformers, "vllm": run_vllm, "paper": run_paper}[engine]
         large = isinstance(logits, int)
         scores = formula(logits) if large else np.array(logits, dtype=np.float32)
         probs = run(scores, list(history), n_prompt, stages)
@@ -132,11 +157,12 @@ def main():
     }
     cuts = [("top-k", 5), ("top-k", 1), ("top-p", 0.9), ("top-p", 0.5), ("min-p", 0.05), ("min-p", 0.5),
             ("typical-p", 0.3), ("typical-p", 0.9), ("epsilon", 0.01), ("epsilon", 0.2), ("eta", 0.01),
-            ("eta", 0.3), ("temp", 0.7), ("temp", 2.0)]
+            ("eta", 0.3), ("temp", 0.7), ("temp", 2.0), ("top-h", 0.35), ("top-h", 0.75)]
     for title, row in rows.items():
         for stage in cuts:
-            # Which of several equals top-p keeps is left to torch's sort; see the test of dialects.
-            if not (stage[0] == "top-p" and title in ("ties", "all equal")):
+            # Which of several equals top-p and top-h keep is left to torch's sort; see the test of
+            # dialects.
+            if not (stage[0] in ("top-p", "top-h") and title in ("ties", "all equal")):
                 case("transformers", title, row, [stage])
     history = [3, 7, 3, 11, 4, 3, 7]
     case("transformers", "penalty", rows["random"], [("repeat", 1.3)], history, 4)
@@ -147,6 +173,9 @@ def main():
          [("repeat", 1.1), ("no-repeat", 3), ("temp", 0.8), ("top-k", 20), ("top-p", 0.95), ("min-p", 0.02)], history, 4)
     case("transformers", "whole chain", rows["random"],
          [("temp", 1.4), ("top-k", 30), ("typical-p", 0.8), ("epsilon", 0.005), ("eta", 0.01)])
+    case("transformers", "whole chain", rows["random"],
+         [("temp", 1.3), ("top-h", 0.9), ("top-k", 20), ("top-p", 0.95), ("min-p", 0.02)])
+    case("transformers", "large", 50257, [("temp", 0.7), ("top-h", 0.5)])
     for stages in ([("temp", 0.7), ("top-k", 50), ("top-p", 0.9)], [("min-p", 0.5)], [("typical-p", 0.2)],
                    [("top-k", 1000)], [("top-p", 0.3)]):
         case("transformers", "large", 50257, stages)
@@ -159,6 +188,13 @@ def main():
          [("repeat", 1.1), ("frequency", 0.2), ("presence", 0.1), ("temp", 0.8), ("min-p", 0.02), ("top-k", 20), ("top-p", 0.9)],
          history, 4)
     case("vllm", "large", 50257, [("temp", 0.7), ("min-p", 0.01), ("top-k", 200), ("top-p", 0.9)])
+
+    for title, row in rows.items():
+        for stages in ([("p-less", 1.0)], [("p-less", 0.5)], [("temp", 1.7), ("p-less", 1.0)], [("min-k", 3.0)],
+                       [("min-k", 0.0)], [("min-k", 60.0)], [("temp", 4.0), ("min-k", 3.0)]):
+            case("paper", title, row, stages)
+    for stages in ([("p-less", 1.0)], [("min-k", 3.0)], [("temp", 20.0), ("min-k", 100.0)]):
+        case("paper", "large", 50257, stages)
 
     out = {
         "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0],

@@ -111,6 +111,7 @@ fn index_of(filter: &Filter, stages: &[Stage]) -> Option<usize> {
 const fn has_selector(dialect: Dialect, selector: Selector) -> bool {
     match selector {
         Selector::Greedy | Selector::Multinomial | Selector::GumbelMax => true,
+        Selector::GumbelMark(_) => matches!(dialect, Dialect::Vllm),
         Selector::MirostatV1(_) | Selector::MirostatV2(_) => {
             matches!(dialect, Dialect::LlamaCpp | Dialect::Ollama)
         }

@@ -15,7 +15,7 @@ pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
 
 fn temperature_after_cuts(chain: &ChainConfig) -> Option<Lint> {
     // Greedy ignores the temperature, and an adaptive selector cuts again after it.
-    if !matches!(chain.selector, Selector::Multinomial | Selector::GumbelMax) {
+    if chain.selector != Selector::Multinomial && !chain.selector.has_coin_per_token() {
         return None;
     }
     let (heat_at, heat) = active(chain).find(|(_, filter)| is_temperature(filter))?;
@@ -50,10 +50,9 @@ fn keeps_ratios(heat: &Filter) -> bool {
     least >= LEAST_PLAIN_TEMPERATURE
 }
 
-/// Whether a temperature before the cut changes what it keeps. The k most likely tokens, and those
-/// within n standard deviations, are the same at any temperature.
+/// Whether a temperature before the cut changes what it keeps.
 fn depends_on_temperature(filter: &Filter) -> bool {
-    filter.cuts() && !matches!(filter.kind(), FilterKind::TopK | FilterKind::TopNSigma)
+    filter.cuts() && !filter.ignores_scale()
 }
 
 /// Reports several active stages of one kind, except logit biases, which together are one list.

@@ -58,6 +58,21 @@ fn messages(chain: &ChainConfig) -> Vec<String> {
 const FINDINGS: &[(&str, &[&str])] = &[
     ("sample", &[]),
     ("greedy", &[]),
+    (
+        "green-list 2 ratio 0.5, gumbel-mark 42",
+        &[
+            "Green-list 2 and the draw both leave a watermark; one is enough, and Gumbel-max costs no quality.",
+        ],
+    ),
+    (
+        "green-list 2 ratio 0.5, synth-id 4",
+        &["Green-list 2 and SynthID-Text 4 both leave a watermark; one is enough."],
+    ),
+    (
+        "green-list 2 ratio 0.001",
+        &["Green-list 2 has no green token: a share of 0.001 of 100 tokens is less than one."],
+    ),
+    ("gumbel-mark 42", &[]),
     ("top-k 3", &[]),
     ("temp 0.7, top-p 0.9", &[]),
     // Stages without effect.

@@ -13,6 +13,7 @@ pub(super) fn lints(chain: &ChainConfig, n_vocab: Option<usize>) -> Vec<Lint> {
             encourages(filter),
             n_vocab.and_then(|n_vocab| names_unknown_tokens(filter, n_vocab)),
             n_vocab.and_then(|n_vocab| keeps_the_vocabulary(filter, n_vocab)),
+            n_vocab.and_then(|n_vocab| has_no_green_token(filter, n_vocab)),
         ];
         lints.extend(found.into_iter().flatten().map(|finding| Lint {
             importance: finding.importance,
@@ -31,6 +32,7 @@ pub(super) fn lints(chain: &ChainConfig, n_vocab: Option<usize>) -> Vec<Lint> {
         }));
     }
     lints.extend(adaptive_without_a_cut(chain));
+    lints.extend(two_watermarks(chain));
     lints
 }
 
@@ -140,6 +142,56 @@ fn keeps_the_vocabulary(filter: &Filter, n_vocab: usize) -> Option<Finding> {
             called(filter)
         ),
         better: None,
+    })
+}
+
+fn has_no_green_token(filter: &Filter, n_vocab: usize) -> Option<Finding> {
+    let Filter::GreenList(list) = filter else {
+        return None;
+    };
+    (list.n_green(n_vocab as u32) == 0).then(|| Finding {
+        importance: Importance::Idle,
+        words: format!(
+            "{} has no green token: a share of {} of {n_vocab} tokens is less than one",
+            called(filter),
+            list.ratio
+        ),
+        better: None,
+    })
+}
+
+/// Reports several watermarks. Each can be found, but each makes the others' evidence weaker.
+fn two_watermarks(chain: &ChainConfig) -> Option<Lint> {
+    let is_mark = |filter: &Filter| matches!(filter, Filter::GreenList(_) | Filter::SynthId(_));
+    let mut marks = active(chain).filter(|(_, filter)| is_mark(filter));
+    let (stage, list) = marks.next()?;
+    if let Some((second, other)) = marks
+        .next()
+        .filter(|(_, other)| other.kind() != list.kind())
+    {
+        return Some(Lint {
+            importance: Importance::Notable,
+            message: sentence(&format!(
+                "{} and {} both leave a watermark; one is enough",
+                called(list),
+                called(other)
+            )),
+            stage: Some(second),
+            remedy: Some(Remedy::Mute {
+                stages: vec![second],
+            }),
+        });
+    }
+    matches!(chain.selector, Selector::GumbelMark(_)).then(|| Lint {
+        importance: Importance::Notable,
+        message: sentence(&format!(
+            "{} and the draw both leave a watermark; one is enough, and Gumbel-max costs no quality",
+            called(list)
+        )),
+        stage: Some(stage),
+        remedy: Some(Remedy::Mute {
+            stages: vec![stage],
+        }),
     })
 }
 

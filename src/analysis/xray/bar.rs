@@ -89,7 +89,7 @@ impl CoinBar {
                     _ if draw.is_by_hand() => DrawnBy::Hand,
                     _ if draw.is_given() => DrawnBy::Given,
                     _ if draw.is_by_beams() => DrawnBy::Beams,
-                    (Selector::GumbelMax, _) => DrawnBy::CoinForEach,
+                    _ if selector.has_coin_per_token() => DrawnBy::CoinForEach,
                     (_, Some(coin)) => DrawnBy::OneCoin(coin),
                     (_, None) => DrawnBy::TopToken,
                 },
@@ -135,7 +135,7 @@ impl CoinBar {
                 by: match selector {
                     Selector::Greedy => DrawnBy::TopToken,
                     Selector::BeamSearch(_) => DrawnBy::Beams,
-                    Selector::GumbelMax => DrawnBy::CoinForEach,
+                    selector if selector.has_coin_per_token() => DrawnBy::CoinForEach,
                     _ => DrawnBy::OneCoin(coins.draw()),
                 },
                 sure,

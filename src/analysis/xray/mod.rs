@@ -11,6 +11,7 @@ mod unrecorded_row;
 
 pub use bar::{BarPart, CoinBar, Drawn, DrawnBy};
 
+use super::watermark::distortion_bits;
 use crate::decoding::{
     ChainConfig, Coins, Evidence, History, KnownCount, KnownProb, KnownStage, Selector, Stage,
     TokenId, Trace, WhatIfStages, what_if_stages,
@@ -40,6 +41,8 @@ pub struct XrayColumn {
     pub entropy_nats: Option<f64>,
     /// The total probability, before this stage, of the candidates that it cut; `None` if unknown.
     pub mass_removed: Option<f64>,
+    /// By how many bits a watermark has moved the distribution, or `None` if the stage leaves none.
+    pub distortion_bits: Option<f64>,
 }
 
 /// The point of the pipeline that a column shows.
@@ -186,6 +189,7 @@ impl XrayTable {
                 n_left: KnownCount::Exactly(evidence.n_candidates),
                 entropy_nats: Some(evidence.entropy_nats),
                 mass_removed: None,
+                distortion_bits: None,
             }],
             rows: rows_of(evidence),
             bar: CoinBar::default(),
@@ -195,7 +199,7 @@ impl XrayTable {
         let mut known = stages.iter();
         for (index, stage) in chain.stages.iter().enumerate() {
             let after = if stage.enabled { known.next() } else { None };
-            table.columns.push(column(index, stage, after));
+            table.columns.push(column(index, stage, &before, after));
             for (at, row) in table.rows.iter_mut().enumerate() {
                 let after = after.and_then(|after| after.probs.get(at));
                 row.cells.push(match after {
@@ -227,6 +231,7 @@ impl XrayTable {
             },
             entropy_nats: complete.then(|| probs().map(|prob| -prob * prob.ln()).sum()),
             mass_removed: None,
+            distortion_bits: None,
         });
         for row in &mut self.rows {
             let mut survivors = trace.survivors.iter();
@@ -282,7 +287,12 @@ fn rows_of(evidence: &Evidence) -> Vec<XrayRow> {
     .collect()
 }
 
-fn column(index: usize, stage: &Stage, after: Option<&KnownStage>) -> XrayColumn {
+fn column(
+    index: usize,
+    stage: &Stage,
+    before: &[KnownProb],
+    after: Option<&KnownStage>,
+) -> XrayColumn {
     XrayColumn {
         at: XrayPlace::Stage {
             index,
@@ -291,6 +301,15 @@ fn column(index: usize, stage: &Stage, after: Option<&KnownStage>) -> XrayColumn
         n_left: after.map_or(KnownCount::Unknown, |after| after.n_kept),
         entropy_nats: after.and_then(|after| after.entropy_nats),
         mass_removed: after.and_then(|after| after.mass_removed),
+        distortion_bits: after.and_then(|after| {
+            let known = before.iter().zip(&after.probs);
+            let mut known = known.filter_map(|probs| match probs {
+                (KnownProb::Exactly(before), KnownProb::Exactly(after)) => Some((*before, *after)),
+                _ => None,
+            });
+            let (before, after) = known.next()?;
+            distortion_bits(&stage.filter, before, after)
+        }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Compares the table with the chain itself.
 
 use super::{BarPart, CoinBar, DrawnBy, XrayCell, XrayPlace, XrayTable};
-use crate::decoding::filters::{MinP, Temperature, TopK, TopP, TypicalP};
+use crate::decoding::filters::{GreenList, MinP, Temperature, TopK, TopP, TypicalP};
 use crate::decoding::selector::MirostatV2;
 use crate::decoding::{
     ChainConfig, Coins, Filter, History, KnownCount, SamplerChain, Selector, Stage, TokenId, Trace,
@@ -267,4 +267,39 @@ fn a_hot_what_if_names_tokens_far_below_the_head() {
         n_below_head += u32::from(row.rank > 48);
     }
     assert!(n_below_head > 5, "{n_below_head}");
+}
+
+#[test]
+fn a_green_list_shows_by_how_much_it_distorts_the_distribution() {
+    let list = Filter::GreenList(GreenList {
+        bias: 2.0,
+        ratio: 0.25,
+        key: 42,
+        window: 1,
+    });
+    let chain = ChainConfig::sampled([temperature(0.8), list]);
+    let logits = [3.0, 2.0, 2.5, 1.0, 0.0, 1.5, 0.5, 2.2];
+    let coins = Coins {
+        seed: 1,
+        position: 3,
+    };
+    let tokens = [TokenId(5)];
+    let sampled = SamplerChain::new(chain.clone()).sample(&logits, History::new(&tokens, 1), coins);
+    let table = XrayTable::recorded(&chain, &sampled.unwrap().trace);
+    let probs = |column: usize| {
+        table.rows.iter().map(move |row| match row.cells[column] {
+            XrayCell::Kept(prob) => prob,
+            cell => panic!("{cell:?}"),
+        })
+    };
+    let bits: f64 = probs(1)
+        .zip(probs(2))
+        .map(|(before, after)| after * (after / before).log2())
+        .sum();
+    let shown = table.columns[2].distortion_bits.unwrap();
+    assert!(
+        bits > 0.05 && (shown - bits).abs() < 1e-4,
+        "{shown}, not {bits}"
+    );
+    assert_eq!(table.columns[1].distortion_bits, None);
 }

@@ -130,7 +130,7 @@ fn push_bar(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> String
     let prob = percent(answer.prob);
     text.push('\n');
     let Some(coin) = answer.coin else {
-        let how = if answer.selector == Selector::GumbelMax {
+        let how = if answer.selector.has_coin_per_token() {
             "with a coin for each token"
         } else {
             "without a coin"

@@ -133,6 +133,7 @@ mod tests {
                 },
                 n_chance_before: 0,
                 rules: Rules::default(),
+                n_vocab: logits.len() as u32,
             };
             let mut candidates = Candidates::from_logits(&logits).unwrap();
             xtc(0.25, 0.1).apply(context, &mut candidates);

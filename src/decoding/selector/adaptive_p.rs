@@ -105,7 +105,7 @@ fn closeness(logit: f32, prob: f64, target: f64) -> f32 {
 mod tests {
     use super::AdaptiveP;
     use crate::decoding::testing::{check_draws, logits_of};
-    use crate::decoding::{Candidates, Coins, Selector, SelectorState};
+    use crate::decoding::{Candidates, Coins, History, Selector, SelectorState};
 
     #[test]
     fn the_first_draw_prefers_tokens_at_the_target() {
@@ -141,7 +141,12 @@ mod tests {
             let (mut state, mut sum, n) = (SelectorState::default(), 0.0, 2000);
             for position in 0..n {
                 let mut candidates = Candidates::from_logits(&logits).unwrap();
-                let draw = selector.pick(Coins { seed: 2, position }, &mut state, &mut candidates);
+                let draw = selector.pick(
+                    Coins { seed: 2, position },
+                    History::empty(),
+                    &mut state,
+                    &mut candidates,
+                );
                 sum += f64::from(logits[draw.token.index()].exp());
             }
             let mean = sum / n as f64;

@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Candidates, Coins, Draw, Picked, Selector, SelectorSpec, greedy};
+use super::{Candidates, Draw, Picked, Selector, SelectorSpec, greedy};
 use crate::decoding::candidates::BLOCK;
 use crate::decoding::softmax::share_of_best;
 use crate::decoding::{Candidate, TokenId};
@@ -26,24 +26,24 @@ pub(super) const SPEC: SelectorSpec = SelectorSpec {
 /// Takes the candidate with the largest `logit - ln(-ln u)`, where u is the token's own coin, and
 /// among equals the most likely.
 ///
-/// A token's noise depends only on the seed, the position and the token, so two settings that leave
-/// the same winner in play take the same token. No single coin decides, so none is recorded.
+/// A coin depends on the seed, the position and the token only, so two settings that leave the same
+/// winner in play take the same token. No single coin decides, so none is recorded.
 ///
 /// Gumbel 1954, "Statistical Theory of Extreme Values"; Ravfogel, Svete, Snæbjarnarson, Cotterell
 /// 2024, "Gumbel Counterfactual Generation From Language Models".
-pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
+pub(super) fn pick(coin_of: impl Fn(TokenId) -> f64 + Copy, candidates: &mut Candidates) -> Draw {
     let softmax = candidates.softmax();
     let favorites = candidates.head(N_FAVORITES).to_vec();
-    let Some(bar) = best_of(coins, &favorites).map(|(noisy, _)| noisy) else {
+    let Some(bar) = best_of(coin_of, &favorites).map(|(noisy, _)| noisy) else {
         return greedy(candidates);
     };
     let challengers = arch::widest().dispatch(Challenge {
         candidates,
-        coins,
+        coin_of,
         bar: bar as f32,
     });
     let all: Vec<_> = favorites.into_iter().chain(challengers).collect();
-    let Some((_, best)) = best_of(coins, &all) else {
+    let Some((_, best)) = best_of(coin_of, &all) else {
         return greedy(candidates);
     };
     Draw {
@@ -57,12 +57,12 @@ pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
 }
 
 /// Returns the largest noisy logit and its candidate, the first among equals.
-fn best_of(coins: Coins, candidates: &[Candidate]) -> Option<(f64, Candidate)> {
+fn best_of(coin_of: impl Fn(TokenId) -> f64, candidates: &[Candidate]) -> Option<(f64, Candidate)> {
     let possible = candidates
         .iter()
         .filter(|candidate| candidate.logit > f32::NEG_INFINITY);
     let noisy = possible.map(|candidate| {
-        let noise = -(-coins.token(candidate.token).ln()).ln();
+        let noise = -(-coin_of(candidate.token).ln()).ln();
         (f64::from(candidate.logit) + noise, *candidate)
     });
     noisy.reduce(|best, next| if next.0 > best.0 { next } else { best })
@@ -74,20 +74,20 @@ fn best_of(coins: Coins, candidates: &[Candidate]) -> Option<(f64, Candidate)> {
 ///
 /// `logit - ln(-ln u)` reaches the bar only if `1 - u` is at most `exp(logit - bar)`, because `-ln
 /// u` is never less than `1 - u`.
-struct Challenge<'a> {
+struct Challenge<'a, C> {
     candidates: &'a Candidates,
-    coins: Coins,
+    coin_of: C,
     bar: f32,
 }
 
-impl WithSimd for Challenge<'_> {
+impl<C: Fn(TokenId) -> f64> WithSimd for Challenge<'_, C> {
     type Output = Vec<Candidate>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Vec<Candidate> {
         let Self {
             candidates,
-            coins,
+            coin_of,
             bar,
         } = self;
         // More than rounding can change the bar and the exponential.
@@ -100,7 +100,7 @@ impl WithSimd for Challenge<'_> {
                 *token = candidates.token_at(first + offset);
             }
             for ((slot, token), logit) in reaches.iter_mut().zip(&tokens).zip(logits) {
-                let above = (1.0 - coins.token(*token)) as f32;
+                let above = (1.0 - coin_of(*token)) as f32;
                 *slot = above <= share_of_best((logit - bar + margin).min(0.0));
             }
             if reaches.contains(&true) {
@@ -125,7 +125,7 @@ mod tests {
         let token = |probs: &[f32], position| {
             let coins = Coins { seed: 5, position };
             let mut candidates = Candidates::from_logits(&logits_of(probs)).unwrap();
-            pick(coins, &mut candidates).token
+            pick(|token| coins.token(token), &mut candidates).token
         };
         let n_changed = (0..10_000)
             .filter(|position| token(&before, *position) != token(&after, *position))

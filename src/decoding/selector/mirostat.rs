@@ -176,7 +176,7 @@ fn k_for(exponent: Option<f64>, mu: f64, n_kept: usize) -> usize {
 mod tests {
     use super::{MirostatV1, MirostatV2, k_for, zipf_exponent};
     use crate::decoding::testing::check_draws;
-    use crate::decoding::{Candidates, Coins, Selector, SelectorState};
+    use crate::decoding::{Candidates, Coins, History, Selector, SelectorState};
 
     /// Probabilities that fall as 1 / rank^1.3.
     fn zipf(n: u32) -> Vec<f32> {
@@ -188,7 +188,12 @@ mod tests {
         let mut bits = 0.0;
         for position in 0..n {
             let mut candidates = Candidates::from_logits(&logits).unwrap();
-            let draw = selector.pick(Coins { seed: 9, position }, &mut state, &mut candidates);
+            let draw = selector.pick(
+                Coins { seed: 9, position },
+                History::empty(),
+                &mut state,
+                &mut candidates,
+            );
             bits -= draw.prob.log2();
         }
         bits / n as f64
@@ -238,7 +243,7 @@ mod tests {
             let mut candidates = Candidates::from_logits(&[1.0, 1.0]).unwrap();
             let coins = Coins { seed: 9, position };
             let mut state = SelectorState::default();
-            let draw = selector.pick(coins, &mut state, &mut candidates);
+            let draw = selector.pick(coins, History::empty(), &mut state, &mut candidates);
             assert_eq!((draw.token.index(), candidates.n_kept()), (0, 1));
         }
     }
@@ -249,7 +254,12 @@ mod tests {
         let selector = Selector::MirostatV1(MirostatV1 { tau: 5.0, eta: 0.1 });
         for position in 0..3 {
             let mut candidates = Candidates::from_logits(&[1.0]).unwrap();
-            let draw = selector.pick(Coins { seed: 0, position }, &mut state, &mut candidates);
+            let draw = selector.pick(
+                Coins { seed: 0, position },
+                History::empty(),
+                &mut state,
+                &mut candidates,
+            );
             assert_eq!(draw.token.0, 0);
         }
         assert_eq!(state.memory.map(|[mu, _]| (mu * 10.0).round()), Some(115.0));

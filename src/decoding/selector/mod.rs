@@ -3,10 +3,12 @@
 mod adaptive_p;
 mod beam_search;
 mod gumbel;
+mod gumbel_mark;
 mod mirostat;
 
 pub use adaptive_p::AdaptiveP;
 pub use beam_search::{BeamCandidate, BeamSearch, Fate};
+pub use gumbel_mark::GumbelMark;
 pub use mirostat::{MirostatV1, MirostatV2};
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::candidates::Crossing;
 use super::setting::{ParamSpec, SettingError};
 use super::trace::{Draw, Picked};
-use super::{Candidates, Coins};
+use super::{Candidates, Coins, History};
 
 /// The end of a chain: picks one candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -28,6 +30,8 @@ pub enum Selector {
     /// Draws each candidate with its probability, by one coin per token, so that a change of
     /// settings changes the outcome less often.
     GumbelMax,
+    /// Draws as Gumbel-max does, by numbers that follow from a key and the last tokens: a watermark.
+    GumbelMark(GumbelMark),
     /// Draws from as many candidates as keep the surprise near a target, by an estimate of how fast
     /// the probabilities fall.
     MirostatV1(MirostatV1),
@@ -104,10 +108,11 @@ impl SelectorState {
 
 impl Selector {
     /// The descriptions of all selectors, in menu order.
-    pub const SPECS: [&'static SelectorSpec; 7] = [
+    pub const SPECS: [&'static SelectorSpec; 8] = [
         &MULTINOMIAL,
         &GREEDY,
         &gumbel::SPEC,
+        &GumbelMark::SPEC,
         &MirostatV1::SPEC,
         &MirostatV2::SPEC,
         &AdaptiveP::SPEC,
@@ -120,6 +125,7 @@ impl Selector {
             Self::Greedy => &GREEDY,
             Self::Multinomial => &MULTINOMIAL,
             Self::GumbelMax => &gumbel::SPEC,
+            Self::GumbelMark(_) => &GumbelMark::SPEC,
             Self::MirostatV1(_) => &MirostatV1::SPEC,
             Self::MirostatV2(_) => &MirostatV2::SPEC,
             Self::AdaptiveP(_) => &AdaptiveP::SPEC,
@@ -130,6 +136,11 @@ impl Selector {
     /// The name, as people say it.
     pub const fn name(&self) -> &'static str {
         self.spec().name
+    }
+
+    /// Whether each token has its own coin, so that no single one decides.
+    pub const fn has_coin_per_token(&self) -> bool {
+        matches!(self, Self::GumbelMax | Self::GumbelMark(_))
     }
 
     /// Whether it learns from what it picks, so that each step depends on the ones before.
@@ -167,6 +178,7 @@ impl Selector {
     pub fn pick(
         &self,
         coins: Coins,
+        history: History<'_>,
         state: &mut SelectorState,
         candidates: &mut Candidates,
     ) -> Draw {
@@ -179,7 +191,8 @@ impl Selector {
         match self {
             Self::Greedy => greedy(candidates),
             Self::Multinomial => draw_by_coin(coins.draw(), candidates),
-            Self::GumbelMax => gumbel::pick(coins, candidates),
+            Self::GumbelMax => gumbel::pick(|token| coins.token(token), candidates),
+            Self::GumbelMark(selector) => selector.pick(coins, history, candidates),
             Self::MirostatV1(selector) => selector.pick(coins, state, candidates),
             Self::MirostatV2(selector) => selector.pick(coins, state, candidates),
             Self::AdaptiveP(selector) => selector.pick(coins, state, candidates),
@@ -250,7 +263,7 @@ fn bits(prob: f64) -> f64 {
 mod tests {
     use super::{AdaptiveP, MirostatV1, MirostatV2, Selector, SelectorState, draw_by_coin};
     use crate::decoding::testing::{check_draws, logits_of};
-    use crate::decoding::{Candidates, Coins};
+    use crate::decoding::{Candidates, Coins, History};
 
     #[test]
     fn the_coin_falls_on_a_bar_that_begins_with_the_most_likely_token() {
@@ -286,7 +299,12 @@ mod tests {
             (&[0.0, 0.0, 1.0], 2),
         ] {
             let mut candidates = Candidates::from_logits(&logits_of(probs)).unwrap();
-            let draw = Selector::Greedy.pick(coins, &mut SelectorState::default(), &mut candidates);
+            let draw = Selector::Greedy.pick(
+                coins,
+                History::empty(),
+                &mut SelectorState::default(),
+                &mut candidates,
+            );
             assert_eq!((draw.token.0, draw.coin, draw.prob), (token, None, 1.0));
             assert_eq!((draw.n_kept, candidates.n_kept()), (1, 1));
         }
@@ -318,9 +336,9 @@ mod tests {
                 assert!(param.usual.contains(&(value as f32)), "{usual}");
                 assert!(param.range.contains(&(value as f32)), "{usual}");
                 let mut changed = usual;
-                let value = if param.is_count() { 3.0 } else { 0.25 };
-                param.set(&mut changed, value);
-                assert_eq!(param.get(&changed), Some(value));
+                let other = if param.is_count() { 3.0 } else { 0.25 };
+                param.set(&mut changed, other);
+                assert_eq!(param.get(&changed), Some(other));
             }
         }
     }

@@ -58,13 +58,30 @@ pub fn what_if(
     history: History<'_>,
     coins: Coins,
 ) -> Option<WhatIf> {
-    let mut step = Recorded::of_head(evidence)?.after(chain, history, coins);
-    let outcome = step.draw(chain.selector, coins);
+    let context = context_of(evidence, chain, history, coins);
+    let mut step = Recorded::of_head(evidence)?.after(chain, context);
+    let outcome = step.draw(chain.selector, context);
     if matches!(outcome, WhatIf::Exact(_)) || evidence.detail == Detail::HeadOnly {
         return Some(outcome);
     }
-    let mut step = Recorded::of(evidence)?.after(chain, history, coins);
-    Some(step.draw(chain.selector, coins))
+    let mut step = Recorded::of(evidence)?.after(chain, context);
+    Some(step.draw(chain.selector, context))
+}
+
+/// Returns what the first stage of a chain looks at.
+const fn context_of<'a>(
+    evidence: &Evidence,
+    chain: &ChainConfig,
+    history: History<'a>,
+    coins: Coins,
+) -> StageContext<'a> {
+    StageContext {
+        history,
+        coins,
+        n_chance_before: 0,
+        rules: chain.rules,
+        n_vocab: evidence.n_candidates,
+    }
 }
 
 /// Returns the bounds of the probability with which a chain samples a token from a recorded
@@ -76,9 +93,10 @@ pub fn what_if_prob(
     coins: Coins,
     token: TokenId,
 ) -> Option<[f64; 2]> {
-    let mut step = Recorded::of(evidence)?.after(chain, history, coins);
+    let context = context_of(evidence, chain, history, coins);
+    let mut step = Recorded::of(evidence)?.after(chain, context);
     if chain.selector == Selector::Greedy {
-        return match step.draw(chain.selector, coins) {
+        return match step.draw(chain.selector, context) {
             WhatIf::Exact(best) => Some([f64::from(u8::from(best == token)); 2]),
             _ => None,
         };
@@ -132,13 +150,7 @@ impl<'a> Recorded<'a> {
     }
 
     /// Applies the stages of a chain.
-    fn after(mut self, chain: &ChainConfig, history: History<'_>, coins: Coins) -> Self {
-        let mut context = StageContext {
-            history,
-            coins,
-            n_chance_before: 0,
-            rules: chain.rules,
-        };
+    fn after(mut self, chain: &ChainConfig, mut context: StageContext<'_>) -> Self {
         for stage in chain.stages.iter().filter(|stage| stage.enabled) {
             if !stage.filter.is_neutral() {
                 self.apply(&stage.filter, context);
@@ -315,8 +327,14 @@ impl<'a> Recorded<'a> {
         Some([prob / (1.0 + heavy), prob / (1.0 + light)])
     }
 
-    pub(super) fn draw(&mut self, selector: Selector, coins: Coins) -> WhatIf {
-        let picked = selector.pick(coins, &mut SelectorState::default(), &mut self.head.clone());
+    pub(super) fn draw(&mut self, selector: Selector, context: StageContext<'_>) -> WhatIf {
+        let coins = context.coins;
+        let picked = selector.pick(
+            coins,
+            context.history,
+            &mut SelectorState::default(),
+            &mut self.head.clone(),
+        );
         let sure = self.sure && !selector.is_adaptive();
         match (self.tail, selector) {
             // It depends on the other texts.

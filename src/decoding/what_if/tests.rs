@@ -5,9 +5,12 @@ use proptest::prelude::*;
 use super::{WhatIf, what_if, what_if_prob};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
-    FrequencyPenalty, MinP, RepetitionPenalty, Temperature, TopA, TopK, TopP, TypicalP, Window,
+    FrequencyPenalty, GreenList, MinK, MinP, PLess, RepetitionPenalty, SynthId, Temperature, TopA,
+    TopH, TopK, TopP, TypicalP, Window,
 };
+use crate::decoding::selector::GumbelMark;
 use crate::decoding::testing::{row, token_ids};
+use crate::decoding::watermark::LayerKeys;
 use crate::decoding::{
     ChainConfig, Coins, Detail, Evidence, Filter, History, SamplerChain, Selector, TokenId,
 };
@@ -25,6 +28,15 @@ fn filter() -> impl Strategy<Value = Filter> {
         3 => (0.001..0.5_f32).prop_map(|p| Filter::MinP(MinP { p })),
         1 => (0.1..1.0_f32).prop_map(|p| Filter::TypicalP(TypicalP { p })),
         1 => (0.1..1.0_f32).prop_map(|a| Filter::TopA(TopA { a })),
+        1 => (0.1..1.0_f32).prop_map(|h| Filter::TopH(TopH { h })),
+        1 => (0.1..1.0_f32).prop_map(|factor| Filter::PLess(PLess { factor })),
+        1 => (0.0..20.0_f32).prop_map(|tau| Filter::MinK(MinK { tau })),
+        1 => (1..4_u32, 0..9_u32).prop_map(|(window, key)| {
+            Filter::GreenList(GreenList { bias: 2.0, ratio: 0.25, key, window })
+        }),
+        1 => (1..4_u32).prop_map(|window| {
+            Filter::SynthId(SynthId { window, keys: LayerKeys::USUAL })
+        }),
         1 => (1.0..1.5_f32).prop_map(move |penalty| {
             Filter::RepetitionPenalty(RepetitionPenalty { penalty, window })
         }),
@@ -51,7 +63,12 @@ proptest! {
     #[test]
     fn what_is_called_exact_is_what_the_chain_draws(
         seed in any::<u32>(), spread in 0.5..4.0_f32, position in 0..1000_u64,
-        filters in prop::collection::vec(filter(), 0..4), greedy in any::<bool>(),
+        filters in prop::collection::vec(filter(), 0..4),
+        selector in prop::sample::select(vec![
+            Selector::Multinomial,
+            Selector::Greedy,
+            Selector::GumbelMark(GumbelMark { key: 4, window: 2 }),
+        ]),
         n_bytes in prop::sample::select(vec![0, 1_000, WHOLE]),
     ) {
         let logits = row(seed, spread);
@@ -59,9 +76,7 @@ proptest! {
         let history = History::new(&tokens, 2);
         let coins = Coins { seed: 3, position };
         let mut chain = ChainConfig::sampled(filters);
-        if greedy {
-            chain.selector = Selector::Greedy;
-        }
+        chain.selector = selector;
         let evidence = recorded_within(n_bytes, &logits, coins);
         let draw = SamplerChain::new(chain.clone()).sample(&logits, history, coins).unwrap().trace.draw;
         let drawn = draw.token;

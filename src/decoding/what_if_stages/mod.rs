@@ -83,6 +83,7 @@ pub fn what_if_stages(
             coins,
             n_chance_before: 0,
             rules: chain.rules,
+            n_vocab: evidence.n_candidates,
         },
     };
     let decided = |known: &WhatIfStages| match evidence.detail {
@@ -130,7 +131,7 @@ impl Run<'_> {
             };
             stages.push(stage);
         }
-        let outcome = step.draw(self.chain.selector, context.coins);
+        let outcome = step.draw(self.chain.selector, context);
         Some(WhatIfStages { stages, outcome })
     }
 }

@@ -9,14 +9,17 @@ use crate::state::Tint;
 /// The size of a swatch without words, in points.
 const SMALL_SWATCH: Vec2 = vec2(14.0, 14.0);
 
+/// The labels of a tint's steps. A step without one does not occur, and is not shown.
+type Labels = [&'static str; 5];
+
 /// Shows the steps of a tint's scale, from expected to unexpected.
-pub fn legend(ui: &mut Ui, tint: Tint) {
-    steps_ui(ui, tint, swatch_ui);
+pub fn legend(ui: &mut Ui, tint: Tint, labels: Labels) {
+    steps_ui(ui, tint, labels, swatch_ui);
 }
 
 /// Shows the steps of a tint's scale as swatches, each with its range as a tooltip.
-pub fn small_legend(ui: &mut Ui, tint: Tint) {
-    steps_ui(ui, tint, |ui, range, fill| {
+pub fn small_legend(ui: &mut Ui, tint: Tint, labels: Labels) {
+    steps_ui(ui, tint, labels, |ui, range, fill| {
         let (rect, response) = ui.allocate_exact_size(SMALL_SWATCH, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, range));
         paint_swatch(ui, rect, fill);
@@ -25,13 +28,19 @@ pub fn small_legend(ui: &mut Ui, tint: Tint) {
 }
 
 /// Shows each step of a tint's scale with `step_ui`, which takes its range and its fill.
-fn steps_ui(ui: &mut Ui, tint: Tint, step_ui: impl Fn(&mut Ui, &'static str, Color32)) {
+fn steps_ui(
+    ui: &mut Ui,
+    tint: Tint,
+    labels: Labels,
+    step_ui: impl Fn(&mut Ui, &'static str, Color32),
+) {
     if tint == Tint::None {
         return;
     }
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        let mut steps: Vec<_> = tint.legend().into_iter().enumerate().collect();
+        let mut steps: Vec<_> = labels.into_iter().enumerate().collect();
+        steps.retain(|(_, label)| !label.is_empty());
         if ui.layout().prefer_right_to_left() {
             steps.reverse();
         }

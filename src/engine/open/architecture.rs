@@ -57,6 +57,14 @@ impl Architecture {
         }
     }
 
+    /// Returns the number of logits, if the headers state it.
+    pub(super) const fn n_vocab(&self) -> Option<usize> {
+        match self {
+            Self::Quartet(blueprint) => blueprint.n_vocab,
+            Self::Candle(_) => None,
+        }
+    }
+
     /// Returns the end-of-text tokens listed in the `config.json`. Empty for a GGUF file.
     pub(super) fn end_tokens(&self) -> &[TokenId] {
         match self {

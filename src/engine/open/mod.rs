@@ -67,6 +67,12 @@ pub fn inspect_with_tokenizer(
     Ok((outline, tokenizer))
 }
 
+/// Builds a model's tokenizer without its weights. Also returns the number of logits, which may be
+/// greater than the number of tokens, as far as the headers say.
+pub fn open_tokenizer(path: &Path) -> Result<(Tokenizer, usize), EngineError> {
+    locate(path)?.into_tokenizer()
+}
+
 /// What a model's files say about its texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenizerOutline {
@@ -119,6 +125,14 @@ impl LocatedModel {
             load_warning: self.load_warning.clone(),
             ..self.architecture.outline(self.name.clone(), &self.catalog)
         }
+    }
+
+    /// Builds the tokenizer, and returns it with the number of logits.
+    pub(super) fn into_tokenizer(self) -> Result<(Tokenizer, usize), EngineError> {
+        let n_vocab = self.architecture.n_vocab();
+        let (tokenizer, _) = self.tokenizer.build()?;
+        let n_vocab = n_vocab.unwrap_or_else(|| tokenizer.n_tokens());
+        Ok((tokenizer, n_vocab))
     }
 
     /// Returns the hash of the chat template, or an empty string if it has none.

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::{Builder, NOT_A_NUMBER, NOT_WHOLE, count};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
-    EpsilonCutoff, EtaCutoff, MinP, NoRepeatNgram, RepetitionPenalty, Temperature, TopK, TopP,
-    TypicalP, Window,
+    EpsilonCutoff, EtaCutoff, MinP, NoRepeatNgram, RepetitionPenalty, Temperature, TopH, TopK,
+    TopP, TypicalP, Window,
 };
 use crate::decoding::{Filter, Selector};
 use crate::generation::RecommendedSampling;
@@ -73,10 +73,13 @@ const PENALTIES: [(&str, FromNumber); 2] = [
 ];
 
 /// The settings that apply only with sampling.
-const WARPERS: [(&str, FromNumber); 7] = [
+const WARPERS: [(&str, FromNumber); 8] = [
     ("temperature", |number| {
         let temperature = number as f32;
         Ok(Filter::Temperature(Temperature { temperature }))
+    }),
+    ("top_h", |number| {
+        Ok(Filter::TopH(TopH { h: number as f32 }))
     }),
     ("top_k", |number| {
         let k = count(number).ok_or(NOT_WHOLE)?;

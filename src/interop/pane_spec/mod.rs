@@ -262,6 +262,8 @@ mod tests {
             "dyn-temp 1 range 0.5 exponent 2, smooth 0.3 curve 1.5, top-nσ 1, gumbel",
             "typical-p 0.9, epsilon 0.001, eta 0.002, top-a 0.2, tail-free 0.95 off, mirostat 5 eta 0.1",
             "xtc 0.5 threshold 0.2, no-repeat 3 last all, mirostat-1 3 eta 0.2",
+            "top-h 0.4, p-less 1, min-k 3, green-list 2 ratio 0.25 key 42 window 1, gumbel-mark 7 window 4",
+            "synth-id 4 keys 654 400 836, synth-id 1 keys off, synth-id 0 keys 1 off",
             "dry 0.8 base 1.75 allowed 2, adaptive-p 0.5 decay 0.9",
             "no-repeat 3, beams 8 length 0.5 early 1",
             "temp 0.7, drafts 6 ngram 3",
@@ -303,7 +305,7 @@ mod tests {
             (
                 "temp 0.7, banana",
                 "banana",
-                "\"banana\" is not a setting; use one of repeat, frequency, presence, temp, top-k, top-p, min-p, bias, no-repeat, dry, dyn-temp, smooth, typical-p, top-nσ, epsilon, eta, xtc, top-a, tail-free, ban, sample, greedy, gumbel, mirostat-1, mirostat, adaptive-p, beams, dialect, min-keep, drafts, seed, name",
+                "\"banana\" is not a setting; use one of repeat, frequency, presence, temp, top-k, top-p, min-p, bias, no-repeat, dry, dyn-temp, smooth, typical-p, top-h, p-less, top-nσ, min-k, epsilon, eta, xtc, top-a, tail-free, green-list, synth-id, ban, sample, greedy, gumbel, gumbel-mark, mirostat-1, mirostat, adaptive-p, beams, dialect, min-keep, drafts, seed, name",
             ),
             (
                 "top-p",

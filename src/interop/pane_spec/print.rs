@@ -105,6 +105,9 @@ fn words_after(key: &str, filter: &Filter) -> String {
             words = words + " " + &ids.join("+");
         }
     }
+    if let Filter::SynthId(synth) = filter {
+        words = format!("{words} keys {}", synth.keys).trim_end().to_owned();
+    }
     words
 }
 

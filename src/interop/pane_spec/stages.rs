@@ -3,6 +3,7 @@
 use super::words::{PaneSpecError, Word, Words, nearest, plain};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{LogitBias, TokenBias, Window};
+use crate::decoding::watermark::LayerKeys;
 use crate::decoding::{
     ChainConfig, Filter, FilterKind, FilterSpec, ParamSpec, PromptLookup, Selector, SelectorSpec,
     SettingError, TokenId,
@@ -90,6 +91,10 @@ pub(super) fn filter(spec: &FilterSpec, words: &mut Words) -> Result<Filter, Pan
         if let ("breakers", Filter::Dry(dry)) = (option, &mut filter) {
             let more = breakers(others, words)?;
             dry.breakers.extend(more);
+            return Ok(true);
+        }
+        if let ("keys", Filter::SynthId(synth)) = (option, &mut filter) {
+            synth.keys = layer_keys(words)?;
             return Ok(true);
         }
         match filter.window_mut() {
@@ -191,6 +196,18 @@ fn breakers(
         breakers.push(token_sequence(&breaker)?);
     }
     Ok(breakers)
+}
+
+/// Takes the keys of SynthID-Text, up to the end of the part or its "off".
+fn layer_keys(words: &mut Words) -> Result<LayerKeys, PaneSpecError> {
+    let mut keys = Vec::new();
+    while words.list_goes_on() {
+        keys.push(words.number(COUNT, "keys 654 400 836")?);
+    }
+    LayerKeys::new(&keys).ok_or_else(|| {
+        let most = LayerKeys::MAX;
+        words.last.wrong(format!("there are at most {most} keys"))
+    })
 }
 
 fn token_sequence(breaker: &Word) -> Result<Vec<TokenId>, PaneSpecError> {

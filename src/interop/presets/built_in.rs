@@ -3,7 +3,8 @@
 use super::Preset;
 use crate::analysis::dialects::short_name;
 use crate::decoding::dialect::Dialect;
-use crate::decoding::filters::{Dry, MinP, Temperature, TopK, TopP, Window};
+use crate::decoding::filters::{Dry, GreenList, MinP, Temperature, TopK, TopP, Window};
+use crate::decoding::selector::GumbelMark;
 use crate::decoding::{ChainConfig, Filter, Selector};
 
 /// A titled group of built-in presets.
@@ -95,6 +96,29 @@ fn purposes() -> Vec<Preset> {
             source: "From Chen et al. 2021, arXiv 2107.03374",
             chain: ChainConfig::sampled([temperature(0.2), Filter::TopP(TopP { p: 0.95 })]),
         },
+        Preset {
+            name: "Watermarked",
+            purpose: "Pure sampling with a watermark in the draw, which its key finds and which \
+                      changes no probability on average.",
+            source: "From Aaronson 2022; the numbers are those of vLLM's GumbelWatermarker",
+            chain: ChainConfig {
+                selector: Selector::GumbelMark(GumbelMark { key: 42, window: 4 }),
+                ..ChainConfig::sampled([])
+            },
+        },
+        Preset {
+            name: "Green list",
+            purpose: "Pure sampling with a watermark in the logits, which its key finds: a quarter of \
+                      the tokens become likelier, depending on the token before.",
+            source: "From Kirchenbauer et al. 2023, arXiv 2301.10226; the tokens are those of \
+                     transformers' WatermarkingConfig",
+            chain: ChainConfig::sampled([Filter::GreenList(GreenList {
+                bias: 2.0,
+                ratio: 0.25,
+                key: 42,
+                window: 1,
+            })]),
+        },
     ]
 }
 
@@ -137,7 +161,7 @@ mod tests {
             names.push(preset.name);
         }
         let n_names = names.len();
-        assert_eq!(n_names, 4 + 3 + Dialect::ALL.len());
+        assert_eq!(n_names, 4 + 5 + Dialect::ALL.len());
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), n_names);

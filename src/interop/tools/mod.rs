@@ -22,6 +22,7 @@ mod strings;
 mod tests;
 mod transformers;
 mod value;
+mod watermark;
 
 pub use self::breakers::default_breakers;
 pub use self::detect::import_settings;

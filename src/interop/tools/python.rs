@@ -61,6 +61,12 @@ pub(super) fn has_call(text: &str, name: &str) -> bool {
     !argument_starts(text, &[name]).is_empty()
 }
 
+/// Returns the keyword arguments of the first call to `name`, or `None` if there is none.
+pub(super) fn arguments(text: &str, name: &str) -> Option<Vec<(String, Value)>> {
+    let at = *argument_starts(text, &[name]).first()?;
+    Some(Python::new(text.get(at..)?, true).keywords())
+}
+
 /// Returns the offsets at which the arguments of calls to these names start.
 fn argument_starts(text: &str, names: &[&str]) -> Vec<usize> {
     let mut ends: Vec<usize> = names

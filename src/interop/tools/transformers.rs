@@ -9,19 +9,21 @@ use super::biases;
 use super::fields::{Fields, needs, token};
 use super::plan::{Manner, Plan};
 use super::value::{NamedValues, Value};
+use super::watermark;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     EpsilonCutoff, EtaCutoff, LogitBias, MinP, NoRepeatNgram, RepetitionPenalty, Temperature,
-    TokenBias, TopK, TopP, TypicalP, Window,
+    TokenBias, TopH, TopK, TopP, TypicalP, Window,
 };
 use crate::decoding::selector::BeamSearch;
 use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, TokenId};
 use crate::generation::{GenerationConfig, in_sentence};
 
 /// The arguments that are imported.
-pub(super) const NAMES: [&str; 19] = [
+pub(super) const NAMES: [&str; 21] = [
     "do_sample",
     "temperature",
+    "top_h",
     "top_k",
     "top_p",
     "min_p",
@@ -36,6 +38,7 @@ pub(super) const NAMES: [&str; 19] = [
     "sequence_bias",
     "bad_words_ids",
     "suppress_tokens",
+    "watermarking_config",
     "max_new_tokens",
     "stop_strings",
     "seed",
@@ -72,10 +75,12 @@ pub(super) const UNRELATED: [&str; 26] = [
 ];
 
 /// The stages that are also applied in greedy decoding.
-const WITHOUT_SAMPLING: [FilterKind; 3] = [
+const WITHOUT_SAMPLING: [FilterKind; 5] = [
     FilterKind::LogitBias,
     FilterKind::RepetitionPenalty,
     FilterKind::NoRepeatNgram,
+    FilterKind::GreenList,
+    FilterKind::SynthId,
 ];
 
 /// The largest seed that numpy accepts, which `set_seed` seeds too.
@@ -92,6 +97,12 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     plan.expect_window(&WITHOUT_SAMPLING, Window::ALL);
     let samples = !plan.selector.is_deterministic();
     plan.leave_out(|filter| unsupported(filter, samples));
+    if plan.find(FilterKind::GreenList).is_some() {
+        plan.leave_out(|filter| {
+            matches!(filter, Filter::SynthId(_))
+                .then(|| format!("transformers leaves one watermark; {filter} is left out"))
+        });
+    }
     let mut fields: NamedValues = vec![("do_sample", Value::Bool(samples))];
     if samples {
         fields.extend(sampling(&plan));
@@ -128,14 +139,22 @@ fn unsupported(filter: &Filter, samples: bool) -> Option<String> {
 }
 
 fn call(seed: Option<u64>, fields: &NamedValues) -> String {
-    let seed = seed.map(|seed| format!("import transformers\n\ntransformers.set_seed({seed})\n"));
+    let seed = seed.map(|seed| format!("transformers.set_seed({seed})\n"));
     let arguments: Vec<String> = fields
         .iter()
         .map(|(name, value)| format!("    {name}={},\n", value.python()))
         .collect();
     let arguments = arguments.concat();
     let seed = seed.unwrap_or_default();
-    format!("{seed}model.generate(\n    **inputs,\n{arguments})\n")
+    let is_used = [&seed, &arguments]
+        .iter()
+        .any(|code| code.contains("transformers."));
+    let import = if is_used {
+        "import transformers\n\n"
+    } else {
+        ""
+    };
+    format!("{import}{seed}model.generate(\n    **inputs,\n{arguments})\n")
 }
 
 /// The arguments of a beam search. The last one makes the totals log-probs after every processor,
@@ -162,6 +181,7 @@ fn sampling(plan: &Plan) -> NamedValues {
             Filter::Temperature(filter) => t = filter.temperature,
             Filter::TopK(filter) => k = filter.k,
             Filter::TopP(filter) => p = filter.p,
+            Filter::TopH(filter) => others.push(("top_h", float(filter.h))),
             Filter::MinP(filter) => others.push(("min_p", float(filter.p))),
             Filter::TypicalP(filter) => others.push(("typical_p", float(filter.p))),
             Filter::EpsilonCutoff(filter) => others.push(("epsilon_cutoff", float(filter.epsilon))),
@@ -204,13 +224,18 @@ fn adjustments(plan: &Plan) -> NamedValues {
             others.push((name, Value::List(values)));
         }
     }
+    if let Some(Filter::GreenList(list)) = plan.find(FilterKind::GreenList) {
+        others.push((watermark::NAME, watermark::write_green_list(list)));
+    } else if let Some(Filter::SynthId(synth)) = plan.find(FilterKind::SynthId) {
+        others.push((watermark::NAME, watermark::write_synth_id(synth)));
+    }
     let mut fields = vec![("repetition_penalty", float(repetition))];
     fields.extend(others);
     fields
 }
 
 /// Formats a number as a Python float literal.
-fn float(number: f32) -> Value {
+pub(super) fn float(number: f32) -> Value {
     Value::Number(if number.fract() == 0.0 {
         format!("{number:.1}")
     } else {
@@ -250,6 +275,9 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
         chain.selector = beam_search(fields)?.map_or(Selector::Greedy, Selector::BeamSearch);
         report_unused_warpers(samples, &warpers, fields);
     }
+    if let Some(mark) = watermark::read(fields)? {
+        fields.add(mark, &[watermark::NAME], &mut chain.stages)?;
+    }
     Ok(chain)
 }
 
@@ -276,6 +304,12 @@ fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
         (
             Filter::Temperature(Temperature { temperature }),
             "temperature",
+        ),
+        (
+            Filter::TopH(TopH {
+                h: number("top_h", 0.0)?,
+            }),
+            "top_h",
         ),
         (Filter::TopK(TopK { k }), "top_k"),
         (

@@ -1,6 +1,7 @@
 //! The data of a trend: a value of each token as a line per pane, or a histogram of ranks.
 
 use crate::analysis::trend::{KeptMass, RANK_BINS, rank_bin, rank_counts, token_millis};
+use crate::analysis::watermark::WatermarkScan;
 use crate::generation::formatting::{grouped, percent};
 use crate::generation::{Generation, Step};
 use crate::plots::StepAt;
@@ -22,6 +23,8 @@ pub struct TrendData<'a> {
     pub(super) bins: Vec<[f64; RANK_BINS.len()]>,
     /// The scale of the shares.
     pub(super) shares: Axis,
+    /// What was found of a watermark in each text. Empty for other trends.
+    watermarks: Vec<WatermarkScan>,
     /// The length of the token axis.
     pub n_axis: usize,
     pub pinned: Option<StepAt>,
@@ -48,6 +51,8 @@ pub(super) enum Axis {
     Share,
     /// From 1 in powers of ten.
     Log { n_decades: u32 },
+    /// Of −log₁₀ p, from 0 at the top in steps of as many powers of ten.
+    PValue { n_per_step: u32, n_steps: u32 },
 }
 
 impl Axis {
@@ -56,12 +61,26 @@ impl Axis {
         Self::Linear { step, n_steps }
     }
 
+    /// Creates the axis of these values of −log₁₀ p.
+    pub(super) fn p_value(values: impl Iterator<Item = f64>) -> Self {
+        let most = values.fold(4.0, f64::max);
+        let (step, n_steps) = axis_steps(most);
+        Self::PValue {
+            n_per_step: count(step.ceil()) as u32,
+            n_steps,
+        }
+    }
+
     /// Returns where a value lies on the axis, from 0 to 1. Larger values stay at the top.
     pub(super) fn place(self, value: f64) -> f64 {
         let place = match self {
             Self::Linear { step, n_steps } => value / (step * f64::from(n_steps)),
             Self::Share => value,
             Self::Log { n_decades } => value.max(1.0).log10() / f64::from(n_decades),
+            Self::PValue {
+                n_per_step,
+                n_steps,
+            } => 1.0 - value / f64::from(n_per_step * n_steps),
         };
         place.clamp(0.0, 1.0)
     }
@@ -85,6 +104,16 @@ impl Axis {
                 .map(|power| 10_f64.powf(power.into()))
                 .map(|value| (value, grouped(value)))
                 .collect(),
+            Self::PValue {
+                n_per_step,
+                n_steps,
+            } => (0..=n_steps)
+                .map(|index| index * n_per_step)
+                .map(|power| match power {
+                    0 => (0.0, "1".to_owned()),
+                    _ => (power.into(), format!("1e−{power}")),
+                })
+                .collect(),
         }
     }
 }
@@ -92,11 +121,21 @@ impl Axis {
 impl<'a> TrendData<'a> {
     /// Computes a trend of these panes.
     pub fn of(panes: &[Option<&'a Generation>], kind: Trend) -> Self {
+        Self::with_scans(panes, kind, &[])
+    }
+
+    /// Computes a trend of these panes, of which `scans` say what was found of a watermark.
+    pub fn with_scans(
+        panes: &[Option<&'a Generation>],
+        kind: Trend,
+        scans: &[Option<&WatermarkScan>],
+    ) -> Self {
         let texts: Vec<(usize, &'a Generation)> = panes
             .iter()
             .enumerate()
             .filter_map(|(pane, generation)| Some((pane, (*generation)?)))
             .filter(|(_, generation)| !generation.steps.is_empty())
+            .filter(|(pane, _)| kind != Trend::Watermark || scan_of(scans, *pane).is_some())
             .collect();
         let all_ended = texts.iter().all(|(_, text)| text.finish.is_some());
         let longest = texts.iter().map(|(_, text)| text.steps.len()).max();
@@ -107,7 +146,15 @@ impl<'a> TrendData<'a> {
         let most = bins.iter().flatten().copied().fold(0.0, f64::max);
         Self {
             kind,
-            panels: panels(&texts, kind),
+            panels: if kind == Trend::Watermark {
+                p_value_panel(&texts, scans).into_iter().collect()
+            } else {
+                panels(&texts, kind)
+            },
+            watermarks: texts
+                .iter()
+                .filter_map(|(pane, _)| scan_of(scans, *pane).cloned())
+                .collect(),
             shares: Axis::linear(most * 100.0),
             bins,
             n_axis: axis_end(longest.unwrap_or(0), all_ended),
@@ -124,6 +171,7 @@ impl<'a> TrendData<'a> {
             Trend::Surprise => "bits before the chain, summed over the tokens",
             Trend::Ranks => "before the chain, share of each text’s tokens",
             Trend::Millis => "milliseconds since the token before it",
+            Trend::Watermark => "p-value of the text so far",
         }
     }
 
@@ -154,6 +202,11 @@ impl<'a> TrendData<'a> {
                 Some(millis) => format!("{millis:.2} ms"),
                 None => "first token, after the prompt was read".to_owned(),
             },
+            Trend::Watermark => {
+                let place = self.texts.iter().position(|(pane, _)| *pane == at.pane)?;
+                let p_value = self.watermarks.get(place)?.p_values().get(at.step)?;
+                format!("p {p_value}")
+            }
         })
     }
 
@@ -235,8 +288,35 @@ fn panels(texts: &[(usize, &Generation)], kind: Trend) -> Vec<Panel> {
             let title = "Milliseconds";
             vec![Panel { title, axis, lines }]
         }
-        Trend::Ranks => Vec::new(),
+        Trend::Ranks | Trend::Watermark => Vec::new(),
     }
+}
+
+/// The title of a panel of p-values.
+pub(super) const TITLE_P_VALUE: &str = "p-value";
+
+fn p_value_panel(
+    texts: &[(usize, &Generation)],
+    scans: &[Option<&WatermarkScan>],
+) -> Option<Panel> {
+    let lines = texts.iter().filter_map(|(pane, _)| scan_of(scans, *pane));
+    let lines: Vec<Vec<(usize, f64)>> = lines.map(p_value_line).collect();
+    let values = lines.iter().flatten().map(|(_, value)| *value);
+    (!lines.is_empty()).then(|| Panel {
+        title: TITLE_P_VALUE,
+        axis: Axis::p_value(values),
+        lines: lines.clone(),
+    })
+}
+
+/// Returns −log₁₀ p after each token.
+pub(super) fn p_value_line(scan: &WatermarkScan) -> Vec<(usize, f64)> {
+    let values = scan.p_values().iter();
+    thinned(values.map(|p_value| Some(0.0 - p_value.log10())).collect())
+}
+
+fn scan_of<'s>(scans: &[Option<&'s WatermarkScan>], pane: usize) -> Option<&'s WatermarkScan> {
+    scans.get(pane).copied().flatten()
 }
 
 /// Returns a little more than 98 % of the values, so that a rare pause does not flatten the rest.

@@ -3,6 +3,7 @@
 
 mod data;
 mod histogram;
+mod p_value;
 #[cfg(test)]
 mod tests;
 
@@ -11,10 +12,12 @@ use egui_plot::LineStyle;
 
 pub use self::data::TrendData;
 use self::data::{Axis, Panel};
+pub use self::p_value::p_value_plot_ui;
 use super::frame::{TextRun, empty_ui, paint_text, paint_text_within, row_rect, title_ui};
 use super::line_style::{dash, paint_marker};
 use super::scale::{count, grouped, label_step};
 use super::{PlotResponse, StepAt, Target};
+use crate::analysis::watermark::FOUND_AT;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
@@ -87,6 +90,9 @@ const fn hint(kind: Trend) -> &'static str {
         }
         Trend::Ranks => "How often each text takes the model’s first, second, … choice.",
         Trend::Millis => "How long each token takes as the text grows.",
+        Trend::Watermark => {
+            "No pane leaves a watermark. Add a green list to a chain, choose the Gumbel watermark as its draw, or choose what to look for."
+        }
     }
 }
 
@@ -161,7 +167,14 @@ fn lines_ui(
             pos2(whole.left() + LEFT, top + PANEL_TITLE),
             pos2(whole.right() - 8.0, top + height - 4.0),
         );
-        paint_panel(ui, area, panel, data);
+        let panes: Vec<usize> = data.texts.iter().map(|(pane, _)| *pane).collect();
+        let frame = Frame {
+            panes: &panes,
+            n_axis: data.n_axis,
+            hovered: data.hovered,
+            pinned: data.pinned,
+        };
+        paint_panel(ui, area, panel, &frame);
         if let Some(pointer) = response.hover_pos()
             && (top..top + height).contains(&pointer.y)
         {
@@ -184,7 +197,16 @@ fn y_of(area: Rect, axis: Axis, value: f64) -> f32 {
     area.bottom() - area.height() * axis.place(value) as f32
 }
 
-fn paint_panel(ui: &Ui, area: Rect, panel: &Panel, data: &TrendData<'_>) {
+/// What the lines of a panel share.
+struct Frame<'a> {
+    /// The panes that the lines belong to.
+    panes: &'a [usize],
+    n_axis: usize,
+    hovered: Option<StepAt>,
+    pinned: Option<StepAt>,
+}
+
+fn paint_panel(ui: &Ui, area: Rect, panel: &Panel, data: &Frame<'_>) {
     let theme = Theme::of(ui);
     paint_marks(ui, area, panel.axis);
     for (at, color) in [(data.hovered, theme.stroke_3), (data.pinned, theme.accent)] {
@@ -194,8 +216,11 @@ fn paint_panel(ui: &Ui, area: Rect, panel: &Panel, data: &TrendData<'_>) {
                 .vline(x, area.y_range(), Stroke::new(1.0, color));
         }
     }
+    if matches!(panel.axis, Axis::PValue { .. }) {
+        paint_threshold(ui, area, panel.axis);
+    }
     // The first pane is painted last, so that its line is on top.
-    for ((pane, _), line) in data.texts.iter().zip(&panel.lines).rev() {
+    for (pane, line) in data.panes.iter().zip(&panel.lines).rev() {
         let points: Vec<Pos2> = line
             .iter()
             .map(|(number, value)| {
@@ -211,6 +236,17 @@ fn paint_panel(ui: &Ui, area: Rect, panel: &Panel, data: &TrendData<'_>) {
             paint_marker(ui.painter(), *pane, *end, color);
         }
     }
+}
+
+/// Paints the p-value from which on a watermark counts as found.
+fn paint_threshold(ui: &Ui, area: Rect, axis: Axis) {
+    let theme = Theme::of(ui);
+    let y = y_of(area, axis, -FOUND_AT.log10());
+    let ends = [pos2(area.left(), y), pos2(area.right(), y)];
+    let dots = Shape::dotted_line(&ends, theme.text_3, 4.0, 0.75);
+    ui.painter().extend(dots);
+    let run = TextRun::new("one text in 1,000", Face::Micro, theme.text_3);
+    paint_text(ui, pos2(area.right(), y + 2.0), Align2::RIGHT_TOP, run);
 }
 
 fn paint_line(painter: &Painter, pane: usize, points: &[Pos2], stroke: Stroke) {

@@ -4,6 +4,7 @@ use super::{Action, PaletteCommand};
 use crate::state::{
     AppState, BranchCommand, Command, DockTab, Document, Effect, FuturesCommand, MAX_PANES,
     ModelsCommand, Page, PathPurpose, RunCommand, ScoreCommand, TextSize, ViewChange,
+    WatermarkCommand,
 };
 
 impl AppState {
@@ -21,6 +22,7 @@ impl AppState {
             | Action::StopFutures
             | Action::Unpin
             | Action::CopyWhy
+            | Action::TestWatermark
             | Action::Score => self.text_command(action)?,
             Action::AddPane => {
                 let reason = format!("{MAX_PANES} panes are already open");
@@ -140,6 +142,10 @@ impl AppState {
                 only_if(self.shown_step().is_some(), "Generate a text first")?;
                 Command::CopyWhy
             }
+            Action::TestWatermark => {
+                only_if(self.model.ready().is_some(), "No model is loaded")?;
+                Command::Watermark(WatermarkCommand::Open(None))
+            }
             _ => {
                 only_if(self.model.ready().is_some(), "No model is loaded")?;
                 Command::Score(ScoreCommand::OpenWith(String::new()))
@@ -157,6 +163,7 @@ impl AppState {
             | Action::Continue
             | Action::DrawFutures
             | Action::Score
+            | Action::TestWatermark
             | Action::AddPane
             | Action::OfPane(..)
             | Action::ShowTab(_)

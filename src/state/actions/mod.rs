@@ -37,6 +37,8 @@ pub enum Action {
     Unpin,
     CopyWhy,
     Score,
+    /// Test a text for a watermark.
+    TestWatermark,
     AddPane,
     OfPane(PaneId, PaneAction),
     Undo,
@@ -134,6 +136,7 @@ impl AppState {
             Action::Unpin,
             Action::CopyWhy,
             Action::Score,
+            Action::TestWatermark,
             Action::AddPane,
             Action::Undo,
             Action::Redo,
@@ -192,6 +195,7 @@ impl AppState {
             Action::Unpin => "Unpin the token",
             Action::CopyWhy => "Copy why the token was chosen",
             Action::Score => "Score a text…",
+            Action::TestWatermark => "Test a text for a watermark…",
             Action::AddPane => "Add a pane",
             Action::OfPane(id, action) => {
                 let letter = self.place_of(id).map(pane_letter).unwrap_or_default();

@@ -3,6 +3,7 @@
 use crate::interop::tools::Tool;
 use crate::state::{
     AppState, BranchCommand, Command, MAX_PANES, PaneId, PasteCommand, ScoreCommand,
+    WatermarkCommand,
 };
 
 /// An item of a pane's menu.
@@ -16,6 +17,7 @@ pub enum PaneAction {
     ShowEarlier,
     CopyText,
     Score,
+    TestWatermark,
     CopySettings(Tool),
     PasteSettings,
     ResetSettings,
@@ -41,6 +43,7 @@ impl PaneAction {
             Self::ShowEarlier,
             Self::CopyText,
             Self::Score,
+            Self::TestWatermark,
         ]
     }
 
@@ -63,6 +66,7 @@ impl PaneAction {
             Self::ShowEarlier => "Show the earlier text",
             Self::CopyText => "Copy text",
             Self::Score => "Score a text…",
+            Self::TestWatermark => "Test for a watermark…",
             Self::CopySettings(tool) => return format!("Copy as {}", tool.name()),
             Self::PasteSettings => "Paste settings…",
             Self::ResetSettings => "Reset settings",
@@ -82,6 +86,7 @@ impl PaneAction {
             Self::ShowEarlier => format!("Show the earlier text of {letter}"),
             Self::CopyText => format!("Copy the text of {letter}"),
             Self::Score => format!("Score a text under the settings of {letter}…"),
+            Self::TestWatermark => format!("Test the text of {letter} for a watermark…"),
             Self::CopySettings(tool) => {
                 format!("Copy the settings of {letter} as {}", tool.name())
             }
@@ -144,6 +149,10 @@ impl AppState {
             PaneAction::Score => {
                 only_if(self.model.ready().is_some(), "No model is loaded")?;
                 Command::Score(ScoreCommand::Open(id))
+            }
+            PaneAction::TestWatermark => {
+                only_if(pane.generation().is_some(), "Generate a text first")?;
+                Command::Watermark(WatermarkCommand::Open(Some(id)))
             }
             PaneAction::CopySettings(tool) => Command::CopySettings(id, tool),
             PaneAction::PasteSettings => Command::Paste(PasteCommand::Open(id)),

@@ -14,7 +14,8 @@ pub(super) mod run_end;
 pub(super) mod solo;
 pub(super) mod step_draws;
 pub(super) mod undo;
-pub(super) mod what_if;
+pub(super) mod watermark;
+mod what_if;
 pub(super) mod why;
 
 pub use pairs::ComparedPair;

@@ -3,7 +3,9 @@
 use super::lints::Lints;
 use super::measures::Measures;
 use super::solo::Solo;
+use super::watermark::PaneScan;
 use super::what_if::WhatIfs;
+use crate::analysis::watermark::WatermarkScan;
 use crate::analysis::{Lint, TextMetrics};
 use crate::generation::{FinishReason, Generation, GenerationConfig, PaneSettings};
 use crate::state::branches::Upcoming;
@@ -27,6 +29,8 @@ pub struct Pane {
     pub(in crate::state) what_ifs: WhatIfs,
     pub(in crate::state) lints: Lints,
     pub(in crate::state) measures: Measures,
+    /// What was found of a watermark.
+    pub(in crate::state) watermark: PaneScan,
     /// In step mode, the token that comes next.
     pub(in crate::state) upcoming: Option<Upcoming>,
 }
@@ -94,6 +98,7 @@ impl Pane {
             what_ifs: WhatIfs::default(),
             lints: Lints::default(),
             measures: Measures::default(),
+            watermark: PaneScan::default(),
             upcoming: None,
         }
     }
@@ -123,6 +128,12 @@ impl Pane {
     /// [`AppState::review`](crate::state::AppState::review); `None` if it has no text.
     pub const fn text_metrics(&self) -> Option<&TextMetrics> {
         self.measures.metrics()
+    }
+
+    /// Returns what was found of a watermark in the pane's text, as of the last
+    /// [`AppState::review`](crate::state::AppState::review); `None` if the window does not show it.
+    pub const fn watermark(&self) -> Option<&WatermarkScan> {
+        self.watermark.found()
     }
 
     /// Returns the lints of the pane's settings, most important first, as of the last

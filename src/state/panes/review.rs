@@ -16,6 +16,7 @@ impl AppState {
     pub fn review(&mut self, mut has_time: impl FnMut() -> bool) -> bool {
         let n_vocab = self.model.ready().map(|model| model.info.n_vocab);
         self.comparison.update(&self.panes);
+        let looked_for = self.watermark().filter(|_| self.shows_watermark());
         let mut complete = true;
         for pane in &mut self.panes {
             let Pane {
@@ -24,11 +25,13 @@ impl AppState {
                 what_ifs,
                 lints,
                 measures,
+                watermark,
                 ..
             } = pane;
             let chain = &settings.chain;
             lints.update(status.generation(), chain, n_vocab);
             measures.update(status.generation(), status.is_writing());
+            watermark.update(looked_for, status.generation());
             let seed = settings.seed.unwrap_or(self.seed);
             let will_be_replaced = status.running().is_some() && !status.is_writing();
             match status.generation() {

@@ -109,6 +109,15 @@ pub(crate) fn deliver(state: &mut AppState, id: GenerationId, update: FuturesUpd
     state.on_event(Event::Futures { id, update });
 }
 
+/// Delivers the tokens of a text.
+pub(crate) fn deliver_tokens(state: &mut AppState, text: &str, tokens: Vec<PromptToken>) {
+    let prompt = PromptText::raw(text);
+    state.on_event(Event::Tokenized {
+        prompt,
+        tokens: Ok(tokens),
+    });
+}
+
 pub(crate) fn text(state: &AppState, place: usize) -> String {
     let generation = state.panes[place].generation();
     generation.map_or_else(String::new, Generation::text)

@@ -70,6 +70,7 @@ fn target_words(selector: Selector) -> String {
         | Selector::Multinomial
         | Selector::GumbelMax
         | Selector::BeamSearch(_) => String::new(),
+        Selector::GumbelMark(mark) => format!(", leaving a watermark with key {}", mark.key),
         Selector::MirostatV1(MirostatV1 { tau, .. })
         | Selector::MirostatV2(MirostatV2 { tau, .. }) => {
             format!(", keeping the surprise near {tau} bits")
@@ -88,6 +89,8 @@ fn target_words(selector: Selector) -> String {
 fn reshaping_words(filter: &Filter) -> Option<String> {
     match filter {
         filter if is_penalty(filter) || filter.cuts() => None,
+        Filter::GreenList(list) => Some(format!("leaves a watermark with key {}", list.key)),
+        Filter::SynthId(_) => Some("leaves a watermark by a tournament".to_owned()),
         filter => Some(match plain_temperature(filter) {
             Some(value) if value < 1.0 => {
                 format!("sharpens the distribution with temperature {value}")
@@ -113,6 +116,8 @@ fn comes_after_cuts(chain: &ChainConfig, filter: &Filter) -> bool {
 fn late_words(filter: &Filter) -> Option<String> {
     match filter {
         filter if is_penalty(filter) => None,
+        Filter::GreenList(list) => Some(format!("watermarked with key {}", list.key)),
+        Filter::SynthId(_) => Some("watermarked by a tournament".to_owned()),
         filter => Some(match plain_temperature(filter) {
             Some(value) if value < 1.0 => format!("sharpened with temperature {value}"),
             Some(value) => format!("flattened with temperature {value}"),

@@ -5,6 +5,7 @@ mod bias;
 mod breakers;
 mod draw;
 mod head;
+mod layer_keys;
 mod live;
 mod number_line;
 mod reorder;
@@ -15,6 +16,9 @@ mod stages;
 mod tests;
 mod token_words;
 mod usual;
+
+pub(super) use self::layer_keys::layer_keys_ui;
+pub(super) use self::number_line::number_lines_ui;
 
 use std::sync::Arc;
 

@@ -100,7 +100,7 @@ fn asks_for_neutral(ui: &Ui, slider: &Response) -> bool {
 }
 
 /// Draws a line for each parameter. Returns whether a value was changed.
-pub(super) fn number_lines_ui<T>(
+pub(in crate::ui) fn number_lines_ui<T>(
     ui: &mut Ui,
     owner_name: &str,
     params: &[ParamSpec<T>],

@@ -5,6 +5,7 @@ use egui::{DragValue, Id, Ui};
 use super::Shown;
 use super::bias::bias_ui;
 use super::breakers::breakers_ui;
+use super::layer_keys::layer_keys_ui;
 use super::number_line::{INDENT, number_lines_ui};
 use crate::decoding::Filter;
 use crate::decoding::filters::Window;
@@ -21,7 +22,8 @@ pub(super) fn details_id(pane: PaneId, filter: &Filter) -> Id {
 /// Whether a stage has settings besides its first number.
 pub(super) fn has_details(filter: &Filter) -> bool {
     let spec = filter.spec();
-    spec.params.len() != 1 || spec.looks_back
+    let has_keys = matches!(filter, Filter::SynthId(_));
+    spec.params.len() != 1 || spec.looks_back || has_keys
 }
 
 /// Draws the other settings. Returns whether one was changed.
@@ -38,6 +40,7 @@ pub(super) fn details_ui(ui: &mut Ui, shown: &Shown<'_>, filter: &mut Filter) ->
         | match filter {
             Filter::LogitBias(filter) => bias_ui(ui, list, filter, shown.vocabulary),
             Filter::Dry(filter) => breakers_ui(ui, list, &mut filter.breakers, shown.vocabulary),
+            Filter::SynthId(filter) => layer_keys_ui(ui, list, &mut filter.keys),
             _ => false,
         }
 }

@@ -147,7 +147,7 @@ fn batch_words(at: LoopStep<'_>) -> String {
 fn coin_words(at: LoopStep<'_>) -> String {
     match (at.step.trace.draw.coin, at.generation.config.chain.selector) {
         (Some(coin), _) => format!("{coin:.3}"),
-        (None, Selector::GumbelMax) => "One per token".to_owned(),
+        (None, selector) if selector.has_coin_per_token() => "One per token".to_owned(),
         (None, _) => "No coin".to_owned(),
     }
 }
@@ -157,7 +157,10 @@ fn coin_address(at: LoopStep<'_>) -> String {
     let position = at.generation.prompt.tokens.len() + at.index;
     match (at.step.trace.draw.coin, at.generation.config.chain.selector) {
         _ if at.step.trace.draw.is_by_beams() => "beam search".to_owned(),
-        (None, selector) if selector != Selector::GumbelMax => "top token taken".to_owned(),
+        (None, Selector::GumbelMark(mark)) => {
+            format!("key {}, last {} tokens", mark.key, mark.window)
+        }
+        (None, selector) if !selector.has_coin_per_token() => "top token taken".to_owned(),
         _ => format!("seed {seed}, position {position}"),
     }
 }

@@ -4,6 +4,8 @@ use super::{
     Palette, Picture, PictureError, PicturePlot, TextsPicture, XrayPicture, caption, png,
     step_caption, svg,
 };
+use crate::analysis::watermark::{WatermarkScan, first_mark};
+use crate::decoding::watermark::Watermark;
 use crate::generation::Generation;
 use crate::plots::{
     BeamTree, DraftStrip, GapData, NextTokenData, ScoreData, SpeedData, StepAt, TrendData,
@@ -13,7 +15,7 @@ use crate::state::{
 };
 
 /// Which picture to render, and how.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct View {
     pub plot: Plot,
     /// What the bars of the score show, and its cap.
@@ -23,6 +25,8 @@ pub struct View {
     pub in_one: bool,
     /// What the color behind a token shows.
     pub tint: Tint,
+    /// The watermark to look for; `None` for the first that a text's chain leaves.
+    pub watermark: Option<Watermark>,
     /// The step whose candidates the next-token plot and the X-ray show.
     pub step: Option<StepAt>,
     pub palette: Palette,
@@ -36,7 +40,9 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
     let mut score = ScoreData::capped(panes, view.measure, view.cap);
     score.in_one = view.in_one;
     let speed = SpeedData::of(panes);
-    let texts = TextsPicture::of(panes, view.tint);
+    let chains = panes.iter().flatten().map(|text| &text.config.chain);
+    let watermark = view.watermark.or_else(|| first_mark(chains));
+    let texts = TextsPicture::of(panes, view.tint, watermark);
     let step = view.step.and_then(|at| {
         let generation = panes.get(at.pane).copied().flatten()?;
         Some((at, generation))
@@ -51,7 +57,15 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
         Plot::Trend(kind) => kind,
         _ => Trend::Kept,
     };
-    let trend = TrendData::of(panes, kind);
+    let scans: Vec<Option<WatermarkScan>> = match (kind, watermark) {
+        (Trend::Watermark, Some(mark)) => {
+            let scan = |text: &Generation| WatermarkScan::of_text(mark, text);
+            panes.iter().map(|text| text.map(scan)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let scans: Vec<Option<&WatermarkScan>> = scans.iter().map(Option::as_ref).collect();
+    let trend = TrendData::with_scans(panes, kind, &scans);
     let trees = panes.iter().enumerate();
     let mut trees = trees.filter_map(|(place, text)| BeamTree::of(place, (*text)?));
     let beams = trees.next();

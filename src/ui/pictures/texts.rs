@@ -3,6 +3,8 @@
 use egui::{Align2, Rect, Ui, UiBuilder, Vec2, pos2, vec2};
 
 use super::{N_FRAMES, Palette, context, input};
+use crate::analysis::watermark::{WatermarkScan, watermark_legend};
+use crate::decoding::watermark::Watermark;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{BADGE, legend, paint_badge};
@@ -29,15 +31,23 @@ pub struct TextsPicture<'a> {
     /// The panes that have a text, by index.
     texts: Vec<(usize, &'a Generation)>,
     tint: Tint,
+    /// What each text says about a watermark, for the tint that shows it.
+    scans: Vec<Option<WatermarkScan>>,
 }
 
 impl<'a> TextsPicture<'a> {
     /// Creates the picture of all panes that have a text.
-    pub fn of(panes: &[Option<&'a Generation>], tint: Tint) -> Self {
+    pub fn of(panes: &[Option<&'a Generation>], tint: Tint, watermark: Option<Watermark>) -> Self {
         let texts = panes.iter().enumerate();
         let texts = texts.filter_map(|(pane, generation)| Some((pane, (*generation)?)));
+        let texts: Vec<_> = texts.collect();
+        let scans = texts.iter().map(|(_, text)| {
+            let shown = watermark.filter(|_| tint == Tint::Watermark)?;
+            Some(WatermarkScan::of_text(shown, text))
+        });
         Self {
-            texts: texts.collect(),
+            scans: scans.collect(),
+            texts,
             tint,
         }
     }
@@ -74,10 +84,12 @@ impl<'a> TextsPicture<'a> {
         self.title_ui(ui);
         let mut corner = ui.cursor().min;
         let left = corner.x;
-        for row in self.texts.chunks(self.n_columns()) {
+        let texts: Vec<_> = self.texts.iter().zip(&self.scans).collect();
+        for row in texts.chunks(self.n_columns()) {
             let mut row_height: f32 = 0.0;
-            for (pane, generation) in row {
-                let height = text_ui(ui, corner, (*pane, generation), self.tint);
+            for ((pane, generation), scan) in row {
+                let tint = (self.tint, scan.as_ref());
+                let height = text_ui(ui, corner, (*pane, generation), tint);
                 row_height = row_height.max(height);
                 corner.x += COLUMN + GAP;
             }
@@ -94,12 +106,23 @@ impl<'a> TextsPicture<'a> {
             Tint::Rank => "tint: rank of each token before the chain".to_owned(),
             Tint::Entropy => "tint: entropy before the chain, in bits".to_owned(),
             Tint::Surprisal => "tint: surprise of each token before the chain, in bits".to_owned(),
+            Tint::Watermark => match self.scans.iter().flatten().next() {
+                Some(scan) => format!("tint: score of each token for a {}", scan.watermark()),
+                None => "tint: watermark".to_owned(),
+            },
         };
         let rest = title_ui(ui, "The texts", None, &[subtitle]);
         let at = Rect::from_min_max(rest.min, pos2(right, rest.max.y));
         let layout = egui::Layout::right_to_left(egui::Align::Center);
         let mut legend_ui = ui.new_child(UiBuilder::new().max_rect(at).layout(layout));
-        legend(&mut legend_ui, self.tint);
+        let labels = match self.tint {
+            Tint::Watermark => {
+                let mark = self.scans.iter().flatten().next();
+                watermark_legend(mark.map(WatermarkScan::watermark).as_ref())
+            }
+            tint => tint.legend(),
+        };
+        legend(&mut legend_ui, self.tint, labels);
         ui.add_space(HEAD - TITLE_ROW - 12.0);
     }
 }
@@ -109,7 +132,7 @@ fn text_ui(
     ui: &Ui,
     corner: egui::Pos2,
     (pane, generation): (usize, &Generation),
-    tint: Tint,
+    (tint, watermark): (Tint, Option<&WatermarkScan>),
 ) -> f32 {
     let theme = Theme::of(ui);
     let badge = Rect::from_min_size(corner, Vec2::splat(BADGE));
@@ -126,6 +149,7 @@ fn text_ui(
     let input = TokenTextInput {
         generation,
         tint,
+        watermark,
         pinned: None,
         same_step: None,
         fork_step: None,

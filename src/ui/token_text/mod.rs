@@ -25,6 +25,7 @@ use egui::{
 use self::layout::Layout;
 use self::paint::Painting;
 use self::transcript::Transcript;
+use crate::analysis::watermark::WatermarkScan;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::Generation;
@@ -36,6 +37,8 @@ pub struct TokenTextInput<'a> {
     pub generation: &'a Generation,
     /// What the fill behind a token shows.
     pub tint: Tint,
+    /// What the tokens say about a watermark, for the tint that shows it.
+    pub watermark: Option<&'a WatermarkScan>,
     /// The step pinned in this pane.
     pub pinned: Option<usize>,
     /// The step pinned in another pane, or hovered in a plot.

@@ -11,7 +11,7 @@ use super::rows::{Row, Span};
 use super::transcript::RunStyle;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::state::WhatIfVerdict;
+use crate::state::{Tint, WhatIfVerdict};
 
 /// The height of a token's fill, in a row of 24 points.
 const TINT_HEIGHT: f32 = 20.0;
@@ -125,10 +125,15 @@ impl Painting<'_> {
             RunStyle::Newline => Color32::TRANSPARENT,
             RunStyle::Prompt | RunStyle::Text => {
                 let steps = &self.input.generation.steps;
-                let step = span.step.and_then(|step| steps.get(step));
+                let index = span.step.filter(|index| *index < steps.len());
                 let tint = self.input.tint;
-                step.map_or(Color32::TRANSPARENT, |step| {
-                    self.theme.tint(tint, tint.step(step))
+                index.map_or(Color32::TRANSPARENT, |index| {
+                    let of_mark = self.input.watermark.map(|scan| scan.tint_step(index));
+                    let step = match tint {
+                        Tint::Watermark => of_mark.unwrap_or(0),
+                        tint => steps.get(index).map_or(0, |step| tint.step(step)),
+                    };
+                    self.theme.tint(tint, step)
                 })
             }
         }

@@ -100,6 +100,7 @@ pub(super) fn input_of(generation: &Generation) -> TokenTextInput<'_> {
     TokenTextInput {
         generation,
         tint: Tint::Probability,
+        watermark: None,
         pinned: None,
         same_step: None,
         n_dimmed: 0,

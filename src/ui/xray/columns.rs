@@ -6,7 +6,7 @@ use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use super::Xray;
 use super::folding::{ShownColumn, fold_ui, fold_width, shown_columns};
 use super::labels::{
-    entropy_sentence, foot_label, head_labels, is_muted, score_label, settings_label,
+    foot_label, foot_sentence, head_labels, is_muted, score_label, settings_label,
 };
 use crate::analysis::xray::{XrayCell, XrayColumn, XrayPlace};
 use crate::design::child_ui::child_ui;
@@ -413,7 +413,7 @@ pub(super) fn feet_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns, scrolled:
             Face::Micro.font(),
             theme.text_3,
         );
-        response.on_hover_text(entropy_sentence(column));
+        response.on_hover_text(foot_sentence(column));
     }
 }
 

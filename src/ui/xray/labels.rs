@@ -77,6 +77,9 @@ pub(super) fn entropy_label(column: &XrayColumn) -> String {
         return "Entropy not recorded".to_owned();
     };
     let bits = bits(nats);
+    if let Some(distortion) = column.distortion_bits {
+        return format!("{bits:.2} bits · distorted by {distortion:.2}");
+    }
     match column.mass_removed {
         Some(mass) if is_significant(mass) => format!("{bits:.2} bits · {} removed", percent(mass)),
         _ => match choices(bits).as_str() {
@@ -86,8 +89,22 @@ pub(super) fn entropy_label(column: &XrayColumn) -> String {
     }
 }
 
-/// Describes the entropy after a stage in a sentence.
-pub(super) fn entropy_sentence(column: &XrayColumn) -> String {
+/// Describes the entropy after a stage in a sentence, and what a watermark costs there.
+pub(super) fn foot_sentence(column: &XrayColumn) -> String {
+    let entropy = entropy_sentence(column);
+    match (column.distortion_bits, &column.at) {
+        (Some(bits), _) => format!(
+            "{entropy}. The watermark moves the distribution by {bits:.2} bits (Kullback-Leibler \
+             divergence)"
+        ),
+        (None, XrayPlace::Stage { stage, .. }) if matches!(stage.filter, Filter::SynthId(_)) => {
+            format!("{entropy}. On average over all keys, the watermark changes nothing")
+        }
+        (None, _) => entropy,
+    }
+}
+
+fn entropy_sentence(column: &XrayColumn) -> String {
     let Some(nats) = column.entropy_nats else {
         return "The entropy here depends on tokens that were not recorded".to_owned();
     };

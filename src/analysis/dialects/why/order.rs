@@ -123,7 +123,9 @@ fn kind(filter: &Filter) -> Kind {
         Filter::LogitBias(_)
         | Filter::FrequencyPenalty(_)
         | Filter::PresencePenalty(_)
-        | Filter::Dry(_) => Kind::Adds,
+        | Filter::Dry(_)
+        | Filter::GreenList(_)
+        | Filter::SynthId(_) => Kind::Adds,
         Filter::RepetitionPenalty(_) => Kind::Multiplies,
         Filter::NoRepeatNgram(_) => Kind::Bans,
         Filter::Temperature(_) | Filter::DynamicTemperature(_) | Filter::QuadraticSmoothing(_) => {
@@ -160,13 +162,13 @@ const fn ignores_the_rest(filter: &Filter) -> bool {
 }
 
 /// Whether it matters that a cut comes before or after a temperature. The k most likely tokens are
-/// the same at any temperature, and so are those within n standard deviations. But a dynamic
-/// temperature depends on the entropy of the tokens that are left.
+/// the same at any temperature, and so are those within n standard deviations and before min-k's
+/// cliff. But a dynamic temperature depends on the entropy of the tokens that are left.
 fn scaling_matters(scaling: &Filter, cut: &Filter) -> bool {
     match scaling {
         Filter::DynamicTemperature(filter) if filter.range > 0.0 => true,
         Filter::QuadraticSmoothing(_) => !matches!(cut, Filter::TopK(_)),
-        _ => !matches!(cut, Filter::TopK(_) | Filter::TopNSigma(_)),
+        _ => !cut.ignores_scale(),
     }
 }
 

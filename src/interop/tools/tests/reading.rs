@@ -121,6 +121,24 @@ fn settings_that_are_off_in_a_tool_are_off_here() {
             "",
         ),
         (
+            "generate(do_sample=True, top_k=0, top_h=0.5, watermarking_config=WatermarkingConfig(bias=1.5, seeding_scheme='selfhash', context_width=3))",
+            Tool::Transformers,
+            "top-h 0.5 › green-list 1.5",
+            "",
+        ),
+        (
+            r#"{"do_sample": false, "watermarking_config": {"greenlist_ratio": 0.5, "hashing_key": 9, "context_width": 4}}"#,
+            Tool::Transformers,
+            "green-list 2 › top token",
+            "watermarking_config uses lefthash, which reads one token whatever its context_width",
+        ),
+        (
+            "generate(do_sample=True, top_k=0, watermarking_config=SynthIDTextWatermarkingConfig(keys=[1, 2], ngram_len=3))",
+            Tool::Transformers,
+            "synth-id 2",
+            "",
+        ),
+        (
             r#"{"do_sample": false, "typical_p": 0.0, "top_p": 1.5}"#,
             Tool::Transformers,
             "top token",

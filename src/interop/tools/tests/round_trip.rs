@@ -4,8 +4,8 @@
 use super::{config, vocabulary};
 use crate::decoding::filters::{
     Dry, DynamicTemperature, EpsilonCutoff, FrequencyPenalty, LogitBias, MinP, NoRepeatNgram,
-    PresencePenalty, RepetitionPenalty, Temperature, TokenBias, TopK, TopNSigma, TopP, TypicalP,
-    Window, Xtc,
+    PresencePenalty, RepetitionPenalty, Temperature, TokenBias, TopH, TopK, TopNSigma, TopP,
+    TypicalP, Window, Xtc,
 };
 use crate::decoding::testing::token_ids;
 use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Selector, TokenId};
@@ -48,7 +48,7 @@ impl Dice {
         let window = self.window();
         let (share, token) = (self.share(), TokenId(self.below(N_TOKENS)));
         let penalty = share * 2.0;
-        match self.below(14) {
+        match self.below(15) {
             0 => Filter::TopK(TopK {
                 k: self.below(N_TOKENS + 2),
             }),
@@ -85,6 +85,7 @@ impl Dice {
                 breakers: vec![],
                 ..Dry::default()
             }),
+            13 => Filter::TopH(TopH { h: share }),
             12 => Filter::TypicalP(TypicalP { p: share }),
             _ if share < 0.5 => Filter::NoRepeatNgram(NoRepeatNgram { n: 2, window }),
             _ => Filter::EpsilonCutoff(EpsilonCutoff {

@@ -96,6 +96,27 @@ fn transformers_settings_are_a_python_call() {
                  no_repeat_ngram_size=3,\n    sequence_bias=[[[13], -2.5]],\n    suppress_tokens=[7],\n    \
                  max_new_tokens=200,\n)\n",
             ),
+            (
+                "temp 0.7, top-h 0.4, green-list 2 ratio 0.5 key 7 window 4, dialect transformers",
+                "import transformers\n\ntransformers.set_seed(42)\nmodel.generate(\n    **inputs,\n    do_sample=True,\n    \
+                 temperature=0.7,\n    top_k=0,\n    top_p=1.0,\n    top_h=0.4,\n    repetition_penalty=1.0,\n    \
+                 watermarking_config=transformers.WatermarkingConfig(greenlist_ratio=0.5, bias=2.0, hashing_key=7, \
+                 seeding_scheme=\"selfhash\", context_width=4),\n    max_new_tokens=200,\n)\n",
+            ),
+            (
+                "synth-id 2 keys 5 6 7, dialect transformers",
+                "import transformers\n\ntransformers.set_seed(42)\nmodel.generate(\n    **inputs,\n    do_sample=True,\n    \
+                 temperature=1.0,\n    top_k=0,\n    top_p=1.0,\n    repetition_penalty=1.0,\n    \
+                 watermarking_config=transformers.SynthIDTextWatermarkingConfig(ngram_len=3, keys=[5, 6, 7]),\n    \
+                 max_new_tokens=200,\n)\n",
+            ),
+            (
+                "green-list 2 ratio 0.25 key 7 window 1, greedy",
+                "import transformers\n\nmodel.generate(\n    **inputs,\n    do_sample=False,\n    \
+                 repetition_penalty=1.0,\n    \
+                 watermarking_config=transformers.WatermarkingConfig(greenlist_ratio=0.25, bias=2.0, hashing_key=7, \
+                 seeding_scheme=\"lefthash\", context_width=1),\n    max_new_tokens=200,\n)\n",
+            ),
         ],
     );
 }

@@ -1,0 +1,181 @@
+//! `quartet detect`: looks for a watermark in a text. It needs the key and a tokenizer, and no
+//! model.
+
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::console;
+use super::failure::Failure;
+use crate::analysis::watermark::WatermarkScan;
+use crate::decoding::TokenId;
+use crate::decoding::watermark::{TokenMark, Watermark};
+use crate::engine::{Tokenizer, embedded_tokenizer, open_tokenizer};
+use crate::generation::formatting::quoted;
+use crate::generation::{PaneSettings, PieceKind, Vocabulary};
+use crate::interop::PaneSpecError;
+
+/// The arguments of `quartet detect`.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(super) struct Arguments {
+    /// The text to test; `-` reads it from standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// The watermark to look for, in the words of --pane
+    #[arg(long, value_name = "SETTINGS")]
+    watermark: String,
+
+    /// The model whose tokenizer splits the text: a GGUF file, or a folder with config.json and
+    /// tokenizer.json; by default the built-in model
+    #[arg(long, value_name = "PATH")]
+    model: Option<PathBuf>,
+
+    /// The number of logits of the model, if it is not the number of tokens of its tokenizer. A green
+    /// list depends on it
+    #[arg(long, value_name = "N")]
+    vocabulary: Option<u32>,
+
+    /// Also print the score of every token
+    #[arg(long)]
+    tokens: bool,
+}
+
+const HELP: &str = "\
+Describe the watermark as in --pane:
+  green-list 2 ratio 0.25 key 42 window 1
+                       A green list; how much it raised the logits does not matter.
+  gumbel-mark 42 window 4
+                       A Gumbel watermark.
+
+A watermark counts as found if at most one unmarked text in 1,000 scores as high.";
+
+/// Runs `quartet detect`.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let settings: PaneSettings = arguments
+        .watermark
+        .parse()
+        .map_err(|error: PaneSpecError| Failure::usage(error.to_string()))?;
+    let watermark = Watermark::of(&settings.chain).ok_or_else(|| {
+        let reason = "it has neither a green-list nor a gumbel-mark";
+        Failure::run(format!(
+            "{:?} is not a watermark: {reason}",
+            arguments.watermark
+        ))
+    })?;
+    settings
+        .chain
+        .validate()
+        .map_err(|error| Failure::run(error.to_string()))?;
+    let text = read(&arguments.file)?;
+    let opened = match &arguments.model {
+        Some(path) => open_tokenizer(path),
+        None => embedded_tokenizer(),
+    };
+    let (tokenizer, n_vocab) = opened.map_err(|error| Failure::run(error.to_string()))?;
+    let n_vocab = arguments.vocabulary.unwrap_or(n_vocab as u32);
+    let vocabulary = tokenizer.vocabulary(n_vocab as usize);
+    let tokens = tokens_of(&text, &tokenizer, &vocabulary)?;
+    let scan = WatermarkScan::of(watermark, n_vocab, &tokens);
+    let mut report = summary(&scan);
+    if arguments.tokens {
+        report.push('\n');
+        report.push_str(&table(&scan, &tokens, &vocabulary));
+    }
+    console::print(report.as_bytes())
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = if file.as_os_str() == "-" {
+        std::io::stdin().read_to_string(&mut text).map(|_| ())
+    } else {
+        std::fs::read_to_string(file).map(|content| text = content)
+    };
+    let file = file.display();
+    read.map_err(|error| Failure::run(format!("could not read the text: {error}\nFile: {file}")))?;
+    Ok(text)
+}
+
+/// Splits a text, without the special tokens that begin one.
+fn tokens_of(
+    text: &str,
+    tokenizer: &Tokenizer,
+    vocabulary: &Vocabulary,
+) -> Result<Vec<TokenId>, Failure> {
+    let tokens = tokenizer
+        .encode_turn(text)
+        .map_err(|error| Failure::run(error.to_string()))?;
+    let is_special = |token: &TokenId| vocabulary.piece(*token).kind == PieceKind::Special;
+    Ok(tokens.into_iter().skip_while(is_special).collect())
+}
+
+/// The verdict, and the figures behind it.
+fn summary(scan: &WatermarkScan) -> String {
+    let n_scored = scan.n_scored();
+    let expected = scan.expected_score() * n_scored as f64;
+    let rows = [
+        ("Looked for", scan.watermark().to_string()),
+        ("Verdict", scan.verdict_words()),
+        ("p-value", scan.p_value().to_string()),
+        ("Tokens scored", n_scored.to_string()),
+        ("Repeated", format!("{} not counted", scan.n_repeated())),
+        (
+            "Score",
+            format!("{:.1}, {expected:.1} expected by chance", scan.score()),
+        ),
+        ("z-score", format!("{:.2}", scan.z_score())),
+    ];
+    let mut text = String::new();
+    for (title, words) in rows {
+        // Writing to a string can't fail.
+        writeln!(text, "{title:<14}{words}").ok();
+    }
+    text
+}
+
+/// One row per token: its number, its text, its score, and the p-value so far.
+fn table(scan: &WatermarkScan, tokens: &[TokenId], vocabulary: &Vocabulary) -> String {
+    let mut text = format!(
+        "{:>5}  {:<20}  {:>8}  {:>8}\n",
+        "#", "token", "score", "p-value"
+    );
+    let rows = tokens.iter().zip(scan.marks()).zip(scan.p_values());
+    for (number, ((token, mark), p_value)) in (1..).zip(rows) {
+        let score = match mark {
+            TokenMark::NoContext => "–".to_owned(),
+            TokenMark::Repeated => "repeated".to_owned(),
+            TokenMark::Scored(score) => format!("{score:.2}"),
+        };
+        let (piece, p_value) = (quoted(&vocabulary.piece(*token)), p_value.to_string());
+        writeln!(text, "{number:>5}  {piece:<20}  {score:>8}  {p_value:>8}").ok();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{summary, table, tokens_of};
+    use crate::analysis::watermark::WatermarkScan;
+    use crate::decoding::selector::GumbelMark;
+    use crate::decoding::watermark::Watermark;
+    use crate::engine::embedded_tokenizer;
+
+    #[test]
+    fn a_report_has_the_verdict_and_a_row_per_token() {
+        let (tokenizer, n_vocab) = embedded_tokenizer().unwrap();
+        let vocabulary = tokenizer.vocabulary(n_vocab);
+        let tokens = tokens_of("The fox ran home.", &tokenizer, &vocabulary).unwrap();
+        let mark = Watermark::GumbelMark(GumbelMark { key: 42, window: 4 });
+        let scan = WatermarkScan::of(mark, n_vocab as u32, &tokens);
+        let summary = summary(&scan);
+        assert!(summary.starts_with("Looked for    Gumbel watermark with key 42\n"));
+        assert!(summary.contains("Too short to tell"), "{summary}");
+        let table = table(&scan, &tokens, &vocabulary);
+        assert_eq!(table.lines().count(), tokens.len() + 1, "{table}");
+        assert!(table.contains("‘fox’"), "{table}");
+    }
+}

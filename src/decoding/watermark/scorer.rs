@@ -1,0 +1,129 @@
+//! What each token of a text says about a watermark.
+
+use std::collections::BTreeSet;
+
+use super::{GreenTokens, GumbelKey, Tournament, Watermark, context_of};
+use crate::decoding::TokenId;
+
+/// What one token says about a watermark.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TokenMark {
+    /// There is too little text before it.
+    NoContext,
+    /// The same tokens came before an earlier one, so it says nothing new.
+    Repeated,
+    /// How well it matches the mark: for a green list 1 if it is green and else 0; for Gumbel-max
+    /// −ln(1 − u) of its number u, which is 1 on average in unmarked text; for SynthID-Text the number
+    /// of its bits that are 1.
+    Scored(f64),
+}
+
+/// Scores the tokens of a text one after the other. It needs no model, only the size of its
+/// vocabulary.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MarkScorer {
+    mark: Watermark,
+    n_vocab: u32,
+    green: Option<GreenTokens>,
+    tournament: Option<Tournament>,
+    text: Vec<TokenId>,
+    marks: Vec<TokenMark>,
+    /// The contexts that count no more, for a green list with the token after them.
+    seen: BTreeSet<Vec<u32>>,
+}
+
+impl MarkScorer {
+    /// Creates a scorer at the beginning of a text.
+    pub fn new(mark: Watermark, n_vocab: u32) -> Self {
+        let green = match mark {
+            Watermark::GreenList(list) => Some(GreenTokens::new(list, n_vocab)),
+            _ => None,
+        };
+        let tournament = matches!(mark, Watermark::SynthId(_)).then(Tournament::new);
+        Self {
+            mark,
+            n_vocab,
+            green,
+            tournament,
+            text: Vec::new(),
+            marks: Vec::new(),
+            seen: BTreeSet::new(),
+        }
+    }
+
+    /// What it looks for.
+    pub const fn watermark(&self) -> Watermark {
+        self.mark
+    }
+
+    /// The size of the vocabulary.
+    pub const fn n_vocab(&self) -> u32 {
+        self.n_vocab
+    }
+
+    /// The tokens so far.
+    pub fn text(&self) -> &[TokenId] {
+        &self.text
+    }
+
+    /// What each token so far says.
+    pub fn marks(&self) -> &[TokenMark] {
+        &self.marks
+    }
+
+    /// The share of all tokens that is green after any text; 0 for other marks.
+    pub fn green_share(&self) -> f64 {
+        self.green.as_ref().map_or(0.0, |green| {
+            f64::from(green.n_green()) / f64::from(self.n_vocab.max(1))
+        })
+    }
+
+    /// Adds the next token of the text, and returns what it says.
+    pub fn push(&mut self, token: TokenId) -> TokenMark {
+        let mark = self.mark_of(token);
+        self.text.push(token);
+        self.marks.push(mark);
+        mark
+    }
+
+    fn mark_of(&mut self, token: TokenId) -> TokenMark {
+        let n_before = self.mark.n_before();
+        let mut context = context_of(&self.text, n_before);
+        match self.mark {
+            Watermark::GreenList(_) => {
+                let green = self.green.as_ref();
+                let Some(is_green) = green.and_then(|green| green.is_green(&self.text, token))
+                else {
+                    return TokenMark::NoContext;
+                };
+                context.push(token.0);
+                if self.seen.insert(context) {
+                    TokenMark::Scored(f64::from(u8::from(is_green)))
+                } else {
+                    TokenMark::Repeated
+                }
+            }
+            Watermark::GumbelMark(mark) => {
+                let number = GumbelKey::new(mark, &context).uniform(token);
+                if self.seen.insert(context) {
+                    TokenMark::Scored(-(-number).ln_1p())
+                } else {
+                    TokenMark::Repeated
+                }
+            }
+            Watermark::SynthId(synth) => {
+                let tournament = self.tournament.as_ref();
+                let Some(tournament) = tournament.filter(|_| self.text.len() >= n_before) else {
+                    return TokenMark::NoContext;
+                };
+                let hash = Tournament::hash_of(&self.text, n_before);
+                let bits = tournament.bits(hash, token, &synth.keys);
+                if self.seen.insert(context) {
+                    TokenMark::Scored(bits.count_ones().into())
+                } else {
+                    TokenMark::Repeated
+                }
+            }
+        }
+    }
+}
