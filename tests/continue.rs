@@ -106,7 +106,7 @@ fn run(session: &mut Session, panes: impl IntoIterator<Item = Pane>) -> Outcome 
         session.advance(&mut progress);
         for progress in progress.drain(..) {
             match progress {
-                Progress::Prefilling { .. } => {}
+                Progress::Prefilling { .. } | Progress::Compared { .. } => {}
                 Progress::Started { ids, prompt } => {
                     let prompt: Arc<PromptRecord> = prompt;
                     for id in ids {

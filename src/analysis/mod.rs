@@ -4,10 +4,12 @@
 //! This module knows nothing about models, threads, files or windows, and never runs a model.
 
 pub mod by_hand;
+mod coarse;
 mod comparison;
 pub mod dialects;
 mod divergence;
 mod drafts;
+pub mod fit;
 pub mod futures;
 mod linter;
 mod metrics;

@@ -7,20 +7,21 @@ use std::thread::{self, JoinHandle};
 use eframe::egui;
 
 use crate::export::json::{self, Form, RunFile, RunHeader};
-use crate::export::{self, ExportFormat, PaneFutures, SweepRecord};
+use crate::export::{self, ExportFormat, FitRecord, PaneFutures, SweepRecord, TextRow};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
 use crate::plots::{GapData, StabilityPlot, StepAt};
 use crate::state::{
-    AppState, BranchTree, Command, Document, FuturesFormat, FuturesRun, PictureFormat, Plot,
-    RunTexts, StabilityRun, SweepFile, SweepRun,
+    AppState, BranchTree, Command, Document, FitRun, FuturesFormat, FuturesRun, PictureFormat,
+    Plot, RunTexts, StabilityRun, SweepFile, SweepRun, TableFormat,
 };
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::gap_data;
 use crate::ui::pictures::{
-    Palette, PictureError, Pixels, SweepSource, View, XrayPicture, drawing, encode, gap_drawing,
-    pixels, stability_drawing, step_caption, sweep_drawing, tree_drawing, xray_drawing,
+    Palette, PictureError, Pixels, SweepSource, View, XrayPicture, drawing, encode, fit_drawing,
+    gap_drawing, pixels, stability_drawing, step_caption, sweep_drawing, tree_drawing,
+    xray_drawing,
 };
 use crate::ui::run_folder;
 
@@ -82,6 +83,10 @@ pub(super) struct Job {
     sweep: Option<SweepRun>,
     /// The stability map on screen, and the index of its pane.
     stability: Option<(StabilityRun, Option<usize>)>,
+    /// The fit on screen, and the index of the pane that has its other settings.
+    fit: Option<(FitRun, Option<usize>)>,
+    /// The texts of the list of prompts.
+    rows: Vec<TextRow>,
     header: RunHeader,
     /// How a run file is written.
     form: Form,
@@ -148,6 +153,17 @@ impl Job {
                     })
                 }
                 _ => None,
+            },
+            fit: match document {
+                Document::Fit(_) => {
+                    let base = state.fit_base().and_then(|pane| state.place_of(pane.id));
+                    state.lab.fit.clone().map(|run| (run, base))
+                }
+                _ => None,
+            },
+            rows: match (document, &state.lab.batch) {
+                (Document::Prompts(_), Some(run)) => run.rows(),
+                _ => Vec::new(),
             },
             header: state.run_header(),
             form: state.view.run_file.form(),
@@ -263,6 +279,9 @@ impl Job {
             }
             Document::Sweep(file) => self.sweep_file(file),
             Document::Stability(format) => self.stability_file(format),
+            Document::Fit(format) => self.fit_file(format),
+            Document::Prompts(TableFormat::Csv) => Ok(export::texts_csv(&self.rows)),
+            Document::Prompts(TableFormat::Jsonl) => Ok(export::texts_jsonl(&self.rows)),
         }
     }
 
@@ -331,13 +350,34 @@ impl Job {
             FuturesFormat::Png => PictureFormat::Png,
         };
         let View { palette, style, .. } = self.view;
+        let token = run.held_step().map(|step| run.token_words(step));
         let plot = StabilityPlot {
             map: &run.map,
-            n_tokens: run.text.steps.len(),
+            n_tokens: run.n_mapped(),
+            token: token.as_deref(),
             pane: *place,
             selected: None,
         };
         let drawing = stability_drawing(&run.text, plot, palette, style);
+        encode(&drawing, format, style).map_err(|error| error.to_string())
+    }
+
+    fn fit_file(&self, format: FuturesFormat) -> Result<Vec<u8>, String> {
+        let Some((run, place)) = &self.fit else {
+            return Err("there is no fit".to_owned());
+        };
+        let record = FitRecord {
+            fit: &run.fit,
+            model: &run.model,
+            vocabulary: &run.vocabulary,
+        };
+        let format = match format {
+            FuturesFormat::Csv => return Ok(record.csv()),
+            FuturesFormat::Svg => PictureFormat::Svg,
+            FuturesFormat::Png => PictureFormat::Png,
+        };
+        let View { palette, style, .. } = self.view;
+        let drawing = fit_drawing(record, *place, palette, style);
         encode(&drawing, format, style).map_err(|error| error.to_string())
     }
 
@@ -417,6 +457,8 @@ mod tests {
             futures: Vec::new(),
             sweep: None,
             stability: None,
+            fit: None,
+            rows: Vec::new(),
             header: RunHeader::default(),
             form: Form::default(),
         };

@@ -14,6 +14,7 @@ mod detect;
 mod device;
 mod failure;
 mod files;
+mod fit;
 mod generate;
 mod hub;
 mod inputs;
@@ -80,6 +81,8 @@ enum Command {
     Detect(detect::Arguments),
     /// Continue prompts under many settings and seeds, and compare the texts in maps
     Sweep(sweep::Arguments),
+    /// Find the settings under which a model would most likely generate given texts
+    Fit(fit::Arguments),
     /// Convert a pane's settings to or from another tool's format
     Settings(settings::Arguments),
     /// Explain why a token of an exported run was chosen
@@ -113,6 +116,7 @@ pub fn run() -> ExitCode {
         Some(Command::Score(arguments)) => score::run(&arguments),
         Some(Command::Detect(arguments)) => detect::run(&arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
+        Some(Command::Fit(arguments)) => fit::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),

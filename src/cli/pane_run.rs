@@ -296,6 +296,7 @@ impl Record {
             | Event::Tokenized { .. }
             | Event::CachedCounted { .. }
             | Event::Futures { .. }
+            | Event::Fit { .. }
             | Event::Sweep { .. } => {}
         }
     }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     arguments.check_output_paths().map_err(Failure::run)?;
     let task = Task::Score {
-        text: arguments.text()?,
+        text: text_of(&arguments.file)?,
         n_first: arguments.first,
     };
     let source = arguments.model.source();
@@ -83,23 +83,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-impl Arguments {
-    fn text(&self) -> Result<String, Failure> {
-        if self.file.as_os_str() == "-" {
-            return text_from(io::stdin().lock());
-        }
-        let path = self.file.display();
-        let unreadable =
-            |error| Failure::run(format!("could not read the text: {error}\nFile: {path}"));
-        let bytes = std::fs::read(&self.file).map_err(unreadable)?;
-        let not_text = |_| {
-            let reason = "it is not UTF-8 text; convert it first";
-            Failure::run(format!("could not read the text: {reason}\nFile: {path}"))
-        };
-        let text = String::from_utf8(bytes).map_err(not_text)?;
-        text_from(text.as_bytes())
+/// Reads the text of a file, or of standard input for `-`. A final line break is dropped.
+pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
+    if file.as_os_str() == "-" {
+        return text_from(io::stdin().lock());
     }
+    let path = file.display();
+    let unreadable =
+        |error| Failure::run(format!("could not read the text: {error}\nFile: {path}"));
+    let bytes = std::fs::read(file).map_err(unreadable)?;
+    let not_text = |_| {
+        let reason = "it is not UTF-8 text; convert it first";
+        Failure::run(format!("could not read the text: {reason}\nFile: {path}"))
+    };
+    let text = String::from_utf8(bytes).map_err(not_text)?;
+    text_from(text.as_bytes())
+}
 
+impl Arguments {
     fn panes(&self) -> Result<Vec<Pane>, Failure> {
         let pane = |settings: PaneSettings| Pane {
             name: settings.name,

@@ -118,15 +118,11 @@ impl SamplerChain {
         history: History<'_>,
         coins: Coins,
     ) -> Result<TokenId, DecodingError> {
-        let mut candidates = self.refilled(logits)?;
-        let mut context = self.context(logits.len(), history, coins);
-        for filter in &self.filters {
-            filter.apply(context, &mut candidates);
-            context.n_chance_before += u32::from(filter.is_random());
-        }
-        let selector = self.config.selector;
-        let draw = selector.pick(coins, history, &mut self.state, &mut candidates);
-        self.scratch = Some(candidates);
+        let (selector, mut state) = (self.config.selector, self.state);
+        let draw = self.with_filtered(logits, history, coins, |candidates| {
+            selector.pick(coins, history, &mut state, candidates)
+        })?;
+        self.state = state;
         Ok(draw.token)
     }
 
@@ -242,6 +238,25 @@ impl SamplerChain {
             context.n_chance_before += u32::from(filter.is_random());
         }
         Ok(candidates)
+    }
+
+    /// Applies the filters to a row of logits, and reads the candidates that they leave.
+    pub(super) fn with_filtered<R>(
+        &mut self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+        read: impl FnOnce(&mut Candidates) -> R,
+    ) -> Result<R, DecodingError> {
+        let mut candidates = self.refilled(logits)?;
+        let mut context = self.context(logits.len(), history, coins);
+        for filter in &self.filters {
+            filter.apply(context, &mut candidates);
+            context.n_chance_before += u32::from(filter.is_random());
+        }
+        let read = read(&mut candidates);
+        self.scratch = Some(candidates);
+        Ok(read)
     }
 
     fn refilled(&mut self, logits: &[f32]) -> Result<Candidates, DecodingError> {

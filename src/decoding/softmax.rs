@@ -59,7 +59,12 @@ impl Softmax {
 
     /// Returns the probability of a candidate with this logit.
     pub fn prob(&self, logit: f32) -> f64 {
-        (f64::from(logit) - f64::from(self.max_logit) - self.ln_mass).exp()
+        self.ln_prob(logit).exp()
+    }
+
+    /// Returns the natural logarithm of the probability of a candidate with this logit.
+    pub fn ln_prob(&self, logit: f32) -> f64 {
+        f64::from(logit) - f64::from(self.max_logit) - self.ln_mass
     }
 
     /// Returns `prob` with the 32-bit exponential, for many logits: 0 below e^-87 times the best.

@@ -17,6 +17,7 @@ mod draft_writer;
 mod embedded;
 mod error;
 mod estimate;
+mod fit;
 mod futures;
 mod gguf_tokenizer;
 mod loaded_model;

@@ -129,6 +129,15 @@ impl Tokenizer {
         Ok(tokens)
     }
 
+    /// Tokenizes a text that follows other tokens, without special tokens around it.
+    pub fn encode_continuation(&self, text: &str) -> Result<Vec<TokenId>, EngineError> {
+        let mut tokens = self.encode_turn(text)?;
+        if tokens.starts_with(&self.ends.prefix) {
+            tokens.drain(..self.ends.prefix.len());
+        }
+        Ok(tokens)
+    }
+
     /// The number of entries, including added tokens.
     pub fn n_tokens(&self) -> usize {
         match &self.splitter {

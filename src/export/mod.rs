@@ -6,6 +6,7 @@
 mod archive;
 mod csv;
 mod file;
+mod fit;
 mod folder;
 mod futures;
 pub mod html;
@@ -24,6 +25,7 @@ mod texts;
 
 pub use self::archive::{is_archive_name, write_archive};
 pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
+pub use self::fit::FitRecord;
 pub use self::folder::write_folder;
 pub use self::futures::{PaneFutures, render_futures};
 pub use self::prompt_hash::prompt_hash;

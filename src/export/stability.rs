@@ -6,10 +6,15 @@ use crate::analysis::sweep::label;
 use crate::generation::PaneSettings;
 
 /// Renders the known cells with a header row. `exact` is false where more tokens may stay the same.
+/// The map of a held token says instead whether it stays, and `exact` whether that is certain.
 pub fn render_stability(map: &StabilityMap) -> Vec<u8> {
     let mut table = String::new();
     let axes = [&map.rows, &map.columns].map(|axis| axis.parameter.key());
-    let figures = ["settings", "n_same_tokens", "exact"].map(str::to_owned);
+    let figure = match map.held() {
+        Some(held) => format!("token_{}_stays", held.step + 1),
+        None => "n_same_tokens".to_owned(),
+    };
+    let figures = ["settings".to_owned(), figure, "exact".to_owned()];
     push_row(&mut table, axes.into_iter().chain(figures));
     for cell in (0..map.n_cells()).filter(|cell| map.is_known(*cell)) {
         let (Some(values), Some(found)) = (map.values_of(cell), map.shown(cell)) else {
@@ -18,7 +23,10 @@ pub fn render_stability(map: &StabilityMap) -> Vec<u8> {
         let settings = PaneSettings::from(map.chain_of(cell)).to_string();
         let figures = [
             as_text(&settings),
-            found.n_same.to_string(),
+            match map.held() {
+                Some(_) => (found.n_same > 0).to_string(),
+                None => found.n_same.to_string(),
+            },
             found.exact.to_string(),
         ];
         push_row(&mut table, values.map(label).into_iter().chain(figures));
@@ -29,9 +37,25 @@ pub fn render_stability(map: &StabilityMap) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::render_stability;
-    use crate::analysis::stability::StabilityMap;
+    use crate::analysis::stability::{HeldToken, StabilityMap};
     use crate::analysis::sweep::testing::setup;
     use crate::generation::testing::generation;
+
+    #[test]
+    fn the_map_of_a_token_says_whether_it_stays() {
+        let text = generation(&[(" fox", 0.9), (" house", 0.1)]);
+        let axes = setup(2, 3, 1);
+        let held = HeldToken::new(&text, 1).unwrap();
+        let mut map = StabilityMap::of_token(&text, held, axes.rows, axes.columns.unwrap());
+        map.advance(&text, || true);
+        let table = String::from_utf8(render_stability(&map)).unwrap();
+        let rows: Vec<&str> = table.trim_end().split("\r\n").collect();
+        assert_eq!(rows[0], "temp,top-p,settings,token_2_stays,exact");
+        assert!(
+            rows[1].ends_with(",true") || rows[1].ends_with(",false"),
+            "{table}"
+        );
+    }
 
     #[test]
     fn every_known_cell_is_a_row() {

@@ -6,6 +6,8 @@
 
 mod beams;
 mod drafts;
+mod fine_grid;
+mod fit;
 mod frame;
 mod gaps;
 mod line_style;
@@ -19,6 +21,7 @@ mod trend;
 
 pub use beams::{BeamTree, beam_tree_ui};
 pub use drafts::{DraftStrip, draft_strip_ui};
+pub use fit::{FitPlot, fit_curve_ui, fit_map_ui};
 pub use frame::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};
 pub use gaps::{GapData, gap_plot_ui};
 pub use line_style::{dashed_line, paint_marker};

@@ -3,11 +3,10 @@
 
 use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
-use super::scale::axis_steps;
+use super::fine_grid::FineGrid;
 use super::sweep::heat_legend;
-use super::{MapResponse, Target, TextRun, count, paint_text, paint_text_within};
+use super::{MapResponse, Target, TextRun, paint_text, paint_text_within};
 use crate::analysis::stability::{Stability, StabilityMap};
-use crate::analysis::sweep::{Axis, label};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, focus_ring, paint_badge};
@@ -21,8 +20,10 @@ const BELOW: f32 = 42.0;
 #[derive(Debug, Clone, Copy)]
 pub struct StabilityPlot<'a> {
     pub map: &'a StabilityMap,
-    /// The number of tokens of the text.
+    /// The number of tokens that can stay the same: those of the text, or 1 for a held token.
     pub n_tokens: usize,
+    /// The held token in quotes, if only its choice is mapped.
+    pub token: Option<&'a str>,
     /// The index of its pane, if it still exists.
     pub pane: Option<usize>,
     /// The selected cell, and what it means.
@@ -44,9 +45,18 @@ pub fn stability_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>, target: Target
     let theme = Theme::of(ui);
     title_ui(ui, rect, plot);
     let area = Rect::from_min_max(rect.min + vec2(LEFT, TITLE), rect.max - vec2(2.0, BELOW));
-    let grid = Grid::of(area, plot.map);
-    grid.paint_cells(ui, plot);
-    grid.paint_labels(ui, rect, plot.map);
+    let map = plot.map;
+    let grid = FineGrid::new(area, [&map.rows, &map.columns]);
+    paint_cells(ui, &grid, plot);
+    let bounded = match map.n_bounded() {
+        0 => String::new(),
+        n => format!(
+            "     dot: lower bound ({} of {} cells)",
+            grouped(n as f64),
+            grouped(map.n_done() as f64)
+        ),
+    };
+    grid.paint_labels(ui, rect, &bounded);
     let own = plot.map.own_cell();
     if let (Some(cell), Some(pane)) = (own, plot.pane) {
         let ring = grid.cell(cell).expand(2.0);
@@ -67,7 +77,11 @@ pub fn stability_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>, target: Target
     let response = ui.interact(area, ui.scope_id().with("map"), Sense::click());
     response.widget_info(|| {
         let words = plot.selected.map_or("", |(_, words)| words);
-        WidgetInfo::labeled(Role::Table, true, format!("First fork. {words}"))
+        let title = match plot.map.held() {
+            Some(held) => format!("Choice of token {}", held.step + 1),
+            None => "First fork".to_owned(),
+        };
+        WidgetInfo::labeled(Role::Table, true, format!("{title}. {words}"))
     });
     focus_ring(ui, &response, 2);
     let at = |pointer: Option<Pos2>| grid.cell_at(pointer?);
@@ -80,18 +94,32 @@ pub fn stability_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>, target: Target
 fn title_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>) {
     let theme = Theme::of(ui);
     let middle = rect.top() + 9.0;
-    let ends = [
-        "0".to_owned(),
-        format!("{}, doubling", grouped(plot.n_tokens as f64)),
-    ];
-    let legend = heat_legend(ui, pos2(rect.right(), middle), &ends);
-    let run = TextRun::new("First fork", Face::SmallMedium, theme.text_1);
+    let legend = match plot.token {
+        Some(token) => choice_legend(ui, pos2(rect.right(), middle), token),
+        None => {
+            let most = format!("{}, doubling", grouped(plot.n_tokens as f64));
+            heat_legend(ui, pos2(rect.right(), middle), &["0".to_owned(), most])
+        }
+    };
+    let number = plot.map.held().map_or(0, |held| held.step + 1);
+    let title = match plot.token {
+        Some(_) => format!("Choice of token {number}"),
+        None => "First fork".to_owned(),
+    };
+    let run = TextRun::new(&title, Face::SmallMedium, theme.text_1);
     let title = paint_text(ui, pos2(rect.left(), middle), Align2::LEFT_CENTER, run);
     let map = plot.map;
     let (done, all) = (map.n_done(), map.n_cells());
     let words = if done < all {
         let (done, all) = (grouped(done as f64), grouped(all as f64));
-        format!("tokens that stay the same, {done} of {all} cells")
+        let what = if plot.token.is_some() {
+            "with the tokens before it as they are"
+        } else {
+            "tokens that stay the same"
+        };
+        format!("{what}, {done} of {all} cells")
+    } else if plot.token.is_some() {
+        "with the tokens before it as they are".to_owned()
     } else {
         "tokens that stay the same under other settings".to_owned()
     };
@@ -101,146 +129,44 @@ fn title_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>) {
     paint_text_within(ui, pos2(left, middle), Align2::LEFT_CENTER, run, room);
 }
 
-/// Where the cells are.
-struct Grid {
-    area: Rect,
-    n_rows: usize,
-    n_columns: usize,
+/// Draws the two colors of a choice, ending at a point. Returns where they are.
+fn choice_legend(ui: &Ui, right_center: Pos2, token: &str) -> Rect {
+    let theme = Theme::of(ui);
+    let mut at = right_center;
+    let mut all = Rect::from_min_max(at, at);
+    let entries = [
+        (Theme::N_HEAT - 1, format!("stays {token}")),
+        (0, "another token".to_owned()),
+    ];
+    for (step, words) in entries {
+        let run = TextRun::new(&words, Face::Micro, theme.text_3);
+        let label = paint_text(ui, at, Align2::RIGHT_CENTER, run);
+        let center = pos2(label.left() - 10.0, at.y);
+        let swatch = Rect::from_center_size(center, vec2(9.0, 9.0));
+        ui.painter().rect_filled(swatch, 2, theme.heat(step));
+        let edge = Stroke::new(1.0, theme.stroke_2);
+        ui.painter()
+            .rect_stroke(swatch, 2, edge, StrokeKind::Inside);
+        all = all.union(label).union(swatch);
+        at.x = swatch.left() - 12.0;
+    }
+    all
 }
 
-impl Grid {
-    fn of(area: Rect, map: &StabilityMap) -> Self {
-        Self {
-            area,
-            n_rows: map.rows.values().len().max(1),
-            n_columns: map.columns.values().len().max(1),
+/// Paints the cells, and a dot on those that are bounds.
+fn paint_cells(ui: &Ui, grid: &FineGrid<'_>, plot: StabilityPlot<'_>) {
+    let theme = Theme::of(ui);
+    grid.paint_cells(ui, |cell| {
+        let stability = plot.map.shown(cell)?;
+        Some(theme.heat(step_of(stability, plot.n_tokens)))
+    });
+    for cell in (0..plot.map.n_cells()).filter(|cell| plot.map.is_known(*cell)) {
+        if let Some(stability) = plot.map.shown(cell).filter(|known| !known.exact) {
+            let ink = theme.heat_ink(step_of(stability, plot.n_tokens));
+            ui.painter()
+                .circle_filled(grid.cell(cell).center(), 1.0, ink);
         }
     }
-
-    fn x(&self, column: usize) -> f32 {
-        self.area.left() + self.area.width() * column as f32 / self.n_columns as f32
-    }
-
-    fn y(&self, row: usize) -> f32 {
-        self.area.top() + self.area.height() * row as f32 / self.n_rows as f32
-    }
-
-    fn cell(&self, cell: usize) -> Rect {
-        let (row, column) = (cell / self.n_columns, cell % self.n_columns);
-        Rect::from_min_max(
-            pos2(self.x(column), self.y(row)),
-            pos2(self.x(column + 1), self.y(row + 1)),
-        )
-    }
-
-    fn cell_at(&self, at: Pos2) -> Option<usize> {
-        if !self.area.contains(at) {
-            return None;
-        }
-        let share = (at - self.area.min) / self.area.size();
-        let row = count(f64::from(share.y * self.n_rows as f32)).min(self.n_rows - 1);
-        let column = count(f64::from(share.x * self.n_columns as f32)).min(self.n_columns - 1);
-        Some(row * self.n_columns + column)
-    }
-
-    /// Paints neighboring cells of one color as one rectangle.
-    fn paint_cells(&self, ui: &Ui, plot: StabilityPlot<'_>) {
-        let theme = Theme::of(ui);
-        let step = |row: usize, column: usize| {
-            let shown = plot.map.shown(row * self.n_columns + column);
-            shown.map(|stability| step_of(stability, plot.n_tokens))
-        };
-        for row in 0..self.n_rows {
-            let mut start = 0;
-            for column in 1..=self.n_columns {
-                let current = step(row, start);
-                if column < self.n_columns && step(row, column) == current {
-                    continue;
-                }
-                if let Some(step) = current {
-                    // A little overlap, so that no seam shows between rows.
-                    let run = Rect::from_min_max(
-                        pos2(self.x(start), self.y(row)),
-                        pos2(
-                            self.x(column),
-                            (self.y(row + 1) + 0.5).min(self.area.bottom()),
-                        ),
-                    );
-                    ui.painter().rect_filled(run, 0, theme.heat(step));
-                }
-                start = column;
-            }
-        }
-        for cell in (0..plot.map.n_cells()).filter(|cell| plot.map.is_known(*cell)) {
-            if let Some(stability) = plot.map.shown(cell).filter(|known| !known.exact) {
-                let ink = theme.heat_ink(step_of(stability, plot.n_tokens));
-                ui.painter()
-                    .circle_filled(self.cell(cell).center(), 1.0, ink);
-            }
-        }
-    }
-
-    /// Labels the round values, and names both numbers.
-    fn paint_labels(&self, ui: &Ui, rect: Rect, map: &StabilityMap) {
-        let theme = Theme::of(ui);
-        let color = theme.text_3;
-        for (row, value) in round_values(&map.rows) {
-            let at = pos2(
-                self.area.left() - 8.0,
-                f32::midpoint(self.y(row), self.y(row + 1)),
-            );
-            paint_text(
-                ui,
-                at,
-                Align2::RIGHT_CENTER,
-                TextRun::new(&value, Face::Micro, color),
-            );
-        }
-        for (column, value) in round_values(&map.columns) {
-            let at = pos2(
-                f32::midpoint(self.x(column), self.x(column + 1)),
-                self.area.bottom() + 12.0,
-            );
-            paint_text(
-                ui,
-                at,
-                Align2::CENTER_CENTER,
-                TextRun::new(&value, Face::Micro, color),
-            );
-        }
-        let y = self.area.bottom() + 30.0;
-        let bounded = match map.n_bounded() {
-            0 => String::new(),
-            n => format!(
-                "     dot: lower bound ({} of {} cells)",
-                grouped(n as f64),
-                grouped(map.n_done() as f64)
-            ),
-        };
-        let words = format!(
-            "up: {}     right: {}{bounded}",
-            map.rows.parameter.name().to_lowercase(),
-            map.columns.parameter.name().to_lowercase()
-        );
-        let at = pos2(self.area.left(), y);
-        paint_text_within(
-            ui,
-            at,
-            Align2::LEFT_CENTER,
-            TextRun::new(&words, Face::Micro, color),
-            rect.right() - at.x,
-        );
-    }
-}
-
-/// Returns the places of the values at round numbers, with their labels.
-fn round_values(axis: &Axis) -> Vec<(usize, String)> {
-    let most = axis.values().iter().copied().fold(0.0, f64::max);
-    let (step, _) = axis_steps(most);
-    let is_round = |value: f64| (value / step - (value / step).round()).abs() < 1e-6;
-    let values = axis.values().iter().enumerate();
-    let round = values.filter(|(_, value)| is_round(**value));
-    round.map(|(place, value)| (place, label(*value))).collect()
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::{
     BranchDialog, BranchTree, ByHand, ComparedPair, Effect, ExportChoice, Folders, FormatTrial,
-    Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lab, MAX_PANES, ModelStatus,
-    Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId, Paste, PathPurpose, Pin,
-    PromptMode, PromptReading, ScoreDialog, Settings, SettingsTab, Verification, ViewChoices,
+    Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lab, LabSettings, MAX_PANES,
+    ModelStatus, Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId, Paste, PathPurpose,
+    Pin, PromptMode, PromptReading, ScoreDialog, Settings, SettingsTab, Verification, ViewChoices,
     WatermarkDialog,
 };
 use crate::analysis::Divergence;
@@ -177,7 +177,7 @@ impl AppState {
             removed_text: None,
             branch_tree: BranchTree::default(),
             futures: Futures::default(),
-            lab: Lab::default(),
+            lab: settings.lab.lab(),
             export: ExportChoice::default(),
             score_dialog: None,
             watermark_dialog: None,
@@ -237,6 +237,7 @@ impl AppState {
             pace: self.pace,
             view: self.view,
             by_hand: self.by_hand.clone(),
+            lab: LabSettings::from(&self.lab),
             presets: self.presets.clone(),
             // JSON cannot represent a path that is not valid Unicode.
             recent_models: self

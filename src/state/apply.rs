@@ -414,6 +414,8 @@ impl AppState {
             Document::Futures(_) => ("The futures were not saved", "They are still on screen"),
             Document::Sweep(_) => ("The sweep was not saved", "It is still on screen"),
             Document::Stability(_) => ("The map was not saved", "It is still on screen"),
+            Document::Prompts(_) => ("The texts were not saved", "They are still on screen"),
+            Document::Fit(_) => ("The fit was not saved", "It is still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
         };
         let body = format!("{error}. {safe}.\n{}", path.display());

@@ -248,8 +248,40 @@ pub enum Document {
     Sweep(SweepFile),
     /// The stability map on screen.
     Stability(FuturesFormat),
+    /// The texts of the list of prompts.
+    Prompts(TableFormat),
+    /// The fit on screen.
+    Fit(FuturesFormat),
     /// The user's own presets.
     Presets,
+}
+
+/// A table of texts as a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableFormat {
+    Csv,
+    Jsonl,
+}
+
+impl TableFormat {
+    /// All formats, in menu order.
+    pub const ALL: [Self; 2] = [Self::Csv, Self::Jsonl];
+
+    /// Returns the file extension, without the dot.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+        }
+    }
+
+    /// Returns the label in the menu.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "CSV",
+            Self::Jsonl => "JSON Lines",
+        }
+    }
 }
 
 impl Document {
@@ -262,6 +294,8 @@ impl Document {
             Self::Futures(_) => "the futures",
             Self::Sweep(_) => "the sweep",
             Self::Stability(_) => "the stability map",
+            Self::Prompts(_) => "the texts",
+            Self::Fit(_) => "the fit",
             Self::Presets => "the presets",
         }
     }
@@ -280,6 +314,8 @@ impl Document {
             Self::Futures(format) => format!("quartet-futures.{}", format.extension()),
             Self::Sweep(file) => file.file_name(),
             Self::Stability(format) => format!("quartet-stability.{}", format.extension()),
+            Self::Prompts(format) => format!("quartet-prompts.{}", format.extension()),
+            Self::Fit(format) => format!("quartet-fit.{}", format.extension()),
             Self::Presets => "quartet-presets.json".to_owned(),
         }
     }

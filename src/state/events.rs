@@ -52,6 +52,7 @@ impl AppState {
             }
             Event::Progress(progress) => return self.on_progress(progress),
             Event::Futures { id, update } => self.on_futures(id, update),
+            Event::Fit { id, update } => return self.on_fit(id, update),
             Event::Sweep { id, update } => self.on_sweep(id, update),
             Event::Panicked { message } => self.on_panicked(&message),
         }
@@ -185,6 +186,7 @@ impl AppState {
         }
         self.fail_futures("the engine stopped unexpectedly");
         self.fail_sweep("the engine stopped unexpectedly");
+        self.fail_fit("the engine stopped unexpectedly");
         self.model = ModelStatus::Lost;
         self.pending_sources.clear();
         self.models.opening = None;

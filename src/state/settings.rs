@@ -7,7 +7,8 @@ use super::branches::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES};
 use super::recording::DEFAULT_RECORD_MEGABYTES;
 use super::starters::DEFAULT_PROMPT;
 use super::{
-    AppState, ByHand, HistoryLimits, MAX_RECENT, Notice, Pace, PromptMode, RecentModel, ViewChoices,
+    AppState, ByHand, HistoryLimits, LabSettings, MAX_RECENT, Notice, Pace, PromptMode,
+    RecentModel, ViewChoices,
 };
 use crate::generation::{Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
@@ -34,6 +35,8 @@ pub struct Settings {
     pub pace: Pace,
     pub view: ViewChoices,
     pub by_hand: ByHand,
+    /// What the forms of the Lab say.
+    pub lab: LabSettings,
     /// The user's own presets.
     pub presets: Vec<OwnPreset>,
     /// The models that were opened, most recent first.
@@ -61,6 +64,7 @@ impl Default for Settings {
             pace: Pace::default(),
             view: ViewChoices::default(),
             by_hand: ByHand::default(),
+            lab: LabSettings::default(),
             presets: Vec::new(),
             recent_models: Vec::new(),
             compute: ComputeChoice::default(),

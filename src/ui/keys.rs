@@ -2,7 +2,7 @@
 
 use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
-use super::lab::{lab_keys_ui, sweep_command};
+use super::lab::{lab_keys_ui, run_command};
 use super::loop_view::{N_PICKS, field_id, numbered_pick};
 use crate::state::{
     Action, AppState, BranchCommand, Command, DockTab, HelpTab, Page, PasteCommand, Pin, PinMove,
@@ -75,7 +75,7 @@ pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     }
     finish_typing(ui);
     if state.page == Page::Lab {
-        return sweep_command(state);
+        return run_command(state);
     }
     if state.is_step_mode() {
         return Some(Command::Branch(BranchCommand::KeepRunning));

@@ -8,9 +8,9 @@ use crate::decoding::TokenId;
 use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ChatSupport, Continuation, FuturesPlan, FuturesUpdate, GenerationConfig, GenerationId,
-    ModelInfo, ModelOutline, PromptRecord, PromptText, PromptToken, SweepPlan, SweepUpdate,
-    Vocabulary,
+    ChatSupport, Continuation, FitPlan, FitUpdate, FuturesPlan, FuturesUpdate, GenerationConfig,
+    GenerationId, ModelInfo, ModelOutline, PromptRecord, PromptText, PromptToken, SweepPlan,
+    SweepUpdate, Vocabulary,
 };
 
 /// Where a model comes from.
@@ -73,6 +73,11 @@ pub enum Request {
     DrawFutures { id: GenerationId, plan: FuturesPlan },
     /// Stop drawing these futures.
     StopFutures(GenerationId),
+    /// Compute how likely texts are under many settings. It waits while a pane is being generated.
+    /// The texts are read once, even if further fits of the same texts follow.
+    Fit { id: GenerationId, plan: FitPlan },
+    /// Stop a fit.
+    StopFit(GenerationId),
     /// Continue these prompts under many settings. It waits while a pane is being generated.
     Sweep {
         id: GenerationId,
@@ -160,6 +165,8 @@ pub enum Event {
         id: GenerationId,
         update: FuturesUpdate,
     },
+    /// A fit advanced.
+    Fit { id: GenerationId, update: FitUpdate },
     /// A sweep advanced.
     Sweep {
         id: GenerationId,

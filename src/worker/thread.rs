@@ -15,8 +15,8 @@ use crate::engine::{
     Progress, Prompt, Session,
 };
 use crate::generation::{
-    FinishReason, FuturesPlan, FuturesUpdate, GenerationId, PromptText, PromptToken, SweepPlan,
-    SweepUpdate,
+    FinishReason, FitPlan, FitUpdate, FuturesPlan, FuturesUpdate, GenerationId, PromptText,
+    PromptToken, SweepPlan, SweepUpdate,
 };
 
 const NO_MODEL: &str = "no model is loaded; open one first";
@@ -65,9 +65,7 @@ where
 
     fn serve_all(&mut self) -> Result<(), Disconnected> {
         loop {
-            let has_work = |session: &Session| {
-                session.is_busy() || session.is_drawing_futures() || session.is_sweeping()
-            };
+            let has_work = |session: &Session| session.is_busy() || session.has_background_work();
             if !self.session.as_ref().is_some_and(has_work) {
                 let request = self.incoming.recv()?;
                 self.serve(request)?;
@@ -112,6 +110,10 @@ where
         } else if let Some(session) = self.session.as_mut().filter(|s| s.is_drawing_futures()) {
             if let Some((id, update)) = session.advance_futures() {
                 self.events.send(Event::Futures { id, update })?;
+            }
+        } else if let Some(session) = self.session.as_mut().filter(|s| s.is_fitting()) {
+            if let Some((id, update)) = session.advance_fit() {
+                self.events.send(Event::Fit { id, update })?;
             }
         } else if let Some((id, update)) = self.session.as_mut().and_then(Session::advance_sweep) {
             self.events.send(Event::Sweep { id, update })?;
@@ -173,6 +175,8 @@ where
             }
             Request::DrawFutures { id, plan } => self.draw_futures(id, plan),
             Request::StopFutures(id) => self.stop_futures(id),
+            Request::Fit { id, plan } => self.fit(id, plan),
+            Request::StopFit(id) => self.stop_fit(id),
             Request::Sweep { id, prompts, plan } => self.sweep(id, &prompts, plan),
             Request::StopSweep(id) => self.stop_sweep(id),
             Request::Score {
@@ -215,14 +219,37 @@ where
         Ok(())
     }
 
+    fn fit(&mut self, id: GenerationId, plan: FitPlan) -> Result<(), Disconnected> {
+        let queued = match (invalid_chain(&plan.chains), &mut self.session) {
+            (Some(error), _) => Err(error),
+            (None, None) => Err(NO_MODEL.to_owned()),
+            (None, Some(session)) => session.fit(id, plan).map_err(|e| e.to_string()),
+        };
+        match queued {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let update = FitUpdate::Failed { error };
+                self.events.send(Event::Fit { id, update })
+            }
+        }
+    }
+
+    fn stop_fit(&mut self, id: GenerationId) -> Result<(), Disconnected> {
+        let session = self.session.as_mut();
+        if session.is_some_and(|session| session.stop_fit(id)) {
+            let update = FitUpdate::Stopped;
+            self.events.send(Event::Fit { id, update })?;
+        }
+        Ok(())
+    }
+
     fn sweep(
         &mut self,
         id: GenerationId,
         prompts: &[PromptText],
         plan: SweepPlan,
     ) -> Result<(), Disconnected> {
-        let invalid = |chain: &ChainConfig| chain.validate().err().map(|e| e.to_string());
-        let queued = match (plan.cells.iter().find_map(invalid), &mut self.session) {
+        let queued = match (invalid_chain(&plan.cells), &mut self.session) {
             (Some(error), _) => Err(error),
             (None, None) => Err(NO_MODEL.to_owned()),
             (None, Some(session)) => session.sweep(id, prompts, plan).map_err(|e| e.to_string()),
@@ -402,7 +429,15 @@ where
     fn stop_everything(&mut self) -> Result<(), Disconnected> {
         self.stop_all()?;
         let session = self.session.as_ref();
+        let fits = session.map(Session::fit_ids).unwrap_or_default();
         let sweeps = session.map(Session::sweep_ids).unwrap_or_default();
+        fits.into_iter().try_for_each(|id| self.stop_fit(id))?;
         sweeps.into_iter().try_for_each(|id| self.stop_sweep(id))
     }
+}
+
+/// Returns why one of these chains can't run, or `None` if all can.
+fn invalid_chain(chains: &[ChainConfig]) -> Option<String> {
+    let invalid = |chain: &ChainConfig| chain.validate().err().map(|e| e.to_string());
+    chains.iter().find_map(invalid)
 }

@@ -84,7 +84,7 @@ impl Engine {
                 Progress::Finished { id, reason } => {
                     texts[id.0 as usize].finish = Some(reason);
                 }
-                Progress::Prefilling { .. } => {}
+                Progress::Prefilling { .. } | Progress::Compared { .. } => {}
             }
         }
         texts

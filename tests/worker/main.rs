@@ -14,6 +14,7 @@ mod pace;
 #[path = "../scripted/mod.rs"]
 mod scripted;
 mod shutdown;
+mod sweeps;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -132,6 +133,7 @@ fn describe(event: &Event) -> String {
         Event::Progress(Progress::Finished { id, reason }) => {
             format!("{} finished: {reason}", id.0)
         }
+        Event::Fit { id, update } => format!("{} fit: {update:?}", id.0),
         Event::Sweep { id, update } => format!("{} sweep: {update:?}", id.0),
         Event::Futures { id, update } => match update {
             FuturesUpdate::Drawn(futures) => format!("{} drew {}", id.0, futures.len()),

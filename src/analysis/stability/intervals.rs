@@ -63,6 +63,15 @@ impl IntervalSearch {
         }
     }
 
+    /// Prepares the search for one token of a text.
+    pub fn of_token(generation: &Generation, step: usize) -> Self {
+        Self {
+            n_searched: step,
+            n_steps: (step + 1).min(generation.steps.len()),
+            ..Self::new(generation)
+        }
+    }
+
     /// Searches further steps while `has_time` returns true. Returns whether all were searched.
     pub fn advance(&mut self, text: &Generation, mut has_time: impl FnMut() -> bool) -> bool {
         while self.n_searched < self.n_steps {

@@ -1,17 +1,17 @@
 //! How far a text stays the same, over two numbers.
 
-use super::{Stability, stability};
+use super::{HeldToken, Stability, stability};
+use crate::analysis::coarse::{coarse_order, stand_ins};
 use crate::analysis::sweep::Axis;
 use crate::decoding::ChainConfig;
 use crate::generation::Generation;
-
-/// The distances between the cells of the passes, the first pass first.
-const STRIDES: [usize; 3] = [4, 2, 1];
 
 /// How far a text stays the same under each pair of values, filled coarse first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StabilityMap {
     base: ChainConfig,
+    /// The token whose choice is mapped, or `None` for the whole text.
+    held: Option<HeldToken>,
     /// What changes from row to row, the top one first.
     pub rows: Axis,
     /// What changes from column to column.
@@ -26,21 +26,10 @@ impl StabilityMap {
     /// Prepares the map of a text, whose settings it varies.
     pub fn new(generation: &Generation, rows: Axis, columns: Axis) -> Self {
         let (n_rows, n_columns) = (rows.values().len(), columns.values().len());
-        let mut order = Vec::new();
-        let mut is_ordered = vec![false; n_rows * n_columns];
-        for stride in STRIDES {
-            for row in (0..n_rows).step_by(stride) {
-                for column in (0..n_columns).step_by(stride) {
-                    let cell = row * n_columns + column;
-                    if let Some(known) = is_ordered.get_mut(cell).filter(|known| !**known) {
-                        *known = true;
-                        order.push(cell);
-                    }
-                }
-            }
-        }
+        let order = coarse_order(n_rows, n_columns);
         Self {
             base: generation.config.chain.clone(),
+            held: None,
             rows,
             columns,
             cells: vec![None; order.len()],
@@ -49,13 +38,30 @@ impl StabilityMap {
         }
     }
 
+    /// Prepares the map of one token of a text.
+    pub fn of_token(generation: &Generation, held: HeldToken, rows: Axis, columns: Axis) -> Self {
+        Self {
+            held: Some(held),
+            ..Self::new(generation, rows, columns)
+        }
+    }
+
+    /// Returns the token whose choice is mapped, or `None` for the whole text.
+    pub const fn held(&self) -> Option<&HeldToken> {
+        self.held.as_ref()
+    }
+
     /// Computes cells while `has_time` returns true. Returns whether all are known.
     pub fn advance(&mut self, text: &Generation, mut has_time: impl FnMut() -> bool) -> bool {
         while let Some(cell) = self.order.get(self.n_done).copied() {
             if !has_time() {
                 return false;
             }
-            let found = stability(text, &self.chain_of(cell));
+            let chain = self.chain_of(cell);
+            let found = match &self.held {
+                Some(held) => held.stability(text, &chain),
+                None => stability(text, &chain),
+            };
             if let Some(place) = self.cells.get_mut(cell) {
                 *place = Some(found);
             }
@@ -87,12 +93,8 @@ impl StabilityMap {
 
     /// Returns the value of a cell, or of the nearest coarse cell above and to the left.
     pub fn shown(&self, cell: usize) -> Option<Stability> {
-        let n_columns = self.columns.values().len().max(1);
-        let (row, column) = (cell / n_columns, cell % n_columns);
-        STRIDES.iter().rev().find_map(|stride| {
-            let coarse = (row - row % stride) * n_columns + (column - column % stride);
-            self.cells.get(coarse).copied().flatten()
-        })
+        let mut cells = stand_ins(cell, self.columns.values().len());
+        cells.find_map(|cell| self.cells.get(cell).copied().flatten())
     }
 
     /// Returns the values of a cell: the row's, then the column's.

@@ -1,11 +1,14 @@
 //! How far a recorded text stays the same under other settings, without running the model.
 
+mod choice;
 mod intervals;
 mod map;
 
+pub use choice::HeldToken;
 pub use intervals::{Flip, IntervalSearch, StableInterval};
 pub use map::StabilityMap;
 
+use self::choice::is_recorded;
 use crate::analysis::WhatIfReader;
 use crate::decoding::{ChainConfig, WhatIf};
 use crate::generation::Generation;
@@ -40,15 +43,9 @@ pub fn stability(generation: &Generation, chain: &ChainConfig) -> Stability {
     }
 }
 
-/// Whether the token of a step is among those whose logits were recorded.
-fn is_recorded(step: &crate::generation::Step) -> bool {
-    let head = &step.trace.raw.head;
-    head.iter().any(|known| known.token == step.token)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{IntervalSearch, Stability, StabilityMap, stability};
+    use super::{HeldToken, IntervalSearch, Stability, StabilityMap, stability};
     use crate::analysis::sweep::{Axis, Parameter};
     use crate::decoding::{ChainConfig, Coins, FilterKind, History, SamplerChain};
     use crate::generation::testing::generation;
@@ -126,6 +123,54 @@ mod tests {
         for cell in 0..map.n_cells() {
             let expected = stability(&text, &map.chain_of(cell));
             assert_eq!(map.shown(cell), Some(expected), "{cell}");
+        }
+    }
+
+    #[test]
+    fn a_held_token_is_replayed_with_the_tokens_before_it() {
+        let text = drawn("T 0.9, top-p 0.95");
+        let axis = |kind, ends, n| Axis::range(Parameter::Filter(kind, 0), ends, n).unwrap();
+        for index in 0..text.steps.len() {
+            let held = HeldToken::new(&text, index).unwrap();
+            let own = held.stability(&text, &text.config.chain);
+            assert_eq!((own.n_same, own.exact), (1, true), "{index}");
+            let rows = axis(FilterKind::Temperature, [2.0, 0.1], 9);
+            let columns = axis(FilterKind::TopP, [0.1, 1.0], 10);
+            let mut map = StabilityMap::of_token(&text, held, rows, columns);
+            assert!(map.advance(&text, || true));
+            let mut whole = 0;
+            for cell in 0..map.n_cells() {
+                let chain = map.chain_of(cell);
+                let shown = map.shown(cell).unwrap();
+                // Where the whole text stays up to here, so does this token.
+                let all = stability(&text, &chain);
+                if all.n_same > index {
+                    assert_eq!(shown.n_same, 1, "{index} {chain}");
+                    whole += 1;
+                } else if all.n_same == index && all.exact {
+                    assert_eq!(shown.n_same, 0, "{index} {chain}");
+                }
+            }
+            assert!(whole > 0, "{index}");
+        }
+        assert_eq!(HeldToken::new(&text, 99), None);
+    }
+
+    #[test]
+    fn the_intervals_of_a_token_hold_those_of_the_text() {
+        let text = drawn("T 0.9, top-p 0.95");
+        let mut whole = IntervalSearch::new(&text);
+        whole.advance(&text, || true);
+        for step in 0..text.steps.len() {
+            let mut search = IntervalSearch::of_token(&text, step);
+            assert!(!search.is_complete());
+            assert!(search.advance(&text, || true));
+            for (one, all) in search.intervals().iter().zip(whole.intervals()) {
+                assert!(
+                    one.low <= all.low && all.high <= one.high,
+                    "{one:?} {all:?}"
+                );
+            }
         }
     }
 

@@ -163,7 +163,9 @@ impl Keep {
             Self::Texts => 10,
             Self::Tokens => 20,
         };
-        n_texts * 200 + n_tokens * per_token
+        n_texts
+            .saturating_mul(200)
+            .saturating_add(n_tokens.saturating_mul(per_token))
     }
 }
 

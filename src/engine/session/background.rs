@@ -1,14 +1,16 @@
-//! Work that waits while any pane is busy: futures and sweeps.
+//! Work that waits while any pane is busy: futures, fits and sweeps.
 
 use std::collections::VecDeque;
 
 use super::Session;
 use crate::decoding::ChainConfig;
 use crate::engine::EngineError;
+use crate::engine::fit::{FIT_BYTES, FitJob, ReadTexts};
 use crate::engine::futures::{FUTURES_WIDTH, FuturesJob};
 use crate::engine::sweep::SweepJob;
 use crate::generation::{
-    FuturesPlan, FuturesUpdate, GenerationId, PromptText, SweepPlan, SweepUpdate,
+    FitPlan, FitUpdate, FuturesPlan, FuturesUpdate, GenerationId, PromptText, SweepPlan,
+    SweepUpdate,
 };
 
 /// The work that is waiting or under way.
@@ -17,7 +19,13 @@ pub(super) struct Background {
     futures: VecDeque<FuturesJob>,
     /// How many futures are drawn together.
     futures_width: usize,
-    /// Sweeps to run, oldest first. They wait while futures are drawn.
+    /// Fits to compute, oldest first. They wait while futures are drawn.
+    fits: VecDeque<FitJob>,
+    /// The memory of the logits that a fit holds, in bytes.
+    n_fit_bytes: usize,
+    /// The logits of the texts of the last fit, so that the next one need not read them again.
+    read: Option<ReadTexts>,
+    /// Sweeps to run, oldest first. They wait for futures and fits.
     sweeps: VecDeque<SweepJob>,
 }
 
@@ -26,6 +34,9 @@ impl Background {
         Self {
             futures: VecDeque::new(),
             futures_width: FUTURES_WIDTH,
+            fits: VecDeque::new(),
+            n_fit_bytes: FIT_BYTES,
+            read: None,
             sweeps: VecDeque::new(),
         }
     }
@@ -56,6 +67,11 @@ impl Session {
     /// Sets how many of the futures requested from now on are drawn together.
     pub const fn set_futures_width(&mut self, width: usize) {
         self.background.futures_width = width;
+    }
+
+    /// Whether futures, fits or sweeps are under way or queued.
+    pub fn has_background_work(&self) -> bool {
+        self.is_drawing_futures() || self.is_fitting() || self.is_sweeping()
     }
 
     /// Whether futures are being drawn or queued.
@@ -93,6 +109,58 @@ impl Session {
     /// The ids of all futures that are being drawn or queued, oldest first.
     pub fn futures_ids(&self) -> Vec<GenerationId> {
         self.background.futures.iter().map(FuturesJob::id).collect()
+    }
+
+    /// Queues a fit. Fails if one of its texts has no token to compute.
+    pub fn fit(&mut self, id: GenerationId, plan: FitPlan) -> Result<(), EngineError> {
+        let texts = self.model.encode_texts(&plan)?;
+        let n_row_bytes = size_of::<f32>() * self.model.lm.n_vocab().max(1);
+        let n_max_rows = self.background.n_fit_bytes / n_row_bytes;
+        let job = FitJob::new(id, plan.chains, texts, n_max_rows);
+        self.background.fits.push_back(job);
+        Ok(())
+    }
+
+    /// Limits the memory of the logits that the fits requested from now on hold, in bytes.
+    pub const fn set_fit_memory(&mut self, n_bytes: usize) {
+        self.background.n_fit_bytes = n_bytes;
+    }
+
+    /// Whether a fit is being computed or queued.
+    pub fn is_fitting(&self) -> bool {
+        !self.background.fits.is_empty()
+    }
+
+    /// Runs one forward pass for the oldest fit, or some of its chains, and reports what became
+    /// known by it.
+    pub fn advance_fit(&mut self) -> Option<(GenerationId, FitUpdate)> {
+        let job = self.background.fits.front_mut()?;
+        if let Some(read) = self.background.read.take() {
+            job.reuse(read);
+        }
+        let id = job.id();
+        let update = job.advance(&mut self.model)?;
+        if matches!(update, FitUpdate::Finished | FitUpdate::Failed { .. }) {
+            self.stop_fit(id);
+        }
+        Some((id, update))
+    }
+
+    /// Stops a fit. Returns whether it was present.
+    pub fn stop_fit(&mut self, id: GenerationId) -> bool {
+        let fits = &mut self.background.fits;
+        let index = fits.iter().position(|job| job.id() == id);
+        let job = index.and_then(|index| fits.remove(index));
+        let was_present = job.is_some();
+        if let Some(job) = job {
+            self.background.read = job.retire(&mut *self.model.lm);
+        }
+        was_present
+    }
+
+    /// The ids of all fits that are being computed or queued, oldest first.
+    pub fn fit_ids(&self) -> Vec<GenerationId> {
+        self.background.fits.iter().map(FitJob::id).collect()
     }
 
     /// Queues a sweep over these prompts. Fails if one of them is empty or does not fit into the

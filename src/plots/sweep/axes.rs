@@ -13,7 +13,7 @@ const BELOW: f32 = 38.0;
 
 /// An axis from 0, or from its least value, to a round number.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scale {
+pub(in crate::plots) struct Scale {
     from: f64,
     to: f64,
     marks: Vec<(f64, String)>,
@@ -43,6 +43,37 @@ impl Scale {
         Self { from, to, marks }
     }
 
+    /// Covers values from one to another, marked at round numbers.
+    pub(in crate::plots) fn between(from: f64, to: f64) -> Self {
+        let (step, _) = axis_steps(to - from);
+        let decimals = step_decimals(step);
+        let first = (from / step - 1e-9).ceil();
+        let marks = (0..64).map(|index| (first + f64::from(index)) * step);
+        let marks = marks.take_while(|value| *value <= to + step * 1e-9);
+        Self {
+            from,
+            to,
+            marks: marks
+                .map(|value| (value, format!("{value:.decimals$}")))
+                .collect(),
+        }
+    }
+
+    /// Covers values from 0 at the top down to a round number below it, given without their sign.
+    pub(in crate::plots) fn downwards(most: f64) -> Self {
+        let (step, n_steps) = axis_steps(most);
+        let decimals = step_decimals(step);
+        let mark = |index: u32| {
+            let value = step * f64::from(index);
+            (-value, format!("{value:.decimals$}"))
+        };
+        Self {
+            from: -step * f64::from(n_steps),
+            to: 0.0,
+            marks: (0..=n_steps).rev().map(mark).collect(),
+        }
+    }
+
     fn place(&self, value: f64, range: Rangef) -> f32 {
         let share = if self.to > self.from {
             (value - self.from) / (self.to - self.from)
@@ -54,7 +85,7 @@ impl Scale {
 }
 
 /// Two axes and the rectangle between them.
-pub(super) struct Axes {
+pub(in crate::plots) struct Axes {
     area: Rect,
     x: Scale,
     y: Scale,
@@ -62,7 +93,7 @@ pub(super) struct Axes {
 
 impl Axes {
     /// Lays the axes out in a rectangle, their labels included.
-    pub(super) fn new(rect: Rect, x: Scale, y: Scale) -> Self {
+    pub(in crate::plots) fn new(rect: Rect, x: Scale, y: Scale) -> Self {
         let mut area = rect;
         area.min.x += LEFT;
         area.min.y += 6.0;
@@ -71,15 +102,20 @@ impl Axes {
         Self { area, x, y }
     }
 
+    /// Returns the rectangle between the axes.
+    pub(in crate::plots) const fn area(&self) -> Rect {
+        self.area
+    }
+
     /// Returns where a point is painted.
-    pub(super) fn at(&self, x: f64, y: f64) -> Pos2 {
+    pub(in crate::plots) fn at(&self, x: f64, y: f64) -> Pos2 {
         let up = Rangef::new(self.area.bottom(), self.area.top());
         let height = self.y.place(y, Rangef::new(0.0, up.min - up.max));
         pos2(self.x.place(x, self.area.x_range()), up.min - height)
     }
 
     /// Paints grid lines and labels, and names the horizontal axis.
-    pub(super) fn paint(&self, ui: &Ui, x_name: &str) {
+    pub(in crate::plots) fn paint(&self, ui: &Ui, x_name: &str) {
         let theme = Theme::of(ui);
         let run = |words| TextRun::new(words, Face::Micro, theme.text_3);
         let grid = Stroke::new(1.0, theme.stroke_1);

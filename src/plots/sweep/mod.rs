@@ -9,6 +9,7 @@ mod data;
 mod map;
 mod scatter;
 
+pub(super) use axes::{Axes, Scale};
 pub use curve::{Curve, curve_ui};
 pub use data::SweepMap;
 pub use map::{MapResponse, heat_legend, heat_step, map_height, map_ui};

@@ -100,7 +100,7 @@ fn rows() -> Vec<(Keys, &'static str)> {
         (Of(pages.to_vec()), "the pages, from left to right"),
         (
             Written("↑ ↓ ← → Enter, Esc"),
-            "in Lab: select a cell, open it as a pane, stop the sweep",
+            "in Lab: select a cell, open it as a pane, stop what runs",
         ),
         (
             From(Action::ShowTab(first_tab), Action::ShowTab(last_tab)),

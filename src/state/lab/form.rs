@@ -35,6 +35,11 @@ impl AxisForm {
     }
 }
 
+/// The usual limit of what a sweep keeps: 100,000 texts of 200 tokens.
+const DEFAULT_MEGABYTES: u32 = 256;
+
+const MEGABYTE: usize = 1 << 20;
+
 /// What the next sweep varies and what it leaves the same. The fields are edited in place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepForm {
@@ -50,6 +55,8 @@ pub struct SweepForm {
     pub n_seeds: usize,
     pub n_tokens: usize,
     pub keep: Keep,
+    /// The most memory that the results may take.
+    pub megabytes: u32,
 }
 
 impl Default for SweepForm {
@@ -64,6 +71,7 @@ impl Default for SweepForm {
             n_seeds: 8,
             n_tokens: 64,
             keep: Keep::default(),
+            megabytes: DEFAULT_MEGABYTES,
         }
     }
 }
@@ -93,6 +101,16 @@ impl AppState {
             },
         };
         setup.validate().map_err(|error| error.to_string())?;
+        let n_texts = setup.n_cells() * setup.n_seeds * self.sweep_prompts().len();
+        let n_tokens = n_texts.saturating_mul(setup.limits.max_new_tokens);
+        let n_bytes = form.keep.n_bytes(n_texts, n_tokens);
+        if n_bytes > (form.megabytes as usize).saturating_mul(MEGABYTE) {
+            let (kept, megabytes) = (ByteSize(n_bytes as u64), form.megabytes);
+            return Err(format!(
+                "It would keep up to {kept}, more than the limit of {megabytes} MB. Keep less of \
+                 each text, or raise the limit"
+            ));
+        }
         Ok(setup)
     }
 

@@ -1,17 +1,25 @@
 //! The Lab: experiments over many runs.
 
+mod batch;
+mod fit;
 mod form;
+mod saved;
 mod stability;
 mod sweep;
 
+pub use batch::{BatchPane, BatchRun, BatchStatus, BatchText};
+pub use fit::{FitForm, FitInput, FitReading, FitRun, FitStatus};
 pub use form::{AxisForm, SweepForm};
-pub use stability::{StabilityAxes, StabilityRun};
+pub use saved::LabSettings;
+pub use stability::{StabilityAxes, StabilityRun, StabilityScope};
 pub use sweep::{SweepRun, SweepStatus};
 
 use crate::analysis::sweep::Metric;
 use crate::decoding::ChainConfig;
 use crate::generation::{PromptText, SweepUpdate};
-use crate::state::{AppState, Effect, MAX_PANES, Notice, Page, PictureFormat, SweepPicture};
+use crate::state::{
+    AppState, Effect, MAX_PANES, Notice, Page, PaneId, PictureFormat, SweepPicture,
+};
 use crate::worker::{GenerationId, Request, SWEEP_WIDTH};
 
 /// What the user can do on the Lab page.
@@ -31,6 +39,23 @@ pub enum LabCommand {
     },
     /// Write on with the settings of a cell of the stability map in a new pane.
     OpenStableCell(usize),
+    /// Continue all prompts of the list in all panes.
+    RunBatch,
+    /// Stop continuing them. The complete texts stay.
+    StopBatch,
+    /// Write a text of the list again in a new pane.
+    OpenBatchText {
+        /// The index of its prompt.
+        prompt: usize,
+        /// The index of its pane.
+        pane: usize,
+    },
+    /// Compute how likely the chosen texts are.
+    RunFit,
+    /// Stop computing. What is known stays.
+    StopFit,
+    /// Write with the best settings, or with those of a cell, in a new pane.
+    OpenFit { cell: Option<usize> },
 }
 
 /// A tab of the Lab page.
@@ -39,19 +64,25 @@ pub enum LabTab {
     /// Many settings and seeds.
     #[default]
     Sweep,
+    /// Many prompts.
+    Prompts,
     /// How far a text stays the same under other settings.
     Stability,
+    /// The settings under which a text is most likely.
+    Fit,
 }
 
 impl LabTab {
     /// All tabs, from left to right.
-    pub const ALL: [Self; 2] = [Self::Sweep, Self::Stability];
+    pub const ALL: [Self; 4] = [Self::Sweep, Self::Prompts, Self::Stability, Self::Fit];
 
     /// Returns the label of the tab.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sweep => "Sweep",
+            Self::Prompts => "Prompts",
             Self::Stability => "Stability",
+            Self::Fit => "Fit",
         }
     }
 }
@@ -85,8 +116,21 @@ pub struct Lab {
     pub(super) sweep: Option<SweepRun>,
     /// What the stability map varies.
     pub stability_axes: StabilityAxes,
+    /// The pane whose text the stability map shows, or `None` for the usual one.
+    pub stability_pane: Option<PaneId>,
+    pub stability_scope: StabilityScope,
     /// The stability map of the current text.
     pub stability: Option<StabilityRun>,
+    /// The prompts to continue in all panes, one per line.
+    pub batch_prompts: String,
+    /// The prompts that were continued.
+    pub batch: Option<BatchRun>,
+    /// What the next fit varies.
+    pub fit_form: FitForm,
+    /// The fit on screen.
+    pub fit: Option<FitRun>,
+    /// Whether the fit is shown as a table.
+    pub is_fit_table: bool,
 }
 
 impl Lab {
@@ -98,6 +142,11 @@ impl Lab {
     /// Returns whether a sweep is running.
     pub fn is_sweeping(&self) -> bool {
         self.sweep.as_ref().is_some_and(SweepRun::is_running)
+    }
+
+    /// Returns whether a fit is being computed.
+    pub fn is_fitting(&self) -> bool {
+        self.fit.as_ref().is_some_and(FitRun::is_running)
     }
 
     /// Returns why the typed word can't be searched for.
@@ -156,6 +205,12 @@ impl AppState {
             }
             LabCommand::OpenAsPane { cell, text } => self.open_as_pane(cell, text),
             LabCommand::OpenStableCell(cell) => self.open_stable_cell(cell),
+            LabCommand::RunBatch => self.run_batch(),
+            LabCommand::StopBatch => self.stop_batch(),
+            LabCommand::OpenBatchText { prompt, pane } => self.open_batch_text(prompt, pane),
+            LabCommand::RunFit => self.run_fit(),
+            LabCommand::StopFit => self.stop_fit(),
+            LabCommand::OpenFit { cell } => self.open_fit(cell),
         }
     }
 
@@ -228,13 +283,17 @@ impl AppState {
     }
 
     pub(super) fn on_sweep(&mut self, id: GenerationId, update: SweepUpdate) {
+        if self.update_batch(id, &update) {
+            return;
+        }
         if let Some(sweep) = self.lab.sweep.as_mut().filter(|sweep| sweep.id() == id) {
             sweep.update(update);
         }
     }
 
-    /// Ends the sweep after the engine has died.
+    /// Ends the sweep and the list of prompts after the engine has died.
     pub(super) fn fail_sweep(&mut self, error: &str) {
+        self.fail_batch(error);
         if let Some(sweep) = self.lab.sweep.as_mut().filter(|sweep| sweep.is_running()) {
             let error = error.to_owned();
             sweep.update(SweepUpdate::Failed { error });
@@ -256,11 +315,20 @@ impl AppState {
             .prompts
             .get(text.map_or(0, |text| text.prompt))
             .cloned();
-        let is_new = |prompt: &PromptText| *prompt != self.prompt_text();
-        let Some(prompt) = prompt.filter(is_new) else {
-            return self.open_pane_with(chain, seed);
-        };
-        if self.panes.len() >= MAX_PANES {
+        match prompt {
+            Some(prompt) => self.open_prompt_with(prompt, chain, seed),
+            None => self.open_pane_with(chain, seed),
+        }
+    }
+
+    /// Adds a pane that continues this prompt, which becomes the window's, and shows it.
+    fn open_prompt_with(
+        &mut self,
+        prompt: PromptText,
+        chain: ChainConfig,
+        seed: u64,
+    ) -> Vec<Effect> {
+        if prompt == self.prompt_text() || self.panes.len() >= MAX_PANES {
             return self.open_pane_with(chain, seed);
         }
         self.prompt = prompt.text;

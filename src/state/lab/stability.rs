@@ -1,8 +1,8 @@
 //! Stability: how far a text of a pane stays the same under other settings.
 
-use crate::analysis::stability::{IntervalSearch, Stability, StabilityMap};
+use crate::analysis::stability::{HeldToken, IntervalSearch, Stability, StabilityMap};
 use crate::analysis::sweep::{Axis, Parameter, label};
-use crate::decoding::FilterKind;
+use crate::decoding::{FilterKind, WhatIf};
 use crate::generation::formatting::quoted;
 use crate::generation::{Generation, PieceKind};
 use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus};
@@ -47,6 +47,18 @@ impl StabilityAxes {
     }
 }
 
+/// What of a text is mapped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StabilityScope {
+    /// How many of its tokens stay the same.
+    #[default]
+    Text,
+    /// Whether the pinned token stays the same. Without one, the whole text is mapped.
+    Pinned,
+    /// Whether the token at this index stays the same.
+    Token(usize),
+}
+
 /// The map and the intervals of one text, as far as they are computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StabilityRun {
@@ -61,16 +73,75 @@ pub struct StabilityRun {
 }
 
 impl StabilityRun {
-    fn new(pane: PaneId, text: &Generation, axes: StabilityAxes) -> Option<Self> {
+    fn new(
+        pane: PaneId,
+        text: &Generation,
+        axes: StabilityAxes,
+        held: Option<usize>,
+    ) -> Option<Self> {
         let [rows, columns] = axes.axes()?;
+        let (map, intervals) = match held.and_then(|step| HeldToken::new(text, step)) {
+            Some(held) => {
+                let intervals = IntervalSearch::of_token(text, held.step);
+                (StabilityMap::of_token(text, held, rows, columns), intervals)
+            }
+            None => (
+                StabilityMap::new(text, rows, columns),
+                IntervalSearch::new(text),
+            ),
+        };
         Some(Self {
             pane,
-            map: StabilityMap::new(text, rows, columns),
-            intervals: IntervalSearch::new(text),
+            map,
+            intervals,
             text: text.clone(),
             axes,
             selected: None,
         })
+    }
+
+    /// Returns the index of the token whose choice is mapped, or `None` for the whole text.
+    pub fn held_step(&self) -> Option<usize> {
+        self.map.held().map(|held| held.step)
+    }
+
+    /// Returns the number of tokens that can stay the same.
+    pub fn n_mapped(&self) -> usize {
+        match self.map.held() {
+            Some(_) => 1,
+            None => self.text.steps.len(),
+        }
+    }
+
+    /// Returns a token of the text in quotes.
+    pub fn token_words(&self, step: usize) -> String {
+        let step = self.text.steps.get(step);
+        step.map_or_else(String::new, |step| quoted(&step.piece))
+    }
+
+    /// Says what the held token becomes in a cell: "Token 31 stays ‘named’.", "Token 31 would be
+    /// ‘whose’ instead of ‘named’."
+    fn choice_sentence(&self, held: &HeldToken, cell: usize) -> String {
+        let number = held.step + 1;
+        let own = self.token_words(held.step);
+        let own_token = self.text.steps.get(held.step).map(|step| step.token);
+        let piece = |token| quoted(&self.text.vocabulary.piece(token));
+        match held.choice(&self.text, &self.map.chain_of(cell)) {
+            Some(WhatIf::Exact(token)) if Some(token) == own_token => {
+                format!("Token {number} stays {own}.")
+            }
+            Some(WhatIf::Exact(token)) => {
+                format!("Token {number} would be {} instead of {own}.", piece(token))
+            }
+            Some(WhatIf::Unrecorded) => {
+                format!("Token {number} would be another than {own}, one that was not recorded.")
+            }
+            Some(WhatIf::Bounded(token)) => format!(
+                "Token {number} would probably be {}; the record lacks a part of the distribution.",
+                piece(token)
+            ),
+            None => format!("The record does not tell what token {number} would be."),
+        }
     }
 
     /// Returns the cell to describe: the selected one, or else the text's own.
@@ -105,6 +176,9 @@ impl StabilityRun {
     /// Says what stays the same in a cell: "The first 9 tokens stay the same: ‘lived in …’. Token 10
     /// would differ."
     pub fn sentence(&self, cell: usize) -> String {
+        if let Some(held) = self.map.held() {
+            return self.choice_sentence(held, cell);
+        }
         let Some(Stability { n_same, exact }) = self.map.shown(cell) else {
             return "Not computed yet.".to_owned();
         };
@@ -177,10 +251,14 @@ impl StabilityRun {
         if parts.is_empty() {
             return "These settings have no number to vary.".to_owned();
         }
-        format!(
-            "Not one token of this text changes while {}.",
-            parts.join(", or ")
-        )
+        let parts = parts.join(", or ");
+        match self.held_step() {
+            Some(step) => {
+                let (number, token) = (step + 1, self.token_words(step));
+                format!("Token {number} stays {token} while {parts}.")
+            }
+            None => format!("Not one token of this text changes while {parts}."),
+        }
     }
 
     /// What changes just outside the intervals: "T 0.697", "token 31: ‘whose’ for ‘named’".
@@ -211,8 +289,8 @@ impl StabilityRun {
 }
 
 impl AppState {
-    /// Returns the pane whose text the stability map shows: the one with the pinned token, or else
-    /// the last one with a text. A greedy text is the last choice, because no temperature changes
+    /// Returns the pane whose text the stability map shows: the chosen one, that with the pinned
+    /// token, or else the last one with a text. A greedy text is the last choice, because no temperature changes
     /// it. If there is no such pane, returns why.
     pub fn stability_source(&self) -> Result<(&Pane, &Generation), &'static str> {
         let pinned = self.pin.and_then(|pin| self.pane(pin.pane));
@@ -227,7 +305,9 @@ impl AppState {
         let mut panes = pinned.into_iter().chain(self.panes.iter().rev());
         let sampled = panes.find(is_sampled);
         let any = || self.panes.iter().rev().find(with_text);
-        let Some(pane) = sampled.or_else(any) else {
+        let chosen = self.lab.stability_pane.and_then(|id| self.pane(id));
+        let chosen = chosen.filter(with_text);
+        let Some(pane) = chosen.or(sampled).or_else(any) else {
             return Err("Generate a text first.");
         };
         let Some(text) = pane.generation() else {
@@ -255,11 +335,13 @@ impl AppState {
             return true;
         };
         let axes = self.lab.stability_axes;
-        let held = self.lab.stability.as_ref();
-        let is_current =
-            held.is_some_and(|run| run.pane == pane.id && run.axes == axes && run.text == *text);
+        let held = self.stability_step(pane.id, text);
+        let is_current = self.lab.stability.as_ref().is_some_and(|run| {
+            let is_same_map = run.axes == axes && run.held_step() == held;
+            run.pane == pane.id && is_same_map && run.text == *text
+        });
         if !is_current {
-            self.lab.stability = StabilityRun::new(pane.id, text, axes);
+            self.lab.stability = StabilityRun::new(pane.id, text, axes, held);
         }
         let Some(StabilityRun {
             map,
@@ -271,6 +353,19 @@ impl AppState {
             return true;
         };
         map.advance(text, &mut has_time) && intervals.advance(text, &mut has_time)
+    }
+
+    /// Returns the index of the token whose choice is mapped, or `None` for the whole text.
+    fn stability_step(&self, pane: PaneId, text: &Generation) -> Option<usize> {
+        let last = text.steps.len().checked_sub(1)?;
+        match self.lab.stability_scope {
+            StabilityScope::Text => None,
+            StabilityScope::Pinned => {
+                let pin = self.pin.filter(|pin| pin.pane == pane);
+                pin.map(|pin| pin.step.min(last))
+            }
+            StabilityScope::Token(step) => Some(step.min(last)),
+        }
     }
 
     /// Adds a pane with the settings of a cell of the map and the seed of its text.

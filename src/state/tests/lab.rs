@@ -234,3 +234,28 @@ fn a_text_that_cannot_be_replayed_says_why() {
     assert_eq!(ids.len(), 4);
     assert!(state.advance_stability(|| true) && state.lab.stability.is_none());
 }
+
+#[test]
+fn a_sweep_that_would_keep_too_much_says_so_beforehand() {
+    let mut state = ready();
+    state.on_event(tokenized(state.prompt_text(), 4));
+    assert_eq!(state.sweep_blocking_reason(), None);
+    let form = &mut state.lab.form;
+    (form.n_seeds, form.n_tokens, form.megabytes) = (1000, 1000, 100);
+    let reason = state.sweep_blocking_reason().unwrap();
+    assert!(reason.contains("more than the limit of 100 MB"), "{reason}");
+    assert_eq!(state.sweep_cost(), Err(reason));
+    assert!(run(&mut state, LabCommand::RunSweep).is_empty());
+    state.lab.form.keep = Keep::Figures;
+    assert_eq!(state.sweep_blocking_reason(), None);
+}
+
+#[test]
+fn the_forms_are_saved_with_the_settings() {
+    let mut state = ready();
+    state.lab.form.n_seeds = 5;
+    state.lab.form.prompts = "One\nTwo".to_owned();
+    state.lab.fit_form.columns = None;
+    let (restored, _) = AppState::new(state.settings(), crate::worker::ModelSource::Embedded);
+    assert_eq!(restored.lab, state.lab);
+}

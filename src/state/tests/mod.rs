@@ -1,9 +1,11 @@
 //! Tests of the state: commands and events in, state and effects out.
 
+mod batch;
 mod branch_tree;
 mod branches;
 mod by_hand;
 mod compute;
+mod fit;
 mod futures;
 mod hub;
 mod lab;
@@ -18,6 +20,7 @@ mod recording;
 mod run_end;
 mod runs;
 mod score;
+mod stability;
 mod undo;
 mod verification;
 mod what_if;

@@ -6,10 +6,10 @@ use crate::analysis::sweep::Metric;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{Chip, menu_item, submenu};
+use crate::design::widgets::{Button, Chip, menu_item, submenu};
 use crate::state::{
     AppState, Command, Document, FuturesFormat, LabTab, PathPurpose, PictureFormat, StabilityAxes,
-    SweepFile, SweepPicture,
+    SweepFile, SweepPicture, TableFormat,
 };
 use crate::ui::dock::tab_ui;
 
@@ -32,7 +32,9 @@ pub(super) fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Comma
                         note_ui(ui, &sweep.summary());
                     }
                 }
+                LabTab::Prompts => batch_bar_ui(ui, state, commands),
                 LabTab::Stability => stability_bar_ui(ui, state, commands),
+                LabTab::Fit => fit_bar_ui(ui, state, commands),
             }
         });
     });
@@ -80,6 +82,72 @@ fn stability_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Comman
         });
     if is_there {
         note_ui(ui, "without running the model");
+    }
+}
+
+/// Draws how the list of prompts went, and its export menu.
+fn batch_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let run = state.lab.batch.as_ref();
+    let is_there = run.is_some_and(|run| run.n_done().0 > 0);
+    let response = ui
+        .add_enabled_ui(is_there, |ui| {
+            icon_button(ui, Icon::Export, "Export the texts")
+        })
+        .inner;
+    Popup::menu(&response)
+        .width(200.0)
+        .gap(4.0)
+        .accessible_name("Export the texts")
+        .show(|ui| {
+            for format in TableFormat::ALL {
+                let label = format!("Texts as {}…", format.name());
+                if menu_item(ui, &label, "", false).clicked() {
+                    let document = Document::Prompts(format);
+                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                }
+            }
+        });
+    if let Some(run) = run {
+        note_ui(ui, &run.summary());
+    }
+}
+
+/// Draws how the fit went, whether it is a table, and its export menu.
+fn fit_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let run = state.lab.fit.as_ref();
+    let is_there = run.is_some_and(|run| run.fit.n_done() > 0);
+    let summary = run.map(crate::state::FitRun::summary);
+    let response = ui
+        .add_enabled_ui(is_there, |ui| {
+            icon_button(ui, Icon::Export, "Export the fit")
+        })
+        .inner;
+    Popup::menu(&response)
+        .width(200.0)
+        .gap(4.0)
+        .accessible_name("Export the fit")
+        .show(|ui| {
+            for format in FuturesFormat::ALL {
+                let label = format!("Fit as {}…", format.extension().to_uppercase());
+                if menu_item(ui, &label, "", false).clicked() {
+                    let document = Document::Fit(format);
+                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                }
+            }
+        });
+    let is_table = &mut state.lab.is_fit_table;
+    if is_there {
+        let words = if *is_table {
+            "Show the picture"
+        } else {
+            "Show as a table"
+        };
+        if ui.add(Button::new(words).quiet()).clicked() {
+            *is_table = !*is_table;
+        }
+    }
+    if let Some(summary) = summary {
+        note_ui(ui, &summary);
     }
 }
 

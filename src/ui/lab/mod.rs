@@ -2,10 +2,13 @@
 //! right.
 
 mod bar;
+mod batch;
+mod fit;
 mod keys;
 mod pictures;
 mod setup;
 mod stability;
+mod stability_choice;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -13,6 +16,8 @@ mod texts;
 use egui::{Rect, Stroke, StrokeKind, Ui, vec2};
 
 use self::bar::bar_ui;
+use self::batch::batch_tab_ui;
+use self::fit::fit_tab_ui;
 use self::pictures::pictures_ui;
 use self::setup::setup_ui;
 use self::stability::stability_tab_ui;
@@ -21,7 +26,7 @@ use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::state::{AppState, Command, LabTab};
 
-pub(super) use self::keys::{lab_keys_ui, sweep_command};
+pub(super) use self::keys::{lab_keys_ui, run_command};
 
 /// The height of the row of tabs.
 const BAR: f32 = 36.0;
@@ -68,7 +73,9 @@ pub(super) fn lab_ui(ui: &mut Ui, page: Rect, state: &mut AppState, commands: &m
     let columns = [inside(setup), inside(pictures), inside(texts)];
     match state.lab.tab {
         LabTab::Sweep => sweep_tab_ui(ui, columns, is_wide, state, commands),
+        LabTab::Prompts => batch_tab_ui(ui, columns, state, commands),
         LabTab::Stability => stability_tab_ui(ui, columns, state, commands),
+        LabTab::Fit => fit_tab_ui(ui, columns, state, commands),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::state::{Action, AppState, AxisForm, Command, LabCommand, SweepStatus}
 use crate::ui::keys::{entered, key_words};
 
 /// The height of the progress and the button.
-const FOOT: f32 = 84.0;
+pub(super) const FOOT: f32 = 84.0;
 
 /// Draws the column.
 pub(super) fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
@@ -32,7 +32,8 @@ fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         ui.spacing_mut().item_spacing.y = 8.0;
         let heading = Face::SmallMedium.text("What to vary");
         ui.label(heading.color(Theme::of(ui).text_1));
-        axes_ui(ui, state);
+        let form = &mut state.lab.form;
+        axes_ui(ui, &mut form.rows, &mut form.columns);
         ui.add_space(2.0);
         base_ui(ui, state);
         prompts_ui(ui, state);
@@ -40,6 +41,9 @@ fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         number_ui(ui, "Seeds per cell", &mut form.n_seeds, 1..=1000);
         number_ui(ui, "Tokens", &mut form.n_tokens, 1..=100_000);
         keep_ui(ui, &mut form.keep);
+        let mut megabytes = form.megabytes as usize;
+        number_ui(ui, "Memory limit, MB", &mut megabytes, 1..=1_000_000);
+        form.megabytes = u32::try_from(megabytes).unwrap_or(u32::MAX);
         word_ui(ui, state, commands);
         ui.add_space(2.0);
         cost_ui(ui, state);
@@ -47,12 +51,11 @@ fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
 }
 
 /// Draws the cards of the numbers that are varied.
-fn axes_ui(ui: &mut Ui, state: &mut AppState) {
-    let form = &mut state.lab.form;
-    axis_ui(ui, "First number", &mut form.rows, false);
-    if let Some(columns) = &mut form.columns {
-        if axis_ui(ui, "Second number", columns, true) {
-            form.columns = None;
+pub(super) fn axes_ui(ui: &mut Ui, rows: &mut AxisForm, columns: &mut Option<AxisForm>) {
+    axis_ui(ui, "First number", rows, false);
+    if let Some(second) = columns {
+        if axis_ui(ui, "Second number", second, true) {
+            *columns = None;
         }
         return;
     }
@@ -60,9 +63,9 @@ fn axes_ui(ui: &mut Ui, state: &mut AppState) {
     if ui.add(button).clicked() {
         let top_p = Parameter::Filter(FilterKind::TopP, 0);
         let temperature = Parameter::Filter(FilterKind::Temperature, 0);
-        let is_used = form.rows.parameter == top_p;
+        let is_used = rows.parameter == top_p;
         let parameter = if is_used { temperature } else { top_p };
-        form.columns = Some(AxisForm::new(parameter, 6));
+        *columns = Some(AxisForm::new(parameter, 6));
     }
 }
 
@@ -134,7 +137,7 @@ fn parameters_ui(ui: &mut Ui, axis: &mut AxisForm) {
 }
 
 /// Draws a row with a name on the left and a control on the right.
-fn row_ui<R>(ui: &mut Ui, name: &str, control: impl FnOnce(&mut Ui) -> R) -> R {
+pub(super) fn row_ui<R>(ui: &mut Ui, name: &str, control: impl FnOnce(&mut Ui) -> R) -> R {
     ui.horizontal(|ui| {
         ui.set_min_height(28.0);
         let color = Theme::of(ui).text_2;

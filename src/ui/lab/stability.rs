@@ -3,6 +3,7 @@
 
 use egui::{Label, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
+use super::stability_choice::{CHOICES, choices_ui};
 use crate::analysis::stability::StableInterval;
 use crate::analysis::sweep::label;
 use crate::design::child_ui::child_ui;
@@ -13,6 +14,11 @@ use crate::design::widgets::{Button, SMALL_BADGE, badge};
 use crate::generation::formatting::grouped;
 use crate::plots::{StabilityPlot, Target, stability_ui};
 use crate::state::{AppState, Command, LabCommand, StabilityRun};
+
+/// How the map of one token is made.
+const HOW_TO_READ_TOKEN: &str = "The token’s recorded coin is applied to its distribution under other \
+    settings, after the same tokens as in the text. Other settings could have changed those too. A \
+    dot marks a choice that depends on a part of the distribution that was not recorded.";
 
 /// How the map is made.
 const HOW_TO_READ: &str = "The recorded coins are applied to each step’s distribution under other \
@@ -28,6 +34,8 @@ pub(super) fn stability_tab_ui(
     commands: &mut Vec<Command>,
 ) {
     let [left, middle, right] = columns;
+    let (choices, left) = left.split_top_bottom_at_y(left.top() + CHOICES);
+    choices_ui(&mut child_ui(ui, choices, "choices"), state);
     let place = state
         .lab
         .stability
@@ -42,9 +50,11 @@ pub(super) fn stability_tab_ui(
     intervals_ui(&mut child_ui(ui, left, "intervals"), run, place);
     let shown = run.shown_cell();
     let sentence = format!("{}: {}", run.cell_words(shown), run.sentence(shown));
+    let token = run.held_step().map(|step| run.token_words(step));
     let plot = StabilityPlot {
         map: &run.map,
-        n_tokens: run.text.steps.len(),
+        n_tokens: run.n_mapped(),
+        token: token.as_deref(),
         pane: place,
         selected: Some((shown, &sentence)),
     };
@@ -66,14 +76,20 @@ fn intervals_ui(ui: &mut Ui, run: &StabilityRun, place: Option<usize>) {
         ui.spacing_mut().item_spacing.x = 6.0;
         ui.label(
             Face::SmallMedium
-                .text("How stable is this text?")
+                .text(match run.held_step() {
+                    Some(_) => "How stable is this choice?",
+                    None => "How stable is this text?",
+                })
                 .color(theme.text_1),
         );
         if let Some(place) = place {
             badge(ui, place, SMALL_BADGE);
         }
-        let n = grouped(run.text.steps.len() as f64);
-        ui.label(Face::Small.text(format!("{n} tokens")).color(theme.text_3));
+        let words = match run.held_step() {
+            Some(step) => format!("token {}, {}", step + 1, run.token_words(step)),
+            None => format!("{} tokens", grouped(run.text.steps.len() as f64)),
+        };
+        ui.label(Face::Small.text(words).color(theme.text_3));
     });
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         let sentence = Face::Why.text(run.interval_sentence());
@@ -164,5 +180,9 @@ fn reading_ui(ui: &mut Ui, run: &StabilityRun, cell: usize, commands: &mut Vec<C
     }
     ui.separator();
     ui.label(Face::SmallMedium.text("How to read it").color(theme.text_1));
-    ui.add(Label::new(Face::Small.text(HOW_TO_READ).color(theme.text_2)).wrap());
+    let how = match run.held_step() {
+        Some(_) => HOW_TO_READ_TOKEN,
+        None => HOW_TO_READ,
+    };
+    ui.add(Label::new(Face::Small.text(how).color(theme.text_2)).wrap());
 }

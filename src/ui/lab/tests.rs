@@ -177,3 +177,46 @@ fn without_a_text_the_stability_tab_says_what_to_do() {
     press(&mut window, "Stability");
     window.get_by_label("Generate a text first.");
 }
+
+#[test]
+fn a_pane_and_a_token_are_chosen_in_the_stability_tab() {
+    let mut state = written();
+    state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
+    let first = state.panes[0].id;
+    let mut window = window(NARROW, state);
+    press(&mut window, "Stability");
+    window.run_steps(20);
+    press(&mut window, "Map the whole text");
+    press(&mut window, "One token, by its number");
+    window.run_steps(20);
+    window.get_by_label("How stable is this choice?");
+    window.get_by_label_contains("Token 1 stays ‘in’ while");
+    window.get_by_label_contains("Choice of token 1. ");
+    let name = format!("Text of D {}", window.state().panes[3].settings.name);
+    press(&mut window, &name);
+    let name = format!("A {}", window.state().panes[0].settings.name);
+    press(&mut window, &name);
+    window.run_steps(20);
+    assert_eq!(window.state().lab.stability.as_ref().unwrap().pane, first);
+}
+
+#[test]
+fn a_list_of_prompts_is_continued_in_all_panes_and_read_as_a_table() {
+    let mut state = ready();
+    state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
+    state.lab.batch_prompts = "The fox\nThe owl".to_owned();
+    let mut window = window(NARROW, state);
+    press(&mut window, "Prompts");
+    window.get_by_label_contains("2 prompts × 4 panes = 8 texts");
+    press(&mut window, "Continue all prompts");
+    let run = window.state().lab.batch.clone().unwrap();
+    assert!(run.is_running());
+    press(&mut window, "Prompt 2, pane C: …");
+    window.get_by_label("Not written yet.");
+    key(&mut window, Modifiers::NONE, Key::ArrowUp);
+    assert_eq!(
+        window.state().lab.batch.as_ref().unwrap().selected,
+        Some((0, 2))
+    );
+    press(&mut window, "Stop and keep texts");
+}

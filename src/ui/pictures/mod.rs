@@ -2,6 +2,7 @@
 //! offscreen window, whose shapes become SVG, and from that PNG.
 
 mod caption;
+mod fit;
 mod palette;
 mod png;
 mod render;
@@ -20,6 +21,7 @@ use egui::{Context, Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2}
 use egui_system_font_provider::SystemFontProvider;
 
 pub use self::caption::{caption, step_caption};
+pub use self::fit::fit_drawing;
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
 pub use self::render::{View, drawing, encode, gap_drawing, tree_drawing, xray_drawing};
@@ -31,10 +33,10 @@ pub use self::xray::XrayPicture;
 use crate::design::fonts::Face;
 use crate::design::style;
 use crate::plots::{
-    BeamTree, Curve, DraftStrip, GapData, NextTokenData, Scatter, ScoreData, SpeedData,
+    BeamTree, Curve, DraftStrip, FitPlot, GapData, NextTokenData, Scatter, ScoreData, SpeedData,
     StabilityPlot, SweepMap, Target, TrendData, beam_tree_ui, curve_ui, draft_strip_ui,
-    gap_plot_ui, map_height, map_ui, next_token_plot_ui, scatter_ui, score_plot_ui, speed_plot_ui,
-    stability_ui, trend_plot_ui,
+    fit_curve_ui, fit_map_ui, gap_plot_ui, map_height, map_ui, next_token_plot_ui, scatter_ui,
+    score_plot_ui, speed_plot_ui, stability_ui, trend_plot_ui,
 };
 use crate::state::BranchTree;
 use crate::ui::branches;
@@ -58,6 +60,8 @@ pub enum PicturePlot<'a> {
     Gaps(&'a GapData),
     /// How far a text stays the same under other settings.
     Stability(StabilityPlot<'a>),
+    /// How likely texts are under many settings.
+    Fit(FitPlot<'a>),
     /// A metric over the cells of a sweep.
     SweepMap(&'a SweepMap),
     /// A metric over the values of one number.
@@ -101,6 +105,8 @@ impl PicturePlot<'_> {
             Self::Futures(_) => [960.0, 640.0],
             Self::Tree(tree) => [960.0, branches::picture::height(tree) + AROUND],
             Self::Stability(_) => [720.0, 760.0],
+            Self::Fit(plot) if plot.fit.setup.columns.is_some() => [720.0, 760.0],
+            Self::Fit(_) => [720.0, 420.0],
             Self::Drafts(strip) => [960.0, strip.height() + AROUND],
             Self::Beams(tree) => {
                 let size = tree.size();
@@ -177,6 +183,7 @@ impl PicturePlot<'_> {
             Self::Tree(_) => "The tree",
             Self::Gaps(_) => "Then and now",
             Self::Stability(_) => "First fork",
+            Self::Fit(_) => "How likely the text is",
             Self::SweepMap(map) => &map.title,
             Self::SweepCurve(curve) => &curve.title,
             Self::SweepScatter(scatter) => &scatter.title,
@@ -240,6 +247,12 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
         }
         PicturePlot::Stability(plot) => {
             stability_ui(&inner, area, plot, Target::Picture);
+        }
+        PicturePlot::Fit(plot) if plot.fit.setup.columns.is_some() => {
+            fit_map_ui(&inner, area, plot, Target::Picture);
+        }
+        PicturePlot::Fit(plot) => {
+            fit_curve_ui(&inner, area, plot, Target::Picture);
         }
         PicturePlot::SweepMap(map) => {
             map_ui(&inner, area, map, None, Target::Picture);

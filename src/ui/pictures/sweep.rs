@@ -191,6 +191,7 @@ mod tests {
         let plot = StabilityPlot {
             map: &map,
             n_tokens: 2,
+            token: None,
             pane: Some(1),
             selected: None,
         };

@@ -1,0 +1,33 @@
+//! The order in which a grid is filled: coarse first, so that its shape shows early.
+
+/// The distances between the cells of the passes, the first pass first.
+const STRIDES: [usize; 3] = [4, 2, 1];
+
+/// Returns the cells of a grid, which are counted row by row, in the order of the passes: every
+/// fourth of every fourth row, then every second, then all others.
+pub(super) fn coarse_order(n_rows: usize, n_columns: usize) -> Vec<usize> {
+    let mut order = Vec::new();
+    let mut is_ordered = vec![false; n_rows * n_columns];
+    for stride in STRIDES {
+        for row in (0..n_rows).step_by(stride) {
+            for column in (0..n_columns).step_by(stride) {
+                let cell = row * n_columns + column;
+                if let Some(known) = is_ordered.get_mut(cell).filter(|known| !**known) {
+                    *known = true;
+                    order.push(cell);
+                }
+            }
+        }
+    }
+    order
+}
+
+/// Returns a cell, and then the coarser cells above and to the left that stand for it until it is
+/// known, the nearest first.
+pub(super) fn stand_ins(cell: usize, n_columns: usize) -> impl Iterator<Item = usize> {
+    let n_columns = n_columns.max(1);
+    let (row, column) = (cell / n_columns, cell % n_columns);
+    let coarse =
+        move |stride: &usize| (row - row % stride) * n_columns + (column - column % stride);
+    STRIDES.iter().rev().map(coarse)
+}

@@ -1,0 +1,206 @@
+//! Fits: under which settings a model would most likely generate given texts, and under which it
+//! can't.
+//!
+//! A grid of settings is computed first, coarse first. Then the best settings, the ends of their
+//! interval and the limits beyond which the texts are impossible are narrowed down in a few rounds.
+//! The likelihoods themselves come from the engine, batch by batch.
+
+mod limits;
+mod refine;
+mod setup;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use limits::{FitInterval, FitLimit};
+pub use setup::{FitError, FitSetup};
+
+use crate::analysis::coarse::{coarse_order, stand_ins};
+use crate::decoding::ChainConfig;
+use crate::generation::{FitPlace, FitTokens, Likelihood};
+
+/// How much less likely than the best, in nats, the settings of the interval may make the texts: a
+/// likelihood-ratio interval at the level of 95 % for one number (Wilks 1938, "The large-sample
+/// distribution of the likelihood ratio for testing composite hypotheses").
+pub const INTERVAL_NATS: f64 = 1.92;
+
+/// Settings whose likelihood is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitPoint {
+    /// The value of each varied number.
+    pub values: Vec<f64>,
+    pub likelihood: Likelihood,
+}
+
+/// What a likelihood of the current batch is for.
+#[derive(Debug, Clone, PartialEq)]
+enum Target {
+    /// The settings that are not varied, as they are.
+    Base,
+    Cell(usize),
+    /// Settings between those of the cells.
+    Point(Vec<f64>),
+}
+
+/// A fit, as far as it is computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    pub setup: FitSetup,
+    texts: Vec<FitTokens>,
+    cells: Vec<Option<Likelihood>>,
+    /// Settings between those of the cells.
+    points: Vec<FitPoint>,
+    base: Option<Likelihood>,
+    /// What the likelihoods of the current batch are for.
+    batch: Vec<Target>,
+    n_rounds: usize,
+}
+
+impl Fit {
+    /// Prepares a fit.
+    pub fn new(setup: FitSetup) -> Self {
+        Self {
+            cells: vec![None; setup.n_cells()],
+            setup,
+            texts: Vec::new(),
+            points: Vec::new(),
+            base: None,
+            batch: Vec::new(),
+            n_rounds: 0,
+        }
+    }
+
+    /// Stores the texts as the model reads them.
+    pub fn set_texts(&mut self, texts: Vec<FitTokens>) {
+        self.texts = texts;
+    }
+
+    /// Returns the texts as the model reads them. Empty until they are tokenized.
+    pub fn texts(&self) -> &[FitTokens] {
+        &self.texts
+    }
+
+    /// Returns the settings to compute next, or `None` if nothing is left to compute.
+    pub fn next_batch(&mut self) -> Option<Vec<ChainConfig>> {
+        self.batch = if self.n_rounds == 0 {
+            let n_columns = self.setup.n_columns();
+            let n_rows = self.setup.rows.values().len();
+            let cells = coarse_order(n_rows, n_columns).into_iter();
+            std::iter::once(Target::Base)
+                .chain(cells.map(Target::Cell))
+                .collect()
+        } else {
+            let points = refine::points(self, self.n_rounds);
+            points.into_iter().map(Target::Point).collect()
+        };
+        self.n_rounds += 1;
+        let chains = self.batch.iter().map(|target| match target {
+            Target::Base => self.setup.base.clone(),
+            Target::Cell(cell) => self.setup.chain_at(&self.setup.values_of(*cell)),
+            Target::Point(values) => self.setup.chain_at(values),
+        });
+        let chains: Vec<ChainConfig> = chains.collect();
+        (!chains.is_empty()).then_some(chains)
+    }
+
+    /// Stores a likelihood, given by its index in the current batch.
+    pub fn add(&mut self, index: usize, likelihood: Likelihood) {
+        match self.batch.get(index) {
+            Some(Target::Base) => self.base = Some(likelihood),
+            Some(Target::Cell(cell)) => {
+                if let Some(place) = self.cells.get_mut(*cell) {
+                    *place = Some(likelihood);
+                }
+            }
+            Some(Target::Point(values)) => self.points.push(FitPoint {
+                values: values.clone(),
+                likelihood,
+            }),
+            None => {}
+        }
+    }
+
+    /// Returns the number of cells that are known.
+    pub fn n_done(&self) -> usize {
+        self.cells.iter().flatten().count()
+    }
+
+    /// Returns the likelihood of a cell.
+    pub fn cell(&self, cell: usize) -> Option<Likelihood> {
+        self.cells.get(cell).copied().flatten()
+    }
+
+    /// Returns the likelihood of a cell, or of the nearest coarse cell above and to the left.
+    pub fn shown(&self, cell: usize) -> Option<Likelihood> {
+        let mut cells = stand_ins(cell, self.setup.n_columns());
+        cells.find_map(|cell| self.cell(cell))
+    }
+
+    /// Returns the likelihood under the settings that are not varied.
+    pub const fn base(&self) -> Option<Likelihood> {
+        self.base
+    }
+
+    /// Returns the settings that were computed between those of the cells.
+    pub fn points(&self) -> &[FitPoint] {
+        &self.points
+    }
+
+    /// Returns the number of tokens whose likelihood is computed.
+    pub fn n_tokens(&self) -> usize {
+        self.texts.iter().map(|text| text.fitted().len()).sum()
+    }
+
+    /// Returns the mean surprise of a token in bits, or `None` if the texts are impossible.
+    pub fn bits_per_token(&self, likelihood: Likelihood) -> Option<f64> {
+        let bits = -likelihood.ln_prob / std::f64::consts::LN_2;
+        // A sum of zeros must not be shown as −0.
+        let bits = bits / self.n_tokens().max(1) as f64 + 0.0;
+        bits.is_finite().then_some(bits)
+    }
+
+    /// Returns everything that is known: the cells, then the settings between them.
+    pub fn known(&self) -> impl Iterator<Item = FitPoint> + '_ {
+        let cells = self.cells.iter().enumerate();
+        let cells = cells.filter_map(|(cell, likelihood)| {
+            let likelihood = (*likelihood)?;
+            let values = self.setup.values_of(cell);
+            Some(FitPoint { values, likelihood })
+        });
+        cells.chain(self.points.iter().cloned())
+    }
+
+    /// Returns the settings under which the texts are most likely, or `None` if no known settings
+    /// can generate them. Of settings that are equally good, those with the fewest digits.
+    pub fn best(&self) -> Option<FitPoint> {
+        let most = self.most()?;
+        let good = self
+            .known()
+            .filter(|point| point.likelihood.ln_prob >= most - SAME_NATS);
+        good.min_by(|a, b| {
+            let n_digits = |point: &FitPoint| self.setup.words(&point.values).len();
+            let by_digits = n_digits(a).cmp(&n_digits(b));
+            by_digits.then(b.likelihood.ln_prob.total_cmp(&a.likelihood.ln_prob))
+        })
+    }
+
+    /// Returns the largest known likelihood, or `None` if all are −∞.
+    fn most(&self) -> Option<f64> {
+        let known = self.known().map(|point| point.likelihood.ln_prob);
+        let most = known.fold(f64::NEG_INFINITY, f64::max);
+        most.is_finite().then_some(most)
+    }
+
+    /// Returns the token that rules out the settings which come furthest, if all are ruled out.
+    pub fn ruled_out_everywhere(&self) -> Option<FitPlace> {
+        if self.most().is_some() {
+            return None;
+        }
+        self.known()
+            .filter_map(|point| point.likelihood.ruled_out)
+            .max()
+    }
+}
+
+/// Settings whose likelihoods differ by at most this much, in nats, count as equally good.
+const SAME_NATS: f64 = 0.005;

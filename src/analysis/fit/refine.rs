@@ -1,0 +1,133 @@
+//! Which settings between those of the cells to compute next.
+
+use super::limits::{edges, is_near};
+use super::setup::{between, rounded};
+use super::{Fit, FitPoint};
+
+/// How many rounds narrow the results down after the grid. Each divides the space by six.
+const N_ROUNDS: usize = 4;
+
+/// How many values divide the space between two others in a round.
+const N_BETWEEN: usize = 5;
+
+/// Returns the settings to compute in a round, counted from 1. Empty if nothing is left to compute.
+pub(super) fn points(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
+    if round > N_ROUNDS + 1 || fit.most().is_none() {
+        return Vec::new();
+    }
+    let mut points = if round > N_ROUNDS {
+        round_values(fit)
+    } else if fit.setup.columns.is_some() {
+        let mut points = around_best(fit, round);
+        points.extend(limits(fit));
+        points
+    } else {
+        along_curve(fit, round)
+    };
+    let known: Vec<FitPoint> = fit.known().collect();
+    let is_new = |values: &Vec<f64>| {
+        let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
+        !known.iter().any(|point| same(&point.values, values))
+    };
+    points.retain(is_new);
+    points.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    points.dedup();
+    points
+}
+
+/// How far below the best the first round makes a curve smoother, in nats.
+const SMOOTH_NATS: f64 = 40.0;
+
+/// Divides the spaces beside the best value, at the ends of its interval, and at the limits. The
+/// first round divides all others near the top too, so that the curve looks smooth.
+fn along_curve(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
+    let line = fit.line(None);
+    let parameter = fit.setup.rows.parameter;
+    let Some(most) = fit.most() else {
+        return Vec::new();
+    };
+    let is_best = |point: &FitPoint| point.likelihood.ln_prob >= most;
+    let is_possible = |point: &FitPoint| point.likelihood.ruled_out.is_none();
+    let pairs = line.windows(2).filter_map(|pair| {
+        let [(low, a), (high, b)] = pair else {
+            return None;
+        };
+        let differ = |of: &dyn Fn(&FitPoint) -> bool| of(a) != of(b);
+        let matters =
+            differ(&is_best) || differ(&is_possible) || differ(&|point| is_near(point, most));
+        let is_high = |point: &FitPoint| point.likelihood.ln_prob >= most - SMOOTH_NATS;
+        let n = match round {
+            _ if matters => N_BETWEEN,
+            1 if is_high(a) || is_high(b) => 2,
+            _ => return None,
+        };
+        Some(([*low, *high], n))
+    });
+    pairs
+        .flat_map(|(ends, n)| between(parameter, ends, n))
+        .map(|value| vec![value])
+        .collect()
+}
+
+/// Divides the spaces at the limits of a few rows of a map.
+fn limits(fit: &Fit) -> Vec<Vec<f64>> {
+    let parameter = fit.limited_axis().parameter;
+    let rows = fit.limited_rows().into_iter().flatten();
+    let points = rows.flat_map(|row| {
+        let line = fit.line(Some(row));
+        let pairs = edges(&line).into_iter();
+        let values = pairs.flat_map(|(low, high)| between(parameter, [low.0, high.0], N_BETWEEN));
+        values
+            .map(move |value| vec![row, value])
+            .collect::<Vec<_>>()
+    });
+    points.collect()
+}
+
+/// A finer grid around the best settings of a map, a third as wide from round to round.
+fn around_best(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
+    let Some(best) = fit.best() else {
+        return Vec::new();
+    };
+    let power = i32::try_from(round).unwrap_or(i32::MAX);
+    let offsets = |index: usize| -> Vec<f64> {
+        let (Some(axis), Some(at)) = (
+            fit.setup.axes().get(index).copied(),
+            best.values.get(index).copied(),
+        ) else {
+            return Vec::new();
+        };
+        let values = axis.values().iter().copied();
+        let least = values.clone().fold(f64::INFINITY, f64::min);
+        let most = values.fold(f64::NEG_INFINITY, f64::max);
+        let n_spaces = axis.values().len().saturating_sub(1).max(1) as f64;
+        let step = (most - least) / n_spaces / 3_f64.powi(power);
+        let near = (-2..=2).map(|n| (at + f64::from(n) * step).clamp(least, most));
+        let near = near.map(|value| rounded(axis.parameter, value));
+        near.collect()
+    };
+    let (rows, columns) = (offsets(0), offsets(1));
+    let points = rows
+        .iter()
+        .flat_map(|row| columns.iter().map(|column| vec![*row, *column]));
+    points.collect()
+}
+
+/// The best settings with fewer digits.
+fn round_values(fit: &Fit) -> Vec<Vec<f64>> {
+    let Some(best) = fit.best() else {
+        return Vec::new();
+    };
+    let axes = fit.setup.axes();
+    let with_decimals = |power: f64| -> Vec<f64> {
+        let values = best.values.iter().zip(&axes).map(|(value, axis)| {
+            let ends = axis.values().iter().copied();
+            let least = ends.clone().fold(f64::INFINITY, f64::min);
+            let most = ends.fold(f64::NEG_INFINITY, f64::max);
+            let short = (value * power).round() / power;
+            rounded(axis.parameter, short).clamp(least, most)
+        });
+        values.collect()
+    };
+    [10.0, 100.0, 1000.0].map(with_decimals).to_vec()
+}

@@ -1,0 +1,69 @@
+//! One token of a text: whether its choice stays the same under other settings.
+
+use super::Stability;
+use crate::decoding::{ChainConfig, Coins, History, TokenId, WhatIf, what_if};
+use crate::generation::{Generation, Step};
+
+/// A token of a text whose choice is replayed, with the tokens before it as they are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldToken {
+    /// The index of its step.
+    pub step: usize,
+    /// The prompt's tokens, followed by those of the text before it.
+    before: Vec<TokenId>,
+    n_prompt: usize,
+    seed: u64,
+}
+
+impl HeldToken {
+    /// Returns `None` if the text has no such step.
+    pub fn new(text: &Generation, step: usize) -> Option<Self> {
+        if step >= text.steps.len() {
+            return None;
+        }
+        let written = text.steps.iter().take(step).map(|step| step.token);
+        let prompt = text.prompt.tokens.iter().copied();
+        Some(Self {
+            step,
+            before: prompt.chain(written).collect(),
+            n_prompt: text.prompt.tokens.len(),
+            seed: text.config.seed,
+        })
+    }
+
+    /// Returns which token the recorded coin picks under another chain, or `None` if the record
+    /// does not tell.
+    pub fn choice(&self, text: &Generation, chain: &ChainConfig) -> Option<WhatIf> {
+        let step = text.steps.get(self.step)?;
+        let history = History::new(&self.before, self.n_prompt);
+        let coins = Coins {
+            seed: self.seed,
+            position: self.before.len() as u64,
+        };
+        what_if(&step.trace.raw, chain, history, coins)
+    }
+
+    /// Returns whether the choice stays the same: `n_same` is 1 if it does.
+    pub(super) fn stability(&self, text: &Generation, chain: &ChainConfig) -> Stability {
+        let same = |same: bool, exact| Stability {
+            n_same: usize::from(same),
+            exact,
+        };
+        let Some(step) = text.steps.get(self.step) else {
+            return same(false, false);
+        };
+        let is_own = |token: TokenId| token == step.token;
+        match self.choice(text, chain) {
+            Some(WhatIf::Exact(token)) => same(is_own(token), true),
+            Some(WhatIf::Bounded(token)) => same(is_own(token), false),
+            Some(WhatIf::Unrecorded) => same(false, is_recorded(step)),
+            None => same(false, false),
+        }
+    }
+}
+
+/// Whether the token of a step is among those whose logits were recorded.
+pub(super) fn is_recorded(step: &Step) -> bool {
+    let head = &step.trace.raw.head;
+    head.iter().any(|known| known.token == step.token)
+}

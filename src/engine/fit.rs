@@ -1,0 +1,361 @@
+//! Computes how likely given texts are under many chains. The model reads each text once; the
+//! chains then run over the logits that it returned.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::prefill::PREFILL_CHUNK;
+use super::{CausalLm, EngineError, LoadedModel, Row, SequenceId};
+use crate::decoding::{ChainConfig, ChainLikelihood, History, TokenId};
+use crate::generation::{
+    FitPlace, FitPlan, FitText, FitTokens, FitUpdate, GenerationId, Likelihood, PromptForm,
+    PromptText,
+};
+
+/// The memory of the logits that are held at a time, unless the caller chose another limit. Texts
+/// whose logits need more are read and computed part by part.
+pub(super) const FIT_BYTES: usize = 256 << 20;
+
+/// How many logits one pass may compute, so that a pass takes at most 16 MB.
+const N_LOGITS: usize = 1 << 22;
+
+/// How long chains run between two looks at the requests.
+const SLICE: Duration = Duration::from_millis(40);
+
+/// The logits before each token of the texts, or of a part of them.
+#[derive(Debug, Default)]
+pub(super) struct ReadTexts {
+    texts: Vec<FitTokens>,
+    /// The tokens whose logits are held, in order.
+    places: Vec<FitPlace>,
+    /// One row for each of `places`.
+    logits: Vec<f32>,
+}
+
+/// A fit at work.
+pub(super) struct FitJob {
+    id: GenerationId,
+    chains: Vec<ChainConfig>,
+    read: ReadTexts,
+    /// What was found so far; without the texts that were not read yet.
+    found: Vec<Likelihood>,
+    is_announced: bool,
+    /// The index of the text that is being read.
+    text: usize,
+    /// How many of its tokens were read.
+    n_read: usize,
+    sequence: Option<SequenceId>,
+    /// How many chains have run over the logits that are held.
+    n_computed: usize,
+    /// How many rows of logits may be held.
+    n_max_rows: usize,
+}
+
+/// What one call advanced.
+enum Pass {
+    Read,
+    /// These chains have run over all texts.
+    Computed(Range<usize>),
+    /// Chains have run over a part of the texts.
+    Partly,
+    Finished,
+}
+
+impl FitJob {
+    pub(super) fn new(
+        id: GenerationId,
+        chains: Vec<ChainConfig>,
+        texts: Vec<FitTokens>,
+        n_max_rows: usize,
+    ) -> Self {
+        let unknown = Likelihood {
+            ln_prob: 0.0,
+            ruled_out: None,
+        };
+        Self {
+            id,
+            found: vec![unknown; chains.len()],
+            chains,
+            read: ReadTexts {
+                texts,
+                ..ReadTexts::default()
+            },
+            is_announced: false,
+            text: 0,
+            n_read: 0,
+            sequence: None,
+            n_computed: 0,
+            n_max_rows: n_max_rows.max(1),
+        }
+    }
+
+    /// Takes over the logits of an earlier fit if they are those of the same texts.
+    pub(super) fn reuse(&mut self, read: ReadTexts) {
+        if read.texts == self.read.texts {
+            self.text = read.texts.len();
+            self.read = read;
+        }
+    }
+
+    pub(super) const fn id(&self) -> GenerationId {
+        self.id
+    }
+
+    /// Frees the sequence, and returns the logits if they are those of all texts.
+    pub(super) fn retire(mut self, lm: &mut dyn CausalLm) -> Option<ReadTexts> {
+        self.close(lm);
+        let n_tokens: usize = self.read.texts.iter().map(|text| text.fitted().len()).sum();
+        let is_whole = self.is_read() && self.read.places.len() == n_tokens;
+        is_whole.then_some(self.read)
+    }
+
+    /// Runs one forward pass, or chains for a short time. Returns what became known by it.
+    pub(super) fn advance(&mut self, model: &mut LoadedModel) -> Option<FitUpdate> {
+        if !self.is_announced {
+            self.is_announced = true;
+            let texts = self.read.texts.clone();
+            return Some(FitUpdate::Started { texts });
+        }
+        let passed = if self.wants_logits() {
+            self.read_chunk(model)
+        } else {
+            self.compute(model.lm.n_vocab())
+        };
+        match passed {
+            Ok(Pass::Read) => Some(self.reading()),
+            Ok(Pass::Computed(chains)) => {
+                let found = chains.filter_map(|chain| Some((chain, *self.found.get(chain)?)));
+                let found = found.collect();
+                Some(FitUpdate::Computed { found })
+            }
+            Ok(Pass::Partly) => None,
+            Ok(Pass::Finished) => Some(FitUpdate::Finished),
+            Err(error) => {
+                self.close(&mut *model.lm);
+                let error = error.to_string();
+                Some(FitUpdate::Failed { error })
+            }
+        }
+    }
+
+    fn reading(&self) -> FitUpdate {
+        let texts = &self.read.texts;
+        let before = texts.iter().take(self.text);
+        let n_before: usize = before.map(|text| text.tokens.len()).sum();
+        FitUpdate::Reading {
+            n_read: n_before + self.n_read,
+            n_tokens: texts.iter().map(|text| text.tokens.len()).sum(),
+        }
+    }
+
+    fn is_read(&self) -> bool {
+        self.text >= self.read.texts.len()
+    }
+
+    /// Whether to read on before the chains run.
+    fn wants_logits(&self) -> bool {
+        !self.is_read() && self.read.places.len() < self.n_max_rows && self.n_computed == 0
+    }
+
+    fn read_chunk(&mut self, model: &mut LoadedModel) -> Result<Pass, EngineError> {
+        let Some(text) = self.read.texts.get(self.text) else {
+            return Ok(Pass::Read);
+        };
+        // Nothing follows the last token, so it is never read.
+        let n_to_read = text.tokens.len().saturating_sub(1);
+        let n_rows = (N_LOGITS / model.lm.n_vocab().max(1)).clamp(1, PREFILL_CHUNK);
+        let n_free = self.n_max_rows - self.read.places.len();
+        let n_prompt_left = text.n_prompt.saturating_sub(1 + self.n_read);
+        let n_rows = n_rows.min(n_prompt_left.saturating_add(n_free));
+        let end = (self.n_read + n_rows).min(n_to_read);
+        let sequence = match self.sequence {
+            Some(sequence) => sequence,
+            None => *self.sequence.insert(model.lm.open_for(n_to_read)),
+        };
+        let is_wanted = |position: usize| position + 1 >= text.n_prompt;
+        let rows: Vec<Row> = (self.n_read..end)
+            .filter_map(|position| {
+                Some(Row {
+                    sequence,
+                    token: *text.tokens.get(position)?,
+                    logits_wanted: is_wanted(position),
+                })
+            })
+            .collect();
+        let logits = model.lm.forward(&rows)?;
+        if self.read.logits.is_empty() {
+            let fitted = self.read.texts.iter().map(|text| text.fitted().len());
+            let n_held = fitted.sum::<usize>().min(self.n_max_rows);
+            self.read.logits.reserve_exact(n_held * model.lm.n_vocab());
+        }
+        let wanted = (self.n_read..end).filter(|position| is_wanted(*position));
+        for (index, position) in wanted.enumerate() {
+            if let Some(row) = logits.row(index) {
+                self.read.logits.extend_from_slice(row);
+                self.read.places.push(FitPlace {
+                    text: self.text,
+                    step: position + 1 - text.n_prompt,
+                });
+            }
+        }
+        self.n_read = end;
+        if end >= n_to_read {
+            self.close(&mut *model.lm);
+            self.text += 1;
+            self.n_read = 0;
+        }
+        Ok(Pass::Read)
+    }
+
+    /// Runs the next chains over the logits that are held, several at a time.
+    fn compute(&mut self, n_vocab: usize) -> Result<Pass, EngineError> {
+        let begun_at = Instant::now();
+        let begin = self.n_computed;
+        let n_threads = rayon::current_num_threads().max(1);
+        while self.n_computed < self.chains.len() && begun_at.elapsed() < SLICE {
+            let end = (self.n_computed + n_threads).min(self.chains.len());
+            let chains = self.n_computed..end;
+            let sums: Result<Vec<Likelihood>, EngineError> = chains
+                .into_par_iter()
+                .map(|chain| self.likelihood(chain, n_vocab))
+                .collect();
+            let places = self.found.iter_mut().skip(self.n_computed);
+            for (place, sum) in places.zip(sums?) {
+                *place = sum;
+            }
+            self.n_computed = end;
+        }
+        let chains = begin..self.n_computed;
+        if self.is_read() {
+            return Ok(if chains.is_empty() {
+                Pass::Finished
+            } else {
+                Pass::Computed(chains)
+            });
+        }
+        if self.n_computed >= self.chains.len() {
+            self.n_computed = 0;
+            self.read.places.clear();
+            self.read.logits.clear();
+        }
+        Ok(Pass::Partly)
+    }
+
+    /// Adds the tokens whose logits are held to what was found under a chain.
+    fn likelihood(&self, chain: usize, n_vocab: usize) -> Result<Likelihood, EngineError> {
+        let impossible = |ruled_out| Likelihood {
+            ln_prob: f64::NEG_INFINITY,
+            ruled_out,
+        };
+        let (Some(config), Some(before)) = (self.chains.get(chain), self.found.get(chain)) else {
+            return Ok(impossible(None));
+        };
+        let Some(mut likelihood) = ChainLikelihood::new(config) else {
+            return Ok(impossible(None));
+        };
+        let mut sum = *before;
+        if sum.ruled_out.is_some() {
+            return Ok(sum);
+        }
+        let rows = self.read.logits.chunks_exact(n_vocab.max(1));
+        for (place, logits) in self.read.places.iter().zip(rows) {
+            let Some(text) = self.read.texts.get(place.text) else {
+                continue;
+            };
+            let position = text.n_prompt + place.step;
+            let (before, token) = (text.tokens.get(..position), text.tokens.get(position));
+            let (Some(before), Some(token)) = (before, token) else {
+                continue;
+            };
+            let history = History::new(before, text.n_prompt);
+            let ln_prob = likelihood
+                .ln_prob(logits, history, *token)
+                .map_err(|source| EngineError::SamplingFailed { position, source })?;
+            if ln_prob.is_infinite() {
+                return Ok(impossible(Some(*place)));
+            }
+            sum.ln_prob += ln_prob;
+        }
+        Ok(sum)
+    }
+
+    fn close(&mut self, lm: &mut dyn CausalLm) {
+        if let Some(sequence) = self.sequence.take() {
+            lm.close(sequence);
+        }
+    }
+}
+
+impl LoadedModel {
+    /// Tokenizes the texts of a fit. Fails if one of them has no token to compute.
+    pub(super) fn encode_texts(&self, plan: &FitPlan) -> Result<Vec<FitTokens>, EngineError> {
+        let texts = plan.texts.iter().map(|text| self.encode_text(text));
+        let texts: Vec<FitTokens> = texts.collect::<Result<_, _>>()?;
+        if texts.is_empty() {
+            return Err(EngineError::NothingToScore);
+        }
+        Ok(texts)
+    }
+
+    fn encode_text(&self, text: &FitText) -> Result<FitTokens, EngineError> {
+        let (mut tokens, n_prompt) = match text {
+            FitText::Recorded { tokens, n_prompt } => (tokens.clone(), *n_prompt),
+            FitText::Typed { prompt: None, text } => {
+                let tokens = self.encode_prompt(&PromptText::raw(text.clone()))?.tokens;
+                (tokens, 1)
+            }
+            FitText::Typed {
+                prompt: Some(prompt),
+                text,
+            } => self.continued(prompt, text)?,
+        };
+        let n_vocab = self.lm.n_vocab();
+        if let Some(token) = tokens.iter().find(|token| token.index() >= n_vocab) {
+            let token = token.0;
+            return Err(EngineError::UnknownToken { token, n_vocab });
+        }
+        let n_max = self.lm.n_context();
+        if n_prompt >= n_max {
+            let n_tokens = n_prompt;
+            return Err(EngineError::PromptTooLong { n_tokens, n_max });
+        }
+        let n_left_out = tokens.len().saturating_sub(n_max);
+        tokens.truncate(n_max);
+        if n_prompt == 0 || tokens.len() <= n_prompt {
+            return Err(EngineError::NothingToScore);
+        }
+        Ok(FitTokens {
+            tokens,
+            n_prompt,
+            n_left_out,
+        })
+    }
+
+    /// Returns the tokens of a prompt followed by those of its continuation, and how many belong to
+    /// the prompt.
+    ///
+    /// A raw prompt and its continuation are tokenized as one text, so that no token is split where
+    /// the continuation begins. A token that holds the end of the prompt too, as " there" after a
+    /// prompt that ends with a space, counts as one of the text.
+    fn continued(
+        &self,
+        prompt: &PromptText,
+        text: &str,
+    ) -> Result<(Vec<TokenId>, usize), EngineError> {
+        let mut before = self.encode_prompt(prompt)?.tokens;
+        if prompt.form == PromptForm::Raw && !text.is_empty() {
+            let whole = format!("{}{text}", prompt.text);
+            let whole = self.tokenizer.encode_turn(&whole)?;
+            let pairs = before.iter().zip(&whole);
+            let n_prompt = pairs.take_while(|(a, b)| a == b).count();
+            if n_prompt > 0 {
+                return Ok((whole, n_prompt));
+            }
+        }
+        let n_prompt = before.len();
+        before.extend(self.tokenizer.encode_continuation(text)?);
+        Ok((before, n_prompt))
+    }
+}

@@ -1,0 +1,84 @@
+//! Fits: how likely given texts are under many settings.
+
+use super::PromptText;
+use crate::decoding::{ChainConfig, TokenId};
+
+/// A text whose likelihood is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FitText {
+    /// Text to tokenize. Without a prompt its first token begins it and is not counted, because
+    /// nothing comes before it.
+    Typed {
+        prompt: Option<PromptText>,
+        text: String,
+    },
+    /// The tokens of a record. The first `n_prompt` are the prompt's.
+    Recorded {
+        tokens: Vec<TokenId>,
+        n_prompt: usize,
+    },
+}
+
+/// Which texts to read, and the settings under which to compute their likelihood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitPlan {
+    pub texts: Vec<FitText>,
+    /// In the order in which they are computed.
+    pub chains: Vec<ChainConfig>,
+}
+
+/// A text as the model reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FitTokens {
+    pub tokens: Vec<TokenId>,
+    /// How many of the tokens belong to the prompt. At least 1, and fewer than all.
+    pub n_prompt: usize,
+    /// How many further tokens the context has no room for. They are not counted.
+    pub n_left_out: usize,
+}
+
+impl FitTokens {
+    /// Returns the tokens whose likelihood is computed.
+    pub fn fitted(&self) -> &[TokenId] {
+        self.tokens.get(self.n_prompt..).unwrap_or_default()
+    }
+}
+
+/// How likely all texts together are under one chain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Likelihood {
+    /// The natural logarithm of the probability of all texts: −∞ if the chain can't generate one
+    /// of them.
+    pub ln_prob: f64,
+    /// The first token that the chain can't generate.
+    pub ruled_out: Option<FitPlace>,
+}
+
+/// A token of the texts to fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FitPlace {
+    /// The index of the text.
+    pub text: usize,
+    /// The index of the token, counted from the end of the prompt.
+    pub step: usize,
+}
+
+/// What happened during a fit.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FitUpdate {
+    /// The texts were tokenized.
+    Started { texts: Vec<FitTokens> },
+    /// The model is reading the texts.
+    Reading { n_read: usize, n_tokens: usize },
+    /// The likelihood is known under these chains, given by their indices.
+    Computed { found: Vec<(usize, Likelihood)> },
+    /// The likelihood is known under all chains.
+    Finished,
+    /// The fit was stopped. What was computed stays.
+    Stopped,
+    /// The fit can't begin or can't go on. What was computed stays.
+    Failed {
+        /// Can be shown to the user.
+        error: String,
+    },
+}

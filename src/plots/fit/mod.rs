@@ -1,0 +1,95 @@
+//! How likely texts are under many settings: a map over two numbers, a curve over one.
+//!
+//! Each picture is painted into a rectangle, the same on the screen and in a file.
+
+mod curve;
+mod map;
+
+pub use curve::fit_curve_ui;
+pub use map::fit_map_ui;
+
+use egui::{Align2, Rect, Ui, pos2};
+
+use super::sweep::heat_legend;
+use super::{TextRun, paint_text, paint_text_within};
+use crate::analysis::fit::{Fit, FitPoint, INTERVAL_NATS};
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::generation::Likelihood;
+
+const TITLE: f32 = 26.0;
+
+/// A fit, and what to mark in it.
+#[derive(Debug, Clone, Copy)]
+pub struct FitPlot<'a> {
+    pub fit: &'a Fit,
+    /// The most likely settings, if any are possible.
+    pub best: Option<&'a FitPoint>,
+    /// The index of the pane that has the other settings, if it still exists.
+    pub pane: Option<usize>,
+    /// The selected cell, and what it means.
+    pub selected: Option<(usize, &'a str)>,
+}
+
+impl FitPlot<'_> {
+    /// Returns how much less likely than the best the texts are, in nats, or `None` if they are
+    /// impossible.
+    fn nats_below(&self, likelihood: Likelihood) -> Option<f64> {
+        if likelihood.ruled_out.is_some() {
+            return None;
+        }
+        let best = match self.best {
+            Some(best) => best.likelihood.ln_prob,
+            None => {
+                let known = self.fit.known().map(|point| point.likelihood.ln_prob);
+                known.fold(f64::NEG_INFINITY, f64::max)
+            }
+        };
+        Some((best - likelihood.ln_prob).max(0.0))
+    }
+}
+
+/// Returns the step of the ramp for settings this far below the best. The last is for the interval;
+/// each step before it reaches twice as far.
+fn step_of(nats_below: f64) -> usize {
+    let doublings = (nats_below / INTERVAL_NATS).log2().ceil().max(0.0);
+    (Theme::N_HEAT - 1).saturating_sub(super::count(doublings))
+}
+
+/// Draws the title, what the numbers are if there is room, and the legend if there is one.
+fn title_ui(ui: &Ui, rect: Rect, words: &str, ends: Option<&[String; 2]>) {
+    let theme = Theme::of(ui);
+    let middle = rect.top() + 9.0;
+    let right = match ends {
+        Some(ends) => heat_legend(ui, pos2(rect.right(), middle), ends).left() - 12.0,
+        None => rect.right(),
+    };
+    let run = TextRun::new("How likely the text is", Face::SmallMedium, theme.text_1);
+    let title = paint_text(ui, pos2(rect.left(), middle), Align2::LEFT_CENTER, run);
+    let left = title.right() + 8.0;
+    let run = TextRun::new(words, Face::Small, theme.text_3);
+    let at = pos2(left, middle);
+    paint_text_within(ui, at, Align2::LEFT_CENTER, run, right - left);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::step_of;
+    use crate::design::theme::Theme;
+
+    #[test]
+    fn the_last_color_is_the_interval_and_each_before_it_reaches_twice_as_far() {
+        let last = Theme::N_HEAT - 1;
+        for (nats, below_last) in [
+            (0.0, 0),
+            (1.92, 0),
+            (1.93, 1),
+            (3.84, 1),
+            (3.85, 2),
+            (1.92 * 128.0, 7),
+            (1e9, 8),
+        ] {
+            assert_eq!(step_of(nats), last - below_last, "{nats}");
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! A list of prompts, each continued in all panes: the texts become the rows of a table.
+
+use std::sync::Arc;
+
+use crate::analysis::sweep::TextFigures;
+use crate::decoding::{ChainConfig, TokenId};
+use crate::export::TextRow;
+use crate::generation::formatting::{grouped, pane_letter};
+use crate::generation::{
+    FinishReason, GenerationId, Limits, PaneSettings, PieceKind, PromptText, SweepPlan, SweepText,
+    SweepUpdate, Vocabulary,
+};
+use crate::state::{AppState, Effect, ReadyModel};
+use crate::worker::{Request, SWEEP_WIDTH};
+
+/// A pane as it was when the prompts were run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchPane {
+    pub letter: String,
+    pub name: String,
+    pub chain: ChainConfig,
+    pub seed: u64,
+}
+
+/// A complete text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchText {
+    pub text: String,
+    pub figures: TextFigures,
+    pub finish: FinishReason,
+}
+
+/// Whether prompts are being run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BatchStatus {
+    Running,
+    Complete,
+    Stopped,
+    Failed { error: String },
+}
+
+/// A list of prompts and the texts that continue them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchRun {
+    pub prompts: Vec<PromptText>,
+    pub panes: Vec<BatchPane>,
+    /// The panes with the same seed, which the engine runs together, and whether they have ended.
+    groups: Vec<Group>,
+    /// Prompt by prompt, one for each pane.
+    texts: Vec<Option<BatchText>>,
+    vocabulary: Arc<Vocabulary>,
+    pub status: BatchStatus,
+    /// The selected prompt and pane.
+    pub selected: Option<(usize, usize)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Group {
+    id: GenerationId,
+    /// The indices of its panes.
+    panes: Vec<usize>,
+    has_ended: bool,
+}
+
+impl BatchRun {
+    fn new(prompts: Vec<PromptText>, panes: Vec<BatchPane>, model: &ReadyModel) -> Self {
+        Self {
+            texts: vec![None; prompts.len() * panes.len()],
+            prompts,
+            panes,
+            groups: Vec::new(),
+            vocabulary: Arc::clone(&model.vocabulary),
+            status: BatchStatus::Running,
+            selected: None,
+        }
+    }
+
+    /// Returns the requests that write all texts. Panes with the same seed share their passes.
+    fn requests(&mut self, limits: &Limits, last_id: &mut u64) -> Vec<Request> {
+        let mut seeds: Vec<u64> = self.panes.iter().map(|pane| pane.seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        let requests = seeds.into_iter().map(|seed| {
+            *last_id += 1;
+            let id = GenerationId(*last_id);
+            let panes = self.panes.iter().enumerate();
+            let (indices, cells): (Vec<usize>, Vec<ChainConfig>) = panes
+                .filter(|(_, pane)| pane.seed == seed)
+                .map(|(index, pane)| (index, pane.chain.clone()))
+                .unzip();
+            self.groups.push(Group {
+                id,
+                panes: indices,
+                has_ended: false,
+            });
+            Request::Sweep {
+                id,
+                prompts: self.prompts.clone(),
+                plan: SweepPlan {
+                    cells,
+                    limits: limits.clone(),
+                    seed,
+                    n_seeds: 1,
+                    width: SWEEP_WIDTH,
+                },
+            }
+        });
+        requests.collect()
+    }
+
+    /// Returns whether more texts will arrive.
+    pub fn is_running(&self) -> bool {
+        self.status == BatchStatus::Running
+    }
+
+    fn has(&self, id: GenerationId) -> bool {
+        self.groups.iter().any(|group| group.id == id)
+    }
+
+    fn update(&mut self, id: GenerationId, update: SweepUpdate) {
+        match update {
+            SweepUpdate::Started { .. } => {}
+            SweepUpdate::Advanced { complete, .. } => {
+                for text in complete {
+                    self.add(id, text);
+                }
+            }
+            SweepUpdate::Finished => self.end(id, BatchStatus::Complete),
+            SweepUpdate::Stopped => self.end(id, BatchStatus::Stopped),
+            SweepUpdate::Failed { error } => self.end(id, BatchStatus::Failed { error }),
+        }
+    }
+
+    fn add(&mut self, id: GenerationId, text: SweepText) {
+        let group = self.groups.iter().find(|group| group.id == id);
+        let pane = group.and_then(|group| group.panes.get(text.cell));
+        let place = pane.map(|pane| text.prompt * self.panes.len() + pane);
+        let visible = visible_text(&text.tokens, &self.vocabulary);
+        if let Some(place) = place.and_then(|place| self.texts.get_mut(place)) {
+            *place = Some(BatchText {
+                text: visible,
+                figures: TextFigures::of(&text),
+                finish: text.finish,
+            });
+        }
+    }
+
+    /// Ends a group. A stop or a failure stays, whatever happens to the other groups.
+    fn end(&mut self, id: GenerationId, status: BatchStatus) {
+        for group in self.groups.iter_mut().filter(|group| group.id == id) {
+            group.has_ended = true;
+        }
+        let has_ended = self.groups.iter().all(|group| group.has_ended);
+        if status != BatchStatus::Complete || (has_ended && self.is_running()) {
+            self.status = status;
+        }
+    }
+
+    /// Returns a text, if it is complete.
+    pub fn text(&self, prompt: usize, pane: usize) -> Option<&BatchText> {
+        let place = prompt * self.panes.len() + pane;
+        self.texts.get(place)?.as_ref()
+    }
+
+    /// Returns the number of complete texts, and of all texts.
+    pub fn n_done(&self) -> (usize, usize) {
+        (self.texts.iter().flatten().count(), self.texts.len())
+    }
+
+    /// "12 of 40 texts".
+    pub fn summary(&self) -> String {
+        let (done, all) = self.n_done();
+        let (done, all) = (grouped(done as f64), grouped(all as f64));
+        match self.status {
+            BatchStatus::Complete => format!("{all} texts"),
+            BatchStatus::Running => format!("{done} of {all} texts"),
+            BatchStatus::Stopped => format!("Stopped after {done} of {all} texts"),
+            BatchStatus::Failed { .. } => format!("Failed after {done} of {all} texts"),
+        }
+    }
+
+    /// Returns the complete texts as the rows of a table.
+    pub fn rows(&self) -> Vec<TextRow> {
+        let places = (0..self.prompts.len())
+            .flat_map(|prompt| (0..self.panes.len()).map(move |pane| (prompt, pane)));
+        let rows = places.filter_map(|(prompt, index)| {
+            let (text, pane) = (self.text(prompt, index)?, self.panes.get(index)?);
+            Some(TextRow {
+                prompt_number: prompt + 1,
+                prompt: self.prompts.get(prompt)?.text.clone(),
+                pane: pane.letter.clone(),
+                name: pane.name.clone(),
+                settings: PaneSettings::from(pane.chain.clone()).to_string(),
+                seed: pane.seed,
+                n_tokens: text.figures.n_tokens,
+                finish: text.finish.to_string(),
+                surprise_bits: text.figures.surprise_bits,
+                text: text.text.clone(),
+            })
+        });
+        rows.collect()
+    }
+
+    /// Moves the selection by this many prompts and panes, as far as the table goes.
+    pub fn move_selection(&mut self, prompts: isize, panes: isize) {
+        let (prompt, pane) = self.selected.unwrap_or_default();
+        let moved = |place: usize, by: isize, n: usize| {
+            place.saturating_add_signed(by).min(n.saturating_sub(1))
+        };
+        let prompt = moved(prompt, prompts, self.prompts.len());
+        self.selected = Some((prompt, moved(pane, panes, self.panes.len())));
+    }
+}
+
+/// Returns the text of these tokens, special tokens left out.
+fn visible_text(tokens: &[TokenId], vocabulary: &Vocabulary) -> String {
+    let pieces = tokens.iter().map(|token| vocabulary.piece(*token));
+    let visible = pieces.filter(|piece| piece.kind == PieceKind::Text);
+    let bytes: Vec<u8> = visible.flat_map(|piece| piece.bytes).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl AppState {
+    /// Returns the prompts of the list.
+    pub fn batch_prompts(&self) -> Vec<PromptText> {
+        let current = self.prompt_text();
+        let lines = self.lab.batch_prompts.lines();
+        let lines = lines.filter(|line| !line.trim().is_empty());
+        let prompt = |line: &str| PromptText {
+            text: line.to_owned(),
+            ..current.clone()
+        };
+        lines.map(prompt).collect()
+    }
+
+    /// Returns why the prompts can't be run now, or `None` if they can.
+    pub fn batch_blocking_reason(&self) -> Option<String> {
+        if let Some(reason) = self.model.blocking_reason() {
+            return Some(reason.to_owned());
+        }
+        if self.panes.is_empty() {
+            return Some("Add a pane first".to_owned());
+        }
+        if self.batch_prompts().is_empty() {
+            return Some("Type or paste prompts, one per line".to_owned());
+        }
+        let chains = self.panes.iter().map(|pane| &pane.settings.chain);
+        let mut errors = chains.filter_map(|chain| chain.validate().err());
+        errors.next().map(|error| error.to_string())
+    }
+
+    pub(super) fn run_batch(&mut self) -> Vec<Effect> {
+        let is_running = self.lab.batch.as_ref().is_some_and(BatchRun::is_running);
+        if is_running || self.batch_blocking_reason().is_some() {
+            return Vec::new();
+        }
+        let Some(model) = self.model.ready() else {
+            return Vec::new();
+        };
+        let panes = self.panes.iter().enumerate();
+        let panes = panes.map(|(place, pane)| BatchPane {
+            letter: pane_letter(place),
+            name: pane.settings.name.clone(),
+            chain: pane.settings.chain.clone(),
+            seed: self.seed_of(pane),
+        });
+        let mut run = BatchRun::new(self.batch_prompts(), panes.collect(), model);
+        let requests = run.requests(&self.limits, &mut self.last_id);
+        self.lab.batch = Some(run);
+        requests.into_iter().map(Effect::Send).collect()
+    }
+
+    pub(super) fn stop_batch(&self) -> Vec<Effect> {
+        let run = self.lab.batch.as_ref().filter(|run| run.is_running());
+        let groups = run.into_iter().flat_map(|run| &run.groups);
+        let running = groups.filter(|group| !group.has_ended);
+        running
+            .map(|group| Effect::Send(Request::StopSweep(group.id)))
+            .collect()
+    }
+
+    /// Opens the selected text as a pane: with its prompt, its settings and its seed.
+    pub(super) fn open_batch_text(&mut self, prompt: usize, pane: usize) -> Vec<Effect> {
+        let run = self.lab.batch.as_ref();
+        let found = run.and_then(|run| {
+            let pane = run.panes.get(pane)?;
+            Some((
+                run.prompts.get(prompt)?.clone(),
+                pane.chain.clone(),
+                pane.seed,
+            ))
+        });
+        match found {
+            Some((prompt, chain, seed)) => self.open_prompt_with(prompt, chain, seed),
+            None => Vec::new(),
+        }
+    }
+
+    /// Applies an update to the list of prompts if it is about it. Returns whether it is.
+    pub(super) fn update_batch(&mut self, id: GenerationId, update: &SweepUpdate) -> bool {
+        let run = self.lab.batch.as_mut().filter(|run| run.has(id));
+        let is_mine = run.is_some();
+        if let Some(run) = run {
+            run.update(id, update.clone());
+        }
+        is_mine
+    }
+
+    /// Ends the list of prompts after the engine has died.
+    pub(super) fn fail_batch(&mut self, error: &str) {
+        if let Some(run) = self.lab.batch.as_mut().filter(|run| run.is_running()) {
+            let error = error.to_owned();
+            run.status = BatchStatus::Failed { error };
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! Fit: under which settings the model would most likely write given texts.
+
+use std::sync::Arc;
+
+use super::form::AxisForm;
+use crate::analysis::fit::{Fit, FitPoint, FitSetup};
+use crate::analysis::sweep::Parameter;
+use crate::decoding::FilterKind;
+use crate::generation::formatting::grouped;
+use crate::generation::{
+    FitPlan, FitText, FitUpdate, GenerationId, ModelInfo, PromptText, Vocabulary,
+};
+use crate::state::{AppState, Effect, Pane, PaneId, ReadyModel};
+use crate::worker::Request;
+
+/// A text to fit, as the user chose it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FitInput {
+    /// The text of a pane.
+    Pane(PaneId),
+    /// A text that was pasted. It is edited in place.
+    Pasted {
+        text: String,
+        /// Whether it continues the window's prompt. Otherwise it stands alone.
+        continues_prompt: bool,
+    },
+}
+
+/// What the next fit varies, and which texts it reads. The fields are edited in place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitForm {
+    pub inputs: Vec<FitInput>,
+    /// Whether the user has chosen the texts. Until then the text of the last pane is taken.
+    pub is_chosen: bool,
+    pub rows: AxisForm,
+    /// `None` for a curve over one number.
+    pub columns: Option<AxisForm>,
+    /// The pane that has the other settings, or `None` for that of the first text.
+    pub base: Option<PaneId>,
+}
+
+impl Default for FitForm {
+    fn default() -> Self {
+        let axis = |kind, [from, to]: [f64; 2], n_steps| AxisForm {
+            parameter: Parameter::Filter(kind, 0),
+            from,
+            to,
+            n_steps,
+        };
+        Self {
+            inputs: Vec::new(),
+            is_chosen: false,
+            rows: axis(FilterKind::Temperature, [0.1, 1.6], 31),
+            columns: Some(axis(FilterKind::TopP, [0.5, 1.0], 51)),
+            base: None,
+        }
+    }
+}
+
+/// Whether a fit is being computed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FitStatus {
+    /// The model reads the texts: so many tokens of so many.
+    Reading {
+        n_read: usize,
+        n_tokens: usize,
+    },
+    Computing,
+    Complete,
+    Stopped,
+    Failed {
+        error: String,
+    },
+}
+
+/// A fit, as far as it is computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitRun {
+    id: GenerationId,
+    texts: Vec<FitText>,
+    pub fit: Fit,
+    pub model: Arc<ModelInfo>,
+    pub vocabulary: Arc<Vocabulary>,
+    pub status: FitStatus,
+    /// The selected cell.
+    pub selected: Option<usize>,
+    /// What the fit shows, in sentences.
+    pub reading: FitReading,
+}
+
+/// What a fit shows, in sentences. Computed when something changes, not in every frame.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FitReading {
+    pub best: Option<FitPoint>,
+    pub sentences: Vec<String>,
+    /// Where the texts become impossible: the row of a map, and what can't be generated there.
+    pub limits: Vec<(String, String)>,
+    pub notes: Vec<String>,
+}
+
+impl FitRun {
+    fn new(id: GenerationId, setup: FitSetup, texts: Vec<FitText>, model: &ReadyModel) -> Self {
+        Self {
+            id,
+            texts,
+            fit: Fit::new(setup),
+            model: Arc::clone(&model.info),
+            vocabulary: Arc::clone(&model.vocabulary),
+            status: FitStatus::Reading {
+                n_read: 0,
+                n_tokens: 0,
+            },
+            selected: None,
+            reading: FitReading::default(),
+        }
+    }
+
+    /// Returns whether more will be known.
+    pub const fn is_running(&self) -> bool {
+        matches!(
+            self.status,
+            FitStatus::Reading { .. } | FitStatus::Computing
+        )
+    }
+
+    fn next_request(&mut self) -> Option<Request> {
+        let plan = FitPlan {
+            chains: self.fit.next_batch()?,
+            texts: self.texts.clone(),
+        };
+        Some(Request::Fit { id: self.id, plan })
+    }
+
+    fn update(&mut self, update: FitUpdate) -> Option<Request> {
+        match update {
+            FitUpdate::Started { texts } => self.fit.set_texts(texts),
+            FitUpdate::Reading { n_read, n_tokens } => {
+                self.status = FitStatus::Reading { n_read, n_tokens };
+            }
+            FitUpdate::Computed { found } => {
+                self.status = FitStatus::Computing;
+                for (index, likelihood) in found {
+                    self.fit.add(index, likelihood);
+                }
+            }
+            FitUpdate::Finished => {
+                let next = self.next_request();
+                if next.is_none() {
+                    self.status = FitStatus::Complete;
+                }
+                self.read();
+                return next;
+            }
+            FitUpdate::Stopped => self.end(FitStatus::Stopped),
+            FitUpdate::Failed { error } => self.end(FitStatus::Failed { error }),
+        }
+        None
+    }
+
+    fn end(&mut self, status: FitStatus) {
+        self.status = status;
+        self.read();
+    }
+
+    /// Computes the sentences anew.
+    fn read(&mut self) {
+        let fit = &self.fit;
+        let vocabulary = &self.vocabulary;
+        let mut sentences: Vec<String> = fit.best_sentence(vocabulary).into_iter().collect();
+        sentences.extend(fit.interval_sentences());
+        sentences.extend(fit.base_sentence(vocabulary));
+        let limits = fit.limits();
+        let limits = limits
+            .iter()
+            .map(|limit| fit.limit_words(limit, vocabulary));
+        let mut notes = fit.left_out_sentences();
+        if fit.best().is_some() {
+            notes.push(fit.interval_note());
+        }
+        notes.push(fit.scope_sentence().to_owned());
+        self.reading = FitReading {
+            best: fit.best(),
+            sentences,
+            limits: limits.collect(),
+            notes,
+        };
+    }
+
+    /// Returns the cell to describe: the selected one, or else the one nearest to the best.
+    pub fn shown_cell(&self) -> Option<usize> {
+        let n_cells = self.fit.setup.n_cells();
+        let selected = self.selected.filter(|cell| *cell < n_cells);
+        selected.or_else(|| self.best_cell())
+    }
+
+    /// Returns the cell nearest to the best settings.
+    pub fn best_cell(&self) -> Option<usize> {
+        let best = self.reading.best.as_ref()?;
+        let setup = &self.fit.setup;
+        let nearest = |axis: &crate::analysis::sweep::Axis, at: f64| {
+            let values = axis.values().iter().enumerate();
+            let nearest =
+                values.min_by(|(_, a), (_, b)| (*a - at).abs().total_cmp(&(*b - at).abs()));
+            nearest.map(|(place, _)| place)
+        };
+        let mut places = setup.axes().into_iter().zip(&best.values);
+        let (axis, at) = places.next()?;
+        let row = nearest(axis, *at)?;
+        let column = match places.next() {
+            Some((axis, at)) => nearest(axis, *at)?,
+            None => 0,
+        };
+        Some(row * setup.n_columns() + column)
+    }
+
+    /// Moves the selection by this many rows and columns, as far as the grid goes. A curve moves
+    /// along its only axis.
+    pub fn move_selection(&mut self, rows: isize, columns: isize) {
+        let setup = &self.fit.setup;
+        let (n_columns, n_rows) = (setup.n_columns(), setup.rows.values().len());
+        let cell = self.shown_cell().unwrap_or(0);
+        let moved = |place: usize, by: isize, n: usize| {
+            place.saturating_add_signed(by).min(n.saturating_sub(1))
+        };
+        // Rows are drawn with the largest value at the top, and a curve from left to right.
+        let is_rising = setup.rows.values().first() < setup.rows.values().last();
+        let by = match (&setup.columns, is_rising) {
+            (None, true) => columns,
+            (None, false) => -columns,
+            (Some(_), true) => -rows,
+            (Some(_), false) => rows,
+        };
+        let row = moved(cell / n_columns, by, n_rows);
+        let column = match setup.columns {
+            Some(_) => moved(cell % n_columns, columns, n_columns),
+            None => 0,
+        };
+        self.selected = Some(row * n_columns + column);
+    }
+
+    /// Returns a cell with its likelihood, if it is known.
+    pub fn cell_point(&self, cell: usize) -> Option<FitPoint> {
+        Some(FitPoint {
+            values: self.fit.setup.values_of(cell),
+            likelihood: self.fit.cell(cell)?,
+        })
+    }
+
+    /// "Temperature 0.7, top-p 0.9: 0.24 bits per token, 1.2 bits less likely in total".
+    pub fn cell_sentence(&self, cell: usize) -> String {
+        match self.cell_point(cell) {
+            Some(point) => self.fit.point_sentence(&point, &self.vocabulary),
+            None => {
+                let words = self.fit.setup.words(&self.fit.setup.values_of(cell));
+                format!("{words}: not computed yet")
+            }
+        }
+    }
+
+    /// "190 tokens, read once", or how far the fit is.
+    pub fn summary(&self) -> String {
+        match &self.status {
+            FitStatus::Reading { n_read, n_tokens } => {
+                let (read, all) = (grouped(*n_read as f64), grouped(*n_tokens as f64));
+                format!("Reading the text, {read} of {all} tokens")
+            }
+            FitStatus::Computing => {
+                let (done, all) = (self.fit.n_done(), self.fit.setup.n_cells());
+                if done < all {
+                    let (done, all) = (grouped(done as f64), grouped(all as f64));
+                    format!("{done} of {all} settings")
+                } else {
+                    "Narrowing the best settings down".to_owned()
+                }
+            }
+            FitStatus::Complete => format!("{}, read once", self.fit.size_words()),
+            FitStatus::Stopped => {
+                let (done, all) = (self.fit.n_done(), self.fit.setup.n_cells());
+                let (done, all) = (grouped(done as f64), grouped(all as f64));
+                format!("Stopped after {done} of {all} settings")
+            }
+            FitStatus::Failed { .. } => "The fit failed".to_owned(),
+        }
+    }
+
+    /// Returns the share that is done, from 0 to 1.
+    pub fn fraction(&self) -> f64 {
+        match self.status {
+            FitStatus::Reading { n_read, n_tokens } => 0.5 * n_read as f64 / n_tokens.max(1) as f64,
+            _ => 0.5 + 0.5 * self.fit.n_done() as f64 / self.fit.setup.n_cells().max(1) as f64,
+        }
+    }
+}
+
+impl AppState {
+    /// Takes the text of the last pane that has one, until the user has chosen texts.
+    pub fn suggest_fit_text(&mut self) {
+        let has_text = |pane: &&Pane| {
+            let text = pane.generation();
+            text.is_some_and(|text| !text.steps.is_empty())
+        };
+        let last = self.panes.iter().rev().find(has_text).map(|pane| pane.id);
+        let form = &mut self.lab.fit_form;
+        if !form.is_chosen {
+            form.inputs = last.map(FitInput::Pane).into_iter().collect();
+        }
+    }
+
+    /// Returns the pane that has the settings which the fit leaves the same.
+    pub fn fit_base(&self) -> Option<&Pane> {
+        let form = &self.lab.fit_form;
+        let chosen = form.base.and_then(|id| self.pane(id));
+        let of_text = || {
+            form.inputs.iter().find_map(|input| match input {
+                FitInput::Pane(id) => self.pane(*id),
+                FitInput::Pasted { .. } => None,
+            })
+        };
+        chosen.or_else(of_text).or_else(|| self.panes.last())
+    }
+
+    /// Returns what the next fit varies, or why it can't run.
+    pub fn fit_setup(&self) -> Result<FitSetup, String> {
+        let form = &self.lab.fit_form;
+        let Some(base) = self.fit_base() else {
+            return Err("Add a pane first".to_owned());
+        };
+        let setup = FitSetup {
+            base: base.settings.chain.clone(),
+            rows: form.rows.axis()?,
+            columns: form.columns.as_ref().map(AxisForm::axis).transpose()?,
+        };
+        setup.validate().map_err(|error| error.to_string())?;
+        Ok(setup)
+    }
+
+    /// Returns the texts of the next fit, or why it can't run.
+    fn fit_texts(&self, model: &ReadyModel) -> Result<Vec<FitText>, String> {
+        let inputs = self.lab.fit_form.inputs.iter();
+        let texts: Result<Vec<FitText>, String> =
+            inputs.map(|input| self.fit_text(input, model)).collect();
+        let texts = texts?;
+        if texts.is_empty() {
+            return Err("Choose a text first".to_owned());
+        }
+        Ok(texts)
+    }
+
+    fn fit_text(&self, input: &FitInput, model: &ReadyModel) -> Result<FitText, String> {
+        match input {
+            FitInput::Pane(id) => {
+                let text = self.pane(*id).and_then(Pane::generation);
+                let Some(text) = text.filter(|text| !text.steps.is_empty()) else {
+                    return Err("A pane has no text to fit".to_owned());
+                };
+                if text.finish.is_none() {
+                    return Err("A text is still being written".to_owned());
+                }
+                if *text.model == *model.info {
+                    let written = text.steps.iter().map(|step| step.token);
+                    let prompt = text.prompt.tokens.iter().copied();
+                    return Ok(FitText::Recorded {
+                        n_prompt: text.prompt.tokens.len(),
+                        tokens: prompt.chain(written).collect(),
+                    });
+                }
+                // Another model has written it, so its tokens mean nothing here.
+                Ok(FitText::Typed {
+                    prompt: Some(PromptText::raw(&text.prompt.text)),
+                    text: text.text(),
+                })
+            }
+            FitInput::Pasted {
+                text,
+                continues_prompt,
+            } => {
+                if text.trim().is_empty() {
+                    return Err("Paste a text first".to_owned());
+                }
+                let prompt = self.prompt_text();
+                let continues = *continues_prompt && !prompt.text.is_empty();
+                Ok(FitText::Typed {
+                    prompt: continues.then_some(prompt),
+                    text: text.clone(),
+                })
+            }
+        }
+    }
+
+    /// Returns why the fit can't run now, or `None` if it can.
+    pub fn fit_blocking_reason(&self) -> Option<String> {
+        if let Some(reason) = self.model.blocking_reason() {
+            return Some(reason.to_owned());
+        }
+        let texts = self.model.ready().map(|model| self.fit_texts(model));
+        let texts = texts.and_then(Result::err);
+        texts.or_else(|| self.fit_setup().err())
+    }
+
+    pub(super) fn run_fit(&mut self) -> Vec<Effect> {
+        if self.lab.is_fitting() {
+            return Vec::new();
+        }
+        let (Ok(setup), Some(model)) = (self.fit_setup(), self.model.ready()) else {
+            return Vec::new();
+        };
+        let Ok(texts) = self.fit_texts(model) else {
+            return Vec::new();
+        };
+        let id = GenerationId(self.last_id + 1);
+        let mut run = FitRun::new(id, setup, texts, model);
+        let request = run.next_request();
+        self.last_id += 1;
+        self.lab.fit = Some(run);
+        request.map(Effect::Send).into_iter().collect()
+    }
+
+    pub(super) fn stop_fit(&self) -> Vec<Effect> {
+        let running = self.lab.fit.as_ref().filter(|run| run.is_running());
+        let stop = |run: &FitRun| Effect::Send(Request::StopFit(run.id));
+        running.map(stop).into_iter().collect()
+    }
+
+    /// Adds a pane with the best settings, or with those of a cell, and writes its text.
+    pub(super) fn open_fit(&mut self, cell: Option<usize>) -> Vec<Effect> {
+        let Some(run) = &self.lab.fit else {
+            return Vec::new();
+        };
+        let best = || run.reading.best.as_ref().map(|best| best.values.clone());
+        let values = cell.map(|cell| run.fit.setup.values_of(cell));
+        let Some(values) = values.or_else(best) else {
+            return Vec::new();
+        };
+        let chain = run.fit.setup.chain_at(&values);
+        let seed = self.fit_base().map_or(self.seed, |base| self.seed_of(base));
+        self.open_pane_with(chain, seed)
+    }
+
+    pub(in crate::state) fn on_fit(&mut self, id: GenerationId, update: FitUpdate) -> Vec<Effect> {
+        let run = self.lab.fit.as_mut().filter(|run| run.id == id);
+        let request = run.and_then(|run| run.update(update));
+        request.map(Effect::Send).into_iter().collect()
+    }
+
+    /// Ends the fit after the engine has died.
+    pub(in crate::state) fn fail_fit(&mut self, error: &str) {
+        if let Some(run) = self.lab.fit.as_mut().filter(|run| run.is_running()) {
+            let error = error.to_owned();
+            run.update(FitUpdate::Failed { error });
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Tests of the Lab page: lists of prompts.
+
+use super::{Event, Request, ready};
+use crate::analysis::sweep::testing::text;
+use crate::export::{texts_csv, texts_jsonl};
+use crate::generation::{GenerationId, SweepPlan, SweepText, SweepUpdate};
+use crate::state::{AppState, BatchStatus, Command, Effect, LabCommand, Page};
+
+fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
+    state.apply(Command::Lab(command))
+}
+
+/// A state that continues two prompts in four panes, of which the second has its own seed.
+fn running() -> (AppState, Vec<(GenerationId, SweepPlan)>) {
+    let mut state = ready();
+    state.panes[1].settings.seed = Some(7);
+    state.lab.batch_prompts = "The fox\n\n The owl\n".to_owned();
+    let effects = run(&mut state, LabCommand::RunBatch);
+    let requests = effects.into_iter().map(|effect| match effect {
+        Effect::Send(Request::Sweep { id, prompts, plan }) => {
+            let texts: Vec<&str> = prompts.iter().map(|prompt| prompt.text.as_str()).collect();
+            assert_eq!(texts, ["The fox", " The owl"]);
+            (id, plan)
+        }
+        other => panic!("{other:?}"),
+    });
+    let requests = requests.collect();
+    (state, requests)
+}
+
+fn deliver(state: &mut AppState, id: GenerationId, prompt: usize, cell: usize) {
+    let complete = vec![SweepText {
+        prompt,
+        ..text(cell, 0, &[1, 5, 2])
+    }];
+    let update = SweepUpdate::Advanced {
+        n_tokens: 3,
+        secs: 1.0,
+        complete,
+    };
+    state.on_event(Event::Sweep { id, update });
+}
+
+fn end(state: &mut AppState, id: GenerationId, update: SweepUpdate) {
+    state.on_event(Event::Sweep { id, update });
+}
+
+#[test]
+fn panes_with_the_same_seed_run_together_and_every_text_finds_its_place() {
+    let (mut state, requests) = running();
+    let [(own, alone), (shared, together)] = &requests[..] else {
+        panic!("{requests:?}");
+    };
+    assert_eq!((alone.seed, alone.cells.len()), (7, 1));
+    assert_eq!((together.seed, together.cells.len()), (state.seed, 3));
+    assert_eq!(alone.cells[0], state.panes[1].settings.chain);
+    assert!(
+        run(&mut state, LabCommand::RunBatch).is_empty(),
+        "one at a time"
+    );
+    deliver(&mut state, *own, 1, 0);
+    deliver(&mut state, *shared, 0, 2);
+    let batch = state.lab.batch.clone().unwrap();
+    assert_eq!(batch.summary(), "2 of 8 texts");
+    assert!(batch.text(1, 1).is_some() && batch.text(0, 3).is_some());
+    end(&mut state, *own, SweepUpdate::Finished);
+    assert!(state.lab.batch.as_ref().unwrap().is_running());
+    end(&mut state, *shared, SweepUpdate::Finished);
+    let batch = state.lab.batch.clone().unwrap();
+    assert_eq!(batch.status, BatchStatus::Complete);
+
+    let rows = batch.rows();
+    let places: Vec<(usize, &str, u64)> = rows
+        .iter()
+        .map(|row| (row.prompt_number, row.pane.as_str(), row.seed))
+        .collect();
+    assert_eq!(places, [(1, "D", state.seed), (2, "B", 7)]);
+    let table = String::from_utf8(texts_csv(&rows)).unwrap();
+    assert_eq!(table.trim_end().split("\r\n").count(), 3, "{table}");
+    let lines = String::from_utf8(texts_jsonl(&rows)).unwrap();
+    assert_eq!(lines.lines().count(), 2, "{lines}");
+
+    // A text is written again with its prompt, its settings and its seed.
+    let effects = run(&mut state, LabCommand::OpenBatchText { prompt: 1, pane: 1 });
+    assert_eq!(super::asked(&effects).len(), 1);
+    assert_eq!(
+        (state.page, state.prompt.as_str()),
+        (Page::Write, " The owl")
+    );
+    assert_eq!(state.panes[4].settings.seed, Some(7));
+    assert_eq!(state.panes[4].settings.chain, state.panes[1].settings.chain);
+}
+
+#[test]
+fn a_stop_reaches_every_group_and_keeps_the_texts() {
+    let (mut state, requests) = running();
+    let ids: Vec<GenerationId> = requests.iter().map(|(id, _)| *id).collect();
+    deliver(&mut state, ids[0], 0, 0);
+    end(&mut state, ids[0], SweepUpdate::Finished);
+    let effects = run(&mut state, LabCommand::StopBatch);
+    assert_eq!(effects, [Effect::Send(Request::StopSweep(ids[1]))]);
+    end(&mut state, ids[1], SweepUpdate::Stopped);
+    let batch = state.lab.batch.as_ref().unwrap();
+    assert_eq!(batch.summary(), "Stopped after 1 of 8 texts");
+    assert!(run(&mut state, LabCommand::StopBatch).is_empty());
+}
+
+#[test]
+fn a_lost_engine_ends_the_list_and_no_prompts_run_nothing() {
+    let (mut state, _) = running();
+    state.on_event(Event::Panicked {
+        message: "lost".to_owned(),
+    });
+    let batch = state.lab.batch.as_ref().unwrap();
+    assert!(matches!(batch.status, BatchStatus::Failed { .. }));
+    let mut state = ready();
+    let reason = state.batch_blocking_reason().unwrap();
+    assert_eq!(reason, "Type or paste prompts, one per line");
+    assert!(run(&mut state, LabCommand::RunBatch).is_empty());
+}

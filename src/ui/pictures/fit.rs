@@ -1,0 +1,127 @@
+//! Fits as pictures.
+
+use super::caption::{model_words, shortened};
+use super::{Palette, Picture, PicturePlot, svg};
+use crate::export::FitRecord;
+use crate::generation::PaneSettings;
+use crate::plots::FitPlot;
+use crate::state::PictureStyle;
+
+/// Renders a fit as SVG. `pane` is the index of the pane that has the other settings.
+pub fn fit_drawing(
+    record: FitRecord<'_>,
+    pane: Option<usize>,
+    palette: Palette,
+    style: PictureStyle,
+) -> String {
+    let best = record.fit.best();
+    let plot = PicturePlot::Fit(FitPlot {
+        fit: record.fit,
+        best: best.as_ref(),
+        pane: pane.filter(|_| record.fit.setup.base_cell().is_some()),
+        selected: None,
+    });
+    let [width, height] = plot.usual_size();
+    svg(&Picture {
+        plot,
+        caption: &fit_caption(record),
+        size: [style.width.map_or(width, f32::from), height],
+        palette,
+        transparent: style.transparent,
+    })
+}
+
+/// Names the model, the texts, the other settings, and what is best.
+fn fit_caption(record: FitRecord<'_>) -> String {
+    let fit = record.fit;
+    let texts = match fit.texts() {
+        [one] => {
+            let pieces = one.fitted().iter();
+            let pieces = pieces.map(|token| record.vocabulary.piece(*token).to_string());
+            format!("text ‘{}’", shortened(&pieces.collect::<String>()))
+        }
+        texts => format!("{} texts", texts.len()),
+    };
+    let others = PaneSettings::from(fit.setup.base.clone());
+    let sentence = fit.best_sentence(record.vocabulary).unwrap_or_default();
+    let model = model_words(record.model);
+    format!(
+        "{model}, {texts}, {} tokens · varied from {others} · {sentence}",
+        fit.n_tokens()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fit_drawing;
+    use crate::analysis::fit::{Fit, FitSetup};
+    use crate::analysis::sweep::testing::setup;
+    use crate::decoding::TokenId;
+    use crate::export::FitRecord;
+    use crate::generation::testing::generation;
+    use crate::generation::{FitPlace, FitTokens, Likelihood};
+    use crate::state::{PictureFormat, PictureStyle};
+    use crate::ui::pictures::{Palette, encode};
+
+    /// Every setting with a row or column in the first half is impossible.
+    fn drawing(n_columns: usize) -> String {
+        let sweep = setup(6, n_columns, 1);
+        let mut fit = Fit::new(FitSetup {
+            base: sweep.base,
+            rows: sweep.rows,
+            columns: sweep.columns,
+        });
+        fit.set_texts(vec![FitTokens {
+            tokens: [3, 1, 2].map(TokenId).to_vec(),
+            n_prompt: 1,
+            n_left_out: 0,
+        }]);
+        while let Some(chains) = fit.next_batch() {
+            for index in 0..chains.len() {
+                let is_cut = index % 6 < 2;
+                let place = FitPlace { text: 0, step: 1 };
+                fit.add(
+                    index,
+                    Likelihood {
+                        ln_prob: if is_cut { f64::NEG_INFINITY } else { -3.0 },
+                        ruled_out: is_cut.then_some(place),
+                    },
+                );
+            }
+        }
+        let text = generation(&[]);
+        let record = FitRecord {
+            fit: &fit,
+            model: &text.model,
+            vocabulary: &text.vocabulary,
+        };
+        let style = PictureStyle::default();
+        let drawing = fit_drawing(record, Some(3), Palette::Dark, style);
+        let png = encode(&drawing, PictureFormat::Png, style).unwrap();
+        assert!(!png.is_empty());
+        drawing
+    }
+
+    #[test]
+    fn a_map_names_its_best_settings_its_scale_and_what_is_blank() {
+        let drawing = drawing(6);
+        for words in [
+            ">How likely the text is</text>",
+            ">likeliest: T",
+            "246 nats less likely, halving",
+            "blank: can’t generate it",
+            "up: temperature",
+            "This text is most likely under",
+        ] {
+            assert!(drawing.contains(words), "{words}: {drawing}");
+        }
+    }
+
+    #[test]
+    fn a_curve_shows_its_interval() {
+        let drawing = drawing(0);
+        for words in ["95 % interval", ">likeliest: T", ">temperature</text>"] {
+            assert!(drawing.contains(words), "{words}: {drawing}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Sweeps and fits on the engine thread: they wait for panes, a stop keeps what is complete, and a
+//! new model ends them.
+
+use quartet::decoding::ChainConfig;
+use quartet::generation::{
+    FitPlan, FitText, FitUpdate, Limits, PromptText, SweepPlan, SweepUpdate,
+};
+use quartet::worker::{Event, GenerationId, ModelSource, Request};
+
+use crate::scripted::ScriptedLm;
+use crate::{Harness, describe, greedy};
+
+const ID: GenerationId = GenerationId(8);
+
+fn plan(n_seeds: usize) -> SweepPlan {
+    SweepPlan {
+        cells: vec![ChainConfig::sampled([]), ChainConfig::greedy()],
+        limits: Limits {
+            max_new_tokens: 4,
+            ..Limits::default()
+        },
+        seed: 1,
+        n_seeds,
+        width: 2,
+    }
+}
+
+fn sweep(n_seeds: usize) -> Request {
+    Request::Sweep {
+        id: ID,
+        prompts: vec![PromptText::raw("fox")],
+        plan: plan(n_seeds),
+    }
+}
+
+fn fit(n_chains: usize) -> Request {
+    Request::Fit {
+        id: ID,
+        plan: FitPlan {
+            texts: vec![FitText::Typed {
+                prompt: None,
+                text: "the quick brown fox".to_owned(),
+            }],
+            chains: vec![ChainConfig::sampled([]); n_chains],
+        },
+    }
+}
+
+/// Receives events up to the end of the sweep. Returns how many texts were complete, and its end.
+fn finish(harness: &mut Harness) -> (usize, SweepUpdate) {
+    let mut n_complete = 0;
+    loop {
+        match harness.next() {
+            Event::Sweep { id, update } => {
+                assert_eq!(id, ID);
+                match update {
+                    SweepUpdate::Started { prompts } => assert_eq!(prompts[0].len(), 3),
+                    SweepUpdate::Advanced { complete, .. } => n_complete += complete.len(),
+                    end => return (n_complete, end),
+                }
+            }
+            other => panic!("{}", describe(&other)),
+        }
+    }
+}
+
+#[test]
+fn a_sweep_waits_for_panes_and_reports_every_text() {
+    let mut harness = Harness::with_model(|| ScriptedLm::babbling(512));
+    harness.generate("fox", [greedy(1, 40)]);
+    harness.worker.send(sweep(3));
+    let events = harness.until_finished(1);
+    let begun = events.iter().any(|event| event.contains("sweep"));
+    assert!(!begun, "{events:?}");
+    assert_eq!(finish(&mut harness), (6, SweepUpdate::Finished));
+}
+
+#[test]
+fn a_stopped_sweep_keeps_its_complete_texts() {
+    let mut harness = Harness::with_model(|| ScriptedLm::babbling(512));
+    // It would never end by itself.
+    harness.worker.send(sweep(usize::MAX / 4));
+    let is_complete = |event: &Event| {
+        matches!(event, Event::Sweep { update: SweepUpdate::Advanced { complete, .. }, .. }
+            if !complete.is_empty())
+    };
+    harness.until(is_complete);
+    harness.worker.send(Request::StopSweep(ID));
+    let (_, end) = finish(&mut harness);
+    assert_eq!(end, SweepUpdate::Stopped);
+    // Another stop has nothing to stop, and the thread serves the next request.
+    harness.worker.send(Request::StopSweep(ID));
+    harness.worker.send(sweep(1));
+    assert_eq!(finish(&mut harness), (2, SweepUpdate::Finished));
+}
+
+#[test]
+fn a_sweep_or_a_fit_that_cannot_begin_says_why() {
+    let mut harness = Harness::with_loader(|_, _| ScriptedLm::babbling(64).into_loaded().map(Some));
+    for request in [sweep(1), fit(1)] {
+        harness.worker.send(request);
+        let words = describe(&harness.next());
+        assert!(words.contains("no model is loaded"), "{words}");
+    }
+    let load = Request::LoadModel(ModelSource::Embedded);
+    harness.worker.send(load);
+    harness.until(|event| matches!(event, Event::ModelLoaded { .. }));
+    let mut hot = plan(1);
+    hot.cells = vec![ChainConfig::sampled([quartet::decoding::Filter::TopP(
+        quartet::decoding::filters::TopP { p: 2.0 },
+    )])];
+    harness.worker.send(Request::Sweep {
+        id: ID,
+        prompts: vec![PromptText::raw("fox")],
+        plan: hot,
+    });
+    let words = describe(&harness.next());
+    assert!(words.contains("Top-p must be between 0 and 1"), "{words}");
+}
+
+#[test]
+fn a_new_model_ends_sweeps_and_fits() {
+    let mut harness = Harness::with_model(|| ScriptedLm::babbling(512));
+    harness.worker.send(fit(3));
+    harness.worker.send(sweep(usize::MAX / 4));
+    let fit_ended = |event: &Event| {
+        matches!(
+            event,
+            Event::Fit {
+                update: FitUpdate::Finished,
+                ..
+            }
+        )
+    };
+    let events = harness.until(fit_ended);
+    let swept = events.iter().any(|event| event.contains("sweep"));
+    assert!(!swept, "a sweep waits for fits: {events:?}");
+    harness.until(|event| matches!(event, Event::Sweep { .. }));
+    harness
+        .worker
+        .send(Request::LoadModel(ModelSource::Embedded));
+    let (_, end) = finish(&mut harness);
+    assert_eq!(end, SweepUpdate::Stopped);
+    harness.until(|event| matches!(event, Event::ModelLoaded { .. }));
+}
+
+#[test]
+fn a_stopped_fit_is_reported_once() {
+    let mut harness = Harness::with_model(|| ScriptedLm::babbling(512));
+    harness.worker.send(fit(200_000));
+    let is_computing = |event: &Event| {
+        matches!(
+            event,
+            Event::Fit {
+                update: FitUpdate::Computed { .. },
+                ..
+            }
+        )
+    };
+    harness.until(is_computing);
+    harness.worker.send(Request::StopFit(ID));
+    let is_stopped = |event: &Event| {
+        matches!(
+            event,
+            Event::Fit {
+                update: FitUpdate::Stopped,
+                ..
+            }
+        )
+    };
+    harness.until(is_stopped);
+    harness.worker.send(Request::StopFit(ID));
+    harness.worker.send(fit(2));
+    let ended = |event: &Event| {
+        matches!(
+            event,
+            Event::Fit {
+                update: FitUpdate::Finished,
+                ..
+            }
+        )
+    };
+    harness.until(ended);
+}
