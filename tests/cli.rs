@@ -487,7 +487,7 @@ fn an_impossible_benchmark_is_explained() {
         ),
         (
             &["--only", "speed"],
-            "prefill, decode, context, fork, branch, futures, memory",
+            "prefill, decode, context, fork, branch, futures, strategies, memory",
         ),
     ] {
         let output = quartet(&[&["bench"], arguments].concat());

@@ -157,7 +157,12 @@ impl Slot {
             .limits
             .max_new_tokens
             .saturating_sub(self.n_generated());
-        n_left.min((model.n_context + 1).saturating_sub(self.tokens.len()))
+        n_left.min(
+            model
+                .n_context
+                .saturating_add(1)
+                .saturating_sub(self.tokens.len()),
+        )
     }
 
     /// How many tokens end its text.

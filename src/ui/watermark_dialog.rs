@@ -251,7 +251,7 @@ mod tests {
         press(&mut window, "Close");
         window.state_mut().review(|| true);
         window.run_steps(4);
-        window.get_by_label_contains("p-value of the text so far");
+        window.get_by_label_contains("p-value of the text so far: A p ");
         assert!(
             window
                 .query_all_by_label_contains("Too short to tell")

@@ -106,8 +106,8 @@ fn unknown_content_is_refused_by_name() {
     for (place, added, name) in [
         (
             r#""finish_reason":"#,
-            r#""beams":[],"finish_reason":"#,
-            "the field ‘beams’",
+            r#""ensembles":[],"finish_reason":"#,
+            "the field ‘ensembles’",
         ),
         (
             r#"{"token":"#,

@@ -266,7 +266,7 @@ mod tests {
             "synth-id 4 keys 654 400 836, synth-id 1 keys off, synth-id 0 keys 1 off",
             "dry 0.8 base 1.75 allowed 2, adaptive-p 0.5 decay 0.9",
             "no-repeat 3, beams 8 length 0.5 early 1",
-            "temp 0.7, drafts 6 ngram 3",
+            "T 0.7, drafts 6 ngram 3",
             "dry 1 base 2 allowed 4 last 9 generated only breakers 13 5+6",
             "top-k 5, dialect transformers",
             "top-p 0.9, dialect candle, seed 3",

@@ -1,5 +1,6 @@
 //! Tests of the Lab page in a window.
 
+use egui::accesskit::Role;
 use egui::{Key, Modifiers, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 
@@ -206,7 +207,8 @@ fn a_list_of_prompts_is_continued_in_all_panes_and_read_as_a_table() {
     state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
     state.lab.batch_prompts = "The fox\nThe owl".to_owned();
     let mut window = window(NARROW, state);
-    press(&mut window, "Prompts");
+    window.get_by_role_and_label(Role::Tab, "Prompts").click();
+    window.run_steps(20);
     window.get_by_label_contains("2 prompts × 4 panes = 8 texts");
     press(&mut window, "Continue all prompts");
     let run = window.state().lab.batch.clone().unwrap();
