@@ -11,6 +11,7 @@ mod divergence;
 mod drafts;
 pub mod fit;
 pub mod futures;
+pub mod grammar;
 mod linter;
 mod metrics;
 pub mod replay;

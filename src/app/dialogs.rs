@@ -66,6 +66,11 @@ pub(super) fn open(
             let dialog = dialog.add_filter("Texts", &["txt", "md"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
+        PathPurpose::Grammar(_) => {
+            let extensions = ["json", "lark", "gbnf", "txt"];
+            let dialog = dialog.add_filter("Grammars", &extensions);
+            Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
+        }
         PathPurpose::ExportRun | PathPurpose::Save(_) => {
             let name = purpose.suggested_name().unwrap_or_default();
             Box::pin(dialog.set_file_name(name).save_file())

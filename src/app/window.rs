@@ -299,6 +299,9 @@ impl App {
             Effect::OpenFolder(path) => show::folder(ctx.clone(), path, answers),
             Effect::ReadPresets(path) => import::presets(ctx.clone(), path, answers),
             Effect::ReadText(path) => import::text(ctx.clone(), path, answers),
+            Effect::ReadGrammar(pane, path) => {
+                import::grammar(ctx.clone(), pane, path, answers);
+            }
             Effect::Hub(request) => self
                 .downloads
                 .get_or_insert_with(|| Downloads::start(HubConfig::default(), wake(ctx)))

@@ -6,8 +6,8 @@ use super::evidence::{
     N_RECORDED, evidence_of, probs_of, ranked, ranked_head, raw_rank, run_stage, taken_draw,
 };
 use super::{
-    Candidates, ChainConfig, Coins, DecodingError, Filter, History, RankedCandidate, SelectorState,
-    StageContext, TokenId, Trace,
+    Candidates, ChainConfig, Coins, DecodingError, Evidence, Filter, History, RankedCandidate,
+    SelectorState, StageContext, TokenId, Trace,
 };
 
 /// A chain at work on one sequence.
@@ -178,11 +178,20 @@ impl SamplerChain {
             head_final_probs,
             draw,
             selector_state: self.state,
+            grammar: None,
         };
         Ok(Sampled {
             token: draw.token,
             trace,
         })
+    }
+
+    /// Records the distribution of a row of logits, as each step does.
+    pub fn evidence(&mut self, logits: &[f32]) -> Result<Evidence, DecodingError> {
+        let mut candidates = self.refilled(logits)?;
+        let evidence = evidence_of(&mut candidates, self.n_detail_bytes);
+        self.scratch = Some(candidates);
+        Ok(evidence)
     }
 
     /// Returns the possible candidates after the filters, the most likely first, without sampling.

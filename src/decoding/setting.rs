@@ -3,6 +3,8 @@
 
 use std::ops::RangeInclusive;
 
+use super::GrammarError;
+
 /// One number of a filter or selector (`T` is [`Filter`](super::Filter) or
 /// [`Selector`](super::Selector)): how it is named, shown, limited, read and written.
 ///
@@ -248,6 +250,10 @@ pub enum SettingError {
     /// A beam search was given drafts.
     #[error("Beam search compares whole texts, so it takes no drafts")]
     DraftsWithBeams,
+
+    /// The grammar can't be used.
+    #[error(transparent)]
+    Grammar(#[from] GrammarError),
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod caught_panic;
 mod causal_lm;
 mod chat_template;
 mod compute;
+mod constraint;
 mod decoder;
 mod device;
 mod draft_writer;
@@ -48,6 +49,7 @@ pub use chat_template::{
     render_templates_with,
 };
 pub use compute::{Compute, ComputeChoice, CpuThreads};
+pub use constraint::GrammarTrie;
 pub use device::{Device, DeviceChoice, Precision};
 pub use embedded::{embedded_tokenizer, inspect_embedded, open_embedded};
 pub use error::EngineError;

@@ -62,6 +62,7 @@ impl AppState {
             Command::Paste(command) => self.apply_to_paste(command),
             Command::Preset(command) => self.apply_to_presets(command),
             Command::Score(command) => self.apply_to_score(command),
+            Command::GrammarRead { pane, path, text } => self.use_grammar(pane, &path, text),
             Command::Watermark(command) => self.apply_to_watermark(command),
 
             Command::Pin(pin) => self.toggle_pin(pin),
@@ -369,6 +370,7 @@ impl AppState {
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
             PathPurpose::Text => vec![Effect::ReadText(path)],
+            PathPurpose::Grammar(pane) => vec![Effect::ReadGrammar(pane, path)],
             PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
         }

@@ -79,6 +79,12 @@ pub enum Command {
     Preset(PresetCommand),
     /// Score a text.
     Score(ScoreCommand),
+    /// A file was read to be the grammar of this pane, or could not be.
+    GrammarRead {
+        pane: PaneId,
+        path: PathBuf,
+        text: Result<String, String>,
+    },
     /// Look for a watermark.
     Watermark(WatermarkCommand),
 
@@ -177,6 +183,8 @@ pub enum Effect {
     ReadPresets(PathBuf),
     /// Read a text to be scored.
     ReadText(PathBuf),
+    /// Read a grammar for this pane.
+    ReadGrammar(PaneId, PathBuf),
     /// Read or change the runs that are kept.
     Runs(RunRequest),
     /// Send a request to the download threads.
@@ -200,6 +208,8 @@ pub enum PathPurpose {
     Run,
     /// To open a text to be scored.
     Text,
+    /// To open a grammar for this pane.
+    Grammar(PaneId),
     /// To copy the selected run of the history to a file.
     ExportRun,
     /// To write a file.
@@ -215,6 +225,7 @@ impl PathPurpose {
             Self::Presets => "Import presets".to_owned(),
             Self::Run => "Open a run".to_owned(),
             Self::Text => "Open a text".to_owned(),
+            Self::Grammar(_) => "Open a grammar".to_owned(),
             Self::ExportRun => "Export the run".to_owned(),
             Self::Save(document) => format!("Save {}", document.name()),
         }
@@ -225,7 +236,12 @@ impl PathPurpose {
     /// Returns the file name to suggest, or `None` if an existing file is opened.
     pub fn suggested_name(self) -> Option<String> {
         match self {
-            Self::ModelFile | Self::ModelFolder | Self::Presets | Self::Run | Self::Text => None,
+            Self::ModelFile
+            | Self::ModelFolder
+            | Self::Presets
+            | Self::Run
+            | Self::Text
+            | Self::Grammar(_) => None,
             Self::ExportRun => Some(Document::Run(ExportFormat::Json).file_name()),
             Self::Save(document) => Some(document.file_name()),
         }

@@ -99,7 +99,8 @@ const fn verb(purpose: PathPurpose) -> &'static str {
         PathPurpose::ModelFile
         | PathPurpose::ModelFolder
         | PathPurpose::Run
-        | PathPurpose::Text => "Open",
+        | PathPurpose::Text
+        | PathPurpose::Grammar(_) => "Open",
         PathPurpose::Presets => "Import",
         PathPurpose::ExportRun | PathPurpose::Save(_) => "Save",
     }

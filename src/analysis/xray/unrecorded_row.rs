@@ -16,6 +16,14 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
     for column in columns {
         cells.push(match &column.at {
             XrayPlace::Model => XrayCell::Kept(trace.raw_prob),
+            XrayPlace::Grammar(grammar) if grammar.masked => {
+                if trace.draw.was_possible() {
+                    XrayCell::Kept(trace.raw_prob / grammar.legal_mass)
+                } else {
+                    XrayCell::Cut(Some(trace.raw_prob))
+                }
+            }
+            XrayPlace::Grammar(_) => XrayCell::Kept(trace.draw.prob),
             XrayPlace::Stage { stage, .. } if !stage.enabled => XrayCell::Muted,
             XrayPlace::Stage { .. } => {
                 let after = reports.next();
@@ -29,7 +37,7 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
         });
     }
     let last_active = columns.iter().rposition(|column| match &column.at {
-        XrayPlace::Model | XrayPlace::Selector(_) => true,
+        XrayPlace::Model | XrayPlace::Grammar(_) | XrayPlace::Selector(_) => true,
         XrayPlace::Stage { stage, .. } => stage.enabled,
     });
     // A greedy draw records probability 1, which is not what the last stage left.

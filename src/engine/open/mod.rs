@@ -20,7 +20,9 @@ use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
 use super::small_file::{N_MAX_TOKENIZER_BYTES, read_at_most};
 use super::tokenizer_config::TokenizerConfig;
 use super::weights::{Catalog, Checkpoint, LoadStop, sha256_of};
-use super::{ChatError, ChatTemplate, Compute, EngineError, LoadProgress, LoadedModel, Tokenizer};
+use super::{
+    ChatError, ChatTemplate, Compute, EngineError, GrammarTrie, LoadProgress, LoadedModel, Tokenizer,
+};
 use crate::decoding::TokenId;
 use crate::generation::{
     Implementation, ModelInfo, ModelOutline, PieceKind, RecommendedSampling, Vocabulary,
@@ -201,6 +203,7 @@ impl LocatedModel {
             info: Arc::new(info),
             recommended_sampling: self.recommended_sampling.map(Arc::new),
             load_warning,
+            grammar_trie: GrammarTrie::default(),
         }))
     }
 }

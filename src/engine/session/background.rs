@@ -9,7 +9,7 @@ use crate::engine::fit::{FIT_BYTES, FitJob, ReadTexts};
 use crate::engine::futures::{FUTURES_WIDTH, FuturesJob};
 use crate::engine::sweep::SweepJob;
 use crate::generation::{
-    FitPlan, FitUpdate, FuturesPlan, FuturesUpdate, GenerationId, PromptText, SweepPlan,
+    FitPlan, FitUpdate, FuturesPlan, FuturesUpdate, GenerationId, Limits, PromptText, SweepPlan,
     SweepUpdate,
 };
 
@@ -59,7 +59,8 @@ impl Session {
         if plan.text.len() > n_max {
             return Err(EngineError::ContextFull { n_max });
         }
-        let job = FuturesJob::new(id, plan, self.background.futures_width);
+        let width = self.background.futures_width;
+        let job = FuturesJob::new(id, plan, width, &self.model)?;
         self.background.futures.push_back(job);
         Ok(())
     }
@@ -116,7 +117,10 @@ impl Session {
         let texts = self.model.encode_texts(&plan)?;
         let n_row_bytes = size_of::<f32>() * self.model.lm.n_vocab().max(1);
         let n_max_rows = self.background.n_fit_bytes / n_row_bytes;
-        let job = FitJob::new(id, plan.chains, texts, n_max_rows);
+        let first = plan.chains.first();
+        let grammar = first.map(|chain| self.model.grammar_of(chain, &Limits::default()));
+        let grammar = grammar.transpose()?.flatten();
+        let job = FitJob::new(id, plan.chains, texts, n_max_rows).constrained(grammar);
         self.background.fits.push_back(job);
         Ok(())
     }
@@ -177,7 +181,7 @@ impl Session {
         }
         let tokens = |prompt: &PromptText| Ok(self.prompt(prompt.clone())?.tokens);
         let prompts: Result<Vec<_>, EngineError> = prompts.iter().map(tokens).collect();
-        let job = SweepJob::new(id, plan, prompts?);
+        let job = SweepJob::new(id, plan, prompts?, &self.model)?;
         self.background.sweeps.push_back(job);
         Ok(())
     }

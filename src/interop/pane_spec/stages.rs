@@ -19,6 +19,7 @@ pub(super) enum Head {
     Dialect,
     MinKeep,
     Drafts,
+    Grammar,
     Seed,
     Name,
 }
@@ -28,10 +29,11 @@ fn heads() -> impl Iterator<Item = (&'static [&'static str], Head)> {
     let filters = FilterKind::by_usage().into_iter().map(FilterKind::spec);
     let filters = filters.map(|spec| (spec.keys, Head::Filter(spec)));
     let selectors = Selector::SPECS.map(|spec| (spec.keys, Head::Selector(spec)));
-    let others: [(&[&str], Head); 5] = [
+    let others: [(&[&str], Head); 6] = [
         (&["dialect"], Head::Dialect),
         (&["min-keep"], Head::MinKeep),
         (&["drafts"], Head::Drafts),
+        (super::grammar::KEYS, Head::Grammar),
         (&["seed"], Head::Seed),
         (&["name"], Head::Name),
     ];

@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::biases;
+use super::{biases, grammar};
 use super::fields::Fields;
 use super::plan::{Manner, Plan};
 use super::value::{NamedValues, Value};
@@ -81,6 +81,7 @@ pub(super) fn write(config: &GenerationConfig) -> (NamedValues, Vec<String>) {
     if !stops.is_empty() {
         fields.push(("stop", Value::texts(stops)));
     }
+    grammar::write_openai(config.chain.grammar.as_ref(), &mut plan, &mut fields);
     plan.tell_end_of_text(config.limits.end_of_text);
     (fields, plan.notes)
 }
@@ -144,6 +145,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
         rules: Dialect::OpenAi.rules(),
         ..ChainConfig::sampled([])
     };
+    grammar::read_openai(fields, &mut chain)?;
     let stages = &mut chain.stages;
     let bias = biases::read("logit_bias", BAN, fields)?;
     fields.add(Filter::LogitBias(bias), &["logit_bias"], stages)?;

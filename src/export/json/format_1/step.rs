@@ -137,6 +137,7 @@ impl StepEntry {
                 at_secs: self.time.at_secs,
                 forward_secs: self.time.forward_secs,
                 n_batch: self.time.n_batch,
+                mask_secs: None,
             },
             draft: None,
         })
