@@ -71,9 +71,7 @@ pub struct GrammarBreak {
 
 impl PartialEq for GrammarBreak {
     fn eq(&self, other: &Self) -> bool {
-        self.rule == other.rule
-            && self.n_read == other.n_read
-            && self.broken_at == other.broken_at
+        self.rule == other.rule && self.n_read == other.n_read && self.broken_at == other.broken_at
     }
 }
 
@@ -170,9 +168,7 @@ impl<'a> Drawable<'a> {
             (WhatIf::Exact(_) | WhatIf::Bounded(_), Some(true)) => Some(first),
             (WhatIf::Exact(_), Some(false)) => redrawn(),
             (WhatIf::Exact(token), None) => Some(WhatIf::Bounded(token)),
-            (WhatIf::Bounded(_) | WhatIf::Unrecorded, _) => {
-                redrawn()?.token().map(WhatIf::Bounded)
-            }
+            (WhatIf::Bounded(_) | WhatIf::Unrecorded, _) => redrawn()?.token().map(WhatIf::Bounded),
         }
     }
 }

@@ -1,9 +1,7 @@
 //! Replays a recorded text under other settings, without running the model.
 
-use crate::decoding::{
-    ChainConfig, Coins, History, Picked, TokenId, WhatIf, what_if_prob,
-};
 use super::grammar::Drawable;
+use crate::decoding::{ChainConfig, Coins, History, Picked, TokenId, WhatIf, what_if_prob};
 use crate::generation::{PromptRecord, Step};
 
 /// For each step of a text, finds the token that another chain and seed would have sampled after

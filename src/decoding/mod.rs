@@ -64,8 +64,8 @@ pub use error::DecodingError;
 pub use filter::{Filter, FilterKind, StageContext};
 pub use filter_spec::{FilterSpec, Phase, Ranking, Usage};
 pub use grammar::{
-    GrammarChecker, GrammarDraw, GrammarError, GrammarKind, GrammarMode, GrammarReport, GrammarRule,
-    GrammarState, GrammarVocabulary, LegalTokens, TextPlace,
+    GrammarChecker, GrammarDraw, GrammarError, GrammarKind, GrammarMode, GrammarReport,
+    GrammarRule, GrammarState, GrammarVocabulary, LegalTokens, TextPlace,
 };
 pub use history::History;
 pub use likelihood::ChainLikelihood;

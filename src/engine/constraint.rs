@@ -25,10 +25,13 @@ impl LoadedModel {
         };
         let vocabulary = self.grammar_trie.0.get_or_init(|| {
             let is_end = |token: &TokenId| self.end_tokens.contains(token);
-            let words = self.vocabulary.iter().map(|(token, piece)| match piece.kind {
-                PieceKind::Text if !is_end(&token) => piece.bytes.clone(),
-                _ => Vec::new(),
-            });
+            let words = self
+                .vocabulary
+                .iter()
+                .map(|(token, piece)| match piece.kind {
+                    PieceKind::Text if !is_end(&token) => piece.bytes.clone(),
+                    _ => Vec::new(),
+                });
             GrammarVocabulary::new(words.collect(), &self.end_tokens).map(Arc::new)
         });
         let state = GrammarState::new(rule, vocabulary.as_ref().map_err(Clone::clone)?)?;

@@ -9,9 +9,7 @@ use rayon::prelude::*;
 
 use super::prefill::PREFILL_CHUNK;
 use super::{CausalLm, EngineError, LoadedModel, Row, SequenceId};
-use crate::decoding::{
-    ChainConfig, ChainLikelihood, GrammarRule, GrammarState, History, TokenId,
-};
+use crate::decoding::{ChainConfig, ChainLikelihood, GrammarRule, GrammarState, History, TokenId};
 use crate::generation::{
     FitPlace, FitPlan, FitText, FitTokens, FitUpdate, GenerationId, Likelihood, PromptForm,
     PromptText,

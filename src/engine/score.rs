@@ -276,8 +276,7 @@ impl Chunk<'_> {
             .take(chain, history, coins, given),
             None => chain.take(logits, history, coins, given),
         };
-        let scored = scored
-            .map_err(|source| EngineError::SamplingFailed { position, source })?;
+        let scored = scored.map_err(|source| EngineError::SamplingFailed { position, source })?;
         Ok(Some(Step {
             token: *token,
             piece: self.vocabulary.piece(*token),

@@ -9,8 +9,8 @@ use super::prefill::Prefill;
 use super::stop::StopMatcher;
 use super::{CausalLm, EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::{
-    Candidates, Coins, GrammarDraw, GrammarState, History, LegalTokens, SamplerChain, SelectorState,
-    TokenId,
+    Candidates, Coins, GrammarDraw, GrammarState, History, LegalTokens, SamplerChain,
+    SelectorState, TokenId,
 };
 use crate::generation::{EndOfText, FinishReason, Limits, PieceKind, TokenMeasures, Vocabulary};
 
@@ -440,7 +440,11 @@ fn finish_after(
         let stop = stop.to_owned();
         return Some(FinishReason::StopString { stop });
     }
-    if group.grammar.as_ref().is_some_and(GroupGrammar::is_complete) {
+    if group
+        .grammar
+        .as_ref()
+        .is_some_and(GroupGrammar::is_complete)
+    {
         return Some(FinishReason::GrammarComplete);
     }
     if group.text.len() - shared.given.len() >= shared.n_tokens {

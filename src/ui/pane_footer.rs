@@ -197,9 +197,7 @@ fn status_text(status: &PaneStatus, model_ready: bool, theme: &Theme) -> (bool, 
 fn finish_text(reason: &FinishReason, theme: &Theme) -> (bool, String, Color32) {
     let ended = matches!(
         reason,
-        FinishReason::EndOfText
-            | FinishReason::StopString { .. }
-            | FinishReason::GrammarComplete
+        FinishReason::EndOfText | FinishReason::StopString { .. } | FinishReason::GrammarComplete
     );
     match reason {
         FinishReason::Failed { .. } => (false, "Stopped by an error".to_owned(), theme.error),

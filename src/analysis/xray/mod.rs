@@ -322,7 +322,11 @@ impl XrayTable {
             ..grammar_column(report, raw)
         });
         for row in &mut self.rows {
-            let before = row.cells.iter().rev().find(|cell| **cell != XrayCell::Muted);
+            let before = row
+                .cells
+                .iter()
+                .rev()
+                .find(|cell| **cell != XrayCell::Muted);
             row.cells.push(match before {
                 Some(XrayCell::Kept(prob)) if report.is_legal(row.token, raw) == Some(false) => {
                     XrayCell::Cut(Some(*prob))

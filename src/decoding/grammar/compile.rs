@@ -15,10 +15,13 @@ pub(super) const MAX_RULES: usize = 400;
 
 /// Reads a grammar into the library's form.
 pub(super) fn grammar_of(rule: &GrammarRule) -> Result<TopLevelGrammar, GrammarError> {
-    let text = &*rule.text();
+    let text: &str = rule.text();
     if text.len() > MAX_BYTES {
         return Err(GrammarError::TooComplex {
-            message: format!("it has {} bytes, and at most {MAX_BYTES} are read", text.len()),
+            message: format!(
+                "it has {} bytes, and at most {MAX_BYTES} are read",
+                text.len()
+            ),
         });
     }
     if rule.kind() != GrammarKind::Json && text.trim().is_empty() {
@@ -31,7 +34,10 @@ pub(super) fn grammar_of(rule: &GrammarRule) -> Result<TopLevelGrammar, GrammarE
         GrammarKind::Choices => {
             let choices = GrammarRule::choices(text).map(regex_syntax::escape);
             let choices: Vec<String> = choices.collect();
-            Ok(TopLevelGrammar::from_regex(&format!("({})", choices.join("|"))))
+            Ok(TopLevelGrammar::from_regex(&format!(
+                "({})",
+                choices.join("|")
+            )))
         }
         GrammarKind::Lark => {
             check_depth(text)?;
@@ -104,13 +110,17 @@ fn explained(rule: &GrammarRule, message: &str) -> GrammarError {
     let located = line.strip_prefix("at ").unwrap_or(line);
     let place = place_before(located);
     // What follows "error:" says more than the first line of a regular expression's mistake.
-    let detail = message.lines().find_map(|line| line.trim().strip_prefix("error: "));
-    let described = located.split_once("): ").map_or(located, |(_, message)| message);
+    let detail = message
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("error: "));
+    let described = located
+        .split_once("): ")
+        .map_or(located, |(_, message)| message);
     let described = described.split(" (at ").next().unwrap_or(described);
     let described = detail.unwrap_or(described);
     match (rule.kind(), place) {
         (GrammarKind::Lark, Some(place)) => GrammarError::at(place, sentence(&plain(described))),
-        (GrammarKind::Schema, _) => match place_of_name(&rule.text(), line) {
+        (GrammarKind::Schema, _) => match place_of_name(rule.text(), line) {
             Some(place) => GrammarError::at(place, sentence(described)),
             None => GrammarError::somewhere(sentence(described)),
         },
@@ -131,7 +141,12 @@ fn place_before(message: &str) -> Option<TextPlace> {
 /// Finds the word of a schema that a message names.
 fn place_of_name(text: &str, message: &str) -> Option<TextPlace> {
     let quoted = message.split('"').nth(1).map(str::to_owned);
-    let last = || message.split(": ").last().map(|word| word.trim_matches('\'').to_owned());
+    let last = || {
+        message
+            .split(": ")
+            .last()
+            .map(|word| word.trim_matches('\'').to_owned())
+    };
     let name = quoted.or_else(last).filter(|name| !name.is_empty())?;
     let offset = text.find(&format!("\"{name}\""))?;
     Some(TextPlace::of_byte(text, offset))
@@ -139,11 +154,17 @@ fn place_of_name(text: &str, message: &str) -> Option<TextPlace> {
 
 /// Rewords the most frequent mistake.
 fn plain(message: &str) -> String {
-    let brackets = ["Expected token ')'", "Expected token ']'", "Expected token '}'"];
+    let brackets = [
+        "Expected token ')'",
+        "Expected token ']'",
+        "Expected token '}'",
+    ];
     if brackets.iter().any(|bracket| message.starts_with(bracket)) {
         "a closing bracket is missing".to_owned()
     } else {
-        message.replace("Expected token", "expected").replace('"', "")
+        message
+            .replace("Expected token", "expected")
+            .replace('"', "")
     }
 }
 

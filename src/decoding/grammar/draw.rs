@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{GrammarMode, GrammarReport, GrammarRule, LegalTokens};
 use crate::decoding::evidence::raw_rank;
 use crate::decoding::{
-    Coins, DecodingError, Evidence, History, RankedCandidate, Sampled, SamplerChain, Taken, TokenId,
-    Trace,
+    Coins, DecodingError, Evidence, History, RankedCandidate, Sampled, SamplerChain, Taken,
+    TokenId, Trace,
 };
 
 /// One step under a grammar: the model's logits, and which tokens are legal. At least one must be.

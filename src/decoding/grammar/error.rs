@@ -19,7 +19,10 @@ pub enum GrammarError {
     },
 
     /// The grammar requires text that no token of the model writes.
-    #[error("This model’s tokenizer can’t produce {}, which the grammar requires", quoted(text))]
+    #[error(
+        "This model’s tokenizer can’t produce {}, which the grammar requires",
+        quoted(text)
+    )]
     Inexpressible {
         /// What the grammar requires next. Empty if there are several possibilities.
         text: String,
@@ -55,12 +58,7 @@ impl TextPlace {
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Self {
             line: before.matches('\n').count() + 1,
-            column: before
-                .get(line_start..)
-                .unwrap_or_default()
-                .chars()
-                .count()
-                + 1,
+            column: before.get(line_start..).unwrap_or_default().chars().count() + 1,
         }
     }
 }

@@ -34,7 +34,12 @@ impl LegalTokens {
     pub fn mask(&self, logits: &[f32], masked: &mut Vec<f32>) {
         masked.clear();
         masked.reserve(logits.len());
-        let words = self.bits.as_slice().iter().copied().chain(std::iter::repeat(0));
+        let words = self
+            .bits
+            .as_slice()
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(0));
         for (logits, word) in logits.chunks(WORD).zip(words) {
             match word {
                 0 => masked.resize(masked.len() + logits.len(), f32::NEG_INFINITY),

@@ -64,9 +64,7 @@ impl GrammarReport {
 
     /// Returns the memory that it takes, in bytes, without the grammar.
     pub fn n_bytes(&self) -> usize {
-        size_of::<Self>()
-            + size_of_val(self.legal.head.as_slice())
-            + self.legal.detail.n_bytes()
+        size_of::<Self>() + size_of_val(self.legal.head.as_slice()) + self.legal.detail.n_bytes()
     }
 
     fn ln_legal_mass(&self, raw: &Evidence) -> f64 {

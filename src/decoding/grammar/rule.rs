@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::{GrammarChecker, GrammarError};
+use crate::decoding::dialect::Dialect;
 
 /// The texts that a pane may write, and how the chain is kept to them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -179,7 +180,9 @@ impl GrammarKind {
             Self::Schema => "The text is a JSON value that is valid under this schema.",
             Self::Regex => "The whole text matches this regular expression, in Rust’s syntax.",
             Self::Choices => "The text is one of these lines.",
-            Self::Lark => "A context-free grammar in llguidance’s variant of Lark; begins at start.",
+            Self::Lark => {
+                "A context-free grammar in llguidance’s variant of Lark; begins at start."
+            }
             Self::Gbnf => "A context-free grammar in llama.cpp’s notation; begins at root.",
         }
     }
@@ -205,6 +208,14 @@ impl GrammarKind {
 impl GrammarMode {
     /// Every mode, in menu order.
     pub const ALL: [Self; 2] = [Self::Mask, Self::Check];
+
+    /// How an engine applies a grammar.
+    pub const fn of(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::LlamaCpp | Dialect::Ollama => Self::Check,
+            _ => Self::Mask,
+        }
+    }
 
     /// Its name in a menu.
     pub const fn name(self) -> &'static str {

@@ -128,7 +128,13 @@ fn a_masked_draw_records_what_was_forbidden() {
     assert!((report.legal_mass(&trace.raw) - legal_mass).abs() < 1e-6);
     assert!((report.distortion_bits(&trace.raw) + legal_mass.log2()).abs() < 1e-6);
     // The stages saw the legal tokens only, and are recorded for the head of all tokens.
-    let place = |word| trace.raw.head.iter().position(|known| known.token == token(word));
+    let place = |word| {
+        trace
+            .raw
+            .head
+            .iter()
+            .position(|known| known.token == token(word))
+    };
     let probs = &trace.stages[0].head_probs;
     assert_eq!(probs[0], None);
     let expected = 4.0_f64.exp() / mass(&[0.0, 2.0, 1.0, 0.0, 4.0]);
@@ -143,7 +149,10 @@ fn a_masked_draw_records_what_was_forbidden() {
 fn both_modes_draw_the_same_distribution() {
     let masks = rule(GrammarKind::Choices, "yes\nno\nmaybe");
     let checks = Arc::new((*masks).clone().with_mode(GrammarMode::Check));
-    let legal = GrammarState::new(&masks, &vocabulary()).unwrap().legal().unwrap();
+    let legal = GrammarState::new(&masks, &vocabulary())
+        .unwrap()
+        .legal()
+        .unwrap();
     let logits = logits();
     let n_draws = 20_000;
     let mut counts = [[0_u32; WORDS.len()]; 2];
@@ -159,10 +168,19 @@ fn both_modes_draw_the_same_distribution() {
             counts[token.unwrap().index()] += 1;
         }
     }
-    let total: f64 = [0.0, 1.0, 0.5, 0.0, 2.0].iter().map(|l: &f64| l.exp()).sum();
+    let total: f64 = [0.0, 1.0, 0.5, 0.0, 2.0]
+        .iter()
+        .map(|l: &f64| l.exp())
+        .sum();
     for counts in counts {
         let mut chi_squared = 0.0;
-        for (word, logit) in [("yes", 0.0), ("no", 1.0), ("ye", 0.5), ("n", 0.0), ("maybe", 2.0)] {
+        for (word, logit) in [
+            ("yes", 0.0),
+            ("no", 1.0),
+            ("ye", 0.5),
+            ("n", 0.0),
+            ("maybe", 2.0),
+        ] {
             let expected = f64::from(n_draws as u32) * f64::exp(logit) / total;
             chi_squared += (f64::from(counts[token(word).index()]) - expected).powi(2) / expected;
         }
@@ -176,7 +194,10 @@ fn both_modes_draw_the_same_distribution() {
 fn a_check_redraws_only_what_is_illegal() {
     let masks = rule(GrammarKind::Choices, "yes\nno\nmaybe");
     let checks = Arc::new((*masks).clone().with_mode(GrammarMode::Check));
-    let legal = GrammarState::new(&checks, &vocabulary()).unwrap().legal().unwrap();
+    let legal = GrammarState::new(&checks, &vocabulary())
+        .unwrap()
+        .legal()
+        .unwrap();
     let logits = logits();
     let draw = GrammarDraw {
         rule: &checks,
@@ -191,7 +212,9 @@ fn a_check_redraws_only_what_is_illegal() {
             let mut free = SamplerChain::new(config.clone());
             let unconstrained = free.sample(&logits, History::empty(), coins(seed)).unwrap();
             let mut chain = SamplerChain::new(config.clone());
-            let sampled = draw.sample(&mut chain, History::empty(), coins(seed)).unwrap();
+            let sampled = draw
+                .sample(&mut chain, History::empty(), coins(seed))
+                .unwrap();
             let report = sampled.trace.grammar.as_deref().unwrap();
             assert_eq!(report.unconstrained, Some(unconstrained.token));
             assert_eq!(report.masked, !legal.allows(unconstrained.token));
@@ -212,7 +235,10 @@ fn a_check_redraws_only_what_is_illegal() {
 #[test]
 fn an_illegal_token_picked_by_hand_has_no_probability() {
     let rule = rule(GrammarKind::Choices, "yes\nno");
-    let legal = GrammarState::new(&rule, &vocabulary()).unwrap().legal().unwrap();
+    let legal = GrammarState::new(&rule, &vocabulary())
+        .unwrap()
+        .legal()
+        .unwrap();
     let logits = logits();
     let draw = GrammarDraw {
         rule: &rule,
@@ -221,10 +247,17 @@ fn an_illegal_token_picked_by_hand_has_no_probability() {
     };
     let mut chain = SamplerChain::new(ChainConfig::greedy());
     let taken = Taken::ByHand(token("maybe"));
-    let sampled = draw.take(&mut chain, History::empty(), coins(0), taken).unwrap();
-    assert_eq!((sampled.token, sampled.trace.draw.prob), (token("maybe"), 0.0));
+    let sampled = draw
+        .take(&mut chain, History::empty(), coins(0), taken)
+        .unwrap();
+    assert_eq!(
+        (sampled.token, sampled.trace.draw.prob),
+        (token("maybe"), 0.0)
+    );
     assert!(sampled.trace.raw_prob > 0.1);
-    let best = draw.most_likely(&chain, History::empty(), coins(0), 1).unwrap();
+    let best = draw
+        .most_likely(&chain, History::empty(), coins(0), 1)
+        .unwrap();
     assert_eq!(best[0].token, token("no"));
     assert_eq!(chain.config().selector, Selector::Greedy);
 }
@@ -232,8 +265,16 @@ fn an_illegal_token_picked_by_hand_has_no_probability() {
 #[test]
 fn an_error_names_its_place() {
     for (kind, text, message) in [
-        (GrammarKind::Regex, "a(b", "Line 1, column 2: unclosed group"),
-        (GrammarKind::Regex, "ab\n[c", "Line 2, column 1: unclosed character class"),
+        (
+            GrammarKind::Regex,
+            "a(b",
+            "Line 1, column 2: unclosed group",
+        ),
+        (
+            GrammarKind::Regex,
+            "ab\n[c",
+            "Line 2, column 1: unclosed character class",
+        ),
         (
             GrammarKind::Regex,
             "(?<=a)b",
@@ -244,13 +285,21 @@ fn an_error_names_its_place() {
             "{\n  \"type\": \"string\"\n",
             "Line 3, column 1: EOF while parsing an object",
         ),
-        (GrammarKind::Schema, "{\"type\": \"foo\"}", "Line 1, column 10: invalid type: foo"),
+        (
+            GrammarKind::Schema,
+            "{\"type\": \"foo\"}",
+            "Line 1, column 10: invalid type: foo",
+        ),
         (
             GrammarKind::Schema,
             "{\n  \"not\": {}\n}",
             "Line 2, column 3: unimplemented keys: [\"not\"]",
         ),
-        (GrammarKind::Lark, "start: foo\n", "Line 1, column 8: unknown name: foo"),
+        (
+            GrammarKind::Lark,
+            "start: foo\n",
+            "Line 1, column 8: unknown name: foo",
+        ),
         (
             GrammarKind::Lark,
             "start: \"a\"\n  (\"b\"\n",
@@ -284,28 +333,60 @@ fn hostile_grammars_cost_neither_time_nor_memory() {
         format!("start: r0\n{rules}r{n}: \"b\"\n")
     };
     let refs = (0..2000).map(|i| {
-        format!("\"a{i}\": {{\"properties\": {{\"x\": {{\"$ref\": \"#/$defs/a{}\"}}}}}},", i + 1)
+        format!(
+            "\"a{i}\": {{\"properties\": {{\"x\": {{\"$ref\": \"#/$defs/a{}\"}}}}}},",
+            i + 1
+        )
     });
     let refs: String = refs.collect();
-    let choices: String = (0..20_000).map(|i| format!("choice number {i}\n")).collect();
+    let choices: String = (0..20_000)
+        .map(|i| format!("choice number {i}\n"))
+        .collect();
     for (kind, text) in [
-        (GrammarKind::Regex, "((a{1,1000}){1,1000}){1,1000}".to_owned()),
+        (
+            GrammarKind::Regex,
+            "((a{1,1000}){1,1000}){1,1000}".to_owned(),
+        ),
         (GrammarKind::Regex, "(a|b)*a(a|b){200}".to_owned()),
         (GrammarKind::Regex, nested("(", 100_000)),
         (GrammarKind::Regex, "(x+x+)+y".to_owned()),
-        (GrammarKind::Lark, format!("start: {}", nested("(", 100_000))),
-        (GrammarKind::Lark, format!("start: {}\"a\"", nested("~", 100_000))),
+        (
+            GrammarKind::Lark,
+            format!("start: {}", nested("(", 100_000)),
+        ),
+        (
+            GrammarKind::Lark,
+            format!("start: {}\"a\"", nested("~", 100_000)),
+        ),
         (GrammarKind::Lark, chained(390)),
         (GrammarKind::Lark, chained(100_000)),
-        (GrammarKind::Lark, "start: start start | \"a\" | \"\"\n".to_owned()),
+        (
+            GrammarKind::Lark,
+            "start: start start | \"a\" | \"\"\n".to_owned(),
+        ),
         (GrammarKind::Lark, "start: start\n".to_owned()),
-        (GrammarKind::Gbnf, format!("root ::= {}", nested("(", 100_000))),
+        (
+            GrammarKind::Gbnf,
+            format!("root ::= {}", nested("(", 100_000)),
+        ),
         (GrammarKind::Gbnf, "root ::= root root | \"a\"?".to_owned()),
-        (GrammarKind::Gbnf, "root ::= ((\"a\"{0,2000}){0,2000}){0,2000}".to_owned()),
+        (
+            GrammarKind::Gbnf,
+            "root ::= ((\"a\"{0,2000}){0,2000}){0,2000}".to_owned(),
+        ),
         (GrammarKind::Schema, nested("{\"items\":", 100_000)),
-        (GrammarKind::Schema, format!("{{\"$defs\": {{{refs} \"a2000\": {{}}}}, \"$ref\": \"#/$defs/a0\"}}")),
-        (GrammarKind::Schema, "{\"type\": \"array\", \"minItems\": 1000000000}".to_owned()),
-        (GrammarKind::Schema, "{\"type\": \"string\", \"maxLength\": 1000000000}".to_owned()),
+        (
+            GrammarKind::Schema,
+            format!("{{\"$defs\": {{{refs} \"a2000\": {{}}}}, \"$ref\": \"#/$defs/a0\"}}"),
+        ),
+        (
+            GrammarKind::Schema,
+            "{\"type\": \"array\", \"minItems\": 1000000000}".to_owned(),
+        ),
+        (
+            GrammarKind::Schema,
+            "{\"type\": \"string\", \"maxLength\": 1000000000}".to_owned(),
+        ),
         (GrammarKind::Choices, choices),
         (GrammarKind::Choices, "x".repeat(1_000_000)),
     ] {

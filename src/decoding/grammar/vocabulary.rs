@@ -39,7 +39,10 @@ impl GrammarVocabulary {
             }
         }
         drop(first);
-        let dropped = same_bytes.iter().map(|(id, _)| *id).chain(end_tokens.iter().copied());
+        let dropped = same_bytes
+            .iter()
+            .map(|(id, _)| *id)
+            .chain(end_tokens.iter().copied());
         let dropped: Vec<TokenId> = dropped.collect();
         for id in dropped {
             if let Some(word) = words.get_mut(id.index()) {
@@ -71,7 +74,10 @@ impl GrammarVocabulary {
 
     /// A vocabulary of one token per byte, whose id is the byte. It follows texts without a model.
     pub(super) fn bytes() -> Result<Self, GrammarError> {
-        let words: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).chain([vec![]]).collect();
+        let words: Vec<Vec<u8>> = (0..=u8::MAX)
+            .map(|byte| vec![byte])
+            .chain([vec![]])
+            .collect();
         let n_vocab = words.len();
         let info = TokRxInfo::new(n_vocab as u32, u32::from(u8::MAX) + 1);
         Ok(Self {

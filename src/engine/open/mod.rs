@@ -21,7 +21,8 @@ use super::small_file::{N_MAX_TOKENIZER_BYTES, read_at_most};
 use super::tokenizer_config::TokenizerConfig;
 use super::weights::{Catalog, Checkpoint, LoadStop, sha256_of};
 use super::{
-    ChatError, ChatTemplate, Compute, EngineError, GrammarTrie, LoadProgress, LoadedModel, Tokenizer,
+    ChatError, ChatTemplate, Compute, EngineError, GrammarTrie, LoadProgress, LoadedModel,
+    Tokenizer,
 };
 use crate::decoding::TokenId;
 use crate::generation::{

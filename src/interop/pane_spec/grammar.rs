@@ -44,7 +44,8 @@ pub(super) fn grammar(words: &mut Words) -> Result<GrammarRule, PaneSpecError> {
         return Err(text.wrong("a grammar is read from a file on the command line only"));
     }
     let rule = GrammarRule::new(kind, &entered(kind, &text.text)).with_mode(mode);
-    rule.validate().map_err(|error| text.wrong(error.to_string()))?;
+    rule.validate()
+        .map_err(|error| text.wrong(error.to_string()))?;
     Ok(rule)
 }
 

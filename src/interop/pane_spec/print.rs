@@ -45,7 +45,7 @@ const END: &str = "  \
   drafts 4 ngram 2     Speculative decoding: guesses up to 4 tokens from where the last 2 occurred
                        before, and verifies them in one forward pass. The text stays the same.
   grammar json         Allows only tokens that keep the text within a grammar: any JSON, or
-                       schema "…", regex "…", choices "yes|no", lark "…" or gbnf "…"; file NAME
+                       schema \"…\", regex \"…\", choices \"yes|no\", lark \"…\" or gbnf \"…\"; file NAME
                        in place of the quotes reads it from a file.
     … check json       Draws first, and again with a mask if the token is illegal (llama.cpp).
   min-keep 2           Top-p, min-p, typical-p, XTC, tail-free, epsilon and eta leave at least two

@@ -6,22 +6,11 @@
 
 use std::sync::Arc;
 
-use super::fields::Fields;
+use super::fields::{Field, Fields};
 use super::llama::Flavor;
 use super::plan::Plan;
 use super::value::{NamedValues, Value};
 use crate::decoding::{ChainConfig, GrammarKind, GrammarMode, GrammarRule};
-
-/// The settings of an OpenAI-compatible service that hold a grammar.
-pub(super) const OPENAI_NAMES: [&str; 7] = [
-    "response_format",
-    "structured_outputs",
-    "guided_json",
-    "guided_regex",
-    "guided_choice",
-    "guided_grammar",
-    "guided_decoding_backend",
-];
 
 /// Adds the grammar to llama.cpp's settings, and notes what it can't express.
 pub(super) fn write_llama(
@@ -34,7 +23,8 @@ pub(super) fn write_llama(
     let name = flavor.name();
     if flavor == Flavor::Ollama {
         return plan.tell(
-            "Ollama takes a schema only as the format of a request; the grammar is left out".to_owned(),
+            "Ollama takes a schema only as the format of a request; the grammar is left out"
+                .to_owned(),
         );
     }
     match rule.kind() {
@@ -94,7 +84,10 @@ pub(super) fn write_openai(
                 (text("strict"), Value::Bool(true)),
                 (text("schema"), json_value(rule.text())),
             ];
-            format("json_schema", Some((text("json_schema"), Value::Map(entries))))
+            format(
+                "json_schema",
+                Some((text("json_schema"), Value::Map(entries))),
+            )
         }
         GrammarKind::Regex => structured("regex", text(rule.text())),
         GrammarKind::Choices => {
@@ -103,27 +96,29 @@ pub(super) fn write_openai(
         GrammarKind::Lark | GrammarKind::Gbnf => structured("grammar", text(rule.text())),
     });
     if !matches!(rule.kind(), GrammarKind::Json | GrammarKind::Schema) {
-        plan.tell("Only vLLM knows structured_outputs; OpenAI takes JSON and JSON Schema".to_owned());
+        plan.tell(
+            "Only vLLM knows structured_outputs; OpenAI takes JSON and JSON Schema".to_owned(),
+        );
     }
-    tell_mask(rule, "OpenAI", plan);
-}
-
-/// Notes that a tool has no grammars, or applies them before the chain.
-pub(super) fn leave_out(name: &str, rule: Option<&Arc<GrammarRule>>, plan: &mut Plan) {
-    if rule.is_some() {
-        plan.tell(format!("{name} has no grammars; it is left out"));
-    }
-}
-
-fn tell_mask(rule: &GrammarRule, name: &str, plan: &mut Plan) {
     if rule.mode() == GrammarMode::Check {
-        plan.tell(format!("{name} masks before the chain instead of checking after the draw"));
+        plan.tell("OpenAI masks before the chain instead of checking after the draw".to_owned());
     }
 }
 
-/// Takes the grammar of llama.cpp's settings. It checks after the draw.
+/// Notes that a tool has no grammars.
+pub(super) fn leave_out(rule: Option<&Arc<GrammarRule>>, plan: &mut Plan) {
+    if rule.is_some() {
+        let name = plan.name;
+        plan.tell(format!("{name} has no grammars; this one is left out"));
+    }
+}
+
+/// Takes the grammar of llama.cpp's settings, of which the server also has `response_format`. It
+/// checks after the draw.
 pub(super) fn read_llama(fields: &mut Fields, chain: &mut ChainConfig) -> Result<(), String> {
-    let mut rule = None;
+    let format = fields.take("response_format");
+    let of_field = |field: Field| Some((response_format(&field.value)?, field.shown));
+    let mut rule = format.and_then(of_field);
     if let Some(field) = fields.take("json_schema") {
         let schema = match &field.value {
             Value::Text(text) => text.clone(),
@@ -137,7 +132,13 @@ pub(super) fn read_llama(fields: &mut Fields, chain: &mut ChainConfig) -> Result
             Value::Text(text) => {
                 rule = Some((GrammarRule::new(GrammarKind::Gbnf, text), field.shown));
             }
-            other => return Err(format!("{} must be a string, not {}", field.shown, other.json())),
+            other => {
+                return Err(format!(
+                    "{} must be a string, not {}",
+                    field.shown,
+                    other.json()
+                ));
+            }
         }
     }
     set(rule, GrammarMode::Check, chain)
@@ -146,7 +147,6 @@ pub(super) fn read_llama(fields: &mut Fields, chain: &mut ChainConfig) -> Result
 /// Takes the grammar of a request to an OpenAI-compatible service.
 pub(super) fn read_openai(fields: &mut Fields, chain: &mut ChainConfig) -> Result<(), String> {
     let mut rule = None;
-    fields.take("guided_decoding_backend");
     for (name, key) in [
         ("guided_json", "json"),
         ("guided_regex", "regex"),
@@ -164,10 +164,15 @@ pub(super) fn read_openai(fields: &mut Fields, chain: &mut ChainConfig) -> Resul
             Value::Text(key) => structured_rule(key, value),
             _ => None,
         });
-        rule = found.next().map(|found| (found, field.shown.clone())).or(rule);
+        rule = found
+            .next()
+            .map(|found| (found, field.shown.clone()))
+            .or(rule);
     }
     if let Some(field) = fields.take("response_format") {
-        rule = response_format(&field.value).map(|found| (found, field.shown)).or(rule);
+        rule = response_format(&field.value)
+            .map(|found| (found, field.shown))
+            .or(rule);
     }
     set(rule, GrammarMode::Mask, chain)
 }
@@ -234,7 +239,10 @@ fn member<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
         return None;
     };
     let is_it = |key: &Value| matches!(key, Value::Text(key) if key == name);
-    entries.iter().find(|(key, _)| is_it(key)).map(|(_, value)| value)
+    entries
+        .iter()
+        .find(|(key, _)| is_it(key))
+        .map(|(_, value)| value)
 }
 
 /// A schema that can't be parsed stays a text; the grammar is invalid anyway.
@@ -274,12 +282,18 @@ mod tests {
     fn a_grammar_survives_the_way_to_a_tool_and_back() {
         for (tool, description) in [
             (Tool::LlamaCpp, "grammar check json, T 0.8"),
-            (Tool::LlamaCpp, "grammar check gbnf \"root ::= [a-z]+\", T 0.8"),
+            (
+                Tool::LlamaCpp,
+                "grammar check gbnf \"root ::= [a-z]+\", T 0.8",
+            ),
             (
                 Tool::LlamaCpp,
                 "grammar check schema \"{\\\"type\\\":\\\"integer\\\"}\", T 0.8",
             ),
-            (Tool::LlamaServer, "grammar check gbnf \"root ::= \\\"a b\\\"\", T 0.8"),
+            (
+                Tool::LlamaServer,
+                "grammar check gbnf \"root ::= \\\"a b\\\"\", T 0.8",
+            ),
             (Tool::LlamaServer, "grammar check json, T 0.8"),
             (Tool::OpenAi, "grammar json, T 0.8"),
             (Tool::OpenAi, "grammar regex \"[a-z]+\\\\d\", T 0.8"),
@@ -307,7 +321,11 @@ mod tests {
                 "grammar json, T 1",
                 "llama.cpp checks the grammar after the draw, and masks only to draw again",
             ),
-            (Tool::Transformers, "grammar json, T 1", "transformers has no grammars; it is left out"),
+            (
+                Tool::Transformers,
+                "grammar json, T 1",
+                "transformers has no grammars; this one is left out",
+            ),
             (
                 Tool::OpenAi,
                 "grammar check json, T 1",
@@ -315,7 +333,11 @@ mod tests {
             ),
         ] {
             let written = export_settings(tool, &config(description), None);
-            assert!(written.notes.iter().any(|line| line == note), "{:?}", written.notes);
+            assert!(
+                written.notes.iter().any(|line| line == note),
+                "{:?}",
+                written.notes
+            );
         }
     }
 

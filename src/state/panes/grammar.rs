@@ -26,7 +26,9 @@ impl AppState {
             }
         };
         let place = self.place_of(pane);
-        let settings = place.and_then(|place| self.panes.get(place)).map(|pane| &pane.settings);
+        let settings = place
+            .and_then(|place| self.panes.get(place))
+            .map(|pane| &pane.settings);
         let Some(mut chain) = settings.map(|settings| settings.chain.clone()) else {
             return Vec::new();
         };

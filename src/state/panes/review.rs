@@ -36,7 +36,9 @@ impl AppState {
             lints.update(status.generation(), chain, n_vocab);
             measures.update(status.generation(), status.is_writing());
             watermark.update(looked_for, status.generation());
-            let own = status.generation().and_then(|text| text.config.chain.grammar.as_ref());
+            let own = status
+                .generation()
+                .and_then(|text| text.config.chain.grammar.as_ref());
             grammar_break.update(own.or(shared_rule.as_ref()), status.generation());
             let seed = settings.seed.unwrap_or(self.seed);
             let will_be_replaced = status.running().is_some() && !status.is_writing();

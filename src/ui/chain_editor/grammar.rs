@@ -119,8 +119,7 @@ fn buttons_ui(
             commands.push(Command::AskPath(PathPurpose::Grammar(pane)));
         }
         let example = rule.kind().example();
-        if **rule.text() != *example
-            && ui.add(Button::new("Insert the example").quiet()).clicked()
+        if **rule.text() != *example && ui.add(Button::new("Insert the example").quiet()).clicked()
         {
             set_text(rule, example, chain);
         }

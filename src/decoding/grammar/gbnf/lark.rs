@@ -18,7 +18,11 @@ pub(super) fn printed(rules: &Rules) -> String {
         open: Vec::new(),
         regex: String::new(),
     };
-    if rules.get(ROOT).and_then(|root| regex.alternatives(root)).is_some() {
+    if rules
+        .get(ROOT)
+        .and_then(|root| regex.alternatives(root))
+        .is_some()
+    {
         let regex = llguidance::regex_to_lark(&regex.regex, "");
         return format!("start: /{regex}/\n");
     }

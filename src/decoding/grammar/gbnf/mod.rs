@@ -32,7 +32,10 @@ enum Item {
         ranges: Vec<(char, char)>,
     },
     /// What another rule says.
-    Rule { name: String, place: TextPlace },
+    Rule {
+        name: String,
+        place: TextPlace,
+    },
     Group(Alternatives),
     /// A part, at least and at most this often.
     Repeat {
@@ -59,7 +62,10 @@ fn check_names(alternatives: &Alternatives, rules: &Rules) -> Result<(), Grammar
     for item in alternatives.iter().flatten() {
         match item {
             Item::Rule { name, place } if !rules.contains_key(name) => {
-                return Err(GrammarError::at(*place, format!("there is no rule named {name}")));
+                return Err(GrammarError::at(
+                    *place,
+                    format!("there is no rule named {name}"),
+                ));
             }
             Item::Group(alternatives) => check_names(alternatives, rules)?,
             Item::Repeat { item, .. } => check_names(&vec![vec![(**item).clone()]], rules)?,

@@ -27,7 +27,10 @@ pub(super) fn rules_of(text: &str) -> Result<Rules, GrammarError> {
         let alternatives = reader.alternatives(false)?;
         if rules.insert(name.clone(), alternatives).is_some() {
             let place = TextPlace::of_byte(text, start);
-            return Err(GrammarError::at(place, format!("there are two rules named {name}")));
+            return Err(GrammarError::at(
+                place,
+                format!("there are two rules named {name}"),
+            ));
         }
         reader.skip_space(true);
     }

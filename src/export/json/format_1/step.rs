@@ -128,6 +128,7 @@ impl StepEntry {
             raw_prob: self.raw_prob,
             raw_rank: self.rank,
             selector_state: self.selector_state,
+            grammar: None,
         };
         Ok(Step {
             token: self.token,

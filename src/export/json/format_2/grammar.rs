@@ -32,7 +32,10 @@ pub(super) struct GrammarEntry {
 /// Returns every rule that the steps of a text name, in the order of their first use.
 pub(super) fn rules_of(generation: &Generation) -> Vec<Arc<GrammarRule>> {
     let mut rules: Vec<Arc<GrammarRule>> = Vec::new();
-    let reports = generation.steps.iter().filter_map(|step| step.trace.grammar.as_deref());
+    let reports = generation
+        .steps
+        .iter()
+        .filter_map(|step| step.trace.grammar.as_deref());
     for report in reports {
         if !rules.contains(&report.rule) {
             rules.push(Arc::clone(&report.rule));
@@ -46,7 +49,10 @@ impl GrammarEntry {
         let report = trace.grammar.as_deref()?;
         Some(Self {
             // Every rule is in the list, which was made from these steps.
-            rule: rules.iter().position(|rule| *rule == report.rule).unwrap_or_default(),
+            rule: rules
+                .iter()
+                .position(|rule| *rule == report.rule)
+                .unwrap_or_default(),
             n_legal: report.n_legal(),
             log_sum_exp: report.legal.log_sum_exp,
             entropy_nats: report.legal.entropy_nats,
