@@ -61,11 +61,7 @@ pub(super) fn run_panes(
     panes: Vec<Pane>,
     console: &mut Console,
 ) -> Result<Vec<Generation>, Failure> {
-    let mut engine = Engine::load(source, compute.choice(), console)?;
-    compute.check(&engine.info)?;
-    for warning in compute.warnings(&engine.info) {
-        console::note(&warning);
-    }
+    let mut engine = Engine::open(source, compute, console)?;
     // The model is loaded before the request, because the record's times start here.
     let prompt = task.prompt();
     let request = task.into_request(&panes);
@@ -108,6 +104,21 @@ impl Engine {
             info,
             vocabulary,
         })
+    }
+
+    /// Starts the thread and loads a model. Prints what it does not follow of the arguments, and
+    /// fails if that is the device.
+    pub(super) fn open(
+        source: ModelSource,
+        compute: ComputeArguments,
+        console: &mut Console,
+    ) -> Result<Self, Failure> {
+        let engine = Self::load(source, compute.choice(), console)?;
+        compute.check(&engine.info)?;
+        for warning in compute.warnings(&engine.info) {
+            console::note(&warning);
+        }
+        Ok(engine)
     }
 
     /// Sends the requests and collects what they generate. A pane's id in the requests is its index

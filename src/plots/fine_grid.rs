@@ -1,12 +1,13 @@
 //! A grid of many small cells over two numbers, without gaps, with the round values as labels.
 
-use egui::{Align2, Color32, Pos2, Rect, Ui, pos2};
+use egui::{Align2, Color32, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2};
 
 use super::scale::axis_steps;
-use super::{TextRun, count, paint_text, paint_text_within};
+use super::{MapResponse, TextRun, count, paint_text, paint_text_within};
 use crate::analysis::sweep::{Axis, label};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
+use crate::design::widgets::focus_ring;
 
 /// Where the cells are. The largest value of the rows is at the top.
 pub(super) struct FineGrid<'a> {
@@ -125,6 +126,25 @@ impl<'a> FineGrid<'a> {
         let at = pos2(self.area.left(), self.area.bottom() + 30.0);
         let room = rect.right() - at.x;
         paint_text_within(ui, at, Align2::LEFT_CENTER, run(&words, color), room);
+    }
+
+    /// Paints a ring around the selected cell.
+    pub(super) fn paint_selected(&self, ui: &Ui, cell: usize) {
+        let ring = Stroke::new(1.5, Theme::of(ui).text_1);
+        let cell = self.cell(cell).expand(1.0);
+        ui.painter().rect_stroke(cell, 1, ring, StrokeKind::Outside);
+    }
+
+    /// Reports the cell under the pointer. Screen readers read the name.
+    pub(super) fn response(&self, ui: &Ui, name: &str) -> MapResponse {
+        let response = ui.interact(self.area, ui.scope_id().with("map"), Sense::click());
+        response.widget_info(|| WidgetInfo::labeled(Role::Table, true, name));
+        focus_ring(ui, &response, 2);
+        let at = |pointer: Option<Pos2>| self.cell_at(pointer?);
+        MapResponse {
+            hovered: at(response.hover_pos()),
+            clicked: at(response.interact_pointer_pos()).filter(|_| response.clicked()),
+        }
     }
 }
 

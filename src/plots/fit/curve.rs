@@ -64,14 +64,7 @@ pub fn fit_curve_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> M
         return MapResponse::default();
     }
     let response = ui.interact(area, ui.scope_id().with("curve"), Sense::click());
-    response.widget_info(|| {
-        let words = plot.selected.map_or("", |(_, words)| words);
-        WidgetInfo::labeled(
-            Role::Table,
-            true,
-            format!("How likely the text is. {words}"),
-        )
-    });
+    response.widget_info(|| WidgetInfo::labeled(Role::Table, true, plot.spoken()));
     focus_ring(ui, &response, 2);
     let values = setup.rows.values();
     let nearest = |pointer: Option<Pos2>| {

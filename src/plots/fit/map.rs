@@ -1,12 +1,12 @@
 //! How likely texts are over two numbers. Settings that can't generate them are blank.
 
-use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::{FitPlot, TITLE, step_of, title_ui};
 use crate::analysis::fit::INTERVAL_NATS;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{SMALL_BADGE, focus_ring, paint_badge};
+use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::generation::formatting::grouped;
 use crate::plots::fine_grid::FineGrid;
 use crate::plots::{MapResponse, Target, TextRun, paint_text};
@@ -49,29 +49,13 @@ pub fn fit_map_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> Map
         paint_badge(ui.painter(), theme, badge, pane);
     }
     paint_best(ui, area, &grid, plot);
-    if let Some((cell, _)) = plot.selected.filter(|_| target == Target::Screen) {
-        let cell = grid.cell(cell).expand(1.0);
-        let ring = Stroke::new(1.5, theme.text_1);
-        ui.painter().rect_stroke(cell, 1, ring, StrokeKind::Outside);
-    }
     if target == Target::Picture {
         return MapResponse::default();
     }
-    let response = ui.interact(area, ui.scope_id().with("map"), Sense::click());
-    response.widget_info(|| {
-        let words = plot.selected.map_or("", |(_, words)| words);
-        WidgetInfo::labeled(
-            Role::Table,
-            true,
-            format!("How likely the text is. {words}"),
-        )
-    });
-    focus_ring(ui, &response, 2);
-    let at = |pointer: Option<Pos2>| grid.cell_at(pointer?);
-    MapResponse {
-        hovered: at(response.hover_pos()),
-        clicked: at(response.interact_pointer_pos()).filter(|_| response.clicked()),
+    if let Some((cell, _)) = plot.selected {
+        grid.paint_selected(ui, cell);
     }
+    grid.response(ui, &plot.spoken())
 }
 
 fn subtitle(plot: FitPlot<'_>) -> String {

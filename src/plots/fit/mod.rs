@@ -47,6 +47,12 @@ impl FitPlot<'_> {
         };
         Some((best - likelihood.ln_prob).max(0.0))
     }
+
+    /// The words for screen readers.
+    fn spoken(&self) -> String {
+        let words = self.selected.map_or("", |(_, words)| words);
+        format!("How likely the text is. {words}")
+    }
 }
 
 /// Returns the step of the ramp for settings this far below the best. The last is for the interval;
