@@ -34,6 +34,10 @@ fn window(state: AppState) -> Window {
     window
 }
 
+fn is_shown(window: &Window, words: &str) -> bool {
+    window.query_all_by_label_contains(words).count() > 0
+}
+
 #[test]
 fn the_shortcut_measures_and_escape_stops() {
     let mut state = ready();
@@ -43,7 +47,8 @@ fn the_shortcut_measures_and_escape_stops() {
     window.get_by_label_contains("Press Measure");
     key(&mut window, Modifiers::COMMAND, Key::Enter);
     assert!(window.state().lab.is_measuring_cache());
-    window.get_by_label("Waiting for the engine");
+    let waiting = window.query_all_by_label("Waiting for the engine");
+    assert!(waiting.count() > 0);
     key(&mut window, Modifiers::NONE, Key::Escape);
     window.get_by_label("Stop");
 }
@@ -52,7 +57,7 @@ fn the_shortcut_measures_and_escape_stops() {
 fn a_measurement_is_drawn_and_read_as_a_table() {
     let mut window = window(measured(1000, Some(CacheUpdate::Finished)));
     window.get_by_label("measured while writing 100 tokens");
-    window.get_by_label_contains("At 109 tokens that takes 80 times as long.");
+    assert!(is_shown(&window, "At 109 tokens that takes 80 times as long."));
     window.get_by_label("2 × 8 × 4 × 32 × 4 = 8,192");
     window.get_by_label_contains("Same tokens both ways at 10 lengths");
     for plot in [
@@ -61,7 +66,7 @@ fn a_measurement_is_drawn_and_read_as_a_table() {
         "Reading a prompt",
         "Tokens per second",
     ] {
-        assert!(window.query_all_by_label_contains(plot).count() > 0);
+        assert!(is_shown(&window, plot), "{plot}");
     }
     press(&mut window, "Show as a table");
     window.get_by_label_contains("Length 20: cache on 0.32 ms, cache off 6.0 ms");
@@ -73,7 +78,7 @@ fn a_measurement_is_drawn_and_read_as_a_table() {
 fn points_appear_as_they_are_measured_and_a_stop_keeps_them() {
     let running = window(measured(50, None));
     running.get_by_label("With the cache, 51 of 100 tokens");
-    running.get_by_label_contains("With the cache, a token takes");
+    assert!(is_shown(&running, "With the cache, a token takes"));
     let stopped = window(measured(50, Some(CacheUpdate::Stopped)));
     stopped.get_by_label("stopped after 51 of 100 tokens");
     stopped.get_by_label("Measure again");
