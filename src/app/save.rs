@@ -99,10 +99,7 @@ pub(super) struct Job {
 impl Job {
     /// Copies what the document needs from the state.
     pub(super) fn new(state: &AppState, document: Document, path: PathBuf, dark: bool) -> Self {
-        let plot = match document {
-            Document::Picture(plot, _) => plot,
-            _ => Plot::default(),
-        };
+        let plot = document.plot();
         Self {
             document,
             path,

@@ -414,7 +414,7 @@ impl CacheJob {
 
 /// Returns at most [`N_OFF`] lengths, evenly spread from the first to the last.
 fn spread(first: usize, last: usize) -> Vec<usize> {
-    let n_steps = (last - first).min(N_OFF - 1).max(1);
+    let n_steps = (last - first).clamp(1, N_OFF - 1);
     let lengths = (0..=n_steps).map(|step| first + (last - first) * step / n_steps);
     let mut lengths: Vec<usize> = lengths.collect();
     lengths.dedup();

@@ -9,6 +9,7 @@ use crate::analysis::cache_lab::{CacheLab, Line};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::formatting::{grouped, speed};
+use crate::generation::{ByteSize, CacheShape};
 
 const TITLE: f32 = 26.0;
 
@@ -108,7 +109,6 @@ fn times_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
         let at = axes.at(*length, *ms);
         ui.painter().circle_filled(at, POINT, theme.text_1);
     }
-    let middle = n_text * 0.62;
     if let Some(line) = lab.off_line() {
         let at = axes.at(n_text * 0.6, line.at(n_text * 0.6)) - vec2(14.0, 16.0);
         let run = TextRun::new("cache off: rereads everything", Face::Small, theme.text_1);
@@ -116,8 +116,15 @@ fn times_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
         paint_text(ui, at, Align2::RIGHT_CENTER, run);
     }
     if let Some(line) = lab.on_line() {
-        let at = axes.at(middle, line.at(middle)) - vec2(0.0, 15.0);
-        let run = TextRun::new("cache on: reads one token", Face::Small, theme.text_1);
+        let words = "cache on: reads one token";
+        let run = TextRun::new(words, Face::Small, theme.text_1);
+        let left = axes.at(n_text * 0.62, line.at(n_text * 0.62));
+        let right = left.x + Face::Small.width(ui, words);
+        // Above every point that the words would cover.
+        let points = on.iter().map(|(length, ms)| axes.at(*length, *ms));
+        let covered = points.filter(|at| (left.x - POINT..right + POINT).contains(&at.x));
+        let highest = covered.map(|at| at.y).fold(left.y, f32::min);
+        let at = pos2(left.x, (highest - 15.0).max(top + 8.0));
         paint_text(ui, at, Align2::LEFT_CENTER, run);
     }
 }
@@ -132,7 +139,7 @@ fn hollow(ui: &Ui, at: Pos2) {
 /// Draws the memory that the formula gives, with the length at the end of the text marked.
 fn memory_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
     let theme = Theme::of(ui);
-    let per_token = lab.facts.shape.as_ref().map(|s| s.n_bytes_per_token());
+    let per_token = lab.facts.shape.as_ref().map(CacheShape::n_bytes_per_token);
     let measured = lab.n_measured_bytes();
     let n_text = lab.n_text() as f64;
     let whole = lab.n_formula_bytes(lab.n_text()).or(measured).unwrap_or(1) as f64;
@@ -171,7 +178,7 @@ fn memory_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
     {
         let at = axes.at(last.length as f64, n_bytes as f64 / scale);
         ui.painter().circle_filled(at, POINT, theme.text_1);
-        let words = crate::generation::ByteSize(n_bytes).to_string();
+        let words = ByteSize(n_bytes).to_string();
         let run = TextRun::new(&words, Face::Small, theme.text_1);
         let area = axes.area();
         let half = Face::Small.width(ui, &words) / 2.0;
@@ -201,7 +208,6 @@ fn reads_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
     let at = |length: usize, secs: f64| axes.at(length as f64, secs * 1e3);
     let ways = [
         (
-            "one by one",
             lab.reads
                 .iter()
                 .map(|p| at(p.length, p.one_by_one_secs))
@@ -209,7 +215,6 @@ fn reads_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
             true,
         ),
         (
-            "in parallel",
             lab.reads
                 .iter()
                 .map(|p| at(p.length, p.parallel_secs))
@@ -217,7 +222,7 @@ fn reads_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
             false,
         ),
     ];
-    for (name, points, is_hollow) in ways {
+    for (points, is_hollow) in ways {
         if is_hollow {
             let stroke = Stroke::new(1.5, theme.text_2);
             let dashes = Shape::dashed_line(&points, stroke, 6.0, 4.0);
@@ -233,12 +238,22 @@ fn reads_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
                 ui.painter().circle_filled(*point, POINT, theme.text_1);
             }
         }
-        if let [.., before, last] = points.as_slice() {
-            let middle = before.lerp(*last, 0.5);
-            let run = TextRun::new(name, Face::Small, theme.text_1);
-            let at = middle - vec2(8.0, 12.0);
-            paint_text(ui, at, Align2::RIGHT_CENTER, run);
+    }
+    legend_ui(ui, axes.area().left_top() + vec2(12.0, 8.0));
+}
+
+/// Names both ways of reading, in the corner that their curves leave free.
+fn legend_ui(ui: &Ui, corner: Pos2) {
+    let theme = Theme::of(ui);
+    for (row, name) in (0_u8..).zip(["one by one", "in parallel"]) {
+        let at = corner + vec2(0.0, 18.0 * f32::from(row));
+        if row == 0 {
+            hollow(ui, at);
+        } else {
+            ui.painter().circle_filled(at, POINT, theme.text_1);
         }
+        let run = TextRun::new(name, Face::Small, theme.text_1);
+        paint_text(ui, at + vec2(10.0, 0.0), Align2::LEFT_CENTER, run);
     }
 }
 

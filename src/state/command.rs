@@ -315,6 +315,14 @@ impl Document {
         }
     }
 
+    /// Returns what a picture shows; the usual plot for other documents.
+    pub fn plot(self) -> Plot {
+        match self {
+            Self::Picture(plot, _) => plot,
+            _ => Plot::default(),
+        }
+    }
+
     /// Returns the file name that the dialog suggests.
     pub fn file_name(self) -> String {
         match self {

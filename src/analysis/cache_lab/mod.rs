@@ -91,8 +91,8 @@ impl CacheLab {
     }
 
     /// Adds what was measured.
-    pub fn add(&mut self, sample: CacheSample) {
-        match sample {
+    pub fn add(&mut self, sample: &CacheSample) {
+        match *sample {
             CacheSample::On {
                 length,
                 token,

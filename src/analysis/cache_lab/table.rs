@@ -18,13 +18,13 @@ impl CacheTable {
     fn new<const N: usize>(title: &str, head: [&str; N]) -> Self {
         Self {
             title: title.to_owned(),
-            head: head.map(str::to_owned).to_vec(),
+            head: Vec::from(head.map(str::to_owned)),
             rows: Vec::new(),
         }
     }
 
     fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.to_vec());
+        self.rows.push(Vec::from(cells));
     }
 
     /// Returns a row as a sentence for screen readers: "Length 40: with the cache 0.34 ms, …".

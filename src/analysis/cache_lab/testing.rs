@@ -58,7 +58,7 @@ pub fn samples() -> Vec<CacheSample> {
 pub fn lab() -> CacheLab {
     let mut lab = CacheLab::new(facts());
     for sample in samples() {
-        lab.add(sample);
+        lab.add(&sample);
     }
     lab
 }

@@ -33,7 +33,7 @@ fn follow(
                 CacheUpdate::Started(facts) => *lab = Some(CacheLab::new(facts)),
                 CacheUpdate::Measured(sample) => {
                     if let Some(lab) = lab {
-                        lab.add(sample);
+                        lab.add(&sample);
                         let (on, off) = (lab.on.len(), lab.off.len());
                         let words =
                             || format!("{on} tokens with the cache, {off} lengths without it");

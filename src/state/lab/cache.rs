@@ -53,7 +53,7 @@ impl CacheRun {
             CacheUpdate::Started(facts) => self.lab = Some(CacheLab::new(facts)),
             CacheUpdate::Measured(sample) => {
                 if let Some(lab) = &mut self.lab {
-                    lab.add(sample);
+                    lab.add(&sample);
                     self.status = progress(lab);
                 }
             }

@@ -99,9 +99,6 @@ impl PicturePlot<'_> {
         match self {
             Self::Score(_) | Self::Gaps(_) => [960.0, 420.0],
             Self::NextToken(_) => [560.0, 440.0],
-            Self::Speed(_) | Self::Trend(_) | Self::SweepCurve(_) | Self::SweepScatter(_) => {
-                [720.0, 420.0]
-            }
             Self::Xray(xray) => [960.0, xray.height() + AROUND],
             Self::Texts(texts) => {
                 let width = texts.width();
@@ -111,7 +108,11 @@ impl PicturePlot<'_> {
             Self::Tree(tree) => [960.0, branches::picture::height(tree) + AROUND],
             Self::Stability(_) => [720.0, 760.0],
             Self::Fit(plot) if plot.fit.setup.columns.is_some() => [720.0, 760.0],
-            Self::Fit(_) => [720.0, 420.0],
+            Self::Speed(_)
+            | Self::Trend(_)
+            | Self::Fit(_)
+            | Self::SweepCurve(_)
+            | Self::SweepScatter(_) => [720.0, 420.0],
             Self::Cache(_) => [960.0, 680.0],
             Self::Drafts(strip) => [960.0, strip.height() + AROUND],
             Self::Beams(tree) => {

@@ -31,15 +31,14 @@ pub(super) fn blind_tab_ui(
     commands: &mut Vec<Command>,
 ) {
     let run = state.lab.blind.run();
-    match run.filter(|run| !run.shown().is_empty()) {
-        Some(run) => texts_ui(&mut child_ui(ui, left, "texts"), run, commands),
-        None => {
-            let words = state_words(run);
-            let color = Theme::of(ui).text_3;
-            let at = Rect::from_center_size(left.center(), egui::vec2(420.0, 80.0));
-            let label = Label::new(Face::Body.text(words).color(color)).wrap();
-            ui.put(at, label.halign(Align::Center));
-        }
+    if let Some(run) = run.filter(|run| !run.shown().is_empty()) {
+        texts_ui(&mut child_ui(ui, left, "texts"), run, commands);
+    } else {
+        let words = state_words(run);
+        let color = Theme::of(ui).text_3;
+        let at = Rect::from_center_size(left.center(), egui::vec2(420.0, 80.0));
+        let label = Label::new(Face::Body.text(words).color(color)).wrap();
+        ui.put(at, label.halign(Align::Center));
     }
     let mut ui = child_ui(ui, right, "setup");
     ui.spacing_mut().item_spacing.y = 8.0;
@@ -84,7 +83,7 @@ fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let is_running = state.lab.blind.is_running();
     let form = &mut state.lab.blind;
     ui.horizontal(|ui| {
-        ui.label(Face::Small.text("Texts at once").color(theme.text_2));
+        ui.label(Face::Body.text("Texts at once").color(theme.text_2));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let word = |n: usize| if n == 4 { "four" } else { "two" };
             let current = word(form.n_shown);
@@ -106,7 +105,7 @@ fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     ui.add_enabled_ui(!is_running, |ui| {
         number_ui(ui, "Tokens", &mut form.n_tokens, 1..=100_000);
     });
-    let label = Face::Small.text("With the same coins").color(theme.text_2);
+    let label = Face::Body.text("With the same coins").color(theme.text_2);
     let hint = "Texts shown together have the same seed, so that only the settings make them \
                 differ. Without, luck differs too.";
     checkbox(ui, &mut form.same_coins, label).on_hover_text(hint);

@@ -24,24 +24,23 @@ pub(super) fn results_ui(ui: &mut Ui, blind: &BlindTest, commands: &mut Vec<Comm
     let note = |ui: &mut Ui, words: &str| {
         ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
     };
-    if !results.are_named() {
-        let n = results.n_votes;
-        note(
-            ui,
-            &format!("Names are hidden until you have voted ten times: {n} of {BLIND_VOTES}."),
-        );
-    } else {
+    if results.are_named() {
         let mut order: Vec<usize> = (0..results.settings.len()).collect();
         let chance = |place: &usize| results.strengths.get(*place).map_or(0.0, |s| s.chance);
         order.sort_by(|a, b| chance(b).total_cmp(&chance(a)));
         for place in order {
-            row_ui(ui, results, place);
+            ui.scope(|ui| row_ui(ui, results, place));
         }
         note(
             ui,
             "How often a text is picked beside one of average strength, with the 95 % interval: \
-             Bradley-Terry strengths. The next texts are those whose difference is least known.",
+             Bradley-Terry strengths. The next texts are those about which the least is known.",
         );
+    } else {
+        let n = results.n_votes;
+        let words =
+            format!("Names are hidden until you have voted ten times: {n} of {BLIND_VOTES}.");
+        note(ui, &words);
     }
     ui.add_space(2.0);
     note(ui, "The votes stay on this computer.");
@@ -79,6 +78,8 @@ fn row_ui(ui: &mut Ui, results: &BlindResults, place: usize) {
         return;
     };
     let theme = Theme::of(ui);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    ui.spacing_mut().interact_size.y = 18.0;
     let percent = |share: f64| format!("{:.0}", share * 100.0);
     let Strength {
         chance,

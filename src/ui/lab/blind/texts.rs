@@ -56,7 +56,6 @@ fn text_ui(
 ) {
     let theme = Theme::of(ui);
     let card = ui.max_rect();
-    ui.painter().rect_filled(card, 8, theme.surface_2);
     let edge = Stroke::new(1.0, theme.stroke_1);
     ui.painter().rect_stroke(card, 8, edge, StrokeKind::Inside);
     let (body, foot) = card.split_top_bottom_at_y(card.bottom() - CHOICE);

@@ -71,7 +71,7 @@ fn reading_ui(ui: &mut Ui, run: &CacheRun, lab: &CacheLab) {
             ui.separator();
             let table = lab.panes_table();
             heading_ui(ui, &table.title);
-            table_ui(ui, &table);
+            ui.scope(|ui| table_ui(ui, &table));
         }
         ui.separator();
         let note = "Every time is measured here and now, one pass of the model each. The lines go \

@@ -20,7 +20,7 @@ pub(super) fn tables_ui(ui: &mut Ui, lab: &CacheLab) {
         for table in lab.tables() {
             let title = Face::SmallMedium.text(&table.title).color(theme.text_1);
             ui.label(title);
-            table_ui(ui, &table);
+            ui.scope(|ui| table_ui(ui, &table));
             ui.add_space(14.0);
         }
     });

@@ -57,7 +57,10 @@ fn the_shortcut_measures_and_escape_stops() {
 fn a_measurement_is_drawn_and_read_as_a_table() {
     let mut window = window(measured(1000, Some(CacheUpdate::Finished)));
     window.get_by_label("measured while writing 100 tokens");
-    assert!(is_shown(&window, "At 109 tokens that takes 80 times as long."));
+    assert!(is_shown(
+        &window,
+        "At 109 tokens that takes 80 times as long."
+    ));
     window.get_by_label("2 × 8 × 4 × 32 × 4 = 8,192");
     window.get_by_label_contains("Same tokens both ways at 10 lengths");
     for plot in [
