@@ -57,7 +57,11 @@ fn frames_ms(state: &mut AppState, tab: DockTab) -> (f64, Vec<f64>, Vec<f64>) {
     let ctx = Context::default();
     style::install(&ctx);
     let mut window = WindowUi::default();
-    state.view.dock_tab = DockTab::ByHand;
+    state.view.dock_tab = if tab == DockTab::Plots {
+        DockTab::Numbers
+    } else {
+        DockTab::Plots
+    };
     // The texts are laid out and compared with the settings, which takes several frames.
     for _ in 0..300 {
         frame_ms(&ctx, &mut window, state);

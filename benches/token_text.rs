@@ -92,6 +92,7 @@ fn frame(ctx: &Context, generation: &Generation, width: f32, views: &mut [TokenV
             let input = TokenTextInput {
                 generation,
                 tint: Tint::Probability,
+                watermark: None,
                 pinned: None,
                 same_step: None,
                 n_dimmed: 0,

@@ -8,6 +8,7 @@ mod copy_picture;
 mod dialogs;
 mod icon;
 mod import;
+mod lab_files;
 mod model_paths;
 mod runs;
 mod save;

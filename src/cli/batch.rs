@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::generate::report_failures;
-use super::outputs::{Output, check_outputs, write_outputs};
+use super::outputs::{OutputFile, check_outputs, write_outputs};
 use super::pane_run::{Console, Engine, Pane};
 use crate::export::{TextRow, texts_csv, texts_jsonl};
 use crate::generation::formatting::without_final_line_break;
@@ -51,11 +51,11 @@ impl TableArguments {
     /// Prints the table and writes the files. A failure of one output does not prevent the others.
     pub(super) fn output(&self, rows: &[TextRow]) -> Result<(), Failure> {
         let outputs = [
-            Output {
+            OutputFile {
                 path: self.csv.as_deref(),
                 render: &|| texts_csv(rows),
             },
-            Output {
+            OutputFile {
                 path: self.jsonl.as_deref(),
                 render: &|| texts_jsonl(rows),
             },

@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::files::{check_file, json_file, write_file};
 
 /// A file that a command can write, if its option is given.
-pub(super) struct Output<'a> {
+pub(super) struct OutputFile<'a> {
     /// The file, or `-` for standard output.
     pub path: Option<&'a Path>,
     /// Returns the content of the file.
@@ -34,7 +34,7 @@ pub(super) fn check_outputs(outputs: [(&str, Option<&Path>); 2]) -> Result<(), F
 /// Writes the files and prints the report, or what takes its place. Then exports, if a folder is
 /// given. A failure of one does not prevent the others.
 pub(super) fn write_outputs(
-    outputs: &[Output<'_>],
+    outputs: &[OutputFile<'_>],
     report: impl FnOnce() -> String,
     export: Option<&dyn Fn() -> Result<(), String>>,
 ) -> Result<(), Failure> {

@@ -308,6 +308,7 @@ impl Record {
             | Event::CachedCounted { .. }
             | Event::Futures { .. }
             | Event::Fit { .. }
+            | Event::Cache { .. }
             | Event::Sweep { .. } => {}
         }
     }

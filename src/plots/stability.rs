@@ -83,12 +83,11 @@ pub fn stability_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>, target: Target
 fn title_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>) {
     let theme = Theme::of(ui);
     let middle = rect.top() + 9.0;
-    let legend = match plot.token {
-        Some(token) => choice_legend(ui, pos2(rect.right(), middle), token),
-        None => {
-            let most = format!("{}, doubling", grouped(plot.n_tokens as f64));
-            heat_legend(ui, pos2(rect.right(), middle), &["0".to_owned(), most])
-        }
+    let legend = if let Some(token) = plot.token {
+        choice_legend(ui, pos2(rect.right(), middle), token)
+    } else {
+        let most = format!("{}, doubling", grouped(plot.n_tokens as f64));
+        heat_legend(ui, pos2(rect.right(), middle), &["0".to_owned(), most])
     };
     let number = plot.map.held().map_or(0, |held| held.step + 1);
     let title = match plot.token {

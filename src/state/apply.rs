@@ -415,6 +415,8 @@ impl AppState {
             Document::Sweep(_) => ("The sweep was not saved", "It is still on screen"),
             Document::Stability(_) => ("The map was not saved", "It is still on screen"),
             Document::Prompts(_) => ("The texts were not saved", "They are still on screen"),
+            Document::Votes(_) => ("The votes were not saved", "Quartet still has them"),
+            Document::Cache(_) => ("The measurement was not saved", "It is still on screen"),
             Document::Fit(_) => ("The fit was not saved", "It is still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
         };

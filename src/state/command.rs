@@ -252,8 +252,21 @@ pub enum Document {
     Prompts(TableFormat),
     /// The fit on screen.
     Fit(FuturesFormat),
+    /// The measurement of the KV cache on screen.
+    Cache(FuturesFormat),
+    /// The votes of the blind test.
+    Votes(VotesFormat),
     /// The user's own presets.
     Presets,
+}
+
+/// The votes of a blind test as a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VotesFormat {
+    /// One row per text that was shown.
+    Csv,
+    /// The votes, and the strengths that follow from them.
+    Json,
 }
 
 /// A table of texts as a file.
@@ -296,7 +309,17 @@ impl Document {
             Self::Stability(_) => "the stability map",
             Self::Prompts(_) => "the texts",
             Self::Fit(_) => "the fit",
+            Self::Cache(_) => "the measurement",
+            Self::Votes(_) => "the votes",
             Self::Presets => "the presets",
+        }
+    }
+
+    /// Returns what a picture shows; the usual plot for other documents.
+    pub fn plot(self) -> Plot {
+        match self {
+            Self::Picture(plot, _) => plot,
+            _ => Plot::default(),
         }
     }
 
@@ -316,6 +339,9 @@ impl Document {
             Self::Stability(format) => format!("quartet-stability.{}", format.extension()),
             Self::Prompts(format) => format!("quartet-prompts.{}", format.extension()),
             Self::Fit(format) => format!("quartet-fit.{}", format.extension()),
+            Self::Cache(format) => format!("quartet-cache.{}", format.extension()),
+            Self::Votes(VotesFormat::Csv) => "quartet-votes.csv".to_owned(),
+            Self::Votes(VotesFormat::Json) => "quartet-votes.json".to_owned(),
             Self::Presets => "quartet-presets.json".to_owned(),
         }
     }

@@ -49,16 +49,17 @@ pub use branches::{
     BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree, RunTexts,
 };
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
-pub use command::{Command, Document, Effect, PathPurpose, PinMove, TableFormat};
+pub use command::{Command, Document, Effect, PathPurpose, PinMove, TableFormat, VotesFormat};
 pub use export_choice::{ExportChoice, RunFileStyle};
 pub use futures::{
     FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun,
     FuturesStatus, WordRow,
 };
 pub use lab::{
-    AxisForm, BatchPane, BatchRun, BatchStatus, BatchText, FitForm, FitInput, FitReading, FitRun,
-    FitStatus, Lab, LabCommand, LabSettings, LabTab, StabilityAxes, StabilityRun, StabilityScope,
-    SweepFile, SweepForm, SweepRun, SweepStatus,
+    AxisForm, BLIND_VOTES, BatchPane, BatchRun, BatchStatus, BatchText, BlindResults, BlindRun,
+    BlindStatus, BlindTest, CacheRun, CacheStatus, FitForm, FitInput, FitReading, FitRun,
+    FitStatus, Lab, LabCommand, LabSettings, LabTab, ShownText, StabilityAxes, StabilityRun,
+    StabilityScope, SweepFile, SweepForm, SweepRun, SweepStatus,
 };
 pub(crate) use models::unix_time_secs;
 pub use models::{

@@ -3,30 +3,28 @@
 mod report;
 mod run;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use self::report::report;
 use super::compute::ComputeArguments;
 use super::failure::Failure;
-use super::files::{check_file, create_folder};
 use super::interrupt::Interrupt;
 use super::model::ModelArgument;
-use super::outputs::{Output, check_outputs, write_outputs};
 use super::pane_run::{Console, Engine};
 use super::progress::Progress;
 use super::prompts::ChatArguments;
+use super::report_output::{Output, OutputArguments};
 use super::score::text_of;
 use super::text_output::TextOutput;
 use super::vary::{axes_of, base_settings};
 use crate::analysis::fit::{Fit, FitSetup};
 use crate::decoding::ChainConfig;
-use crate::export::{FitRecord, write_folder};
+use crate::export::FitRecord;
 use crate::generation::FitText;
 use crate::interop::VARY_GRAMMAR;
-use crate::state::{PictureFormat, PictureStyle};
-use crate::ui::pictures::{Palette, encode, fit_drawing};
+use crate::ui::pictures::{Palette, fit_drawing};
 
 /// The arguments of `quartet fit`.
 #[derive(Debug, Args)]
@@ -58,25 +56,17 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SETTINGS", default_value = "sample")]
     pane: String,
 
-    /// Write all settings and likelihoods to this file; `-` writes them to standard output instead
-    /// of the report
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-
-    /// Write one row per setting to this file; `-` writes them to standard output instead of the
-    /// report
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-
-    /// Export everything to this folder: the JSON, the table, and the picture as SVG and PNG
-    #[arg(long, value_name = "FOLDER")]
-    export: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments,
 }
+
+/// The name of the files in a folder.
+const NAME: &str = "fit";
 
 /// Runs `quartet fit`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let setup = arguments.setup()?;
-    arguments.check_output()?;
+    arguments.output.check(NAME)?;
     let texts = arguments.texts()?;
     let mut console = Console {
         progress: Progress::new(),
@@ -93,7 +83,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         vocabulary: &engine.vocabulary,
     };
     if fit.n_done() > 0 {
-        arguments.output(&record)?;
+        arguments.output.write(&Output {
+            name: NAME,
+            report: &report(&record),
+            json: &record.json(),
+            csv: &record.csv(),
+            drawing: &|style| fit_drawing(record, None, Palette::Light, style),
+        })?;
     }
     failure.map_or(Ok(()), Err)
 }
@@ -130,51 +126,4 @@ impl Arguments {
         };
         self.texts.iter().map(typed).collect()
     }
-
-    /// Fails early if the output files can't be written, before the model is loaded.
-    fn check_output(&self) -> Result<(), Failure> {
-        if let Some(folder) = &self.export {
-            create_folder(folder).map_err(Failure::run)?;
-            check_file(&folder.join("fit.json")).map_err(Failure::run)?;
-        }
-        check_outputs([
-            ("--json", self.json.as_deref()),
-            ("--csv", self.csv.as_deref()),
-        ])
-    }
-
-    /// Prints the report and writes the files. A failure of one output does not prevent the others.
-    fn output(&self, record: &FitRecord<'_>) -> Result<(), Failure> {
-        let outputs = [
-            Output {
-                path: self.json.as_deref(),
-                render: &|| record.json(),
-            },
-            Output {
-                path: self.csv.as_deref(),
-                render: &|| record.csv(),
-            },
-        ];
-        let folder = self.export.as_deref();
-        let export = folder.map(|folder| move || export(folder, record));
-        let export = export.as_ref().map(|export| export as &dyn Fn() -> _);
-        write_outputs(&outputs, || report(record), export)
-    }
-}
-
-/// Writes the record, the table and the picture: all files or none.
-fn export(folder: &Path, record: &FitRecord<'_>) -> Result<(), String> {
-    let mut files = vec![
-        ("fit.json".to_owned(), record.json()),
-        ("fit.csv".to_owned(), record.csv()),
-    ];
-    let style = PictureStyle::default();
-    let drawing = fit_drawing(*record, None, Palette::Light, style);
-    for format in PictureFormat::ALL {
-        let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;
-        files.push((format!("fit.{}", format.extension()), bytes));
-    }
-    create_folder(folder)?;
-    write_folder(folder, &files)
-        .map_err(|error| format!("could not export the fit: {error}\n{}", folder.display()))
 }

@@ -8,7 +8,7 @@ use super::table::tables;
 use crate::cli::console;
 use crate::cli::failure::Failure;
 use crate::cli::files::{check_file, create_folder};
-use crate::cli::outputs::{Output, check_outputs, write_outputs};
+use crate::cli::outputs::{OutputFile, check_outputs, write_outputs};
 use crate::export::{SweepRecord, write_folder};
 use crate::generation::ModelInfo;
 use crate::generation::formatting::{grouped, speed};
@@ -42,11 +42,11 @@ impl Arguments {
         };
         console::note(&summary(swept));
         let outputs = [
-            Output {
+            OutputFile {
                 path: self.json.as_deref(),
                 render: &|| record.json(),
             },
-            Output {
+            OutputFile {
                 path: self.csv.as_deref(),
                 render: &|| record.cells_csv(),
             },

@@ -127,13 +127,16 @@ fn paint_line(ui: &Ui, axes: &Axes, plot: FitPlot<'_>, line: &[FitPoint], reach:
         });
         let points: Vec<Pos2> = points.collect();
         if points.len() > 1 {
-            painter.line(clipped(points, axes.area()), Stroke::new(2.0, theme.text_1));
+            painter.line(
+                clipped(&points, axes.area()),
+                Stroke::new(2.0, theme.text_1),
+            );
         }
     }
 }
 
 /// Cuts a line off at the bottom of an area, also in a picture, which does not clip.
-fn clipped(points: Vec<Pos2>, area: Rect) -> Vec<Pos2> {
+fn clipped(points: &[Pos2], area: Rect) -> Vec<Pos2> {
     let mut kept: Vec<Pos2> = Vec::new();
     for (index, point) in points.iter().enumerate() {
         let is_in = point.y <= area.bottom();

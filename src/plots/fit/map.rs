@@ -9,7 +9,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::generation::formatting::grouped;
 use crate::plots::fine_grid::FineGrid;
-use crate::plots::{MapResponse, Target, TextRun, paint_text};
+use crate::plots::{MapResponse, Target, TextRun, count, paint_text};
 
 const LEFT: f32 = 34.0;
 const BELOW: f32 = 42.0;
@@ -21,7 +21,7 @@ pub fn fit_map_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> Map
     let Some(columns) = &setup.columns else {
         return MapResponse::default();
     };
-    let most = INTERVAL_NATS * 2_f64.powi(Theme::N_HEAT as i32 - 2);
+    let most = INTERVAL_NATS * 2_f64.powf(Theme::N_HEAT as f64 - 2.0);
     let ends = [
         format!("{most:.0} nats less likely, halving"),
         "likeliest".to_owned(),
@@ -155,7 +155,7 @@ fn place_of(grid: &FineGrid<'_>, plot: FitPlot<'_>, values: &[f64]) -> Option<Po
     let (row, column) = (row?, column?);
     let n_columns = setup.n_columns();
     let corner = |row: usize, column: usize| grid.cell(row * n_columns + column).center();
-    let (row_0, column_0) = (row.floor() as usize, column.floor() as usize);
+    let (row_0, column_0) = (count(row.floor().into()), count(column.floor().into()));
     let row_1 = (row_0 + 1).min(setup.rows.values().len().saturating_sub(1));
     let column_1 = (column_0 + 1).min(n_columns.saturating_sub(1));
     let (from, to) = (corner(row_0, column_0), corner(row_1, column_1));
