@@ -1,8 +1,8 @@
 //! Tests of the Lab page: the blind test.
 
-use super::{Event, Request, ready};
+use super::{Event, Request, loaded_with, ready};
 use crate::analysis::sweep::testing::text;
-use crate::generation::{GenerationId, SweepPlan, SweepUpdate};
+use crate::generation::{ChatSupport, GenerationId, SweepPlan, SweepUpdate};
 use crate::state::{AppState, BlindStatus, BlindTest, Command, Effect, LabCommand, LabSettings};
 
 fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
@@ -156,4 +156,18 @@ fn a_test_needs_two_settings_and_ends_with_the_engine() {
     state.on_event(Event::Panicked { message });
     let status = &blind(&state).run().unwrap().status;
     assert!(matches!(status, BlindStatus::Failed { .. }), "{status:?}");
+}
+
+#[test]
+fn another_model_ends_the_test_before_it_writes_a_text() {
+    let (mut state, id, plan) = started();
+    deliver(&mut state, (id, &plan), |cell, _| cell as u32 + 1);
+    state.on_event(loaded_with(ChatSupport::Missing));
+    for _ in 0..40 {
+        let effects = run(&mut state, LabCommand::Vote(None));
+        assert!(effects.is_empty(), "{effects:?}");
+    }
+    let status = &blind(&state).run().unwrap().status;
+    let error = "the model has changed; start the test again".to_owned();
+    assert_eq!(*status, BlindStatus::Failed { error });
 }

@@ -236,6 +236,13 @@ impl AppState {
         let Some(seed) = self.lab.blind.draw() else {
             return Vec::new();
         };
+        // Texts of another model must not be compared with those of the first.
+        let model = self.model.ready().map(|model| &model.info);
+        let run = self.lab.blind.run.as_mut();
+        if let Some(run) = run.filter(|run| model.is_none_or(|model| !run.is_of(model))) {
+            run.fail("the model has changed; start the test again");
+            return Vec::new();
+        }
         self.last_id += 1;
         let id = GenerationId(self.last_id);
         let blind = &mut self.lab.blind;

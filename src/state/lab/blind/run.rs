@@ -89,6 +89,11 @@ impl BlindRun {
         }
     }
 
+    /// Returns whether this model, as it is loaded now, writes the texts.
+    pub(super) fn is_of(&self, model: &Arc<ModelInfo>) -> bool {
+        Arc::ptr_eq(&self.model, model)
+    }
+
     /// Returns the settings that are compared.
     pub fn settings(&self) -> &[String] {
         &self.settings
