@@ -10,7 +10,7 @@ use super::compare;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::files::{check_file, export_run, json_file, prepare_export, write_file};
+use super::files::{NewFolder, check_file, export_run, json_file, prepare_export, write_file};
 use super::interrupt::Interrupt;
 use super::model::ModelArgument;
 use super::outputs::report_error;
@@ -71,6 +71,11 @@ pub(super) struct Arguments {
     #[command(flatten)]
     stop: StopArguments,
 
+    /// Print several panes side by side while they are generated, line by line, each line after its
+    /// pane's letter, and not each pane when it ends. A single pane is always printed token by token
+    #[arg(long, conflicts_with = "prompts")]
+    stream: bool,
+
     /// Write the full record to this file; `-` writes it to standard output instead of the texts
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -91,7 +96,8 @@ pub(super) struct Arguments {
 /// Runs `quartet generate`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
-    arguments.check_output_paths().map_err(Failure::run)?;
+    // Removed at the end if nothing was exported to it.
+    let _new_folder = arguments.check_output_paths().map_err(Failure::run)?;
     if let Some(prompts) = &arguments.tables.prompts {
         return run_batch(arguments, prompts, &panes);
     }
@@ -126,11 +132,7 @@ fn run_batch(arguments: &Arguments, prompts: &Path, panes: &[Pane]) -> Result<()
     arguments.tables.check_output_paths()?;
     let prompts = prompts_from(prompts)?.into_iter();
     let prompts: Vec<PromptText> = prompts.map(|text| arguments.chat.prompt(text)).collect();
-    let mut console = Console {
-        progress: Progress::new(),
-        texts: TextOutput::off(),
-        interrupt: Interrupt::catch(),
-    };
+    let mut console = Console::quiet();
     let source = arguments.model.source();
     let engine = Engine::open(source, arguments.compute, &mut console)?;
     let (rows, succeeded) = batch::run(engine, &prompts, panes, &mut console);
@@ -169,11 +171,11 @@ impl Arguments {
     }
 
     /// Fails early if the output files can't be written, before the model is loaded.
-    fn check_output_paths(&self) -> Result<(), String> {
-        if let Some(path) = &self.export {
-            prepare_export(path, self.panes.len())?;
-        }
-        self.json_file().map_or(Ok(()), check_file)
+    fn check_output_paths(&self) -> Result<Option<NewFolder>, String> {
+        let export = self.export.as_deref();
+        let new = export.map(|path| prepare_export(path, self.panes.len()));
+        self.json_file().map_or(Ok(()), check_file)?;
+        Ok(new.transpose()?.flatten())
     }
 
     fn json_file(&self) -> Option<&Path> {
@@ -184,6 +186,8 @@ impl Arguments {
     fn text_output(&self, n_panes: usize) -> TextOutput {
         if self.prints_json() {
             TextOutput::off()
+        } else if self.stream {
+            TextOutput::streamed(n_panes)
         } else {
             TextOutput::of_panes(n_panes)
         }

@@ -38,6 +38,7 @@ mod settings;
 mod stopping;
 mod sweep;
 mod system_files;
+mod text_lines;
 mod text_output;
 mod text_table;
 mod token_rules;

@@ -28,6 +28,17 @@ pub(super) struct Console {
     pub interrupt: Interrupt,
 }
 
+impl Console {
+    /// Shows progress only, and catches signals.
+    pub(super) fn quiet() -> Self {
+        Self {
+            progress: Progress::new(),
+            texts: TextOutput::off(),
+            interrupt: Interrupt::catch(),
+        }
+    }
+}
+
 /// A pane to run.
 #[derive(Debug, Clone)]
 pub(super) struct Pane {
@@ -242,7 +253,7 @@ impl Record {
     }
 
     fn pane(&mut self, id: GenerationId) -> Option<&mut Generation> {
-        self.generations.get_mut(usize::try_from(id.0).ok()?)
+        self.generations.get_mut(place_of(id))
     }
 
     fn note(&mut self, event: Event, console: &mut Console) {
@@ -271,7 +282,7 @@ impl Record {
                     if texts.is_live() {
                         progress.hide();
                     }
-                    texts.stepped(pane);
+                    texts.stepped(place_of(id), pane);
                 }
                 progress.update(|| self.progress_line());
             }
@@ -289,7 +300,7 @@ impl Record {
                         progress.milestone(&format!("{}: {}", pane.name, finish_summary(pane)));
                     }
                     progress.clear();
-                    texts.finished(pane);
+                    texts.finished(place_of(id), pane);
                 }
             }
             Event::Panicked { message } => {
@@ -325,15 +336,20 @@ impl Record {
     }
 
     fn fail_unfinished(&mut self, error: &str, console: &mut Console) {
-        for pane in &mut self.generations {
+        for (place, pane) in self.generations.iter_mut().enumerate() {
             if pane.finish.is_none() {
                 let error = error.to_owned();
                 pane.finish = Some(FinishReason::Failed { error });
                 console.progress.clear();
-                console.texts.finished(pane);
+                console.texts.finished(place, pane);
             }
         }
     }
+}
+
+/// Returns the place of a pane among those of the run.
+fn place_of(id: GenerationId) -> usize {
+    usize::try_from(id.0).unwrap_or(usize::MAX)
 }
 
 /// Formats why a pane finished and after how many tokens: "End of text, 152 tokens".

@@ -8,12 +8,9 @@ use clap::Args;
 use self::report::report;
 use super::compute::ComputeArguments;
 use super::failure::Failure;
-use super::interrupt::Interrupt;
 use super::model::ModelArgument;
 use super::pane_run::{Console, Engine};
-use super::progress::Progress;
 use super::report_output::{Output, OutputArguments};
-use super::text_output::TextOutput;
 use crate::export::CacheRecord;
 use crate::generation::{CachePlan, PromptText};
 use crate::ui::pictures::{Palette, cache_drawing};
@@ -51,11 +48,7 @@ const NAME: &str = "cache";
 /// Runs `quartet cache`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.output.check(NAME)?;
-    let mut console = Console {
-        progress: Progress::new(),
-        texts: TextOutput::off(),
-        interrupt: Interrupt::catch(),
-    };
+    let mut console = Console::quiet();
     let source = arguments.model.source();
     let mut engine = Engine::open(source, arguments.compute, &mut console)?;
     let plan = CachePlan {

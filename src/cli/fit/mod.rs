@@ -10,14 +10,11 @@ use clap::Args;
 use self::report::report;
 use super::compute::ComputeArguments;
 use super::failure::Failure;
-use super::interrupt::Interrupt;
 use super::model::ModelArgument;
 use super::pane_run::{Console, Engine};
-use super::progress::Progress;
 use super::prompts::ChatArguments;
 use super::report_output::{Output, OutputArguments};
 use super::score::text_of;
-use super::text_output::TextOutput;
 use super::vary::{axes_of, base_settings};
 use crate::analysis::fit::{Fit, FitSetup};
 use crate::decoding::ChainConfig;
@@ -68,11 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let setup = arguments.setup()?;
     arguments.output.check(NAME)?;
     let texts = arguments.texts()?;
-    let mut console = Console {
-        progress: Progress::new(),
-        texts: TextOutput::off(),
-        interrupt: Interrupt::catch(),
-    };
+    let mut console = Console::quiet();
     let source = arguments.model.source();
     let mut engine = Engine::open(source, arguments.compute, &mut console)?;
     let mut fit = Fit::new(setup);

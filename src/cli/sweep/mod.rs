@@ -12,14 +12,11 @@ use self::run::Swept;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::interrupt::Interrupt;
 use super::model::ModelArgument;
 use super::named_value::parse_by_name;
 use super::pane_run::{Console, Engine};
-use super::progress::Progress;
 use super::prompts::{ChatArguments, prompts_from};
 use super::stopping::StopArguments;
-use super::text_output::TextOutput;
 use super::vary::{axes_of, base_settings};
 use crate::analysis::futures::WordPattern;
 use crate::analysis::sweep::{Keep, Metric, SweepSetup};
@@ -125,11 +122,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if setup.is_greedy() && setup.n_seeds > 1 {
         console::note("These settings toss no coin, so all seeds give the same text");
     }
-    let mut console = Console {
-        progress: Progress::new(),
-        texts: TextOutput::off(),
-        interrupt: Interrupt::catch(),
-    };
+    let mut console = Console::quiet();
     let source = arguments.model.source();
     let engine = Engine::open(source, arguments.compute, &mut console)?;
     let mut swept = Swept::new(setup, prompts, arguments.keep);
