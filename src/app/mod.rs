@@ -8,6 +8,8 @@ mod copy_picture;
 mod dialogs;
 mod icon;
 mod import;
+#[cfg(test)]
+mod kill_tests;
 mod lab_files;
 mod model_paths;
 mod runs;
