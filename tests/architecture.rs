@@ -134,6 +134,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("shlex", &["interop"]),
     ("sysinfo", &["engine"]),
     ("tempfile", &["export"]),
+    ("unicode_bidi", &["ui"]),
     ("zip", &["export"]),
 ];
 
