@@ -90,15 +90,9 @@ fn runs(shape: &TextShape) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for row in &shape.galley.rows {
         let mut fresh = true;
-        let mut glyphs = row.glyphs.iter().peekable();
-        while let Some(glyph) = glyphs.next() {
-            let (byte, word) = right_to_left_word(&mut characters, glyph);
-            if !word.is_empty() {
-                section = section_at(job, byte, section);
-            }
+        for glyph in &row.glyphs {
             // The "…" of truncated text is a glyph without a character in the source.
             if let Some(&(byte, character)) = characters.peek()
-                && word.is_empty()
                 && character == glyph.chr
             {
                 characters.next();
@@ -110,56 +104,26 @@ fn runs(shape: &TextShape) -> Vec<Run<'_>> {
                 continue;
             };
             let start = row.pos + glyph.pos.to_vec2();
-            let mut end = start.x + glyph.advance_width;
-            if !word.is_empty() {
-                while let Some(glyph) = glyphs.next_if(|glyph| is_right_to_left(glyph.chr)) {
-                    end = end.max(row.pos.x + glyph.pos.x + glyph.advance_width);
-                }
-            }
-            match runs.last_mut().filter(|_| !fresh && word.is_empty()) {
+            let end = start.x + glyph.advance_width;
+            match runs.last_mut().filter(|_| !fresh) {
                 Some(run) => {
                     run.text.push(glyph.chr);
                     run.end = end;
                 }
                 None => runs.push(Run {
                     format,
-                    text: if word.is_empty() {
-                        glyph.chr.to_string()
-                    } else {
-                        word.clone()
-                    },
+                    text: glyph.chr.to_string(),
                     start,
                     end,
                 }),
             }
-            fresh = !word.is_empty();
+            fresh = false;
         }
         if row.ends_with_newline {
             characters.next();
         }
     }
     runs
-}
-
-/// Returns whether a character belongs to a script that is written from right to left.
-const fn is_right_to_left(c: char) -> bool {
-    matches!(c, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFE}')
-}
-
-/// If a right-to-left word begins at this glyph, takes it, and its first byte, in the order in which
-/// it is written. Its glyphs are in visual order, and there may be more or fewer of them.
-fn right_to_left_word(
-    characters: &mut std::iter::Peekable<std::str::CharIndices<'_>>,
-    glyph: &Glyph,
-) -> (usize, String) {
-    let byte = characters.peek().map_or(0, |(byte, _)| *byte);
-    let mut word = String::new();
-    if is_right_to_left(glyph.chr) {
-        while let Some((_, c)) = characters.next_if(|(_, c)| is_right_to_left(*c)) {
-            word.push(c);
-        }
-    }
-    (byte, word)
 }
 
 /// Returns the section that holds this byte, searching from section `from`.

@@ -15,7 +15,7 @@ use egui::emath::Rangef;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Galley, Ui};
 
-use super::rows::{Row, ordered_rows_of, rows_of};
+use super::rows::{Row, rows_of};
 use super::transcript::{RunStyle, Transcript};
 use super::visual_order::{Segment, has_right_to_left, row_order};
 use super::word_breaks;
@@ -214,7 +214,7 @@ fn row_end(
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
         let is_final = galley.rows.len() > N_TENTATIVE_ROWS;
         if is_final || end == text.len() {
-            let rows = rows_of(&galley, transcript, from);
+            let rows = rows_of(&galley, transcript, from, &[]);
             let mut ends = rows.iter().map(|row| row.bytes.end);
             let first = ends.find(|row_end| *row_end > from);
             return (first.unwrap_or(end), is_final);
@@ -251,10 +251,7 @@ impl Chunk {
     fn galley(&mut self, ui: &Ui, transcript: &Transcript) -> Arc<Galley> {
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(self.job.clone()));
         if !std::ptr::eq(self.galley.as_ptr(), Arc::as_ptr(&galley)) {
-            let rows = (self.bytes.start, self.ends.as_slice());
-            self.rows = ordered_rows_of(&galley, transcript, rows, |bytes| {
-                n_glyphs_of(ui, transcript, bytes)
-            });
+            self.rows = rows_of(&galley, transcript, self.bytes.start, &self.ends);
             self.galley = Arc::downgrade(&galley);
         }
         galley
@@ -280,14 +277,6 @@ fn width_of(ui: &Ui, transcript: &Transcript, bytes: Range<usize>) -> f32 {
     let mut job = LayoutJob::default();
     append_row(&mut job, Theme::of(ui), transcript, bytes);
     ui.fonts_mut(|fonts| fonts.layout_job(job)).size().x
-}
-
-/// Returns the number of glyphs of a right-to-left word, which differs from that of its characters.
-fn n_glyphs_of(ui: &Ui, transcript: &Transcript, bytes: Range<usize>) -> usize {
-    let mut job = LayoutJob::default();
-    append_joined(&mut job, Theme::of(ui), transcript, bytes);
-    let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
-    galley.rows.first().map_or(0, |row| row.glyphs.len())
 }
 
 /// Creates a job that breaks rows exactly at `ends`. Rows that are read from right to left end at the

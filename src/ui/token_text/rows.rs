@@ -80,24 +80,21 @@ impl Row {
     }
 }
 
-/// Splits the rows of a galley whose text starts at byte `from` of the transcript and is laid out as
-/// it is stored.
+/// Splits the rows of a galley whose text starts at byte `from` of the transcript.
 ///
-/// The galley may contain row breaks that the transcript does not have.
-pub(super) fn rows_of(galley: &Galley, transcript: &Transcript, from: usize) -> Vec<Row> {
-    ordered_rows_of(galley, transcript, (from, &[]), |_| 0)
-}
-
-/// Splits the rows of a galley whose rows end at these bytes of the transcript and are laid out in
-/// their visual order. `n_glyphs` returns how many glyphs a reversed part of the transcript has.
-pub(super) fn ordered_rows_of(
+/// The galley may contain row breaks that the transcript does not have. `ends` are the bytes at which
+/// rows end that were laid out in their visual order; without them, every row was laid out as it is
+/// stored.
+pub(super) fn rows_of(
     galley: &Galley,
     transcript: &Transcript,
-    (from, ends): (usize, &[usize]),
-    n_glyphs: impl Fn(Range<usize>) -> usize,
+    from: usize,
+    ends: &[usize],
 ) -> Vec<Row> {
     let mut reader = Reader::new(transcript, from);
     let mut rows = Vec::with_capacity(galley.rows.len());
+    // Where the row starts in the text of the galley.
+    let mut start = 0;
     for (index, placed) in galley.rows.iter().enumerate() {
         let mut row = Row {
             bytes: reader.at..reader.at,
@@ -111,10 +108,7 @@ pub(super) fn ordered_rows_of(
             .and_then(|end| reader.order_until(transcript, *end));
         if let Some(order) = order {
             row.is_right_to_left = order.is_right_to_left;
-            let start = reader.at;
-            let words = WordGlyphs::of(placed, &order, |segment| {
-                n_glyphs(start + segment.bytes.start..start + segment.bytes.end)
-            });
+            let words = WordGlyphs::of(galley, placed, start, &order);
             row.add_in_order(&mut reader, &order, words);
         } else {
             for glyph in &placed.glyphs {
@@ -123,6 +117,7 @@ pub(super) fn ordered_rows_of(
                 }
             }
         }
+        start += reader.at - row.bytes.start + 1;
         if let Some(run) = reader.next_newline() {
             let before = reader.last_newline.replace(run);
             row.end_line(run, before.is_some_and(|before| before.step == run.step));

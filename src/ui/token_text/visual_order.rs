@@ -13,7 +13,6 @@ use unicode_bidi::{BidiClass, BidiInfo, Direction, Level, bidi_class, get_base_d
 pub(super) struct Segment {
     /// Its bytes in the row.
     pub(super) bytes: Range<usize>,
-    pub(super) n_chars: usize,
     /// Whether its letters are drawn from right to left.
     pub(super) is_reversed: bool,
     /// What is drawn instead of its text: a bracket that faces the other way.
@@ -107,13 +106,9 @@ fn parts(row: &str, run: &Range<usize>, is_rtl: bool, breaks: &[usize]) -> Vec<S
             last.is_reversed == reversed && (reversed || !is_rtl) && !breaks.contains(&start)
         };
         match parts.last_mut() {
-            Some(last) if continues(last) => {
-                last.bytes.end = end;
-                last.n_chars += 1;
-            }
+            Some(last) if continues(last) => last.bytes.end = end,
             _ => parts.push(Segment {
                 bytes: start..end,
-                n_chars: 1,
                 is_reversed: reversed,
                 mirrored: mirrored(c).filter(|_| is_rtl),
             }),

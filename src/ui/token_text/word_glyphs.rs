@@ -1,5 +1,6 @@
 //! Finds the glyphs of each segment of a row that is laid out in visual order.
 
+use egui::Galley;
 use egui::emath::Rangef;
 use egui::epaint::text::{Glyph, PlacedRow};
 
@@ -24,26 +25,28 @@ pub(super) fn x_of(placed: &PlacedRow, glyph: &Glyph) -> Rangef {
 }
 
 impl WordGlyphs {
-    /// Returns the glyphs of each segment of a row. `n_glyphs` returns how many glyphs a reversed
-    /// segment has.
+    /// Returns the glyphs of each segment of a row that starts at byte `start` of the galley's text.
     pub(super) fn of(
+        galley: &Galley,
         placed: &PlacedRow,
+        start: usize,
         order: &RowOrder,
-        n_glyphs: impl Fn(&Segment) -> usize,
     ) -> Vec<Self> {
-        let mut glyphs = placed.glyphs.iter();
-        let mut left = (placed.glyphs.first()).map_or(0.0, |glyph| x_of(placed, glyph).min);
+        // A section belongs to one segment.
+        let section_start = |glyph: &Glyph| {
+            let section = galley.job.sections.get(glyph.section_index as usize);
+            section.map_or(0, |section| usize::from(section.byte_range.start))
+        };
+        let mut glyphs = placed.glyphs.iter().peekable();
+        let mut end = start;
+        let mut left = glyphs.peek().map_or(0.0, |glyph| x_of(placed, glyph).min);
         let words = order.segments.iter().map(|segment| {
-            let n_own = if segment.is_reversed {
-                n_glyphs(segment)
-            } else {
-                segment.n_chars
-            };
+            end += segment.bytes.len();
             let mut word = Self {
                 left,
                 ..Self::default()
             };
-            for glyph in glyphs.by_ref().take(n_own) {
+            while let Some(glyph) = glyphs.next_if(|glyph| section_start(glyph) < end) {
                 let x = x_of(placed, glyph);
                 left = x.max;
                 word.xs.push(x);
