@@ -134,7 +134,6 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("shlex", &["interop"]),
     ("sysinfo", &["engine"]),
     ("tempfile", &["export"]),
-    ("unicode_bidi", &["ui"]),
     ("zip", &["export"]),
 ];
 

@@ -17,8 +17,6 @@ use egui::{Galley, Ui};
 
 use super::rows::{Row, rows_of};
 use super::transcript::{RunStyle, Transcript};
-use super::visual_order::{Segment, has_right_to_left, row_order};
-use super::word_breaks;
 use crate::design::appearance;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -53,8 +51,6 @@ pub(super) struct Chunk {
     galley: Weak<Galley>,
     /// The range of the transcript's text.
     bytes: Range<usize>,
-    /// The ends of its rows, in bytes of the transcript.
-    ends: Vec<usize>,
     /// The vertical range within the text.
     pub(super) y: Rangef,
     /// Coordinates are relative to the chunk.
@@ -185,10 +181,9 @@ impl Layout {
     /// Adds a chunk of rows with these ends.
     fn push_chunk(&mut self, ui: &Ui, transcript: &Transcript, ends: &[usize]) {
         let from = self.frozen_end();
-        let width = self.key.map_or(0.0, |key| key.width);
-        let job = job_with_breaks(ui, transcript, (from, ends), width);
-        let top = self.height();
-        let chunk = Chunk::new(ui, transcript, job, (from, ends), top);
+        let job = job_with_breaks(ui, transcript, from, ends);
+        let end = ends.last().copied().unwrap_or(from);
+        let chunk = Chunk::new(ui, transcript, job, from..end, self.height());
         self.chunks.push(chunk);
     }
 }
@@ -205,16 +200,11 @@ fn row_end(
     let text = transcript.text();
     loop {
         let end = char_boundary(text, from + *n_bytes);
-        if has_right_to_left(text.get(from..end).unwrap_or_default()) {
-            return word_breaks::row_end(text, from, width, |bytes| {
-                width_of(ui, transcript, bytes)
-            });
-        }
         let job = wrapped_job(ui, transcript, from..end, width);
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
         let is_final = galley.rows.len() > N_TENTATIVE_ROWS;
         if is_final || end == text.len() {
-            let rows = rows_of(&galley, transcript, from, &[]);
+            let rows = rows_of(&galley, transcript, from);
             let mut ends = rows.iter().map(|row| row.bytes.end);
             let first = ends.find(|row_end| *row_end > from);
             return (first.unwrap_or(end), is_final);
@@ -228,15 +218,13 @@ impl Chunk {
         ui: &Ui,
         transcript: &Transcript,
         job: LayoutJob,
-        (from, ends): (usize, &[usize]),
+        bytes: Range<usize>,
         top: f32,
     ) -> Self {
-        let end = ends.last().copied().unwrap_or(from);
         let mut chunk = Self {
             job,
             galley: Weak::new(),
-            bytes: from..end,
-            ends: ends.to_vec(),
+            bytes,
             y: Rangef::point(top),
             rows: Vec::new(),
         };
@@ -251,7 +239,7 @@ impl Chunk {
     fn galley(&mut self, ui: &Ui, transcript: &Transcript) -> Arc<Galley> {
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(self.job.clone()));
         if !std::ptr::eq(self.galley.as_ptr(), Arc::as_ptr(&galley)) {
-            self.rows = rows_of(&galley, transcript, self.bytes.start, &self.ends);
+            self.rows = rows_of(&galley, transcript, self.bytes.start);
             self.galley = Arc::downgrade(&galley);
         }
         galley
@@ -272,21 +260,8 @@ fn wrapped_job(ui: &Ui, transcript: &Transcript, bytes: Range<usize>, width: f32
     job
 }
 
-/// Returns the width of a part of a row.
-fn width_of(ui: &Ui, transcript: &Transcript, bytes: Range<usize>) -> f32 {
-    let mut job = LayoutJob::default();
-    append_row(&mut job, Theme::of(ui), transcript, bytes);
-    ui.fonts_mut(|fonts| fonts.layout_job(job)).size().x
-}
-
-/// Creates a job that breaks rows exactly at `ends`. Rows that are read from right to left end at the
-/// right edge.
-fn job_with_breaks(
-    ui: &Ui,
-    transcript: &Transcript,
-    (from, ends): (usize, &[usize]),
-    width: f32,
-) -> LayoutJob {
+/// Creates a job that breaks rows exactly at `ends`.
+fn job_with_breaks(ui: &Ui, transcript: &Transcript, from: usize, ends: &[usize]) -> LayoutJob {
     let theme = Theme::of(ui);
     let mut job = LayoutJob::default();
     let mut start = from;
@@ -296,90 +271,22 @@ fn job_with_breaks(
         }
         let row = transcript.text().get(start..*end).unwrap_or_default();
         let newline = usize::from(row.ends_with('\n'));
-        let bytes = start..*end - newline;
-        let n_sections = job.sections.len();
-        if append_row(&mut job, theme, transcript, bytes.clone()) {
-            let free = width - width_of(ui, transcript, bytes);
-            if let Some(first) = job.sections.get_mut(n_sections) {
-                first.leading_space = free.max(0.0);
-            }
-        }
+        append(&mut job, theme, transcript, start..*end - newline);
         start = *end;
     }
     job
 }
 
-/// Appends a row, without the newline that ends it, in its visual order. Returns whether it is read
-/// from right to left.
-fn append_row(
-    job: &mut LayoutJob,
-    theme: &Theme,
-    transcript: &Transcript,
-    bytes: Range<usize>,
-) -> bool {
-    let Some(order) = row_order(transcript, bytes.clone()) else {
-        append(job, theme, transcript, bytes);
-        return false;
-    };
-    for segment in &order.segments {
-        append_segment(job, theme, transcript, bytes.start, segment);
-    }
-    order.is_right_to_left
-}
-
-/// Appends a part of the transcript, one section per token.
 fn append(job: &mut LayoutJob, theme: &Theme, transcript: &Transcript, bytes: Range<usize>) {
-    for (style, part) in styled_parts(transcript, bytes) {
-        let text = transcript.text().get(part).unwrap_or_default();
-        job.append(text, 0.0, format(theme, style));
-    }
-}
-
-/// Appends a part of the transcript, one section per style, so that letters of different tokens
-/// join.
-fn append_joined(job: &mut LayoutJob, theme: &Theme, transcript: &Transcript, bytes: Range<usize>) {
-    let mut joined: Vec<(RunStyle, Range<usize>)> = Vec::new();
-    for (style, part) in styled_parts(transcript, bytes) {
-        match joined.last_mut() {
-            Some((last, bytes)) if *last == style => bytes.end = part.end,
-            _ => joined.push((style, part)),
+    for (run, end) in transcript.runs_from(bytes.start) {
+        if run.start >= bytes.end {
+            break;
         }
-    }
-    for (style, part) in joined {
+        let part = run.start.max(bytes.start)..end.min(bytes.end);
         let text = transcript.text().get(part).unwrap_or_default();
-        job.append(text, 0.0, format(theme, style));
-    }
-}
-
-/// Returns the style of each token in a part of the transcript, with its bytes.
-fn styled_parts(
-    transcript: &Transcript,
-    bytes: Range<usize>,
-) -> impl Iterator<Item = (RunStyle, Range<usize>)> {
-    let end = bytes.end;
-    transcript
-        .runs_from(bytes.start)
-        .take_while(move |(run, _)| run.start < end)
-        .map(move |(run, run_end)| (run.style, run.start.max(bytes.start)..run_end.min(end)))
-        .filter(|(_, part)| !part.is_empty())
-}
-
-/// Appends a segment of a row that starts at this byte.
-fn append_segment(
-    job: &mut LayoutJob,
-    theme: &Theme,
-    transcript: &Transcript,
-    row_start: usize,
-    segment: &Segment,
-) {
-    let bytes = row_start + segment.bytes.start..row_start + segment.bytes.end;
-    let style = styled_parts(transcript, bytes.clone()).next();
-    match (segment.mirrored, style) {
-        (Some(bracket), Some((style, _))) => {
-            job.append(&bracket.to_string(), 0.0, format(theme, style));
+        if !text.is_empty() {
+            job.append(text, 0.0, format(theme, run.style));
         }
-        _ if segment.is_reversed => append_joined(job, theme, transcript, bytes),
-        _ => append(job, theme, transcript, bytes),
     }
 }
 

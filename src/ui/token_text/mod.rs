@@ -6,8 +6,6 @@
 
 mod card;
 #[cfg(test)]
-mod direction_tests;
-#[cfg(test)]
 mod end_tests;
 mod layout;
 mod paint;
@@ -15,10 +13,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 mod transcript;
-mod visual_order;
 mod what_if_lines;
-mod word_breaks;
-mod word_glyphs;
 
 use egui::emath::Rangef;
 use egui::style::ScrollAnimation;
@@ -323,8 +318,8 @@ impl TokenView {
         let chunk = self.layout.chunks().last()?;
         let row = chunk.rows.last()?;
         let y = chunk.y.min + row.y.center();
-        let left = row.after(SLOT.x);
-        let corner = if left >= 0.0 && left + SLOT.x <= line_width {
+        let left = row.end() + 3.0;
+        let corner = if left + SLOT.x <= line_width {
             pos2(left, y - SLOT.y / 2.0)
         } else {
             pos2(0.0, y + row.y.span() - SLOT.y / 2.0)

@@ -6,15 +6,10 @@ use egui::Galley;
 use egui::emath::Rangef;
 
 use super::transcript::{Run, RunStyle, Transcript};
-use super::visual_order::{RowOrder, row_order};
-use super::word_glyphs::{WordGlyphs, x_of};
 use crate::generation::formatting::mark;
 
 /// The width of a line break, where it can be hovered and where its mark is drawn.
 const NEWLINE_WIDTH: f32 = 12.0;
-
-/// The space between a text and what follows it.
-const GAP: f32 = 3.0;
 
 /// One row of text. Coordinates are relative to its galley.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +17,6 @@ pub(super) struct Row {
     /// Its range in the transcript, including the newline that ends it.
     pub(super) bytes: Range<usize>,
     pub(super) y: Rangef,
-    /// Whether its paragraph is read from right to left, so that its end is on the left.
-    pub(super) is_right_to_left: bool,
     /// From left to right.
     pub(super) spans: Vec<Span>,
     /// Its whitespace, which may get visible marks.
@@ -68,56 +61,35 @@ impl Row {
         found.or_else(blank_line)
     }
 
-    /// Returns the left edge of something of this width that follows the row's last character.
-    pub(super) fn after(&self, width: f32) -> f32 {
-        let is_text = |span: &&Span| span.style != RunStyle::Newline;
-        if self.is_right_to_left {
-            let first = self.spans.iter().find(is_text);
-            return first.map_or(0.0, |span| span.x.min - GAP - width);
-        }
-        let last = self.spans.iter().rfind(is_text);
-        last.map_or(0.0, |span| span.x.max) + GAP
+    /// Returns the right end of the row's last character.
+    pub(super) fn end(&self) -> f32 {
+        let mut text = self
+            .spans
+            .iter()
+            .filter(|span| span.style != RunStyle::Newline);
+        text.next_back().map_or(0.0, |span| span.x.max)
     }
 }
 
 /// Splits the rows of a galley whose text starts at byte `from` of the transcript.
 ///
-/// The galley may contain row breaks that the transcript does not have. `ends` are the bytes at which
-/// rows end that were laid out in their visual order; without them, every row was laid out as it is
-/// stored.
-pub(super) fn rows_of(
-    galley: &Galley,
-    transcript: &Transcript,
-    from: usize,
-    ends: &[usize],
-) -> Vec<Row> {
+/// The galley may contain row breaks that the transcript does not have.
+pub(super) fn rows_of(galley: &Galley, transcript: &Transcript, from: usize) -> Vec<Row> {
     let mut reader = Reader::new(transcript, from);
     let mut rows = Vec::with_capacity(galley.rows.len());
-    // Where the row starts in the text of the galley.
-    let mut start = 0;
-    for (index, placed) in galley.rows.iter().enumerate() {
+    for placed in &galley.rows {
         let mut row = Row {
             bytes: reader.at..reader.at,
             y: Rangef::new(placed.min_y(), placed.max_y()),
-            is_right_to_left: false,
             spans: Vec::new(),
             whitespace: Vec::new(),
         };
-        let order = ends
-            .get(index)
-            .and_then(|end| reader.order_until(transcript, *end));
-        if let Some(order) = order {
-            row.is_right_to_left = order.is_right_to_left;
-            let words = WordGlyphs::of(galley, placed, start, &order);
-            row.add_in_order(&mut reader, &order, words);
-        } else {
-            for glyph in &placed.glyphs {
-                if let Some((run, c)) = reader.next() {
-                    row.add(run, c, x_of(placed, glyph));
-                }
+        for glyph in &placed.glyphs {
+            let left = placed.pos.x + glyph.pos.x;
+            if let Some((run, c)) = reader.next() {
+                row.add(run, c, Rangef::new(left, left + glyph.advance_width));
             }
         }
-        start += reader.at - row.bytes.start + 1;
         if let Some(run) = reader.next_newline() {
             let before = reader.last_newline.replace(run);
             row.end_line(run, before.is_some_and(|before| before.step == run.step));
@@ -134,45 +106,12 @@ impl Row {
     /// Adds the newline that ends the row. Of several newlines in one token only the first has ink,
     /// so that blank lines stay blank.
     fn end_line(&mut self, run: Run, continues_token: bool) {
-        let left = if self.is_right_to_left {
-            let first = self.spans.first();
-            first.map_or(0.0, |span| span.x.min - NEWLINE_WIDTH)
-        } else {
-            self.spans.last().map_or(0.0, |span| span.x.max)
-        };
+        let left = self.spans.last().map_or(0.0, |span| span.x.max);
         let x = Rangef::new(left, left + NEWLINE_WIDTH);
         self.add(run, '\n', x);
         if let Some(span) = self.spans.last_mut() {
             let ink = Rangef::new(x.min + 2.0, x.max - 1.0);
             span.ink = (!continues_token).then_some(ink);
-        }
-    }
-
-    /// Adds the characters of a row that is laid out in visual order.
-    fn add_in_order(&mut self, reader: &mut Reader<'_>, order: &RowOrder, words: Vec<WordGlyphs>) {
-        let start = reader.at;
-        let n_bytes = order.segments.iter().map(|segment| segment.bytes.end).max();
-        let mut characters = Vec::new();
-        while reader.at < start + n_bytes.unwrap_or_default() {
-            let at = reader.at - start;
-            let Some((run, c)) = reader.next() else {
-                break;
-            };
-            characters.push((at, run, c));
-        }
-        let mut right = words.first().map_or(0.0, |word| word.left);
-        for (segment, word) in order.segments.iter().zip(words) {
-            let own = characters
-                .iter()
-                .filter(|(at, ..)| segment.bytes.contains(at));
-            let mut own: Vec<(Run, char, Option<Rangef>)> =
-                own.map(|(_, run, c)| (*run, *c, None)).collect();
-            word.locate(segment, &mut own);
-            for (run, c, x) in own {
-                let x = x.unwrap_or(Rangef::point(right));
-                right = x.max;
-                self.add(run, c, x);
-            }
         }
     }
 
@@ -232,14 +171,6 @@ impl<'a> Reader<'a> {
 
     fn peek(&self) -> Option<char> {
         self.text.get(self.at..)?.chars().next()
-    }
-
-    /// Returns the visual order of the text from here to the end of a row, if it is not that in which
-    /// it is stored.
-    fn order_until(&self, transcript: &Transcript, end: usize) -> Option<RowOrder> {
-        let row = self.text.get(self.at..end)?;
-        let newline = usize::from(row.ends_with('\n'));
-        row_order(transcript, self.at..end - newline)
     }
 
     fn next(&mut self) -> Option<(Run, char)> {
