@@ -110,6 +110,8 @@ impl AppState {
             Command::OpenFolder(path) => vec![Effect::OpenFolder(path)],
             Command::FolderShown { path, error } => self.folder_shown(&path, error),
 
+            Command::Folder(command) => self.apply_to_folders(command),
+
             Command::RestartEngine if self.model == ModelStatus::Lost => self.restart_engine(),
             // Opening a model has already restarted it.
             Command::RestartEngine => Vec::new(),
@@ -370,6 +372,7 @@ impl AppState {
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
             PathPurpose::Text => vec![Effect::ReadText(path)],
             PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
+            PathPurpose::Folder(kept) => self.try_folder(kept, path),
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
         }
     }

@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 
 use super::{
-    BranchCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, LabCommand, ModelsCommand,
-    Pace, PaletteCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand,
-    RunCommand, RunRequest, ScoreCommand, SettingsTab, SweepFile, ViewChange, WatermarkCommand,
+    BranchCommand, FolderCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, Kept,
+    LabCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PasteCommand, PictureFormat, Pin,
+    Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand, SettingsTab, SweepFile, ViewChange,
+    WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -148,6 +149,9 @@ pub enum Command {
         error: Option<String>,
     },
 
+    /// Change where runs and models are kept.
+    Folder(FolderCommand),
+
     /// Restart the engine thread after it died.
     RestartEngine,
     /// Dismiss the newest notice.
@@ -173,6 +177,10 @@ pub enum Effect {
     ShowInFolder(PathBuf),
     /// Open a folder in the system's file manager. It is created if it does not exist.
     OpenFolder(PathBuf),
+    /// Check that runs or models can be kept in this folder.
+    TryFolder(Kept, PathBuf),
+    /// Keep them in the folder that the state names from now on.
+    UseFolder(Kept),
     /// Read a preset file.
     ReadPresets(PathBuf),
     /// Read a text to be scored.
@@ -202,6 +210,8 @@ pub enum PathPurpose {
     Text,
     /// To copy the selected run of the history to a file.
     ExportRun,
+    /// To choose where runs or models are kept.
+    Folder(Kept),
     /// To write a file.
     Save(Document),
 }
@@ -216,6 +226,8 @@ impl PathPurpose {
             Self::Run => "Open a run".to_owned(),
             Self::Text => "Open a text".to_owned(),
             Self::ExportRun => "Export the run".to_owned(),
+            Self::Folder(Kept::Runs) => "Keep runs in a folder".to_owned(),
+            Self::Folder(Kept::Models) => "Keep models in a folder".to_owned(),
             Self::Save(document) => format!("Save {}", document.name()),
         }
     }
@@ -225,7 +237,12 @@ impl PathPurpose {
     /// Returns the file name to suggest, or `None` if an existing file is opened.
     pub fn suggested_name(self) -> Option<String> {
         match self {
-            Self::ModelFile | Self::ModelFolder | Self::Presets | Self::Run | Self::Text => None,
+            Self::ModelFile
+            | Self::ModelFolder
+            | Self::Presets
+            | Self::Run
+            | Self::Text
+            | Self::Folder(_) => None,
             Self::ExportRun => Some(Document::Run(ExportFormat::Json).file_name()),
             Self::Save(document) => Some(document.file_name()),
         }

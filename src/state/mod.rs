@@ -19,6 +19,7 @@ mod by_hand;
 mod command;
 mod events;
 mod export_choice;
+mod folders;
 mod futures;
 mod lab;
 mod models;
@@ -51,6 +52,7 @@ pub use branches::{
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove, TableFormat, VotesFormat};
 pub use export_choice::{ExportChoice, RunFileStyle};
+pub use folders::{ChosenFolders, FolderCommand, Folders, Kept};
 pub use futures::{
     FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun,
     FuturesStatus, WordRow,
@@ -74,7 +76,7 @@ pub use panes::{
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
 pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, SweepPicture};
-pub use preferences::{Folders, HelpTab, SettingsTab};
+pub use preferences::{HelpTab, SettingsTab};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use runs::{
     FormatTrial, History, HistoryLimits, KeptRun, OpenedRun, OtherFormats, Outcome, Page,

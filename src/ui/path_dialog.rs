@@ -101,6 +101,7 @@ const fn verb(purpose: PathPurpose) -> &'static str {
         | PathPurpose::Run
         | PathPurpose::Text => "Open",
         PathPurpose::Presets => "Import",
+        PathPurpose::Folder(_) => "Use",
         PathPurpose::ExportRun | PathPurpose::Save(_) => "Save",
     }
 }
