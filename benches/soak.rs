@@ -5,7 +5,10 @@
 //! the number of tokens so far, the seconds, and the memory in megabytes.
 
 #![expect(clippy::print_stdout, reason = "the benchmark prints its results")]
-#![expect(clippy::indexing_slicing, reason = "a benchmark that panics has failed")]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a benchmark that panics has failed"
+)]
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -42,7 +45,11 @@ const SETTINGS: [&str; 8] = [
     "mirostat 5",
 ];
 
-const PROMPTS: [&str; 3] = ["Once upon a time", "The fox and the crow", "Far away, a house"];
+const PROMPTS: [&str; 3] = [
+    "Once upon a time",
+    "The fox and the crow",
+    "Far away, a house",
+];
 
 const TABS: [DockTab; 6] = [
     DockTab::Plots,
@@ -66,7 +73,10 @@ fn main() {
         if soak.n_tokens >= n_printed + N_TOKENS_PER_LINE {
             n_printed = soak.n_tokens;
             let megabytes = resident_memory().map_or(0, |memory| memory.n_now / 1_000_000);
-            println!("{n_printed},{:.1},{megabytes}", started.elapsed().as_secs_f64());
+            println!(
+                "{n_printed},{:.1},{megabytes}",
+                started.elapsed().as_secs_f64()
+            );
         }
         if soak.n_tokens >= n_tokens {
             break;
@@ -148,7 +158,7 @@ impl Soak {
 
     /// Loads another model: the built-in one, or a small one from a file.
     fn change_model(&mut self, number: usize) {
-        let source = if number % 2 == 0 {
+        let source = if number.is_multiple_of(2) {
             let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
             ModelSource::Path(tests.join("architectures/fixtures/llama"))
         } else {

@@ -151,7 +151,11 @@ fn several_panes_can_be_streamed_line_by_line() {
     // The panes take turns, and the lines of each are its text.
     assert!(!streamed.starts_with(&format!("A  {}\n", first.join("\nA  "))));
     let alone = stdout(&quartet(&[&arguments[..], &["--pane", "greedy"]].concat()));
-    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let words = |text: &str| {
+        text.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(words(&first.join(" ")), words(&alone));
 }
 

@@ -72,7 +72,10 @@ mod tests {
         assert_eq!(lines.push("Once upon"), "");
         assert_eq!(lines.push(" a time\nthere"), "B  Once upon a time\n");
         assert_eq!(lines.push("\n\nwas"), "B  there\nB  \n");
-        assert_eq!(lines.finish(" a fox\n[End]\n\n"), "B  was a fox\nB  [End]\n");
+        assert_eq!(
+            lines.finish(" a fox\n[End]\n\n"),
+            "B  was a fox\nB  [End]\n"
+        );
         assert_eq!(lines.finish(""), "");
     }
 

@@ -124,7 +124,10 @@ impl Display {
     pub(crate) fn ready(&self) -> (Window, Picture) {
         let window = self.wait_for("the window", |display| display.window_titled("Quartet"));
         self.wait_for("the keyboard", |display| display.focus(window));
-        (window, self.wait_for("a still picture", Self::still_picture))
+        (
+            window,
+            self.wait_for("a still picture", Self::still_picture),
+        )
     }
 
     /// Waits until the panes show text that they did not show before.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+#[expect(unreachable_pub, reason = "the fuzz targets use it as a library")]
 #[path = "../fuzz/attacks.rs"]
 mod attacks;
 

@@ -39,14 +39,37 @@ fn seed_in(run: &Path) -> u64 {
 #[test]
 fn a_write_that_fails_anywhere_keeps_the_old_files_and_names_the_new_one() {
     let home = tempfile::tempdir().unwrap();
-    let [folder, archive, json] = ["export", "run.zip", "run.json"].map(|name| home.path().join(name));
+    let [folder, archive, json] =
+        ["export", "run.zip", "run.json"].map(|name| home.path().join(name));
     let path = |path: &PathBuf| path.to_str().unwrap().to_owned();
     let mut n_failed = 0;
-    for (n_kilobytes, seed) in [(1 << 20, 100), (0, 1), (2, 2), (8, 3), (32, 4), (1 << 20, 5)] {
-        for (option, target) in [("--export", &folder), ("--export", &archive), ("--json", &json)] {
+    for (n_kilobytes, seed) in [
+        (1 << 20, 100),
+        (0, 1),
+        (2, 2),
+        (8, 3),
+        (32, 4),
+        (1 << 20, 5),
+    ] {
+        for (option, target) in [
+            ("--export", &folder),
+            ("--export", &archive),
+            ("--json", &json),
+        ] {
             let pane = format!("seed {seed}");
-            let arguments = ["generate", "--prompt", "Once", "--max-tokens", "3", "--pane", &pane];
-            let output = with_limit(n_kilobytes, &[&arguments[..], &[option, &path(target)]].concat());
+            let arguments = [
+                "generate",
+                "--prompt",
+                "Once",
+                "--max-tokens",
+                "3",
+                "--pane",
+                &pane,
+            ];
+            let output = with_limit(
+                n_kilobytes,
+                &[&arguments[..], &[option, &path(target)]].concat(),
+            );
             let message = String::from_utf8_lossy(&output.stderr).into_owned();
             if output.status.success() {
                 continue;
@@ -61,10 +84,20 @@ fn a_write_that_fails_anywhere_keeps_the_old_files_and_names_the_new_one() {
         }
         assert_eq!(fs::read_dir(&folder).unwrap().count(), contents().len());
         let (of_folder, of_json) = (seed_in(&folder.join("run.json")), seed_in(&json));
-        assert!([100, seed].contains(&of_folder) || n_failed > 0, "{of_folder}");
+        assert!(
+            [100, seed].contains(&of_folder) || n_failed > 0,
+            "{of_folder}"
+        );
         assert!(of_json <= 100);
-        assert!(fs::read(&archive).unwrap().ends_with(&[0, 0]), "the archive is whole");
-        let mut names: Vec<_> = fs::read_dir(home.path()).unwrap().flatten().map(|it| it.file_name()).collect();
+        assert!(
+            fs::read(&archive).unwrap().ends_with(&[0, 0]),
+            "the archive is whole"
+        );
+        let mut names: Vec<_> = fs::read_dir(home.path())
+            .unwrap()
+            .flatten()
+            .map(|it| it.file_name())
+            .collect();
         names.sort();
         assert_eq!(names, ["export", "run.json", "run.zip"], "{n_kilobytes}");
     }
@@ -88,7 +121,11 @@ fn open_with(path: &Path, fault: impl FnOnce()) -> Result<String, EngineError> {
 fn model_in(folder: &Path) -> PathBuf {
     let path = folder.join("model.gguf");
     fs::copy(fixtures().join("fixtures/llama/model.gguf"), &path).unwrap();
-    fs::copy(fixtures().join("fixtures/tokenizer.json"), folder.join("tokenizer.json")).unwrap();
+    fs::copy(
+        fixtures().join("fixtures/tokenizer.json"),
+        folder.join("tokenizer.json"),
+    )
+    .unwrap();
     path
 }
 
@@ -99,10 +136,16 @@ fn a_model_replaced_while_it_is_loaded_is_the_old_one() {
     let old = open_with(&path, || ()).unwrap();
     let new = folder.path().join("new.gguf");
     fs::copy(fixtures().join("fixtures/qwen2/model.gguf"), &new).unwrap();
-    assert_eq!(open_with(&path, || fs::rename(&new, &path).unwrap()).unwrap(), old);
+    assert_eq!(
+        open_with(&path, || fs::rename(&new, &path).unwrap()).unwrap(),
+        old
+    );
     assert_ne!(open_with(&path, || ()).unwrap(), old);
     let path = model_in(folder.path());
-    assert_eq!(open_with(&path, || fs::remove_file(&path).unwrap()).unwrap(), old);
+    assert_eq!(
+        open_with(&path, || fs::remove_file(&path).unwrap()).unwrap(),
+        old
+    );
 }
 
 #[test]
@@ -123,7 +166,10 @@ fn a_model_written_while_it_is_loaded_is_an_error() {
         file.write_all(b"more").unwrap();
     };
     let error = open_with(&path, append).unwrap_err().to_string();
-    assert!(error.contains("it changed while the model was loaded"), "{error}");
+    assert!(
+        error.contains("it changed while the model was loaded"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -115,7 +115,11 @@ fn read_mutations(texts: &[&str], read: impl Fn(&str)) {
     for (text, start) in texts.iter().zip(0..) {
         for seed in 0..N_TEXTS * rounds() {
             let mut bytes = text.as_bytes().to_vec();
-            mutate(&mut bytes, usize::MAX, &mut Random(start * N_TEXTS * rounds() + seed));
+            mutate(
+                &mut bytes,
+                usize::MAX,
+                &mut Random(start * N_TEXTS * rounds() + seed),
+            );
             read(&String::from_utf8_lossy(&bytes));
         }
     }

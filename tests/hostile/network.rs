@@ -76,6 +76,9 @@ fn a_window_that_generates_opens_no_network_socket() {
     display.close(window);
     assert!(app.end().success());
     let text = std::fs::read_to_string(&log).unwrap();
-    assert!(text.contains("AF_UNIX"), "the display is a local socket: {text}");
+    assert!(
+        text.contains("AF_UNIX"),
+        "the display is a local socket: {text}"
+    );
     assert_eq!(sockets_in(&log), Vec::<String>::new());
 }

@@ -142,7 +142,11 @@ mod tests {
                 part
             })
             .collect();
-        for (index, part) in parts.iter().enumerate().chain(parts.iter().enumerate().rev()) {
+        for (index, part) in parts
+            .iter()
+            .enumerate()
+            .chain(parts.iter().enumerate().rev())
+        {
             let n_bytes = part.file().unwrap().metadata().unwrap().len();
             assert_eq!(n_bytes, index as u64);
             assert_eq!(files.0.lock().unwrap().len(), N_MAX_OPEN);
