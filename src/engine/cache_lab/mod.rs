@@ -1,10 +1,15 @@
 //! Measures what the KV cache costs and saves: one text, generated with the cache and without it.
 
+mod reading;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use self::reading::{Reading, timed};
 use super::prefill::PREFILL_CHUNK;
-use super::{CausalLm, EngineError, LoadedModel, Logits, Row, SequenceId};
+use super::{CausalLm, EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::TokenId;
 use crate::generation::{CacheFacts, CacheSample, CacheStage, CacheUpdate, GenerationId, PaneCost};
 
@@ -43,63 +48,6 @@ pub(super) struct CacheJob {
     shared: Option<PaneCost>,
     /// The sequences that hold the prompt for the panes.
     panes: Vec<SequenceId>,
-}
-
-/// A text that is being read into a new sequence.
-struct Reading {
-    sequence: SequenceId,
-    /// How many tokens to read, and how many at a time.
-    end: usize,
-    chunk: usize,
-    logits_wanted: bool,
-    n_read: usize,
-    secs: f64,
-    /// The logits after the last token, if they are wanted.
-    last: Vec<f32>,
-}
-
-impl Reading {
-    /// Opens a sequence for the first `end` tokens.
-    fn new(end: usize, chunk: usize, logits_wanted: bool, lm: &mut dyn CausalLm) -> Self {
-        Self {
-            sequence: lm.open_for(end),
-            end,
-            chunk,
-            logits_wanted,
-            n_read: 0,
-            secs: 0.0,
-            last: Vec::new(),
-        }
-    }
-
-    /// Reads the next chunk. Returns whether everything is read.
-    fn advance(&mut self, tokens: &[TokenId], lm: &mut dyn CausalLm) -> Result<bool, EngineError> {
-        let end = (self.n_read + self.chunk).min(self.end);
-        let chunk = tokens.get(self.n_read..end).unwrap_or_default();
-        let rows: Vec<Row> = (self.n_read + 1..)
-            .zip(chunk)
-            .map(|(n_read, token)| Row {
-                sequence: self.sequence,
-                token: *token,
-                logits_wanted: self.logits_wanted && n_read == self.end,
-            })
-            .collect();
-        let (logits, secs) = timed(&rows, lm)?;
-        self.secs += secs;
-        self.n_read = end;
-        let is_done = end >= self.end;
-        if is_done && self.logits_wanted {
-            self.last = logits.row(0).unwrap_or_default().to_vec();
-        }
-        Ok(is_done)
-    }
-}
-
-/// Runs a forward pass, and returns how many seconds it took.
-fn timed(rows: &[Row], lm: &mut dyn CausalLm) -> Result<(Logits, f64), EngineError> {
-    let begun_at = Instant::now();
-    let logits = lm.forward(rows)?;
-    Ok((logits, begun_at.elapsed().as_secs_f64()))
 }
 
 impl CacheJob {
@@ -427,118 +375,4 @@ fn doubling(last: usize) -> Vec<usize> {
     let mut lengths: Vec<usize> = powers.take_while(|length| *length < last).collect();
     lengths.push(last);
     lengths
-}
-
-#[cfg(test)]
-mod tests {
-    use std::ops::ControlFlow;
-
-    use super::{CacheJob, doubling, spread};
-    use crate::decoding::TokenId;
-    use crate::engine::{Compute, LoadedModel, Synthetic};
-    use crate::generation::{CacheSample, CacheStage, CacheUpdate, GenerationId};
-
-    fn tiny() -> LoadedModel {
-        let tiny = Synthetic::find("tiny", "f32", 1).unwrap();
-        let mut keep_going = |_| ControlFlow::Continue(());
-        tiny.open(&Compute::on_cpu(), &mut keep_going)
-            .unwrap()
-            .unwrap()
-    }
-
-    fn job(n_prompt: usize, n_tokens: usize, model: &LoadedModel) -> CacheJob {
-        let prompt = vec![TokenId(5); n_prompt];
-        CacheJob::new(GenerationId(1), prompt, n_tokens, model).unwrap()
-    }
-
-    #[test]
-    fn the_cache_changes_neither_the_tokens_nor_the_memory_formula() {
-        let mut model = tiny();
-        let mut job = job(7, 40, &model);
-        let shape = job.facts.shape.clone().unwrap();
-        let mut samples = Vec::new();
-        loop {
-            match job.advance(&mut model) {
-                CacheUpdate::Measured(sample) => samples.push(sample),
-                CacheUpdate::Finished => break,
-                CacheUpdate::Failed { error } => panic!("{error}"),
-                _ => {}
-            }
-        }
-        let on = samples.iter().filter_map(|sample| match sample {
-            CacheSample::On {
-                length, n_bytes, ..
-            } => Some((*length, n_bytes.unwrap())),
-            _ => None,
-        });
-        let on: Vec<_> = on.collect();
-        assert_eq!(
-            on.iter().map(|(length, _)| *length).collect::<Vec<_>>(),
-            (8..47).collect::<Vec<_>>()
-        );
-        let (length, n_bytes) = *on.last().unwrap();
-        // The last token is in the cache too, in blocks of 16 positions.
-        let exact = shape.n_bytes_per_token() * (length as u64);
-        assert!(n_bytes >= exact && n_bytes <= exact + 16 * shape.n_bytes_per_token());
-        let mut n_off = 0;
-        for sample in &samples {
-            if let CacheSample::Off {
-                largest_difference,
-                is_same_token,
-                ..
-            } = sample
-            {
-                n_off += 1;
-                assert!(*is_same_token && *largest_difference < 1e-3, "{sample:?}");
-            }
-        }
-        assert_eq!(n_off, 24);
-        let reads = samples.iter().filter_map(|sample| match sample {
-            CacheSample::Read { length, .. } => Some(*length),
-            _ => None,
-        });
-        assert_eq!(reads.collect::<Vec<_>>(), [1, 2, 4, 8, 16, 32, 47]);
-        let is_cheaper = samples.iter().any(|sample| {
-            matches!(sample, CacheSample::Panes { shared, apart }
-                if shared.n_bytes.unwrap() * 3 < apart.n_bytes.unwrap() && apart.n_reads == 4)
-        });
-        assert!(is_cheaper, "a shared prompt takes a quarter of the memory");
-    }
-
-    #[test]
-    fn stopping_at_any_pass_frees_every_sequence() {
-        for n_passes in 0..160 {
-            let mut model = tiny();
-            let before = model.lm.open();
-            let mut job = job(3, 12, &model);
-            for _ in 0..n_passes {
-                job.advance(&mut model);
-            }
-            job.retire(&mut *model.lm);
-            let all: Vec<_> = (0..400).map(crate::engine::SequenceId).collect();
-            assert_eq!(model.lm.n_cache_bytes(&all), Some(0), "{n_passes}");
-            model.lm.close(before);
-        }
-    }
-
-    #[test]
-    fn the_context_limits_the_text_and_a_full_one_is_refused() {
-        let model = tiny();
-        let n_max = model.lm.n_context();
-        assert_eq!(job(n_max - 2, 500, &model).facts.n_tokens, 2);
-        let full = vec![TokenId(5); n_max - 1];
-        assert!(CacheJob::new(GenerationId(1), full, 9, &model).is_err());
-        assert_eq!(job(3, 9, &model).stage, CacheStage::Prompt);
-    }
-
-    #[test]
-    fn lengths_cover_the_text() {
-        assert_eq!(spread(5, 5), [5]);
-        assert_eq!(spread(5, 8), [5, 6, 7, 8]);
-        let many = spread(12, 351);
-        assert_eq!((many.len(), many[0], many[23]), (24, 12, 351));
-        assert_eq!(doubling(1), [1]);
-        assert_eq!(doubling(8), [1, 2, 4, 8]);
-        assert_eq!(doubling(9), [1, 2, 4, 8, 9]);
-    }
 }
