@@ -51,9 +51,9 @@ pub(super) fn open(
             let dialog = dialog.add_filter("GGUF models", &["gguf"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
-        PathPurpose::ModelFolder | PathPurpose::Save(Document::Everything) => {
-            Box::pin(dialog.pick_folder())
-        }
+        PathPurpose::ModelFolder
+        | PathPurpose::Folder(_)
+        | PathPurpose::Save(Document::Everything) => Box::pin(dialog.pick_folder()),
         PathPurpose::Presets => {
             let dialog = dialog.add_filter("JSON", &["json"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())

@@ -6,8 +6,12 @@ mod autosave;
 mod background;
 mod copy_picture;
 mod dialogs;
+mod folders;
 mod icon;
 mod import;
+#[cfg(test)]
+mod kill_tests;
+mod lab_files;
 mod model_paths;
 mod runs;
 mod save;

@@ -6,6 +6,7 @@
 mod batch;
 mod beam_writer;
 mod blueprint;
+mod cache_lab;
 mod candle_models;
 mod caught_panic;
 mod causal_lm;

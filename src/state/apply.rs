@@ -111,6 +111,8 @@ impl AppState {
             Command::OpenFolder(path) => vec![Effect::OpenFolder(path)],
             Command::FolderShown { path, error } => self.folder_shown(&path, error),
 
+            Command::Folder(command) => self.apply_to_folders(command),
+
             Command::RestartEngine if self.model == ModelStatus::Lost => self.restart_engine(),
             // Opening a model has already restarted it.
             Command::RestartEngine => Vec::new(),
@@ -372,6 +374,7 @@ impl AppState {
             PathPurpose::Text => vec![Effect::ReadText(path)],
             PathPurpose::Grammar(pane) => vec![Effect::ReadGrammar(pane, path)],
             PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
+            PathPurpose::Folder(kept) => self.try_folder(kept, path),
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
         }
     }
@@ -417,6 +420,8 @@ impl AppState {
             Document::Sweep(_) => ("The sweep was not saved", "It is still on screen"),
             Document::Stability(_) => ("The map was not saved", "It is still on screen"),
             Document::Prompts(_) => ("The texts were not saved", "They are still on screen"),
+            Document::Votes(_) => ("The votes were not saved", "Quartet still has them"),
+            Document::Cache(_) => ("The measurement was not saved", "It is still on screen"),
             Document::Fit(_) => ("The fit was not saved", "It is still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
         };

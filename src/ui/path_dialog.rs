@@ -102,6 +102,7 @@ const fn verb(purpose: PathPurpose) -> &'static str {
         | PathPurpose::Text
         | PathPurpose::Grammar(_) => "Open",
         PathPurpose::Presets => "Import",
+        PathPurpose::Folder(_) => "Use",
         PathPurpose::ExportRun | PathPurpose::Save(_) => "Save",
     }
 }

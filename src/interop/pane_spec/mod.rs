@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn an_error_points_at_the_word_that_caused_it() {
-        for (description, word, message) in [
+        check_errors(&[
             (
                 "top-pp 0.9",
                 "top-pp",
@@ -354,6 +354,17 @@ mod tests {
                 "1.5",
                 "\"1.5\" is not a whole number of 0 or more, as in \"seed 7\"",
             ),
+        ]);
+        let empty = "".parse::<PaneSettings>().unwrap_err();
+        assert_eq!(
+            (empty.message.as_str(), empty.span),
+            ("a setting is missing here", 0..0)
+        );
+    }
+
+    #[test]
+    fn an_error_points_at_what_has_no_place() {
+        check_errors(&[
             (
                 "repeat 1.1 last",
                 "last",
@@ -384,16 +395,16 @@ mod tests {
             ),
             ("name", "name", "a name is missing, as in name \"My pane\""),
             ("name \"x", "\"x", "this quote is not closed"),
-        ] {
+        ]);
+    }
+
+    /// Checks the word that each description's error points at, and its message.
+    fn check_errors(cases: &[(&str, &str, &str)]) {
+        for (description, word, message) in cases {
             let error = description.parse::<PaneSettings>().unwrap_err();
-            assert_eq!(error.message, message, "{description}");
-            assert_eq!(&description[error.span], word, "{description}");
+            assert_eq!(error.message, *message, "{description}");
+            assert_eq!(&description[error.span], *word, "{description}");
         }
-        let empty = "".parse::<PaneSettings>().unwrap_err();
-        assert_eq!(
-            (empty.message.as_str(), empty.span),
-            ("a setting is missing here", 0..0)
-        );
     }
 
     #[test]

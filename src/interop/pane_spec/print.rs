@@ -110,7 +110,8 @@ fn words_after(key: &str, filter: &Filter) -> String {
         }
     }
     if let Filter::SynthId(synth) = filter {
-        words = format!("{words} keys {}", synth.keys).trim_end().to_owned();
+        words = format!("{words} keys {}", synth.keys);
+        words.truncate(words.trim_end().len());
     }
     words
 }

@@ -104,7 +104,7 @@ fn privacy_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
          files. If you are logged in to Hugging Face on this computer, both send your token.",
     );
     heading_ui(ui, "Where files are kept");
-    folders_ui(ui, &state.folders, commands);
+    folders_ui(ui, state, commands);
     paragraph_ui(
         ui,
         "Exports go where you save them. Removing the program leaves these folders alone.",
