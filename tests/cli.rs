@@ -147,7 +147,7 @@ fn several_panes_can_be_streamed_line_by_line() {
     let (first, second) = (of_pane("A  "), of_pane("B  "));
     assert_eq!(first.len() + second.len(), streamed.lines().count());
     assert_eq!(first[0], "Greedy (greedy)");
-    assert_eq!(second[0], "Pure sampling (seed 3)");
+    assert_eq!(second[0], "Pure sampling (sample, seed 3)");
     // The panes take turns, and the lines of each are its text.
     assert!(!streamed.starts_with(&format!("A  {}\n", first.join("\nA  "))));
     let alone = stdout(&quartet(&[&arguments[..], &["--pane", "greedy"]].concat()));

@@ -9,14 +9,14 @@ mod dialogs;
 mod folders;
 mod icon;
 mod import;
-#[cfg(test)]
-mod kill_tests;
 mod lab_files;
 mod model_paths;
 mod runs;
 mod save;
 mod settings_file;
 mod show;
+#[cfg(test)]
+mod tests;
 mod window;
 
 pub use dialogs::Dialogs;

@@ -300,7 +300,10 @@ mod tests {
         window.state_mut().chosen_folders.models = Some("/mnt/models".into());
         window.run_steps(3);
         window.get_by_label("/mnt/models");
-        press(&mut window, "Use default folder of models");
+        let name = "Use default folder of models";
+        window.get_by_role_and_label(Role::Button, name).focus();
+        window.run_steps(2);
+        key(&mut window, Modifiers::NONE, Key::Enter);
         window.get_by_label("/home/ada/.cache/huggingface/hub");
     }
 }

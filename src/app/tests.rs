@@ -16,7 +16,7 @@ use crate::state::{Command, HistoryLimits, RunCommand, RunRequest, RunTexts, Set
 /// Names the folder in which the child process saves.
 const VARIABLE: &str = "QUARTET_TEST_SAVES_IN";
 
-const NAME: &str = "app::kill_tests::settings_and_history_stay_whole";
+const NAME: &str = "app::tests::settings_and_history_stay_whole";
 
 /// What the child process prints once it has saved.
 const SAVED: &str = "saved";
