@@ -23,7 +23,6 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
                     XrayCell::Cut(Some(trace.raw_prob))
                 }
             }
-            XrayPlace::Grammar(_) => XrayCell::Kept(trace.draw.prob),
             XrayPlace::Stage { stage, .. } if !stage.enabled => XrayCell::Muted,
             XrayPlace::Stage { .. } => {
                 let after = reports.next();
@@ -33,7 +32,7 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
                 before = after;
                 last.map_or(XrayCell::Unknown, XrayCell::Kept)
             }
-            XrayPlace::Selector(_) => XrayCell::Kept(trace.draw.prob),
+            XrayPlace::Grammar(_) | XrayPlace::Selector(_) => XrayCell::Kept(trace.draw.prob),
         });
     }
     let last_active = columns.iter().rposition(|column| match &column.at {

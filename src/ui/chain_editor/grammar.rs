@@ -153,7 +153,7 @@ mod tests {
         let mut state = written();
         let chain = &mut state.panes[0].settings.chain;
         chain.grammar = Some(Arc::new(GrammarRule::new(GrammarKind::Regex, "[a")));
-        let name = format!("A: {}", chain);
+        let name = format!("A: {chain}");
         let mut window = window_of(vec2(1280.0, 800.0), state);
         window.run_steps(3);
         let chips: Vec<_> = window.query_all_by_label_contains("grammar [a").collect();
