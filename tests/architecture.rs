@@ -106,6 +106,8 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("egui_plot", &["plots"]),
     ("fs4", &["hub"]),
     ("hf_hub", &["hub"]),
+    ("reqwest", &["hub"]),
+    ("tokio", &["hub"]),
     ("jiff", &["engine", "ui"]),
     ("minijinja", &["engine"]),
     ("minijinja_contrib", &["engine"]),

@@ -479,6 +479,7 @@ fn random_weights_are_measured_like_a_file() {
     assert!(output.status.success(), "{}", stderr(&output));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["model"]["name"], "Random tiny");
+    assert_eq!(report["model"]["file"], "synthetic");
     assert_eq!(report["model"]["quantization"], "Q4_K");
     assert_eq!(report["raw"], true);
     let tokens = |part: &str| -> Vec<u64> {
@@ -502,6 +503,7 @@ fn the_benchmark_table_fits_a_terminal() {
     let table = stdout(&output);
     for title in [
         "Random tiny",
+        " s; one round\n",
         "Memory bandwidth: ",
         "Prefill\n",
         "Decode: 4 tokens per pane after a prompt of 8",

@@ -30,5 +30,5 @@ fn gguf() -> Result<Gguf, EngineError> {
     let path = "the embedded model";
     let tokenizer = Tokenizer::from_json(TOKENIZER, path)?;
     let weights = Source::memory(WEIGHTS, path);
-    Gguf::from_source(weights, "Quartet Stories", Some(tokenizer))
+    Gguf::from_source(weights, "Quartet Stories", "embedded", Some(tokenizer))
 }

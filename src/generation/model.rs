@@ -26,7 +26,8 @@ pub struct ModelInfo {
     pub n_vocab: usize,
     /// The size of the context window, in tokens.
     pub n_context: usize,
-    /// The file name without its folder; "embedded" for the built-in model.
+    /// The file name without its folder; "embedded" for the built-in model, "synthetic"
+    /// for random weights.
     pub file: String,
     /// SHA-256 of the weights file, in hexadecimal.
     pub sha256: String,

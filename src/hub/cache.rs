@@ -67,7 +67,8 @@ impl Hub {
             path: self.cache_folder().to_owned(),
             reason: error.to_string(),
         };
-        let scanned = self.client.scan_cache().send().map_err(unreadable)?;
+        let scanned = self.runtime.block_on(self.client.scan_cache().send());
+        let scanned = scanned.map_err(unreadable)?;
         let mut cached = Vec::new();
         for mut repository in scanned.repos {
             if repository.repo_type != "model" {

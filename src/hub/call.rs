@@ -1,16 +1,16 @@
-//! One cancellable hf-hub call: it runs on its own thread while the caller watches for received
-//! bytes, a user request and a timeout.
+//! One cancellable call: it runs in a task while the caller watches for received bytes, a user
+//! request and a timeout.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use hf_hub::HFResult;
 use hf_hub::progress::{DownloadEvent, ProgressEvent, ProgressHandler};
+use tokio::runtime::Runtime;
 
+use super::json::CallError;
 use super::progress::DownloadControl;
 
 /// How often a waiting call checks for a user request.
@@ -18,15 +18,15 @@ pub(super) const TICK: Duration = Duration::from_millis(50);
 
 /// How a call ended.
 pub(super) enum CallOutcome<T> {
-    /// hf-hub returned a result.
-    Completed(HFResult<T>),
+    /// The call returned a result.
+    Completed(Result<T, CallError>),
     /// The server sent or announced more bytes than the limits allow.
     TooLarge,
     /// No bytes arrived within the timeout.
     TimedOut,
     /// The user paused or cancelled it.
     Interrupted(DownloadControl),
-    /// The thread could not be started, or it panicked.
+    /// The task panicked.
     Aborted,
 }
 
@@ -40,14 +40,19 @@ pub(super) struct Limits {
     pub n_bytes_announced: u64,
 }
 
-/// Receives hf-hub's progress and aborts the transfer once the caller has abandoned it.
+/// Receives the progress of a call and ends a transfer that exceeds its limits.
 #[derive(Debug)]
 pub(super) struct ProgressListener {
     n_bytes: AtomicU64,
     exceeds_limits: AtomicBool,
     limits: Limits,
-    /// Set when the caller has stopped waiting.
-    abandoned: AtomicBool,
+}
+
+impl ProgressListener {
+    /// Reports how many bytes of a response have arrived.
+    pub(super) fn received(&self, n_bytes: u64) {
+        self.n_bytes.fetch_max(n_bytes, Ordering::Relaxed);
+    }
 }
 
 impl ProgressHandler for ProgressListener {
@@ -59,47 +64,52 @@ impl ProgressHandler for ProgressListener {
             ProgressEvent::Download(DownloadEvent::Progress { files }) => {
                 let counts = files.iter().map(|file| file.bytes_completed);
                 let n_bytes = counts.max().unwrap_or(0);
-                self.n_bytes.fetch_max(n_bytes, Ordering::Relaxed);
+                self.received(n_bytes);
                 n_bytes > self.limits.n_bytes
             }
             _ => false,
         };
         if exceeds_limits {
             self.exceeds_limits.store(true, Ordering::Relaxed);
-        }
-        if exceeds_limits || self.abandoned.load(Ordering::Relaxed) {
-            // Unwinding is the only way to stop hf-hub in the middle of a transfer. It drops the
-            // connection, and `call_in_background` catches it.
+            // Unwinding is the only way to stop hf-hub from here. It drops the connection, and the
+            // runtime catches it.
             resume_unwind(Box::new("the transfer was abandoned"));
         }
     }
 }
 
-/// Runs `call` on its own thread and gives up if no bytes arrive for `timeout`. While waiting,
-/// `observe` is called repeatedly with the number of bytes received and decides whether to go on.
-pub(super) fn call_in_background<T: Send + 'static>(
-    limits: Limits,
-    timeout: Duration,
+/// How a call is run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallContext<'a> {
+    pub runtime: &'a Runtime,
+    pub limits: Limits,
+    /// How long a server may send nothing. The body of a refused download does not count as
+    /// something: hf-hub reads it silently, and to its end.
+    pub timeout: Duration,
+}
+
+/// Runs `call` in a task and gives up if no bytes arrive for the timeout. While waiting, `observe`
+/// is called repeatedly with the number of bytes received and decides whether to go on. Giving up
+/// closes the connection.
+pub(super) fn call_in_background<T: Send + 'static, F>(
+    context: CallContext<'_>,
     observe: &mut dyn FnMut(u64) -> DownloadControl,
-    call: impl FnOnce(Arc<ProgressListener>) -> HFResult<T> + Send + 'static,
-) -> CallOutcome<T> {
+    call: impl FnOnce(Arc<ProgressListener>) -> F,
+) -> CallOutcome<T>
+where
+    F: Future<Output = Result<T, CallError>> + Send + 'static,
+{
     let listener = Arc::new(ProgressListener {
         n_bytes: AtomicU64::new(0),
         exceeds_limits: AtomicBool::new(false),
-        limits,
-        abandoned: AtomicBool::new(false),
+        limits: context.limits,
     });
     let (sender, ended) = sync_channel(1);
-    let its_listener = listener.clone();
-    let spawned = Builder::new().name("hub-call".to_owned()).spawn(move || {
-        if let Ok(result) = catch_unwind(AssertUnwindSafe(|| call(its_listener))) {
-            // The receiver is gone if the call was abandoned.
-            sender.send(result).ok();
-        }
+    let call = call(listener.clone());
+    let task = context.runtime.spawn(async move {
+        // The receiver is gone if the call was abandoned.
+        sender.send(call.await).ok();
     });
-    if spawned.is_err() {
-        return CallOutcome::Aborted;
-    }
     let (mut n_bytes, mut received_at) = (0, Instant::now());
     let outcome = loop {
         match ended.recv_timeout(TICK) {
@@ -117,66 +127,86 @@ pub(super) fn call_in_background<T: Send + 'static>(
             (n_bytes, received_at) = (n_bytes_now, Instant::now());
         }
         match observe(n_bytes) {
-            DownloadControl::Continue if received_at.elapsed() < timeout => {}
+            DownloadControl::Continue if received_at.elapsed() < context.timeout => {}
             DownloadControl::Continue => break CallOutcome::TimedOut,
             order => break CallOutcome::Interrupted(order),
         }
     };
-    listener.abandoned.store(true, Ordering::Relaxed);
+    task.abort();
     outcome
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::sync_channel;
+    use std::future::pending;
+    use std::sync::Arc;
     use std::time::Duration;
 
-    use super::{CallOutcome, DownloadControl, Limits, call_in_background};
+    use tokio::runtime::{Builder, Runtime};
+
+    use super::{CallContext, CallOutcome, DownloadControl, Limits, call_in_background};
 
     const LONG: Duration = Duration::from_mins(1);
 
+    fn runtime() -> Runtime {
+        Builder::new_multi_thread()
+            .worker_threads(1)
+            .build()
+            .unwrap()
+    }
+
+    fn context(runtime: &Runtime, timeout: Duration) -> CallContext<'_> {
+        CallContext {
+            runtime,
+            limits: Limits::default(),
+            timeout,
+        }
+    }
+
     #[test]
     fn a_result_is_passed_on() {
-        let outcome = call_in_background(
-            Limits::default(),
-            LONG,
-            &mut |_| DownloadControl::Continue,
-            |_| Ok(7),
-        );
+        let runtime = runtime();
+        let mut observe = |_| DownloadControl::Continue;
+        let outcome = call_in_background(context(&runtime, LONG), &mut observe, async |_| Ok(7));
         assert!(matches!(outcome, CallOutcome::Completed(Ok(7))));
     }
 
     #[test]
-    fn a_hanging_call_ends_when_the_user_cancels_or_the_timeout_expires() {
-        let (keep, wait) = sync_channel::<()>(0);
-        let hanging = move |_| {
-            wait.recv().ok();
-            Ok(())
-        };
-        let cancelled = call_in_background(
-            Limits::default(),
-            LONG,
-            &mut |_| DownloadControl::Cancel,
-            hanging,
-        );
-        assert!(matches!(
-            cancelled,
-            CallOutcome::Interrupted(DownloadControl::Cancel)
-        ));
-        drop(keep);
+    fn a_panic_is_no_result() {
+        let runtime = runtime();
+        let mut observe = |_| DownloadControl::Continue;
+        let call = async |_| -> Result<(), _> { std::panic::resume_unwind(Box::new("")) };
+        let outcome = call_in_background(context(&runtime, LONG), &mut observe, call);
+        assert!(matches!(outcome, CallOutcome::Aborted));
+    }
 
-        let (keep, wait) = sync_channel::<()>(0);
-        let hanging = move |_| {
-            wait.recv().ok();
-            Ok(())
-        };
-        let silent = call_in_background(
-            Limits::default(),
-            Duration::ZERO,
-            &mut |_| DownloadControl::Continue,
-            hanging,
-        );
-        assert!(matches!(silent, CallOutcome::TimedOut));
-        drop(keep);
+    #[test]
+    fn a_hanging_call_ends_when_the_user_cancels_or_the_timeout_expires() {
+        let runtime = runtime();
+        for (timeout, control) in [
+            (LONG, DownloadControl::Cancel),
+            (Duration::ZERO, DownloadControl::Continue),
+        ] {
+            let held = Arc::new(());
+            let its = held.clone();
+            let outcome = call_in_background(
+                context(&runtime, timeout),
+                &mut |_| control,
+                async move |_| {
+                    pending::<()>().await;
+                    drop(its);
+                    Ok(())
+                },
+            );
+            match outcome {
+                CallOutcome::Interrupted(DownloadControl::Cancel) => assert_eq!(timeout, LONG),
+                CallOutcome::TimedOut => assert_eq!(timeout, Duration::ZERO),
+                _ => panic!("the call did not end as expected"),
+            }
+            // What the call held, such as a connection, is freed.
+            while Arc::strong_count(&held) > 1 {
+                std::thread::yield_now();
+            }
+        }
     }
 }

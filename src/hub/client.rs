@@ -1,16 +1,20 @@
 //! The connection to the Hub: endpoint, token, cache folder, timeouts and retries.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use hf_hub::{HFClient, HFClientSync, HFRepositorySync, RepoTypeModel};
+use hf_hub::{HFClient, HFRepository, RepoTypeModel};
+use tokio::runtime::{Builder, Runtime};
 
 use super::HubError;
 use super::call::Limits;
 use super::error::Subject;
+use super::json::JsonClient;
 use super::partial::StartedDownloads;
 use super::retry::{CallSpec, RetryPolicy};
 use super::space::free_bytes;
@@ -51,62 +55,54 @@ impl Default for HubConfig {
     }
 }
 
-/// The default folder of all Hugging Face tools, used if no environment variable sets a home.
-/// hf-hub only looks at `HOME`, which is rarely set on Windows, and would use a different folder.
-struct DefaultHome(PathBuf);
+/// Returns an environment variable, or `None` if it is unset.
+type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// Returns the folder that holds downloaded models, without setting up a client.
 pub fn cache_folder() -> Option<PathBuf> {
-    let named = |variable: &str| env::var_os(variable).map(PathBuf::from);
-    let home = || {
-        let cache = named("XDG_CACHE_HOME").or_else(|| Some(env::home_dir()?.join(".cache")));
-        named("HF_HOME").or_else(|| Some(cache?.join("huggingface")))
-    };
+    cache_folder_from(&|name| env::var_os(name))
+}
+
+fn cache_folder_from(variables: Variables<'_>) -> Option<PathBuf> {
+    let named = |name| variables(name).map(PathBuf::from);
     named("HF_HUB_CACHE")
         .or_else(|| named("HUGGINGFACE_HUB_CACHE"))
-        .or_else(|| Some(home()?.join("hub")))
+        .or_else(|| Some(home_from(variables)?.join("hub")))
 }
 
-fn is_set(variable: &str) -> bool {
-    env::var_os(variable).is_some()
+/// Returns the folder of all Hugging Face tools.
+fn home_from(variables: Variables<'_>) -> Option<PathBuf> {
+    let named = |name| variables(name).map(PathBuf::from);
+    let cache = || named("XDG_CACHE_HOME").or_else(|| Some(env::home_dir()?.join(".cache")));
+    named("HF_HOME").or_else(|| Some(cache()?.join("huggingface")))
 }
 
-/// Returns `None` if a variable is set from which hf-hub finds the folder itself.
-fn home_unless_set(is_set: &dyn Fn(&str) -> bool) -> Option<DefaultHome> {
-    if ["HF_HOME", "XDG_CACHE_HOME", "HOME"]
-        .into_iter()
-        .any(is_set)
-    {
+/// Returns the access token from the environment, or the one saved by `hf auth login`.
+fn token_from(variables: Variables<'_>) -> Option<String> {
+    let named = |name| variables(name).filter(|value| !value.is_empty());
+    if named("HF_HUB_DISABLE_IMPLICIT_TOKEN").is_some() {
         return None;
     }
-    let home = env::home_dir()?;
-    Some(DefaultHome(home.join(".cache").join("huggingface")))
-}
-
-impl DefaultHome {
-    fn cache_folder(&self, is_set: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
-        let named = ["HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"]
-            .into_iter()
-            .any(is_set);
-        (!named).then(|| self.0.join("hub"))
+    if let Some(token) = named("HF_TOKEN") {
+        return token.into_string().ok();
     }
-
-    /// Reads the token saved by `hf auth login`, unless a variable overrides it.
-    fn token(&self, is_set: &dyn Fn(&str) -> bool) -> Option<String> {
-        let variables = ["HF_TOKEN", "HF_TOKEN_PATH", "HF_HUB_DISABLE_IMPLICIT_TOKEN"];
-        if variables.into_iter().any(is_set) {
-            return None;
-        }
-        let token = fs::read_to_string(self.0.join("token")).ok()?;
+    let saved = |path: PathBuf| {
+        let token = fs::read_to_string(path).ok()?;
         let token = token.trim();
         (!token.is_empty()).then(|| token.to_owned())
-    }
+    };
+    named("HF_TOKEN_PATH")
+        .and_then(|path| saved(PathBuf::from(path)))
+        .or_else(|| saved(home_from(variables)?.join("token")))
 }
 
 /// A client for the Hub and its local cache folder.
 #[derive(Debug, Clone)]
 pub struct Hub {
-    pub(super) client: HFClientSync,
+    pub(super) client: HFClient,
+    pub(super) json: JsonClient,
+    /// Where requests run, so that they can be aborted.
+    pub(super) runtime: Arc<Runtime>,
     pub(super) config: HubConfig,
     pub(super) started_downloads: StartedDownloads,
     endpoint: String,
@@ -116,35 +112,44 @@ pub struct Hub {
 impl Hub {
     /// Sets up the client. Does not use the network.
     pub fn open(config: HubConfig) -> Result<Self, HubError> {
+        let unusable = |reason: String| HubError::Unusable { reason };
+        let user_agent = concat!("quartet/", env!("CARGO_PKG_VERSION"));
+        let http = reqwest::Client::builder().user_agent(user_agent).build();
+        let http = http.map_err(|error| unusable(error.to_string()))?;
         let mut builder = HFClient::builder()
-            .user_agent(concat!("quartet/", env!("CARGO_PKG_VERSION")))
+            .client(http.clone())
+            .user_agent(user_agent)
             // We retry ourselves, so that the wait can be shown and cancelled.
             .retry_max_attempts(0);
         if let Some(endpoint) = &config.endpoint {
             builder = builder.endpoint(endpoint);
         }
-        let home = home_unless_set(&is_set);
-        let folder = config.cache_folder.clone();
-        if let Some(folder) = folder.or_else(|| home.as_ref()?.cache_folder(&is_set)) {
+        if let Some(folder) = config.cache_folder.clone().or_else(cache_folder) {
             builder = builder.cache_dir(folder);
         }
         let token = config.token.clone();
-        if let Some(token) = token.or_else(|| home.as_ref()?.token(&is_set)) {
+        let token = token.or_else(|| token_from(&|name| env::var_os(name)));
+        if let Some(token) = &token {
             builder = builder.token(token);
         }
-        let unusable = |error: hf_hub::HFError| HubError::Unusable {
-            reason: error.to_string(),
-        };
-        let client = builder.build().map_err(unusable)?;
+        let client = builder
+            .build()
+            .map_err(|error| unusable(error.to_string()))?;
         let endpoint = client.endpoint().to_owned();
-        let cache_folder = client.cache_dir().to_owned();
-        let client = HFClientSync::from_inner(client).map_err(unusable)?;
+        let json = JsonClient::new(http, &endpoint, token);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("hub")
+            .enable_all()
+            .build();
         Ok(Self {
+            cache_folder: client.cache_dir().to_owned(),
             client,
+            json: json.map_err(|error| unusable(error.to_string()))?,
+            runtime: Arc::new(runtime.map_err(|error| unusable(error.to_string()))?),
             config,
             started_downloads: StartedDownloads::default(),
             endpoint,
-            cache_folder,
         })
     }
 
@@ -172,7 +177,7 @@ impl Hub {
     }
 
     /// Returns hf-hub's handle for a repository.
-    pub(super) fn model(&self, name: &str) -> HFRepositorySync<RepoTypeModel> {
+    pub(super) fn model(&self, name: &str) -> HFRepository<RepoTypeModel> {
         let (owner, name) = hf_hub::split_id(name);
         self.client.model(owner, name)
     }
@@ -180,9 +185,11 @@ impl Hub {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
     use std::fs;
+    use std::path::Path;
 
-    use super::{DefaultHome, Hub, HubConfig, cache_folder, home_unless_set};
+    use super::{Hub, HubConfig, cache_folder, cache_folder_from, token_from};
 
     #[test]
     fn the_folder_is_known_without_a_client() {
@@ -190,20 +197,49 @@ mod tests {
         assert_eq!(cache_folder().as_deref(), Some(hub.cache_folder()));
     }
 
-    #[test]
-    fn the_default_folder_is_used_unless_a_variable_names_a_home() {
-        let none = |_: &str| false;
-        let only = |name: &'static str| move |variable: &str| variable == name;
-        for name in ["HF_HOME", "XDG_CACHE_HOME", "HOME"] {
-            assert!(home_unless_set(&only(name)).is_none(), "{name}");
+    /// Stands in for the environment.
+    fn variables<'a>(
+        set: &'a [(&'a str, &'a Path)],
+    ) -> impl Fn(&str) -> Option<OsString> + use<'a> {
+        move |name| {
+            let mut found = set.iter().filter(|(known, _)| *known == name);
+            found.next().map(|(_, value)| value.as_os_str().to_owned())
         }
+    }
+
+    #[test]
+    fn the_folder_comes_from_the_variable_that_says_the_most() {
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(Path::new);
+        let all = [
+            ("HF_HUB_CACHE", a),
+            ("HUGGINGFACE_HUB_CACHE", b),
+            ("HF_HOME", c),
+            ("XDG_CACHE_HOME", d),
+        ];
+        let folders = ["a", "b", "c/hub", "d/huggingface/hub"];
+        for (n_unset, folder) in folders.into_iter().enumerate() {
+            let found = cache_folder_from(&variables(&all[n_unset..]));
+            assert_eq!(found.as_deref(), Some(Path::new(folder)));
+        }
+        let found = cache_folder_from(&variables(&[])).unwrap();
+        assert!(found.ends_with(".cache/huggingface/hub"), "{found:?}");
+    }
+
+    #[test]
+    fn the_token_comes_from_a_variable_or_a_file() {
         let folder = tempfile::tempdir().unwrap();
-        let home = DefaultHome(folder.path().to_owned());
-        assert_eq!(home.cache_folder(&none), Some(folder.path().join("hub")));
-        assert_eq!(home.cache_folder(&only("HF_HUB_CACHE")), None);
-        assert_eq!(home.token(&none), None);
-        fs::write(folder.path().join("token"), "hf_secret\n").unwrap();
-        assert_eq!(home.token(&none), Some("hf_secret".to_owned()));
-        assert_eq!(home.token(&only("HF_TOKEN")), None);
+        let file = folder.path().join("another");
+        let token = |set: &[_]| token_from(&variables(set));
+        let home = ("HF_HOME", folder.path());
+        assert_eq!(token(&[home]), None);
+        fs::write(folder.path().join("token"), "hf_saved\n").unwrap();
+        fs::write(&file, "hf_another").unwrap();
+        assert_eq!(token(&[home]).as_deref(), Some("hf_saved"));
+        let named = ("HF_TOKEN_PATH", file.as_path());
+        assert_eq!(token(&[home, named]).as_deref(), Some("hf_another"));
+        let given = ("HF_TOKEN", Path::new("hf_given"));
+        assert_eq!(token(&[home, named, given]).as_deref(), Some("hf_given"));
+        let disabled = ("HF_HUB_DISABLE_IMPLICIT_TOKEN", Path::new("1"));
+        assert_eq!(token(&[home, named, given, disabled]), None);
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use hf_hub::HFError;
 
+use super::json::CallError;
 use crate::generation::ByteSize;
 
 /// Why a search, listing or download failed. Every message can be shown to the user.
@@ -167,8 +168,26 @@ pub(super) struct Subject {
 }
 
 impl Subject {
+    /// Translates the failure of a call.
+    pub(super) fn error(&self, error: &CallError) -> HubError {
+        match error {
+            CallError::Hub(error) => self.hub_error(error),
+            CallError::Refused {
+                status: 429,
+                retry_after: Some(pause),
+                ..
+            } => HubError::RateLimited {
+                seconds: Some(pause.as_secs()),
+            },
+            CallError::Refused {
+                status, code, url, ..
+            } => self.refusal(*status, code.as_deref(), url),
+            CallError::Unexpected(reason) => self.unexpected_response(reason),
+        }
+    }
+
     /// Translates an hf-hub error.
-    pub(super) fn error(&self, error: &HFError) -> HubError {
+    fn hub_error(&self, error: &HFError) -> HubError {
         match error {
             HFError::AuthRequired { context }
             | HFError::Forbidden { context }
@@ -188,7 +207,7 @@ impl Subject {
                 host: self.host_of(source.url().and_then(|url| url.host_str())),
             },
             HFError::Request { source, .. } if source.is_decode() && !is_broken_body(source) => {
-                self.unexpected_response(source)
+                self.unexpected_response(&source.to_string())
             }
             HFError::Request { source, .. } => {
                 let host = self.host_of(source.url().and_then(|url| url.host_str()));
@@ -201,7 +220,7 @@ impl Subject {
                     file: self.file.clone(),
                 }
             }
-            other => self.unexpected_response(other),
+            other => self.unexpected_response(&other.to_string()),
         }
     }
 
@@ -223,10 +242,11 @@ impl Subject {
         HubError::ConnectionLost { host: self.host() }
     }
 
-    fn unexpected_response(&self, reason: &dyn Error) -> HubError {
+    /// Returns the error for a response that the Hub would not send.
+    pub(super) fn unexpected_response(&self, reason: &str) -> HubError {
         HubError::UnexpectedResponse {
             host: self.host(),
-            reason: reason.to_string(),
+            reason: reason.to_owned(),
         }
     }
 
@@ -295,6 +315,22 @@ fn without_port(host: &str) -> &str {
     }
 }
 
+/// The words by which rustls, its certificate verifier and other TLS libraries tell that a
+/// connection was made, but not a secure one.
+const TLS_SIGNS: &[&str] = &[
+    "certificate",
+    "tls",
+    "ssl",
+    "handshake",
+    "fatal alert",
+    "corrupt message",
+    "oversized message",
+    "invalid peer",
+    "peer is incompatible",
+    "peer misbehaved",
+    "peer doesn't support",
+];
+
 /// Classifies a transport error by its text, because the underlying error types are not exposed.
 fn connection_error(error: &dyn Error, while_connecting: bool, host: String) -> HubError {
     let mut words = String::new();
@@ -307,7 +343,7 @@ fn connection_error(error: &dyn Error, while_connecting: bool, host: String) -> 
         source = error.source();
     }
     let says = |signs: &[&str]| signs.iter().any(|sign| words.contains(sign));
-    if says(&["certificate", "tls", "handshake", "invalid peer"]) {
+    if says(TLS_SIGNS) {
         HubError::Untrusted {
             host,
             reason: innermost,
@@ -423,6 +459,16 @@ mod tests {
                 "Connection refused (os error 111)",
                 true,
                 "could not connect to hub.example; check the network connection",
+            ),
+            (
+                "received fatal alert: ProtocolVersion",
+                true,
+                "is not secure: received fatal alert: ProtocolVersion",
+            ),
+            (
+                "peer is incompatible: NoCipherSuitesInCommon",
+                true,
+                "is not secure: peer is incompatible: NoCipherSuitesInCommon",
             ),
             ("connection reset by peer", false, "was lost"),
         ];

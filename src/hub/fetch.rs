@@ -112,14 +112,18 @@ impl Hub {
         let handle = self.model(source.repository);
         let (path, commit) = (source.file.path.clone(), source.commit.to_owned());
         let call = move |listener| {
-            let asked = handle.download_file_to_bytes().filename(path.clone());
-            let asked = asked.revision(commit.clone()).range(range.clone());
-            let bytes = asked.progress(listener).send()?;
-            if bytes.len() as u64 == n_asked {
-                Ok(bytes)
-            } else {
-                // A short response is retried like a lost connection.
-                Err(std::io::Error::from(ErrorKind::UnexpectedEof).into())
+            let (handle, path) = (handle.clone(), path.clone());
+            let (commit, range) = (commit.clone(), range.clone());
+            async move {
+                let asked = handle.download_file_to_bytes().filename(path);
+                let asked = asked.revision(commit).range(range);
+                let bytes = asked.progress(listener).send().await?;
+                if bytes.len() as u64 == n_asked {
+                    Ok(bytes)
+                } else {
+                    // A short response is retried like a lost connection.
+                    Err(std::io::Error::from(ErrorKind::UnexpectedEof).into())
+                }
             }
         };
         self.call_with_retries(&spec, observe, call)

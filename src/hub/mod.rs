@@ -1,10 +1,10 @@
 //! Models from the Hugging Face Hub: search, download into the shared cache folder, and list what
 //! is there. Nothing uses the network until the user asks for it.
 //!
-//! hf-hub makes every request: it handles endpoints, tokens, redirects, TLS and proxies, and parses
-//! the Hub's responses. Its own downloads restart after a lost connection, can't be cancelled, and
+//! hf-hub handles the cache, and every request for a file: redirects, TLS, proxies and content-addressed
+//! storage. It would read a list of any length, so `json` requests those. Its own downloads restart after a lost connection, can't be cancelled, and
 //! check neither checksums nor disk space. So we request one range of bytes after another
-//! (`fetch`), each on a thread that can be abandoned (`call`), retry after transient failures
+//! (`fetch`), each in a task that can be aborted (`call`), retry after transient failures
 //! (`retry`), verify the checksum (`checksum`), and store the file in the layout that other tools
 //! expect (`cache`). `partial` finds and deletes unfinished downloads.
 //!
@@ -17,6 +17,7 @@ mod client;
 mod download;
 mod error;
 mod fetch;
+mod json;
 mod model_files;
 mod partial;
 mod progress;

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hf_hub::repository::{ModelInfo, RepoTreeEntry};
 
+use super::call::ProgressListener;
 use super::checksum::Checksum;
 use super::model_files::{LARGEST_FILE, ModelFiles, ModelFormat, is_safe_relative_path};
 use super::progress::DownloadControl;
@@ -85,18 +87,21 @@ impl Hub {
     ) -> Result<Option<Vec<Repository>>, HubError> {
         let mut found = BTreeMap::new();
         for (tag, pipeline) in [("gguf", None), ("safetensors", Some("text-generation"))] {
-            let client = self.client.clone();
-            let query = query.trim().to_owned();
-            let call = move |_| {
-                client
-                    .list_models()
-                    .search(query.clone())
-                    .filter(tag)
-                    .maybe_pipeline_tag(pipeline)
-                    .sort("downloads")
-                    .full(true)
-                    .limit(n_max)
-                    .send()
+            let (query, limit) = (query.trim(), n_max.to_string());
+            let call = |listener: Arc<ProgressListener>| {
+                let (json, query, limit) = (self.json.clone(), query.to_owned(), limit.clone());
+                async move {
+                    let mut parameters = vec![
+                        ("search", query.as_str()),
+                        ("filter", tag),
+                        ("sort", "downloads"),
+                        ("limit", limit.as_str()),
+                        ("full", "true"),
+                    ];
+                    parameters.extend(pipeline.map(|pipeline| ("pipeline_tag", pipeline)));
+                    json.get::<Vec<ModelInfo>>("api/models", &parameters, &listener)
+                        .await
+                }
             };
             let spec = self.call_spec("", RetryPolicy::Never);
             let mut observe = cancel_unless(go_on);
@@ -104,7 +109,7 @@ impl Hub {
             let Some(infos) = unless_cancelled(infos)? else {
                 return Ok(None);
             };
-            let texts = infos.into_iter().filter(is_text_model);
+            let texts = infos.into_iter().take(n_max).filter(is_text_model);
             found.extend(texts.map(|info| (info.id.clone(), Repository::from(&info))));
         }
         let mut found: Vec<Repository> = found.into_values().collect();
@@ -169,11 +174,12 @@ impl Hub {
         observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
     ) -> Result<ModelInfo, Interruption> {
         check_name(name)?;
-        // hf-hub has no parameter to request sizes and checksums, and its tree listing omits the
-        // checksums. It builds the URL from the name, so the query goes there.
-        let model = self.model(&format!("{name}?blobs=true"));
+        let path = format!("api/models/{name}");
         let spec = self.call_spec(name, retry_policy);
-        self.call_with_retries(&spec, observe, move |_| model.info().send())
+        self.call_with_retries(&spec, observe, |listener| {
+            let (json, path) = (self.json.clone(), path.clone());
+            async move { json.get(&path, &[("blobs", "true")], &listener).await }
+        })
     }
 
     /// Returns the files of one model with their sizes and checksums.
@@ -184,12 +190,15 @@ impl Hub {
         observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
     ) -> Result<Vec<RemoteFile>, Interruption> {
         let name = &listing.repository.name;
-        let (handle, paths) = (self.model(name), model.paths.clone());
-        let commit = listing.commit.clone();
+        let path = format!("api/models/{name}/paths-info/{}", listing.commit);
+        let body = serde_json::json!({ "paths": model.paths });
         let spec = self.call_spec(name, RetryPolicy::Transient);
-        let call = move |_| {
-            let asked = handle.get_paths_info().paths(paths.clone());
-            asked.revision(commit.clone()).send()
+        let call = |listener: Arc<ProgressListener>| {
+            let (json, path, body) = (self.json.clone(), path.clone(), body.clone());
+            async move {
+                json.post::<Vec<RepoTreeEntry>>(&path, &body, &listener)
+                    .await
+            }
         };
         let entries = self.call_with_retries(&spec, observe, call)?;
         let mut found: BTreeMap<String, RemoteFile> = entries
@@ -228,8 +237,8 @@ impl Hub {
     }
 
     fn unexpected_response(&self, repository: &str, reason: &str) -> HubError {
-        let reason = hf_hub::HFError::Other(format!("{repository}: {reason}"));
-        self.subject(repository, "").error(&reason)
+        let reason = format!("{repository}: {reason}");
+        self.subject(repository, "").unexpected_response(&reason)
     }
 }
 

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hf_hub::HFResult;
-
 use super::HubError;
-use super::call::{CallOutcome, Limits, ProgressListener, TICK, call_in_background};
+use super::call::{CallContext, CallOutcome, Limits, ProgressListener, TICK, call_in_background};
 use super::client::Hub;
 use super::error::Subject;
+use super::json::CallError;
 use super::progress::DownloadControl;
 
 /// The longest `Retry-After` delay to wait for.
@@ -55,29 +54,32 @@ pub(super) enum RetryPolicy {
 #[derive(Debug)]
 pub(super) struct CallSpec {
     pub subject: Subject,
-    /// How large a file transfer may be; the Hub's JSON responses do not count.
+    /// How large a file transfer may be. JSON has a limit of its own.
     pub limits: Limits,
     pub retry_policy: RetryPolicy,
 }
 
 impl Hub {
     /// Repeats a call until it succeeds, fails for good, or the user stops it.
-    pub(super) fn call_with_retries<T: Send + 'static>(
+    pub(super) fn call_with_retries<T: Send + 'static, F>(
         &self,
         spec: &CallSpec,
         observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
-        call: impl Fn(Arc<ProgressListener>) -> HFResult<T> + Clone + Send + 'static,
-    ) -> Result<T, Interruption> {
+        call: impl Fn(Arc<ProgressListener>) -> F,
+    ) -> Result<T, Interruption>
+    where
+        F: Future<Output = Result<T, CallError>> + Send + 'static,
+    {
         let subject = &spec.subject;
         let mut n_failed = 0;
         loop {
             let mut observe_bytes = |n_bytes| observe(&CallEvent::Received(n_bytes));
-            let error = match call_in_background(
-                spec.limits,
-                self.config.timeout,
-                &mut observe_bytes,
-                call.clone(),
-            ) {
+            let context = CallContext {
+                runtime: &self.runtime,
+                limits: spec.limits,
+                timeout: self.config.timeout,
+            };
+            let error = match call_in_background(context, &mut observe_bytes, &call) {
                 CallOutcome::Completed(Ok(answer)) => return Ok(answer),
                 CallOutcome::Completed(Err(error)) => subject.error(&error),
                 CallOutcome::TooLarge => subject.ranges_unsupported(),

@@ -284,3 +284,21 @@ fn none_is_not_iterable() {
     let rendered = render_question(source).unwrap();
     assert_eq!(rendered, "Why? [False, True, True, True, False]");
 }
+
+#[test]
+fn a_loop_over_none_fails_as_in_jinja2() {
+    // transformers passes no tools as `None`.
+    for source in [
+        "{% for tool in tools %}{{ tool }}{% endfor %}",
+        "{%- for a, b in (none if messages else []) if a -%}{% endfor %}",
+    ] {
+        let error = render_question(source).unwrap_err();
+        let sentence = "'NoneType' object is not iterable";
+        assert!(error.to_string().contains(sentence), "{error}");
+    }
+    let source = "{% for x in missing %}{% endfor %}{% for x in 'ab' if x != 'a' %}{{ x }}\
+                  {{ loop.length }}{% endfor %}{% raw %}{% for x in tools %}{% endraw %}\
+                  {{ messages[0].content }}";
+    let rendered = render_question(source).unwrap();
+    assert_eq!(rendered, "b1{% for x in tools %}Why?");
+}

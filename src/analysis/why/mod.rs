@@ -1,10 +1,13 @@
 //! Why a token was chosen, in plain words derived from the record.
 
+mod margin;
 mod smallest_change;
 
 use crate::decoding::{Filter, Selector, StageReport, TokenId, Trace};
 use crate::generation::formatting::{grouped, ordinal, pane_letter, percent, quoted};
 use crate::generation::{Generation, Step, in_sentence, listed};
+
+use self::margin::margin_words;
 
 pub use smallest_change::smallest_change_words;
 
@@ -15,6 +18,9 @@ pub struct Why {
     pub title: String,
     /// What the model, the settings and the coin did.
     pub story: String,
+    /// How far the model's first choice was ahead of its second, beside the size of rounding; empty
+    /// if it is not recorded.
+    pub margin: String,
     /// What the other panes did at the same place, and why; empty if there are none.
     pub others: String,
 }
@@ -31,13 +37,20 @@ impl Why {
         Some(Self {
             title: format!("Why {}?", quoted(&step.piece)),
             story: story.join(" "),
+            margin: margin_words(generation, step),
             others: others(texts, place, step_index).join(" "),
         })
     }
 
     /// Returns the whole explanation as text, with the sentence about the smallest change.
     pub fn text(&self, smallest_change: &str) -> String {
-        let parts = [&self.title, &self.story, smallest_change, &self.others];
+        let parts = [
+            &self.title,
+            &self.story,
+            smallest_change,
+            &self.margin,
+            &self.others,
+        ];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join("\n")
     }
@@ -382,6 +395,7 @@ mod tests {
              between 0.587 and 0.917. ‘the’ was more likely, at 59 %."
         );
         assert_eq!(why.story, expected);
+        assert_eq!(why.margin, "The model put ‘the’ 0.29 nats ahead of ‘a’.");
         assert_eq!(why.others, "");
     }
 

@@ -59,11 +59,14 @@ impl Report {
         let through = through.map_or_else(String::new, |name| format!(" through {name}"));
         writeln!(
             f,
-            "{}{through}, {}; loaded in {:.2} s; medians of {}",
+            "{}{through}, {}; loaded in {:.2} s; {}",
             model.device,
             counted(self.threads, "thread"),
             self.load_secs,
-            counted(self.rounds, "round"),
+            match self.rounds {
+                1 => "one round".to_owned(),
+                n => format!("medians of {n} rounds"),
+            },
         )
     }
 

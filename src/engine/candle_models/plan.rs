@@ -139,27 +139,35 @@ impl Plan {
         }))
     }
 
+    /// Returns the number of logits.
+    pub(crate) fn n_vocab(&self, catalog: &Catalog) -> usize {
+        match &self.source {
+            Source::Config { n_vocab, .. } => *n_vocab,
+            Source::Gguf { .. } => {
+                let shape = catalog.shape(TOKENS);
+                shape
+                    .and_then(|shape| shape.first())
+                    .copied()
+                    .unwrap_or_default()
+            }
+        }
+    }
+
     /// Loads the weights. Returns the model and its number of weights.
     pub(crate) fn build(
         self,
         checkpoint: &mut Checkpoint<'_>,
         device: &Device,
     ) -> Result<(CandleModel, u64), LoadStop> {
-        let (networks, n_vocab, n_params) = match self.source {
-            Source::Config {
-                family,
-                config,
-                n_vocab,
-            } => {
-                let (networks, n_params) = build_from_config(family, &config, checkpoint, device)?;
-                (networks, n_vocab, n_params)
+        let n_vocab = self.n_vocab(checkpoint.catalog());
+        let (networks, n_params) = match self.source {
+            Source::Config { family, config, .. } => {
+                build_from_config(family, &config, checkpoint, device)?
             }
             Source::Gguf { family, metadata } => {
                 let n_params = checkpoint.catalog().n_all_values();
-                let shape = checkpoint.shape(TOKENS);
-                let n_vocab = shape.and_then(|shape| shape.first()).copied();
                 let networks = build_from_gguf(family, metadata, checkpoint, device)?;
-                (networks, n_vocab.unwrap_or_default(), n_params)
+                (networks, n_params)
             }
         };
         let lm = CandleModel::new(networks, device.clone(), n_vocab, self.n_context);

@@ -5,6 +5,7 @@
 
 mod error;
 mod helper;
+mod loops;
 mod python;
 mod source;
 
@@ -233,7 +234,10 @@ fn environment_with(source: &str) -> Result<Environment<'static>, ChatError> {
     let n_instructions = n_instructions.min(N_MAX_INSTRUCTIONS);
     environment.set_fuel(Some(n_instructions as u64));
     environment
-        .add_template_owned(NAME, without_generation_tags(source))
+        .add_template_owned(
+            NAME,
+            loops::with_checked_loops(&without_generation_tags(source)),
+        )
         .map_err(|error| ChatError::parse_failed(&error))?;
     Ok(environment)
 }
@@ -251,6 +255,7 @@ fn environment() -> Result<Environment<'static>, Error> {
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.set_unknown_method_callback(unknown_method_callback);
     environment.set_formatter(python::print);
+    environment.add_filter(loops::FILTER, loops::not_none);
     environment.add_filter("tojson", python::to_json);
     environment.add_test("iterable", python::is_iterable);
     environment.add_test("sequence", python::is_sequence);

@@ -16,6 +16,7 @@ mod attention;
 mod backend;
 mod batch;
 mod cache;
+mod check;
 mod cpu;
 mod loader;
 mod norm;
@@ -38,6 +39,8 @@ use super::sequences::{RowLimits, Sequences};
 use super::weights::{Checkpoint, LoadStop};
 use super::{CausalLm, Compute, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
 use crate::generation::CacheShape;
+
+pub(super) use self::check::check_tensors;
 
 /// A model that is ready to run, and its open sequences.
 pub(super) struct Decoder<B: Backend> {

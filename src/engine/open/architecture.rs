@@ -6,7 +6,7 @@ use super::infinities::without_infinities;
 use crate::decoding::TokenId;
 use crate::engine::blueprint::Blueprint;
 use crate::engine::candle_models::Plan;
-use crate::engine::decoder::Decoder;
+use crate::engine::decoder::{Decoder, check_tensors};
 use crate::engine::estimate;
 use crate::engine::weights::{Catalog, Checkpoint, LoadStop};
 use crate::engine::{CausalLm, Compute, EngineError};
@@ -116,6 +116,15 @@ impl Architecture {
                     load_warning: None,
                 }
             }
+        }
+    }
+
+    /// Returns the number of logits. Fails if our own decoder could not be loaded because of the
+    /// names, shapes and types of its tensors; candle-transformers looks at them only as it loads.
+    pub(super) fn check(&self, checkpoint: &mut Checkpoint<'_>) -> Result<usize, LoadStop> {
+        match self {
+            Self::Quartet(blueprint) => check_tensors(blueprint, checkpoint),
+            Self::Candle(plan) => Ok(plan.n_vocab(checkpoint.catalog())),
         }
     }
 

@@ -55,17 +55,19 @@ impl Gguf {
         }
     }
 
-    /// Reads the header of a file that is not split, wherever its bytes are.
+    /// Reads the header of a file that is not split, wherever its bytes are. `file` names the
+    /// origin in records.
     pub(crate) fn from_source(
         source: Source,
         name: &str,
+        file: &str,
         tokenizer: Option<Tokenizer>,
     ) -> Result<Self, EngineError> {
         Ok(Self {
             headers: vec![read_header(&source)?],
             sources: vec![source],
             name: name.to_owned(),
-            file: "embedded".to_owned(),
+            file: file.to_owned(),
             tokenizer: tokenizer.map(|tokenizer| TokenizerSource::Ready(Box::new(tokenizer))),
         })
     }

@@ -11,6 +11,7 @@ mod provenance;
 #[cfg(test)]
 mod tests;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -50,8 +51,9 @@ pub fn inspect(path: &Path) -> Result<ModelOutline, EngineError> {
     Ok(locate(path)?.outline())
 }
 
-/// Describes a model like [`inspect`], and also builds its tokenizer, which takes longer. Fails if
-/// the model could not be loaded because of its tokenizer.
+/// Describes a model like [`inspect`], and also builds its tokenizer and checks its tensors, which
+/// takes longer. Fails if the model could not be loaded because of its tokenizer, or because of the
+/// names, shapes and types of its tensors.
 pub fn inspect_with_tokenizer(
     path: &Path,
 ) -> Result<(ModelOutline, TokenizerOutline), EngineError> {
@@ -60,8 +62,20 @@ pub fn inspect_with_tokenizer(
     let file = model.tokenizer.file();
     let has_chat_template = matches!(model.chat, Some(Ok(_)));
     let (tokenizer, _) = model.tokenizer.build()?;
-    let warning = || tokenizer.warning().map(str::to_owned);
-    outline.load_warning = outline.load_warning.or_else(warning);
+    let progress = &mut |_| ControlFlow::Continue(());
+    let mut checkpoint = model.catalog.open(progress)?;
+    let unused = match model.architecture.check(&mut checkpoint) {
+        Ok(n_vocab) => check_tokenizer(&tokenizer, n_vocab).map(|()| unused_warning(&checkpoint)),
+        Err(LoadStop::Failed(error)) => Err(error),
+        // Nothing cancels it.
+        Err(LoadStop::Cancelled) => Ok(None),
+    }?;
+    let warnings = [
+        outline.load_warning.take(),
+        tokenizer.warning().map(str::to_owned),
+        unused.filter(|_| outline.implementation == Implementation::Quartet),
+    ];
+    outline.load_warning = joined(warnings);
     let tokenizer = TokenizerOutline {
         n_tokens: tokenizer.n_tokens(),
         file,
@@ -175,8 +189,7 @@ impl LocatedModel {
             // Models that run through candle-transformers take all tensors at once.
             unused_warning(&checkpoint).filter(|_| implementation == Implementation::Quartet),
         ];
-        let warnings: Vec<String> = warnings.into_iter().flatten().collect();
-        let load_warning = (!warnings.is_empty()).then(|| warnings.join("\n"));
+        let load_warning = joined(warnings);
         let vocabulary = tokenizer.vocabulary(n_vocab);
         let Some(sha256) = checkpoint.sha256()? else {
             return Ok(None);
@@ -232,6 +245,12 @@ impl TokenizerSource {
             Self::Gguf(content, path) => Ok((tokenizer_of(&content, &path)?, String::new())),
         }
     }
+}
+
+/// Returns all warnings, one per line.
+fn joined(warnings: [Option<String>; 3]) -> Option<String> {
+    let warnings: Vec<String> = warnings.into_iter().flatten().collect();
+    (!warnings.is_empty()).then(|| warnings.join("\n"))
 }
 
 /// Returns a warning that names tensors which the architecture has no place for: the model that is

@@ -100,7 +100,7 @@ fn located(tensors: &[(String, QTensor)]) -> LocatedModel {
     let mut file = Cursor::new(Vec::new());
     gguf_file::write(&mut file, &metadata, &tensors).unwrap();
     let source = Source::memory(file.into_inner(), "");
-    Gguf::from_source(source, "", None)
+    Gguf::from_source(source, "", "", None)
         .unwrap()
         .locate()
         .unwrap()

@@ -28,6 +28,9 @@ pub struct Synthetic {
 /// sampler chain would keep unrealistically many tokens.
 const LOGIT_DEVIATION: f32 = 4.5;
 
+/// What records name as the file of a synthetic model.
+const FILE: &str = "synthetic";
+
 impl Synthetic {
     /// Iterates over the names of all shapes.
     pub fn shape_names() -> impl Iterator<Item = &'static str> {
@@ -84,7 +87,7 @@ impl Synthetic {
         });
         let name = format!("Random {}", self.shape.name);
         let source = Source::synthetic(SyntheticWeights::new(header, weights.collect()), &name);
-        Gguf::from_source(source, &name, None)
+        Gguf::from_source(source, &name, FILE, None)
     }
 }
 

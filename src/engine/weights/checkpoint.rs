@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::buffer_pool::BufferPool;
+use candle_core::quantized::GgmlDType;
+
+use super::buffer_pool::{Buffer, BufferPool};
 use super::fingerprint::Fingerprint;
 use super::finite::all_finite;
 use super::stored_type::StoredType;
@@ -53,8 +55,41 @@ impl<'a> Checkpoint<'a> {
     /// Reads a tensor and removes it from the catalog. Fails if its shape is not the expected one.
     pub(crate) fn take(&mut self, name: &str, shape: &[usize]) -> Result<StoredTensor, LoadStop> {
         self.check_cancelled()?;
+        let sources = Arc::clone(&self.catalog.sources);
+        let (source, entry) = self.remove(&sources, name, shape)?;
+        let n_bytes = entry.n_bytes;
+        let tensor = read(source, entry, &self.buffers)?;
+        self.add_taken(n_bytes);
+        self.check_cancelled()?;
+        Ok(tensor)
+    }
+
+    /// Removes a tensor from the catalog without reading its values. Fails if its shape is not the
+    /// expected one, or if its values could not be read.
+    pub(crate) fn take_header(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+    ) -> Result<StoredTensor, LoadStop> {
+        let sources = Arc::clone(&self.catalog.sources);
+        let (source, entry) = self.remove(&sources, name, shape)?;
+        Ok(StoredTensor {
+            dtype: known_type(source, &entry)?,
+            shape: entry.shape,
+            bytes: Buffer::default(),
+            buffers: self.buffers.clone(),
+            path: source.path().to_owned(),
+        })
+    }
+
+    fn remove<'s>(
+        &mut self,
+        sources: &'s [Source],
+        name: &str,
+        shape: &[usize],
+    ) -> Result<(&'s Source, TensorEntry), LoadStop> {
         let removed = self.catalog.entries.remove(name);
-        let found = removed.and_then(|entry| Some((self.catalog.sources.get(entry.file)?, entry)));
+        let found = removed.and_then(|entry| Some((sources.get(entry.file)?, entry)));
         let Some((source, entry)) = found else {
             return Err(self.malformed(format!("tensor {name} is missing")).into());
         };
@@ -65,11 +100,7 @@ impl<'a> Checkpoint<'a> {
             );
             return Err(source.malformed(reason).into());
         }
-        let n_bytes = entry.n_bytes;
-        let tensor = read(source, entry, &self.buffers)?;
-        self.add_taken(n_bytes);
-        self.check_cancelled()?;
-        Ok(tensor)
+        Ok((source, entry))
     }
 
     /// Stops the load if the progress listener has asked for it.
@@ -131,38 +162,38 @@ fn read(
     entry: TensorEntry,
     buffers: &BufferPool,
 ) -> Result<StoredTensor, EngineError> {
-    let TensorEntry {
-        name,
-        stored_type,
-        shape,
-        ..
-    } = entry;
-    let dtype = match stored_type {
-        StoredType::Known(dtype) => dtype,
-        StoredType::Foreign(stored_as) => {
-            return Err(EngineError::UnsupportedTensorType {
-                tensor: name,
-                stored_as,
-                instead: "the model's BF16 or F16 weights, or a GGUF version of it",
-                path: source.path().to_owned(),
-            });
-        }
-    };
+    let dtype = known_type(source, &entry)?;
     let n_bytes = entry.n_bytes as usize;
     let Some(mut bytes) = buffers.take(n_bytes) else {
         return Err(source.memory_short(n_bytes));
     };
     source.take_into(entry.start, n_bytes, bytes.bytes_mut())?;
     if !all_finite(dtype, &bytes) {
-        return Err(source.malformed(format!("tensor {name} contains values that are not finite")));
+        return Err(source.malformed(format!(
+            "tensor {} contains values that are not finite",
+            entry.name
+        )));
     }
     Ok(StoredTensor {
         dtype,
-        shape,
+        shape: entry.shape,
         bytes,
         buffers: buffers.clone(),
         path: source.path().to_owned(),
     })
+}
+
+/// Returns the type in which a tensor is stored. Fails if it is one that can't be read.
+fn known_type(source: &Source, entry: &TensorEntry) -> Result<GgmlDType, EngineError> {
+    match &entry.stored_type {
+        StoredType::Known(dtype) => Ok(*dtype),
+        StoredType::Foreign(stored_as) => Err(EngineError::UnsupportedTensorType {
+            tensor: entry.name.clone(),
+            stored_as: stored_as.clone(),
+            instead: "the model's BF16 or F16 weights, or a GGUF version of it",
+            path: source.path().to_owned(),
+        }),
+    }
 }
 
 fn half_of(n: u64, n_all: u64) -> f32 {
