@@ -632,6 +632,51 @@ fn a_model_is_inspected_without_being_loaded() {
     }
 }
 
+/// Checks that both commands fail with the same message.
+fn assert_unusable(model: &Path, expected: &str) {
+    let model = model.to_str().unwrap();
+    let inspected = quartet(&["inspect", model]);
+    assert_eq!(inspected.status.code(), Some(1), "{}", stdout(&inspected));
+    assert!(
+        stderr(&inspected).contains(expected),
+        "{}",
+        stderr(&inspected)
+    );
+    let generated = quartet(&["generate", "--model", model, "--prompt", "Once"]);
+    assert!(
+        stderr(&generated).ends_with(&stderr(&inspected)),
+        "{}",
+        stderr(&generated)
+    );
+}
+
+#[test]
+fn a_model_that_cannot_generate_is_not_inspected_as_if_it_could() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let fixtures = root.join("tests/architectures/fixtures");
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("stories.gguf");
+    std::fs::copy(root.join("assets/model/quartet-stories-q8_0.gguf"), &model).unwrap();
+    let tokenizer = folder.path().join("tokenizer.json");
+    std::fs::copy(fixtures.join("tokenizer.json"), &tokenizer).unwrap();
+    assert_unusable(&model, "tokens, but the model");
+
+    // A folder whose configuration asks for one more layer than there is.
+    std::fs::remove_file(&model).unwrap();
+    std::fs::copy(
+        fixtures.join("llama/model.safetensors"),
+        folder.path().join("model.safetensors"),
+    )
+    .unwrap();
+    let config = std::fs::read(fixtures.join("llama/config.json")).unwrap();
+    let mut config: Value = serde_json::from_slice(&config).unwrap();
+    let n_layers = config["num_hidden_layers"].as_u64().unwrap();
+    config["num_hidden_layers"] = (n_layers + 1).into();
+    std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+    let missing = format!("tensor model.layers.{n_layers}.");
+    assert_unusable(folder.path(), &missing);
+}
+
 #[test]
 fn a_broken_model_prints_one_error_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
 //! Downloads that encounter network and server faults.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -329,6 +330,93 @@ fn a_malformed_response_is_an_error() {
         matches!(failure.error, HubError::UnexpectedResponse { .. }),
         "{failure}"
     );
+}
+
+/// The most that the client and the system's buffers may hold of a response that is not read.
+const N_UNREAD: u64 = 16 << 20;
+
+#[test]
+fn an_endless_list_is_read_up_to_a_limit() {
+    let expected = "127.0.0.1 sent an unexpected response: more than 32 MiB of JSON";
+    for request in ["GET /api/models/fox", "POST /api/models/fox"] {
+        let bench = Bench::new();
+        bench.server.fail(request, Fault::Endless(200));
+        let failure = bench.download().unwrap_err();
+        assert_eq!(failure.to_string(), expected, "{request}");
+        assert!(bench.server.n_endless_bytes() < (32 << 20) + N_UNREAD);
+    }
+    let bench = Bench::new();
+    bench.server.fail("GET /api/models?", Fault::Endless(200));
+    let error = bench.hub().search("fox", 5, &mut || true).unwrap_err();
+    assert_eq!(error.to_string(), expected);
+    assert!(bench.server.n_endless_bytes() < (32 << 20) + N_UNREAD);
+}
+
+#[test]
+fn the_body_of_a_refused_list_is_not_read() {
+    for request in ["GET /api/models/fox", "POST /api/models/fox"] {
+        let bench = Bench::new();
+        bench.server.fail(request, Fault::Endless(403));
+        let failure = bench.download().unwrap_err().to_string();
+        let sentence = "the Hub denied access (403)";
+        assert!(failure.contains(sentence), "{request}: {failure}");
+        assert!(bench.server.n_endless_bytes() < N_UNREAD, "{request}");
+    }
+}
+
+#[test]
+fn an_endless_file_is_read_up_to_its_range() {
+    let bench = Bench::new();
+    bench.server.fail("GET /cdn", Fault::Endless(206));
+    let failure = bench.download().unwrap_err();
+    assert!(
+        matches!(failure.error, HubError::RangesUnsupported { .. }),
+        "{failure}"
+    );
+    assert!(bench.server.n_endless_bytes() < N_UNREAD);
+}
+
+/// hf-hub reads the body of a refused download to its end, so the connection is closed when the time
+/// is up.
+#[test]
+fn an_endless_refusal_of_a_file_is_read_until_the_timeout() {
+    let bench = Bench::new();
+    bench.server.fail("GET /cdn", Fault::Endless(403));
+    let (outcome, _) = download_with(&bench, |config| {
+        config.timeout = Duration::from_millis(300);
+        config.n_retries = 0;
+    });
+    let failure = outcome.unwrap_err();
+    assert!(
+        matches!(failure.error, HubError::TimedOut { .. }),
+        "{failure}"
+    );
+    // What the server can still send after that fits into the buffers.
+    std::thread::sleep(Duration::from_millis(200));
+    let n_sent = bench.server.n_endless_bytes();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(bench.server.n_endless_bytes(), n_sent);
+}
+
+/// A server that breaks off the TLS handshake was reached, so the network is not to blame.
+#[test]
+fn a_refused_handshake_is_no_missing_network() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            // A fatal alert: this version of the protocol is not supported.
+            stream.read(&mut [0; 2048]).ok();
+            stream.write_all(&[21, 3, 3, 0, 2, 2, 70]).ok();
+        }
+    });
+    let bench = Bench::new();
+    let (outcome, _) = download_with(&bench, |config| {
+        config.endpoint = Some(format!("https://{address}"));
+    });
+    let failure = outcome.unwrap_err().to_string();
+    let sentence = "the connection to 127.0.0.1 is not secure: ";
+    assert!(failure.starts_with(sentence), "{failure}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -30,6 +31,8 @@ pub(crate) enum Fault {
     Silence,
     /// The range is ignored.
     WholeFile,
+    /// The response has this status, and its body never ends.
+    Endless(u16),
 }
 
 /// A recorded request.
@@ -62,6 +65,7 @@ struct Shared {
     faults: Mutex<Vec<(String, Fault)>>,
     renamed: Mutex<BTreeMap<String, String>>,
     asked: Mutex<Vec<Asked>>,
+    n_endless: AtomicU64,
 }
 
 /// The fake Hub. It runs until the test process ends.
@@ -171,6 +175,25 @@ impl Server {
         self.ranges().iter().map(|range| range.start).collect()
     }
 
+    /// How many bytes of endless responses were sent so far.
+    pub(crate) fn n_endless_bytes(&self) -> u64 {
+        self.shared.n_endless.load(Ordering::Relaxed)
+    }
+
+    /// Sends spaces, which JSON allows anywhere, until the client hangs up.
+    fn send_endless(&self, status: u16, stream: &mut TcpStream) -> std::io::Result<()> {
+        write!(
+            stream,
+            "HTTP/1.1 {status} Told\r\nContent-Type: application/json\r\n\r\n"
+        )?;
+        let part = [b' '; 1 << 16];
+        loop {
+            stream.write_all(&part)?;
+            let n_bytes = part.len() as u64;
+            self.shared.n_endless.fetch_add(n_bytes, Ordering::Relaxed);
+        }
+    }
+
     fn fault(&self, asked: &Asked) -> Option<Fault> {
         let request = format!("{} {}", asked.method, asked.path);
         let mut faults = self.shared.faults.lock().unwrap();
@@ -197,6 +220,7 @@ impl Server {
                 // Wait until the client gives up.
                 return stream.read_exact(&mut [0]);
             }
+            Some(Fault::Endless(status)) => return self.send_endless(status, &mut stream),
             Some(Fault::WholeFile) | None => {}
         }
         let n_body = answer.body.len();
