@@ -24,13 +24,9 @@ pub(super) fn grammar_ui(
     commands: &mut Vec<Command>,
 ) -> bool {
     let before = chain.grammar.clone();
-    title_line_ui(ui, GrammarRule::NAME, |ui| {
-        kind_ui(ui, chain);
-        if let Some(rule) = chain.grammar.clone() {
-            mode_ui(ui, &rule, chain);
-        }
-    });
+    title_line_ui(ui, GrammarRule::NAME, |ui| kind_ui(ui, chain));
     if let Some(rule) = chain.grammar.clone() {
+        title_line_ui(ui, "Applied", |ui| mode_ui(ui, &rule, chain));
         if rule.kind() != GrammarKind::Json {
             text_ui(ui, &rule, chain);
             buttons_ui(ui, pane, &rule, chain, commands);
