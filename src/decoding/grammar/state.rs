@@ -63,8 +63,15 @@ impl GrammarState {
 
     /// Returns the tokens that may come next. There is always one, unless the grammar is complete.
     pub fn legal(&mut self) -> Result<LegalTokens, GrammarError> {
+        let required = self.required();
         let mask = self.matcher.compute_mask_or_eos();
-        let mut mask = mask.map_err(|error| failed(&self.matcher, &error.to_string()))?;
+        let mut mask = match mask {
+            Ok(mask) => mask,
+            Err(_) if self.matcher.stop_reason() == StopReason::NoExtensionBias => {
+                return Err(GrammarError::Inexpressible { text: required });
+            }
+            Err(error) => return Err(failed(&self.matcher, &error.to_string())),
+        };
         self.vocabulary.complete(&mut mask);
         if !self.may_end {
             for token in self.vocabulary.end_tokens() {
@@ -73,9 +80,7 @@ impl GrammarState {
         }
         let legal = LegalTokens::new(mask);
         if legal.n_legal() == 0 && !self.matcher.is_accepting().unwrap_or(false) {
-            return Err(GrammarError::Inexpressible {
-                text: self.required(),
-            });
+            return Err(GrammarError::Inexpressible { text: required });
         }
         Ok(legal)
     }
@@ -98,9 +103,10 @@ impl GrammarState {
         was_legal
     }
 
-    /// Returns the first character that the grammar requires next, if there is only one way on.
-    fn required(&self) -> String {
-        let bytes = self.matcher.clone().compute_ff_bytes();
+    /// Returns the first character that the grammar requires next, or an empty text if there are
+    /// several ways on.
+    fn required(&mut self) -> String {
+        let bytes = self.matcher.compute_ff_bytes();
         let text = String::from_utf8_lossy(&bytes);
         text.chars().take(1).collect()
     }
