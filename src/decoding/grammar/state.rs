@@ -65,13 +65,7 @@ impl GrammarState {
     pub fn legal(&mut self) -> Result<LegalTokens, GrammarError> {
         let required = self.required();
         let mask = self.matcher.compute_mask_or_eos();
-        let mut mask = match mask {
-            Ok(mask) => mask,
-            Err(_) if self.matcher.stop_reason() == StopReason::NoExtensionBias => {
-                return Err(GrammarError::Inexpressible { text: required });
-            }
-            Err(error) => return Err(failed(&self.matcher, &error.to_string())),
-        };
+        let mut mask = mask.map_err(|error| failed(&error.to_string(), &required))?;
         self.vocabulary.complete(&mut mask);
         if !self.may_end {
             for token in self.vocabulary.end_tokens() {
@@ -154,13 +148,18 @@ impl std::fmt::Debug for GrammarChecker {
     }
 }
 
-/// Explains why the library gave up.
-fn failed(matcher: &Matcher, message: &str) -> GrammarError {
-    let message = compile::first_line(message).to_owned();
-    match matcher.stop_reason() {
-        StopReason::LexerTooComplex | StopReason::ParserTooComplex => {
-            GrammarError::TooComplex { message }
-        }
-        _ => GrammarError::somewhere(message),
+/// Explains why the library gave up. Its message holds the name of a stop reason; a matcher that
+/// gave up no longer tells it.
+fn failed(message: &str, required: &str) -> GrammarError {
+    let is = |reason: StopReason| message.contains(&format!("{reason:?}"));
+    if is(StopReason::NoExtensionBias) {
+        let text = required.to_owned();
+        return GrammarError::Inexpressible { text };
+    }
+    let line = compile::first_line(message).to_owned();
+    if is(StopReason::LexerTooComplex) || is(StopReason::ParserTooComplex) {
+        GrammarError::TooComplex { message: line }
+    } else {
+        GrammarError::somewhere(line)
     }
 }

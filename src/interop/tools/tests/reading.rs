@@ -217,7 +217,7 @@ fn requests_and_modelfiles_mean_the_same_as_on_their_servers() {
             r#"{"prompt": "Once", "n_predict": 64, "temperature": 1, "top_k": 0, "samplers": ["top_p"], "cache_prompt": true, "grammar": "root ::= \"a\""}"#,
             Tool::LlamaServer,
             "gbnf grammar › top-p 0.95",
-            "64 tokens; cache_prompt and prompt do not affect sampling",
+            "64 tokens; prompt and cache_prompt do not affect sampling",
         ),
         (
             r#"curl http://localhost:8080/completion -d '{"min_p": 0.1, "top_k": 0, "top_p": 1.0, "temperature": null}'"#,
