@@ -16,6 +16,7 @@ use std::time::Instant;
 
 use large_vocabulary::{N_VOCAB, large_vocabulary};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use quartet::decoding::{
     ChainConfig, Coins, GrammarChecker, GrammarDraw, GrammarKind, GrammarMode, GrammarRule,
@@ -125,12 +126,12 @@ fn shape() -> impl Strategy<Value = Shape> {
     leaf.prop_recursive(3, 12, 3, |inner| {
         let record = prop::collection::btree_map(word(), (inner.clone(), any::<bool>()), 0..4);
         prop_oneof![
-            (inner.clone(), 0..4_usize).prop_map(|(item, n_max)| Shape::List {
+            1 => (inner.clone(), 0..4_usize).prop_map(|(item, n_max)| Shape::List {
                 item: Box::new(item),
                 n_max
             }),
             2 => record.prop_map(Shape::Record),
-            (inner.clone(), inner).prop_map(|(a, b)| Shape::Either(Box::new(a), Box::new(b))),
+            1 => (inner.clone(), inner).prop_map(|(a, b)| Shape::Either(Box::new(a), Box::new(b))),
         ]
     })
 }
@@ -213,7 +214,7 @@ fn the_embedded_model_writes_valid_json_under_any_schema() {
             }
         }
     }
-    // A text may spend its tokens on white space, which JSON allows anywhere; few do.
+    // Few texts are longer than the limit.
     assert!(n_ended >= shapes.len() * 3 / 4, "{n_ended} texts ended");
 }
 

@@ -14,8 +14,25 @@ pub(super) const MAX_DEPTH: usize = 64;
 /// How many rules a grammar may have, because each may take stack space.
 pub(super) const MAX_RULES: usize = 400;
 
+/// The white space that a model may write between the parts of a JSON value: none, one space, or one
+/// or two line breaks and an indentation. llama.cpp has the same limits; without them, small models
+/// may write white space forever.
+const JSON_SPACE: &str = r"\x20|(\r?\n){1,2}[\x20\t]{0,20}";
+
+/// What a grammar is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To say which tokens may be written.
+    Write,
+    /// To check a text that is there, in which JSON may have any amount of white space.
+    Check,
+}
+
 /// Reads a grammar into the library's form.
-pub(super) fn grammar_of(rule: &GrammarRule) -> Result<TopLevelGrammar, GrammarError> {
+pub(super) fn grammar_of(
+    rule: &GrammarRule,
+    purpose: Purpose,
+) -> Result<TopLevelGrammar, GrammarError> {
     let text: &str = rule.text();
     if text.len() > MAX_BYTES {
         return Err(GrammarError::TooComplex {
@@ -29,8 +46,8 @@ pub(super) fn grammar_of(rule: &GrammarRule) -> Result<TopLevelGrammar, GrammarE
         return Err(GrammarError::somewhere("Type a grammar, or use JSON"));
     }
     match rule.kind() {
-        GrammarKind::Json => Ok(TopLevelGrammar::from_json_schema(json!({}))),
-        GrammarKind::Schema => schema(text),
+        GrammarKind::Json => Ok(json_grammar(json!({}), purpose)),
+        GrammarKind::Schema => Ok(json_grammar(schema(text)?, purpose)),
         GrammarKind::Regex => regex(text),
         GrammarKind::Choices => {
             let choices = GrammarRule::choices(text).map(regex_syntax::escape);
@@ -73,7 +90,18 @@ pub(super) fn first_line(message: &str) -> &str {
     message.lines().next().unwrap_or_default().trim()
 }
 
-fn schema(text: &str) -> Result<TopLevelGrammar, GrammarError> {
+fn json_grammar(mut schema: Value, purpose: Purpose) -> TopLevelGrammar {
+    if purpose == Purpose::Write
+        && let Some(schema) = schema.as_object_mut()
+    {
+        // A schema may bring the library's options with it.
+        let options = || json!({ "whitespace_pattern": JSON_SPACE });
+        schema.entry("x-guidance").or_insert_with(options);
+    }
+    TopLevelGrammar::from_json_schema(schema)
+}
+
+fn schema(text: &str) -> Result<Value, GrammarError> {
     let schema: Value = serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column().max(1));
         let message = error.to_string();
@@ -87,7 +115,7 @@ fn schema(text: &str) -> Result<TopLevelGrammar, GrammarError> {
             ),
         });
     }
-    Ok(TopLevelGrammar::from_json_schema(schema))
+    Ok(schema)
 }
 
 fn regex(text: &str) -> Result<TopLevelGrammar, GrammarError> {

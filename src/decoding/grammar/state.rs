@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use llguidance::{Matcher, api::StopReason};
 
+use super::compile::Purpose;
 use super::{GrammarError, GrammarRule, GrammarVocabulary, LegalTokens, compile};
 use crate::decoding::TokenId;
 
@@ -25,7 +26,7 @@ impl GrammarState {
         rule: &Arc<GrammarRule>,
         vocabulary: &Arc<GrammarVocabulary>,
     ) -> Result<Self, GrammarError> {
-        let parser = compile::grammar_of(rule)
+        let parser = compile::grammar_of(rule, Purpose::Write)
             .and_then(|grammar| compile::parser_of(rule, grammar, &vocabulary.factory))?;
         let mut state = Self {
             rule: Arc::clone(rule),
@@ -122,7 +123,7 @@ impl GrammarChecker {
     /// Compiles a grammar, and stands at the beginning of a text.
     pub fn new(rule: &GrammarRule) -> Result<Self, GrammarError> {
         let vocabulary = GrammarVocabulary::bytes()?;
-        let parser = compile::grammar_of(rule)
+        let parser = compile::grammar_of(rule, Purpose::Check)
             .and_then(|grammar| compile::parser_of(rule, grammar, &vocabulary.factory))?;
         let matcher = Matcher::new(Ok(parser));
         Ok(Self { matcher })

@@ -72,6 +72,24 @@ fn the_end_is_legal_only_where_the_grammar_accepts() {
 }
 
 #[test]
+fn a_model_writes_little_white_space_but_any_amount_is_json() {
+    let words = ["[", "]", " ", "\n"].map(|word| word.as_bytes().to_vec());
+    let vocabulary = Arc::new(GrammarVocabulary::new(words.to_vec(), &[]).unwrap());
+    for (text, n_legal) in [(" ", false), ("\n\n ", true), ("\n\n\n", false)] {
+        let json = rule(GrammarKind::Json, "");
+        let mut state = GrammarState::new(&json, &vocabulary).unwrap();
+        assert!(state.accept(TokenId(0)));
+        for byte in text.bytes() {
+            state.accept(TokenId(if byte == b' ' { 2 } else { 3 }));
+        }
+        let more = !state.is_broken() && state.legal().unwrap().allows(TokenId(2));
+        assert_eq!(more, n_legal, "{text:?}");
+        let mut checker = GrammarChecker::new(&json).unwrap();
+        assert!(checker.push(format!("[{text}    ]").as_bytes()) && checker.accepts());
+    }
+}
+
+#[test]
 fn tokens_with_the_same_bytes_are_all_legal() {
     let words = ["a", "b", "a", "ab", "a"].map(|word| word.as_bytes().to_vec());
     let vocabulary = Arc::new(GrammarVocabulary::new(words.to_vec(), &[]).unwrap());
