@@ -910,7 +910,12 @@ fn a_token_of_an_exported_run_is_explained_without_a_model() {
     assert!(lines[2].contains("Top-p 0.9 kept "), "{words}");
     assert!(lines[2].contains("The coin 0."), "{words}");
     assert!(lines[3].starts_with("Smallest change: "), "{words}");
-    assert!(lines[4].contains("A takes ‘"), "{words}");
+    assert!(lines[4].starts_with("The model put ‘"), "{words}");
+    assert!(
+        lines[4].contains("Rounding with 16-bit inputs and "),
+        "{words}"
+    );
+    assert!(lines[5].contains("A takes ‘"), "{words}");
     let by_name = quartet(&["why", file, "--pane", "Top-p", "--token", "4"]);
     assert_eq!(stdout(&by_name), words);
 

@@ -243,7 +243,7 @@ fn requests_and_modelfiles_mean_the_same_as_on_their_servers() {
             r#"{"model": "gpt-4.1", "messages": [], "temperature": 0.7, "frequency_penalty": 0.5, "max_completion_tokens": 9, "stop": "END", "logit_bias": {"50256": -100, "13": 1}}"#,
             Tool::OpenAi,
             "1 biased, 1 banned › frequency 0.5 › T 0.7",
-            "9 tokens; stop [\"END\"]; messages and model do not affect sampling",
+            "9 tokens; stop [\"END\"]; model and messages do not affect sampling",
         ),
         (
             "client.chat.completions.create(model=\"gpt-4.1\", messages=messages, temperature=0, top_p=0.5, seed=3)",
