@@ -4,6 +4,7 @@
     missing_docs,
     reason = "criterion's macros generate functions without docs"
 )]
+#![expect(clippy::print_stdout, reason = "the benchmark prints its results")]
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -23,7 +23,7 @@ pub(super) enum CallError {
     /// The server refused a request for JSON.
     Refused {
         status: u16,
-        /// The Hub's reason, such as "GatedRepo".
+        /// The Hub's reason, such as `GatedRepo`.
         code: Option<String>,
         /// The address that refused it, which a redirect may have changed.
         url: String,

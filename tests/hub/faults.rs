@@ -403,13 +403,15 @@ fn an_endless_refusal_of_a_file_is_read_until_the_timeout() {
 fn a_refused_handshake_is_no_missing_network() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
+    let refuse = move || {
         for mut stream in listener.incoming().flatten() {
             // A fatal alert: this version of the protocol is not supported.
-            stream.read(&mut [0; 2048]).ok();
+            stream.read_exact(&mut [0; 64]).ok();
             stream.write_all(&[21, 3, 3, 0, 2, 2, 70]).ok();
         }
-    });
+    };
+    let server = std::thread::Builder::new().name("refusing".to_owned());
+    server.spawn(refuse).unwrap();
     let bench = Bench::new();
     let (outcome, _) = download_with(&bench, |config| {
         config.endpoint = Some(format!("https://{address}"));

@@ -186,7 +186,7 @@ impl Server {
             stream,
             "HTTP/1.1 {status} Told\r\nContent-Type: application/json\r\n\r\n"
         )?;
-        let part = [b' '; 1 << 16];
+        let part = [b' '; 1 << 14];
         loop {
             stream.write_all(&part)?;
             let n_bytes = part.len() as u64;
