@@ -109,7 +109,7 @@ mod tests {
         let words = [" a", " fox", " ran", " in", " a", " house"].map(|word| (word, 0.5));
         let mut text = generation(&words);
         assert_eq!(DraftPasses::of(&text), None);
-        text.config.chain.drafts = Some(PromptLookup::USUAL);
+        text.config.chain.drafts = Some(PromptLookup::USUAL.into());
         let taken = text.steps[1].token;
         let drafts = [
             None,
@@ -125,6 +125,7 @@ mod tests {
                 place,
                 token,
                 prob: Some(0.5),
+                ..Draft::default()
             });
         }
         let passes = DraftPasses::of(&text).unwrap();

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::evidence::{
     N_RECORDED, evidence_of, probs_of, ranked, ranked_head, raw_rank, run_stage, taken_draw,
 };
+use super::model_drafts::verify;
 use super::{
-    Candidates, ChainConfig, Coins, DecodingError, Filter, History, RankedCandidate, SelectorState,
-    StageContext, TokenId, Trace,
+    Candidates, ChainConfig, Coins, DecodingError, Filter, History, RankedCandidate, Selector,
+    SelectorState, StageContext, TokenId, Trace, Verified,
 };
 
 /// A chain at work on one sequence.
@@ -44,6 +45,8 @@ pub enum Taken {
     Given(TokenId),
     /// A beam search took it, because its text has one of the highest totals.
     ByBeams(TokenId),
+    /// The rule of speculative sampling accepted it, or drew it in place of a draft.
+    ByRatio(TokenId),
 }
 
 /// A sampled token and its evidence.
@@ -126,6 +129,60 @@ impl SamplerChain {
         Ok(draw.token)
     }
 
+    /// Returns the probability of every token of the vocabulary when a selector that does not adapt
+    /// picks one.
+    pub fn probs(
+        &mut self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+    ) -> Result<Vec<f64>, DecodingError> {
+        let is_greedy = self.config.selector == Selector::Greedy;
+        self.with_filtered(logits, history, coins, |candidates| {
+            let mut probs = vec![0.0; logits.len()];
+            if is_greedy {
+                candidates.keep_head(1);
+            }
+            let softmax = candidates.softmax();
+            for candidate in candidates.iter() {
+                if let Some(prob) = probs.get_mut(candidate.token.index()) {
+                    *prob = softmax.prob(candidate.logit);
+                }
+            }
+            probs
+        })
+    }
+
+    /// Guesses the token that [`Self::sample`] would draw from these logits, and returns it with its
+    /// probability. The selector learns nothing from it.
+    pub fn guess(
+        &mut self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+    ) -> Result<(TokenId, f64), DecodingError> {
+        let (selector, mut state) = (self.config.selector, self.state);
+        let draw = self.with_filtered(logits, history, coins, |candidates| {
+            selector.pick(coins, history, &mut state, candidates)
+        })?;
+        Ok((draw.token, draw.prob))
+    }
+
+    /// Accepts a draft by the rule of speculative sampling, or replaces it. `draft_probs` are the
+    /// probabilities of all tokens when it was drafted. Returns the outcome and the draft's
+    /// probability here.
+    pub fn verify(
+        &mut self,
+        logits: &[f32],
+        (draft, draft_probs): (TokenId, &[f64]),
+        history: History<'_>,
+        coins: Coins,
+    ) -> Result<(Verified, f64), DecodingError> {
+        let probs = self.probs(logits, history, coins)?;
+        let prob = probs.get(draft.index()).copied().unwrap_or(0.0);
+        Ok((verify(&probs, draft_probs, draft, coins), prob))
+    }
+
     /// Takes a token that the chain did not draw, and records what the chain makes of it. The
     /// selector learns nothing from it.
     pub fn take(
@@ -173,6 +230,7 @@ impl SamplerChain {
             raw_prob: (f64::from(raw_logit) - raw.log_sum_exp).exp(),
             raw_rank: raw_rank(logits, draw.token, raw_logit),
             raw,
+            mixture: None,
             stages,
             survivors,
             head_final_probs,

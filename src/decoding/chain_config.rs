@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
-use super::{Filter, PromptLookup, Rules, Selector, SettingError};
+use super::{Drafts, Filter, Guidance, Rules, Selector, SettingError};
 
 /// A filter in a chain, which can be switched off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,9 +33,13 @@ pub struct ChainConfig {
     /// How to treat the cases on which engines disagree.
     #[serde(default)]
     pub rules: Rules,
-    /// How tokens are drafted, if decoding is speculative. It has no effect on the text.
+    /// How tokens are drafted, if decoding is speculative. It has no effect on the distribution of
+    /// the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drafts: Option<PromptLookup>,
+    pub drafts: Option<Drafts>,
+    /// What the logits are mixed with before the first stage, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guidance: Option<Guidance>,
     /// The engine that the chain was modeled on, or `None` for one of Quartet's own. It has no
     /// effect: what the chain does is in the other fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,6 +62,7 @@ impl ChainConfig {
             selector: Selector::Multinomial,
             rules: Rules::default(),
             drafts: None,
+            guidance: None,
             dialect: None,
         }
     }
@@ -82,6 +87,8 @@ impl ChainConfig {
             stage.filter.validate()?;
         }
         self.selector.validate()?;
+        let guidance = self.guidance.as_ref();
+        guidance.map_or(Ok(()), |guidance| guidance.validate(self))?;
         self.drafts.map_or(Ok(()), |drafts| drafts.validate(self))
     }
 }
@@ -98,8 +105,11 @@ impl std::fmt::Display for ChainConfig {
             (selector, _) => parts.push(selector.to_string()),
         }
         f.write_str(&parts.join(" › "))?;
+        if let Some(guidance) = &self.guidance {
+            write!(f, " · guided × {}", guidance.scale)?;
+        }
         match self.drafts {
-            Some(drafts) => write!(f, " · {} drafts", drafts.n_drafts),
+            Some(drafts) => write!(f, " · {} drafts", drafts.n_drafts()),
             None => Ok(()),
         }
     }

@@ -31,6 +31,8 @@ pub struct LoadedModel {
     pub recommended_sampling: Option<Arc<RecommendedSampling>>,
     /// Why an optional file could not be loaded. `None` if there was no such problem.
     pub load_warning: Option<String>,
+    /// A model with the same vocabulary that drafts for this one or guides it.
+    pub second: Option<Box<LoadedModel>>,
 }
 
 /// Texts up to this length are always tokenized.

@@ -302,7 +302,7 @@ mod tests {
     /// A pass that accepts a draft and replaces the next, after a pass without drafts.
     fn drafted() -> Generation {
         let mut text = generation(&[(" a", 0.5), (" fox", 0.5), (" ran", 0.5)]);
-        text.config.chain.drafts = Some(PromptLookup::USUAL);
+        text.config.chain.drafts = Some(PromptLookup::USUAL.into());
         let tokens = [None, Some(text.steps[1].token), Some(text.steps[0].token)];
         for (index, token) in tokens.into_iter().enumerate().skip(1) {
             text.steps[index].draft = Some(Draft {
@@ -310,6 +310,7 @@ mod tests {
                 place: index as u32 - 1,
                 token,
                 prob: Some(0.25),
+                ..Draft::default()
             });
         }
         text

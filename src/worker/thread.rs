@@ -357,6 +357,7 @@ where
         for pane in panes {
             let chain = pane.config.chain.validate();
             let text = session.check_continuation(&prompt, &pane.continuation);
+            let text = text.and_then(|()| session.check_config(&prompt, &pane.config));
             let error = chain.err().map(|error| error.to_string());
             match error.or_else(|| text.err().map(|error| error.to_string())) {
                 Some(error) => invalid.push((pane, error)),

@@ -129,6 +129,7 @@ fn quartets_own(chain: &ChainConfig) -> ChainConfig {
         stages,
         rules: Rules::default(),
         drafts: None,
+        guidance: None,
         dialect: None,
         selector: chain.selector,
     }

@@ -13,7 +13,7 @@ pub use bar::{BarPart, CoinBar, Drawn, DrawnBy};
 
 use super::watermark::distortion_bits;
 use crate::decoding::{
-    ChainConfig, Coins, Evidence, History, KnownCount, KnownProb, KnownStage, Selector, Stage,
+    Against, ChainConfig, Coins, Evidence, History, KnownCount, KnownProb, KnownStage, Selector, Stage,
     TokenId, Trace, WhatIfStages, what_if_stages,
 };
 use crate::generation::Generation;
@@ -21,7 +21,8 @@ use crate::generation::Generation;
 /// One step's way through a chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct XrayTable {
-    /// The model, then every stage, then an adaptive selector if there is one.
+    /// Under guidance the two rows that are mixed; the model or the mixture; then every stage, and an
+    /// adaptive selector if there is one.
     pub columns: Vec<XrayColumn>,
     /// The most likely candidates before the chain, best first. A drawn token that is not among
     /// them is the last row.
@@ -50,6 +51,10 @@ pub struct XrayColumn {
 pub enum XrayPlace {
     /// The model's distribution, before the chain.
     Model,
+    /// The distribution of a row that is mixed with another.
+    Row(MixedWith),
+    /// The mixture of both rows, before the chain, with its scale.
+    Mixture(f32),
     Stage {
         /// The index into the chain's stages.
         index: usize,
@@ -57,6 +62,17 @@ pub enum XrayPlace {
     },
     /// A selector that cuts or reweighs candidates before its draw.
     Selector(Selector),
+}
+
+/// Which of two rows that are mixed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MixedWith {
+    /// The pane's own row, which another guides.
+    Own,
+    /// The same model after another prompt.
+    OtherPrompt,
+    /// The second model.
+    OtherModel,
 }
 
 /// One candidate's way through the chain.
@@ -104,7 +120,8 @@ impl XrayTable {
         let same_rules = run.chain.rules == chain.rules;
         let same_stages = run.chain.stages == chain.stages;
         if same_rules && same_stages && run.seed == seed && run.chain.selector == chain.selector {
-            return Some(Self::recorded(chain, trace));
+            let table = Self::recorded(chain, trace);
+            return Some(table.with_mixture(&run.chain, trace));
         }
         let enabled = chain.stages.iter().filter(|stage| stage.enabled);
         let shared = trace
@@ -128,7 +145,8 @@ impl XrayTable {
         let shown = [known.outcome.token(), Some(trace.draw.token)];
         let evidence = trace.raw.with_tokens(shown.into_iter().flatten());
         if evidence.head.len() == trace.raw.head.len() {
-            return Some(Self::what_if(chain, &trace.raw, &known, coins));
+            let table = Self::what_if(chain, &trace.raw, &known, coins);
+            return Some(table.with_mixture(&run.chain, trace));
         }
         // The reports say nothing about tokens below the recorded head.
         let known = what_if_stages(&evidence, &[], chain, history, coins)?;
@@ -136,7 +154,51 @@ impl XrayTable {
         for row in table.rows.iter_mut().skip(trace.raw.head.len()) {
             row.rank = trace.raw.rank(row.token).unwrap_or(row.rank);
         }
-        Some(table)
+        Some(table.with_mixture(&run.chain, trace))
+    }
+
+    /// Puts the two rows that were mixed before the mixture, under guidance.
+    fn with_mixture(mut self, run: &ChainConfig, trace: &Trace) -> Self {
+        let (Some(guidance), Some(mixture)) = (&run.guidance, &trace.mixture) else {
+            return self;
+        };
+        if let Some(model) = self.columns.first_mut() {
+            model.at = XrayPlace::Mixture(guidance.scale);
+        }
+        let other = match guidance.against {
+            Against::Prompt(_) => MixedWith::OtherPrompt,
+            Against::Model => MixedWith::OtherModel,
+        };
+        let rows = [(MixedWith::Own, &mixture.own), (other, &mixture.other)];
+        for (place, (with, mixed)) in rows.into_iter().enumerate() {
+            let column = XrayColumn {
+                at: XrayPlace::Row(with),
+                n_left: KnownCount::Exactly(trace.raw.n_candidates),
+                entropy_nats: Some(mixed.entropy_nats),
+                mass_removed: None,
+                distortion_bits: None,
+            };
+            self.columns.insert(place, column);
+            for (index, row) in self.rows.iter_mut().enumerate() {
+                let in_head = mixed.head_probs.get(index).map(|prob| f64::from(*prob));
+                let picked = (row.token == trace.draw.token).then_some(mixed.prob);
+                let prob = in_head.or(picked);
+                row.cells
+                    .insert(place, prob.map_or(XrayCell::Unknown, XrayCell::Kept));
+            }
+        }
+        self
+    }
+
+    /// Returns the probability of a row before the chain.
+    pub fn raw_prob(&self, row: &XrayRow) -> Option<f64> {
+        let is_raw = |column: &XrayColumn| {
+            matches!(column.at, XrayPlace::Model | XrayPlace::Mixture(_))
+        };
+        match row.cells.get(self.columns.iter().position(is_raw)?)? {
+            XrayCell::Kept(prob) => Some(*prob),
+            _ => None,
+        }
     }
 
     /// Builds the table of a recorded step. The trace must come from this chain.

@@ -201,6 +201,7 @@ impl LocatedModel {
             info: Arc::new(info),
             recommended_sampling: self.recommended_sampling.map(Arc::new),
             load_warning,
+            second: None,
         }))
     }
 }

@@ -16,7 +16,7 @@ use super::prefix_cache::{DEFAULT_PREFIX_CACHE_BYTES, PrefixCache};
 use super::score::Scoring;
 use super::slot::{ModelContext, Slot};
 use super::task::Task;
-use super::writer::writer_of;
+use super::writer::{Writer, writer_of};
 use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
 use crate::generation::{
@@ -179,7 +179,7 @@ impl Session {
             let slot = Slot::new(id, config, &prompt.tokens, requested_at)
                 .with_detail(self.n_detail_bytes)
                 .resume(continuation, vocabulary);
-            writer_of(slot)
+            writer_of(slot, &prompt, &self.model)
         });
         let (continued, new): (Vec<_>, Vec<_>) =
             writers.partition(|writer| writer.continues_text());
@@ -241,6 +241,20 @@ impl Session {
             return Err(EngineError::ContextFull { n_max });
         }
         Ok(())
+    }
+
+    /// Checks that the model can write as these settings say.
+    pub fn check_config(
+        &self,
+        prompt: &Prompt,
+        config: &GenerationConfig,
+    ) -> Result<(), EngineError> {
+        self.model.check_writer(&config.chain, prompt)
+    }
+
+    /// Replaces the second model, which drafts or guides. Stops nothing: no pane may be busy.
+    pub fn set_second(&mut self, second: Option<LoadedModel>) -> Result<(), EngineError> {
+        self.model.set_second(second)
     }
 
     /// Whether any pane is queued, in prefill or decoding, or any text is being scored.
@@ -419,8 +433,8 @@ impl Session {
         progress.push(task.started(prefill, &self.model));
         for mut writer in task.writers {
             writer.start_clock();
-            writer.join(prefill.sequence());
-            self.batch.join(writer);
+            let joined = writer.join(prefill.sequence(), &mut self.model);
+            self.admit(writer, joined, progress);
         }
     }
 
@@ -433,13 +447,24 @@ impl Session {
         progress.push(task.started(prefill, &self.model));
         for mut writer in task.writers {
             if writer.choose(&[logits], pass, ModelContext::of(&self.model), progress) {
-                match writer.fork_from(prefill.sequence(), &mut *self.model.lm) {
-                    Ok(()) => self.batch.join(writer),
-                    Err(error) => {
-                        progress.push(Progress::failed(writer.id(), &error.to_string()));
-                        writer.retire(&mut self.model, &mut self.prefix_cache);
-                    }
-                }
+                let forked = writer.fork_from(prefill.sequence(), &mut self.model);
+                self.admit(writer, forked, progress);
+            }
+        }
+    }
+
+    /// Moves a writer into the batch, unless it failed to take over its sequence.
+    fn admit(
+        &mut self,
+        writer: Box<dyn Writer>,
+        ready: Result<(), EngineError>,
+        progress: &mut Vec<Progress>,
+    ) {
+        match ready {
+            Ok(()) => self.batch.join(writer),
+            Err(error) => {
+                progress.push(Progress::failed(writer.id(), &error.to_string()));
+                writer.retire(&mut self.model, &mut self.prefix_cache);
             }
         }
     }

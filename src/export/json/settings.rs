@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
-use crate::decoding::{ChainConfig, PromptLookup, Rules, Selector, Stage};
+use crate::decoding::{ChainConfig, Drafts, Guidance, Rules, Selector, Stage};
 use crate::generation::{EndOfText, FinishReason, GenerationConfig, Limits};
 
 /// The settings of a generation.
@@ -17,7 +17,9 @@ pub(super) struct Settings {
     #[serde(default, skip_serializing_if = "is_default")]
     rules: Rules,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    drafts: Option<PromptLookup>,
+    drafts: Option<Drafts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    guidance: Option<Guidance>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dialect: Option<Dialect>,
     seed: u64,
@@ -48,6 +50,7 @@ impl Settings {
             selector: config.chain.selector,
             rules: config.chain.rules,
             drafts: config.chain.drafts,
+            guidance: config.chain.guidance.clone(),
             dialect: config.chain.dialect,
             seed: config.seed,
             max_new_tokens: config.limits.max_new_tokens,
@@ -63,6 +66,7 @@ impl Settings {
                 selector: self.selector,
                 rules: self.rules,
                 drafts: self.drafts,
+                guidance: self.guidance,
                 dialect: self.dialect,
             },
             seed: self.seed,

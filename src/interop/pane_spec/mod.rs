@@ -23,7 +23,7 @@ impl FromStr for PaneSettings {
     fn from_str(description: &str) -> Result<Self, PaneSpecError> {
         let mut settings = Self::from(ChainConfig::sampled([]));
         let (mut name, mut min_keep, mut selector) = (None, None, None);
-        let mut drafts = None;
+        let (mut drafts, mut guidance) = (None, None);
         for mut words in words::split(description)? {
             let words = &mut words;
             match stages::head(words)? {
@@ -50,14 +50,22 @@ impl FromStr for PaneSettings {
                     settings.chain.drafts = Some(stages::drafts(words)?);
                     drafts = Some(words.last.clone());
                 }
+                Head::Guide => {
+                    settings.chain.guidance = Some(stages::guidance(words)?);
+                    guidance = Some(words.last.clone());
+                }
                 Head::MinKeep => min_keep = Some(stages::min_keep(words)?),
                 Head::Seed => settings.seed = Some(seed(words)?),
                 Head::Name => name = Some(pane_name(words)?),
             }
             words.end()?;
         }
-        if let (Some(lookup), Some(word)) = (settings.chain.drafts, drafts) {
-            let valid = lookup.validate(&settings.chain);
+        if let (Some(drafts), Some(word)) = (settings.chain.drafts, drafts) {
+            let valid = drafts.validate(&settings.chain);
+            valid.map_err(|error| word.wrong(error.to_string()))?;
+        }
+        if let (Some(guidance), Some(word)) = (&settings.chain.guidance, guidance) {
+            let valid = guidance.validate(&settings.chain);
             valid.map_err(|error| word.wrong(error.to_string()))?;
         }
         // Set last, because a dialect that follows sets all rules.
@@ -78,6 +86,7 @@ impl std::fmt::Display for PaneSettings {
         }
         parts.extend(print::rules_words(&self.chain));
         parts.extend(self.chain.drafts.map(|drafts| drafts.to_string()));
+        parts.extend(self.chain.guidance.as_ref().map(ToString::to_string));
         parts.extend(self.seed.map(|seed| format!("seed {seed}")));
         if self.name != default_name(&self.chain) {
             let escaped = self.name.replace('\\', "\\\\").replace('"', "\\\"");

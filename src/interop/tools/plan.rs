@@ -82,6 +82,12 @@ impl Plan {
         if config.chain.drafts.is_some() {
             plan.tell("drafts change only the speed; they are left out".to_owned());
         }
+        if let Some(guidance) = &config.chain.guidance
+            && !manner.guides(guidance)
+        {
+            let name = manner.name;
+            plan.tell(format!("{name} has no such guidance; {guidance} is left out"));
+        }
         plan.tell_order(manner);
         plan.tell_rules(manner, config.chain.rules);
         plan

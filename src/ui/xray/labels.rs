@@ -1,7 +1,9 @@
 //! The X-ray's labels and sentences.
 
 use super::Xray;
-use crate::analysis::xray::{BarPart, DrawnBy, XrayCell, XrayColumn, XrayPlace, XrayRow};
+use crate::analysis::xray::{
+    BarPart, DrawnBy, MixedWith, XrayCell, XrayColumn, XrayPlace, XrayRow,
+};
 use crate::decoding::{Filter, KnownCount, Selector, TokenId};
 use crate::generation::formatting::{grouped, percent, token_word};
 
@@ -9,6 +11,8 @@ use crate::generation::formatting::{grouped, percent, token_word};
 pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
     let (name, shows_count) = match &column.at {
         XrayPlace::Model => ("Softmax", true),
+        XrayPlace::Row(with) => (row_name(*with), false),
+        XrayPlace::Mixture(_) => ("Mixture", true),
         XrayPlace::Stage { stage, .. } => {
             let rules_out = matches!(
                 stage.filter,
@@ -20,7 +24,7 @@ pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
     };
     let left = match (&column.at, column.n_left) {
         (XrayPlace::Stage { stage, .. }, _) if !stage.enabled => "muted".to_owned(),
-        (XrayPlace::Model, KnownCount::Exactly(n)) => {
+        (XrayPlace::Model | XrayPlace::Mixture(_), KnownCount::Exactly(n)) => {
             format!("{} tokens", grouped(f64::from(n)))
         }
         (_, KnownCount::Exactly(n)) if shows_count => format!("{} left", grouped(f64::from(n))),
@@ -30,10 +34,20 @@ pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
     (name.to_owned(), left)
 }
 
+/// Names a row that is mixed with another.
+const fn row_name(with: MixedWith) -> &'static str {
+    match with {
+        MixedWith::Own => "Own",
+        MixedWith::OtherPrompt => "Second prompt",
+        MixedWith::OtherModel => "Second model",
+    }
+}
+
 /// Returns a stage's settings, without its name.
 pub(super) fn settings_label(column: &XrayColumn) -> String {
     let label = match &column.at {
-        XrayPlace::Model => return String::new(),
+        XrayPlace::Model | XrayPlace::Row(_) => return String::new(),
+        XrayPlace::Mixture(scale) => return format!("× {scale}"),
         XrayPlace::Stage { stage, .. } => match &stage.filter {
             bias @ Filter::LogitBias(_) => return bias.to_string(),
             filter => filter.to_string(),
@@ -54,7 +68,7 @@ pub(super) fn foot_label(column: &XrayColumn, compact: bool) -> String {
         Some(nats) if compact && !is_muted(column) => {
             let entropy = format!("{:.2} bits", bits(nats));
             match column.at {
-                XrayPlace::Model => entropy,
+                XrayPlace::Model | XrayPlace::Row(_) | XrayPlace::Mixture(_) => entropy,
                 _ if left.is_empty() => entropy,
                 _ => format!("{left} · {entropy}"),
             }
@@ -100,6 +114,9 @@ pub(super) fn foot_sentence(column: &XrayColumn) -> String {
         (None, XrayPlace::Stage { stage, .. }) if matches!(stage.filter, Filter::SynthId(_)) => {
             format!("{entropy}. On average over all keys, the watermark changes nothing")
         }
+        (None, XrayPlace::Mixture(scale)) => format!(
+            "{entropy}. The second run’s log-probs plus {scale} times the difference of the pane’s own"
+        ),
         (None, _) => entropy,
     }
 }
@@ -161,6 +178,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
             DrawnBy::Hand => format!("Picked by hand: {name}"),
             DrawnBy::Given => given_label(xray, &name),
             DrawnBy::Beams => format!("Beam search took {name} for the total of its text"),
+            DrawnBy::Ratio => format!("Speculative sampling took {name}: see the Loop tab"),
         };
     };
     let same = drawn.token == Some(generated);
@@ -185,6 +203,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
         DrawnBy::Hand => format!("Picked by hand: {name}"),
         DrawnBy::Given => given_label(xray, &name),
         DrawnBy::Beams => "Beam search compares whole texts, so one step can’t tell".to_owned(),
+        DrawnBy::Ratio => format!("Speculative sampling took {name}: see the Loop tab"),
     };
     if drawn.sure {
         sentence
@@ -238,7 +257,7 @@ pub(super) fn unrecorded_label(xray: &Xray<'_>) -> String {
     let mut columns = xray.table.columns.iter().rev();
     let last = columns.find(|column| match &column.at {
         XrayPlace::Stage { stage, .. } => stage.enabled,
-        XrayPlace::Model | XrayPlace::Selector(_) => true,
+        _ => true,
     });
     let n_known = xray.table.bar.parts.iter();
     let n_known = n_known.filter(|part| part.token.is_some()).count() as u32;
@@ -304,6 +323,7 @@ pub(super) fn prob_range(least: f64, most: f64) -> String {
 fn stage_label(column: &XrayColumn) -> String {
     match &column.at {
         XrayPlace::Model => "the model".to_owned(),
+        XrayPlace::Row(_) | XrayPlace::Mixture(_) => "the guidance".to_owned(),
         XrayPlace::Stage { stage, .. } => stage.filter.to_string(),
         XrayPlace::Selector(selector) => selector.to_string(),
     }

@@ -9,8 +9,8 @@ use super::known::Known;
 use super::ranking::Ranking;
 use super::vocabulary::PieceEntry;
 use crate::decoding::{
-    Detail, Draft, Draw, Evidence, Filter, Picked, RankedCandidate, SelectorState, StageReport,
-    TokenId, Trace,
+    Detail, Draft, Draw, Evidence, Filter, Mixture, Picked, RankedCandidate, SelectorState,
+    StageReport, TokenId, Trace,
 };
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
 use crate::generation::{Generation, Step, StepTime, Vocabulary};
@@ -55,6 +55,8 @@ pub(super) struct StepEntry {
     time: (f64, f64, usize),
     #[serde(default, skip_serializing_if = "Option::is_none")]
     draft: Option<Draft>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mixture: Option<Box<Mixture>>,
 }
 
 /// What one stage did.
@@ -130,6 +132,7 @@ impl StepEntry {
             detail: DetailEntry::of(&raw.detail).filter(|_| form.detail),
             time: (time.at_secs, time.forward_secs, time.n_batch),
             draft: step.draft,
+            mixture: trace.mixture.clone(),
         }
     }
 
@@ -161,6 +164,7 @@ impl StepEntry {
                 entropy_nats: self.entropy_nats,
                 detail,
             },
+            mixture: self.mixture,
             stages,
             survivors,
             head_final_probs,
