@@ -220,7 +220,9 @@ mod tests {
             selector: Selector::SPECS.last().unwrap().usual,
             ..chain
         };
-        let error = Drafts::Lookup(PromptLookup::USUAL).validate(&beams).unwrap_err();
+        let error = Drafts::Lookup(PromptLookup::USUAL)
+            .validate(&beams)
+            .unwrap_err();
         assert_eq!(
             error.to_string(),
             "Beam search compares whole texts, so it takes no drafts"

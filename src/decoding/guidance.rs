@@ -252,7 +252,10 @@ mod tests {
         ] {
             let probs = mixed_probs(&guidance(scale, cutoff), &own, &other);
             for (prob, expected) in probs.iter().zip(expected) {
-                assert!((prob - expected).abs() < 1e-4, "{scale} {cutoff}: {probs:?}");
+                assert!(
+                    (prob - expected).abs() < 1e-4,
+                    "{scale} {cutoff}: {probs:?}"
+                );
             }
         }
     }
@@ -284,7 +287,11 @@ mod tests {
         assert!((mixture.own.prob - 0.3).abs() < 1e-6 && (mixture.other.prob - 0.2).abs() < 1e-6);
         let probs = mixture.other.head_probs.iter();
         let expected = [0.2, 0.6, 0.2];
-        assert!(probs.zip(expected).all(|(p, e): (&f32, f32)| (p - e).abs() < 1e-6));
+        assert!(
+            probs
+                .zip(expected)
+                .all(|(p, e): (&f32, f32)| (p - e).abs() < 1e-6)
+        );
     }
 
     #[test]

@@ -34,11 +34,8 @@ pub(super) trait Writer: Send {
 
     /// Takes over a sequence that holds the tokens after which [`Self::choose`] has just chosen for
     /// the first time.
-    fn fork_from(
-        &mut self,
-        prompt: SequenceId,
-        model: &mut LoadedModel,
-    ) -> Result<(), EngineError>;
+    fn fork_from(&mut self, prompt: SequenceId, model: &mut LoadedModel)
+    -> Result<(), EngineError>;
 
     /// Adds the rows that it needs of the next forward pass.
     fn push_rows(&self, rows: &mut Vec<Row>);

@@ -13,8 +13,8 @@ pub use bar::{BarPart, CoinBar, Drawn, DrawnBy};
 
 use super::watermark::distortion_bits;
 use crate::decoding::{
-    Against, ChainConfig, Coins, Evidence, History, KnownCount, KnownProb, KnownStage, Selector, Stage,
-    TokenId, Trace, WhatIfStages, what_if_stages,
+    Against, ChainConfig, Coins, Evidence, History, KnownCount, KnownProb, KnownStage, Selector,
+    Stage, TokenId, Trace, WhatIfStages, what_if_stages,
 };
 use crate::generation::Generation;
 
@@ -192,9 +192,8 @@ impl XrayTable {
 
     /// Returns the probability of a row before the chain.
     pub fn raw_prob(&self, row: &XrayRow) -> Option<f64> {
-        let is_raw = |column: &XrayColumn| {
-            matches!(column.at, XrayPlace::Model | XrayPlace::Mixture(_))
-        };
+        let is_raw =
+            |column: &XrayColumn| matches!(column.at, XrayPlace::Model | XrayPlace::Mixture(_));
         match row.cells.get(self.columns.iter().position(is_raw)?)? {
             XrayCell::Kept(prob) => Some(*prob),
             _ => None,

@@ -148,7 +148,9 @@ pub(super) fn drafts(words: &mut Words) -> Result<Drafts, PaneSpecError> {
         Ok(true)
     })?;
     match (model, rule) {
-        (Some(_), _) if is_lookup => Err(words.last.wrong("drafts come from a model or from n-grams")),
+        (Some(_), _) if is_lookup => {
+            Err(words.last.wrong("drafts come from a model or from n-grams"))
+        }
         (Some(mut drafts), rule) => {
             drafts.n_drafts = lookup.n_drafts;
             if rule.is_some() {
@@ -157,7 +159,8 @@ pub(super) fn drafts(words: &mut Words) -> Result<Drafts, PaneSpecError> {
             Ok(drafts.into())
         }
         (None, Some(word)) => {
-            Err(word.wrong("n-grams have no probabilities to compare; use \"drafts 4 model ratio\""))
+            Err(word
+                .wrong("n-grams have no probabilities to compare; use \"drafts 4 model ratio\""))
         }
         (None, None) => Ok(lookup.into()),
     }

@@ -67,7 +67,12 @@ fn parameter(owner: Head, words: &mut Words) -> Result<Parameter, PaneSpecError>
         // A beam search writes a single text.
         Head::Selector(spec) if spec.usual.beam_search().is_some() => Vec::new(),
         Head::Selector(spec) => spec.params.iter().map(|param| param.key).collect(),
-        Head::Ban | Head::Dialect | Head::MinKeep | Head::Drafts | Head::Guide | Head::Seed
+        Head::Ban
+        | Head::Dialect
+        | Head::MinKeep
+        | Head::Drafts
+        | Head::Guide
+        | Head::Seed
         | Head::Name => Vec::new(),
     };
     let named = (1..keys.len()).find(|index| {

@@ -4,7 +4,7 @@
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::Window;
 use crate::decoding::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
-use crate::decoding::{ChainConfig, Filter, FilterKind, Rules, Selector};
+use crate::decoding::{Against, ChainConfig, Filter, FilterKind, Rules, Selector};
 use crate::generation::{EndOfText, GenerationConfig, in_sentence, listed};
 
 /// What a tool can do, from the dialect that it speaks and the specs of the filters.
@@ -20,6 +20,8 @@ pub(super) struct Manner {
     pub rules: Rules,
     /// Whether it has a setting for `min_keep`.
     pub has_min_keep: bool,
+    /// Whether it can guide by a second prompt.
+    pub guides: bool,
 }
 
 impl Manner {
@@ -31,6 +33,7 @@ impl Manner {
             movable: Vec::new(),
             rules: dialect.rules(),
             has_min_keep: false,
+            guides: false,
         }
     }
 }
@@ -83,10 +86,12 @@ impl Plan {
             plan.tell("drafts change only the speed; they are left out".to_owned());
         }
         if let Some(guidance) = &config.chain.guidance
-            && !manner.guides(guidance)
+            && !(manner.guides && guidance.cutoff <= 0.0 && guidance.against != Against::Model)
         {
             let name = manner.name;
-            plan.tell(format!("{name} has no such guidance; {guidance} is left out"));
+            plan.tell(format!(
+                "{name} has no such guidance; {guidance} is left out"
+            ));
         }
         plan.tell_order(manner);
         plan.tell_rules(manner, config.chain.rules);
