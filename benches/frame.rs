@@ -57,7 +57,11 @@ fn frames_ms(state: &mut AppState, tab: DockTab) -> (f64, Vec<f64>, Vec<f64>) {
     let ctx = Context::default();
     style::install(&ctx);
     let mut window = WindowUi::default();
-    state.view.dock_tab = DockTab::ByHand;
+    state.view.dock_tab = if tab == DockTab::Plots {
+        DockTab::Numbers
+    } else {
+        DockTab::Plots
+    };
     // The texts are laid out and compared with the settings, which takes several frames.
     for _ in 0..300 {
         frame_ms(&ctx, &mut window, state);
@@ -184,6 +188,7 @@ fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, vocabu
                 at_secs: index as f64 / 50.0,
                 forward_secs: 0.018,
                 n_batch: 4,
+                mask_secs: None,
             },
             draft: None,
         });

@@ -92,11 +92,13 @@ fn frame(ctx: &Context, generation: &Generation, width: f32, views: &mut [TokenV
             let input = TokenTextInput {
                 generation,
                 tint: Tint::Probability,
+                watermark: None,
                 pinned: None,
                 same_step: None,
                 n_dimmed: 0,
                 looping: None,
                 fork_step: Some(4),
+                breaks_at: None,
                 what_ifs: None,
                 show_marks: false,
                 can_branch: false,
@@ -176,11 +178,13 @@ fn step(index: usize, word: usize, text: &str) -> Step {
             raw_prob: prob,
             raw_rank: 1,
             selector_state: SelectorState::NEW,
+            grammar: None,
         }),
         time: StepTime {
             at_secs: index as f64 / 400.0,
             forward_secs: 0.002,
             n_batch: N_PANES,
+            mask_secs: None,
         },
         draft: None,
     }

@@ -134,6 +134,32 @@ fn each_text_is_printed_under_its_name_and_the_settings_that_reproduce_it() {
 }
 
 #[test]
+fn several_panes_can_be_streamed_line_by_line() {
+    let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "60"];
+    let panes = ["--pane", "greedy", "--pane", "seed 3", "--stream"];
+    let output = quartet(&[&arguments[..], &panes].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let streamed = stdout(&output);
+    let of_pane = |letter: &str| -> Vec<&str> {
+        let lines = streamed.lines();
+        lines.filter_map(|line| line.strip_prefix(letter)).collect()
+    };
+    let (first, second) = (of_pane("A  "), of_pane("B  "));
+    assert_eq!(first.len() + second.len(), streamed.lines().count());
+    assert_eq!(first[0], "Greedy (greedy)");
+    assert_eq!(second[0], "Pure sampling (sample, seed 3)");
+    // The panes take turns, and the lines of each are its text.
+    assert!(!streamed.starts_with(&format!("A  {}\n", first.join("\nA  "))));
+    let alone = stdout(&quartet(&[&arguments[..], &["--pane", "greedy"]].concat()));
+    let words = |text: &str| {
+        text.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(words(&first.join(" ")), words(&alone));
+}
+
+#[test]
 fn the_prompt_can_come_from_standard_input() {
     let arguments = [
         "generate",
@@ -293,6 +319,28 @@ fn a_wrong_path_fails_before_the_model_is_loaded() {
         );
     }
     assert_eq!(std::fs::read_to_string(&blocked).unwrap(), "in the way");
+}
+
+#[test]
+fn a_failed_run_leaves_no_folder_that_it_created() {
+    let home = tempfile::tempdir().unwrap();
+    for (name, is_new) in [("new", true), ("mine", false)] {
+        let folder = home.path().join(name);
+        if !is_new {
+            std::fs::create_dir(&folder).unwrap();
+        }
+        let output = quartet(&[
+            "generate",
+            "--prompt",
+            "Once",
+            "--model",
+            "missing.gguf",
+            "--export",
+            folder.to_str().unwrap(),
+        ]);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert_eq!(folder.exists(), !is_new, "{name}");
+    }
 }
 
 #[test]

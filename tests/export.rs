@@ -349,6 +349,7 @@ mod fixture {
                     at_secs: 0.021 + 0.002 * index as f64,
                     forward_secs: 0.0015,
                     n_batch: 2,
+                    mask_secs: None,
                 },
                 draft: None,
             }

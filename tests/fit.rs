@@ -2,6 +2,7 @@
 //! a text was sampled with, bounded memory, and what cannot be computed.
 
 #![expect(
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "a helper that fails should fail its test"
 )]

@@ -111,8 +111,8 @@ fn the_green_tokens_are_those_of_transformers() {
 
         let mark = Watermark::GreenList(list);
         let scan = WatermarkScan::of(mark, case.vocab, &tokens(&case.text));
-        let found = (scan.n_scored(), scan.score().round() as usize);
-        assert_eq!(found, (case.n_scored, case.n_green), "{name}");
+        assert_eq!(scan.n_scored(), case.n_scored, "{name}");
+        assert!((scan.score() - case.n_green as f64).abs() < 0.5, "{name}");
         assert!((scan.z_score() - case.z).abs() < 1e-5, "{name}");
     }
 }

@@ -106,6 +106,7 @@ mod tests {
 
     #[test]
     fn a_pass_ends_with_the_first_draft_that_was_not_taken() {
+        use Verdict::{Accepted, Rejected, Sampled};
         let words = [" a", " fox", " ran", " in", " a", " house"].map(|word| (word, 0.5));
         let mut text = generation(&words);
         assert_eq!(DraftPasses::of(&text), None);
@@ -135,7 +136,6 @@ mod tests {
             .map(|pass| pass.tokens.iter().map(|token| token.verdict).collect())
             .collect();
         let draft = TokenId(99);
-        use Verdict::{Accepted, Rejected, Sampled};
         assert_eq!(
             verdicts,
             [

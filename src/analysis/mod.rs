@@ -3,7 +3,9 @@
 //!
 //! This module knows nothing about models, threads, files or windows, and never runs a model.
 
+pub mod blind;
 pub mod by_hand;
+pub mod cache_lab;
 mod coarse;
 mod comparison;
 pub mod dialects;
@@ -11,6 +13,7 @@ mod divergence;
 mod drafts;
 pub mod fit;
 pub mod futures;
+pub mod grammar;
 mod linter;
 mod metrics;
 pub mod replay;

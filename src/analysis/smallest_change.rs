@@ -1,9 +1,11 @@
 //! The smallest change to one setting that would have changed a recorded choice, found by searching
 //! over the what-if.
 
+use std::sync::Arc;
+
+use super::grammar::Drawable;
 use crate::decoding::{
-    ChainConfig, Coins, Evidence, Filter, History, ParamSpec, Rules, Scale, Selector, TokenId,
-    WhatIf, what_if,
+    ChainConfig, Coins, Filter, History, ParamSpec, Rules, Scale, Selector, TokenId, Trace, WhatIf,
 };
 use crate::generation::Generation;
 
@@ -36,7 +38,7 @@ pub struct SettingChange {
 /// A search for the smallest change, which can be continued from frame to frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SmallestChange {
-    evidence: Evidence,
+    trace: Arc<Trace>,
     chain: ChainConfig,
     coins: Coins,
     /// The prompt's tokens, followed by the generated ones before the step.
@@ -85,7 +87,7 @@ impl SmallestChange {
         tokens.extend(before.map(|step| step.token));
         let config = &generation.config;
         Some(Self {
-            evidence: step.trace.raw.clone(),
+            trace: Arc::clone(&step.trace),
             // No setting chose a token of a given text.
             directions: if generation.is_scored() {
                 Vec::new()
@@ -208,7 +210,8 @@ impl SmallestChange {
     fn outcome(&self, chain: &ChainConfig) -> Outcome {
         let history = History::new(&self.tokens, self.n_prompt);
         let is_recorded = self.is_recorded(self.chosen);
-        match what_if(&self.evidence, chain, history, self.coins) {
+        let drawable = Drawable::of(&self.trace, chain);
+        match drawable.and_then(|drawable| drawable.what_if(chain, history, self.coins)) {
             Some(WhatIf::Exact(token)) => Outcome {
                 token: Some(token),
                 changed: token != self.chosen,
@@ -233,7 +236,9 @@ impl SmallestChange {
     }
 
     fn is_recorded(&self, token: TokenId) -> bool {
-        self.evidence.head.iter().any(|known| known.token == token)
+        let drawable = Drawable::of(&self.trace, &self.chain);
+        let head = drawable.map(|drawable| drawable.evidence().head.as_slice());
+        head.is_some_and(|head| head.iter().any(|known| known.token == token))
     }
 }
 

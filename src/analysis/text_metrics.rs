@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::grammar::GrammarTotals;
 use crate::decoding::TokenId;
 use crate::generation::{Generation, Step};
 
@@ -38,6 +39,8 @@ pub struct TextMetrics {
     pub n_prompt: usize,
     pub n_tokens: usize,
     pub n_characters: usize,
+    /// What its grammar did, if it has one.
+    pub grammar: Option<GrammarTotals>,
 }
 
 /// A passage that occurs twice; the steps are counted from 0.
@@ -96,6 +99,7 @@ impl TextMetrics {
             n_prompt: generation.prompt.tokens.len(),
             n_tokens: tokens.len(),
             n_characters: generation.text().chars().count(),
+            grammar: GrammarTotals::of(generation),
         }
     }
 }

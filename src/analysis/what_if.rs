@@ -1,8 +1,7 @@
 //! Replays a recorded text under other settings, without running the model.
 
-use crate::decoding::{
-    ChainConfig, Coins, History, Picked, TokenId, WhatIf, what_if, what_if_prob,
-};
+use super::grammar::Drawable;
+use crate::decoding::{ChainConfig, Coins, History, Picked, TokenId, WhatIf, what_if_prob};
 use crate::generation::{PromptRecord, Step};
 
 /// For each step of a text, finds the token that another chain and seed would have sampled after
@@ -62,14 +61,18 @@ impl WhatIfReader {
             // The user's choice and a given text stay, whatever the settings.
             return Some(WhatIf::Exact(step.token));
         }
-        what_if(&step.trace.raw, &self.chain, history, coins)
+        Drawable::of(&step.trace, &self.chain)?.what_if(&self.chain, history, coins)
     }
 
     /// Returns lower and upper bounds on the probability that a token would have had at a step that
     /// was already read, or `None` if the record does not determine them.
     pub fn prob(&self, index: usize, step: &Step, token: TokenId) -> Option<[f64; 2]> {
         let (history, coins) = self.before(index)?;
-        what_if_prob(&step.trace.raw, &self.chain, history, coins, token)
+        let evidence = match Drawable::of(&step.trace, &self.chain)? {
+            Drawable::Checked(..) => return None,
+            drawable => drawable.evidence(),
+        };
+        what_if_prob(evidence, &self.chain, history, coins, token)
     }
 
     fn before(&self, index: usize) -> Option<(History<'_>, Coins)> {

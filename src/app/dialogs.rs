@@ -51,9 +51,9 @@ pub(super) fn open(
             let dialog = dialog.add_filter("GGUF models", &["gguf"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
-        PathPurpose::ModelFolder | PathPurpose::Save(Document::Everything) => {
-            Box::pin(dialog.pick_folder())
-        }
+        PathPurpose::ModelFolder
+        | PathPurpose::Folder(_)
+        | PathPurpose::Save(Document::Everything) => Box::pin(dialog.pick_folder()),
         PathPurpose::Presets => {
             let dialog = dialog.add_filter("JSON", &["json"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
@@ -64,6 +64,11 @@ pub(super) fn open(
         }
         PathPurpose::Text => {
             let dialog = dialog.add_filter("Texts", &["txt", "md"]);
+            Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
+        }
+        PathPurpose::Grammar(_) => {
+            let extensions = ["json", "lark", "gbnf", "txt"];
+            let dialog = dialog.add_filter("Grammars", &extensions);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
         PathPurpose::ExportRun | PathPurpose::Save(_) => {

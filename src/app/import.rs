@@ -10,7 +10,7 @@ use eframe::egui;
 use super::background;
 use crate::generation::formatting::without_final_line_break;
 use crate::interop::presets::{self, OwnPreset};
-use crate::state::{Command, PresetCommand, ScoreCommand};
+use crate::state::{Command, PaneId, PresetCommand, ScoreCommand};
 
 /// The largest file to read; anything larger is not a presets file, and too long for a model.
 const MAX_BYTES: u64 = 4 << 20;
@@ -31,6 +31,19 @@ pub(super) fn text(ctx: egui::Context, path: PathBuf, answers: SyncSender<Comman
     });
 }
 
+/// Reads a grammar in the background and sends the result as a command.
+pub(super) fn grammar(
+    ctx: egui::Context,
+    pane: PaneId,
+    path: PathBuf,
+    answers: SyncSender<Command>,
+) {
+    background::run(ctx, "read grammar", answers, move || {
+        let text = read_text(&path);
+        Command::GrammarRead { pane, path, text }
+    });
+}
+
 fn read(path: &Path) -> Result<Vec<OwnPreset>, String> {
     let bytes = read_bytes(path)?.ok_or("the file is too large to be a presets file")?;
     presets::file::parse(&bytes)
@@ -38,7 +51,7 @@ fn read(path: &Path) -> Result<Vec<OwnPreset>, String> {
 
 /// Reads a text without its final line break, as `quartet score` does.
 fn read_text(path: &Path) -> Result<String, String> {
-    let bytes = read_bytes(path)?.ok_or("the file is too large for a text to be scored")?;
+    let bytes = read_bytes(path)?.ok_or("the file is too large")?;
     let text = String::from_utf8(bytes).map_err(|_not_text| "the file is not UTF-8 text")?;
     Ok(without_final_line_break(&text).to_owned())
 }

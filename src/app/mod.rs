@@ -6,13 +6,17 @@ mod autosave;
 mod background;
 mod copy_picture;
 mod dialogs;
+mod folders;
 mod icon;
 mod import;
+mod lab_files;
 mod model_paths;
 mod runs;
 mod save;
 mod settings_file;
 mod show;
+#[cfg(test)]
+mod tests;
 mod window;
 
 pub use dialogs::Dialogs;

@@ -47,6 +47,11 @@ impl RunFolder {
         Self(Some(folder))
     }
 
+    /// Uses this folder from now on.
+    pub(super) const fn new(folder: Option<PathBuf>) -> Self {
+        Self(folder)
+    }
+
     /// Does what the state asks for. Blocks, so call it on a background thread.
     pub(super) fn answer(&self, request: RunRequest, kept: Option<TextsToKeep>) -> Command {
         Command::Run(match request {

@@ -6,22 +6,22 @@ use std::thread::{self, JoinHandle};
 
 use eframe::egui;
 
+use super::lab_files;
 use crate::export::json::{self, Form, RunFile, RunHeader};
-use crate::export::{self, ExportFormat, FitRecord, PaneFutures, SweepRecord, TextRow};
+use crate::export::{self, ExportFormat, PaneFutures, TextRow};
 use crate::generation::formatting::pane_letter;
-use crate::generation::{Generation, Piece};
+use crate::generation::{BlindVote, Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
-use crate::plots::{GapData, StabilityPlot, StepAt};
+use crate::plots::{GapData, StepAt};
 use crate::state::{
-    AppState, BranchTree, Command, Document, FitRun, FuturesFormat, FuturesRun, PictureFormat,
-    Plot, RunTexts, StabilityRun, SweepFile, SweepRun, TableFormat,
+    AppState, BranchTree, CacheRun, Command, Document, FitRun, FuturesFormat, FuturesRun,
+    PictureFormat, Plot, RunTexts, StabilityRun, SweepRun, TableFormat,
 };
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::gap_data;
 use crate::ui::pictures::{
-    Palette, PictureError, Pixels, SweepSource, View, XrayPicture, drawing, encode, fit_drawing,
-    gap_drawing, pixels, stability_drawing, step_caption, sweep_drawing, tree_drawing,
-    xray_drawing,
+    Palette, PictureError, Pixels, View, XrayPicture, drawing, encode, gap_drawing, pixels,
+    step_caption, tree_drawing, xray_drawing,
 };
 use crate::ui::run_folder;
 
@@ -85,6 +85,10 @@ pub(super) struct Job {
     stability: Option<(StabilityRun, Option<usize>)>,
     /// The fit on screen, and the index of the pane that has its other settings.
     fit: Option<(FitRun, Option<usize>)>,
+    /// The measurement of the KV cache on screen.
+    cache: Option<CacheRun>,
+    /// The votes of the blind test.
+    votes: Vec<BlindVote>,
     /// The texts of the list of prompts.
     rows: Vec<TextRow>,
     header: RunHeader,
@@ -95,10 +99,7 @@ pub(super) struct Job {
 impl Job {
     /// Copies what the document needs from the state.
     pub(super) fn new(state: &AppState, document: Document, path: PathBuf, dark: bool) -> Self {
-        let plot = match document {
-            Document::Picture(plot, _) => plot,
-            _ => Plot::default(),
-        };
+        let plot = document.plot();
         Self {
             document,
             path,
@@ -160,6 +161,14 @@ impl Job {
                     state.lab.fit.clone().map(|run| (run, base))
                 }
                 _ => None,
+            },
+            cache: match document {
+                Document::Cache(_) => state.lab.cache.clone(),
+                _ => None,
+            },
+            votes: match document {
+                Document::Votes(_) => state.lab.blind.votes().to_vec(),
+                _ => Vec::new(),
             },
             rows: match (document, &state.lab.batch) {
                 (Document::Prompts(_), Some(run)) => run.rows(),
@@ -277,9 +286,23 @@ impl Job {
                 });
                 Ok(export::render_futures(&panes.collect::<Vec<_>>()))
             }
-            Document::Sweep(file) => self.sweep_file(file),
-            Document::Stability(format) => self.stability_file(format),
-            Document::Fit(format) => self.fit_file(format),
+            Document::Sweep(file) => match &self.sweep {
+                Some(run) => lab_files::sweep_file(run, file, self.view),
+                None => Err("there is no sweep".to_owned()),
+            },
+            Document::Stability(format) => match &self.stability {
+                Some((run, place)) => lab_files::stability_file((run, *place), format, self.view),
+                None => Err("there is no stability map".to_owned()),
+            },
+            Document::Fit(format) => match &self.fit {
+                Some((run, place)) => lab_files::fit_file((run, *place), format, self.view),
+                None => Err("there is no fit".to_owned()),
+            },
+            Document::Votes(format) => Ok(lab_files::votes_file(&self.votes, format)),
+            Document::Cache(format) => match &self.cache {
+                Some(run) => lab_files::cache_file(run, format, self.view),
+                None => Err("nothing was measured".to_owned()),
+            },
             Document::Prompts(TableFormat::Csv) => Ok(export::texts_csv(&self.rows)),
             Document::Prompts(TableFormat::Jsonl) => Ok(export::texts_jsonl(&self.rows)),
         }
@@ -311,74 +334,6 @@ impl Job {
         let drawing = self.drawing(plot)?;
         pixels(&drawing, self.view.style.scale.into())
             .map_err(|error: PictureError| error.to_string())
-    }
-
-    fn sweep_file(&self, file: SweepFile) -> Result<Vec<u8>, String> {
-        let Some(run) = &self.sweep else {
-            return Err("there is no sweep".to_owned());
-        };
-        let record = SweepRecord {
-            results: &run.results,
-            model: &run.model,
-            prompts: &run.prompts,
-            prompt_tokens: &run.prompt_tokens,
-        };
-        match file {
-            SweepFile::Picture(picture, format) => {
-                let source = SweepSource {
-                    results: &run.results,
-                    model: &run.model,
-                    prompts: &run.prompts,
-                };
-                let View { palette, style, .. } = self.view;
-                let drawing = sweep_drawing(source, picture, palette, style);
-                encode(&drawing, format, style).map_err(|error| error.to_string())
-            }
-            SweepFile::Cells => Ok(record.cells_csv()),
-            SweepFile::Texts => Ok(record.texts_csv()),
-            SweepFile::Json => Ok(record.json()),
-        }
-    }
-
-    fn stability_file(&self, format: FuturesFormat) -> Result<Vec<u8>, String> {
-        let Some((run, place)) = &self.stability else {
-            return Err("there is no stability map".to_owned());
-        };
-        let format = match format {
-            FuturesFormat::Csv => return Ok(export::render_stability(&run.map)),
-            FuturesFormat::Svg => PictureFormat::Svg,
-            FuturesFormat::Png => PictureFormat::Png,
-        };
-        let View { palette, style, .. } = self.view;
-        let token = run.held_step().map(|step| run.token_words(step));
-        let plot = StabilityPlot {
-            map: &run.map,
-            n_tokens: run.n_mapped(),
-            token: token.as_deref(),
-            pane: *place,
-            selected: None,
-        };
-        let drawing = stability_drawing(&run.text, plot, palette, style);
-        encode(&drawing, format, style).map_err(|error| error.to_string())
-    }
-
-    fn fit_file(&self, format: FuturesFormat) -> Result<Vec<u8>, String> {
-        let Some((run, place)) = &self.fit else {
-            return Err("there is no fit".to_owned());
-        };
-        let record = FitRecord {
-            fit: &run.fit,
-            model: &run.model,
-            vocabulary: &run.vocabulary,
-        };
-        let format = match format {
-            FuturesFormat::Csv => return Ok(record.csv()),
-            FuturesFormat::Svg => PictureFormat::Svg,
-            FuturesFormat::Png => PictureFormat::Png,
-        };
-        let View { palette, style, .. } = self.view;
-        let drawing = fit_drawing(record, *place, palette, style);
-        encode(&drawing, format, style).map_err(|error| error.to_string())
     }
 
     fn futures_picture(&self, format: PictureFormat) -> Result<Vec<u8>, String> {
@@ -458,6 +413,8 @@ mod tests {
             sweep: None,
             stability: None,
             fit: None,
+            cache: None,
+            votes: Vec::new(),
             rows: Vec::new(),
             header: RunHeader::default(),
             form: Form::default(),

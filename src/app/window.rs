@@ -12,11 +12,11 @@ use super::dialogs::{self, Dialogs};
 use super::runs::{self, RunFolder, TextsToKeep};
 use super::save::{self, Saves};
 use super::settings_file::{self, SettingsFile};
-use super::{icon, import, model_paths, show};
+use super::{folders, icon, import, model_paths, show};
 use crate::design::style;
 use crate::design::theme::Theme;
 use crate::state::{
-    AppState, Command, Document, Effect, Folders, HubCommand, PictureFormat, RunCommand,
+    AppState, Command, Document, Effect, Folders, HubCommand, Kept, PictureFormat, RunCommand,
     RunRequest, Settings, ThemeChoice,
 };
 use crate::ui::WindowUi;
@@ -84,7 +84,9 @@ pub fn run(model: Option<PathBuf>, run: Option<PathBuf>) -> eframe::Result {
             }
             if let Some(folder) = eframe::storage_dir(APP_NAME) {
                 app.keep_sessions_in(&cc.egui_ctx, folder.join("sessions"));
-                app.keep_runs_in(folder.join("runs"));
+            }
+            if let Some(folder) = app.state.folder_of(Kept::Runs) {
+                app.keep_runs_in(folder);
             }
             if let Some(path) = run {
                 let command = Command::Run(RunCommand::Open(path));
@@ -268,15 +270,37 @@ impl App {
         }
         let panicked = |event: &DownloadEvent| matches!(event, DownloadEvent::Panicked { .. });
         if let Some(at) = events.iter().position(panicked) {
-            // The next request starts new threads. Later events of the old ones are stale, and the
-            // window does not wait for the old threads to end.
+            // Later events of the old threads are stale.
             events.truncate(at + 1);
-            let old = self.downloads.take();
-            let cleanup = std::thread::Builder::new().name("hub-end".to_owned());
-            // If no thread can be started, the old threads are joined here.
-            cleanup.spawn(move || drop(old)).ok();
+            self.end_downloads();
         }
         events
+    }
+
+    /// Ends the Hub's threads without waiting for them. The next request starts new ones.
+    fn end_downloads(&mut self) {
+        let old = self.downloads.take();
+        let cleanup = std::thread::Builder::new().name("hub-end".to_owned());
+        // If no thread can be started, the old threads are joined here.
+        cleanup.spawn(move || drop(old)).ok();
+    }
+
+    /// Returns the Hub's threads, and starts them if necessary.
+    fn downloads(&mut self, ctx: &egui::Context) -> &mut Downloads {
+        let config = HubConfig {
+            cache_folder: self.state.chosen_folders.models.clone(),
+            ..HubConfig::default()
+        };
+        self.downloads
+            .get_or_insert_with(|| Downloads::start(config, wake(ctx)))
+    }
+
+    /// Keeps runs or models where the state says from now on.
+    fn use_folder(&mut self, kept: Kept) {
+        match kept {
+            Kept::Runs => self.runs = RunFolder::new(self.state.folder_of(kept)),
+            Kept::Models => self.end_downloads(),
+        }
     }
 
     fn run_effect(&mut self, ctx: &egui::Context, frame: Option<&eframe::Frame>, effect: Effect) {
@@ -299,10 +323,12 @@ impl App {
             Effect::OpenFolder(path) => show::folder(ctx.clone(), path, answers),
             Effect::ReadPresets(path) => import::presets(ctx.clone(), path, answers),
             Effect::ReadText(path) => import::text(ctx.clone(), path, answers),
-            Effect::Hub(request) => self
-                .downloads
-                .get_or_insert_with(|| Downloads::start(HubConfig::default(), wake(ctx)))
-                .send(request),
+            Effect::ReadGrammar(pane, path) => {
+                import::grammar(ctx.clone(), pane, path, answers);
+            }
+            Effect::Hub(request) => self.downloads(ctx).send(request),
+            Effect::TryFolder(kept, folder) => folders::attempt(ctx.clone(), kept, folder, answers),
+            Effect::UseFolder(kept) => self.use_folder(kept),
             Effect::CheckModelFiles(paths) => model_paths::check(ctx.clone(), paths, answers),
             Effect::CheckDroppedPath(path) => {
                 model_paths::check_dropped(ctx.clone(), path, answers);

@@ -1,15 +1,14 @@
 //! Several prompts for `quartet generate`: each is continued in all panes, and the texts become the
 //! rows of a table.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 
-use super::console;
 use super::failure::Failure;
-use super::files::{check_file, json_file, write_file};
-use super::generate::{report_error, report_failures};
+use super::generate::report_failures;
+use super::outputs::{OutputFile, check_outputs, write_outputs};
 use super::pane_run::{Console, Engine, Pane};
 use crate::export::{TextRow, texts_csv, texts_jsonl};
 use crate::generation::formatting::without_final_line_break;
@@ -17,9 +16,6 @@ use crate::generation::{
     Continuation, Generation, GenerationId, Lineage, PromptRecord, PromptText, Steps,
 };
 use crate::worker::{PaneRequest, Request};
-
-/// Renders the rows as the content of a file.
-type Render = fn(&[TextRow]) -> Vec<u8>;
 
 /// How many characters of a prompt and of a text the printed table shows.
 const N_PROMPT: usize = 28;
@@ -46,37 +42,25 @@ pub(super) struct TableArguments {
 impl TableArguments {
     /// Fails early if the output files can't be written, before the model is loaded.
     pub(super) fn check_output_paths(&self) -> Result<(), Failure> {
-        let to_stdout = |path: Option<&Path>| path == Some(Path::new("-"));
-        if to_stdout(self.csv.as_deref()) && to_stdout(self.jsonl.as_deref()) {
-            let message = "--csv and --jsonl can't both write to standard output";
-            return Err(Failure::usage(message));
-        }
-        for path in [&self.csv, &self.jsonl].into_iter().flatten() {
-            if let Some(file) = json_file(Some(path)) {
-                check_file(file).map_err(Failure::run)?;
-            }
-        }
-        Ok(())
+        check_outputs([
+            ("--csv", self.csv.as_deref()),
+            ("--jsonl", self.jsonl.as_deref()),
+        ])
     }
 
     /// Prints the table and writes the files. A failure of one output does not prevent the others.
     pub(super) fn output(&self, rows: &[TextRow]) -> Result<(), Failure> {
-        let renders: [(_, Render); 2] = [(&self.csv, texts_csv), (&self.jsonl, texts_jsonl)];
-        let mut succeeded = true;
-        let mut printed = None;
-        for (path, render) in renders {
-            let Some(path) = path else { continue };
-            match json_file(Some(path)) {
-                Some(file) => succeeded &= report_error(&write_file(file, &render(rows))),
-                None => printed = Some(console::print(&render(rows))),
-            }
-        }
-        let printed = printed.unwrap_or_else(|| console::print(table(rows).as_bytes()));
-        printed.and(if succeeded {
-            Ok(())
-        } else {
-            Err(Failure::Reported)
-        })
+        let outputs = [
+            OutputFile {
+                path: self.csv.as_deref(),
+                render: &|| texts_csv(rows),
+            },
+            OutputFile {
+                path: self.jsonl.as_deref(),
+                render: &|| texts_jsonl(rows),
+            },
+        ];
+        write_outputs(&outputs, || table(rows), None)
     }
 }
 

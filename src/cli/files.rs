@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::export::{
     ExportFormat, check_writable, is_archive_name, render, write_archive, write_atomically,
@@ -38,20 +38,33 @@ pub(super) fn create_folder(folder: &Path) -> Result<(), String> {
         .map_err(|error| format!("could not create the folder: {error}\n{}", folder.display()))
 }
 
+/// A folder that was created for an export. It is removed again if nothing was written to it.
+#[derive(Debug)]
+pub(super) struct NewFolder(PathBuf);
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        // Fails if the folder has files, as it should.
+        fs::remove_dir(&self.0).ok();
+    }
+}
+
 /// Fails if a run of this many panes could not be exported to this folder or archive. Creates the
 /// folder if it is missing, and writes nothing else.
-pub(super) fn prepare_export(path: &Path, n_panes: usize) -> Result<(), String> {
+pub(super) fn prepare_export(path: &Path, n_panes: usize) -> Result<Option<NewFolder>, String> {
     if n_panes > MAX_PANES {
         return Err(format!(
             "plots can show at most {MAX_PANES} panes, but {n_panes} were given"
         ));
     }
     if is_archive_name(path) {
-        return check_file(path);
+        return check_file(path).map(|()| None);
     }
+    let new = (!path.exists()).then(|| NewFolder(path.to_owned()));
     create_folder(path)?;
     let mut contents = run_folder::contents().into_iter();
-    contents.try_for_each(|(name, _)| check_file(&path.join(name)))
+    contents.try_for_each(|(name, _)| check_file(&path.join(name)))?;
+    Ok(new)
 }
 
 /// Writes a file atomically.

@@ -10,20 +10,22 @@ use super::compare;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::files::{check_file, export_run, json_file, prepare_export, write_file};
+use super::files::{NewFolder, check_file, export_run, json_file, prepare_export, write_file};
 use super::interrupt::Interrupt;
 use super::model::ModelArgument;
+use super::outputs::report_error;
 use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
-use super::prompts::prompts_from;
+use super::prompts::{ChatArguments, prompts_from};
+use super::stopping::StopArguments;
 use super::text_output::{TextOutput, error_of};
 use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
 use crate::decoding::TokenId;
 use crate::export::{ExportFormat, render};
 use crate::generation::formatting::without_final_line_break;
 use crate::generation::{
-    EndOfText, FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
+    FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
 };
 use crate::interop::GRAMMAR;
 use crate::state::Settings;
@@ -44,18 +46,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     tables: TableArguments,
 
-    /// Let the model answer the prompt, using its chat template
-    #[arg(long)]
-    chat: bool,
-
-    /// The system message of the chat
-    #[arg(
-        long,
-        value_name = "TEXT",
-        allow_hyphen_values = true,
-        requires = "chat"
-    )]
-    system: Option<String>,
+    #[command(flatten)]
+    chat: ChatArguments,
 
     #[command(flatten)]
     model: ModelArgument,
@@ -76,13 +68,13 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
     seed: u64,
 
-    /// A text that stops generation; repeat for more stop sequences
-    #[arg(long = "stop", value_name = "TEXT", allow_hyphen_values = true)]
-    stop_strings: Vec<String>,
+    #[command(flatten)]
+    stop: StopArguments,
 
-    /// Keep generating after the model's end-of-text tokens
-    #[arg(long)]
-    ignore_eos: bool,
+    /// Print several panes side by side while they are generated, line by line, each line after its
+    /// pane's letter, and not each pane when it ends. A single pane is always printed token by token
+    #[arg(long, conflicts_with = "prompts")]
+    stream: bool,
 
     /// Write the full record to this file; `-` writes it to standard output instead of the texts
     #[arg(long, value_name = "FILE")]
@@ -104,7 +96,8 @@ pub(super) struct Arguments {
 /// Runs `quartet generate`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
-    arguments.check_output_paths().map_err(Failure::run)?;
+    // Removed at the end if nothing was exported to it.
+    let _new_folder = arguments.check_output_paths().map_err(Failure::run)?;
     if let Some(prompts) = &arguments.tables.prompts {
         return run_batch(arguments, prompts, &panes);
     }
@@ -138,18 +131,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn run_batch(arguments: &Arguments, prompts: &Path, panes: &[Pane]) -> Result<(), Failure> {
     arguments.tables.check_output_paths()?;
     let prompts = prompts_from(prompts)?.into_iter();
-    let prompts: Vec<PromptText> = prompts.map(|text| arguments.prompt_of(text)).collect();
-    let mut console = Console {
-        progress: Progress::new(),
-        texts: TextOutput::off(),
-        interrupt: Interrupt::catch(),
-    };
-    let compute = arguments.compute;
-    let engine = Engine::load(arguments.model.source(), compute.choice(), &mut console)?;
-    compute.check(&engine.info)?;
-    for warning in compute.warnings(&engine.info) {
-        console::note(&warning);
-    }
+    let prompts: Vec<PromptText> = prompts.map(|text| arguments.chat.prompt(text)).collect();
+    let mut console = Console::quiet();
+    let source = arguments.model.source();
+    let engine = Engine::open(source, arguments.compute, &mut console)?;
     let (rows, succeeded) = batch::run(engine, &prompts, panes, &mut console);
     arguments.tables.output(&rows)?;
     if console.interrupt.is_raised() {
@@ -163,34 +148,17 @@ fn run_batch(arguments: &Arguments, prompts: &Path, panes: &[Pane]) -> Result<()
 
 impl Arguments {
     fn prompt(&self) -> Result<PromptText, Failure> {
-        Ok(
-            self.prompt_of(match self.prompt.as_deref().unwrap_or_default() {
+        Ok(self
+            .chat
+            .prompt(match self.prompt.as_deref().unwrap_or_default() {
                 "-" => text_from(io::stdin().lock())?,
                 prompt => prompt.to_owned(),
-            }),
-        )
-    }
-
-    fn prompt_of(&self, text: String) -> PromptText {
-        if self.chat {
-            PromptText::chat(text, self.system.as_deref().unwrap_or_default())
-        } else {
-            PromptText::raw(text)
-        }
+            }))
     }
 
     fn panes(&self) -> Result<Vec<Pane>, Failure> {
         let settings = pane_settings(&self.panes)?;
-        let end_of_text = if self.ignore_eos {
-            EndOfText::Ignored
-        } else {
-            EndOfText::Stops
-        };
-        let limits = Limits {
-            max_new_tokens: self.max_tokens,
-            stop_strings: self.stop_strings.clone(),
-            end_of_text,
-        };
+        let limits = self.stop.limits(self.max_tokens);
         let pane = |settings: PaneSettings| Pane {
             name: settings.name,
             config: GenerationConfig {
@@ -203,11 +171,11 @@ impl Arguments {
     }
 
     /// Fails early if the output files can't be written, before the model is loaded.
-    fn check_output_paths(&self) -> Result<(), String> {
-        if let Some(path) = &self.export {
-            prepare_export(path, self.panes.len())?;
-        }
-        self.json_file().map_or(Ok(()), check_file)
+    fn check_output_paths(&self) -> Result<Option<NewFolder>, String> {
+        let export = self.export.as_deref();
+        let new = export.map(|path| prepare_export(path, self.panes.len()));
+        self.json_file().map_or(Ok(()), check_file)?;
+        Ok(new.transpose()?.flatten())
     }
 
     fn json_file(&self) -> Option<&Path> {
@@ -218,6 +186,8 @@ impl Arguments {
     fn text_output(&self, n_panes: usize) -> TextOutput {
         if self.prints_json() {
             TextOutput::off()
+        } else if self.stream {
+            TextOutput::streamed(n_panes)
         } else {
             TextOutput::of_panes(n_panes)
         }
@@ -317,12 +287,4 @@ pub(super) fn report_failures(generations: &[&Generation]) -> bool {
         }
     }
     failures.is_empty()
-}
-
-/// Prints the error, if there is one. Returns whether the operation succeeded.
-pub(super) fn report_error(outcome: &Result<(), String>) -> bool {
-    if let Err(message) = outcome {
-        console::error(message);
-    }
-    outcome.is_ok()
 }

@@ -6,6 +6,7 @@
 mod batch;
 mod bench;
 mod cache;
+mod cache_lab;
 mod compare;
 mod compute;
 mod console;
@@ -22,6 +23,7 @@ mod inspect;
 mod interrupt;
 mod model;
 mod named_value;
+mod outputs;
 mod pane_run;
 mod panes;
 mod precision;
@@ -29,13 +31,18 @@ mod progress;
 mod prompts;
 mod render_template;
 mod replay;
+mod report_output;
 mod sample;
 mod score;
 mod settings;
+mod stopping;
 mod sweep;
 mod system_files;
+mod text_lines;
 mod text_output;
+mod text_table;
 mod token_rules;
+mod vary;
 mod why;
 
 use std::path::{Path, PathBuf};
@@ -83,6 +90,8 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Find the settings under which a model would most likely generate given texts
     Fit(fit::Arguments),
+    /// Measure what the KV cache costs and saves
+    Cache(cache_lab::Arguments),
     /// Convert a pane's settings to or from another tool's format
     Settings(settings::Arguments),
     /// Explain why a token of an exported run was chosen
@@ -117,6 +126,7 @@ pub fn run() -> ExitCode {
         Some(Command::Detect(arguments)) => detect::run(&arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Fit(arguments)) => fit::run(&arguments),
+        Some(Command::Cache(arguments)) => cache_lab::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),

@@ -28,6 +28,17 @@ pub(super) struct Console {
     pub interrupt: Interrupt,
 }
 
+impl Console {
+    /// Shows progress only, and catches signals.
+    pub(super) fn quiet() -> Self {
+        Self {
+            progress: Progress::new(),
+            texts: TextOutput::off(),
+            interrupt: Interrupt::catch(),
+        }
+    }
+}
+
 /// A pane to run.
 #[derive(Debug, Clone)]
 pub(super) struct Pane {
@@ -61,11 +72,7 @@ pub(super) fn run_panes(
     panes: Vec<Pane>,
     console: &mut Console,
 ) -> Result<Vec<Generation>, Failure> {
-    let mut engine = Engine::load(source, compute.choice(), console)?;
-    compute.check(&engine.info)?;
-    for warning in compute.warnings(&engine.info) {
-        console::note(&warning);
-    }
+    let mut engine = Engine::open(source, compute, console)?;
     // The model is loaded before the request, because the record's times start here.
     let prompt = task.prompt();
     let request = task.into_request(&panes);
@@ -108,6 +115,21 @@ impl Engine {
             info,
             vocabulary,
         })
+    }
+
+    /// Starts the thread and loads a model. Prints what it does not follow of the arguments, and
+    /// fails if that is the device.
+    pub(super) fn open(
+        source: ModelSource,
+        compute: ComputeArguments,
+        console: &mut Console,
+    ) -> Result<Self, Failure> {
+        let engine = Self::load(source, compute.choice(), console)?;
+        compute.check(&engine.info)?;
+        for warning in compute.warnings(&engine.info) {
+            console::note(&warning);
+        }
+        Ok(engine)
     }
 
     /// Sends the requests and collects what they generate. A pane's id in the requests is its index
@@ -231,7 +253,7 @@ impl Record {
     }
 
     fn pane(&mut self, id: GenerationId) -> Option<&mut Generation> {
-        self.generations.get_mut(usize::try_from(id.0).ok()?)
+        self.generations.get_mut(place_of(id))
     }
 
     fn note(&mut self, event: Event, console: &mut Console) {
@@ -260,7 +282,7 @@ impl Record {
                     if texts.is_live() {
                         progress.hide();
                     }
-                    texts.stepped(pane);
+                    texts.stepped(place_of(id), pane);
                 }
                 progress.update(|| self.progress_line());
             }
@@ -278,7 +300,7 @@ impl Record {
                         progress.milestone(&format!("{}: {}", pane.name, finish_summary(pane)));
                     }
                     progress.clear();
-                    texts.finished(pane);
+                    texts.finished(place_of(id), pane);
                 }
             }
             Event::Panicked { message } => {
@@ -297,6 +319,7 @@ impl Record {
             | Event::CachedCounted { .. }
             | Event::Futures { .. }
             | Event::Fit { .. }
+            | Event::Cache { .. }
             | Event::Sweep { .. } => {}
         }
     }
@@ -313,15 +336,20 @@ impl Record {
     }
 
     fn fail_unfinished(&mut self, error: &str, console: &mut Console) {
-        for pane in &mut self.generations {
+        for (place, pane) in self.generations.iter_mut().enumerate() {
             if pane.finish.is_none() {
                 let error = error.to_owned();
                 pane.finish = Some(FinishReason::Failed { error });
                 console.progress.clear();
-                console.texts.finished(pane);
+                console.texts.finished(place, pane);
             }
         }
     }
+}
+
+/// Returns the place of a pane among those of the run.
+fn place_of(id: GenerationId) -> usize {
+    usize::try_from(id.0).unwrap_or(usize::MAX)
 }
 
 /// Formats why a pane finished and after how many tokens: "End of text, 152 tokens".

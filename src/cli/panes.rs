@@ -4,17 +4,27 @@ use std::str::FromStr;
 
 use super::failure::Failure;
 use crate::generation::PaneSettings;
+use crate::interop::with_grammar_files;
 
 /// Parses each `--pane`, or returns the default panes of a new window if there are none.
 pub(super) fn pane_settings(descriptions: &[String]) -> Result<Vec<PaneSettings>, Failure> {
     if descriptions.is_empty() {
         return Ok(PaneSettings::classics().to_vec());
     }
-    let parse = |description: &String| {
-        PaneSettings::from_str(description).map_err(|error| {
-            let pointed = error.pointing_into(description);
-            Failure::usage(format!("invalid pane settings:\n\n{pointed}"))
+    let parse = |description: &String| pane_of(description);
+    descriptions.iter().map(parse).collect()
+}
+
+/// Parses one `--pane`, after reading the files that it names.
+pub(super) fn pane_of(description: &str) -> Result<PaneSettings, Failure> {
+    let read = |name: &str| {
+        std::fs::read_to_string(name).map_err(|error| {
+            Failure::usage(format!("could not read the grammar: {error}\nFile: {name}"))
         })
     };
-    descriptions.iter().map(parse).collect()
+    let description = with_grammar_files(description, read)?;
+    PaneSettings::from_str(&description).map_err(|error| {
+        let pointed = error.pointing_into(&description);
+        Failure::usage(format!("invalid pane settings:\n\n{pointed}"))
+    })
 }

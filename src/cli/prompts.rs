@@ -1,10 +1,41 @@
-//! `--prompts`: a list of prompts, one per line of a file.
+//! `--chat` and `--prompts`: how the text of a prompt is meant, and lists of prompts in files.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use clap::Args;
+
 use super::failure::Failure;
+use crate::generation::PromptText;
+
+/// Whether prompts are raw text or messages to answer.
+#[derive(Debug, Args)]
+pub(super) struct ChatArguments {
+    /// Let the model answer the prompt, using its chat template
+    #[arg(long)]
+    pub(super) chat: bool,
+
+    /// The system message of the chat
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        requires = "chat"
+    )]
+    system: Option<String>,
+}
+
+impl ChatArguments {
+    /// Returns the prompt that a text stands for.
+    pub(super) fn prompt(&self, text: impl Into<String>) -> PromptText {
+        if self.chat {
+            PromptText::chat(text, self.system.as_deref().unwrap_or_default())
+        } else {
+            PromptText::raw(text)
+        }
+    }
+}
 
 /// Reads the prompts of a file, or of standard input for `-`. Empty lines are skipped.
 pub(super) fn prompts_from(path: &Path) -> Result<Vec<String>, Failure> {

@@ -10,11 +10,8 @@ use super::count::at_least_one;
 use super::device::DeviceArgument;
 use super::failure::Failure;
 use super::files::{check_file, write_file};
-use super::interrupt::Interrupt;
 use super::named_value::parse_by_name;
 use super::pane_run::{Console, Engine, model_source};
-use super::progress::Progress;
-use super::text_output::TextOutput;
 use crate::analysis::replay::{
     Difference, Fact, TextReplay, Verdict, facts, likely_cause, logit_gap, replay_of,
 };
@@ -87,11 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             )));
         }
     };
-    let mut console = Console {
-        progress: Progress::new(),
-        texts: TextOutput::off(),
-        interrupt: Interrupt::catch(),
-    };
+    let mut console = Console::quiet();
     let engine =
         Engine::load(source, arguments.compute(&model), &mut console).map_err(|failure| {
             match failure {

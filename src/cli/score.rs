@@ -10,10 +10,11 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::files::{check_file, export_run, json_file, prepare_export, write_file};
-use super::generate::{is_aborted, report_error, report_failures, text_from};
+use super::files::{NewFolder, check_file, export_run, json_file, prepare_export, write_file};
+use super::generate::{is_aborted, report_failures, text_from};
 use super::interrupt::Interrupt;
 use super::model::ModelArgument;
+use super::outputs::report_error;
 use super::pane_run::{Console, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
@@ -61,7 +62,8 @@ pub(super) struct Arguments {
 /// Runs `quartet score`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
-    arguments.check_output_paths().map_err(Failure::run)?;
+    // Removed at the end if nothing was exported to it.
+    let _new_folder = arguments.check_output_paths().map_err(Failure::run)?;
     let task = Task::Score {
         text: text_of(&arguments.file)?,
         n_first: arguments.first,
@@ -114,11 +116,11 @@ impl Arguments {
     }
 
     /// Fails early if the output files can't be written, before the model is loaded.
-    fn check_output_paths(&self) -> Result<(), String> {
-        if let Some(path) = &self.export {
-            prepare_export(path, self.panes.len())?;
-        }
-        json_file(self.json.as_deref()).map_or(Ok(()), check_file)
+    fn check_output_paths(&self) -> Result<Option<NewFolder>, String> {
+        let export = self.export.as_deref();
+        let new = export.map(|path| prepare_export(path, self.panes.len()));
+        json_file(self.json.as_deref()).map_or(Ok(()), check_file)?;
+        Ok(new.transpose()?.flatten())
     }
 
     /// Names the option that shortens a text that is too long.

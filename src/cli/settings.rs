@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
 use super::console;
 use super::failure::Failure;
+use super::panes::pane_of;
 use crate::generation::{GenerationConfig, Limits, PaneSettings};
 use crate::interop::GRAMMAR;
 use crate::interop::tools::{ImportedSettings, Tool, export_settings, import_settings};
@@ -95,10 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 impl Arguments {
     fn write(&self, description: &str, tool: Tool) -> Result<(), Failure> {
-        let pane = PaneSettings::from_str(description).map_err(|error| {
-            let pointed = error.pointing_into(description);
-            Failure::usage(format!("invalid pane settings:\n\n{pointed}"))
-        })?;
+        let pane = pane_of(description)?;
         let config = GenerationConfig {
             chain: pane.chain,
             seed: pane.seed.unwrap_or(self.seed),

@@ -1,9 +1,10 @@
 //! Prints texts to standard output as they are generated: a single pane token by token, several
-//! panes as blocks, each when it ends.
+//! panes as blocks, each when it ends, or line by line.
 
 use super::console;
 use super::failure::Failure;
 use super::pane_run::finish_summary;
+use super::text_lines::TextLines;
 use crate::decoding::Filter;
 use crate::generation::{FinishReason, Generation, PaneSettings, PieceKind};
 
@@ -23,6 +24,8 @@ enum Mode {
     Live(LiveText),
     /// Each pane when it ends.
     Blocks,
+    /// Several panes side by side, line by line.
+    Lines(Vec<(LiveText, TextLines)>),
 }
 
 impl TextOutput {
@@ -46,29 +49,50 @@ impl TextOutput {
         }
     }
 
-    /// Whether each token is printed at once.
-    pub(super) const fn is_live(&self) -> bool {
-        matches!(self.mode, Mode::Live(_))
-    }
-
-    /// Prints the newest token of a pane, or as much of the text as can't be part of a stop
-    /// sequence.
-    pub(super) fn stepped(&mut self, pane: &Generation) {
-        if let Mode::Live(live) = &mut self.mode {
-            let text = live.advance(pane);
-            self.print(&text);
+    /// Prints the texts of this many panes while they grow.
+    pub(super) fn streamed(n_panes: usize) -> Self {
+        if n_panes == 1 {
+            return Self::of_panes(n_panes);
+        }
+        let lines = (0..n_panes).map(|place| (LiveText::default(), TextLines::of_pane(place)));
+        Self {
+            mode: Mode::Lines(lines.collect()),
+            failure: None,
         }
     }
 
-    /// Prints what is left of a pane that has ended.
-    pub(super) fn finished(&mut self, pane: &Generation) {
+    /// Whether texts are printed while they grow.
+    pub(super) const fn is_live(&self) -> bool {
+        matches!(self.mode, Mode::Live(_) | Mode::Lines(_))
+    }
+
+    /// Prints the newest token of the pane in this place, or as much of the text as can't be part
+    /// of a stop sequence.
+    pub(super) fn stepped(&mut self, place: usize, pane: &Generation) {
+        let text = match &mut self.mode {
+            Mode::Off | Mode::Blocks => return,
+            Mode::Live(live) => live.advance(pane),
+            Mode::Lines(panes) => panes
+                .get_mut(place)
+                .map(|(live, lines)| lines.push(&live.advance(pane)))
+                .unwrap_or_default(),
+        };
+        self.print(&text);
+    }
+
+    /// Prints what is left of the pane in this place, which has ended.
+    pub(super) fn finished(&mut self, place: usize, pane: &Generation) {
         if pane.steps.is_empty() && error_of(pane).is_some() {
             return;
         }
-        let text = match &self.mode {
+        let text = match &mut self.mode {
             Mode::Off => return,
             Mode::Live(live) => live.rest(pane),
             Mode::Blocks => LiveText::default().rest(pane),
+            Mode::Lines(panes) => panes
+                .get_mut(place)
+                .map(|(live, lines)| lines.finish(&live.rest(pane)))
+                .unwrap_or_default(),
         };
         self.print(&text);
     }

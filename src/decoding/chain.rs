@@ -7,8 +7,8 @@ use super::evidence::{
 };
 use super::model_drafts::verify;
 use super::{
-    Candidates, ChainConfig, Coins, DecodingError, Filter, History, RankedCandidate, Selector,
-    SelectorState, StageContext, TokenId, Trace, Verified,
+    Candidates, ChainConfig, Coins, DecodingError, Evidence, Filter, History, RankedCandidate,
+    Selector, SelectorState, StageContext, TokenId, Trace, Verified,
 };
 
 /// A chain at work on one sequence.
@@ -236,11 +236,20 @@ impl SamplerChain {
             head_final_probs,
             draw,
             selector_state: self.state,
+            grammar: None,
         };
         Ok(Sampled {
             token: draw.token,
             trace,
         })
+    }
+
+    /// Records the distribution of a row of logits, as each step does.
+    pub fn evidence(&mut self, logits: &[f32]) -> Result<Evidence, DecodingError> {
+        let mut candidates = self.refilled(logits)?;
+        let evidence = evidence_of(&mut candidates, self.n_detail_bytes);
+        self.scratch = Some(candidates);
+        Ok(evidence)
     }
 
     /// Returns the possible candidates after the filters, the most likely first, without sampling.

@@ -1,9 +1,11 @@
 //! The settings of a chain: filters in order, then one selector.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
-use super::{Drafts, Filter, Guidance, Rules, Selector, SettingError};
+use super::{Drafts, Filter, GrammarRule, Guidance, Rules, Selector, SettingError};
 
 /// A filter in a chain, which can be switched off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +35,9 @@ pub struct ChainConfig {
     /// How to treat the cases on which engines disagree.
     #[serde(default)]
     pub rules: Rules,
+    /// The grammar that the text is kept to, before the first stage or after the draw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grammar: Option<Arc<GrammarRule>>,
     /// How tokens are drafted, if decoding is speculative. It has no effect on the distribution of
     /// the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,6 +66,7 @@ impl ChainConfig {
             stages: filters.into_iter().map(Stage::from).collect(),
             selector: Selector::Multinomial,
             rules: Rules::default(),
+            grammar: None,
             drafts: None,
             guidance: None,
             dialect: None,
@@ -87,6 +93,9 @@ impl ChainConfig {
             stage.filter.validate()?;
         }
         self.selector.validate()?;
+        if let Some(grammar) = &self.grammar {
+            grammar.validate()?;
+        }
         let guidance = self.guidance.as_ref();
         guidance.map_or(Ok(()), |guidance| guidance.validate(self))?;
         self.drafts.map_or(Ok(()), |drafts| drafts.validate(self))
@@ -97,6 +106,7 @@ impl std::fmt::Display for ChainConfig {
     /// The chain in one line of chips: "T 0.7 › top-p 0.9".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut parts: Vec<String> = self.active().map(Filter::to_string).collect();
+        parts.splice(0..0, self.grammar.iter().map(ToString::to_string));
         match (self.selector, parts.is_empty()) {
             (Selector::Greedy, _) => parts.push("top token".to_owned()),
             (Selector::Multinomial, true) => parts.push("T 1".to_owned()),

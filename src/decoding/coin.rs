@@ -46,6 +46,15 @@ impl Coins {
         self.toss(Use::Replacement, 0)
     }
 
+    /// Returns the coins of a second draw at the same position, which are independent of the first.
+    #[must_use]
+    pub const fn redraw(self) -> Self {
+        Self {
+            position: self.position ^ REDRAW,
+            ..self
+        }
+    }
+
     #[inline(always)]
     fn toss(self, purpose: Use, index: u32) -> f64 {
         let counter = [
@@ -60,6 +69,10 @@ impl Coins {
         bits as f64 / (1_u64 << 53) as f64
     }
 }
+
+/// The bit of the position that tells the coins of a second draw from those of the first. No text is
+/// long enough to reach it.
+const REDRAW: u64 = 1 << 63;
 
 /// What a coin is used for. Different uses at one position must not share a coin.
 #[derive(Clone, Copy)]

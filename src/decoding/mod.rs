@@ -38,6 +38,7 @@ mod evidence;
 mod filter;
 mod filter_spec;
 pub mod filters;
+mod grammar;
 mod guidance;
 mod history;
 mod likelihood;
@@ -64,6 +65,10 @@ pub use drafts::{Draft, Drafts, PromptLookup};
 pub use error::DecodingError;
 pub use filter::{Filter, FilterKind, StageContext};
 pub use filter_spec::{FilterSpec, Phase, Ranking, Usage};
+pub use grammar::{
+    GrammarChecker, GrammarDraw, GrammarError, GrammarKind, GrammarMode, GrammarReport,
+    GrammarRule, GrammarState, GrammarVocabulary, LegalTokens, TextPlace,
+};
 pub use guidance::{Against, Guidance, MixedRow, Mixture};
 pub use history::History;
 pub use likelihood::ChainLikelihood;

@@ -3,6 +3,8 @@
 
 use std::ops::RangeInclusive;
 
+use super::GrammarError;
+
 /// One number of a filter or selector (`T` is [`Filter`](super::Filter) or
 /// [`Selector`](super::Selector)): how it is named, shown, limited, read and written.
 ///
@@ -259,6 +261,9 @@ pub enum SettingError {
         /// The name of the selector.
         selector: &'static str,
     },
+    /// The grammar can't be used.
+    #[error(transparent)]
+    Grammar(#[from] GrammarError),
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detail, Filter, Mixture, SelectorState, TokenId};
+use super::{Detail, Filter, GrammarReport, Mixture, SelectorState, TokenId};
 
 /// Everything recorded while one token was chosen: the model's distribution, what each stage did,
 /// and the draw.
@@ -31,6 +31,9 @@ pub struct Trace {
     /// What the selector had learned after this step, so that a text can be continued from here.
     #[serde(default)]
     pub selector_state: SelectorState,
+    /// What the grammar did, if the text has one.
+    #[serde(skip)]
+    pub grammar: Option<Box<GrammarReport>>,
 }
 
 impl Trace {
@@ -52,6 +55,7 @@ impl Trace {
             + size_of_val(self.survivors.as_slice())
             + size_of_val(self.head_final_probs.as_slice())
             + self.mixture.as_ref().map_or(0, |mixture| mixture.n_bytes())
+            + self.grammar.as_ref().map_or(0, |report| report.n_bytes())
     }
 }
 

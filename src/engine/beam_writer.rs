@@ -44,6 +44,9 @@ struct EndedText {
     reason: FinishReason,
 }
 
+/// The index of the beam that a text continues, the text, and why it ends, if it does.
+type Kept = (usize, BeamText, Option<FinishReason>);
+
 impl BeamWriter {
     /// A search that begins with the text of this slot.
     pub(super) fn new(slot: Slot, search: BeamSearch) -> Self {
@@ -92,8 +95,7 @@ impl BeamWriter {
             text.transpose()
                 .map(|text| text.map(|text| (candidate.parent, text, outcome)))
         });
-        let kept: Result<Vec<Option<(usize, BeamText, Option<FinishReason>)>>, EngineError> =
-            kept.collect();
+        let kept: Result<Vec<Option<Kept>>, EngineError> = kept.collect();
         let mut running = Vec::new();
         self.parents.clear();
         for (parent, text, outcome) in kept?.into_iter().flatten() {

@@ -2,6 +2,7 @@
 
 use super::EngineError;
 use crate::decoding::TokenId;
+use crate::generation::CacheShape;
 
 /// A sequence in a model's KV cache. Valid until the sequence is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -117,6 +118,12 @@ pub trait CausalLm: Send {
     /// Returns how much memory the caches of these sequences take together, in bytes. What several
     /// of them share counts once. `None` if the backend cannot tell.
     fn n_cache_bytes(&self, _sequences: &[SequenceId]) -> Option<u64> {
+        None
+    }
+
+    /// Returns the size of the keys and values of one token. `None` if the backend cannot tell, or
+    /// if layers without attention keep something else.
+    fn cache_shape(&self) -> Option<CacheShape> {
         None
     }
 

@@ -50,12 +50,12 @@ impl DraftWriter {
     /// does, and whether the next draft still holds.
     fn take(
         &mut self,
-        logits: &[f32],
-        place: usize,
+        row: VerifiedRow<'_>,
         pass: ForwardPass,
         model: ModelContext<'_>,
         progress: &mut Vec<Progress>,
     ) -> Result<(Option<FinishReason>, bool), EngineError> {
+        let VerifiedRow { place, logits } = row;
         let by_hand = self.slot.take_by_hand().map(Taken::ByHand);
         let drafted = self.drafts.get(place);
         let by_ratio = drafted.filter(|guess| by_hand.is_none() && !guess.probs.is_empty());
@@ -119,6 +119,14 @@ impl DraftWriter {
         }
         Ok(())
     }
+}
+
+/// The logits by which a pass verifies one of its drafts, or continues after the last.
+#[derive(Clone, Copy)]
+struct VerifiedRow<'a> {
+    /// The number of drafts before it.
+    place: usize,
+    logits: &'a [f32],
 }
 
 /// The probability that the chain left a token, if the step has recorded it.
@@ -199,8 +207,9 @@ impl Writer for DraftWriter {
         }
         let n_before = progress.len();
         let mut finish = None;
-        for (place, row) in logits.iter().enumerate() {
-            match self.take(row, place, pass, model, progress) {
+        for (place, logits) in logits.iter().enumerate() {
+            let row = VerifiedRow { place, logits };
+            match self.take(row, pass, model, progress) {
                 Ok((None, true)) => {}
                 Ok((reason, _)) => {
                     finish = reason;
@@ -219,16 +228,12 @@ impl Writer for DraftWriter {
         };
         let secs = pass.secs + draft_secs;
         share_pass(progress.get_mut(n_before..).unwrap_or_default(), secs);
-        match finish {
-            Some(reason) => {
-                progress.push(Progress::Finished { id, reason });
-                false
-            }
-            None => {
-                self.n_left = self.slot.n_left(model);
-                true
-            }
+        if let Some(reason) = finish {
+            progress.push(Progress::Finished { id, reason });
+            return false;
         }
+        self.n_left = self.slot.n_left(model);
+        true
     }
 
     fn settle(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {

@@ -1,7 +1,7 @@
 //! Why the engine could not do what it was asked to do.
 
 use super::ChatError;
-use crate::decoding::DecodingError;
+use crate::decoding::{DecodingError, GrammarError};
 use crate::engine::candle_models;
 use crate::generation::ByteSize;
 
@@ -68,6 +68,10 @@ pub enum EngineError {
         position: usize,
         source: DecodingError,
     },
+
+    /// The grammar can't be used, or not any further.
+    #[error(transparent)]
+    Grammar(#[from] GrammarError),
 
     #[error("the compute threads could not be started: {source}")]
     ThreadsUnavailable { source: std::io::Error },

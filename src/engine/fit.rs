@@ -2,13 +2,14 @@
 //! chains then run over the logits that it returned.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
 use super::prefill::PREFILL_CHUNK;
 use super::{CausalLm, EngineError, LoadedModel, Row, SequenceId};
-use crate::decoding::{ChainConfig, ChainLikelihood, History, TokenId};
+use crate::decoding::{ChainConfig, ChainLikelihood, GrammarRule, GrammarState, History, TokenId};
 use crate::generation::{
     FitPlace, FitPlan, FitText, FitTokens, FitUpdate, GenerationId, Likelihood, PromptForm,
     PromptText,
@@ -28,6 +29,8 @@ const SLICE: Duration = Duration::from_millis(40);
 #[derive(Debug, Default)]
 pub(super) struct ReadTexts {
     texts: Vec<FitTokens>,
+    /// The grammar whose illegal tokens have a logit of −∞.
+    grammar: Option<Arc<GrammarRule>>,
     /// The tokens whose logits are held, in order.
     places: Vec<FitPlace>,
     /// One row for each of `places`.
@@ -39,6 +42,10 @@ pub(super) struct FitJob {
     id: GenerationId,
     chains: Vec<ChainConfig>,
     read: ReadTexts,
+    /// The beginning of the grammar that all chains share.
+    grammar: Option<GrammarState>,
+    /// Where the text that is being read stands in it.
+    followed: Option<GrammarState>,
     /// What was found so far; without the texts that were not read yet.
     found: Vec<Likelihood>,
     is_announced: bool,
@@ -82,6 +89,8 @@ impl FitJob {
                 texts,
                 ..ReadTexts::default()
             },
+            grammar: None,
+            followed: None,
             is_announced: false,
             text: 0,
             n_read: 0,
@@ -91,9 +100,17 @@ impl FitJob {
         }
     }
 
+    /// Rules out what a grammar forbids. A check after the draw counts as a mask, which it equals
+    /// for chains that neither cut nor reweight.
+    pub(super) fn constrained(mut self, grammar: Option<GrammarState>) -> Self {
+        self.read.grammar = grammar.as_ref().map(|state| Arc::clone(state.rule()));
+        self.grammar = grammar;
+        self
+    }
+
     /// Takes over the logits of an earlier fit if they are those of the same texts.
     pub(super) fn reuse(&mut self, read: ReadTexts) {
-        if read.texts == self.read.texts {
+        if read.texts == self.read.texts && read.grammar == self.read.grammar {
             self.text = read.texts.len();
             self.read = read;
         }
@@ -190,10 +207,13 @@ impl FitJob {
             let n_held = fitted.sum::<usize>().min(self.n_max_rows);
             self.read.logits.reserve_exact(n_held * model.lm.n_vocab());
         }
+        if self.n_read == 0 {
+            self.followed.clone_from(&self.grammar);
+        }
         let wanted = (self.n_read..end).filter(|position| is_wanted(*position));
         for (index, position) in wanted.enumerate() {
-            if let Some(row) = logits.row(index) {
-                self.read.logits.extend_from_slice(row);
+            if let (Some(row), Some(next)) = (logits.row(index), text.tokens.get(position + 1)) {
+                push_legal(row, self.followed.as_mut(), *next, &mut self.read.logits)?;
                 self.read.places.push(FitPlace {
                     text: self.text,
                     step: position + 1 - text.n_prompt,
@@ -286,6 +306,25 @@ impl FitJob {
             lm.close(sequence);
         }
     }
+}
+
+/// Appends a row of logits, without the tokens that the grammar forbids, and follows the next token.
+fn push_legal(
+    row: &[f32],
+    grammar: Option<&mut GrammarState>,
+    next: TokenId,
+    logits: &mut Vec<f32>,
+) -> Result<(), EngineError> {
+    match grammar.filter(|grammar| !grammar.is_broken()) {
+        Some(grammar) => {
+            let mut masked = Vec::new();
+            grammar.legal()?.mask(row, &mut masked);
+            logits.append(&mut masked);
+            grammar.accept(next);
+        }
+        None => logits.extend_from_slice(row),
+    }
+    Ok(())
 }
 
 impl LoadedModel {

@@ -8,7 +8,7 @@ use super::prefill::Prefill;
 use super::prefix_cache::PrefixCache;
 use super::shared_rows::{Member, Shared, Texts};
 use super::{CausalLm, EngineError, LoadedModel};
-use crate::decoding::SamplerChain;
+use crate::decoding::{GrammarState, SamplerChain};
 use crate::generation::{Future, FuturesPlan, FuturesUpdate, GenerationId};
 
 /// How many futures are drawn together unless the caller chose another width. Wider batches are
@@ -20,6 +20,8 @@ pub(super) struct FuturesJob {
     id: GenerationId,
     plan: FuturesPlan,
     chain: SamplerChain,
+    /// Where the text stands in the grammar of the chain.
+    grammar: Option<GrammarState>,
     /// The text that all of them follow. `None` until the job begins, so that a job can reuse what
     /// the one before it has read.
     text: Option<Prefill>,
@@ -32,16 +34,28 @@ pub(super) struct FuturesJob {
 }
 
 impl FuturesJob {
-    pub(super) fn new(id: GenerationId, plan: FuturesPlan, width: usize) -> Self {
-        Self {
+    pub(super) fn new(
+        id: GenerationId,
+        plan: FuturesPlan,
+        width: usize,
+        model: &LoadedModel,
+    ) -> Result<Self, EngineError> {
+        let mut grammar = model.grammar_of(&plan.config.chain, &plan.config.limits)?;
+        if let Some(grammar) = &mut grammar {
+            for token in plan.text.iter().skip(plan.n_prompt) {
+                grammar.accept(*token);
+            }
+        }
+        Ok(Self {
             id,
+            grammar: grammar.filter(|grammar| !grammar.is_broken()),
             chain: SamplerChain::new(plan.config.chain.clone()),
             text: None,
             plan,
             n_begun: 0,
             width: width.max(1),
             texts: Texts::default(),
-        }
+        })
     }
 
     pub(super) const fn id(&self) -> GenerationId {
@@ -84,7 +98,10 @@ impl FuturesJob {
         }
         if self.texts.groups.is_empty() {
             self.begin_batch(model)?;
-        } else if !self.texts.advance(shared(&self.plan, &self.chain), model)? {
+        } else if !self.texts.advance(
+            shared(&self.plan, &self.chain, self.grammar.as_ref()),
+            model,
+        )? {
             return Ok(None);
         }
         Ok(self.batch_update())
@@ -105,7 +122,7 @@ impl FuturesJob {
             seed: self.plan.seed_of(index),
             state: self.plan.selector_state,
         });
-        let shared = shared(&self.plan, &self.chain);
+        let shared = shared(&self.plan, &self.chain, self.grammar.as_ref());
         self.texts.begin(members.collect(), text, shared, model)?;
         self.n_begun = end;
         Ok(())
@@ -131,13 +148,18 @@ impl FuturesJob {
 }
 
 /// Returns what all futures have in common.
-fn shared<'a>(plan: &'a FuturesPlan, chain: &'a SamplerChain) -> Shared<'a> {
+fn shared<'a>(
+    plan: &'a FuturesPlan,
+    chain: &'a SamplerChain,
+    grammar: Option<&'a GrammarState>,
+) -> Shared<'a> {
     Shared {
         given: &plan.text,
         n_prompt: plan.n_prompt,
         n_tokens: plan.n_tokens,
         limits: &plan.config.limits,
         chains: std::slice::from_ref(chain),
+        grammar,
         is_measured: false,
     }
 }

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::session::Prompt;
-use super::{CausalLm, ChatError, ChatTemplate, EngineError, Message, Role, Tokenizer};
+use super::{
+    CausalLm, ChatError, ChatTemplate, EngineError, GrammarTrie, Message, Role, Tokenizer,
+};
 use crate::decoding::TokenId;
 use crate::generation::RecommendedSampling;
 use crate::generation::{
@@ -31,6 +33,8 @@ pub struct LoadedModel {
     pub recommended_sampling: Option<Arc<RecommendedSampling>>,
     /// Why an optional file could not be loaded. `None` if there was no such problem.
     pub load_warning: Option<String>,
+    /// The vocabulary as grammars need it. Empty until a grammar is used.
+    pub grammar_trie: GrammarTrie,
     /// A model with the same vocabulary that drafts for this one or guides it.
     pub second: Option<Box<LoadedModel>>,
 }

@@ -6,11 +6,13 @@
 mod batch;
 mod beam_writer;
 mod blueprint;
+mod cache_lab;
 mod candle_models;
 mod caught_panic;
 mod causal_lm;
 mod chat_template;
 mod compute;
+mod constraint;
 mod decoder;
 mod device;
 mod draft_model;
@@ -51,6 +53,7 @@ pub use chat_template::{
     render_templates_with,
 };
 pub use compute::{Compute, ComputeChoice, CpuThreads};
+pub use constraint::GrammarTrie;
 pub use device::{Device, DeviceChoice, Precision};
 pub use embedded::{embedded_tokenizer, inspect_embedded, open_embedded};
 pub use error::EngineError;

@@ -7,7 +7,9 @@ use rayon::prelude::*;
 
 use super::prefill::PREFILL_CHUNK;
 use super::{CausalLm, EngineError, LoadedModel, Logits, Progress, Prompt, Row, SequenceId};
-use crate::decoding::{Coins, History, SamplerChain, Taken, TokenId};
+use crate::decoding::{
+    Coins, GrammarDraw, GrammarState, History, LegalTokens, SamplerChain, Taken, TokenId,
+};
 use crate::generation::{
     FinishReason, GenerationConfig, GenerationId, PieceKind, PromptRecord, Step, StepTime,
     Vocabulary,
@@ -20,6 +22,8 @@ const N_LOGITS: usize = 1 << 22;
 pub(super) struct Scoring {
     text: Prompt,
     panes: Vec<ScoredPane>,
+    /// Panes whose grammar can't be used, with the reason. They are reported by the first pass.
+    refused: Vec<(GenerationId, String)>,
     /// `None` until the first pass.
     sequence: Option<SequenceId>,
     /// How many tokens the model has read. The last token is never read, because nothing follows
@@ -32,6 +36,8 @@ pub(super) struct Scoring {
 struct ScoredPane {
     id: GenerationId,
     chain: SamplerChain,
+    /// Where the text that was scored so far stands in the grammar of the pane.
+    grammar: Option<GrammarState>,
     seed: u64,
 }
 
@@ -52,6 +58,7 @@ impl Scoring {
         Self {
             text,
             panes: Vec::new(),
+            refused: Vec::new(),
             sequence: None,
             n_read: 0,
             requested_at,
@@ -64,9 +71,20 @@ impl Scoring {
         id: GenerationId,
         config: GenerationConfig,
         n_detail_bytes: usize,
+        model: &LoadedModel,
     ) {
+        let mut grammar = match model.grammar_of(&config.chain, &config.limits) {
+            Ok(grammar) => grammar,
+            Err(error) => return self.refused.push((id, error.to_string())),
+        };
+        let first = self.text.tokens.first().copied();
+        let is_text = |token: &TokenId| model.vocabulary.piece(*token).kind == PieceKind::Text;
+        if let (Some(grammar), Some(token)) = (&mut grammar, first.filter(is_text)) {
+            grammar.accept(token);
+        }
         self.panes.push(ScoredPane {
             id,
+            grammar,
             chain: SamplerChain::new(config.chain).with_detail(n_detail_bytes),
             seed: config.seed,
         });
@@ -98,6 +116,11 @@ impl Scoring {
         model: &mut LoadedModel,
         progress: &mut Vec<Progress>,
     ) -> bool {
+        let refused = self.refused.drain(..);
+        progress.extend(refused.map(|(id, error)| Progress::failed(id, &error)));
+        if self.panes.is_empty() {
+            return false;
+        }
         let goes_on = self.read_chunk(model, progress).unwrap_or_else(|error| {
             let failed = |id| Progress::failed(id, &error.to_string());
             progress.extend(self.ids().map(failed));
@@ -144,11 +167,12 @@ impl Scoring {
                 at_secs: self.requested_at.elapsed().as_secs_f64(),
                 forward_secs: started_at.elapsed().as_secs_f64() / rows.len().max(1) as f64,
                 n_batch: 1,
+                mask_secs: None,
             },
         };
         self.n_read = n_after;
         let is_done = self.n_read == n_to_read;
-        for pane in &self.panes {
+        for pane in &mut self.panes {
             let id = pane.id;
             for step in chunk.steps(pane)? {
                 let step = Box::new(step);
@@ -190,19 +214,46 @@ impl Scoring {
 
 impl Chunk<'_> {
     /// Scores the token after each that was read.
-    fn steps(&self, pane: &ScoredPane) -> Result<Vec<Step>, EngineError> {
+    fn steps(&self, pane: &mut ScoredPane) -> Result<Vec<Step>, EngineError> {
+        let legal = self.legal(pane.grammar.as_mut())?;
         let rows = (0..self.logits.n_rows()).into_par_iter();
         let steps = rows.map_init(
             || pane.chain.clone(),
-            |chain, row| self.step(row, pane.seed, chain),
+            |chain, row| {
+                let legal = legal.get(row).and_then(Option::as_ref);
+                self.step(row, pane, legal, chain)
+            },
         );
         steps.filter_map(Result::transpose).collect()
+    }
+
+    /// Returns the legal tokens of each row, as long as the text keeps to the grammar.
+    fn legal(
+        &self,
+        grammar: Option<&mut GrammarState>,
+    ) -> Result<Vec<Option<LegalTokens>>, EngineError> {
+        let Some(grammar) = grammar else {
+            return Ok(Vec::new());
+        };
+        let mut all = Vec::new();
+        for row in 0..self.logits.n_rows() {
+            if grammar.is_broken() {
+                break;
+            }
+            let legal = grammar.legal()?;
+            all.push((legal.n_legal() > 0).then_some(legal));
+            if let Some(token) = self.tokens.get(self.start + row + 1) {
+                grammar.accept(*token);
+            }
+        }
+        Ok(all)
     }
 
     fn step(
         &self,
         row: usize,
-        seed: u64,
+        pane: &ScoredPane,
+        legal: Option<&LegalTokens>,
         chain: &mut SamplerChain,
     ) -> Result<Option<Step>, EngineError> {
         let position = self.start + row + 1;
@@ -211,12 +262,21 @@ impl Chunk<'_> {
         };
         let history = History::new(self.tokens.get(..position).unwrap_or_default(), 1);
         let coins = Coins {
-            seed,
+            seed: pane.seed,
             position: position as u64,
         };
-        let scored = chain
-            .take(logits, history, coins, Taken::Given(*token))
-            .map_err(|source| EngineError::SamplingFailed { position, source })?;
+        let given = Taken::Given(*token);
+        let rule = pane.grammar.as_ref().map(GrammarState::rule);
+        let scored = match rule.zip(legal) {
+            Some((rule, legal)) => GrammarDraw {
+                rule,
+                legal,
+                logits,
+            }
+            .take(chain, history, coins, given),
+            None => chain.take(logits, history, coins, given),
+        };
+        let scored = scored.map_err(|source| EngineError::SamplingFailed { position, source })?;
         Ok(Some(Step {
             token: *token,
             piece: self.vocabulary.piece(*token),

@@ -8,7 +8,10 @@ use rayon::prelude::*;
 use super::prefill::Prefill;
 use super::stop::StopMatcher;
 use super::{CausalLm, EngineError, LoadedModel, Row, SequenceId};
-use crate::decoding::{Candidates, Coins, History, SamplerChain, SelectorState, TokenId};
+use crate::decoding::{
+    Candidates, Coins, GrammarDraw, GrammarState, History, LegalTokens, SamplerChain,
+    SelectorState, TokenId,
+};
 use crate::generation::{EndOfText, FinishReason, Limits, PieceKind, TokenMeasures, Vocabulary};
 
 /// With fewer logits than this, waking other threads costs more than it saves.
@@ -27,6 +30,8 @@ pub(super) struct Shared<'a> {
     pub limits: &'a Limits,
     /// The chains, which [`Member::chain`] counts.
     pub chains: &'a [SamplerChain],
+    /// Where the given text stands in the grammar that all chains share.
+    pub grammar: Option<&'a GrammarState>,
     /// Whether to record the measures of each token.
     pub is_measured: bool,
 }
@@ -38,8 +43,34 @@ pub(super) struct Group {
     /// The measures of the tokens after the given ones, if they are recorded.
     pub measures: Vec<TokenMeasures>,
     pub stop_matcher: StopMatcher,
+    pub grammar: Option<GroupGrammar>,
     pub members: Vec<Member>,
     pub sequence: SequenceId,
+}
+
+/// Where the texts of a group stand in their grammar, and which tokens may come next.
+#[derive(Clone)]
+pub(super) struct GroupGrammar {
+    state: GrammarState,
+    legal: LegalTokens,
+}
+
+impl GroupGrammar {
+    fn at(mut state: GrammarState) -> Result<Self, EngineError> {
+        let legal = state.legal()?;
+        Ok(Self { state, legal })
+    }
+
+    /// Returns where a text stands with one more token.
+    fn after(&self, token: TokenId) -> Result<Self, EngineError> {
+        let mut state = self.state.clone();
+        state.accept(token);
+        Self::at(state)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.state.is_complete() || self.legal.n_legal() == 0
+    }
 }
 
 /// One text of a group.
@@ -219,7 +250,15 @@ impl<'a> Sampler<'a> {
         };
         let chain = self.chain(member.chain)?;
         chain.restore(member.state);
-        let token = chain.sample_token(logits, history, coins);
+        let token = match &group.grammar {
+            Some(grammar) if !grammar.state.is_broken() => GrammarDraw {
+                rule: grammar.state.rule(),
+                legal: &grammar.legal,
+                logits,
+            }
+            .sample_token(chain, history, coins),
+            _ => chain.sample_token(logits, history, coins),
+        };
         let state = chain.state();
         let next = token.map(|token| (Member { state, ..member }, token));
         Some(next.map_err(|source| EngineError::SamplingFailed {
@@ -254,6 +293,7 @@ impl Texts {
             text: shared.given.to_vec(),
             measures: Vec::new(),
             stop_matcher: stop_matcher(shared, &model.vocabulary),
+            grammar: shared.grammar.cloned().map(GroupGrammar::at).transpose()?,
             members,
             sequence: model.lm.fork(prefill.sequence())?,
         };
@@ -325,10 +365,19 @@ impl Texts {
         let sequence = group.sequence;
         let mut parts = Vec::new();
         for (token, (measured, members)) in by_token {
+            let grammar = group.grammar.as_ref().map(|grammar| grammar.after(token));
+            let grammar = match grammar.transpose() {
+                Ok(grammar) => grammar,
+                Err(error) => {
+                    model.lm.close(sequence);
+                    return Err(error);
+                }
+            };
             let mut part = Group {
                 text: group.text.clone(),
                 measures: group.measures.clone(),
                 stop_matcher: group.stop_matcher.clone(),
+                grammar,
                 members,
                 sequence,
             };
@@ -390,6 +439,13 @@ fn finish_after(
     {
         let stop = stop.to_owned();
         return Some(FinishReason::StopString { stop });
+    }
+    if group
+        .grammar
+        .as_ref()
+        .is_some_and(GroupGrammar::is_complete)
+    {
+        return Some(FinishReason::GrammarComplete);
     }
     if group.text.len() - shared.given.len() >= shared.n_tokens {
         return Some(FinishReason::MaxTokens);

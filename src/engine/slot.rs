@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::constraint::Constraint;
 use super::prefix_cache::{CachedPrefix, PrefixCache, PrefixKind};
 use super::stop::StopMatcher;
 use super::writer::Writer;
@@ -56,6 +57,7 @@ pub(super) struct Slot {
     tokens: Vec<TokenId>,
     n_prompt: usize,
     chain: SamplerChain,
+    constraint: Constraint,
     seed: u64,
     limits: Limits,
     stop_matcher: StopMatcher,
@@ -116,6 +118,7 @@ impl Slot {
             tokens: prompt.to_vec(),
             n_prompt: prompt.len(),
             chain: SamplerChain::new(config.chain),
+            constraint: Constraint::Free,
             seed: config.seed,
             stop_matcher: StopMatcher::new(&config.limits.stop_strings),
             limits: config.limits,
@@ -135,6 +138,13 @@ impl Slot {
         self
     }
 
+    /// Keeps a slot that has generated nothing to the grammar of its chain.
+    #[must_use]
+    pub(super) fn constrained(mut self, model: &LoadedModel) -> Self {
+        self.constraint = Constraint::begin(model, self.chain.config(), &self.limits);
+        self
+    }
+
     /// Moves a slot that has generated nothing to where a continuation begins.
     #[must_use]
     pub(super) fn resume(mut self, continuation: Continuation, vocabulary: &Vocabulary) -> Self {
@@ -143,6 +153,7 @@ impl Slot {
             if piece.kind == PieceKind::Text {
                 self.stop_matcher.skip(&piece.bytes);
             }
+            self.constraint.follow(*token);
         }
         self.chain.restore(continuation.selector_state);
         self.tokens.extend(continuation.kept);
@@ -212,7 +223,11 @@ impl Slot {
         n: usize,
     ) -> Result<Vec<RankedCandidate>, EngineError> {
         let history = History::new(&self.tokens, self.n_prompt);
-        let likely = self.chain.most_likely(logits, history, self.coins(), n);
+        let coins = self.coins();
+        let likely = match self.constraint.draw(logits)? {
+            Some(draw) => draw.most_likely(&self.chain, history, coins, n),
+            None => self.chain.most_likely(logits, history, coins, n),
+        };
         likely.map_err(|source| self.failed(source))
     }
 
@@ -291,12 +306,17 @@ impl Slot {
     ) -> Result<Step, EngineError> {
         let history = History::new(&self.tokens, self.n_prompt);
         let coins = self.coins();
-        let sampled = match taken {
-            Some(taken) => self.chain.take(logits, history, coins, taken),
-            None => self.chain.sample(logits, history, coins),
+        let chain = &mut self.chain;
+        let sampled = match (self.constraint.draw(logits)?, taken) {
+            (Some(draw), Some(taken)) => draw.take(chain, history, coins, taken),
+            (Some(draw), None) => draw.sample(chain, history, coins),
+            (None, Some(taken)) => chain.take(logits, history, coins, taken),
+            (None, None) => chain.sample(logits, history, coins),
         };
         let sampled = sampled.map_err(|source| self.failed(source))?;
+        let mask_secs = self.constraint.mask_secs();
         self.tokens.push(sampled.token);
+        self.constraint.follow(sampled.token);
         Ok(Step {
             token: sampled.token,
             piece: model.vocabulary.piece(sampled.token),
@@ -305,6 +325,7 @@ impl Slot {
                 at_secs: self.clock.secs(),
                 forward_secs: pass.secs,
                 n_batch: pass.n_batch,
+                mask_secs,
             },
             draft: None,
         })
@@ -312,7 +333,7 @@ impl Slot {
 
     /// Returns why the generation ends after this step, or `None` if it continues.
     ///
-    /// End-of-text tokens and stop strings take precedence over the limits, so that a complete text
+    /// End-of-text tokens, stop strings and a complete grammar take precedence over the limits, so that a complete text
     /// is not reported as cut off.
     pub(super) fn finish_after(
         &mut self,
@@ -325,6 +346,9 @@ impl Slot {
         }
         if let Some(stop) = completed(&mut self.stop_matcher, &step.piece) {
             return Some(stop);
+        }
+        if self.constraint.is_complete() {
+            return Some(FinishReason::GrammarComplete);
         }
         if self.n_left(model) == 0 {
             return Some(self.limit_reached_after(0));
@@ -345,7 +369,12 @@ impl Slot {
         }
         let piece = model.vocabulary.piece(token);
         let stop = completed(&mut self.stop_matcher.clone(), &piece);
-        stop.or_else(|| (self.n_left(model) <= 1).then(|| self.limit_reached_after(1)))
+        let complete = || {
+            let is_complete = self.constraint.is_complete_with(token);
+            is_complete.then_some(FinishReason::GrammarComplete)
+        };
+        let ended = stop.or_else(complete);
+        ended.or_else(|| (self.n_left(model) <= 1).then(|| self.limit_reached_after(1)))
     }
 
     /// The limit that stops the text `n_more` tokens from here.

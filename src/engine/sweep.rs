@@ -10,7 +10,7 @@ use super::prefill::Prefill;
 use super::prefix_cache::PrefixCache;
 use super::shared_rows::{Member, Shared, Texts};
 use super::{CausalLm, EngineError, LoadedModel};
-use crate::decoding::{SamplerChain, SelectorState, TokenId};
+use crate::decoding::{GrammarState, SamplerChain, SelectorState, TokenId};
 use crate::generation::{GenerationId, SweepPlan, SweepText, SweepUpdate};
 
 /// How many texts a sweep writes together unless the caller chose another width. Wider batches are
@@ -33,6 +33,8 @@ pub(super) struct SweepJob {
     plan: SweepPlan,
     /// The chain of each cell.
     chains: Vec<SamplerChain>,
+    /// The beginning of the grammar, which all cells share.
+    grammar: Option<GrammarState>,
     /// The tokens of each prompt.
     prompts: Vec<Vec<TokenId>>,
     /// Whether the tokens of the prompts were reported.
@@ -52,10 +54,18 @@ pub(super) struct SweepJob {
 }
 
 impl SweepJob {
-    pub(super) fn new(id: GenerationId, plan: SweepPlan, prompts: Vec<Vec<TokenId>>) -> Self {
+    pub(super) fn new(
+        id: GenerationId,
+        plan: SweepPlan,
+        prompts: Vec<Vec<TokenId>>,
+        model: &LoadedModel,
+    ) -> Result<Self, EngineError> {
+        let first = plan.cells.first();
+        let grammar = first.map(|chain| model.grammar_of(chain, &plan.limits));
         let chains = plan.cells.iter().cloned().map(SamplerChain::new);
-        Self {
+        Ok(Self {
             id,
+            grammar: grammar.transpose()?.flatten(),
             chains: chains.collect(),
             plan,
             prompts,
@@ -66,7 +76,7 @@ impl SweepJob {
             n_complete_tokens: 0,
             secs: 0.0,
             texts: Texts::default(),
-        }
+        })
     }
 
     pub(super) const fn id(&self) -> GenerationId {
@@ -133,7 +143,8 @@ impl SweepJob {
         }
         self.begin_texts(model)?;
         let prompt = self.prompts.get(self.prompt).map(Vec::as_slice);
-        let shared = shared(&self.plan, &self.chains, prompt.unwrap_or_default());
+        let prompt = prompt.unwrap_or_default();
+        let shared = shared(&self.plan, &self.chains, self.grammar.as_ref(), prompt);
         if !self.texts.groups.is_empty() && !self.texts.advance(shared, model)? {
             return Ok(Pass::Reading);
         }
@@ -171,7 +182,7 @@ impl SweepJob {
             seed: self.plan.seed_of(index % n_seeds),
             state: SelectorState::NEW,
         });
-        let shared = shared(&self.plan, &self.chains, prompt);
+        let shared = shared(&self.plan, &self.chains, self.grammar.as_ref(), prompt);
         self.texts
             .begin(members.collect(), prefill, shared, model)?;
         self.n_begun = end;
@@ -210,6 +221,7 @@ impl SweepJob {
 fn shared<'a>(
     plan: &'a SweepPlan,
     chains: &'a [SamplerChain],
+    grammar: Option<&'a GrammarState>,
     prompt: &'a [TokenId],
 ) -> Shared<'a> {
     Shared {
@@ -218,6 +230,7 @@ fn shared<'a>(
         n_tokens: plan.limits.max_new_tokens,
         limits: &plan.limits,
         chains,
+        grammar,
         is_measured: true,
     }
 }

@@ -10,10 +10,10 @@
 
 use super::runs::runs;
 use super::settings_words;
-use crate::decoding::Picked;
+use crate::decoding::{GrammarReport, Picked};
 use crate::generation::{Generation, PieceKind, Step};
 
-pub(super) const COLUMNS: [&str; 22] = [
+pub(super) const COLUMNS: [&str; 26] = [
     "run",
     "model",
     "pane",
@@ -36,6 +36,10 @@ pub(super) const COLUMNS: [&str; 22] = [
     "at_secs",
     "n_batch",
     "picked",
+    "n_legal",
+    "distortion_bits",
+    "unconstrained",
+    "mask_secs",
 ];
 
 /// Renders the table with its header row.
@@ -60,8 +64,9 @@ fn row(
     generation: &Generation,
     settings: &str,
     step: &Step,
-) -> [String; 22] {
+) -> [String; 26] {
     let trace = &step.trace;
+    let report = trace.grammar.as_deref();
     let bytes = match step.piece.as_str() {
         Some(_) => String::new(),
         None => step.piece.to_string(),
@@ -91,16 +96,21 @@ fn row(
         surprise_bits(trace.raw_prob),
         (trace.raw.entropy_nats / std::f64::consts::LN_2).to_string(),
         trace.raw.entropy_nats.to_string(),
-        trace
-            .draw
-            .coin
-            .map(|coin| coin.to_string())
-            .unwrap_or_default(),
+        text_of(trace.draw.coin),
         trace.draw.n_kept.to_string(),
         step.time.at_secs.to_string(),
         step.time.n_batch.to_string(),
         picked.to_owned(),
+        text_of(report.map(GrammarReport::n_legal)),
+        text_of(report.map(|report| report.distortion_bits(&trace.raw))),
+        text_of(report.and_then(|report| report.unconstrained)),
+        text_of(step.time.mask_secs),
     ]
+}
+
+/// Returns an empty field for a value that does not exist.
+fn text_of(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// Returns the surprise of a token, or an empty field if the token was impossible.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::runs::runs;
 use super::settings_words;
-use crate::decoding::{Picked, TokenId};
+use crate::decoding::{GrammarReport, Picked, TokenId};
 use crate::generation::{Generation, PieceKind, Step};
 
 /// One step. The fields are the columns of the CSV table, in their order.
@@ -36,6 +36,10 @@ struct Row<'a> {
     at_secs: f64,
     n_batch: usize,
     picked: Picked,
+    n_legal: Option<u32>,
+    distortion_bits: Option<f64>,
+    unconstrained: Option<TokenId>,
+    mask_secs: Option<f64>,
 }
 
 /// Renders the lines.
@@ -64,6 +68,7 @@ pub(super) fn render(panes: &[Option<&Generation>]) -> String {
 impl<'a> Row<'a> {
     fn of(generation: &'a Generation, step: &'a Step) -> Self {
         let trace = &step.trace;
+        let report = trace.grammar.as_deref();
         let piece = step.piece.as_str();
         let surprise_bits = -trace.raw_prob.log2();
         Self {
@@ -90,6 +95,10 @@ impl<'a> Row<'a> {
             at_secs: step.time.at_secs,
             n_batch: step.time.n_batch,
             picked: trace.draw.picked,
+            n_legal: report.map(GrammarReport::n_legal),
+            distortion_bits: report.map(|report| report.distortion_bits(&trace.raw)),
+            unconstrained: report.and_then(|report| report.unconstrained),
+            mask_secs: step.time.mask_secs,
         }
     }
 }

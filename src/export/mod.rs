@@ -4,6 +4,8 @@
 //! Pure functions, and two that touch files. This module knows nothing about windows or engines.
 
 mod archive;
+mod blind;
+mod cache_lab;
 mod csv;
 mod file;
 mod fit;
@@ -24,6 +26,8 @@ mod text;
 mod texts;
 
 pub use self::archive::{is_archive_name, write_archive};
+pub use self::blind::VotesRecord;
+pub use self::cache_lab::CacheRecord;
 pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
 pub use self::fit::FitRecord;
 pub use self::folder::write_folder;

@@ -10,6 +10,8 @@ pub enum FinishReason {
     EndOfText,
     /// The text contained this stop sequence.
     StopString { stop: String },
+    /// The grammar accepts the text, and nothing can follow.
+    GrammarComplete,
     /// `max_new_tokens` was reached.
     MaxTokens,
     /// The sequence fills the model's context window.
@@ -32,7 +34,11 @@ impl FinishReason {
     pub const fn can_continue(&self) -> bool {
         match self {
             Self::MaxTokens | Self::Cancelled | Self::Paused | Self::Failed { .. } => true,
-            Self::EndOfText | Self::StopString { .. } | Self::ContextFull | Self::Scored => false,
+            Self::EndOfText
+            | Self::StopString { .. }
+            | Self::GrammarComplete
+            | Self::ContextFull
+            | Self::Scored => false,
         }
     }
 }
@@ -42,6 +48,7 @@ impl std::fmt::Display for FinishReason {
         match self {
             Self::EndOfText => f.write_str("End of text"),
             Self::StopString { stop } => write!(f, "Stop sequence {stop:?}"),
+            Self::GrammarComplete => f.write_str("Grammar complete"),
             Self::MaxTokens => f.write_str("Token limit"),
             Self::ContextFull => f.write_str("Context full"),
             Self::Cancelled => f.write_str("Stopped by you"),

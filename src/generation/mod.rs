@@ -4,7 +4,9 @@
 //! `decoding`.
 
 mod beams;
+mod blind_vote;
 mod byte_size;
+mod cache_lab;
 mod config;
 mod continuation;
 mod finish;
@@ -30,7 +32,11 @@ mod token_search;
 mod vocabulary;
 
 pub use beams::{BeamNode, BeamPass, BeamPlace, Beams};
+pub use blind_vote::{BlindText, BlindVote};
 pub use byte_size::ByteSize;
+pub use cache_lab::{
+    CacheFacts, CachePlan, CacheSample, CacheShape, CacheStage, CacheUpdate, PaneCost,
+};
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use continuation::Continuation;
 pub use finish::FinishReason;

@@ -60,6 +60,14 @@ pub(crate) fn needs_seed(chain: &ChainConfig) -> bool {
 /// Derives a pane's name from its chain: "Greedy", "Greedy by T 0", "Greedy with DRY",
 /// "Top-k + top-p".
 pub(crate) fn default_name(chain: &ChainConfig) -> String {
+    let name = name_of_stages(chain);
+    match &chain.grammar {
+        Some(rule) => format!("{name} + {}", rule.noun()),
+        None => name,
+    }
+}
+
+fn name_of_stages(chain: &ChainConfig) -> String {
     if chain.selector == Selector::Greedy {
         let changes_top = |filter: &&Filter| !filter.preserves_top();
         let changing = chain.active().filter(changes_top);

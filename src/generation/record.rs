@@ -45,6 +45,8 @@ pub struct StepTime {
     pub forward_secs: f64,
     /// The number of sequences in that forward pass.
     pub n_batch: usize,
+    /// How long it took to find the legal tokens. `None` without a grammar.
+    pub mask_secs: Option<f64>,
 }
 
 /// One pane's run: what was requested and what happened.

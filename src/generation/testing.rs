@@ -116,6 +116,7 @@ fn step(index: usize, piece: &Piece, prob: f64, vocabulary: &[Piece], chain: &Ch
             at_secs: 0.02 + index as f64 / 400.0,
             forward_secs: 0.002,
             n_batch: 4,
+            mask_secs: None,
         },
         draft: None,
     }

@@ -1,6 +1,6 @@
 //! A model's vocabulary: the text of every token.
 
-use super::Piece;
+use super::{Piece, PieceKind};
 use crate::decoding::TokenId;
 
 /// The pieces of a vocabulary, by token id.
@@ -32,5 +32,13 @@ impl Vocabulary {
             .get(token.index())
             .cloned()
             .unwrap_or_else(|| Piece::special(&format!("<|{token}|>")))
+    }
+
+    /// Returns the text of these tokens, special tokens left out.
+    pub fn visible_text(&self, tokens: &[TokenId]) -> String {
+        let pieces = tokens.iter().map(|token| self.piece(*token));
+        let visible = pieces.filter(|piece| piece.kind == PieceKind::Text);
+        let bytes: Vec<u8> = visible.flat_map(|piece| piece.bytes).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }

@@ -7,4 +7,6 @@ mod pane_spec;
 pub mod presets;
 pub mod tools;
 
-pub use pane_spec::{GRAMMAR, PaneSpecError, VARY_GRAMMAR, filter_words, parse_axis};
+pub use pane_spec::{
+    GRAMMAR, PaneSpecError, VARY_GRAMMAR, filter_words, parse_axis, with_grammar_files,
+};

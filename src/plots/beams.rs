@@ -228,7 +228,10 @@ fn tiles_ui(ui: &mut Ui, content: Rect, tree: &BeamTree, cell: egui::Vec2, targe
         for (row, tile) in column.tiles.iter().enumerate() {
             let rect = place(index, row);
             if ui.is_rect_visible(rect) {
-                tile_ui(ui, rect, tree.pane, tile, [column.token, row + 1], target);
+                paint_tile(ui, rect, tree.pane, tile);
+                if target == Target::Screen {
+                    describe_tile(ui, rect, tile, [column.token, row + 1]);
+                }
             }
         }
     }
@@ -250,14 +253,7 @@ fn line_of(tile: &Tile, pane: usize, theme: &Theme) -> Stroke {
     }
 }
 
-fn tile_ui(
-    ui: &Ui,
-    rect: Rect,
-    pane: usize,
-    tile: &Tile,
-    [token, beam]: [usize; 2],
-    target: Target,
-) {
+fn paint_tile(ui: &Ui, rect: Rect, pane: usize, tile: &Tile) {
     let theme = Theme::of(ui);
     let painter = ui.painter();
     let color: Color32 = match &tile.state {
@@ -283,9 +279,10 @@ fn tile_ui(
     let sum = total(tile.log_prob);
     let run = TextRun::new(&sum, Face::Micro, theme.text_3);
     paint_text(ui, below, Align2::CENTER_TOP, run);
-    if target == Target::Picture {
-        return;
-    }
+}
+
+/// Shows what a tile stands for under the pointer, and says it to screen readers.
+fn describe_tile(ui: &Ui, rect: Rect, tile: &Tile, [token, beam]: [usize; 2]) {
     let id = ui.scope_id().with(("beam", token, beam));
     let response = ui.interact(rect, id, Sense::hover());
     let words = tile_words(tile, token, beam);

@@ -3,7 +3,7 @@
 
 use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2};
 
-use super::{Target, TextRun, paint_text, paint_text_within, title_ui};
+use super::{Target, TextRun, count, paint_text, paint_text_within, title_ui};
 use crate::analysis::{DraftPass, DraftPasses, Verdict, VerifiedToken};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -121,7 +121,7 @@ impl Columns {
     fn of(area: Rect, n: usize) -> Self {
         const MIN_COLUMN: f32 = 3.0;
         let width = (area.width() / n.max(1) as f32).clamp(MIN_COLUMN, MAX_COLUMN);
-        let n_shown = ((area.width() / width).floor() as usize).max(1);
+        let n_shown = count(f64::from(area.width() / width)).max(1);
         Self {
             area,
             width,
@@ -140,7 +140,7 @@ impl Columns {
 
     fn at(&self, x: f32) -> Option<usize> {
         let column = ((x - self.area.left()) / self.width).floor();
-        let pass = self.first + column.max(0.0) as usize;
+        let pass = self.first + count(f64::from(column));
         (column >= 0.0 && pass < self.n).then_some(pass)
     }
 }

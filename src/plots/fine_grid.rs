@@ -1,12 +1,13 @@
 //! A grid of many small cells over two numbers, without gaps, with the round values as labels.
 
-use egui::{Align2, Color32, Pos2, Rect, Ui, pos2};
+use egui::{Align2, Color32, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2};
 
 use super::scale::axis_steps;
-use super::{TextRun, count, paint_text, paint_text_within};
+use super::{MapResponse, TextRun, count, paint_text, paint_text_within};
 use crate::analysis::sweep::{Axis, label};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
+use crate::design::widgets::focus_ring;
 
 /// Where the cells are. The largest value of the rows is at the top.
 pub(super) struct FineGrid<'a> {
@@ -41,7 +42,7 @@ impl<'a> FineGrid<'a> {
     }
 
     /// Returns the row that is this far from the top, or how far a row is.
-    fn from_top(&self, row: usize) -> usize {
+    fn flipped(&self, row: usize) -> usize {
         if self.is_rising {
             self.n_rows() - 1 - row.min(self.n_rows() - 1)
         } else {
@@ -56,7 +57,7 @@ impl<'a> FineGrid<'a> {
     /// Returns the rectangle of a cell.
     pub(super) fn cell(&self, cell: usize) -> Rect {
         let (row, column) = (cell / self.n_columns(), cell % self.n_columns());
-        let n_above = self.from_top(row);
+        let n_above = self.flipped(row);
         Rect::from_min_max(
             pos2(self.x(column), self.y(n_above)),
             pos2(self.x(column + 1), self.y(n_above + 1)),
@@ -71,14 +72,14 @@ impl<'a> FineGrid<'a> {
         let share = (at - self.area.min) / self.area.size();
         let n_above = count(f64::from(share.y * self.n_rows() as f32)).min(self.n_rows() - 1);
         let column = count(f64::from(share.x * self.n_columns() as f32)).min(self.n_columns() - 1);
-        Some(self.from_top(n_above) * self.n_columns() + column)
+        Some(self.flipped(n_above) * self.n_columns() + column)
     }
 
     /// Paints the cells that have a color. Neighbors of one color are one rectangle.
     pub(super) fn paint_cells(&self, ui: &Ui, color: impl Fn(usize) -> Option<Color32>) {
         let n_columns = self.n_columns();
         for n_above in 0..self.n_rows() {
-            let row = self.from_top(n_above);
+            let row = self.flipped(n_above);
             let color = |column: usize| color(row * n_columns + column);
             let mut start = 0;
             for column in 1..=n_columns {
@@ -103,19 +104,26 @@ impl<'a> FineGrid<'a> {
     /// Labels the round values, and names both numbers. A note follows the names.
     pub(super) fn paint_labels(&self, ui: &Ui, rect: Rect, note: &str) {
         let color = Theme::of(ui).text_3;
-        fn run(words: &str, color: Color32) -> TextRun<'_> {
-            TextRun::new(words, Face::Micro, color)
-        }
         for (row, value) in round_values(self.rows) {
-            let n_above = self.from_top(row);
+            let n_above = self.flipped(row);
             let y = f32::midpoint(self.y(n_above), self.y(n_above + 1));
             let at = pos2(self.area.left() - 8.0, y);
-            paint_text(ui, at, Align2::RIGHT_CENTER, run(&value, color));
+            paint_text(
+                ui,
+                at,
+                Align2::RIGHT_CENTER,
+                TextRun::new(&value, Face::Micro, color),
+            );
         }
         for (column, value) in round_values(self.columns) {
             let x = f32::midpoint(self.x(column), self.x(column + 1));
             let at = pos2(x, self.area.bottom() + 12.0);
-            paint_text(ui, at, Align2::CENTER_CENTER, run(&value, color));
+            paint_text(
+                ui,
+                at,
+                Align2::CENTER_CENTER,
+                TextRun::new(&value, Face::Micro, color),
+            );
         }
         let words = format!(
             "up: {}     right: {}{note}",
@@ -124,7 +132,32 @@ impl<'a> FineGrid<'a> {
         );
         let at = pos2(self.area.left(), self.area.bottom() + 30.0);
         let room = rect.right() - at.x;
-        paint_text_within(ui, at, Align2::LEFT_CENTER, run(&words, color), room);
+        paint_text_within(
+            ui,
+            at,
+            Align2::LEFT_CENTER,
+            TextRun::new(&words, Face::Micro, color),
+            room,
+        );
+    }
+
+    /// Paints a ring around the selected cell.
+    pub(super) fn paint_selected(&self, ui: &Ui, cell: usize) {
+        let ring = Stroke::new(1.5, Theme::of(ui).text_1);
+        let cell = self.cell(cell).expand(1.0);
+        ui.painter().rect_stroke(cell, 1, ring, StrokeKind::Outside);
+    }
+
+    /// Reports the cell under the pointer. Screen readers read the name.
+    pub(super) fn response(&self, ui: &Ui, name: &str) -> MapResponse {
+        let response = ui.interact(self.area, ui.scope_id().with("map"), Sense::click());
+        response.widget_info(|| WidgetInfo::labeled(Role::Table, true, name));
+        focus_ring(ui, &response, 2);
+        let at = |pointer: Option<Pos2>| self.cell_at(pointer?);
+        MapResponse {
+            hovered: at(response.hover_pos()),
+            clicked: at(response.interact_pointer_pos()).filter(|_| response.clicked()),
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! and in a picture.
 
 mod beams;
+mod cache_lab;
 mod drafts;
 mod fine_grid;
 mod fit;
@@ -20,6 +21,7 @@ mod sweep;
 mod trend;
 
 pub use beams::{BeamTree, beam_tree_ui};
+pub use cache_lab::cache_lab_ui;
 pub use drafts::{DraftStrip, draft_strip_ui};
 pub use fit::{FitPlot, fit_curve_ui, fit_map_ui};
 pub use frame::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};

@@ -1,7 +1,7 @@
 //! How far a text stays the same over two numbers, as a fine grid: colored by the first token that
 //! differs, with a dot where the record only gives a lower bound.
 
-use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::fine_grid::FineGrid;
 use super::sweep::heat_legend;
@@ -9,7 +9,7 @@ use super::{MapResponse, Target, TextRun, paint_text, paint_text_within};
 use crate::analysis::stability::{Stability, StabilityMap};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{SMALL_BADGE, focus_ring, paint_badge};
+use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::generation::formatting::grouped;
 
 const TITLE: f32 = 26.0;
@@ -66,40 +66,28 @@ pub fn stability_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>, target: Target
         let badge = Rect::from_center_size(center, vec2(SMALL_BADGE, SMALL_BADGE));
         paint_badge(ui.painter(), theme, badge, pane);
     }
-    if let Some((cell, _)) = plot.selected.filter(|_| target == Target::Screen) {
-        let cell = grid.cell(cell).expand(1.0);
-        let ring = Stroke::new(1.5, theme.text_1);
-        ui.painter().rect_stroke(cell, 1, ring, StrokeKind::Outside);
-    }
     if target == Target::Picture {
         return MapResponse::default();
     }
-    let response = ui.interact(area, ui.scope_id().with("map"), Sense::click());
-    response.widget_info(|| {
-        let words = plot.selected.map_or("", |(_, words)| words);
-        let title = match plot.map.held() {
-            Some(held) => format!("Choice of token {}", held.step + 1),
-            None => "First fork".to_owned(),
-        };
-        WidgetInfo::labeled(Role::Table, true, format!("{title}. {words}"))
-    });
-    focus_ring(ui, &response, 2);
-    let at = |pointer: Option<Pos2>| grid.cell_at(pointer?);
-    MapResponse {
-        hovered: at(response.hover_pos()),
-        clicked: at(response.interact_pointer_pos()).filter(|_| response.clicked()),
+    if let Some((cell, _)) = plot.selected {
+        grid.paint_selected(ui, cell);
     }
+    let words = plot.selected.map_or("", |(_, words)| words);
+    let title = match plot.map.held() {
+        Some(held) => format!("Choice of token {}", held.step + 1),
+        None => "First fork".to_owned(),
+    };
+    grid.response(ui, &format!("{title}. {words}"))
 }
 
 fn title_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>) {
     let theme = Theme::of(ui);
     let middle = rect.top() + 9.0;
-    let legend = match plot.token {
-        Some(token) => choice_legend(ui, pos2(rect.right(), middle), token),
-        None => {
-            let most = format!("{}, doubling", grouped(plot.n_tokens as f64));
-            heat_legend(ui, pos2(rect.right(), middle), &["0".to_owned(), most])
-        }
+    let legend = if let Some(token) = plot.token {
+        choice_legend(ui, pos2(rect.right(), middle), token)
+    } else {
+        let most = format!("{}, doubling", grouped(plot.n_tokens as f64));
+        heat_legend(ui, pos2(rect.right(), middle), &["0".to_owned(), most])
     };
     let number = plot.map.held().map_or(0, |held| held.step + 1);
     let title = match plot.token {

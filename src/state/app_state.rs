@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::{
-    BranchDialog, BranchTree, ByHand, ComparedPair, Effect, ExportChoice, Folders, FormatTrial,
-    Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lab, LabSettings, MAX_PANES,
-    ModelStatus, Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId, Paste, PathPurpose,
-    Pin, PromptMode, PromptReading, ScoreDialog, Settings, SettingsTab, Verification, ViewChoices,
-    WatermarkDialog,
+    BranchDialog, BranchTree, ByHand, ChosenFolders, ComparedPair, Effect, ExportChoice, Folders,
+    FormatTrial, Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lab, LabSettings,
+    MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId, Paste,
+    PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, Settings, SettingsTab, Verification,
+    ViewChoices, WatermarkDialog,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -113,8 +113,10 @@ pub struct AppState {
     pub settings_tab: Option<SettingsTab>,
     /// The tab of the help, while it is open.
     pub help_tab: Option<HelpTab>,
-    /// Where files are kept.
+    /// Where the system keeps files.
     pub folders: Folders,
+    /// Where the user keeps them instead.
+    pub chosen_folders: ChosenFolders,
     /// The pane whose chain editor opens in the next frame.
     pub chain_to_edit: Option<PaneId>,
     /// Notices, newest first; only the first is shown.
@@ -186,6 +188,7 @@ impl AppState {
             settings_tab: None,
             help_tab: None,
             folders: Folders::default(),
+            chosen_folders: settings.folders,
             chain_to_edit: None,
             notices: Vec::new(),
             path_field: None,
@@ -249,6 +252,7 @@ impl AppState {
                 .collect(),
             compute: self.models.compute,
             history: self.history_limits,
+            folders: self.chosen_folders.clone(),
         };
         if let Some(opened) = &self.opened {
             opened.restore_settings(&mut settings);

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BranchesView, DockTab, ThemeChoice, Tint};
+use super::{BranchesView, DockTab, LabTab, ThemeChoice, Tint};
 
 /// The size of all text, in percent of the normal size. Everything else grows with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
@@ -98,6 +98,8 @@ pub enum ViewChange {
     Tab(DockTab),
     /// Show a view of the Branches tab.
     Branches(BranchesView),
+    /// Show a tab of the Lab page.
+    Lab(LabTab),
     Tint(Tint),
     /// Show or hide spaces and line breaks.
     Marks(bool),

@@ -62,6 +62,7 @@ impl AppState {
             Command::Paste(command) => self.apply_to_paste(command),
             Command::Preset(command) => self.apply_to_presets(command),
             Command::Score(command) => self.apply_to_score(command),
+            Command::GrammarRead { pane, path, text } => self.use_grammar(pane, &path, text),
             Command::Watermark(command) => self.apply_to_watermark(command),
 
             Command::Pin(pin) => self.toggle_pin(pin),
@@ -109,6 +110,8 @@ impl AppState {
             Command::ShowInFolder(path) => vec![Effect::ShowInFolder(path)],
             Command::OpenFolder(path) => vec![Effect::OpenFolder(path)],
             Command::FolderShown { path, error } => self.folder_shown(&path, error),
+
+            Command::Folder(command) => self.apply_to_folders(command),
 
             Command::RestartEngine if self.model == ModelStatus::Lost => self.restart_engine(),
             // Opening a model has already restarted it.
@@ -369,7 +372,9 @@ impl AppState {
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
             PathPurpose::Text => vec![Effect::ReadText(path)],
+            PathPurpose::Grammar(pane) => vec![Effect::ReadGrammar(pane, path)],
             PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
+            PathPurpose::Folder(kept) => self.try_folder(kept, path),
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
         }
     }
@@ -415,6 +420,8 @@ impl AppState {
             Document::Sweep(_) => ("The sweep was not saved", "It is still on screen"),
             Document::Stability(_) => ("The map was not saved", "It is still on screen"),
             Document::Prompts(_) => ("The texts were not saved", "They are still on screen"),
+            Document::Votes(_) => ("The votes were not saved", "Quartet still has them"),
+            Document::Cache(_) => ("The measurement was not saved", "It is still on screen"),
             Document::Fit(_) => ("The fit was not saved", "It is still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
         };

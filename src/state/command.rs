@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 
 use super::{
-    BranchCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, LabCommand, ModelsCommand,
-    Pace, PaletteCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand,
-    RunCommand, RunRequest, ScoreCommand, SettingsTab, SweepFile, ViewChange, WatermarkCommand,
+    BranchCommand, FolderCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, Kept,
+    LabCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PasteCommand, PictureFormat, Pin,
+    Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand, SettingsTab, SweepFile, ViewChange,
+    WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -79,6 +80,12 @@ pub enum Command {
     Preset(PresetCommand),
     /// Score a text.
     Score(ScoreCommand),
+    /// A file was read to be the grammar of this pane, or could not be.
+    GrammarRead {
+        pane: PaneId,
+        path: PathBuf,
+        text: Result<String, String>,
+    },
     /// Look for a watermark.
     Watermark(WatermarkCommand),
 
@@ -148,6 +155,9 @@ pub enum Command {
         error: Option<String>,
     },
 
+    /// Change where runs and models are kept.
+    Folder(FolderCommand),
+
     /// Restart the engine thread after it died.
     RestartEngine,
     /// Dismiss the newest notice.
@@ -173,10 +183,16 @@ pub enum Effect {
     ShowInFolder(PathBuf),
     /// Open a folder in the system's file manager. It is created if it does not exist.
     OpenFolder(PathBuf),
+    /// Check that runs or models can be kept in this folder.
+    TryFolder(Kept, PathBuf),
+    /// Keep them in the folder that the state names from now on.
+    UseFolder(Kept),
     /// Read a preset file.
     ReadPresets(PathBuf),
     /// Read a text to be scored.
     ReadText(PathBuf),
+    /// Read a grammar for this pane.
+    ReadGrammar(PaneId, PathBuf),
     /// Read or change the runs that are kept.
     Runs(RunRequest),
     /// Send a request to the download threads.
@@ -200,8 +216,12 @@ pub enum PathPurpose {
     Run,
     /// To open a text to be scored.
     Text,
+    /// To open a grammar for this pane.
+    Grammar(PaneId),
     /// To copy the selected run of the history to a file.
     ExportRun,
+    /// To choose where runs or models are kept.
+    Folder(Kept),
     /// To write a file.
     Save(Document),
 }
@@ -215,7 +235,10 @@ impl PathPurpose {
             Self::Presets => "Import presets".to_owned(),
             Self::Run => "Open a run".to_owned(),
             Self::Text => "Open a text".to_owned(),
+            Self::Grammar(_) => "Open a grammar".to_owned(),
             Self::ExportRun => "Export the run".to_owned(),
+            Self::Folder(Kept::Runs) => "Keep runs in a folder".to_owned(),
+            Self::Folder(Kept::Models) => "Keep models in a folder".to_owned(),
             Self::Save(document) => format!("Save {}", document.name()),
         }
     }
@@ -225,7 +248,13 @@ impl PathPurpose {
     /// Returns the file name to suggest, or `None` if an existing file is opened.
     pub fn suggested_name(self) -> Option<String> {
         match self {
-            Self::ModelFile | Self::ModelFolder | Self::Presets | Self::Run | Self::Text => None,
+            Self::ModelFile
+            | Self::ModelFolder
+            | Self::Presets
+            | Self::Run
+            | Self::Text
+            | Self::Folder(_)
+            | Self::Grammar(_) => None,
             Self::ExportRun => Some(Document::Run(ExportFormat::Json).file_name()),
             Self::Save(document) => Some(document.file_name()),
         }
@@ -252,8 +281,21 @@ pub enum Document {
     Prompts(TableFormat),
     /// The fit on screen.
     Fit(FuturesFormat),
+    /// The measurement of the KV cache on screen.
+    Cache(FuturesFormat),
+    /// The votes of the blind test.
+    Votes(VotesFormat),
     /// The user's own presets.
     Presets,
+}
+
+/// The votes of a blind test as a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VotesFormat {
+    /// One row per text that was shown.
+    Csv,
+    /// The votes, and the strengths that follow from them.
+    Json,
 }
 
 /// A table of texts as a file.
@@ -296,7 +338,17 @@ impl Document {
             Self::Stability(_) => "the stability map",
             Self::Prompts(_) => "the texts",
             Self::Fit(_) => "the fit",
+            Self::Cache(_) => "the measurement",
+            Self::Votes(_) => "the votes",
             Self::Presets => "the presets",
+        }
+    }
+
+    /// Returns what a picture shows; the usual plot for other documents.
+    pub fn plot(self) -> Plot {
+        match self {
+            Self::Picture(plot, _) => plot,
+            _ => Plot::default(),
         }
     }
 
@@ -316,6 +368,9 @@ impl Document {
             Self::Stability(format) => format!("quartet-stability.{}", format.extension()),
             Self::Prompts(format) => format!("quartet-prompts.{}", format.extension()),
             Self::Fit(format) => format!("quartet-fit.{}", format.extension()),
+            Self::Cache(format) => format!("quartet-cache.{}", format.extension()),
+            Self::Votes(VotesFormat::Csv) => "quartet-votes.csv".to_owned(),
+            Self::Votes(VotesFormat::Json) => "quartet-votes.json".to_owned(),
             Self::Presets => "quartet-presets.json".to_owned(),
         }
     }

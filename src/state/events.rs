@@ -53,7 +53,8 @@ impl AppState {
             Event::Progress(progress) => return self.on_progress(progress),
             Event::Futures { id, update } => self.on_futures(id, update),
             Event::Fit { id, update } => return self.on_fit(id, update),
-            Event::Sweep { id, update } => self.on_sweep(id, update),
+            Event::Cache { id, update } => self.on_cache(id, update),
+            Event::Sweep { id, update } => return self.on_sweep(id, update),
             Event::Panicked { message } => self.on_panicked(&message),
         }
         Vec::new()
@@ -187,6 +188,7 @@ impl AppState {
         self.fail_futures("the engine stopped unexpectedly");
         self.fail_sweep("the engine stopped unexpectedly");
         self.fail_fit("the engine stopped unexpectedly");
+        self.fail_cache("the engine stopped unexpectedly");
         self.model = ModelStatus::Lost;
         self.pending_sources.clear();
         self.models.opening = None;

@@ -19,6 +19,7 @@ mod by_hand;
 mod command;
 mod events;
 mod export_choice;
+mod folders;
 mod futures;
 mod lab;
 mod models;
@@ -49,16 +50,18 @@ pub use branches::{
     BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree, RunTexts,
 };
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
-pub use command::{Command, Document, Effect, PathPurpose, PinMove, TableFormat};
+pub use command::{Command, Document, Effect, PathPurpose, PinMove, TableFormat, VotesFormat};
 pub use export_choice::{ExportChoice, RunFileStyle};
+pub use folders::{ChosenFolders, FolderCommand, Folders, Kept};
 pub use futures::{
     FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun,
     FuturesStatus, WordRow,
 };
 pub use lab::{
-    AxisForm, BatchPane, BatchRun, BatchStatus, BatchText, FitForm, FitInput, FitReading, FitRun,
-    FitStatus, Lab, LabCommand, LabSettings, LabTab, StabilityAxes, StabilityRun, StabilityScope,
-    SweepFile, SweepForm, SweepRun, SweepStatus,
+    AxisForm, BLIND_VOTES, BatchPane, BatchRun, BatchStatus, BatchText, BlindResults, BlindRun,
+    BlindStatus, BlindTest, CacheRun, CacheStatus, FitForm, FitInput, FitReading, FitRun,
+    FitStatus, Lab, LabCommand, LabSettings, LabTab, ShownText, StabilityAxes, StabilityRun,
+    StabilityScope, SweepFile, SweepForm, SweepRun, SweepStatus,
 };
 pub(crate) use models::unix_time_secs;
 pub use models::{
@@ -73,7 +76,7 @@ pub use panes::{
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
 pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, SweepPicture};
-pub use preferences::{Folders, HelpTab, SettingsTab};
+pub use preferences::{HelpTab, SettingsTab};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use runs::{
     FormatTrial, History, HistoryLimits, KeptRun, OpenedRun, OtherFormats, Outcome, Page,

@@ -1,7 +1,4 @@
-//! The settings dialog and the help: which of their tabs is open, the folders that they name, and
-//! the number of panes.
-
-use std::path::PathBuf;
+//! The settings dialog and the help: which of their tabs is open, and the number of panes.
 
 use super::{AppState, Effect, MAX_PANES, PaneId};
 
@@ -65,15 +62,6 @@ impl HelpTab {
             Self::Licenses => "Licenses",
         }
     }
-}
-
-/// Where files are kept. A folder may not exist yet; `None` if the system names none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Folders {
-    /// Settings, presets and kept runs.
-    pub data: Option<PathBuf>,
-    /// Downloaded models, shared with other tools.
-    pub models: Option<PathBuf>,
 }
 
 impl AppState {

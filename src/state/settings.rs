@@ -7,8 +7,8 @@ use super::branches::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES};
 use super::recording::DEFAULT_RECORD_MEGABYTES;
 use super::starters::DEFAULT_PROMPT;
 use super::{
-    AppState, ByHand, HistoryLimits, LabSettings, MAX_RECENT, Notice, Pace, PromptMode,
-    RecentModel, ViewChoices,
+    AppState, ByHand, ChosenFolders, HistoryLimits, LabSettings, MAX_RECENT, Notice, Pace,
+    PromptMode, RecentModel, ViewChoices,
 };
 use crate::generation::{Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
@@ -50,6 +50,8 @@ pub struct Settings {
     pub kept_megabytes: u32,
     /// The memory for prompts and texts that stay in the KV cache.
     pub cache_megabytes: u32,
+    /// Where runs and models are kept, if the user chose other folders.
+    pub folders: ChosenFolders,
 }
 
 impl Default for Settings {
@@ -72,6 +74,7 @@ impl Default for Settings {
             history: HistoryLimits::default(),
             kept_megabytes: DEFAULT_KEPT_MEGABYTES,
             cache_megabytes: DEFAULT_CACHE_MEGABYTES,
+            folders: ChosenFolders::default(),
         }
     }
 }
@@ -242,6 +245,7 @@ mod tests {
         settings.panes[1].seed = Some(7);
         settings.view.show_marks = true;
         settings.pace = Pace::Slow;
+        settings.folders.models = Some("/mnt/models".into());
         settings.by_hand.tokens_mut()[0].label = "else".to_owned();
         settings.presets.push(OwnPreset {
             name: "Poems".to_owned(),

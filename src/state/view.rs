@@ -196,7 +196,9 @@ impl ThemeChoice {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DockTab {
+    /// Settings of earlier versions may name "By hand" here, which is on the Lab page now.
     #[default]
+    #[serde(alias = "by_hand")]
     Plots,
     /// What each stage of the chain did to the candidates of one step.
     Xray,
@@ -208,20 +210,17 @@ pub enum DockTab {
     Compare,
     /// The metrics behind the plots.
     Numbers,
-    /// The X-ray of logits that the user sets by hand.
-    ByHand,
 }
 
 impl DockTab {
     /// All tabs, from left to right.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 6] = [
         Self::Plots,
         Self::Xray,
         Self::Loop,
         Self::Branches,
         Self::Compare,
         Self::Numbers,
-        Self::ByHand,
     ];
 
     /// Returns the label of the tab.
@@ -233,7 +232,6 @@ impl DockTab {
             Self::Branches => "Branches",
             Self::Compare => "Compare",
             Self::Numbers => "Numbers",
-            Self::ByHand => "By hand",
         }
     }
 }

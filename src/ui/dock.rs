@@ -7,7 +7,6 @@ use egui::{
 };
 
 use super::branches::{branch_memory_ui, branches_ui};
-use super::by_hand::by_hand_ui;
 use super::compare::compare_ui;
 use super::futures::{futures_bar_ui, futures_ui};
 use super::layout::{Breakpoint, GAP, TABS};
@@ -98,10 +97,6 @@ pub(super) fn dock_ui(
             numbers_ui(&mut child_ui(ui, inside, "numbers"), state);
             None
         }
-        DockTab::ByHand => {
-            by_hand_ui(ui, body, state, commands);
-            None
-        }
     }
 }
 
@@ -149,7 +144,6 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             let tab = state.view.dock_tab;
             let has_picture = match tab {
                 DockTab::Plots | DockTab::Xray => has_text,
-                DockTab::ByHand => true,
                 DockTab::Branches => has_text && state.view.branches == BranchesView::Written,
                 DockTab::Compare => is_repeated(state),
                 _ => false,

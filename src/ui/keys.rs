@@ -353,8 +353,8 @@ mod tests {
         window.step();
         assert_eq!(window.state().view.dock_tab, DockTab::Loop);
         assert_eq!(window.state().prompt, prompt);
-        key(&mut window, Modifiers::ALT, Key::Num7);
-        assert_eq!(window.state().view.dock_tab, DockTab::ByHand);
+        key(&mut window, Modifiers::ALT, Key::Num6);
+        assert_eq!(window.state().view.dock_tab, DockTab::Numbers);
     }
 
     #[test]

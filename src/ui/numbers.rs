@@ -3,7 +3,7 @@
 use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
 use super::numbers_tokens::{ranks_ui, tokens_ui};
-use super::text_measures::{cost_label, measure_rows, prices_ui, saving_words};
+use super::text_measures::{cost_label, prices_ui, rows_for, saving_words};
 use crate::analysis::{Metrics, Prices};
 use crate::decoding::{Selector, TokenId};
 use crate::design::fonts::Face;
@@ -111,7 +111,8 @@ fn measures_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
         .min_row_height(ROW)
         .show(ui, |ui| {
             heading_ui(ui, "");
-            for (name, ..) in measure_rows() {
+            let texts = || panes.iter().filter_map(Pane::text_metrics);
+            for (name, ..) in rows_for(texts()) {
                 heading_ui(ui, name);
             }
             if prices.are_set() {
@@ -123,7 +124,7 @@ fn measures_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
                     continue;
                 };
                 badge(ui, place, SMALL_BADGE);
-                for (.., value) in measure_rows() {
+                for (.., value) in rows_for(texts()) {
                     value_ui(ui, value(metrics));
                 }
                 if prices.are_set() {

@@ -221,6 +221,7 @@ fn text_input<'a>(
             .hovered_in_plot
             .or(pinned_elsewhere.map(|pin| pin.step)),
         fork_step: frame.fork_step,
+        breaks_at: pane.and_then(Pane::breaks_grammar_at),
         n_dimmed: frame.fork_step.filter(|_| dims_shared(state)).unwrap_or(0),
         looping: pane.and_then(looping),
         what_ifs: pane.and_then(Pane::what_ifs),

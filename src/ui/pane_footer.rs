@@ -6,6 +6,7 @@ use egui::{Align, Color32, Label, Layout, Sense, Ui, vec2};
 use super::layout::Breakpoint;
 use super::lint_notice::lint_sign_ui;
 use super::text_measures::measures_tooltip;
+use crate::analysis::grammar::GrammarTotals;
 use crate::analysis::watermark::Verdict;
 use crate::analysis::{Metrics, TextScore};
 use crate::design::fonts::Face;
@@ -57,8 +58,12 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
             let status = status_text(&pane.status, model_ready, theme);
-            let (done, text, color) = verdict_text(pane, theme).unwrap_or(status);
-            if done {
+            let verdict = break_text(pane, theme).or_else(|| verdict_text(pane, theme));
+            let (done, text, color) = verdict.unwrap_or(status);
+            if pane.breaks_grammar_at().is_some() {
+                let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+                Icon::Warning.paint(ui.painter(), rect, color);
+            } else if done {
                 let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
                 Icon::Check.paint(ui.painter(), rect, color);
             }
@@ -121,6 +126,9 @@ fn counts(breakpoint: Breakpoint, generation: &Generation) -> String {
         1 => "1 token".to_owned(),
         n => format!("{} tokens", grouped(n as f64)),
     };
+    if let Some(totals) = GrammarTotals::of(generation) {
+        return format!("{tokens} · {} changed", grouped(totals.n_changed as f64));
+    }
     match metrics.decode_per_sec {
         Some(per_sec) if breakpoint >= Breakpoint::Normal => {
             format!("{tokens} · {} tok/s", speed(per_sec))
@@ -140,6 +148,14 @@ fn scored_counts(generation: &Generation) -> String {
         }
         _ => format!("{n_tokens} tokens"),
     }
+}
+
+/// Says where a finished text breaks a grammar.
+fn break_text(pane: &Pane, theme: &Theme) -> Option<(bool, String, Color32)> {
+    let is_running = pane.status.running().is_some();
+    let step = pane.breaks_grammar_at().filter(|_| !is_running)?;
+    let words = format!("Breaks the grammar at token {}", step + 1);
+    Some((false, words, theme.error))
 }
 
 /// Returns what was found of a watermark in a finished text, if the window shows it.
@@ -181,7 +197,7 @@ fn status_text(status: &PaneStatus, model_ready: bool, theme: &Theme) -> (bool, 
 fn finish_text(reason: &FinishReason, theme: &Theme) -> (bool, String, Color32) {
     let ended = matches!(
         reason,
-        FinishReason::EndOfText | FinishReason::StopString { .. }
+        FinishReason::EndOfText | FinishReason::StopString { .. } | FinishReason::GrammarComplete
     );
     match reason {
         FinishReason::Failed { .. } => (false, "Stopped by an error".to_owned(), theme.error),

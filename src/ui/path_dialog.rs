@@ -99,8 +99,10 @@ const fn verb(purpose: PathPurpose) -> &'static str {
         PathPurpose::ModelFile
         | PathPurpose::ModelFolder
         | PathPurpose::Run
-        | PathPurpose::Text => "Open",
+        | PathPurpose::Text
+        | PathPurpose::Grammar(_) => "Open",
         PathPurpose::Presets => "Import",
+        PathPurpose::Folder(_) => "Use",
         PathPurpose::ExportRun | PathPurpose::Save(_) => "Save",
     }
 }

@@ -44,6 +44,14 @@ pub(super) fn pictures(state: &AppState) -> Vec<Offer> {
     all.map(offer).collect()
 }
 
+/// The picture of the logits set by hand, which is always possible.
+pub(super) const fn by_hand_picture() -> Offer {
+    Offer {
+        plot: Plot::ByHand,
+        enabled: true,
+    }
+}
+
 /// Whether the opened run was repeated, so that the difference can be drawn.
 pub(super) fn is_repeated(state: &AppState) -> bool {
     let verification = state.verification.as_ref();

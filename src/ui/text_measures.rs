@@ -2,6 +2,7 @@
 
 use egui::Ui;
 
+use crate::analysis::grammar::GrammarTotals;
 use crate::analysis::{Prices, TextMetrics};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -12,8 +13,49 @@ use crate::generation::formatting::{grouped, percent};
 /// A metric's name, what it means, and its value in words.
 pub(super) type MeasureRow = (&'static str, &'static str, fn(&TextMetrics) -> String);
 
-/// Returns the metrics in the order of a table.
-pub(super) const fn measure_rows() -> [MeasureRow; 10] {
+/// Returns the metrics of these texts in the order of a table.
+pub(super) fn rows_for<'a>(
+    mut texts: impl Iterator<Item = &'a TextMetrics>,
+) -> impl Iterator<Item = MeasureRow> {
+    let has_grammar = texts.any(|metrics| metrics.grammar.is_some());
+    let of_grammar = if has_grammar { &GRAMMAR_ROWS[..] } else { &[] };
+    measure_rows().into_iter().chain(of_grammar.iter().copied())
+}
+
+/// The metrics of a text that was kept to a grammar.
+const GRAMMAR_ROWS: [MeasureRow; 4] = [
+    (
+        "Grammar distortion, bits",
+        "The sum of −log2 of the probability that the model gave to the legal tokens: how far the \
+         grammar moved the text from what the model would have written",
+        |metrics| decimals(metrics.grammar.map(|grammar| grammar.distortion_bits), 1),
+    ),
+    (
+        "Changed by the grammar",
+        "Tokens that are not the ones that the same coins draw without the grammar",
+        |metrics| of_grammar(metrics, |grammar| grouped(grammar.n_changed as f64)),
+    ),
+    (
+        "Forced by the grammar",
+        "Tokens that were the only legal ones",
+        |metrics| of_grammar(metrics, |grammar| grouped(grammar.n_forced as f64)),
+    ),
+    (
+        "Time per mask",
+        "The mean time to find the legal tokens of a step",
+        |metrics| {
+            of_grammar(metrics, |grammar| {
+                format!("{:.3} ms", grammar.mask_millis())
+            })
+        },
+    ),
+];
+
+fn of_grammar(metrics: &TextMetrics, words: impl Fn(GrammarTotals) -> String) -> String {
+    metrics.grammar.map_or_else(missing, words)
+}
+
+const fn measure_rows() -> [MeasureRow; 10] {
     [
         (
             "Perplexity",
@@ -74,9 +116,8 @@ pub(super) const fn measure_rows() -> [MeasureRow; 10] {
 
 /// Returns the metrics of a text, one per line.
 pub(super) fn measures_tooltip(metrics: &TextMetrics, prices: Prices) -> String {
-    let rows = measure_rows();
+    let rows = rows_for(std::iter::once(metrics));
     let mut lines: Vec<String> = rows
-        .iter()
         .map(|(name, _, value)| format!("{name}: {}", value(metrics)))
         .collect();
     if prices.are_set() {

@@ -8,9 +8,9 @@ use crate::decoding::TokenId;
 use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ChatSupport, Continuation, FitPlan, FitUpdate, FuturesPlan, FuturesUpdate, GenerationConfig,
-    GenerationId, ModelInfo, ModelOutline, PromptRecord, PromptText, PromptToken, SweepPlan,
-    SweepUpdate, Vocabulary,
+    CachePlan, CacheUpdate, ChatSupport, Continuation, FitPlan, FitUpdate, FuturesPlan,
+    FuturesUpdate, GenerationConfig, GenerationId, ModelInfo, ModelOutline, PromptRecord,
+    PromptText, PromptToken, SweepPlan, SweepUpdate, Vocabulary,
 };
 
 /// Where a model comes from.
@@ -78,6 +78,10 @@ pub enum Request {
     Fit { id: GenerationId, plan: FitPlan },
     /// Stop a fit.
     StopFit(GenerationId),
+    /// Measure what the KV cache costs and saves. It waits while a pane is being generated.
+    MeasureCache { id: GenerationId, plan: CachePlan },
+    /// Stop a measurement of the KV cache.
+    StopCache(GenerationId),
     /// Continue these prompts under many settings. It waits while a pane is being generated.
     Sweep {
         id: GenerationId,
@@ -167,6 +171,11 @@ pub enum Event {
     },
     /// A fit advanced.
     Fit { id: GenerationId, update: FitUpdate },
+    /// A measurement of the KV cache advanced.
+    Cache {
+        id: GenerationId,
+        update: CacheUpdate,
+    },
     /// A sweep advanced.
     Sweep {
         id: GenerationId,

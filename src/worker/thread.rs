@@ -15,8 +15,8 @@ use crate::engine::{
     Progress, Prompt, Session,
 };
 use crate::generation::{
-    FinishReason, FitPlan, FitUpdate, FuturesPlan, FuturesUpdate, GenerationId, PromptText,
-    PromptToken, SweepPlan, SweepUpdate,
+    CachePlan, CacheUpdate, FinishReason, FitPlan, FitUpdate, FuturesPlan, FuturesUpdate,
+    GenerationId, PromptText, PromptToken, SweepPlan, SweepUpdate,
 };
 
 const NO_MODEL: &str = "no model is loaded; open one first";
@@ -115,6 +115,10 @@ where
             if let Some((id, update)) = session.advance_fit() {
                 self.events.send(Event::Fit { id, update })?;
             }
+        } else if let Some(session) = self.session.as_mut().filter(|s| s.is_measuring_cache()) {
+            if let Some((id, update)) = session.advance_cache() {
+                self.events.send(Event::Cache { id, update })?;
+            }
         } else if let Some((id, update)) = self.session.as_mut().and_then(Session::advance_sweep) {
             self.events.send(Event::Sweep { id, update })?;
         }
@@ -177,6 +181,8 @@ where
             Request::StopFutures(id) => self.stop_futures(id),
             Request::Fit { id, plan } => self.fit(id, plan),
             Request::StopFit(id) => self.stop_fit(id),
+            Request::MeasureCache { id, plan } => self.measure_cache(id, plan),
+            Request::StopCache(id) => self.stop_cache(id),
             Request::Sweep { id, prompts, plan } => self.sweep(id, &prompts, plan),
             Request::StopSweep(id) => self.stop_sweep(id),
             Request::Score {
@@ -239,6 +245,29 @@ where
         if session.is_some_and(|session| session.stop_fit(id)) {
             let update = FitUpdate::Stopped;
             self.events.send(Event::Fit { id, update })?;
+        }
+        Ok(())
+    }
+
+    fn measure_cache(&mut self, id: GenerationId, plan: CachePlan) -> Result<(), Disconnected> {
+        let queued = match &mut self.session {
+            Some(session) => session.measure_cache(id, plan).map_err(|e| e.to_string()),
+            None => Err(NO_MODEL.to_owned()),
+        };
+        match queued {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let update = CacheUpdate::Failed { error };
+                self.events.send(Event::Cache { id, update })
+            }
+        }
+    }
+
+    fn stop_cache(&mut self, id: GenerationId) -> Result<(), Disconnected> {
+        let session = self.session.as_mut();
+        if session.is_some_and(|session| session.stop_cache(id)) {
+            let update = CacheUpdate::Stopped;
+            self.events.send(Event::Cache { id, update })?;
         }
         Ok(())
     }
@@ -431,8 +460,10 @@ where
         self.stop_all()?;
         let session = self.session.as_ref();
         let fits = session.map(Session::fit_ids).unwrap_or_default();
+        let caches = session.map(Session::cache_ids).unwrap_or_default();
         let sweeps = session.map(Session::sweep_ids).unwrap_or_default();
         fits.into_iter().try_for_each(|id| self.stop_fit(id))?;
+        caches.into_iter().try_for_each(|id| self.stop_cache(id))?;
         sweeps.into_iter().try_for_each(|id| self.stop_sweep(id))
     }
 }

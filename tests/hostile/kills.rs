@@ -4,12 +4,15 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quartet::ui::run_folder::contents;
 use serde_json::Value;
 
-fn export(folder: &Path, seed: usize) -> Child {
+use crate::mutations::Random;
+use crate::rounds::rounds;
+
+pub(crate) fn export(folder: &Path, seed: usize) -> Child {
     Command::new(env!("CARGO_BIN_EXE_quartet"))
         .args([
             "generate",
@@ -37,7 +40,7 @@ fn n_staged(home: &Path) -> usize {
 }
 
 /// Checks that an export is whole and that all of its files belong together. Returns its seed.
-fn seed_of(folder: &Path) -> u64 {
+pub(crate) fn seed_of(folder: &Path) -> u64 {
     assert_eq!(fs::read_dir(folder).unwrap().count(), contents().len());
     let run: Value = serde_json::from_slice(&fs::read(folder.join("run.json")).unwrap()).unwrap();
     let seed = run["panes"][0]["settings"]["seed"].as_u64().unwrap();
@@ -78,5 +81,26 @@ fn an_export_killed_at_any_file_leaves_the_old_or_the_new_one() {
                 fs::remove_dir_all(entry.path()).unwrap();
             }
         }
+    }
+}
+
+#[test]
+fn an_export_killed_at_random_moments_leaves_the_old_or_the_new_one() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("export");
+    let started = Instant::now();
+    assert!(export(&folder, 1000).wait().unwrap().success());
+    let duration = started.elapsed();
+    let mut seed = seed_of(&folder);
+    let mut random = Random(7);
+    for number in 0..12 * rounds() {
+        let mut child = export(&folder, usize::try_from(number).unwrap());
+        let percent = u32::try_from(random.below(110)).unwrap();
+        thread::sleep(duration * percent / 100);
+        child.kill().ok();
+        child.wait().unwrap();
+        let found = seed_of(&folder);
+        assert!(found == seed || found == number, "{found}");
+        seed = found;
     }
 }

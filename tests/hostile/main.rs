@@ -6,12 +6,20 @@
     reason = "a failing helper fails the test that called it"
 )]
 
+mod corpus;
 mod determinism;
+#[cfg(target_os = "linux")]
+#[path = "../display/mod.rs"]
+mod display;
+#[cfg(target_os = "linux")]
+mod faults;
+mod gguf_lies;
 #[cfg(target_os = "linux")]
 mod kills;
 mod mutations;
 #[cfg(target_os = "linux")]
 mod network;
+mod rounds;
 #[cfg(unix)]
 mod signals;
 mod templates;

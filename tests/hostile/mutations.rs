@@ -9,32 +9,34 @@ use quartet::export::json;
 use quartet::generation::PaneSettings;
 use quartet::interop::tools::import_settings;
 
-/// How many mutations of each file and text are tried.
+use crate::rounds::rounds;
+
+/// How many mutations of each file and text are tried in each round.
 const N_FILES: u64 = 150;
 const N_TEXTS: u64 = 3_000;
 
 /// A small generator, so that each failure can be repeated: Vigna 2015, `splitmix64`.
-struct Random(u64);
+pub(crate) struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
 
-    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 }
 
 /// Numbers that files lie with: counts, lengths and offsets.
-const LIES: [u64; 8] = [
+pub(crate) const LIES: [u64; 8] = [
     0,
     1,
     0x7F,
@@ -68,7 +70,7 @@ fn mutate(bytes: &mut Vec<u8>, n_head: usize, random: &mut Random) {
     }
 }
 
-fn fixtures() -> PathBuf {
+pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/architectures")
 }
 
@@ -85,7 +87,7 @@ fn open_mutations_of(name: &str, file: &str, n_head: usize) {
     fs::copy(tokenizer, folder.path().join("tokenizer.json")).unwrap();
     let path = folder.path().join(file);
     let original = fs::read(&path).unwrap();
-    for seed in 0..N_FILES {
+    for seed in 0..N_FILES * rounds() {
         let mut bytes = original.clone();
         mutate(&mut bytes, n_head, &mut Random(seed));
         fs::write(&path, &bytes).unwrap();
@@ -111,9 +113,13 @@ fn mutated_model_files_are_errors_or_work() {
 /// Calls `read` with mutations of these texts.
 fn read_mutations(texts: &[&str], read: impl Fn(&str)) {
     for (text, start) in texts.iter().zip(0..) {
-        for seed in 0..N_TEXTS {
+        for seed in 0..N_TEXTS * rounds() {
             let mut bytes = text.as_bytes().to_vec();
-            mutate(&mut bytes, usize::MAX, &mut Random(start * N_TEXTS + seed));
+            mutate(
+                &mut bytes,
+                usize::MAX,
+                &mut Random(start * N_TEXTS * rounds() + seed),
+            );
             read(&String::from_utf8_lossy(&bytes));
         }
     }
@@ -149,7 +155,7 @@ fn mutated_run_files_are_errors_or_work() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     for name in ["run-1.json", "export.json"] {
         let run = fs::read(folder.join(name)).unwrap();
-        for seed in 0..N_TEXTS {
+        for seed in 0..N_TEXTS * rounds() {
             let mut bytes = run.clone();
             mutate(&mut bytes, usize::MAX, &mut Random(seed));
             json::parse(&bytes).ok();

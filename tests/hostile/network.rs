@@ -3,23 +3,36 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::display::{Display, Started};
+
+const QUARTET: &str = env!("CARGO_BIN_EXE_quartet");
+
 /// Runs the program under strace. Returns the system calls that open a network socket.
 fn network_sockets(arguments: &[&str], folder: &Path) -> Vec<String> {
     let log = folder.join("strace.log");
-    let traced = Command::new("strace")
-        .args(["-f", "-qq", "-e", "trace=socket", "-o"])
-        .arg(&log)
-        .arg(env!("CARGO_BIN_EXE_quartet"))
+    let traced = trace(&mut Command::new("strace"), &log, folder)
         .args(arguments)
-        .env("HF_HOME", folder)
-        // Nothing answers here.
-        .env("HF_ENDPOINT", "http://127.0.0.1:9")
         .output();
     assert!(
         traced.is_ok(),
         "`.ci/setup --test` installs strace: {traced:?}"
     );
-    let log = std::fs::read_to_string(&log).unwrap();
+    sockets_in(&log)
+}
+
+/// Lets `strace` record the sockets that Quartet opens.
+fn trace<'a>(strace: &'a mut Command, log: &Path, folder: &Path) -> &'a mut Command {
+    strace
+        .args(["-f", "-qq", "-e", "trace=socket", "-o"])
+        .arg(log)
+        .arg(QUARTET)
+        .env("HF_HOME", folder)
+        // Nothing answers here.
+        .env("HF_ENDPOINT", "http://127.0.0.1:9")
+}
+
+fn sockets_in(log: &Path) -> Vec<String> {
+    let log = std::fs::read_to_string(log).unwrap();
     let calls = log.lines().filter(|call| call.contains("AF_INET"));
     calls.map(str::to_owned).collect()
 }
@@ -49,4 +62,23 @@ fn only_a_hub_command_opens_a_network_socket() {
         let sockets = network_sockets(arguments, folder.path());
         assert_eq!(sockets, Vec::<String>::new(), "{arguments:?}");
     }
+}
+
+#[test]
+fn a_window_that_generates_opens_no_network_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("strace.log");
+    let display = Display::start();
+    let mut app = Started::new(trace(&mut display.command("strace"), &log, folder.path()));
+    let (window, before) = display.ready();
+    display.press_ctrl_enter();
+    display.wait_for_text(&before);
+    display.close(window);
+    assert!(app.end().success());
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(
+        text.contains("AF_UNIX"),
+        "the display is a local socket: {text}"
+    );
+    assert_eq!(sockets_in(&log), Vec::<String>::new());
 }

@@ -51,7 +51,7 @@ fn the_dock_names_the_token_beside_its_tabs_at_every_width() {
         let mut window = written(settings(5), [width, 800.0]);
         for tab in ["X-ray", "Plots"] {
             press(&mut window, tab);
-            let last = window.get_by_label("By hand").rect();
+            let last = window.get_by_label("Numbers").rect();
             let previous = window.get_by_label("Previous token").rect();
             assert!(last.right() < previous.left(), "{tab} at {width}");
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use quartet::state::{DockTab, PictureTarget, PictureTheme};
+use quartet::state::{PictureTarget, PictureTheme};
 
 use super::writing::save_entry_as;
 use super::{DEFAULT_SIZE, Window, generate, is_ready, open, press, reciting, settings, wait};
@@ -86,10 +86,10 @@ fn a_picture_for_print_has_no_color() {
 #[test]
 fn the_logits_set_by_hand_can_be_exported_before_any_text_is_generated() {
     let folder = tempfile::tempdir().unwrap();
-    let mut settings = settings(5);
-    settings.view.dock_tab = DockTab::ByHand;
-    let mut window = open(settings, DEFAULT_SIZE, reciting);
+    let mut window = open(settings(5), DEFAULT_SIZE, reciting);
     wait(&mut window, "the model", is_ready);
+    press(&mut window, "Lab");
+    press(&mut window, "By hand");
     press(&mut window, "Export a picture");
     press(&mut window, "Picture format: PNG");
     assert_eq!(

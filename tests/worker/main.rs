@@ -4,6 +4,7 @@
 
 #![expect(
     clippy::expect_used,
+    clippy::indexing_slicing,
     reason = "a helper that fails should fail its test"
 )]
 
@@ -134,6 +135,7 @@ fn describe(event: &Event) -> String {
             format!("{} finished: {reason}", id.0)
         }
         Event::Fit { id, update } => format!("{} fit: {update:?}", id.0),
+        Event::Cache { id, update } => format!("{} cache: {update:?}", id.0),
         Event::Sweep { id, update } => format!("{} sweep: {update:?}", id.0),
         Event::Futures { id, update } => match update {
             FuturesUpdate::Drawn(futures) => format!("{} drew {}", id.0, futures.len()),

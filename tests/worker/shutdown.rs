@@ -30,6 +30,31 @@ fn a_panic_is_reported_and_a_new_worker_can_start() {
 }
 
 #[test]
+fn a_panic_at_any_forward_pass_keeps_what_was_generated() {
+    // The first passes are those of the prompt.
+    for n_passes in 0..12 {
+        let mut harness = Harness::with_model(move || {
+            let mut n_left = n_passes;
+            ScriptedLm::reciting(64, TALE).before_forward(move |_| {
+                assert!(n_left > 0, "out of passes");
+                n_left -= 1;
+            })
+        });
+        harness.generate("Once", [greedy(1, 50), greedy(2, 50)]);
+        let events = harness.until(|event| matches!(event, Event::Panicked { .. }));
+        assert_eq!(events.last().unwrap(), "panicked: out of passes");
+        let is_step = |event: &&String| {
+            let of_pane = event.starts_with("1 ") || event.starts_with("2 ");
+            of_pane && !event.contains("finished")
+        };
+        let n_steps = events.iter().filter(is_step);
+        // Every finished pass has reported its tokens.
+        assert_eq!(n_steps.count(), 2 * n_passes, "{events:?}");
+        assert_eq!(harness.worker.wait(), None, "the thread has ended");
+    }
+}
+
+#[test]
 fn a_panic_while_loading_is_reported() {
     let mut harness = Harness::with_loader(|_, _| panic!("no such tensor"));
     harness

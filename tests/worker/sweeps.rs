@@ -3,7 +3,8 @@
 
 use quartet::decoding::ChainConfig;
 use quartet::generation::{
-    FitPlan, FitText, FitUpdate, Limits, PromptText, SweepPlan, SweepUpdate,
+    CachePlan, CacheSample, CacheUpdate, FitPlan, FitText, FitUpdate, Limits, PromptText,
+    SweepPlan, SweepUpdate,
 };
 use quartet::worker::{Event, GenerationId, ModelSource, Request};
 
@@ -73,6 +74,57 @@ fn a_sweep_waits_for_panes_and_reports_every_text() {
     let begun = events.iter().any(|event| event.contains("sweep"));
     assert!(!begun, "{events:?}");
     assert_eq!(finish(&mut harness), (6, SweepUpdate::Finished));
+}
+
+/// Receives events up to the end of a measurement of the cache. Returns its samples, and its end.
+fn measured(harness: &mut Harness, stop_after: usize) -> (Vec<CacheSample>, CacheUpdate) {
+    let mut samples = Vec::new();
+    loop {
+        match harness.next() {
+            Event::Cache { update, .. } => match update {
+                CacheUpdate::Measured(sample) => {
+                    samples.push(sample);
+                    if samples.len() == stop_after {
+                        harness.worker.send(Request::StopCache(ID));
+                    }
+                }
+                CacheUpdate::Started(_) | CacheUpdate::Advanced { .. } => {}
+                end => return (samples, end),
+            },
+            other => panic!("{}", describe(&other)),
+        }
+    }
+}
+
+fn measure_cache() -> Request {
+    Request::MeasureCache {
+        id: ID,
+        plan: CachePlan {
+            prompt: PromptText::raw("fox"),
+            n_tokens: 30,
+        },
+    }
+}
+
+#[test]
+fn a_cache_measurement_reports_every_part_and_stops_within_a_pass() {
+    let mut harness = Harness::with_model(|| ScriptedLm::babbling(512));
+    harness.worker.send(measure_cache());
+    let (samples, end) = measured(&mut harness, usize::MAX);
+    assert_eq!(end, CacheUpdate::Finished);
+    let n_on = samples
+        .iter()
+        .filter(|s| matches!(s, CacheSample::On { .. }));
+    assert_eq!(n_on.count(), 29);
+    let is_same = |sample: &CacheSample| match sample {
+        CacheSample::Off { is_same_token, .. } => *is_same_token,
+        _ => true,
+    };
+    assert!(samples.iter().all(is_same));
+    harness.worker.send(measure_cache());
+    let (samples, end) = measured(&mut harness, 3);
+    assert_eq!(end, CacheUpdate::Stopped);
+    assert!(samples.len() < 29, "{}", samples.len());
 }
 
 #[test]

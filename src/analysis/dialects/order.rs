@@ -1,10 +1,12 @@
 //! Reorders a chain as an engine would, and gives it the engine's rules.
 
+use std::sync::Arc;
+
 use super::short_name;
 use super::stage::{list, same_stage, with_window};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::LogitBias;
-use crate::decoding::{ChainConfig, Filter, Rules, Stage};
+use crate::decoding::{ChainConfig, Filter, GrammarMode, GrammarRule, Rules, Stage};
 use crate::generation::listed;
 
 /// Whose numbers a chain has after it was reordered.
@@ -86,6 +88,7 @@ pub fn in_order_of(dialect: Option<Dialect>, numbers: Numbers, chain: &ChainConf
             ..dialect.chain()
         },
     };
+    result.grammar = grammar_as_in(dialect, chain);
     if numbers == Numbers::Defaults && dialect.is_some() {
         // Nothing of the old chain was meant to stay, so nothing is left out.
         return InOrder {
@@ -104,6 +107,14 @@ pub fn in_order_of(dialect: Option<Dialect>, numbers: Numbers, chain: &ChainConf
         min_keep_left_out: min_keep.filter(|_| carried.is_none()),
         chain: result,
     }
+}
+
+/// Returns the grammar of a chain, which is no number of an engine and stays, applied as an engine
+/// applies it.
+fn grammar_as_in(dialect: Option<Dialect>, chain: &ChainConfig) -> Option<Arc<GrammarRule>> {
+    let rule = chain.grammar.as_ref()?;
+    let mode = dialect.map_or(rule.mode(), GrammarMode::of);
+    Some(Arc::new((**rule).clone().with_mode(mode)))
 }
 
 /// Whether the engine has a setting for `min_keep`, as llama-server does.
@@ -128,6 +139,7 @@ fn quartets_own(chain: &ChainConfig) -> ChainConfig {
     ChainConfig {
         stages,
         rules: Rules::default(),
+        grammar: chain.grammar.clone(),
         drafts: None,
         guidance: None,
         dialect: None,

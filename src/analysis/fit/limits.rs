@@ -150,8 +150,11 @@ pub(super) fn is_near(point: &FitPoint, most: f64) -> bool {
     point.likelihood.ln_prob >= most - INTERVAL_NATS
 }
 
+/// A value of the number that is varied, and the point there.
+type Placed = (f64, FitPoint);
+
 /// Returns the neighbors of which one can generate the texts and the other can't.
-pub(super) fn edges(line: &Line) -> Vec<(&(f64, FitPoint), &(f64, FitPoint))> {
+pub(super) fn edges(line: &Line) -> Vec<(&Placed, &Placed)> {
     let is_possible = |point: &FitPoint| point.likelihood.ruled_out.is_none();
     let pairs = line.windows(2).filter_map(|pair| match pair {
         [a, b] if is_possible(&a.1) != is_possible(&b.1) => Some((a, b)),

@@ -113,20 +113,18 @@ impl Fit {
     /// Says what a cell or another point means: "0.24 bits per token", "can’t generate ‘And’ at
     /// token 183".
     pub fn likelihood_words(&self, likelihood: Likelihood, vocabulary: &Vocabulary) -> String {
-        match likelihood.ruled_out {
-            Some(place) => format!("can’t generate {}", self.place_words(place, vocabulary)),
-            None => {
-                let bits = self.bits_words(likelihood).unwrap_or_default();
-                let ratio = self
-                    .best()
-                    .map_or(0.0, |best| best.likelihood.ln_prob - likelihood.ln_prob);
-                let less = ratio / std::f64::consts::LN_2;
-                if less < 0.05 {
-                    format!("{bits} per token, as likely as can be")
-                } else {
-                    format!("{bits} per token, {less:.1} bits less likely in total")
-                }
-            }
+        if let Some(place) = likelihood.ruled_out {
+            return format!("can’t generate {}", self.place_words(place, vocabulary));
+        }
+        let bits = self.bits_words(likelihood).unwrap_or_default();
+        let ratio = self
+            .best()
+            .map_or(0.0, |best| best.likelihood.ln_prob - likelihood.ln_prob);
+        let less = ratio / std::f64::consts::LN_2;
+        if less < 0.05 {
+            format!("{bits} per token, as likely as can be")
+        } else {
+            format!("{bits} per token, {less:.1} bits less likely in total")
         }
     }
 

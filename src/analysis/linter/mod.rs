@@ -3,6 +3,7 @@
 //!
 //! It reports only what is true whatever the model says.
 
+mod grammar;
 mod idle;
 mod order;
 mod remedy;
@@ -46,6 +47,7 @@ pub fn lint_chain(chain: &ChainConfig, n_vocab: Option<usize>, tally: Option<&Ta
     let mut lints = values::lints(chain, n_vocab);
     lints.extend(idle::lints(chain));
     lints.extend(order::lints(chain));
+    lints.extend(grammar::lints(chain));
     if let Some(tally) = tally {
         let reported = reported_stages(&lints);
         let fresh = |lint: &Lint| lint.stage.is_none_or(|stage| !reported.contains(&stage));

@@ -1,7 +1,8 @@
 //! One token of a text: whether its choice stays the same under other settings.
 
 use super::Stability;
-use crate::decoding::{ChainConfig, Coins, History, TokenId, WhatIf, what_if};
+use crate::analysis::grammar::Drawable;
+use crate::decoding::{ChainConfig, Coins, History, TokenId, WhatIf};
 use crate::generation::{Generation, Step};
 
 /// A token of a text whose choice is replayed, with the tokens before it as they are.
@@ -40,7 +41,7 @@ impl HeldToken {
             seed: self.seed,
             position: self.before.len() as u64,
         };
-        what_if(&step.trace.raw, chain, history, coins)
+        Drawable::of(&step.trace, chain)?.what_if(chain, history, coins)
     }
 
     /// Returns whether the choice stays the same: `n_same` is 1 if it does.

@@ -5,8 +5,8 @@ use super::cell::{Cell, CellText};
 use super::metric::{Metric, Unit};
 use super::text::TextFigures;
 use crate::analysis::futures::WordPattern;
-use crate::decoding::{ChainConfig, SettingError, TokenId};
-use crate::generation::{Limits, PieceKind, SweepPlan, SweepText, Vocabulary};
+use crate::decoding::{ChainConfig, SettingError};
+use crate::generation::{Limits, SweepPlan, SweepText, Vocabulary};
 
 /// The most cells of a sweep.
 const MAX_CELLS: usize = 1024;
@@ -234,7 +234,7 @@ impl SweepResults {
         let Some(cell) = self.cells.get_mut(text.cell) else {
             return;
         };
-        let visible = visible_text(&text.tokens, vocabulary);
+        let visible = vocabulary.visible_text(&text.tokens);
         let word = self.word.as_ref();
         let mut kept = CellText {
             prompt: text.prompt,
@@ -384,11 +384,4 @@ fn drop_complete(cell: &mut Cell, prompt: usize, n_seeds: usize) {
         let texts = cell.texts.iter_mut().filter(is_of_prompt);
         texts.for_each(|text| text.tokens = Vec::new());
     }
-}
-
-fn visible_text(tokens: &[TokenId], vocabulary: &Vocabulary) -> String {
-    let pieces = tokens.iter().map(|token| vocabulary.piece(*token));
-    let visible = pieces.filter(|piece| piece.kind == PieceKind::Text);
-    let bytes: Vec<u8> = visible.flat_map(|piece| piece.bytes).collect();
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -11,10 +11,13 @@ mod unrecorded_row;
 
 pub use bar::{BarPart, CoinBar, Drawn, DrawnBy};
 
+use std::sync::Arc;
+
+use super::grammar::Drawable;
 use super::watermark::distortion_bits;
 use crate::decoding::{
-    Against, ChainConfig, Coins, Evidence, History, KnownCount, KnownProb, KnownStage, Selector,
-    Stage, TokenId, Trace, WhatIfStages, what_if_stages,
+    Against, ChainConfig, Coins, Evidence, GrammarReport, GrammarRule, History, KnownCount,
+    KnownProb, KnownStage, Selector, Stage, TokenId, Trace, WhatIfStages, what_if_stages,
 };
 use crate::generation::Generation;
 
@@ -55,6 +58,8 @@ pub enum XrayPlace {
     Row(MixedWith),
     /// The mixture of both rows, before the chain, with its scale.
     Mixture(f32),
+    /// The legal tokens, before the first stage or after the draw.
+    Grammar(GrammarColumn),
     Stage {
         /// The index into the chain's stages.
         index: usize,
@@ -73,6 +78,18 @@ pub enum MixedWith {
     OtherPrompt,
     /// The second model.
     OtherModel,
+}
+
+/// What a column of a grammar shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GrammarColumn {
+    pub rule: Arc<GrammarRule>,
+    /// How many tokens were legal.
+    pub n_legal: u32,
+    /// The probability of all legal tokens in the model's distribution.
+    pub legal_mass: f64,
+    /// Whether the stages saw only these. Otherwise the token was checked after the draw.
+    pub masked: bool,
 }
 
 /// One candidate's way through the chain.
@@ -117,9 +134,12 @@ impl XrayTable {
     ) -> Option<Self> {
         let trace = &generation.steps.get(step_index)?.trace;
         let run = &generation.config;
+        let drawable = Drawable::of(trace, chain)?;
         let same_rules = run.chain.rules == chain.rules;
         let same_stages = run.chain.stages == chain.stages;
-        if same_rules && same_stages && run.seed == seed && run.chain.selector == chain.selector {
+        let same_grammar = run.chain.grammar == chain.grammar;
+        let same_draw = run.seed == seed && run.chain.selector == chain.selector;
+        if same_rules && same_stages && same_draw && same_grammar {
             let table = Self::recorded(chain, trace);
             return Some(table.with_mixture(&run.chain, trace));
         }
@@ -132,7 +152,9 @@ impl XrayTable {
                 let same_coin = run.seed == seed || !report.filter.is_random();
                 same_rules && same_coin && *report.filter == stage.filter
             });
-        let reports = trace.stages.get(..shared.count()).unwrap_or_default();
+        let saw_all = trace.grammar.as_ref().is_none_or(|report| !report.masked);
+        let n_shared = if saw_all { shared.count() } else { 0 };
+        let reports = trace.stages.get(..n_shared).unwrap_or_default();
 
         let n_prompt = generation.prompt.tokens.len();
         let previous_steps = generation.steps.iter().take(step_index);
@@ -141,6 +163,9 @@ impl XrayTable {
         let history = History::new(&tokens, n_prompt);
         let position = tokens.len() as u64;
         let coins = Coins { seed, position };
+        if let Some(table) = Self::under_grammar(drawable, (chain, history, coins), trace) {
+            return Some(table);
+        }
         let known = what_if_stages(&trace.raw, reports, chain, history, coins)?;
         let shown = [known.outcome.token(), Some(trace.draw.token)];
         let evidence = trace.raw.with_tokens(shown.into_iter().flatten());
@@ -200,13 +225,56 @@ impl XrayTable {
         }
     }
 
+    /// Builds the table of what other settings would have drawn among the legal tokens, or `None`
+    /// if they would have drawn among all of them. Its rows are the legal tokens.
+    fn under_grammar(
+        drawable: Drawable<'_>,
+        (chain, history, coins): (&ChainConfig, History<'_>, Coins),
+        trace: &Trace,
+    ) -> Option<Self> {
+        let (report, coins) = match drawable {
+            Drawable::All(_) => return None,
+            Drawable::Legal(report) => (report, coins),
+            Drawable::Checked(raw, report) => {
+                let first = what_if_stages(raw, &[], chain, history, coins)?.outcome;
+                let is_legal = first.token().and_then(|token| report.is_legal(token, raw));
+                if is_legal != Some(false) {
+                    return None;
+                }
+                (report, coins.redraw())
+            }
+        };
+        let known = what_if_stages(&report.legal, &[], chain, history, coins)?;
+        let mut table = Self::what_if(chain, &report.legal, &known, coins);
+        for (row, legal) in table.rows.iter_mut().zip(&report.legal.head) {
+            let raw_prob = (f64::from(legal.logit) - trace.raw.log_sum_exp).exp();
+            row.rank = trace.raw.rank(row.token).unwrap_or(row.rank);
+            row.cells.insert(0, XrayCell::Kept(raw_prob));
+        }
+        table.columns.splice(
+            0..1,
+            [model_column(&trace.raw), grammar_column(report, &trace.raw)],
+        );
+        Some(table)
+    }
+
     /// Builds the table of a recorded step. The trace must come from this chain.
     pub fn recorded(chain: &ChainConfig, trace: &Trace) -> Self {
-        let stages: Vec<KnownStage> = trace.stages.iter().map(KnownStage::recorded).collect();
-        let mut table = Self::new(chain, &trace.raw, &stages);
+        let mut stages: Vec<KnownStage> = trace.stages.iter().map(KnownStage::recorded).collect();
+        let report = trace.grammar.as_deref();
+        let mut table = match report.filter(|report| report.masked) {
+            Some(report) => {
+                stages.insert(0, legal_stage(report, &trace.raw));
+                Self::after_grammar(chain, (report, &trace.raw), &stages)
+            }
+            None => Self::new(chain, &trace.raw, &stages),
+        };
         table.bar = CoinBar::recorded(chain.selector, trace);
         table.what_if = false;
         table.add_selector(chain.selector, trace);
+        if let Some(report) = report.filter(|report| !report.masked) {
+            table.add_check(report, &trace.raw);
+        }
         if trace
             .raw
             .head
@@ -244,19 +312,46 @@ impl XrayTable {
     }
 
     fn new(chain: &ChainConfig, evidence: &Evidence, stages: &[KnownStage]) -> Self {
-        let mut table = Self {
-            columns: vec![XrayColumn {
-                at: XrayPlace::Model,
-                n_left: KnownCount::Exactly(evidence.n_candidates),
-                entropy_nats: Some(evidence.entropy_nats),
-                mass_removed: None,
-                distortion_bits: None,
-            }],
+        let before = raw_probs(evidence).collect();
+        Self::of_model(evidence).with_stages(chain, before, stages)
+    }
+
+    /// Builds the table of stages that saw legal tokens only; the first of `stages` is the grammar.
+    fn after_grammar(
+        chain: &ChainConfig,
+        (report, evidence): (&GrammarReport, &Evidence),
+        stages: &[KnownStage],
+    ) -> Self {
+        let mut table = Self::of_model(evidence);
+        let Some((grammar, stages)) = stages.split_first() else {
+            return table;
+        };
+        table.columns.push(grammar_column(report, evidence));
+        let before: Vec<KnownProb> = raw_probs(evidence).collect();
+        for (at, row) in table.rows.iter_mut().enumerate() {
+            let after = grammar.probs.get(at).copied().unwrap_or(KnownProb::Cut);
+            row.cells.push(cell(before.get(at), after));
+        }
+        table.with_stages(chain, grammar.probs.clone(), stages)
+    }
+
+    fn of_model(evidence: &Evidence) -> Self {
+        Self {
+            columns: vec![model_column(evidence)],
             rows: rows_of(evidence),
             bar: CoinBar::default(),
             what_if: false,
-        };
-        let mut before: Vec<KnownProb> = raw_probs(evidence).collect();
+        }
+    }
+
+    /// Adds a column for each stage of the chain.
+    fn with_stages(
+        mut self,
+        chain: &ChainConfig,
+        mut before: Vec<KnownProb>,
+        stages: &[KnownStage],
+    ) -> Self {
+        let table = &mut self;
         let mut known = stages.iter();
         for (index, stage) in chain.stages.iter().enumerate() {
             let after = if stage.enabled { known.next() } else { None };
@@ -273,7 +368,34 @@ impl XrayTable {
                 before.clone_from(&after.probs);
             }
         }
-        table
+        self
+    }
+
+    /// Adds a column for a check after the draw. It changes no probability.
+    fn add_check(&mut self, report: &GrammarReport, raw: &Evidence) {
+        let last = self.columns.last();
+        let (n_left, entropy_nats) = last.map_or((KnownCount::Unknown, None), |last| {
+            (last.n_left, last.entropy_nats)
+        });
+        self.columns.push(XrayColumn {
+            n_left,
+            entropy_nats,
+            ..grammar_column(report, raw)
+        });
+        for row in &mut self.rows {
+            let before = row
+                .cells
+                .iter()
+                .rev()
+                .find(|cell| **cell != XrayCell::Muted);
+            row.cells.push(match before {
+                Some(XrayCell::Kept(prob)) if report.is_legal(row.token, raw) == Some(false) => {
+                    XrayCell::Cut(Some(*prob))
+                }
+                Some(XrayCell::Cut(_)) | None => XrayCell::Gone,
+                Some(before) => *before,
+            });
+        }
     }
 
     /// Adds a column for an adaptive selector, which changes the distribution before its draw.
@@ -328,6 +450,46 @@ impl XrayTable {
     pub fn cut_by(&self, row: &XrayRow) -> Option<&XrayColumn> {
         let is_cut = |cell: &XrayCell| matches!(cell, XrayCell::Cut(_));
         self.columns.get(row.cells.iter().position(is_cut)?)
+    }
+}
+
+fn model_column(evidence: &Evidence) -> XrayColumn {
+    XrayColumn {
+        at: XrayPlace::Model,
+        n_left: KnownCount::Exactly(evidence.n_candidates),
+        entropy_nats: Some(evidence.entropy_nats),
+        mass_removed: None,
+        distortion_bits: None,
+    }
+}
+
+fn grammar_column(report: &GrammarReport, raw: &Evidence) -> XrayColumn {
+    let legal_mass = report.legal_mass(raw);
+    XrayColumn {
+        at: XrayPlace::Grammar(GrammarColumn {
+            rule: Arc::clone(&report.rule),
+            n_legal: report.n_legal(),
+            legal_mass,
+            masked: report.masked,
+        }),
+        n_left: KnownCount::Exactly(report.n_legal()),
+        entropy_nats: Some(report.legal.entropy_nats),
+        mass_removed: Some(1.0 - legal_mass),
+        distortion_bits: Some(report.distortion_bits(raw)),
+    }
+}
+
+/// What a grammar leaves of the head of the model's distribution.
+fn legal_stage(report: &GrammarReport, raw: &Evidence) -> KnownStage {
+    let prob_of = |token| {
+        let legal = report.legal.head.iter().find(|legal| legal.token == token);
+        legal.map_or(KnownProb::Cut, |legal| KnownProb::Exactly(legal.prob))
+    };
+    KnownStage {
+        probs: raw.head.iter().map(|known| prob_of(known.token)).collect(),
+        n_kept: KnownCount::Exactly(report.n_legal()),
+        entropy_nats: Some(report.legal.entropy_nats),
+        mass_removed: Some(1.0 - report.legal_mass(raw)),
     }
 }
 

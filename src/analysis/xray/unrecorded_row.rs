@@ -18,6 +18,13 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
             XrayPlace::Model | XrayPlace::Row(_) | XrayPlace::Mixture(_) => {
                 XrayCell::Kept(trace.raw_prob)
             }
+            XrayPlace::Grammar(grammar) if grammar.masked => {
+                if trace.draw.was_possible() {
+                    XrayCell::Kept(trace.raw_prob / grammar.legal_mass)
+                } else {
+                    XrayCell::Cut(Some(trace.raw_prob))
+                }
+            }
             XrayPlace::Stage { stage, .. } if !stage.enabled => XrayCell::Muted,
             XrayPlace::Stage { .. } => {
                 let after = reports.next();
@@ -27,7 +34,7 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
                 before = after;
                 last.map_or(XrayCell::Unknown, XrayCell::Kept)
             }
-            XrayPlace::Selector(_) => XrayCell::Kept(trace.draw.prob),
+            XrayPlace::Grammar(_) | XrayPlace::Selector(_) => XrayCell::Kept(trace.draw.prob),
         });
     }
     let last_active = columns.iter().rposition(|column| match &column.at {

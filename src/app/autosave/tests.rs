@@ -108,6 +108,44 @@ fn a_killed_window_is_restored_with_its_unfinished_text() {
     assert!(open(folder.path()).1.is_none());
 }
 
+const KILLED: &str = "app::autosave::tests::a_window_killed_at_any_moment_keeps_a_whole_session";
+
+#[test]
+fn a_window_killed_at_any_moment_keeps_a_whole_session() {
+    if let Some(folder) = std::env::var_os(VARIABLE) {
+        let (mut autosave, _) = open(Path::new(&folder));
+        let mut state = writing();
+        for number in 0.. {
+            state.prompt = format!("Once upon a time {number}");
+            save(&mut autosave, &state);
+            if number == 0 {
+                println!("{SAVED}");
+            }
+        }
+    }
+    let rounds = std::env::var("QUARTET_HOSTILE_ROUNDS").ok();
+    let rounds: u64 = rounds.map_or(1, |rounds| rounds.parse().unwrap());
+    for attempt in 0..8 * rounds {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", KILLED, "--nocapture"])
+            .env(VARIABLE, folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().ends_with(SAVED)));
+        std::thread::sleep(std::time::Duration::from_micros(attempt * 1_377 % 20_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let crashed = open(folder.path()).1.unwrap();
+        let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
+        state.restore_session(crashed.settings, crashed.run, &crashed.places);
+        assert!(state.prompt.starts_with("Once upon a time "));
+        assert_eq!(text(&state, 1), " a house");
+    }
+}
+
 #[test]
 fn an_unchanged_session_is_not_saved_and_another_window_has_its_own_file() {
     let folder = tempfile::tempdir().unwrap();

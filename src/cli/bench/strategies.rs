@@ -100,7 +100,10 @@ pub(super) fn measure(
         for event in progress.drain(..) {
             match event {
                 Progress::Started { .. } => started_at = Some(Instant::now()),
-                Progress::Stepped { id, .. } if id == GenerationId(0) => n_tokens += 1,
+                Progress::Stepped {
+                    id: GenerationId(0),
+                    ..
+                } => n_tokens += 1,
                 Progress::Finished {
                     reason: FinishReason::Failed { error },
                     ..

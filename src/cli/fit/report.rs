@@ -1,6 +1,7 @@
 //! What a fit shows, as text.
 
 use crate::analysis::sweep::label;
+use crate::cli::text_table::aligned;
 use crate::export::FitRecord;
 
 /// Returns the best settings with their intervals, where the texts become impossible, and a table
@@ -71,28 +72,4 @@ fn table(record: &FitRecord<'_>) -> Vec<String> {
         rows.push(line);
     }
     aligned(&rows)
-}
-
-/// Aligns numbers to the right, and the last column to the left.
-fn aligned(rows: &[Vec<String>]) -> Vec<String> {
-    let mut widths: Vec<usize> = Vec::new();
-    for row in rows {
-        widths.resize(widths.len().max(row.len()), 0);
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let line = |row: &Vec<String>| {
-        let last = row.len().saturating_sub(1);
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells = cells.map(|(place, (cell, width))| {
-            if place == last {
-                cell.clone()
-            } else {
-                format!("{cell:>width$}")
-            }
-        });
-        format!("  {}", cells.collect::<Vec<_>>().join("  "))
-    };
-    rows.iter().map(line).collect()
 }

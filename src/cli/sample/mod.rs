@@ -147,7 +147,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 impl Arguments {
     fn panes(&self) -> Result<Vec<PaneSettings>, Failure> {
-        pane_settings(&self.panes)
+        let panes = pane_settings(&self.panes)?;
+        if panes.iter().any(|pane| pane.chain.grammar.is_some()) {
+            return Err(Failure::usage(
+                "a grammar needs the vocabulary of a model; use generate",
+            ));
+        }
+        Ok(panes)
     }
 
     fn answer(

@@ -86,7 +86,7 @@ const fn is_shown(column: &XrayColumn) -> bool {
     match &column.at {
         XrayPlace::Model | XrayPlace::Row(_) | XrayPlace::Mixture(_) => true,
         XrayPlace::Stage { stage, .. } => stage.enabled,
-        XrayPlace::Selector(_) => false,
+        XrayPlace::Grammar(_) | XrayPlace::Selector(_) => false,
     }
 }
 

@@ -12,18 +12,17 @@ use self::run::Swept;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::interrupt::Interrupt;
 use super::model::ModelArgument;
 use super::named_value::parse_by_name;
 use super::pane_run::{Console, Engine};
-use super::panes::pane_settings;
-use super::progress::Progress;
-use super::prompts::prompts_from;
-use super::text_output::TextOutput;
+use super::prompts::{ChatArguments, prompts_from};
+use super::stopping::StopArguments;
+use super::vary::{axes_of, base_settings};
 use crate::analysis::futures::WordPattern;
-use crate::analysis::sweep::{Axis, Keep, Metric, SweepSetup};
-use crate::generation::{EndOfText, Limits, PaneSettings, PromptText};
-use crate::interop::{VARY_GRAMMAR, parse_axis};
+use crate::analysis::sweep::{Keep, Metric, SweepSetup};
+use crate::decoding::ChainConfig;
+use crate::generation::PromptText;
+use crate::interop::VARY_GRAMMAR;
 use crate::state::Settings;
 use crate::worker::SWEEP_WIDTH;
 
@@ -44,18 +43,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     prompts: Option<PathBuf>,
 
-    /// Let the model answer the prompts, using its chat template
-    #[arg(long)]
-    chat: bool,
-
-    /// The system message of the chat
-    #[arg(
-        long,
-        value_name = "TEXT",
-        allow_hyphen_values = true,
-        requires = "chat"
-    )]
-    system: Option<String>,
+    #[command(flatten)]
+    chat: ChatArguments,
 
     #[command(flatten)]
     model: ModelArgument,
@@ -83,13 +72,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 64)]
     tokens: usize,
 
-    /// A text that stops generation; repeat for more stop sequences
-    #[arg(long = "stop", value_name = "TEXT", allow_hyphen_values = true)]
-    stop_strings: Vec<String>,
-
-    /// Keep generating after the model's end-of-text tokens
-    #[arg(long)]
-    ignore_eos: bool,
+    #[command(flatten)]
+    stop: StopArguments,
 
     /// Measure how many texts contain this word; /…/ is a regular expression
     #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
@@ -138,17 +122,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if setup.is_greedy() && setup.n_seeds > 1 {
         console::note("These settings toss no coin, so all seeds give the same text");
     }
-    let mut console = Console {
-        progress: Progress::new(),
-        texts: TextOutput::off(),
-        interrupt: Interrupt::catch(),
-    };
+    let mut console = Console::quiet();
     let source = arguments.model.source();
-    let engine = Engine::load(source, arguments.compute.choice(), &mut console)?;
-    arguments.compute.check(&engine.info)?;
-    for warning in arguments.compute.warnings(&engine.info) {
-        console::note(&warning);
-    }
+    let engine = Engine::open(source, arguments.compute, &mut console)?;
     let mut swept = Swept::new(setup, prompts, arguments.keep);
     let word = swept.results.set_word(arguments.word.as_deref());
     word.map_err(Failure::usage)?;
@@ -160,41 +136,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 impl Arguments {
     fn setup(&self) -> Result<SweepSetup, Failure> {
-        if self.vary.len() > 2 {
-            let n = self.vary.len();
-            return Err(Failure::usage(format!(
-                "a sweep varies one or two numbers, but {n} were given"
-            )));
-        }
-        let axis = |description: &String| {
-            parse_axis(description).map_err(|error| {
-                let pointed = error.pointing_into(description);
-                Failure::usage(format!("can't vary this:\n\n{pointed}"))
-            })
-        };
-        let axes: Result<Vec<Axis>, Failure> = self.vary.iter().map(axis).collect();
-        let mut axes = axes?.into_iter();
-        let Some(rows) = axes.next() else {
-            return Err(Failure::usage("choose a number to vary with --vary"));
-        };
-        let base = pane_settings(std::slice::from_ref(&self.pane))?;
-        let base = base.into_iter().next();
-        let seed = base.as_ref().and_then(|base: &PaneSettings| base.seed);
+        let (rows, columns) = axes_of(&self.vary, "a sweep")?;
+        let base = base_settings(&self.pane)?;
+        let seed = base.as_ref().and_then(|base| base.seed);
         let setup = SweepSetup {
-            base: base.map_or_else(|| crate::decoding::ChainConfig::sampled([]), |b| b.chain),
+            base: base.map_or_else(|| ChainConfig::sampled([]), |base| base.chain),
             rows,
-            columns: axes.next(),
+            columns,
             seed: seed.unwrap_or(self.seed),
             n_seeds: self.seeds,
-            limits: Limits {
-                max_new_tokens: self.tokens,
-                stop_strings: self.stop_strings.clone(),
-                end_of_text: if self.ignore_eos {
-                    EndOfText::Ignored
-                } else {
-                    EndOfText::Stops
-                },
-            },
+            limits: self.stop.limits(self.tokens),
         };
         if let Some(word) = &self.word {
             WordPattern::parse(word).map_err(Failure::usage)?;
@@ -209,13 +160,9 @@ impl Arguments {
         if let Some(file) = &self.prompts {
             texts.extend(prompts_from(file)?);
         }
-        let prompt = |text: String| {
-            if self.chat {
-                PromptText::chat(text, self.system.as_deref().unwrap_or_default())
-            } else {
-                PromptText::raw(text)
-            }
-        };
-        Ok(texts.into_iter().map(prompt).collect())
+        Ok(texts
+            .into_iter()
+            .map(|text| self.chat.prompt(text))
+            .collect())
     }
 }

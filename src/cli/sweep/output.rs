@@ -7,35 +7,25 @@ use super::run::Swept;
 use super::table::tables;
 use crate::cli::console;
 use crate::cli::failure::Failure;
-use crate::cli::files::{check_file, create_folder, json_file, write_file};
-use crate::cli::generate::report_error;
+use crate::cli::files::{check_file, create_folder};
+use crate::cli::outputs::{OutputFile, check_outputs, write_outputs};
 use crate::export::{SweepRecord, write_folder};
 use crate::generation::ModelInfo;
 use crate::generation::formatting::{grouped, speed};
 use crate::state::{PictureFormat, PictureStyle};
 use crate::ui::pictures::{Palette, SweepSource, encode, sweep_drawing, sweep_pictures};
 
-/// Renders a sweep as the content of a file.
-type Render = fn(SweepRecord<'_>) -> Vec<u8>;
-
 impl Arguments {
     /// Fails early if the output files can't be written, before the model is loaded.
     pub(super) fn check_output(&self) -> Result<(), Failure> {
-        let to_stdout = |path: Option<&Path>| path == Some(Path::new("-"));
-        if to_stdout(self.json.as_deref()) && to_stdout(self.csv.as_deref()) {
-            let message = "--json and --csv can't both write to standard output";
-            return Err(Failure::usage(message));
-        }
         if let Some(folder) = &self.export {
             create_folder(folder).map_err(Failure::run)?;
             check_file(&folder.join("sweep.json")).map_err(Failure::run)?;
         }
-        for path in [&self.json, &self.csv].into_iter().flatten() {
-            if let Some(file) = json_file(Some(path)) {
-                check_file(file).map_err(Failure::run)?;
-            }
-        }
-        Ok(())
+        check_outputs([
+            ("--json", self.json.as_deref()),
+            ("--csv", self.csv.as_deref()),
+        ])
     }
 
     /// Prints the tables and writes the files. A failure of one output does not prevent the others.
@@ -51,33 +41,20 @@ impl Arguments {
             prompt_tokens: &swept.prompt_tokens,
         };
         console::note(&summary(swept));
-        let mut succeeded = true;
-        let mut printed = Ok(());
-        let mut prints_tables = true;
-        let renders: [(_, Render); 2] = [
-            (&self.json, |record| record.json()),
-            (&self.csv, |record| record.cells_csv()),
+        let outputs = [
+            OutputFile {
+                path: self.json.as_deref(),
+                render: &|| record.json(),
+            },
+            OutputFile {
+                path: self.csv.as_deref(),
+                render: &|| record.cells_csv(),
+            },
         ];
-        for (path, render) in renders {
-            let Some(path) = path else { continue };
-            if let Some(file) = json_file(Some(path)) {
-                succeeded &= report_error(&write_file(file, &render(record)));
-            } else {
-                printed = console::print(&render(record));
-                prints_tables = false;
-            }
-        }
-        if prints_tables {
-            printed = console::print(tables(&swept.results, &self.show).as_bytes());
-        }
-        if let Some(folder) = &self.export {
-            succeeded &= report_error(&export(folder, record));
-        }
-        printed.and(if succeeded {
-            Ok(())
-        } else {
-            Err(Failure::Reported)
-        })
+        let folder = self.export.as_deref();
+        let export = folder.map(|folder| move || export(folder, record));
+        let export = export.as_ref().map(|export| export as &dyn Fn() -> _);
+        write_outputs(&outputs, || tables(&swept.results, &self.show), export)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Window;
+use super::window::reads_its_window;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking};
@@ -147,13 +148,7 @@ impl FilterRule for Dry {
         self.multiplier >= 0.0
     }
 
-    fn window(&self) -> Option<Window> {
-        Some(self.window)
-    }
-
-    fn window_mut(&mut self) -> Option<&mut Window> {
-        Some(&mut self.window)
-    }
+    reads_its_window!();
 }
 
 impl Dry {

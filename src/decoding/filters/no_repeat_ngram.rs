@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Window;
+use super::window::reads_its_window;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking};
@@ -81,13 +82,7 @@ impl FilterRule for NoRepeatNgram {
         true
     }
 
-    fn window(&self) -> Option<Window> {
-        Some(self.window)
-    }
-
-    fn window_mut(&mut self) -> Option<&mut Window> {
-        Some(&mut self.window)
-    }
+    reads_its_window!();
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::Window;
-use super::window::Counts;
+use super::window::{Counts, reads_its_window};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
 use crate::decoding::setting::{Limits, ParamSpec, field};
-use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
+use crate::decoding::{Candidates, Field, Filter, FilterKind, StageContext};
 
 /// Returns what the descriptions of all penalties have in common.
 const fn penalty_spec(kind: FilterKind, usual: fn() -> Filter) -> FilterSpec {
@@ -19,6 +19,21 @@ const fn penalty_spec(kind: FilterKind, usual: fn() -> Filter) -> FilterSpec {
         looks_back: true,
         llama_samplers: &["penalties", "e"],
         ..FilterSpec::new(kind, usual)
+    }
+}
+
+/// Where the penalties that are subtracted come from, and the tools that have them.
+const OPENAI: &str = "No paper: defined in the reference of OpenAI's API";
+const OF_OPENAI: &[Dialect] = &[Dialect::LlamaCpp, Dialect::Ollama, Dialect::OpenAi];
+
+/// Returns the description of an amount that is subtracted from logits.
+const fn subtracted(field: Field<Filter>) -> ParamSpec<Filter> {
+    ParamSpec {
+        range: -2.0..=2.0,
+        limits: Limits::Finite,
+        neutral: Some(0.0),
+        usual: 0.1..=1.0,
+        ..ParamSpec::new(field)
     }
 }
 
@@ -95,13 +110,7 @@ impl FilterRule for RepetitionPenalty {
         self.penalty >= 1.0
     }
 
-    fn window(&self) -> Option<Window> {
-        Some(self.window)
-    }
-
-    fn window_mut(&mut self) -> Option<&mut Window> {
-        Some(&mut self.window)
-    }
+    reads_its_window!();
 }
 
 /// Subtracts `penalty` from a token's logit for each time it appears in the window.
@@ -121,18 +130,9 @@ impl FrequencyPenalty {
         name: "Frequency penalty",
         summary: "Penalizes each repetition",
         help: "Subtracts this from a token's logit for each time it has already appeared.",
-        source: "No paper: defined in the reference of OpenAI's API",
-        params: &[ParamSpec {
-            range: -2.0..=2.0,
-            limits: Limits::Finite,
-            neutral: Some(0.0),
-            usual: 0.1..=1.0,
-            ..ParamSpec::new(field!(Real, Filter::FrequencyPenalty.penalty))
-        }],
-        tool_keys: &[(
-            &[Dialect::LlamaCpp, Dialect::Ollama, Dialect::OpenAi],
-            &["frequency_penalty"],
-        )],
+        source: OPENAI,
+        params: &[subtracted(field!(Real, Filter::FrequencyPenalty.penalty))],
+        tool_keys: &[(OF_OPENAI, &["frequency_penalty"])],
         ..penalty_spec(FilterKind::FrequencyPenalty, || {
             Filter::FrequencyPenalty(Self {
                 penalty: 0.5,
@@ -158,13 +158,7 @@ impl FilterRule for FrequencyPenalty {
         self.penalty >= 0.0
     }
 
-    fn window(&self) -> Option<Window> {
-        Some(self.window)
-    }
-
-    fn window_mut(&mut self) -> Option<&mut Window> {
-        Some(&mut self.window)
-    }
+    reads_its_window!();
 }
 
 /// Subtracts `penalty` from the logit of each token in the window, however often it appears.
@@ -184,18 +178,9 @@ impl PresencePenalty {
         name: "Presence penalty",
         summary: "Penalizes tokens just once",
         help: "Subtracts this from the logit of every token that has already appeared, however often.",
-        source: "No paper: defined in the reference of OpenAI's API",
-        params: &[ParamSpec {
-            range: -2.0..=2.0,
-            limits: Limits::Finite,
-            neutral: Some(0.0),
-            usual: 0.1..=1.0,
-            ..ParamSpec::new(field!(Real, Filter::PresencePenalty.penalty))
-        }],
-        tool_keys: &[(
-            &[Dialect::LlamaCpp, Dialect::Ollama, Dialect::OpenAi],
-            &["presence_penalty"],
-        )],
+        source: OPENAI,
+        params: &[subtracted(field!(Real, Filter::PresencePenalty.penalty))],
+        tool_keys: &[(OF_OPENAI, &["presence_penalty"])],
         ..penalty_spec(FilterKind::PresencePenalty, || {
             Filter::PresencePenalty(Self {
                 penalty: 0.5,
@@ -219,13 +204,7 @@ impl FilterRule for PresencePenalty {
         self.penalty >= 0.0
     }
 
-    fn window(&self) -> Option<Window> {
-        Some(self.window)
-    }
-
-    fn window_mut(&mut self) -> Option<&mut Window> {
-        Some(&mut self.window)
-    }
+    reads_its_window!();
 }
 
 #[cfg(test)]

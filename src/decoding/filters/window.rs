@@ -51,6 +51,20 @@ impl Window {
     }
 }
 
+/// The methods of a `FilterRule` that reads the part of the text in its field `window`.
+macro_rules! reads_its_window {
+    () => {
+        fn window(&self) -> Option<Window> {
+            Some(self.window)
+        }
+
+        fn window_mut(&mut self) -> Option<&mut Window> {
+            Some(&mut self.window)
+        }
+    };
+}
+pub(super) use reads_its_window;
+
 /// Up to this many candidates, searching the window is faster than sorting it.
 const N_SEARCHED: usize = 64;
 

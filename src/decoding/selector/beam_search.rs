@@ -219,8 +219,8 @@ mod tests {
 
     #[test]
     fn only_the_first_places_may_end_and_only_so_many_go_on() {
-        let fates = SEARCH.fates([true, false, true, false, false], 0);
         use Fate::{Dropped, Ended, Running};
+        let fates = SEARCH.fates([true, false, true, false, false], 0);
         assert_eq!(fates, [Ended, Running, Dropped, Running, Dropped]);
         let eager = BeamSearch {
             early_stopping: 1,

@@ -28,11 +28,8 @@ impl LayerKeys {
     /// Those of transformers' example.
     pub const USUAL: Self = {
         let mut keys = [0; Self::MAX];
-        let usual = [654, 400, 836, 123, 340, 443, 597, 160, 57];
-        let mut index = 0;
-        while index < usual.len() {
-            keys[index] = usual[index];
-            index += 1;
+        if let Some(usual) = keys.first_chunk_mut() {
+            *usual = [654, 400, 836, 123, 340, 443, 597, 160, 57];
         }
         Self { keys, n: 9 }
     };

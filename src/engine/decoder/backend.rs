@@ -57,6 +57,10 @@ pub(crate) trait Backend: Send {
     /// Returns how much memory a run takes, in bytes.
     fn n_run_bytes(run: &Self::Run) -> usize;
 
+    /// Returns the bytes of the keys and values of one token in one head of one layer, and the
+    /// number format.
+    fn cached_head(&self, head_dim: usize) -> (usize, String);
+
     /// Returns where the time of all passes went. Zero for a backend that does not measure it.
     fn times(&self) -> ForwardTimes {
         ForwardTimes::default()

@@ -37,6 +37,7 @@ use super::blueprint::Blueprint;
 use super::sequences::{RowLimits, Sequences};
 use super::weights::{Checkpoint, LoadStop};
 use super::{CausalLm, Compute, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
+use crate::generation::CacheShape;
 
 /// A model that is ready to run, and its open sequences.
 pub(super) struct Decoder<B: Backend> {
@@ -227,6 +228,18 @@ impl<B: Backend> CausalLm for Decoder<B> {
                 .map(|run| B::n_run_bytes(run) as u64)
                 .sum(),
         )
+    }
+
+    fn cache_shape(&self) -> Option<CacheShape> {
+        let head_dim = self.blueprint.head_dim;
+        let (n_head_bytes, format) = self.backend.cached_head(head_dim);
+        Some(CacheShape {
+            n_layers: self.blueprint.n_layers(),
+            n_kv_heads: self.blueprint.n_kv_heads,
+            head_dim,
+            n_head_bytes,
+            format,
+        })
     }
 
     fn get_ready(&mut self, rows: &[Row]) -> Result<bool, EngineError> {

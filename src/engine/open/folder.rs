@@ -1,6 +1,7 @@
 //! Locates a model in a folder in the format of transformers.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::architecture::Architecture;
 use super::other_formats::{reason_for_missing, unread_weights};
@@ -119,6 +120,7 @@ fn shards(index: &Path) -> Result<Vec<(String, Vec<String>)>, EngineError> {
 }
 
 fn sharded(folder: &Path, shards: Vec<(String, Vec<String>)>) -> Result<Catalog, EngineError> {
+    let files = Arc::default();
     let mut sources = Vec::new();
     for (name, tensors) in shards {
         let path = folder.join(&name);
@@ -128,7 +130,7 @@ fn sharded(folder: &Path, shards: Vec<(String, Vec<String>)>) -> Result<Catalog,
                 path: folder.display().to_string(),
             });
         }
-        sources.push((Source::file(&path, WHAT)?, tensors));
+        sources.push((Source::part(&path, WHAT, &files)?, tensors));
     }
     Catalog::from_shards(sources)
 }

@@ -1,6 +1,7 @@
 //! Locates a model in a GGUF file, or in the parts of a split one.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::architecture::Architecture;
 use super::{LocatedModel, TokenizerSource, lossy};
@@ -119,6 +120,7 @@ fn parts(
     split: Split,
     read: (Source, Header),
 ) -> Result<(Vec<Source>, Vec<Header>), EngineError> {
+    let files = Arc::default();
     let mut read = Some(read);
     let mut sources = Vec::new();
     let mut headers = Vec::new();
@@ -137,7 +139,7 @@ fn parts(
                 path: folder.display().to_string(),
             });
         }
-        let source = Source::file(&path, WHAT)?;
+        let source = Source::part(&path, WHAT, &files)?;
         let header = read_header(&source)?;
         let found = header.split.map(|split| (split.part, split.n_parts));
         if found != Some((part, split.n_parts)) {

@@ -20,7 +20,10 @@ use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
 use super::small_file::{N_MAX_TOKENIZER_BYTES, read_at_most};
 use super::tokenizer_config::TokenizerConfig;
 use super::weights::{Catalog, Checkpoint, LoadStop, sha256_of};
-use super::{ChatError, ChatTemplate, Compute, EngineError, LoadProgress, LoadedModel, Tokenizer};
+use super::{
+    ChatError, ChatTemplate, Compute, EngineError, GrammarTrie, LoadProgress, LoadedModel,
+    Tokenizer,
+};
 use crate::decoding::TokenId;
 use crate::generation::{
     Implementation, ModelInfo, ModelOutline, PieceKind, RecommendedSampling, Vocabulary,
@@ -202,6 +205,7 @@ impl LocatedModel {
             recommended_sampling: self.recommended_sampling.map(Arc::new),
             load_warning,
             second: None,
+            grammar_trie: GrammarTrie::default(),
         }))
     }
 }

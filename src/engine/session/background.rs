@@ -1,16 +1,17 @@
-//! Work that waits while any pane is busy: futures, fits and sweeps.
+//! Work that waits while any pane is busy: futures, fits, cache measurements and sweeps.
 
 use std::collections::VecDeque;
 
 use super::Session;
 use crate::decoding::ChainConfig;
 use crate::engine::EngineError;
+use crate::engine::cache_lab::CacheJob;
 use crate::engine::fit::{FIT_BYTES, FitJob, ReadTexts};
 use crate::engine::futures::{FUTURES_WIDTH, FuturesJob};
 use crate::engine::sweep::SweepJob;
 use crate::generation::{
-    FitPlan, FitUpdate, FuturesPlan, FuturesUpdate, GenerationId, PromptText, SweepPlan,
-    SweepUpdate,
+    CachePlan, CacheUpdate, FitPlan, FitUpdate, FuturesPlan, FuturesUpdate, GenerationId, Limits,
+    PromptText, SweepPlan, SweepUpdate,
 };
 
 /// The work that is waiting or under way.
@@ -25,7 +26,9 @@ pub(super) struct Background {
     n_fit_bytes: usize,
     /// The logits of the texts of the last fit, so that the next one need not read them again.
     read: Option<ReadTexts>,
-    /// Sweeps to run, oldest first. They wait for futures and fits.
+    /// Measurements of the KV cache, oldest first. They wait for futures and fits.
+    caches: VecDeque<CacheJob>,
+    /// Sweeps to run, oldest first. They wait for everything else.
     sweeps: VecDeque<SweepJob>,
 }
 
@@ -37,6 +40,7 @@ impl Background {
             fits: VecDeque::new(),
             n_fit_bytes: FIT_BYTES,
             read: None,
+            caches: VecDeque::new(),
             sweeps: VecDeque::new(),
         }
     }
@@ -62,7 +66,8 @@ impl Session {
         if plan.text.len() > n_max {
             return Err(EngineError::ContextFull { n_max });
         }
-        let job = FuturesJob::new(id, plan, self.background.futures_width);
+        let width = self.background.futures_width;
+        let job = FuturesJob::new(id, plan, width, &self.model)?;
         self.background.futures.push_back(job);
         Ok(())
     }
@@ -72,9 +77,12 @@ impl Session {
         self.background.futures_width = width;
     }
 
-    /// Whether futures, fits or sweeps are under way or queued.
+    /// Whether futures, fits, cache measurements or sweeps are under way or queued.
     pub fn has_background_work(&self) -> bool {
-        self.is_drawing_futures() || self.is_fitting() || self.is_sweeping()
+        self.is_drawing_futures()
+            || self.is_fitting()
+            || self.is_measuring_cache()
+            || self.is_sweeping()
     }
 
     /// Whether futures are being drawn or queued.
@@ -122,7 +130,10 @@ impl Session {
         let texts = self.model.encode_texts(&plan)?;
         let n_row_bytes = size_of::<f32>() * self.model.lm.n_vocab().max(1);
         let n_max_rows = self.background.n_fit_bytes / n_row_bytes;
-        let job = FitJob::new(id, plan.chains, texts, n_max_rows);
+        let first = plan.chains.first();
+        let grammar = first.map(|chain| self.model.grammar_of(chain, &Limits::default()));
+        let grammar = grammar.transpose()?.flatten();
+        let job = FitJob::new(id, plan.chains, texts, n_max_rows).constrained(grammar);
         self.background.fits.push_back(job);
         Ok(())
     }
@@ -169,6 +180,48 @@ impl Session {
         self.background.fits.iter().map(FitJob::id).collect()
     }
 
+    /// Queues a measurement of the KV cache. Fails if the prompt is empty or leaves no room for two
+    /// tokens.
+    pub fn measure_cache(&mut self, id: GenerationId, plan: CachePlan) -> Result<(), EngineError> {
+        let prompt = self.prompt(plan.prompt)?.tokens;
+        let job = CacheJob::new(id, prompt, plan.n_tokens, &self.model)?;
+        self.background.caches.push_back(job);
+        Ok(())
+    }
+
+    /// Whether the KV cache is being measured, or a measurement is queued.
+    pub fn is_measuring_cache(&self) -> bool {
+        !self.background.caches.is_empty()
+    }
+
+    /// Runs one forward pass for the oldest measurement, and reports what became known by it.
+    pub fn advance_cache(&mut self) -> Option<(GenerationId, CacheUpdate)> {
+        let job = self.background.caches.front_mut()?;
+        let id = job.id();
+        let update = job.advance(&mut self.model);
+        if matches!(update, CacheUpdate::Finished | CacheUpdate::Failed { .. }) {
+            self.stop_cache(id);
+        }
+        Some((id, update))
+    }
+
+    /// Stops a measurement. Returns whether it was present.
+    pub fn stop_cache(&mut self, id: GenerationId) -> bool {
+        let caches = &mut self.background.caches;
+        let index = caches.iter().position(|job| job.id() == id);
+        let job = index.and_then(|index| caches.remove(index));
+        let was_present = job.is_some();
+        if let Some(job) = job {
+            job.retire(&mut *self.model.lm);
+        }
+        was_present
+    }
+
+    /// The ids of all measurements that are running or queued, oldest first.
+    pub fn cache_ids(&self) -> Vec<GenerationId> {
+        self.background.caches.iter().map(CacheJob::id).collect()
+    }
+
     /// Queues a sweep over these prompts. Fails if one of them is empty or does not fit into the
     /// context.
     pub fn sweep(
@@ -186,7 +239,7 @@ impl Session {
         }
         let tokens = |prompt: &PromptText| Ok(self.prompt(prompt.clone())?.tokens);
         let prompts: Result<Vec<_>, EngineError> = prompts.iter().map(tokens).collect();
-        let job = SweepJob::new(id, plan, prompts?);
+        let job = SweepJob::new(id, plan, prompts?, &self.model)?;
         self.background.sweeps.push_back(job);
         Ok(())
     }

@@ -174,10 +174,11 @@ impl Session {
         panes: impl IntoIterator<Item = (GenerationId, GenerationConfig, Continuation)>,
         requested_at: Instant,
     ) {
-        let vocabulary = &self.model.vocabulary;
+        let (model, vocabulary) = (&self.model, &self.model.vocabulary);
         let writers = panes.into_iter().map(|(id, config, continuation)| {
             let slot = Slot::new(id, config, &prompt.tokens, requested_at)
                 .with_detail(self.n_detail_bytes)
+                .constrained(model)
                 .resume(continuation, vocabulary);
             writer_of(slot, &prompt, &self.model)
         });
@@ -218,7 +219,7 @@ impl Session {
     ) {
         let mut scoring = Scoring::new(text, requested_at);
         for (id, config) in panes {
-            scoring.add_pane(id, config, self.n_detail_bytes);
+            scoring.add_pane(id, config, self.n_detail_bytes, &self.model);
         }
         self.scorings.push_back(scoring);
     }

@@ -107,12 +107,14 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// Waits for the SHA-256 of the concatenated files and returns it in hexadecimal, or `None` if
-    /// the load was cancelled.
+    /// the load was cancelled. Fails if a file was written meanwhile.
     pub(crate) fn sha256(self) -> Result<Option<String>, EngineError> {
         let progress = self.progress;
         let sha256 = self
             .fingerprint
             .finish(&mut |n_hashed| progress(half_of(n_hashed, self.n_all_file_bytes) + 0.5))?;
+        let mut sources = self.catalog.sources.iter();
+        sources.try_for_each(Source::check_unchanged)?;
         Ok(sha256.filter(|_| progress(1.0).is_continue()))
     }
 

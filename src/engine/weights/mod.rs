@@ -10,6 +10,7 @@ mod fingerprint;
 mod finite;
 mod gguf;
 mod load_stop;
+mod open_files;
 mod safetensors;
 mod source;
 mod stored_type;

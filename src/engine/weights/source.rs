@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::WHAT;
+use super::open_files::{Identity, OpenFiles, Part};
 use super::synthetic::SyntheticWeights;
 use crate::engine::EngineError;
 
@@ -19,7 +21,8 @@ pub(crate) struct Source {
 
 #[derive(Debug)]
 enum Bytes {
-    File(File),
+    File(File, Identity),
+    Part(Part),
     Synthetic(SyntheticWeights),
     Memory(Cow<'static, [u8]>),
 }
@@ -27,19 +30,42 @@ enum Bytes {
 impl Source {
     /// Opens a file. `what` names it in the error if that fails.
     pub(crate) fn file(path: &Path, what: &'static str) -> Result<Self, EngineError> {
+        Self::opened(path, what, || {
+            let file = File::open(path)?;
+            let identity = Identity::of(&file)?;
+            Ok((Bytes::File(file, identity), identity.n_bytes()))
+        })
+    }
+
+    /// Opens a file of a model that may have more of them than can be open.
+    pub(crate) fn part(
+        path: &Path,
+        what: &'static str,
+        files: &Arc<OpenFiles>,
+    ) -> Result<Self, EngineError> {
+        Self::opened(path, what, || {
+            let (part, n_bytes) = Part::open(path, files)?;
+            Ok((Bytes::Part(part), n_bytes))
+        })
+    }
+
+    fn opened(
+        path: &Path,
+        what: &'static str,
+        open: impl FnOnce() -> io::Result<(Bytes, u64)>,
+    ) -> Result<Self, EngineError> {
         let opened = std::fs::metadata(path).and_then(|metadata| {
             // Opening a pipe would block until someone writes to it.
-            if !metadata.is_file() {
-                return Err(io::Error::other("it is not a file"));
+            if metadata.is_file() {
+                open()
+            } else {
+                Err(io::Error::other("it is not a file"))
             }
-            let file = File::open(path)?;
-            let n_bytes = file.metadata()?.len();
-            Ok((file, n_bytes))
         });
         let path = path.display().to_string();
         match opened {
-            Ok((file, n_bytes)) => Ok(Self {
-                bytes: Bytes::File(file),
+            Ok((bytes, n_bytes)) => Ok(Self {
+                bytes,
                 n_bytes,
                 path,
             }),
@@ -112,7 +138,8 @@ impl Source {
     /// Fills the buffer with the bytes from offset `start`.
     pub(crate) fn read_at(&self, start: u64, buffer: &mut [u8]) -> io::Result<()> {
         match &self.bytes {
-            Bytes::File(file) => read_exact_at(file, start, buffer),
+            Bytes::File(file, _) => read_exact_at(file, start, buffer),
+            Bytes::Part(part) => read_exact_at(&*part.file()?, start, buffer),
             Bytes::Synthetic(weights) => weights.read_at(start, buffer),
             Bytes::Memory(bytes) => {
                 let start = usize::try_from(start).unwrap_or(usize::MAX);
@@ -122,6 +149,16 @@ impl Source {
                 Ok(())
             }
         }
+    }
+
+    /// Fails if the file was written since it was opened, so that what was read may be a mixture.
+    pub(super) fn check_unchanged(&self) -> Result<(), EngineError> {
+        let checked = match &self.bytes {
+            Bytes::File(file, identity) => identity.check(file),
+            Bytes::Part(part) => part.check(),
+            Bytes::Synthetic(_) | Bytes::Memory(_) => Ok(()),
+        };
+        checked.map_err(|error| self.unreadable(error))
     }
 
     pub(super) fn unreadable(&self, source: io::Error) -> EngineError {

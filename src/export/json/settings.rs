@@ -1,9 +1,11 @@
 //! A pane's settings and why its text ended, as both formats write them.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
-use crate::decoding::{ChainConfig, Drafts, Guidance, Rules, Selector, Stage};
+use crate::decoding::{ChainConfig, Drafts, GrammarRule, Guidance, Rules, Selector, Stage};
 use crate::generation::{EndOfText, FinishReason, GenerationConfig, Limits};
 
 /// The settings of a generation.
@@ -16,6 +18,8 @@ pub(super) struct Settings {
     selector: Selector,
     #[serde(default, skip_serializing_if = "is_default")]
     rules: Rules,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grammar: Option<Arc<GrammarRule>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     drafts: Option<Drafts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,6 +38,7 @@ pub(super) struct Settings {
 pub(super) enum Finish {
     EndOfText,
     StopString,
+    GrammarComplete,
     MaxTokens,
     ContextFull,
     Cancelled,
@@ -49,6 +54,7 @@ impl Settings {
             stages: config.chain.stages.clone(),
             selector: config.chain.selector,
             rules: config.chain.rules,
+            grammar: config.chain.grammar.clone(),
             drafts: config.chain.drafts,
             guidance: config.chain.guidance.clone(),
             dialect: config.chain.dialect,
@@ -65,6 +71,7 @@ impl Settings {
                 stages: self.stages,
                 selector: self.selector,
                 rules: self.rules,
+                grammar: self.grammar,
                 drafts: self.drafts,
                 guidance: self.guidance,
                 dialect: self.dialect,
@@ -92,6 +99,7 @@ impl Finish {
         let (finish, detail) = match reason {
             FinishReason::EndOfText => (Self::EndOfText, None),
             FinishReason::StopString { stop } => (Self::StopString, Some(stop.clone())),
+            FinishReason::GrammarComplete => (Self::GrammarComplete, None),
             FinishReason::MaxTokens => (Self::MaxTokens, None),
             FinishReason::ContextFull => (Self::ContextFull, None),
             FinishReason::Cancelled => (Self::Cancelled, None),
@@ -106,6 +114,7 @@ impl Finish {
         match self {
             Self::EndOfText => FinishReason::EndOfText,
             Self::StopString => FinishReason::StopString { stop: detail },
+            Self::GrammarComplete => FinishReason::GrammarComplete,
             Self::MaxTokens => FinishReason::MaxTokens,
             Self::ContextFull => FinishReason::ContextFull,
             Self::Cancelled => FinishReason::Cancelled,

@@ -1,12 +1,15 @@
 //! A pane's settings, and the words in which people write them: "top-p 0.9, temp 0.7, seed 7".
 
+mod grammar;
 mod print;
 mod stages;
 mod vary;
 mod words;
 
 use std::str::FromStr;
+use std::sync::Arc;
 
+pub use self::grammar::with_grammar_files;
 pub use self::print::{GRAMMAR, filter_words};
 pub use self::vary::{VARY_GRAMMAR, parse_axis};
 pub use self::words::PaneSpecError;
@@ -46,6 +49,10 @@ impl FromStr for PaneSettings {
                     settings.chain.rules = dialect.rules();
                     settings.chain.dialect = Some(dialect);
                 }
+                Head::Grammar => {
+                    let rule = grammar::grammar(words)?;
+                    settings.chain.grammar = Some(Arc::new(rule));
+                }
                 Head::Drafts => {
                     settings.chain.drafts = Some(stages::drafts(words)?);
                     drafts = Some(words.last.clone());
@@ -81,7 +88,9 @@ impl std::fmt::Display for PaneSettings {
     /// Prints a description that reads back as these settings.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut parts: Vec<String> = self.chain.stages.iter().map(stage_words).collect();
-        if parts.is_empty() || self.chain.selector != Selector::Multinomial {
+        let grammar = self.chain.grammar.as_deref();
+        parts.splice(0..0, grammar.map(grammar::grammar_words));
+        if self.chain.stages.is_empty() || self.chain.selector != Selector::Multinomial {
             parts.push(self.chain.selector.to_string());
         }
         parts.extend(print::rules_words(&self.chain));
@@ -305,7 +314,7 @@ mod tests {
 
     #[test]
     fn an_error_points_at_the_word_that_caused_it() {
-        for (description, word, message) in [
+        check_errors(&[
             (
                 "top-pp 0.9",
                 "top-pp",
@@ -314,7 +323,7 @@ mod tests {
             (
                 "temp 0.7, banana",
                 "banana",
-                "\"banana\" is not a setting; use one of repeat, frequency, presence, temp, top-k, top-p, min-p, bias, no-repeat, dry, dyn-temp, smooth, typical-p, top-h, p-less, top-nσ, min-k, epsilon, eta, xtc, top-a, tail-free, green-list, synth-id, ban, sample, greedy, gumbel, gumbel-mark, mirostat-1, mirostat, adaptive-p, beams, dialect, min-keep, drafts, seed, name",
+                "\"banana\" is not a setting; use one of repeat, frequency, presence, temp, top-k, top-p, min-p, bias, no-repeat, dry, dyn-temp, smooth, typical-p, top-h, p-less, top-nσ, min-k, epsilon, eta, xtc, top-a, tail-free, green-list, synth-id, ban, sample, greedy, gumbel, gumbel-mark, mirostat-1, mirostat, adaptive-p, beams, dialect, min-keep, drafts, grammar, seed, name",
             ),
             (
                 "top-p",
@@ -354,6 +363,17 @@ mod tests {
                 "1.5",
                 "\"1.5\" is not a whole number of 0 or more, as in \"seed 7\"",
             ),
+        ]);
+        let empty = "".parse::<PaneSettings>().unwrap_err();
+        assert_eq!(
+            (empty.message.as_str(), empty.span),
+            ("a setting is missing here", 0..0)
+        );
+    }
+
+    #[test]
+    fn an_error_points_at_what_has_no_place() {
+        check_errors(&[
             (
                 "repeat 1.1 last",
                 "last",
@@ -384,16 +404,16 @@ mod tests {
             ),
             ("name", "name", "a name is missing, as in name \"My pane\""),
             ("name \"x", "\"x", "this quote is not closed"),
-        ] {
+        ]);
+    }
+
+    /// Checks the word that each description's error points at, and its message.
+    fn check_errors(cases: &[(&str, &str, &str)]) {
+        for (description, word, message) in cases {
             let error = description.parse::<PaneSettings>().unwrap_err();
-            assert_eq!(error.message, message, "{description}");
-            assert_eq!(&description[error.span], word, "{description}");
+            assert_eq!(error.message, *message, "{description}");
+            assert_eq!(&description[error.span], *word, "{description}");
         }
-        let empty = "".parse::<PaneSettings>().unwrap_err();
-        assert_eq!(
-            (empty.message.as_str(), empty.span),
-            ("a setting is missing here", 0..0)
-        );
     }
 
     #[test]

@@ -53,6 +53,10 @@ const END: &str = "  \
   guide 1.5 cutoff 0.1 against model
                        Contrastive decoding: moves them away from those of the model of
                        --draft-model, among tokens at least 0.1 times as likely as the top one.
+  grammar json         Allows only tokens that keep the text within a grammar: any JSON, or
+                       schema \"…\", regex \"…\", choices \"yes|no\", lark \"…\" or gbnf \"…\"; file NAME
+                       in place of the quotes reads it from a file.
+    … check json       Draws first, and again with a mask if the token is illegal (llama.cpp).
   min-keep 2           Top-p, min-p, typical-p, XTC, tail-free, epsilon and eta leave at least two
                        tokens.
   seed 7               Sets the seed of this pane; without it, the pane uses the seed of the run.
@@ -115,7 +119,8 @@ fn words_after(key: &str, filter: &Filter) -> String {
         }
     }
     if let Filter::SynthId(synth) = filter {
-        words = format!("{words} keys {}", synth.keys).trim_end().to_owned();
+        words = format!("{words} keys {}", synth.keys);
+        words.truncate(words.trim_end().len());
     }
     words
 }

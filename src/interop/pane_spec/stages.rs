@@ -20,6 +20,7 @@ pub(super) enum Head {
     MinKeep,
     Drafts,
     Guide,
+    Grammar,
     Seed,
     Name,
 }
@@ -34,6 +35,7 @@ fn heads() -> impl Iterator<Item = (&'static [&'static str], Head)> {
         (&["min-keep"], Head::MinKeep),
         (&["drafts"], Head::Drafts),
         (&["guide", "guidance", "cfg"], Head::Guide),
+        (super::grammar::KEYS, Head::Grammar),
         (&["seed"], Head::Seed),
         (&["name"], Head::Name),
     ];

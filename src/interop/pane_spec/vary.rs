@@ -72,6 +72,7 @@ fn parameter(owner: Head, words: &mut Words) -> Result<Parameter, PaneSpecError>
         | Head::MinKeep
         | Head::Drafts
         | Head::Guide
+        | Head::Grammar
         | Head::Seed
         | Head::Name => Vec::new(),
     };

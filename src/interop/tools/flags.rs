@@ -35,6 +35,8 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("mirostat_tau", &["--mirostat-ent"]),
     ("mirostat_eta", &["--mirostat-lr"]),
     ("logit_bias", &["--logit-bias", "-l"]),
+    ("grammar", &["--grammar"]),
+    ("json_schema", &["--json-schema", "-j"]),
     ("seed", &["--seed", "-s"]),
     ("n_predict", &["--n-predict", "--predict", "-n"]),
     ("stop", &["--reverse-prompt", "-r"]),

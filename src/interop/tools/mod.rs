@@ -12,6 +12,7 @@ mod breakers;
 mod detect;
 mod fields;
 mod flags;
+mod grammar;
 mod llama;
 mod modelfile;
 mod openai;

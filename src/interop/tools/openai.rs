@@ -6,17 +6,17 @@
 
 use std::ops::RangeInclusive;
 
-use super::biases;
 use super::fields::Fields;
 use super::plan::{Manner, Plan};
 use super::value::{NamedValues, Value};
+use super::{biases, grammar};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{FrequencyPenalty, PresencePenalty, Temperature, TopP, Window};
 use crate::decoding::{ChainConfig, Filter, FilterKind, Selector};
 use crate::generation::GenerationConfig;
 
 /// The fields that are imported.
-pub(super) const NAMES: [&str; 9] = [
+pub(super) const NAMES: [&str; 15] = [
     "temperature",
     "top_p",
     "frequency_penalty",
@@ -26,6 +26,12 @@ pub(super) const NAMES: [&str; 9] = [
     "stop",
     "max_tokens",
     "max_completion_tokens",
+    "response_format",
+    "structured_outputs",
+    "guided_json",
+    "guided_regex",
+    "guided_choice",
+    "guided_grammar",
 ];
 
 /// Known fields that do not affect sampling.
@@ -81,6 +87,7 @@ pub(super) fn write(config: &GenerationConfig) -> (NamedValues, Vec<String>) {
     if !stops.is_empty() {
         fields.push(("stop", Value::texts(stops)));
     }
+    grammar::write_openai(config.chain.grammar.as_ref(), &mut plan, &mut fields);
     plan.tell_end_of_text(config.limits.end_of_text);
     (fields, plan.notes)
 }
@@ -144,6 +151,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
         rules: Dialect::OpenAi.rules(),
         ..ChainConfig::sampled([])
     };
+    grammar::read_openai(fields, &mut chain)?;
     let stages = &mut chain.stages;
     let bias = biases::read("logit_bias", BAN, fields)?;
     fields.add(Filter::LogitBias(bias), &["logit_bias"], stages)?;

@@ -7,6 +7,7 @@
 
 use super::biases;
 use super::fields::{Fields, needs, token};
+use super::grammar;
 use super::plan::{Manner, Plan};
 use super::value::{NamedValues, Value};
 use super::watermark;
@@ -127,6 +128,7 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
         fields.push(("stop_strings", Value::texts(stops)));
         fields.push(("tokenizer", Value::Code("tokenizer".to_owned())));
     }
+    grammar::leave_out(config.chain.grammar.as_ref(), &mut plan);
     plan.tell_end_of_text(limits.end_of_text);
     (call(seed, &fields), plan.notes)
 }

@@ -64,14 +64,7 @@ pub fn fit_curve_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> M
         return MapResponse::default();
     }
     let response = ui.interact(area, ui.scope_id().with("curve"), Sense::click());
-    response.widget_info(|| {
-        let words = plot.selected.map_or("", |(_, words)| words);
-        WidgetInfo::labeled(
-            Role::Table,
-            true,
-            format!("How likely the text is. {words}"),
-        )
-    });
+    response.widget_info(|| WidgetInfo::labeled(Role::Table, true, plot.spoken()));
     focus_ring(ui, &response, 2);
     let values = setup.rows.values();
     let nearest = |pointer: Option<Pos2>| {
@@ -134,13 +127,16 @@ fn paint_line(ui: &Ui, axes: &Axes, plot: FitPlot<'_>, line: &[FitPoint], reach:
         });
         let points: Vec<Pos2> = points.collect();
         if points.len() > 1 {
-            painter.line(clipped(points, axes.area()), Stroke::new(2.0, theme.text_1));
+            painter.line(
+                clipped(&points, axes.area()),
+                Stroke::new(2.0, theme.text_1),
+            );
         }
     }
 }
 
 /// Cuts a line off at the bottom of an area, also in a picture, which does not clip.
-fn clipped(points: Vec<Pos2>, area: Rect) -> Vec<Pos2> {
+fn clipped(points: &[Pos2], area: Rect) -> Vec<Pos2> {
     let mut kept: Vec<Pos2> = Vec::new();
     for (index, point) in points.iter().enumerate() {
         let is_in = point.y <= area.bottom();

@@ -1,15 +1,15 @@
 //! How likely texts are over two numbers. Settings that can't generate them are blank.
 
-use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::{FitPlot, TITLE, step_of, title_ui};
 use crate::analysis::fit::INTERVAL_NATS;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{SMALL_BADGE, focus_ring, paint_badge};
+use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::generation::formatting::grouped;
 use crate::plots::fine_grid::FineGrid;
-use crate::plots::{MapResponse, Target, TextRun, paint_text};
+use crate::plots::{MapResponse, Target, TextRun, count, paint_text};
 
 const LEFT: f32 = 34.0;
 const BELOW: f32 = 42.0;
@@ -21,7 +21,7 @@ pub fn fit_map_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> Map
     let Some(columns) = &setup.columns else {
         return MapResponse::default();
     };
-    let most = INTERVAL_NATS * 2_f64.powi(Theme::N_HEAT as i32 - 2);
+    let most = INTERVAL_NATS * 2_f64.powf(Theme::N_HEAT as f64 - 2.0);
     let ends = [
         format!("{most:.0} nats less likely, halving"),
         "likeliest".to_owned(),
@@ -49,29 +49,13 @@ pub fn fit_map_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> Map
         paint_badge(ui.painter(), theme, badge, pane);
     }
     paint_best(ui, area, &grid, plot);
-    if let Some((cell, _)) = plot.selected.filter(|_| target == Target::Screen) {
-        let cell = grid.cell(cell).expand(1.0);
-        let ring = Stroke::new(1.5, theme.text_1);
-        ui.painter().rect_stroke(cell, 1, ring, StrokeKind::Outside);
-    }
     if target == Target::Picture {
         return MapResponse::default();
     }
-    let response = ui.interact(area, ui.scope_id().with("map"), Sense::click());
-    response.widget_info(|| {
-        let words = plot.selected.map_or("", |(_, words)| words);
-        WidgetInfo::labeled(
-            Role::Table,
-            true,
-            format!("How likely the text is. {words}"),
-        )
-    });
-    focus_ring(ui, &response, 2);
-    let at = |pointer: Option<Pos2>| grid.cell_at(pointer?);
-    MapResponse {
-        hovered: at(response.hover_pos()),
-        clicked: at(response.interact_pointer_pos()).filter(|_| response.clicked()),
+    if let Some((cell, _)) = plot.selected {
+        grid.paint_selected(ui, cell);
     }
+    grid.response(ui, &plot.spoken())
 }
 
 fn subtitle(plot: FitPlot<'_>) -> String {
@@ -171,7 +155,7 @@ fn place_of(grid: &FineGrid<'_>, plot: FitPlot<'_>, values: &[f64]) -> Option<Po
     let (row, column) = (row?, column?);
     let n_columns = setup.n_columns();
     let corner = |row: usize, column: usize| grid.cell(row * n_columns + column).center();
-    let (row_0, column_0) = (row.floor() as usize, column.floor() as usize);
+    let (row_0, column_0) = (count(row.floor().into()), count(column.floor().into()));
     let row_1 = (row_0 + 1).min(setup.rows.values().len().saturating_sub(1));
     let column_1 = (column_0 + 1).min(n_columns.saturating_sub(1));
     let (from, to) = (corner(row_0, column_0), corner(row_1, column_1));

@@ -38,14 +38,19 @@ impl FitPlot<'_> {
         if likelihood.ruled_out.is_some() {
             return None;
         }
-        let best = match self.best {
-            Some(best) => best.likelihood.ln_prob,
-            None => {
-                let known = self.fit.known().map(|point| point.likelihood.ln_prob);
-                known.fold(f64::NEG_INFINITY, f64::max)
-            }
+        let best = if let Some(best) = self.best {
+            best.likelihood.ln_prob
+        } else {
+            let known = self.fit.known().map(|point| point.likelihood.ln_prob);
+            known.fold(f64::NEG_INFINITY, f64::max)
         };
         Some((best - likelihood.ln_prob).max(0.0))
+    }
+
+    /// The words for screen readers.
+    fn spoken(&self) -> String {
+        let words = self.selected.map_or("", |(_, words)| words);
+        format!("How likely the text is. {words}")
     }
 }
 

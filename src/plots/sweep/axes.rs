@@ -21,7 +21,7 @@ pub(in crate::plots) struct Scale {
 
 impl Scale {
     /// Covers values that are at least 0, from 0 to a round number.
-    pub(super) fn from_zero(most: f64) -> Self {
+    pub(in crate::plots) fn from_zero(most: f64) -> Self {
         let (step, n_steps) = axis_steps(most);
         let decimals = step_decimals(step);
         let mark = |index: u32| {

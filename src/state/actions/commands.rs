@@ -35,6 +35,7 @@ impl AppState {
             Action::ShowPage(page) => Command::Run(RunCommand::ShowPage(page)),
             Action::ShowTab(tab) => Command::ChangeView(ViewChange::Tab(tab)),
             Action::ShowBranches(view) => Command::ChangeView(ViewChange::Branches(view)),
+            Action::ShowLab(tab) => Command::ChangeView(ViewChange::Lab(tab)),
             Action::SetTint(tint) => Command::ChangeView(ViewChange::Tint(tint)),
             Action::ShowMarks => Command::ChangeView(ViewChange::Marks(!self.view.show_marks)),
             Action::SetTheme(theme) => Command::ChangeView(ViewChange::Theme(theme)),
@@ -172,6 +173,7 @@ impl AppState {
             | Action::ShowMarks
             | Action::VerifyRun
             | Action::UseSettingsOfRun => Some(Page::Write),
+            Action::ShowLab(_) => Some(Page::Lab),
             _ => None,
         }
     }
@@ -189,6 +191,7 @@ impl AppState {
                 view.dock_tab = DockTab::Branches;
                 view.dock_open = Some(true);
             }
+            ViewChange::Lab(tab) => self.lab.tab = tab,
             ViewChange::Tint(tint) => view.tint = tint,
             ViewChange::Marks(shown) => view.show_marks = shown,
             ViewChange::Theme(theme) => view.theme = theme,

@@ -102,6 +102,7 @@ fn rows() -> Vec<(Keys, &'static str)> {
             Written("↑ ↓ ← → Enter, Esc"),
             "in Lab: select a cell, open it as a pane, stop what runs",
         ),
+        (Written("1–4, 0"), "in the blind test: pick a text, or none"),
         (
             From(Action::ShowTab(first_tab), Action::ShowTab(last_tab)),
             "the tabs below the texts",

@@ -16,8 +16,8 @@ pub use palette::{Palette, PaletteCommand, PaletteRow};
 pub use shortcut::Shortcut;
 
 use super::{
-    AppState, BranchesView, DockTab, HelpTab, Pace, Page, PaneId, PictureFormat, Plot, SettingsTab,
-    ThemeChoice, Tint,
+    AppState, BranchesView, DockTab, HelpTab, LabTab, Pace, Page, PaneId, PictureFormat, Plot,
+    SettingsTab, ThemeChoice, Tint,
 };
 use crate::export::ExportFormat;
 use crate::generation::formatting::pane_letter;
@@ -46,6 +46,7 @@ pub enum Action {
     ShowPage(Page),
     ShowTab(DockTab),
     ShowBranches(BranchesView),
+    ShowLab(LabTab),
     SetTint(Tint),
     ShowMarks,
     SetTheme(ThemeChoice),
@@ -108,6 +109,7 @@ impl Action {
             Self::OfPane(_, action) => action.place(),
             Self::ShowPage(_) => "Page",
             Self::ShowTab(_) | Self::ShowBranches(_) => "Tab",
+            Self::ShowLab(_) => "Lab",
             Self::Export(_) | Self::ExportEverything => "Export",
             Self::CopyPicture(_) | Self::SavePicture(..) => "Pictures",
             Self::OpenModelFile | Self::OpenModelFolder | Self::UseEmbeddedModel => "Models",
@@ -144,6 +146,7 @@ impl AppState {
         actions.extend(Page::ALL.map(Action::ShowPage));
         actions.extend(DockTab::ALL.map(Action::ShowTab));
         actions.extend(BranchesView::ALL.map(Action::ShowBranches));
+        actions.extend(LabTab::ALL.map(Action::ShowLab));
         for pane in &self.panes {
             let of_pane = |action| Action::OfPane(pane.id, action);
             actions.extend(PaneAction::all().into_iter().map(of_pane));
@@ -205,6 +208,7 @@ impl AppState {
             Action::Redo => "Redo the change of settings",
             Action::ShowPage(page) => page.name(),
             Action::ShowTab(tab) => tab.name(),
+            Action::ShowLab(tab) => tab.name(),
             Action::ShowBranches(view) => match view {
                 BranchesView::Written => "Branches: what was written",
                 BranchesView::Futures => "Branches: futures",

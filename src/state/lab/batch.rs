@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::analysis::sweep::TextFigures;
-use crate::decoding::{ChainConfig, TokenId};
+use crate::decoding::ChainConfig;
 use crate::export::TextRow;
 use crate::generation::formatting::{grouped, pane_letter};
 use crate::generation::{
-    FinishReason, GenerationId, Limits, PaneSettings, PieceKind, PromptText, SweepPlan, SweepText,
+    FinishReason, GenerationId, Limits, PaneSettings, PromptText, SweepPlan, SweepText,
     SweepUpdate, Vocabulary,
 };
 use crate::state::{AppState, Effect, ReadyModel};
@@ -135,7 +135,7 @@ impl BatchRun {
         let group = self.groups.iter().find(|group| group.id == id);
         let pane = group.and_then(|group| group.panes.get(text.cell));
         let place = pane.map(|pane| text.prompt * self.panes.len() + pane);
-        let visible = visible_text(&text.tokens, &self.vocabulary);
+        let visible = self.vocabulary.visible_text(&text.tokens);
         if let Some(place) = place.and_then(|place| self.texts.get_mut(place)) {
             *place = Some(BatchText {
                 text: visible,
@@ -210,14 +210,6 @@ impl BatchRun {
         let prompt = moved(prompt, prompts, self.prompts.len());
         self.selected = Some((prompt, moved(pane, panes, self.panes.len())));
     }
-}
-
-/// Returns the text of these tokens, special tokens left out.
-fn visible_text(tokens: &[TokenId], vocabulary: &Vocabulary) -> String {
-    let pieces = tokens.iter().map(|token| vocabulary.piece(*token));
-    let visible = pieces.filter(|piece| piece.kind == PieceKind::Text);
-    let bytes: Vec<u8> = visible.flat_map(|piece| piece.bytes).collect();
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl AppState {

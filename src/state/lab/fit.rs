@@ -248,13 +248,11 @@ impl FitRun {
 
     /// "Temperature 0.7, top-p 0.9: 0.24 bits per token, 1.2 bits less likely in total".
     pub fn cell_sentence(&self, cell: usize) -> String {
-        match self.cell_point(cell) {
-            Some(point) => self.fit.point_sentence(&point, &self.vocabulary),
-            None => {
-                let words = self.fit.setup.words(&self.fit.setup.values_of(cell));
-                format!("{words}: not computed yet")
-            }
+        if let Some(point) = self.cell_point(cell) {
+            return self.fit.point_sentence(&point, &self.vocabulary);
         }
+        let words = self.fit.setup.words(&self.fit.setup.values_of(cell));
+        format!("{words}: not computed yet")
     }
 
     /// "190 tokens, read once", or how far the fit is.

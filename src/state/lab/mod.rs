@@ -1,6 +1,8 @@
 //! The Lab: experiments over many runs.
 
 mod batch;
+mod blind;
+mod cache;
 mod fit;
 mod form;
 mod saved;
@@ -8,12 +10,15 @@ mod stability;
 mod sweep;
 
 pub use batch::{BatchPane, BatchRun, BatchStatus, BatchText};
+pub use blind::{BLIND_VOTES, BlindResults, BlindRun, BlindStatus, BlindTest, ShownText};
+pub use cache::{CacheRun, CacheStatus};
 pub use fit::{FitForm, FitInput, FitReading, FitRun, FitStatus};
 pub use form::{AxisForm, SweepForm};
 pub use saved::LabSettings;
 pub use stability::{StabilityAxes, StabilityRun, StabilityScope};
 pub use sweep::{SweepRun, SweepStatus};
 
+use self::cache::CACHE_TOKENS;
 use crate::analysis::sweep::Metric;
 use crate::decoding::ChainConfig;
 use crate::generation::{PromptText, SweepUpdate};
@@ -56,6 +61,20 @@ pub enum LabCommand {
     StopFit,
     /// Write with the best settings, or with those of a cell, in a new pane.
     OpenFit { cell: Option<usize> },
+    /// Measure what the KV cache costs and saves.
+    MeasureCache,
+    /// Stop measuring. What was measured stays.
+    StopCache,
+    /// Compare the settings of the panes blindly.
+    StartBlind,
+    /// End the blind test. The votes stay.
+    StopBlind,
+    /// Vote for the text at this place, counted from 0, or for none.
+    Vote(Option<usize>),
+    /// Forget the last vote.
+    TakeBackVote,
+    /// Forget all votes.
+    ClearVotes,
 }
 
 /// A tab of the Lab page.
@@ -70,11 +89,25 @@ pub enum LabTab {
     Stability,
     /// The settings under which a text is most likely.
     Fit,
+    /// What the KV cache costs and saves.
+    Cache,
+    /// Texts without names.
+    Blind,
+    /// The X-ray of logits that the user sets by hand.
+    ByHand,
 }
 
 impl LabTab {
     /// All tabs, from left to right.
-    pub const ALL: [Self; 4] = [Self::Sweep, Self::Prompts, Self::Stability, Self::Fit];
+    pub const ALL: [Self; 7] = [
+        Self::Sweep,
+        Self::Prompts,
+        Self::Stability,
+        Self::Fit,
+        Self::Cache,
+        Self::Blind,
+        Self::ByHand,
+    ];
 
     /// Returns the label of the tab.
     pub const fn name(self) -> &'static str {
@@ -83,6 +116,9 @@ impl LabTab {
             Self::Prompts => "Prompts",
             Self::Stability => "Stability",
             Self::Fit => "Fit",
+            Self::Cache => "Cache",
+            Self::Blind => "Blind test",
+            Self::ByHand => "By hand",
         }
     }
 }
@@ -100,7 +136,7 @@ pub enum SweepFile {
 }
 
 /// The Lab page.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Lab {
     pub tab: LabTab,
     /// What the next sweep varies.
@@ -131,6 +167,40 @@ pub struct Lab {
     pub fit: Option<FitRun>,
     /// Whether the fit is shown as a table.
     pub is_fit_table: bool,
+    /// How many tokens the next measurement of the KV cache generates.
+    pub cache_tokens: usize,
+    /// The measurement on screen.
+    pub cache: Option<CacheRun>,
+    /// Whether it is shown as a table.
+    pub is_cache_table: bool,
+    pub blind: BlindTest,
+}
+
+impl Default for Lab {
+    fn default() -> Self {
+        Self {
+            tab: LabTab::default(),
+            form: SweepForm::default(),
+            metric: Metric::default(),
+            word: String::new(),
+            word_error: None,
+            selected: None,
+            sweep: None,
+            stability_axes: StabilityAxes::default(),
+            stability_pane: None,
+            stability_scope: StabilityScope::default(),
+            stability: None,
+            batch_prompts: String::new(),
+            batch: None,
+            fit_form: FitForm::default(),
+            fit: None,
+            is_fit_table: false,
+            cache_tokens: CACHE_TOKENS,
+            cache: None,
+            is_cache_table: false,
+            blind: BlindTest::default(),
+        }
+    }
 }
 
 impl Lab {
@@ -147,6 +217,11 @@ impl Lab {
     /// Returns whether a fit is being computed.
     pub fn is_fitting(&self) -> bool {
         self.fit.as_ref().is_some_and(FitRun::is_running)
+    }
+
+    /// Returns whether the KV cache is being measured.
+    pub fn is_measuring_cache(&self) -> bool {
+        self.cache.as_ref().is_some_and(CacheRun::is_running)
     }
 
     /// Returns why the typed word can't be searched for.
@@ -211,6 +286,19 @@ impl AppState {
             LabCommand::RunFit => self.run_fit(),
             LabCommand::StopFit => self.stop_fit(),
             LabCommand::OpenFit { cell } => self.open_fit(cell),
+            LabCommand::MeasureCache => self.measure_cache(),
+            LabCommand::StopCache => self.stop_cache(),
+            LabCommand::StartBlind => self.start_blind(),
+            LabCommand::StopBlind => self.stop_blind(),
+            LabCommand::Vote(picked) => self.vote(picked),
+            LabCommand::TakeBackVote => {
+                self.take_back_vote();
+                Vec::new()
+            }
+            LabCommand::ClearVotes => {
+                self.clear_votes();
+                Vec::new()
+            }
         }
     }
 
@@ -282,18 +370,23 @@ impl AppState {
         self.lab.word_error = found.err();
     }
 
-    pub(super) fn on_sweep(&mut self, id: GenerationId, update: SweepUpdate) {
+    pub(super) fn on_sweep(&mut self, id: GenerationId, update: SweepUpdate) -> Vec<Effect> {
         if self.update_batch(id, &update) {
-            return;
+            return Vec::new();
+        }
+        if let Some(effects) = self.update_blind(id, &update) {
+            return effects;
         }
         if let Some(sweep) = self.lab.sweep.as_mut().filter(|sweep| sweep.id() == id) {
             sweep.update(update);
         }
+        Vec::new()
     }
 
     /// Ends the sweep and the list of prompts after the engine has died.
     pub(super) fn fail_sweep(&mut self, error: &str) {
         self.fail_batch(error);
+        self.fail_blind(error);
         if let Some(sweep) = self.lab.sweep.as_mut().filter(|sweep| sweep.is_running()) {
             let error = error.to_owned();
             sweep.update(SweepUpdate::Failed { error });

@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::Lab;
+use super::blind::BlindTest;
 use super::fit::FitForm;
 use super::form::{AxisForm, SweepForm};
 use crate::analysis::sweep::{Keep, Parameter};
+use crate::generation::BlindVote;
 
 /// The most steps of a saved range; a damaged file must not ask for more.
 const MAX_STEPS: usize = 64;
@@ -29,6 +31,13 @@ pub struct LabSettings {
     batch_prompts: String,
     fit_rows: SavedAxis,
     fit_columns: Option<SavedAxis>,
+    cache_tokens: usize,
+    blind_shown: usize,
+    blind_same_coins: bool,
+    blind_tokens: usize,
+    /// The seed of the next texts of a blind test.
+    blind_seed: u64,
+    votes: Vec<BlindVote>,
 }
 
 /// A number to vary and its range.
@@ -90,6 +99,12 @@ impl From<&Lab> for LabSettings {
             batch_prompts: lab.batch_prompts.clone(),
             fit_rows: (&fit.rows).into(),
             fit_columns: fit.columns.as_ref().map(SavedAxis::from),
+            cache_tokens: lab.cache_tokens,
+            blind_shown: lab.blind.n_shown,
+            blind_same_coins: lab.blind.same_coins,
+            blind_tokens: lab.blind.n_tokens,
+            blind_seed: lab.blind.next_seed,
+            votes: lab.blind.votes.clone(),
         }
     }
 }
@@ -124,6 +139,15 @@ impl LabSettings {
                 columns: restored(self.fit_columns, fit.columns),
                 ..FitForm::default()
             },
+            cache_tokens: self.cache_tokens.max(2),
+            blind: BlindTest {
+                n_shown: if self.blind_shown == 4 { 4 } else { 2 },
+                same_coins: self.blind_same_coins,
+                n_tokens: self.blind_tokens.max(1),
+                next_seed: self.blind_seed,
+                ..BlindTest::default()
+            }
+            .with_votes(self.votes),
             ..Lab::default()
         }
     }
@@ -134,7 +158,8 @@ mod tests {
     use super::LabSettings;
     use crate::analysis::sweep::{Keep, Parameter};
     use crate::decoding::FilterKind;
-    use crate::state::{AxisForm, Lab};
+    use crate::generation::{BlindText, BlindVote};
+    use crate::state::{AxisForm, BlindTest, Lab};
 
     #[test]
     fn the_forms_survive_a_round_trip() {
@@ -154,6 +179,26 @@ mod tests {
         lab.word = "fox".to_owned();
         lab.batch_prompts = "A\nB".to_owned();
         lab.fit_form.columns = Some(AxisForm::new(min_p, 7));
+        lab.cache_tokens = 64;
+        let text = |settings: &str| BlindText {
+            settings: settings.to_owned(),
+            seed: 7,
+        };
+        let vote = BlindVote {
+            model: "M".to_owned(),
+            prompt: "Once".to_owned(),
+            n_tokens: 80,
+            shown: vec![text("greedy"), text("T 0.7")],
+            picked: Some(1),
+        };
+        lab.blind = BlindTest {
+            n_shown: 4,
+            same_coins: false,
+            n_tokens: 30,
+            next_seed: 9,
+            ..BlindTest::default()
+        }
+        .with_votes(vec![vote]);
         let json = serde_json::to_string(&LabSettings::from(&lab)).unwrap();
         let restored: LabSettings = serde_json::from_str(&json).unwrap();
         assert_eq!(restored.lab(), lab);

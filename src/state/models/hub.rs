@@ -62,6 +62,24 @@ pub struct HubState {
     pub(in crate::state) kept: Vec<PartialDownload>,
 }
 
+impl HubState {
+    /// Returns whether a download waits or runs.
+    pub(in crate::state) fn is_downloading(&self) -> bool {
+        let is_active = |download: &Download| {
+            let stage = &download.stage;
+            matches!(stage, DownloadStage::Waiting | DownloadStage::Running(_))
+        };
+        self.downloads.iter().any(is_active)
+    }
+
+    /// Forgets everything that is kept in the folder of models, which is another one from now on.
+    pub(in crate::state) fn forget_downloads(&mut self) {
+        self.downloads.clear();
+        self.cached.clear();
+        self.kept.clear();
+    }
+}
+
 /// The state of the search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::state) enum Search {

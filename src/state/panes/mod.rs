@@ -2,6 +2,7 @@
 //! them (divergence, lints, what-if).
 
 pub(super) mod comparison;
+mod grammar;
 pub(super) mod lints;
 pub(super) mod measures;
 pub(super) mod pairs;

@@ -1,5 +1,6 @@
 //! A pane: its settings and its generation.
 
+use super::grammar::PaneBreak;
 use super::lints::Lints;
 use super::measures::Measures;
 use super::solo::Solo;
@@ -29,6 +30,8 @@ pub struct Pane {
     pub(in crate::state) what_ifs: WhatIfs,
     pub(in crate::state) lints: Lints,
     pub(in crate::state) measures: Measures,
+    /// Where its text breaks the grammar of another pane.
+    pub(in crate::state) grammar_break: PaneBreak,
     /// What was found of a watermark.
     pub(in crate::state) watermark: PaneScan,
     /// In step mode, the token that comes next.
@@ -98,6 +101,7 @@ impl Pane {
             what_ifs: WhatIfs::default(),
             lints: Lints::default(),
             measures: Measures::default(),
+            grammar_break: PaneBreak::default(),
             watermark: PaneScan::default(),
             upcoming: None,
         }
@@ -106,6 +110,12 @@ impl Pane {
     /// Returns the index of the soloed stage.
     pub fn solo_stage(&self) -> Option<usize> {
         self.solo.as_ref()?.index(&self.settings.chain)
+    }
+
+    /// Returns the index of the first step that breaks the grammar of the text, or that of another
+    /// pane if the text has none.
+    pub fn breaks_grammar_at(&self) -> Option<usize> {
+        self.grammar_break.broken_at()
     }
 
     /// Returns the generation that the pane shows.

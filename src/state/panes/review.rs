@@ -18,6 +18,9 @@ impl AppState {
         self.comparison.update(&self.panes);
         let looked_for = self.watermark().filter(|_| self.shows_watermark());
         let mut complete = true;
+        // The grammar of the first text that has one.
+        let mut texts = self.panes.iter().filter_map(Pane::generation);
+        let shared_rule = texts.find_map(|text| text.config.chain.grammar.clone());
         for pane in &mut self.panes {
             let Pane {
                 settings,
@@ -25,6 +28,7 @@ impl AppState {
                 what_ifs,
                 lints,
                 measures,
+                grammar_break,
                 watermark,
                 ..
             } = pane;
@@ -32,6 +36,10 @@ impl AppState {
             lints.update(status.generation(), chain, n_vocab);
             measures.update(status.generation(), status.is_writing());
             watermark.update(looked_for, status.generation());
+            let own = status
+                .generation()
+                .and_then(|text| text.config.chain.grammar.as_ref());
+            grammar_break.update(own.or(shared_rule.as_ref()), status.generation());
             let seed = settings.seed.unwrap_or(self.seed);
             let will_be_replaced = status.running().is_some() && !status.is_writing();
             match status.generation() {

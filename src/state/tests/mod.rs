@@ -1,6 +1,7 @@
 //! Tests of the state: commands and events in, state and effects out.
 
 mod batch;
+mod blind;
 mod branch_tree;
 mod branches;
 mod by_hand;

@@ -103,6 +103,13 @@ fn of_settings(before: &PaneSettings, after: &PaneSettings, pane: &str) -> Chang
 }
 
 fn of_chain(before: &ChainConfig, after: &ChainConfig, pane: &str) -> Option<Change> {
+    if before.grammar != after.grammar {
+        let others = ChainConfig {
+            grammar: after.grammar.clone(),
+            ..before.clone()
+        };
+        return (others == *after).then(|| Change::value_edit(format!("grammar of {pane}")));
+    }
     if before.stages == after.stages {
         return of_selector(before.selector, after.selector, pane);
     }

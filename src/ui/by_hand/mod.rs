@@ -10,7 +10,8 @@ use egui::{Align, Layout, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo, pos
 use self::draws::draws_ui;
 use self::history::history_ui;
 use self::scores::scores_ui;
-use super::pane_header::open_chain_editor;
+use super::chain_editor::chain_editor_ui;
+use super::pane_header::editor_id;
 use crate::analysis::xray::XrayTable;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
@@ -62,7 +63,7 @@ pub(super) fn by_hand_ui(
     let mut chain = child_ui(ui, top, "chain");
     // A long row must not reach the buttons beside it.
     chain.shrink_clip_rect(top);
-    chain_ui(&mut chain, state, one_row);
+    chain_ui(&mut chain, table, one_row, state, commands);
     if !one_row {
         let (second, rest) = below.split_top_bottom_at_y(below.top() + TOP);
         let mut history = child_ui(ui, second, "history");
@@ -86,8 +87,15 @@ pub(super) fn by_hand_ui(
     }
 }
 
-/// Draws the choice of the pane whose chain applies, and the history if it fits.
-fn chain_ui(ui: &mut Ui, state: &mut AppState, with_history: bool) {
+/// Draws the choice of the pane whose chain applies, and the history if it fits. The editor of the
+/// chain opens beside the X-ray.
+fn chain_ui(
+    ui: &mut Ui,
+    xray: Rect,
+    with_history: bool,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
     let theme = Theme::of(ui);
     let chosen = state.hand_pane();
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -109,9 +117,9 @@ fn chain_ui(ui: &mut Ui, state: &mut AppState, with_history: bool) {
         let max_width = (ui.available_width() * share).max(60.0);
         let chip = Chip::new(&chain).name(&name).max_width(max_width);
         let tip = format!("{name}. Changes apply here immediately.\n{chain}");
-        if ui.add(chip).on_hover_text(tip).clicked() {
-            open_chain_editor(ui, pane.id);
-        }
+        let id = editor_id(pane.id);
+        let response = ui.add(chip).on_hover_text(tip);
+        chain_editor_ui(&response, id, xray, (chosen, state), commands);
         if with_history {
             ui.add_space(10.0);
             history_ui(ui, &mut state.by_hand);

@@ -93,7 +93,8 @@ pub(super) fn own_seed_ui(ui: &mut Ui, pane: &Pane, shared: u64, commands: &mut 
     }
 }
 
-fn title_line_ui(ui: &mut Ui, title: &str, content: impl FnOnce(&mut Ui)) {
+/// Draws a line with a title before its content.
+pub(super) fn title_line_ui(ui: &mut Ui, title: &str, content: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
         ui.set_min_height(28.0);
         ui.spacing_mut().item_spacing.x = 4.0;

@@ -4,6 +4,7 @@
 mod bias;
 mod breakers;
 mod draw;
+mod grammar;
 mod head;
 mod layer_keys;
 mod live;
@@ -28,6 +29,7 @@ use egui::{
 };
 
 use self::draw::{drafts_ui, draw_ui, own_seed_ui};
+use self::grammar::grammar_ui;
 use self::head::{head_ui, model_row_ui};
 use self::live::Live;
 use self::stages::{add_ui, stages_ui};
@@ -124,6 +126,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
         solo: pane.solo_stage(),
     };
     let stages_height = scrolled_ui(ui, |ui| {
+        edit.edited |= grammar_ui(ui, pane.id, &mut chain, commands);
         stages_ui(ui, &shown, &mut chain, &mut edit);
         add_ui(ui, &mut chain, &mut edit);
     });

@@ -6,7 +6,7 @@ use crate::analysis::{Prices, TextMetrics};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, badge};
-use crate::ui::text_measures::{cost_label, measure_rows, prices_ui, saving_words};
+use crate::ui::text_measures::{cost_label, prices_ui, rows_for, saving_words};
 
 /// Draws the table, and below it the fields for the prices and what a shorter text would have saved.
 pub(super) fn measures_ui(ui: &mut Ui, metrics: &[(usize, &TextMetrics)], prices: &mut Prices) {
@@ -23,7 +23,8 @@ pub(super) fn measures_ui(ui: &mut Ui, metrics: &[(usize, &TextMetrics)], prices
                 badge(ui, *pane, SMALL_BADGE);
             }
             ui.end_row();
-            for (name, help, value) in measure_rows() {
+            let texts = metrics.iter().map(|(_, metrics)| *metrics);
+            for (name, help, value) in rows_for(texts) {
                 ui.label(Face::Small.text(name).color(theme.text_2))
                     .on_hover_text(help);
                 for (_, own) in metrics {

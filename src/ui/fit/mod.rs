@@ -17,7 +17,7 @@ use crate::ui::testing::{Window, scaled_window_of};
 const TOLERANCE: f32 = 1.0;
 
 /// The scenes whose tables scroll sideways in a narrow window.
-const SCROLLS_SIDEWAYS: [&str; 2] = ["tab By hand", "tab Numbers"];
+const SCROLLS_SIDEWAYS: [&str; 2] = ["Lab By hand", "tab Numbers"];
 
 /// Opens the window on a scene and does what it asks for.
 fn shown(scene: &Scene, size: Vec2, scale: f32) -> Window {

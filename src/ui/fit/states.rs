@@ -6,7 +6,7 @@ use crate::export::{PaneSummary, RunSummary};
 use crate::generation::ChatSupport;
 use crate::state::tests::{asked, branched, loaded_with, ready, write};
 use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, DockTab, Folders, HelpTab, KeptRun,
+    AppState, BranchCommand, BranchesView, Command, DockTab, Folders, HelpTab, KeptRun, LabTab,
     ModelsCommand, ModelsTab, Notice, Pace, Page, PaletteCommand, PasteCommand, PathPurpose, Pin,
     PromptMode, RunCommand, ScoreCommand, SettingsTab,
 };
@@ -188,6 +188,14 @@ pub(super) fn scenes() -> Vec<Scene> {
         let mut state = in_tab(DockTab::Branches);
         state.view.branches = BranchesView::Futures;
         state
+    }));
+    scenes.extend(LabTab::ALL.map(|tab| {
+        let name = format!("Lab {}", tab.name());
+        Scene::new(&name, move || {
+            let mut state = pinned();
+            (state.page, state.lab.tab) = (Page::Lab, tab);
+            state
+        })
     }));
     scenes.extend(dialogs());
     scenes.extend(tabbed_dialogs());

@@ -104,7 +104,7 @@ fn privacy_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
          files. If you are logged in to Hugging Face on this computer, both send your token.",
     );
     heading_ui(ui, "Where files are kept");
-    folders_ui(ui, &state.folders, commands);
+    folders_ui(ui, state, commands);
     paragraph_ui(
         ui,
         "Exports go where you save them. Removing the program leaves these folders alone.",
@@ -171,7 +171,7 @@ mod tests {
         let mut window = help(HelpTab::Privacy);
         let words = "Nothing, unless you ask for it";
         assert_eq!(window.query_all_by_label_contains(words).count(), 1);
-        window.get_by_label("Open folder");
+        window.get_by_label("Open folder of settings");
         press(&mut window, "Keys");
         assert_eq!(window.state().help_tab, Some(HelpTab::Keys));
     }

@@ -2,6 +2,7 @@
 
 use egui::{Align, Layout, Popup, Ui};
 
+use super::cache::{measure_ui, progress_ui};
 use crate::analysis::sweep::Metric;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
@@ -9,9 +10,10 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, menu_item, submenu};
 use crate::state::{
     AppState, Command, Document, FuturesFormat, LabTab, PathPurpose, PictureFormat, StabilityAxes,
-    SweepFile, SweepPicture, TableFormat,
+    SweepFile, SweepPicture, TableFormat, VotesFormat,
 };
 use crate::ui::dock::tab_ui;
+use crate::ui::picture_menu::{by_hand_picture, picture_button_ui};
 
 /// Draws the row.
 pub(super) fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
@@ -35,6 +37,12 @@ pub(super) fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Comma
                 LabTab::Prompts => batch_bar_ui(ui, state, commands),
                 LabTab::Stability => stability_bar_ui(ui, state, commands),
                 LabTab::Fit => fit_bar_ui(ui, state, commands),
+                LabTab::Cache => cache_bar_ui(ui, state, commands),
+                LabTab::Blind => votes_bar_ui(ui, state, commands),
+                LabTab::ByHand => {
+                    let pictures = [by_hand_picture()];
+                    picture_button_ui(ui, &pictures, &mut state.view, commands);
+                }
             }
         });
     });
@@ -48,24 +56,18 @@ fn note_ui(ui: &mut Ui, words: &str) {
 /// Draws what the stability map varies, and its export menu.
 fn stability_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let is_there = state.lab.stability.is_some();
-    let response = ui
-        .add_enabled_ui(is_there, |ui| {
-            icon_button(ui, Icon::Export, "Export the map")
-        })
-        .inner;
-    Popup::menu(&response)
-        .width(200.0)
-        .gap(4.0)
-        .accessible_name("Export the map")
-        .show(|ui| {
-            for format in FuturesFormat::ALL {
-                let label = format!("Map as {}…", format.extension().to_uppercase());
-                if menu_item(ui, &label, "", false).clicked() {
-                    let document = Document::Stability(format);
-                    commands.push(Command::AskPath(PathPurpose::Save(document)));
-                }
-            }
-        });
+    export_files_ui(
+        ui,
+        "Export the map",
+        is_there,
+        |format| {
+            (
+                format!("Map as {}…", format.extension().to_uppercase()),
+                Document::Stability(format),
+            )
+        },
+        commands,
+    );
     let axes = &mut state.lab.stability_axes;
     let name = format!("Map over {}", axes.name());
     let response = ui.add(Chip::new(axes.name()).name(&name).quiet().chevron());
@@ -117,38 +119,116 @@ fn fit_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let run = state.lab.fit.as_ref();
     let is_there = run.is_some_and(|run| run.fit.n_done() > 0);
     let summary = run.map(crate::state::FitRun::summary);
-    let response = ui
-        .add_enabled_ui(is_there, |ui| {
-            icon_button(ui, Icon::Export, "Export the fit")
-        })
-        .inner;
-    Popup::menu(&response)
-        .width(200.0)
-        .gap(4.0)
-        .accessible_name("Export the fit")
-        .show(|ui| {
-            for format in FuturesFormat::ALL {
-                let label = format!("Fit as {}…", format.extension().to_uppercase());
-                if menu_item(ui, &label, "", false).clicked() {
-                    let document = Document::Fit(format);
-                    commands.push(Command::AskPath(PathPurpose::Save(document)));
-                }
-            }
-        });
-    let is_table = &mut state.lab.is_fit_table;
+    export_files_ui(
+        ui,
+        "Export the fit",
+        is_there,
+        |format| {
+            (
+                format!("Fit as {}…", format.extension().to_uppercase()),
+                Document::Fit(format),
+            )
+        },
+        commands,
+    );
     if is_there {
-        let words = if *is_table {
-            "Show the picture"
-        } else {
-            "Show as a table"
-        };
-        if ui.add(Button::new(words).quiet()).clicked() {
-            *is_table = !*is_table;
-        }
+        table_choice_ui(ui, &mut state.lab.is_fit_table);
     }
     if let Some(summary) = summary {
         note_ui(ui, &summary);
     }
+}
+
+/// Draws how the measurement of the KV cache went, whether it is a table, and its export menu.
+fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let lab = state.lab.cache.as_ref().and_then(|run| run.lab.as_ref());
+    let is_there = lab.is_some_and(|lab| !lab.on.is_empty());
+    export_files_ui(
+        ui,
+        "Export the measurement",
+        is_there,
+        |format| {
+            (
+                format!("Measurement as {}…", format.extension().to_uppercase()),
+                Document::Cache(format),
+            )
+        },
+        commands,
+    );
+    measure_ui(ui, state, commands);
+    if is_there {
+        table_choice_ui(ui, &mut state.lab.is_cache_table);
+    }
+    if let Some(run) = &state.lab.cache {
+        progress_ui(ui, run);
+    }
+}
+
+/// Draws how many votes there are, and their export menu.
+fn votes_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let n = state.lab.blind.votes().len();
+    let response = ui
+        .add_enabled_ui(n > 0, |ui| {
+            icon_button(ui, Icon::Export, "Export the votes")
+        })
+        .inner;
+    Popup::menu(&response)
+        .width(220.0)
+        .gap(4.0)
+        .accessible_name("Export the votes")
+        .show(|ui| {
+            for (label, hint, format) in [
+                ("Votes as CSV…", "one row per text", VotesFormat::Csv),
+                ("Votes as JSON…", "with strengths", VotesFormat::Json),
+            ] {
+                if menu_item(ui, label, hint, false).clicked() {
+                    let document = Document::Votes(format);
+                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                }
+            }
+        });
+    match n {
+        0 => {}
+        1 => note_ui(ui, "1 vote"),
+        n => note_ui(ui, &format!("{n} votes")),
+    }
+}
+
+/// Draws the button that switches between the picture and its table.
+fn table_choice_ui(ui: &mut Ui, is_table: &mut bool) {
+    let words = if *is_table {
+        "Show the picture"
+    } else {
+        "Show as a table"
+    };
+    if ui.add(Button::new(words).quiet()).clicked() {
+        *is_table = !*is_table;
+    }
+}
+
+/// Draws the menu that exports a result as SVG, PNG or CSV. `item` names a format and its document.
+fn export_files_ui(
+    ui: &mut Ui,
+    name: &str,
+    is_there: bool,
+    item: impl Fn(FuturesFormat) -> (String, Document),
+    commands: &mut Vec<Command>,
+) {
+    let response = ui
+        .add_enabled_ui(is_there, |ui| icon_button(ui, Icon::Export, name))
+        .inner;
+    Popup::menu(&response)
+        .width(200.0)
+        .gap(4.0)
+        .accessible_name(name)
+        .show(|ui| {
+            for format in FuturesFormat::ALL {
+                let (label, document) = item(format);
+                if menu_item(ui, &label, "", false).clicked() {
+                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                }
+            }
+        });
 }
 
 /// Draws the menu of figures.

@@ -3,6 +3,7 @@
 use egui::{Key, Modifiers, Popup, Ui};
 
 use crate::state::{AppState, BatchRun, Command, LabCommand, LabTab};
+use crate::ui::keys::DIGITS;
 
 /// How far each arrow key moves the selection: by rows, then by columns.
 const ARROWS: [(Key, isize, isize); 4] = [
@@ -12,18 +13,20 @@ const ARROWS: [(Key, isize, isize); 4] = [
     (Key::ArrowDown, 1, 0),
 ];
 
-/// The command of the shortcut that starts everything: on this page, the sweep or the fit.
+/// The command of the shortcut that starts everything: on this page, what its tab does.
 pub(in crate::ui) fn run_command(state: &AppState) -> Option<Command> {
     let command = match state.lab.tab {
         LabTab::Sweep if !state.lab.is_sweeping() => LabCommand::RunSweep,
         LabTab::Prompts => LabCommand::RunBatch,
         LabTab::Fit if !state.lab.is_fitting() => LabCommand::RunFit,
+        LabTab::Blind if !state.lab.blind.is_running() => LabCommand::StartBlind,
+        LabTab::Cache if !state.lab.is_measuring_cache() => LabCommand::MeasureCache,
         _ => return None,
     };
     Some(Command::Lab(command))
 }
 
-/// Esc stops the sweep or the fit. Arrow keys select a cell and Enter opens it as a pane, unless a control has
+/// Esc stops what runs. Arrow keys select a cell and Enter opens it as a pane, unless a control has
 /// the focus.
 pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     if Popup::is_any_open(ui) {
@@ -39,6 +42,18 @@ pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut V
     }
     if state.lab.tab == LabTab::Fit && state.lab.is_fitting() && pressed(Key::Escape) {
         commands.push(Command::Lab(LabCommand::StopFit));
+    }
+    if state.lab.tab == LabTab::Cache && state.lab.is_measuring_cache() && pressed(Key::Escape) {
+        commands.push(Command::Lab(LabCommand::StopCache));
+    }
+    if state.lab.tab == LabTab::Blind && state.lab.blind.is_running() {
+        blind_keys_ui(ui, commands);
+    }
+    if matches!(
+        state.lab.tab,
+        LabTab::Cache | LabTab::Blind | LabTab::ByHand
+    ) {
+        return;
     }
     if ui.memory(|memory| memory.focused().is_some()) {
         return;
@@ -62,6 +77,7 @@ pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut V
                         run.move_selection(rows, columns);
                     }
                 }
+                LabTab::Cache | LabTab::Blind | LabTab::ByHand => {}
             }
         }
     }
@@ -82,10 +98,30 @@ pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut V
             let run = state.lab.fit.as_ref();
             run.map(|run| LabCommand::OpenFit { cell: run.selected })
         }
+        LabTab::Cache | LabTab::Blind | LabTab::ByHand => None,
     };
     if let Some(open) = open
         && pressed(Key::Enter)
     {
         commands.push(Command::Lab(open));
+    }
+}
+
+/// 1 to 4 pick a text and 0 none, unless a field has the focus. Esc ends the test.
+fn blind_keys_ui(ui: &Ui, commands: &mut Vec<Command>) {
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if pressed(Key::Escape) {
+        commands.push(Command::Lab(LabCommand::StopBlind));
+    }
+    if ui.text_edit_focused() {
+        return;
+    }
+    if pressed(Key::Num0) {
+        commands.push(Command::Lab(LabCommand::Vote(None)));
+    }
+    for (place, key) in DIGITS.into_iter().take(4).enumerate() {
+        if pressed(key) {
+            commands.push(Command::Lab(LabCommand::Vote(Some(place))));
+        }
     }
 }

@@ -3,6 +3,8 @@
 
 mod bar;
 mod batch;
+mod blind;
+mod cache;
 mod fit;
 mod keys;
 mod pictures;
@@ -17,6 +19,8 @@ use egui::{Rect, Stroke, StrokeKind, Ui, vec2};
 
 use self::bar::bar_ui;
 use self::batch::batch_tab_ui;
+use self::blind::blind_tab_ui;
+use self::cache::cache_tab_ui;
 use self::fit::fit_tab_ui;
 use self::pictures::pictures_ui;
 use self::setup::setup_ui;
@@ -25,6 +29,7 @@ use self::texts::texts_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::state::{AppState, Command, LabTab};
+use crate::ui::by_hand::by_hand_ui;
 
 pub(super) use self::keys::{lab_keys_ui, run_command};
 
@@ -57,6 +62,10 @@ pub(super) fn lab_ui(ui: &mut Ui, page: Rect, state: &mut AppState, commands: &m
     let inside = bar.shrink2(vec2(6.0, 0.0));
     bar_ui(&mut child_ui(ui, inside, "bar"), state, commands);
 
+    if state.lab.tab == LabTab::ByHand {
+        by_hand_ui(ui, body, state, commands);
+        return;
+    }
     let setup_width = SETUP.min(body.width() * 0.36);
     let texts_width = if is_wide {
         WIDE_TEXTS
@@ -65,17 +74,26 @@ pub(super) fn lab_ui(ui: &mut Ui, page: Rect, state: &mut AppState, commands: &m
     };
     let (setup, rest) = body.split_left_right_at_x(body.left() + setup_width);
     let (pictures, texts) = rest.split_left_right_at_x(rest.right() - texts_width);
-    for column in [pictures, texts] {
-        let y_range = column.shrink(1.0).y_range();
-        ui.painter().vline(column.left(), y_range, edge);
-    }
     let inside = |column: Rect| column.shrink2(vec2(MARGIN, 12.0));
+    let y_range = body.shrink(1.0).y_range();
+    ui.painter().vline(texts.left(), y_range, edge);
+    if state.lab.tab == LabTab::Cache {
+        cache_tab_ui(ui, inside(setup.union(pictures)), inside(texts), state);
+        return;
+    }
+    if state.lab.tab == LabTab::Blind {
+        let (left, right) = (inside(setup.union(pictures)), inside(texts));
+        blind_tab_ui(ui, left, right, state, commands);
+        return;
+    }
+    ui.painter().vline(pictures.left(), y_range, edge);
     let columns = [inside(setup), inside(pictures), inside(texts)];
     match state.lab.tab {
         LabTab::Sweep => sweep_tab_ui(ui, columns, is_wide, state, commands),
         LabTab::Prompts => batch_tab_ui(ui, columns, state, commands),
         LabTab::Stability => stability_tab_ui(ui, columns, state, commands),
         LabTab::Fit => fit_tab_ui(ui, columns, state, commands),
+        LabTab::Cache | LabTab::Blind | LabTab::ByHand => {}
     }
 }
 

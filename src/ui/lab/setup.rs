@@ -148,7 +148,12 @@ pub(super) fn row_ui<R>(ui: &mut Ui, name: &str, control: impl FnOnce(&mut Ui) -
     .inner
 }
 
-fn number_ui(ui: &mut Ui, name: &str, value: &mut usize, range: std::ops::RangeInclusive<usize>) {
+pub(super) fn number_ui(
+    ui: &mut Ui,
+    name: &str,
+    value: &mut usize,
+    range: std::ops::RangeInclusive<usize>,
+) {
     row_ui(ui, name, |ui| {
         let mut number = *value as f64;
         let ends = *range.start() as f64..=*range.end() as f64;

@@ -7,7 +7,7 @@ use crate::design::widgets::{Chip, Number, menu_item};
 use crate::generation::Generation;
 use crate::generation::formatting::{pane_letter, quoted};
 use crate::plots::count;
-use crate::state::{AppState, Pane, PaneId, StabilityScope};
+use crate::state::{AppState, Pane, PaneId, StabilityRun, StabilityScope};
 
 /// The height of the choices.
 pub(super) const CHOICES: f32 = 76.0;
@@ -68,7 +68,7 @@ fn scope_ui(ui: &mut Ui, state: &mut AppState) {
     };
     let pin = state.pin.filter(|pin| Some(pin.pane) == pane);
     let pinned = pin.map(|pin| format!("The pinned token, {}", token(text, pin.step)));
-    let first = run.and_then(|run| run.held_step()).unwrap_or_default();
+    let first = run.and_then(StabilityRun::held_step).unwrap_or_default();
     let held = token(text, first);
     let scope = &mut state.lab.stability_scope;
     let name = match scope {

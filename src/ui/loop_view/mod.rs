@@ -393,6 +393,7 @@ fn return_words(at: LoopStep<'_>) -> &'static str {
         Some(reason) if is_last => match reason {
             FinishReason::EndOfText => "this token ended the text",
             FinishReason::StopString { .. } => "a stop sequence ended the text",
+            FinishReason::GrammarComplete => "the grammar is complete",
             FinishReason::MaxTokens => "the token limit ended the text",
             FinishReason::ContextFull => "the context is full",
             FinishReason::Cancelled => "stopped by you",

@@ -1,6 +1,7 @@
 //! Plots, tables and texts as pictures: the function that draws them on the screen draws them in an
 //! offscreen window, whose shapes become SVG, and from that PNG.
 
+mod cache_lab;
 mod caption;
 mod fit;
 mod palette;
@@ -20,6 +21,7 @@ use egui::epaint::text::{FallbackRequest, FontProvider as _};
 use egui::{Context, Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2};
 use egui_system_font_provider::SystemFontProvider;
 
+pub use self::cache_lab::cache_drawing;
 pub use self::caption::{caption, step_caption};
 pub use self::fit::fit_drawing;
 pub use self::palette::Palette;
@@ -30,13 +32,14 @@ pub use self::sweep::{
 };
 pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;
+use crate::analysis::cache_lab::CacheLab;
 use crate::design::fonts::Face;
 use crate::design::style;
 use crate::plots::{
     BeamTree, Curve, DraftStrip, FitPlot, GapData, NextTokenData, Scatter, ScoreData, SpeedData,
-    StabilityPlot, SweepMap, Target, TrendData, beam_tree_ui, curve_ui, draft_strip_ui,
-    fit_curve_ui, fit_map_ui, gap_plot_ui, map_height, map_ui, next_token_plot_ui, scatter_ui,
-    score_plot_ui, speed_plot_ui, stability_ui, trend_plot_ui,
+    StabilityPlot, SweepMap, Target, TrendData, beam_tree_ui, cache_lab_ui, curve_ui,
+    draft_strip_ui, fit_curve_ui, fit_map_ui, gap_plot_ui, map_height, map_ui, next_token_plot_ui,
+    scatter_ui, score_plot_ui, speed_plot_ui, stability_ui, trend_plot_ui,
 };
 use crate::state::BranchTree;
 use crate::ui::branches;
@@ -62,6 +65,8 @@ pub enum PicturePlot<'a> {
     Stability(StabilityPlot<'a>),
     /// How likely texts are under many settings.
     Fit(FitPlot<'a>),
+    /// What the KV cache costs and saves.
+    Cache(&'a CacheLab),
     /// A metric over the cells of a sweep.
     SweepMap(&'a SweepMap),
     /// A metric over the values of one number.
@@ -94,9 +99,6 @@ impl PicturePlot<'_> {
         match self {
             Self::Score(_) | Self::Gaps(_) => [960.0, 420.0],
             Self::NextToken(_) => [560.0, 440.0],
-            Self::Speed(_) | Self::Trend(_) | Self::SweepCurve(_) | Self::SweepScatter(_) => {
-                [720.0, 420.0]
-            }
             Self::Xray(xray) => [960.0, xray.height() + AROUND],
             Self::Texts(texts) => {
                 let width = texts.width();
@@ -106,7 +108,12 @@ impl PicturePlot<'_> {
             Self::Tree(tree) => [960.0, branches::picture::height(tree) + AROUND],
             Self::Stability(_) => [720.0, 760.0],
             Self::Fit(plot) if plot.fit.setup.columns.is_some() => [720.0, 760.0],
-            Self::Fit(_) => [720.0, 420.0],
+            Self::Speed(_)
+            | Self::Trend(_)
+            | Self::Fit(_)
+            | Self::SweepCurve(_)
+            | Self::SweepScatter(_) => [720.0, 420.0],
+            Self::Cache(_) => [960.0, 680.0],
             Self::Drafts(strip) => [960.0, strip.height() + AROUND],
             Self::Beams(tree) => {
                 let size = tree.size();
@@ -184,6 +191,7 @@ impl PicturePlot<'_> {
             Self::Gaps(_) => "Then and now",
             Self::Stability(_) => "First fork",
             Self::Fit(_) => "How likely the text is",
+            Self::Cache(_) => "The KV cache",
             Self::SweepMap(map) => &map.title,
             Self::SweepCurve(curve) => &curve.title,
             Self::SweepScatter(scatter) => &scatter.title,
@@ -254,6 +262,7 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
         PicturePlot::Fit(plot) => {
             fit_curve_ui(&inner, area, plot, Target::Picture);
         }
+        PicturePlot::Cache(lab) => cache_lab_ui(&inner, area, lab),
         PicturePlot::SweepMap(map) => {
             map_ui(&inner, area, map, None, Target::Picture);
         }

@@ -153,6 +153,7 @@ fn text_ui(
         pinned: None,
         same_step: None,
         fork_step: None,
+        breaks_at: None,
         n_dimmed: 0,
         looping: None,
         what_ifs: None,

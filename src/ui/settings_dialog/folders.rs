@@ -1,41 +1,97 @@
-//! Where files are kept, with a button that opens each folder.
+//! Where files are kept: each folder can be opened, and those of runs and models can be changed.
+
+use std::path::Path;
 
 use egui::{Label, Ui};
 
-use super::{note_ui, row_ui};
+use super::{NAMES, note_ui, row_ui};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
-use crate::state::{Command, Folders};
+use crate::state::{AppState, Command, FolderCommand, Kept, PathPurpose};
 
 /// Draws the folders.
-pub(in crate::ui) fn folders_ui(ui: &mut Ui, folders: &Folders, commands: &mut Vec<Command>) {
-    for (name, folder, note) in [
+pub(in crate::ui) fn folders_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    folder_ui(ui, "Settings", state.folders.data.as_deref(), |ui| {
+        open_ui(ui, "Settings", state.folders.data.as_deref(), commands);
+    });
+    note_ui(
+        ui,
+        "Settings, presets and what is on screen. XDG_DATA_HOME moves it on Linux, from the next start",
+    );
+    for (kept, note) in [
         (
-            "Settings and runs",
-            &folders.data,
-            "Settings, presets, kept runs and what is on screen. XDG_DATA_HOME moves it on Linux, \
-             from the next start",
+            Kept::Runs,
+            "Runs that are already kept stay where they are; open them from there, or move their files",
         ),
         (
-            "Models",
-            &folders.models,
-            "Downloaded models, shared with other Hugging Face tools. HF_HOME moves it, from the next \
-             start",
+            Kept::Models,
+            "Downloaded models, shared with other Hugging Face tools unless you choose another \
+             folder. Without a choice, and on the command line, HF_HOME moves it",
         ),
     ] {
-        row_ui(ui, name, |ui| {
-            let Some(folder) = folder else {
-                ui.label(Face::Body.text("This system names no folder"));
-                return;
-            };
-            if ui.add(Button::new("Open folder")).clicked() {
-                commands.push(Command::OpenFolder(folder.clone()));
+        let folder = state.folder_of(kept);
+        folder_ui(ui, kept.name(), folder.as_deref(), |ui| {
+            choose_ui(ui, state, kept, commands);
+            open_ui(ui, kept.name(), folder.as_deref(), commands);
+            if state.is_chosen(kept) {
+                default_ui(ui, state, kept, commands);
             }
-            let path = Face::Code.text(folder.display().to_string());
-            let path = path.color(Theme::of(ui).text_1);
-            ui.add(Label::new(path).truncate().selectable(true));
         });
         note_ui(ui, note);
     }
+}
+
+/// Draws the name and the path of a folder, and its buttons below.
+fn folder_ui(ui: &mut Ui, name: &str, folder: Option<&Path>, buttons: impl FnOnce(&mut Ui)) {
+    row_ui(ui, name, |ui| match folder {
+        Some(folder) => {
+            let path = Face::Code.text(folder.display().to_string());
+            let path = path.color(Theme::of(ui).text_1);
+            ui.add(Label::new(path).truncate().selectable(true));
+        }
+        None => {
+            ui.label(Face::Body.text("This system names no folder"));
+        }
+    });
+    ui.horizontal(|ui| {
+        ui.add_space(NAMES + ui.spacing().item_spacing.x);
+        buttons(ui);
+    });
+}
+
+fn open_ui(ui: &mut Ui, name: &str, folder: Option<&Path>, commands: &mut Vec<Command>) {
+    let Some(folder) = folder else {
+        return;
+    };
+    let full_name = format!("Open folder of {}", name.to_lowercase());
+    if ui
+        .add(Button::new("Open folder").name(&full_name))
+        .clicked()
+    {
+        commands.push(Command::OpenFolder(folder.to_owned()));
+    }
+}
+
+fn choose_ui(ui: &mut Ui, state: &AppState, kept: Kept, commands: &mut Vec<Command>) {
+    let fixed = state.why_folder_is_fixed(kept);
+    let full_name = format!("Choose folder of {}", kept.name().to_lowercase());
+    let button = Button::new("Choose…").name(&full_name);
+    let button = ui.add_enabled(fixed.is_none(), button);
+    if button.clicked() {
+        commands.push(Command::AskPath(PathPurpose::Folder(kept)));
+    }
+    button.on_disabled_hover_text(fixed.unwrap_or_default());
+}
+
+fn default_ui(ui: &mut Ui, state: &AppState, kept: Kept, commands: &mut Vec<Command>) {
+    let fixed = state.why_folder_is_fixed(kept);
+    let full_name = format!("Use default folder of {}", kept.name().to_lowercase());
+    let button = Button::new("Use default").name(&full_name);
+    let button = ui.add_enabled(fixed.is_none(), button);
+    if button.clicked() {
+        let command = FolderCommand::UseDefault(kept);
+        commands.push(Command::Folder(command));
+    }
+    button.on_disabled_hover_text(fixed.unwrap_or_default());
 }

@@ -205,7 +205,7 @@ fn storage_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         "Beyond these limits, the least recently shown texts are dropped, and a branch of a text \
          that left the cache begins with a prefill",
     );
-    folders_ui(ui, &state.folders, commands);
+    folders_ui(ui, state, commands);
 }
 
 /// Draws the field for a memory limit. Returns whether it changed.
@@ -281,14 +281,29 @@ mod tests {
     }
 
     #[test]
-    fn the_folders_are_named() {
-        let window = dialog(SettingsTab::Storage);
+    fn the_folders_are_named_and_can_be_chosen() {
+        let mut window = dialog(SettingsTab::Storage);
         for folder in [
             "/home/ada/.local/share/quartet",
+            "/home/ada/.local/share/quartet/runs",
             "/home/ada/.cache/huggingface/hub",
         ] {
             window.get_by_label(folder);
         }
-        assert_eq!(window.query_all_by_label("Open folder").count(), 2);
+        for kept in ["settings", "runs", "models"] {
+            window.get_by_label(&format!("Open folder of {kept}"));
+        }
+        assert_eq!(window.query_all_by_label_contains("Use default").count(), 0);
+        for kept in ["runs", "models"] {
+            window.get_by_label(&format!("Choose folder of {kept}"));
+        }
+        window.state_mut().chosen_folders.models = Some("/mnt/models".into());
+        window.run_steps(3);
+        window.get_by_label("/mnt/models");
+        let name = "Use default folder of models";
+        window.get_by_role_and_label(Role::Button, name).focus();
+        window.run_steps(2);
+        key(&mut window, Modifiers::NONE, Key::Enter);
+        window.get_by_label("/home/ada/.cache/huggingface/hub");
     }
 }

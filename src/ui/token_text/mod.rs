@@ -45,6 +45,8 @@ pub struct TokenTextInput<'a> {
     pub same_step: Option<usize>,
     /// The first step at which the panes diverge.
     pub fork_step: Option<usize>,
+    /// The first step that breaks a grammar.
+    pub breaks_at: Option<usize>,
     /// How many steps from the first are dimmed.
     pub n_dimmed: usize,
     /// The first and the last step of a loop, which is underlined.

@@ -9,6 +9,7 @@ use super::TokenTextInput;
 use super::layout::Chunk;
 use super::rows::{Row, Span};
 use super::transcript::RunStyle;
+use crate::analysis::grammar::{grammar_changed, is_forced};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::state::{Tint, WhatIfVerdict};
@@ -104,6 +105,8 @@ impl Painting<'_> {
     fn under(&self, span: &Span, rect: Rect) {
         let fill = if span.step == self.input.pinned {
             self.theme.accent_bg
+        } else if self.input.breaks_at.is_some() && span.step == self.input.breaks_at {
+            self.theme.error_bg
         } else {
             self.fill(span)
         };
@@ -166,12 +169,19 @@ impl Painting<'_> {
             self.painter.line_segment(ends.map(|x| pos2(x, y)), stroke);
         }
         self.loop_line(span, rect);
+        if step.is_some_and(grammar_changed) {
+            self.changed_line(span, rect, false);
+        }
         if step.is_some_and(|step| step.trace.draw.is_given()) {
             self.cut_line(span, rect);
         } else {
             self.what_if(span, rect);
         }
-        if span.step < Some(self.input.n_dimmed) {
+        let breaks = self.input.breaks_at.is_some() && span.step == self.input.breaks_at;
+        if breaks && span.step != self.input.pinned {
+            ring(1.5, self.theme.error, StrokeKind::Inside);
+        }
+        if span.step < Some(self.input.n_dimmed) || step.is_some_and(is_forced) {
             let veil = self.theme.surface_1.gamma_multiply(0.6);
             self.painter.rect_filled(rect, 0, veil);
         }
@@ -210,6 +220,15 @@ impl Painting<'_> {
     fn what_if(&self, span: &Span, rect: Rect) {
         let verdict = span.step.zip(self.input.what_ifs);
         let verdict = verdict.and_then(|(step, what_ifs)| what_ifs.verdict(step));
+        match verdict {
+            Some(WhatIfVerdict::Changed) => self.changed_line(span, rect, false),
+            Some(WhatIfVerdict::LikelyChanged) => self.changed_line(span, rect, true),
+            Some(WhatIfVerdict::Same | WhatIfVerdict::Unsure) | None => {}
+        }
+    }
+
+    /// Underlines a token that would have been another one.
+    fn changed_line(&self, span: &Span, rect: Rect, dashed: bool) {
         let below = if span.step == self.input.fork_step {
             2.75
         } else {
@@ -218,15 +237,11 @@ impl Painting<'_> {
         let y = rect.bottom() + below;
         let ends = [pos2(rect.left() + 1.0, y), pos2(rect.right() - 1.0, y)];
         let stroke = Stroke::new(2.0, self.theme.changed);
-        match verdict {
-            Some(WhatIfVerdict::Changed) => {
-                self.painter.line_segment(ends, stroke);
-            }
-            Some(WhatIfVerdict::LikelyChanged) => {
-                let dashes = Shape::dashed_line(&ends, stroke, DASH, DASH);
-                self.painter.extend(dashes);
-            }
-            Some(WhatIfVerdict::Same | WhatIfVerdict::Unsure) | None => {}
+        if dashed {
+            let dashes = Shape::dashed_line(&ends, stroke, DASH, DASH);
+            self.painter.extend(dashes);
+        } else {
+            self.painter.line_segment(ends, stroke);
         }
     }
 

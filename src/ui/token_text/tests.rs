@@ -103,6 +103,7 @@ pub(super) fn input_of(generation: &Generation) -> TokenTextInput<'_> {
         watermark: None,
         pinned: None,
         same_step: None,
+        breaks_at: None,
         n_dimmed: 0,
         looping: None,
         fork_step: None,

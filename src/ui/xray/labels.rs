@@ -4,7 +4,7 @@ use super::Xray;
 use crate::analysis::xray::{
     BarPart, DrawnBy, MixedWith, XrayCell, XrayColumn, XrayPlace, XrayRow,
 };
-use crate::decoding::{Filter, KnownCount, Selector, TokenId};
+use crate::decoding::{Filter, GrammarMode, GrammarRule, KnownCount, Selector, TokenId};
 use crate::generation::formatting::{grouped, percent, token_word};
 
 /// Returns a column's name, and how many tokens it leaves if it changes their number.
@@ -13,6 +13,8 @@ pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
         XrayPlace::Model => ("Softmax", true),
         XrayPlace::Row(with) => (row_name(*with), false),
         XrayPlace::Mixture(_) => ("Mixture", true),
+        XrayPlace::Grammar(grammar) if grammar.masked => (GrammarRule::NAME, true),
+        XrayPlace::Grammar(_) => ("Check", true),
         XrayPlace::Stage { stage, .. } => {
             let rules_out = matches!(
                 stage.filter,
@@ -26,6 +28,9 @@ pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
         (XrayPlace::Stage { stage, .. }, _) if !stage.enabled => "muted".to_owned(),
         (XrayPlace::Model | XrayPlace::Mixture(_), KnownCount::Exactly(n)) => {
             format!("{} tokens", grouped(f64::from(n)))
+        }
+        (XrayPlace::Grammar(grammar), _) => {
+            format!("{} legal", grouped(f64::from(grammar.n_legal)))
         }
         (_, KnownCount::Exactly(n)) if shows_count => format!("{} left", grouped(f64::from(n))),
         (_, KnownCount::AtMost(n)) if shows_count => format!("≤ {} left", grouped(f64::from(n))),
@@ -48,6 +53,10 @@ pub(super) fn settings_label(column: &XrayColumn) -> String {
     let label = match &column.at {
         XrayPlace::Model | XrayPlace::Row(_) => return String::new(),
         XrayPlace::Mixture(scale) => return format!("× {scale}"),
+        XrayPlace::Grammar(grammar) => {
+            let is_redrawn = grammar.masked && grammar.rule.mode() == GrammarMode::Check;
+            return if is_redrawn { "redrawn" } else { "" }.to_owned();
+        }
         XrayPlace::Stage { stage, .. } => match &stage.filter {
             bias @ Filter::LogitBias(_) => return bias.to_string(),
             filter => filter.to_string(),
@@ -87,6 +96,15 @@ pub(super) fn entropy_label(column: &XrayColumn) -> String {
     if is_muted(column) {
         return String::new();
     }
+    if let XrayPlace::Grammar(grammar) = &column.at {
+        return match column.distortion_bits {
+            Some(bits) if bits >= 0.05 => format!(
+                "{} forbidden · {bits:.1} bits",
+                percent(1.0 - grammar.legal_mass)
+            ),
+            _ => format!("{} legal", percent(grammar.legal_mass)),
+        };
+    }
     let Some(nats) = column.entropy_nats else {
         return "Entropy not recorded".to_owned();
     };
@@ -107,6 +125,11 @@ pub(super) fn entropy_label(column: &XrayColumn) -> String {
 pub(super) fn foot_sentence(column: &XrayColumn) -> String {
     let entropy = entropy_sentence(column);
     match (column.distortion_bits, &column.at) {
+        (Some(bits), XrayPlace::Grammar(grammar)) => format!(
+            "The model gave {} to the legal tokens. Keeping to them moves its distribution by \
+             {bits:.2} bits (Kullback-Leibler divergence)",
+            percent(grammar.legal_mass)
+        ),
         (Some(bits), _) => format!(
             "{entropy}. The watermark moves the distribution by {bits:.2} bits (Kullback-Leibler \
              divergence)"
@@ -287,6 +310,9 @@ pub(super) fn row_sentence(xray: &Xray<'_>, row: &XrayRow) -> String {
                 phrases.push(format!("{name} {}", prob_range(*least, *most)));
             }
             XrayCell::Unknown => phrases.push(format!("{name} not recorded")),
+            XrayCell::Cut(_) if matches!(column.at, XrayPlace::Grammar(_)) => {
+                phrases.push("forbidden by the grammar".to_owned());
+            }
             XrayCell::Cut(_) => phrases.push(format!("cut by {}", stage_label(column))),
             XrayCell::Gone | XrayCell::Muted => {}
         }
@@ -324,6 +350,7 @@ fn stage_label(column: &XrayColumn) -> String {
     match &column.at {
         XrayPlace::Model => "the model".to_owned(),
         XrayPlace::Row(_) | XrayPlace::Mixture(_) => "the guidance".to_owned(),
+        XrayPlace::Grammar(_) => "the grammar".to_owned(),
         XrayPlace::Stage { stage, .. } => stage.filter.to_string(),
         XrayPlace::Selector(selector) => selector.to_string(),
     }

@@ -31,6 +31,11 @@ impl CpuAttention {
         }
     }
 
+    /// The number format of the KV cache.
+    pub(super) const fn cache_type(&self) -> CacheType {
+        self.cache_type
+    }
+
     /// Norms and rotates queries and keys, writes keys and values to the tails of the caches, and
     /// computes attention for each row over all tokens up to its own, or over the layer's window.
     ///

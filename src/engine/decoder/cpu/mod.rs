@@ -300,6 +300,12 @@ impl Backend for CpuBackend {
         &self.model.weights.facts
     }
 
+    fn cached_head(&self, head_dim: usize) -> (usize, String) {
+        let cache_type = self.model.attention.cache_type();
+        let format = cache_type.name().to_owned();
+        (cache_type.n_bytes(head_dim), format)
+    }
+
     fn run(
         &mut self,
         rows: &[Row],

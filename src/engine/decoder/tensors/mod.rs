@@ -174,6 +174,11 @@ impl Backend for TensorBackend {
         &self.weights.facts
     }
 
+    fn cached_head(&self, head_dim: usize) -> (usize, String) {
+        let format = self.dtype.as_str().to_owned();
+        (2 * head_dim * self.dtype.size_in_bytes(), format)
+    }
+
     fn run(
         &mut self,
         rows: &[Row],

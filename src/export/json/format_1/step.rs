@@ -129,6 +129,7 @@ impl StepEntry {
             raw_prob: self.raw_prob,
             raw_rank: self.rank,
             selector_state: self.selector_state,
+            grammar: None,
         };
         Ok(Step {
             token: self.token,
@@ -138,6 +139,7 @@ impl StepEntry {
                 at_secs: self.time.at_secs,
                 forward_secs: self.time.forward_secs,
                 n_batch: self.time.n_batch,
+                mask_secs: None,
             },
             draft: None,
         })

@@ -7,6 +7,7 @@
 //! - `head`, a step's most likely tokens, has their ids and logits. Their probabilities follow from
 //!   the logits: exp(logit − first logit − `ln_mass`).
 //! - `survivors`, the tokens after the chain, leaves out what equals the head.
+//! - `grammars` lists the grammars of a pane's steps in the same way.
 //! - A stage without `probs` left the probabilities with which the token was drawn.
 //! - `branches`, the texts that no pane showed, leave out the steps that an earlier text has.
 //! - `text`, `metrics` and the settings' `summary` follow from the rest. They are for readers of
@@ -17,6 +18,7 @@
 
 mod beams;
 mod detail;
+mod grammar;
 mod known;
 mod lineage;
 mod pane;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::beams::BeamsEntry;
+use super::grammar::rules_of;
 use super::known::{Derived, Known};
 use super::lineage::LineageEntry;
 use super::step::{Shared, StepEntry, filters_of};
 use super::vocabulary::{Entry, PieceEntry, vocabulary_of};
 use crate::analysis::Metrics;
-use crate::decoding::{Filter, TokenId};
+use crate::decoding::{Filter, GrammarRule, TokenId};
 use crate::export::json::settings::{Finish, Settings};
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
 use crate::generation::{ChatRecord, Generation, ModelInfo, Piece, PromptRecord, Vocabulary};
@@ -36,6 +37,8 @@ pub(super) struct Pane {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lineage: Option<LineageEntry>,
     filters: Vec<Known<Arc<Filter>>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    grammars: Vec<Known<Arc<GrammarRule>>>,
     steps: Vec<StepEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beams: Option<BeamsEntry>,
@@ -99,8 +102,10 @@ impl Pane {
         } = text;
         let (finish_reason, finish_detail) = Finish::of(generation.finish.as_ref());
         let filters = filters_of(generation);
+        let grammars = rules_of(generation);
         let shared = Shared {
             filters: &filters,
+            grammars: &grammars,
             vocabulary: &generation.vocabulary,
             n_vocab: generation.model.n_vocab,
         };
@@ -125,6 +130,7 @@ impl Pane {
                 .map(|step| StepEntry::of(step, &shared, form))
                 .collect(),
             filters: filters.into_iter().map(Known).collect(),
+            grammars: grammars.into_iter().map(Known).collect(),
             beams: BeamsEntry::of(&generation.beams),
         }
     }
@@ -145,8 +151,10 @@ impl Pane {
         };
         let prompt = self.prompt.as_ref().unwrap_or(prompt);
         let filters: Vec<Arc<Filter>> = self.filters.into_iter().map(|known| known.0).collect();
+        let grammars: Vec<_> = self.grammars.into_iter().map(|known| known.0).collect();
         let shared = Shared {
             filters: &filters,
+            grammars: &grammars,
             vocabulary: &vocabulary,
             n_vocab: model.n_vocab,
         };

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::detail::DetailEntry;
+use super::grammar::GrammarEntry;
 use super::known::Known;
 use super::ranking::Ranking;
 use super::vocabulary::PieceEntry;
 use crate::decoding::{
-    Detail, Draft, Draw, Evidence, Filter, Mixture, Picked, RankedCandidate, SelectorState,
-    StageReport, TokenId, Trace,
+    Detail, Draft, Draw, Evidence, Filter, GrammarRule, Mixture, Picked, RankedCandidate,
+    SelectorState, StageReport, TokenId, Trace,
 };
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
 use crate::generation::{Generation, Step, StepTime, Vocabulary};
@@ -56,6 +57,10 @@ pub(super) struct StepEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     draft: Option<Draft>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    grammar: Option<GrammarEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mask_secs: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     mixture: Option<Box<Mixture>>,
 }
 
@@ -76,6 +81,7 @@ struct StageEntry {
 /// What all steps of a pane share.
 pub(super) struct Shared<'a> {
     pub filters: &'a [Arc<Filter>],
+    pub grammars: &'a [Arc<GrammarRule>],
     pub vocabulary: &'a Vocabulary,
     pub n_vocab: usize,
 }
@@ -132,6 +138,8 @@ impl StepEntry {
             detail: DetailEntry::of(&raw.detail).filter(|_| form.detail),
             time: (time.at_secs, time.forward_secs, time.n_batch),
             draft: step.draft,
+            grammar: GrammarEntry::of(trace, shared.grammars),
+            mask_secs: time.mask_secs,
             mixture: trace.mixture.clone(),
         }
     }
@@ -156,6 +164,8 @@ impl StepEntry {
             .detail
             .map_or(Ok(Detail::HeadOnly), DetailEntry::into_detail)?;
         let piece = self.piece.map(PieceEntry::into_piece);
+        let grammar = self.grammar;
+        let grammar = grammar.map(|entry| entry.into_report(&head, shared.grammars));
         let trace = Trace {
             raw: Evidence {
                 n_candidates: self.n_candidates.unwrap_or(shared.n_vocab as u32),
@@ -179,6 +189,7 @@ impl StepEntry {
             raw_prob: self.raw_prob,
             raw_rank: self.rank,
             selector_state: self.selector_state.0,
+            grammar: grammar.transpose()?.map(Box::new),
         };
         let (at_secs, forward_secs, n_batch) = self.time;
         Ok(Step {
@@ -189,6 +200,7 @@ impl StepEntry {
                 at_secs,
                 forward_secs,
                 n_batch,
+                mask_secs: self.mask_secs,
             },
             draft: self.draft,
         })

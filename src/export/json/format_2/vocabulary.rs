@@ -90,8 +90,12 @@ pub(super) fn entries_of(generations: &[&Generation], form: Form) -> Vec<Entry> 
     } else {
         let of_steps = steps().flat_map(|step| {
             let trace = &step.trace;
-            let ranked = trace.raw.head.iter().chain(&trace.survivors);
-            std::iter::once(step.token).chain(ranked.map(|candidate| candidate.token))
+            let report = trace.grammar.as_deref();
+            let legal = report.into_iter().flat_map(|report| &report.legal.head);
+            let unconstrained = report.and_then(|report| report.unconstrained);
+            let ranked = trace.raw.head.iter().chain(&trace.survivors).chain(legal);
+            let named = std::iter::once(step.token).chain(unconstrained);
+            named.chain(ranked.map(|candidate| candidate.token))
         });
         let passes = generations.iter().flat_map(|one| &one.beams.passes);
         let of_beams = passes.flat_map(|pass| pass.nodes.iter().map(|node| node.token));

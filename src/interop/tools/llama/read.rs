@@ -12,7 +12,7 @@ use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, Stage, TokenId}
 use crate::generation::Vocabulary;
 use crate::interop::tools::fields::Fields;
 use crate::interop::tools::value::Value;
-use crate::interop::tools::{biases, breakers};
+use crate::interop::tools::{biases, breakers, grammar};
 
 /// A filter and the names of the settings that define it.
 type NamedFilter = (Filter, &'static [&'static str]);
@@ -30,6 +30,7 @@ pub(in super::super) fn read(
     };
     let bias = biases::read("logit_bias", f32::NEG_INFINITY, fields)?;
     fields.add(Filter::LogitBias(bias), &["logit_bias"], &mut chain.stages)?;
+    grammar::read_llama(fields, &mut chain)?;
     if let Some(min_keep) = fields.integer("min_keep")? {
         chain.rules.min_keep = clamped(min_keep);
     }

@@ -9,6 +9,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{
     Button, Chip, SMALL_BADGE, badge, checkbox, field_frame, menu_item, progress_bar,
 };
+use crate::generation::Generation;
 use crate::generation::formatting::{grouped, pane_letter};
 use crate::state::{Action, AppState, Command, FitInput, FitStatus, LabCommand, PaneId};
 use crate::ui::keys::key_words;
@@ -141,7 +142,7 @@ fn pane_text_ui(ui: &mut Ui, state: &AppState, id: PaneId) -> bool {
         ui.label(Face::Small.text(words).color(theme.text_2));
         removed = remove_ui(ui);
     });
-    let words = text.map(|text| text.text()).unwrap_or_default();
+    let words = text.map(Generation::text).unwrap_or_default();
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     let end = words.floor_char_boundary(N_SHOWN);
     let shown = words.get(..end).unwrap_or_default();

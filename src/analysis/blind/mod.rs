@@ -1,0 +1,8 @@
+//! Blind comparison: how strong settings are, from votes between texts whose settings were hidden,
+//! and which texts to compare next.
+
+mod next;
+mod strengths;
+
+pub use next::next_shown;
+pub use strengths::{Choice, PRIOR_SPREAD, Strength, Strengths};

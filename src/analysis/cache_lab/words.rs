@@ -1,0 +1,235 @@
+//! What a measurement of the KV cache shows, in sentences.
+
+use super::{CacheLab, Line};
+use crate::analysis::replay::logit_gap;
+use crate::generation::formatting::grouped;
+use crate::generation::{ByteSize, CacheShape};
+
+/// Formats milliseconds with two significant digits: "0.31 ms", "4.2 ms", "120 ms", "1.3 s".
+pub fn milliseconds(ms: f64) -> String {
+    let size = ms.abs();
+    if size >= 1000.0 {
+        format!("{:.1} s", ms / 1000.0)
+    } else if size >= 9.95 {
+        format!("{ms:.0} ms")
+    } else if size >= 0.995 {
+        format!("{ms:.1} ms")
+    } else if size >= 0.0995 {
+        format!("{ms:.2} ms")
+    } else {
+        format!("{ms:.3} ms")
+    }
+    .replace('-', "−")
+}
+
+/// Formats a ratio: "1.9", "18", "1,204".
+fn ratio(value: f64) -> String {
+    if value < 9.95 {
+        format!("{value:.1}")
+    } else {
+        grouped(value)
+    }
+}
+
+impl Line {
+    /// "0.31 ms + 0.08 ms per 100 tokens".
+    pub fn words(self) -> String {
+        let per_100 = milliseconds(self.slope.abs() * 100.0);
+        let sign = if self.slope < 0.0 { '−' } else { '+' };
+        format!(
+            "{} {sign} {per_100} per 100 tokens",
+            milliseconds(self.constant)
+        )
+    }
+}
+
+impl CacheShape {
+    /// The factors of the formula.
+    pub const FORMULA: &'static str = "2 × layers × heads × size × bytes";
+
+    /// The formula with the numbers of the model: "2 × 8 × 4 × 32 × 4 = 8,192".
+    pub fn filled_in(&self) -> String {
+        let bytes = self.bytes_per_number();
+        let bytes = format!("{bytes:.4}");
+        let bytes = bytes.trim_end_matches('0').trim_end_matches('.');
+        format!(
+            "2 × {} × {} × {} × {bytes} = {}",
+            self.n_layers,
+            self.n_kv_heads,
+            self.head_dim,
+            grouped(self.n_bytes_per_token() as f64)
+        )
+    }
+
+    /// What the factors are.
+    pub fn words(&self) -> String {
+        let bytes = if self.bytes_per_number() > 1.5 {
+            "each"
+        } else {
+            "each, with its scale"
+        };
+        format!(
+            "Keys and values, {} layers, {} key heads of {} numbers, in {} {bytes}.",
+            self.n_layers, self.n_kv_heads, self.head_dim, self.format
+        )
+    }
+}
+
+impl CacheLab {
+    /// Says what the times with the cache and without it show.
+    pub fn sentences(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if let Some(line) = self.on_line() {
+            sentences.push(if line.slope > 0.0 {
+                format!(
+                    "With the cache, a token takes {} plus {} per 100 tokens of context.",
+                    milliseconds(line.constant),
+                    milliseconds(line.slope * 100.0)
+                )
+            } else {
+                let middle = self.n_text() as f64 / 2.0;
+                format!(
+                    "With the cache, a token takes {}, whatever the length.",
+                    milliseconds(line.at(middle))
+                )
+            });
+        }
+        if let Some(line) = self.off_line() {
+            sentences.push(format!(
+                "Without it, every token rereads the whole text: {} per 100 tokens.",
+                milliseconds(line.slope * 100.0)
+            ));
+        }
+        if let (Some(times), Some(last)) = (self.last_ratio(), self.off.last()) {
+            sentences.push(format!(
+                "At {} tokens that takes {} times as long.",
+                grouped(last.length as f64),
+                ratio(times)
+            ));
+        }
+        sentences
+    }
+
+    /// Says whether both texts are the same: "Same tokens both ways; largest logit difference 4e−6."
+    pub fn agreement_words(&self) -> Option<String> {
+        let agreement = self.agreement()?;
+        let gap = logit_gap(agreement.largest_difference);
+        let n = agreement.n_compared;
+        Some(match agreement.first_different {
+            None => {
+                let lengths = if n == 1 { "length" } else { "lengths" };
+                format!("Same tokens both ways at {n} {lengths}; largest logit difference {gap}.")
+            }
+            Some(length) => format!(
+                "Without the cache, another token was taken at length {length}; largest logit \
+                 difference {gap}."
+            ),
+        })
+    }
+
+    /// Says how much memory the cache takes at the end of the text.
+    pub fn memory_words(&self) -> Option<String> {
+        let last = self.on.last()?;
+        let measured = last.n_bytes.map(ByteSize);
+        let formula = self.n_formula_bytes(last.length).map(ByteSize);
+        let length = grouped(last.length as f64);
+        match (formula, measured) {
+            (Some(formula), Some(measured)) => Some(format!(
+                "{length} tokens take {formula}; {measured} are held, because memory is taken in \
+                 blocks."
+            )),
+            (None, Some(measured)) => Some(format!("{length} tokens take {measured}.")),
+            (Some(formula), None) => Some(format!("{length} tokens take {formula}.")),
+            (None, None) => None,
+        }
+    }
+
+    /// Says how much faster a prompt is read in parallel.
+    pub fn read_words(&self) -> Option<String> {
+        let last = self.reads.last()?;
+        let times = last.one_by_one_secs / last.parallel_secs;
+        times.is_finite().then(|| {
+            format!(
+                "A prompt goes through each layer in one pass. {} tokens are read {} times as fast \
+                 as one by one.",
+                grouped(last.length as f64),
+                ratio(times)
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, milliseconds};
+    use crate::analysis::cache_lab::testing::lab;
+    use crate::generation::CacheShape;
+
+    #[test]
+    fn times_have_two_digits() {
+        for (ms, words) in [
+            (0.0312, "0.031 ms"),
+            (0.312, "0.31 ms"),
+            (4.16, "4.2 ms"),
+            (34.4, "34 ms"),
+            (999.0, "999 ms"),
+            (1340.0, "1.3 s"),
+            (-0.5, "−0.50 ms"),
+        ] {
+            assert_eq!(milliseconds(ms), words);
+        }
+        let line = Line {
+            constant: 0.3,
+            slope: 0.0008,
+        };
+        assert_eq!(line.words(), "0.30 ms + 0.080 ms per 100 tokens");
+    }
+
+    #[test]
+    fn the_formula_is_filled_in() {
+        let mut shape = CacheShape {
+            n_layers: 8,
+            n_kv_heads: 4,
+            head_dim: 32,
+            n_head_bytes: 256,
+            format: "f32".to_owned(),
+        };
+        assert_eq!(shape.filled_in(), "2 × 8 × 4 × 32 × 4 = 8,192");
+        assert!(shape.words().contains("in f32 each."));
+        shape.n_head_bytes = 68;
+        assert_eq!(shape.filled_in(), "2 × 8 × 4 × 32 × 1.0625 = 2,176");
+    }
+
+    #[test]
+    fn sentences_say_what_was_measured() {
+        let lab = lab();
+        assert_eq!(
+            lab.sentences(),
+            [
+                "With the cache, a token takes 0.30 ms plus 0.10 ms per 100 tokens of context.",
+                "Without it, every token rereads the whole text: 30 ms per 100 tokens.",
+                "At 109 tokens that takes 80 times as long.",
+            ]
+        );
+        assert_eq!(
+            lab.agreement_words().unwrap(),
+            "Same tokens both ways at 10 lengths; largest logit difference 4e−6."
+        );
+        assert_eq!(
+            lab.memory_words().unwrap(),
+            "109 tokens take 893 kB; 918 kB are held, because memory is taken in blocks."
+        );
+        assert!(lab.read_words().unwrap().contains("read 3.0 times as fast"));
+    }
+
+    #[test]
+    fn another_token_is_not_hidden() {
+        let mut lab = lab();
+        lab.off[3].is_same_token = false;
+        let words = lab.agreement_words().unwrap();
+        assert!(
+            words.contains("another token was taken at length 50;"),
+            "{words}"
+        );
+    }
+}

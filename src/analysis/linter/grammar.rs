@@ -1,0 +1,44 @@
+//! What a grammar changes about the rest of the settings.
+
+use super::{Importance, Lint, active, called, sentence};
+use crate::decoding::{ChainConfig, GrammarMode, Selector};
+
+pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
+    let Some(rule) = &chain.grammar else {
+        return Vec::new();
+    };
+    let checks = rule.mode() == GrammarMode::Check;
+    let cuts = active(chain).find(|(_, filter)| filter.cuts());
+    let all = [
+        (checks && chain.selector.beam_search().is_some()).then(|| {
+            notable(
+                "beam search draws nothing that could be checked, so the grammar masks instead",
+                None,
+            )
+        }),
+        cuts.filter(|_| checks).map(|(stage, filter)| {
+            let words = format!(
+                "{} cuts before the check, and again after the mask if the token is drawn again, so \
+                 the texts are not those of a mask",
+                called(filter)
+            );
+            notable(&words, Some(stage))
+        }),
+        matches!(chain.selector, Selector::GumbelMark(_)).then(|| {
+            notable(
+                "where the grammar leaves few tokens, the draw has little room for its watermark",
+                None,
+            )
+        }),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn notable(words: &str, stage: Option<usize>) -> Lint {
+    Lint {
+        importance: Importance::Notable,
+        message: sentence(words),
+        stage,
+        remedy: None,
+    }
+}

@@ -1,0 +1,58 @@
+//! Tries a folder that the user chose, on a background thread, because network drives can be slow.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::SyncSender;
+
+use eframe::egui;
+
+use super::background;
+use crate::export;
+use crate::state::{Command, FolderCommand, Kept};
+
+/// The name of a file that is written to try a folder, and deleted.
+const PROBE: &str = ".quartet-probe";
+
+/// Creates the folder if it does not exist, writes a file to it, and sends whether that was
+/// possible.
+pub(super) fn attempt(
+    ctx: egui::Context,
+    kept: Kept,
+    folder: PathBuf,
+    answers: SyncSender<Command>,
+) {
+    background::run(ctx, "try folder", answers, move || {
+        let error = written(&folder).err().map(|error| error.to_string());
+        Command::Folder(FolderCommand::Tried {
+            kept,
+            folder,
+            error,
+        })
+    });
+}
+
+fn written(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let probe = folder.join(PROBE);
+    export::write_atomically(&probe, b"")?;
+    fs::remove_file(probe)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::written;
+
+    #[test]
+    fn a_folder_is_created_and_left_empty_and_a_file_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("a/quartet-runs");
+        written(&folder).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        let file = home.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(written(&file).is_err());
+    }
+}

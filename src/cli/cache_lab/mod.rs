@@ -1,0 +1,75 @@
+//! `quartet cache`: measures what the KV cache costs and saves.
+
+mod report;
+mod run;
+
+use clap::Args;
+
+use self::report::report;
+use super::compute::ComputeArguments;
+use super::failure::Failure;
+use super::model::ModelArgument;
+use super::pane_run::{Console, Engine};
+use super::report_output::{Output, OutputArguments};
+use crate::export::CacheRecord;
+use crate::generation::{CachePlan, PromptText};
+use crate::ui::pictures::{Palette, cache_drawing};
+
+/// The arguments of `quartet cache`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The text to continue
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "Once upon a time",
+        allow_hyphen_values = true
+    )]
+    prompt: String,
+
+    #[command(flatten)]
+    model: ModelArgument,
+
+    #[command(flatten)]
+    compute: ComputeArguments,
+
+    /// How many tokens to generate, as far as the model's context goes
+    #[arg(long, value_name = "N", default_value = "340")]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..))]
+    tokens: u32,
+
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+/// The name of the files in a folder.
+const NAME: &str = "cache";
+
+/// Runs `quartet cache`.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.output.check(NAME)?;
+    let mut console = Console::quiet();
+    let source = arguments.model.source();
+    let mut engine = Engine::open(source, arguments.compute, &mut console)?;
+    let plan = CachePlan {
+        prompt: PromptText::raw(&arguments.prompt),
+        n_tokens: arguments.tokens as usize,
+    };
+    let prompt = plan.prompt.clone();
+    let (lab, failure) = run::measure(&mut engine, plan, &mut console);
+    if let Some(lab) = lab.filter(|lab| !lab.on.is_empty()) {
+        let record = CacheRecord {
+            lab: &lab,
+            model: &engine.info,
+            prompt: &prompt,
+        };
+        arguments.output.write(&Output {
+            name: NAME,
+            report: &report(&lab),
+            json: &record.json(),
+            csv: &record.csv(),
+            drawing: &|style| cache_drawing(record, Palette::Light, style),
+        })?;
+    }
+    failure.map_or(Ok(()), Err)
+}

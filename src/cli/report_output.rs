@@ -1,0 +1,90 @@
+//! Where a command that reports a result of the Lab writes it: as a report, JSON, CSV or pictures.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::failure::Failure;
+use super::files::{check_file, create_folder};
+use super::outputs::{OutputFile, check_outputs, write_outputs};
+use crate::export::write_folder;
+use crate::state::{PictureFormat, PictureStyle};
+use crate::ui::pictures::encode;
+
+/// The arguments that say where the result goes.
+#[derive(Debug, Args)]
+pub(super) struct OutputArguments {
+    /// Write everything to this file as JSON; `-` writes it to standard output instead of the report
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write the table to this file as CSV; `-` writes it to standard output instead of the report
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Export everything to this folder: the JSON, the table, and the picture as SVG and PNG
+    #[arg(long, value_name = "FOLDER")]
+    export: Option<PathBuf>,
+}
+
+/// A result in every form.
+pub(super) struct Output<'a> {
+    /// The name of the files in a folder, without extension.
+    pub name: &'a str,
+    pub report: &'a str,
+    pub json: &'a [u8],
+    pub csv: &'a [u8],
+    /// Draws the picture as SVG.
+    pub drawing: &'a dyn Fn(PictureStyle) -> String,
+}
+
+impl OutputArguments {
+    /// Fails early if the files can't be written, before the model is loaded. `name` is the name of
+    /// the files in a folder.
+    pub(super) fn check(&self, name: &str) -> Result<(), Failure> {
+        if let Some(folder) = &self.export {
+            create_folder(folder).map_err(Failure::run)?;
+            check_file(&folder.join(format!("{name}.json"))).map_err(Failure::run)?;
+        }
+        check_outputs([
+            ("--json", self.json.as_deref()),
+            ("--csv", self.csv.as_deref()),
+        ])
+    }
+
+    /// Prints the report and writes the files. A failure of one output does not prevent the others.
+    pub(super) fn write(&self, output: &Output<'_>) -> Result<(), Failure> {
+        let files = [
+            OutputFile {
+                path: self.json.as_deref(),
+                render: &|| output.json.to_vec(),
+            },
+            OutputFile {
+                path: self.csv.as_deref(),
+                render: &|| output.csv.to_vec(),
+            },
+        ];
+        let folder = self.export.as_deref();
+        let export = folder.map(|folder| move || export(folder, output));
+        let export = export.as_ref().map(|export| export as &dyn Fn() -> _);
+        write_outputs(&files, || output.report.to_owned(), export)
+    }
+}
+
+/// Writes the JSON, the table and the picture: all files or none.
+fn export(folder: &Path, output: &Output<'_>) -> Result<(), String> {
+    let name = output.name;
+    let mut files = vec![
+        (format!("{name}.json"), output.json.to_vec()),
+        (format!("{name}.csv"), output.csv.to_vec()),
+    ];
+    let style = PictureStyle::default();
+    let drawing = (output.drawing)(style);
+    for format in PictureFormat::ALL {
+        let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;
+        files.push((format!("{name}.{}", format.extension()), bytes));
+    }
+    create_folder(folder)?;
+    write_folder(folder, &files)
+        .map_err(|error| format!("could not export the result: {error}\n{}", folder.display()))
+}

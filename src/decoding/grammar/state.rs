@@ -1,0 +1,160 @@
+//! One text on its way through a grammar.
+
+use std::sync::Arc;
+
+use llguidance::{Matcher, api::StopReason};
+
+use super::{GrammarError, GrammarRule, GrammarVocabulary, LegalTokens, compile};
+use crate::decoding::TokenId;
+
+/// Follows one text through a grammar, token by token. A clone follows another text from there.
+#[derive(Clone)]
+pub struct GrammarState {
+    rule: Arc<GrammarRule>,
+    vocabulary: Arc<GrammarVocabulary>,
+    matcher: Matcher,
+    /// Whether the tokens that end a text may be drawn.
+    may_end: bool,
+    /// Whether a token was not legal. Nothing is, from then on.
+    is_broken: bool,
+}
+
+impl GrammarState {
+    /// Compiles a grammar, and stands at the beginning of a text.
+    pub fn new(
+        rule: &Arc<GrammarRule>,
+        vocabulary: &Arc<GrammarVocabulary>,
+    ) -> Result<Self, GrammarError> {
+        let parser = compile::grammar_of(rule)
+            .and_then(|grammar| compile::parser_of(rule, grammar, &vocabulary.factory))?;
+        let mut state = Self {
+            rule: Arc::clone(rule),
+            vocabulary: Arc::clone(vocabulary),
+            matcher: Matcher::new(Ok(parser)),
+            may_end: true,
+            is_broken: false,
+        };
+        // A grammar that the tokenizer can't begin is reported before anything is generated.
+        state.legal()?;
+        Ok(state)
+    }
+
+    /// Lets no token end the text: it stops only where the grammar allows nothing more.
+    #[must_use]
+    pub const fn without_end_tokens(mut self) -> Self {
+        self.may_end = false;
+        self
+    }
+
+    /// The grammar that it follows.
+    pub const fn rule(&self) -> &Arc<GrammarRule> {
+        &self.rule
+    }
+
+    /// Whether the text has left the grammar, so that nothing constrains it any longer.
+    pub const fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
+    /// Whether the grammar accepts the text and nothing can follow.
+    pub fn is_complete(&self) -> bool {
+        !self.is_broken && self.matcher.is_stopped() && self.matcher.stop_reason().is_ok()
+    }
+
+    /// Returns the tokens that may come next. There is always one, unless the grammar is complete.
+    pub fn legal(&mut self) -> Result<LegalTokens, GrammarError> {
+        let mask = self.matcher.compute_mask_or_eos();
+        let mut mask = mask.map_err(|error| failed(&self.matcher, &error.to_string()))?;
+        self.vocabulary.complete(&mut mask);
+        if !self.may_end {
+            for token in self.vocabulary.end_tokens() {
+                mask.disallow_token(token.0);
+            }
+        }
+        let legal = LegalTokens::new(mask);
+        if legal.n_legal() == 0 && !self.matcher.is_accepting().unwrap_or(false) {
+            return Err(GrammarError::Inexpressible {
+                text: self.required(),
+            });
+        }
+        Ok(legal)
+    }
+
+    /// Follows the next token of the text. Returns whether it was legal.
+    pub fn accept(&mut self, token: TokenId) -> bool {
+        if self.is_broken {
+            return false;
+        }
+        let held = self.vocabulary.held(token);
+        let n_consumed = self.matcher.try_consume_tokens(&[held.0]);
+        let is_end = || self.vocabulary.end_tokens().contains(&token);
+        let was_legal = match n_consumed {
+            Ok(1) => true,
+            // A complete text may still be ended by its token.
+            Ok(_) => self.is_complete() && is_end(),
+            Err(_) => false,
+        };
+        self.is_broken = !was_legal;
+        was_legal
+    }
+
+    /// Returns the first character that the grammar requires next, if there is only one way on.
+    fn required(&self) -> String {
+        let bytes = self.matcher.clone().compute_ff_bytes();
+        let text = String::from_utf8_lossy(&bytes);
+        text.chars().take(1).collect()
+    }
+}
+
+impl std::fmt::Debug for GrammarState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "GrammarState({})", self.rule)
+    }
+}
+
+/// Follows a text byte by byte, whatever model wrote it.
+#[derive(Clone)]
+pub struct GrammarChecker {
+    matcher: Matcher,
+}
+
+impl GrammarChecker {
+    /// Compiles a grammar, and stands at the beginning of a text.
+    pub fn new(rule: &GrammarRule) -> Result<Self, GrammarError> {
+        let vocabulary = GrammarVocabulary::bytes()?;
+        let parser = compile::grammar_of(rule)
+            .and_then(|grammar| compile::parser_of(rule, grammar, &vocabulary.factory))?;
+        let matcher = Matcher::new(Ok(parser));
+        Ok(Self { matcher })
+    }
+
+    /// Follows the next bytes of a text. Returns whether a text that begins so may be in the
+    /// grammar.
+    pub fn push(&mut self, bytes: &[u8]) -> bool {
+        let tokens: Vec<u32> = bytes.iter().map(|byte| u32::from(*byte)).collect();
+        let n_consumed = self.matcher.try_consume_tokens(&tokens);
+        n_consumed.is_ok_and(|n_consumed| n_consumed == tokens.len())
+    }
+
+    /// Whether the grammar accepts the text as it is.
+    pub fn accepts(&mut self) -> bool {
+        self.matcher.is_accepting().unwrap_or(false)
+    }
+}
+
+impl std::fmt::Debug for GrammarChecker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("GrammarChecker")
+    }
+}
+
+/// Explains why the library gave up.
+fn failed(matcher: &Matcher, message: &str) -> GrammarError {
+    let message = compile::first_line(message).to_owned();
+    match matcher.stop_reason() {
+        StopReason::LexerTooComplex | StopReason::ParserTooComplex => {
+            GrammarError::TooComplex { message }
+        }
+        _ => GrammarError::somewhere(message),
+    }
+}

@@ -1,0 +1,364 @@
+//! Grammars in other tools' settings.
+//!
+//! Sources: llama.cpp's `tools/server/README.md` (2026: `--grammar`, `--json-schema`, and the fields
+//! `grammar` and `json_schema`), OpenAI's `response_format`, and vLLM's `structured_outputs` (2026),
+//! which replaced `guided_json`, `guided_regex`, `guided_choice` and `guided_grammar`.
+
+use std::sync::Arc;
+
+use super::fields::{Field, Fields};
+use super::llama::Flavor;
+use super::plan::Plan;
+use super::value::{NamedValues, Value};
+use crate::decoding::{ChainConfig, GrammarKind, GrammarMode, GrammarRule};
+
+/// Adds the grammar to llama.cpp's settings, and notes what it can't express.
+pub(super) fn write_llama(
+    flavor: Flavor,
+    rule: Option<&Arc<GrammarRule>>,
+    plan: &mut Plan,
+    fields: &mut NamedValues,
+) {
+    let Some(rule) = rule else { return };
+    let name = flavor.name();
+    if flavor == Flavor::Ollama {
+        return plan.tell(
+            "Ollama takes a schema only as the format of a request; the grammar is left out"
+                .to_owned(),
+        );
+    }
+    match rule.kind() {
+        GrammarKind::Json | GrammarKind::Schema => {
+            let schema = if rule.kind() == GrammarKind::Json {
+                "{}"
+            } else {
+                rule.text()
+            };
+            let value = match flavor {
+                Flavor::Server => json_value(schema),
+                Flavor::Flags | Flavor::Ollama => Value::text(schema),
+            };
+            fields.push(("json_schema", value));
+        }
+        GrammarKind::Gbnf => fields.push(("grammar", Value::text(&**rule.text()))),
+        GrammarKind::Choices => {
+            let choices = GrammarRule::choices(rule.text()).map(gbnf_literal);
+            let choices: Vec<String> = choices.collect();
+            let gbnf = format!("root ::= {}", choices.join(" | "));
+            fields.push(("grammar", Value::text(gbnf)));
+        }
+        GrammarKind::Regex | GrammarKind::Lark => plan.tell(format!(
+            "{name} takes grammars in GBNF and JSON Schema; the {} is left out",
+            in_sentence(rule.kind())
+        )),
+    }
+    if rule.mode() == GrammarMode::Mask {
+        plan.tell(format!(
+            "{name} checks the grammar after the draw, and masks only to draw again"
+        ));
+    }
+}
+
+/// Adds the grammar to the body of a request, and notes what OpenAI itself does not know.
+pub(super) fn write_openai(
+    rule: Option<&Arc<GrammarRule>>,
+    plan: &mut Plan,
+    fields: &mut NamedValues,
+) {
+    let Some(rule) = rule else { return };
+    let text = |text: &str| Value::text(text);
+    let format = |kind: &str, more: Option<(Value, Value)>| {
+        let mut entries = vec![(text("type"), text(kind))];
+        entries.extend(more);
+        ("response_format", Value::Map(entries))
+    };
+    let structured = |name: &str, value: Value| {
+        let entries = vec![(text(name), value)];
+        ("structured_outputs", Value::Map(entries))
+    };
+    fields.push(match rule.kind() {
+        GrammarKind::Json => format("json_object", None),
+        GrammarKind::Schema => {
+            let entries = vec![
+                (text("name"), text("schema")),
+                (text("strict"), Value::Bool(true)),
+                (text("schema"), json_value(rule.text())),
+            ];
+            format(
+                "json_schema",
+                Some((text("json_schema"), Value::Map(entries))),
+            )
+        }
+        GrammarKind::Regex => structured("regex", text(rule.text())),
+        GrammarKind::Choices => {
+            structured("choice", Value::texts(GrammarRule::choices(rule.text())))
+        }
+        GrammarKind::Lark | GrammarKind::Gbnf => structured("grammar", text(rule.text())),
+    });
+    if !matches!(rule.kind(), GrammarKind::Json | GrammarKind::Schema) {
+        plan.tell(
+            "Only vLLM knows structured_outputs; OpenAI takes JSON and JSON Schema".to_owned(),
+        );
+    }
+    if rule.mode() == GrammarMode::Check {
+        plan.tell("OpenAI masks before the chain instead of checking after the draw".to_owned());
+    }
+}
+
+/// Notes that a tool has no grammars.
+pub(super) fn leave_out(rule: Option<&Arc<GrammarRule>>, plan: &mut Plan) {
+    if rule.is_some() {
+        let name = plan.name;
+        plan.tell(format!("{name} has no grammars; this one is left out"));
+    }
+}
+
+/// Takes the grammar of llama.cpp's settings, of which the server also has `response_format`. It
+/// checks after the draw.
+pub(super) fn read_llama(fields: &mut Fields, chain: &mut ChainConfig) -> Result<(), String> {
+    let format = fields.take("response_format");
+    let of_field = |field: Field| Some((response_format(&field.value)?, field.shown));
+    let mut rule = format.and_then(of_field);
+    if let Some(field) = fields.take("json_schema") {
+        let schema = match &field.value {
+            Value::Text(text) => text.clone(),
+            other => other.json(),
+        };
+        rule = Some((schema_rule(&schema), field.shown));
+    }
+    if let Some(field) = fields.take("grammar") {
+        match &field.value {
+            Value::Text(text) if text.trim().is_empty() => {}
+            Value::Text(text) => {
+                rule = Some((GrammarRule::new(GrammarKind::Gbnf, text), field.shown));
+            }
+            other => {
+                return Err(format!(
+                    "{} must be a string, not {}",
+                    field.shown,
+                    other.json()
+                ));
+            }
+        }
+    }
+    set(rule, GrammarMode::Check, chain)
+}
+
+/// Takes the grammar of a request to an OpenAI-compatible service.
+pub(super) fn read_openai(fields: &mut Fields, chain: &mut ChainConfig) -> Result<(), String> {
+    let mut rule = None;
+    for (name, key) in [
+        ("guided_json", "json"),
+        ("guided_regex", "regex"),
+        ("guided_choice", "choice"),
+        ("guided_grammar", "grammar"),
+    ] {
+        if let Some(field) = fields.take(name) {
+            rule = structured_rule(key, &field.value).map(|found| (found, field.shown));
+        }
+    }
+    if let Some(field) = fields.take("structured_outputs")
+        && let Value::Map(entries) = &field.value
+    {
+        let mut found = entries.iter().filter_map(|(key, value)| match key {
+            Value::Text(key) => structured_rule(key, value),
+            _ => None,
+        });
+        rule = found
+            .next()
+            .map(|found| (found, field.shown.clone()))
+            .or(rule);
+    }
+    if let Some(field) = fields.take("response_format") {
+        rule = response_format(&field.value)
+            .map(|found| (found, field.shown))
+            .or(rule);
+    }
+    set(rule, GrammarMode::Mask, chain)
+}
+
+fn set(
+    rule: Option<(GrammarRule, String)>,
+    mode: GrammarMode,
+    chain: &mut ChainConfig,
+) -> Result<(), String> {
+    let Some((rule, shown)) = rule else {
+        return Ok(());
+    };
+    let valid = rule.validate();
+    valid.map_err(|error| format!("{shown} is invalid: {error}"))?;
+    chain.grammar = Some(Arc::new(rule.with_mode(mode)));
+    Ok(())
+}
+
+fn response_format(value: &Value) -> Option<GrammarRule> {
+    match member(value, "type")? {
+        Value::Text(kind) if kind == "json_object" => Some(GrammarRule::new(GrammarKind::Json, "")),
+        Value::Text(kind) if kind == "json_schema" => {
+            let wrapped = member(value, "json_schema")?;
+            let schema = member(wrapped, "schema").unwrap_or(wrapped);
+            Some(schema_rule(&schema.json()))
+        }
+        _ => None,
+    }
+}
+
+fn structured_rule(key: &str, value: &Value) -> Option<GrammarRule> {
+    match (key, value) {
+        ("json", Value::Text(schema)) => Some(schema_rule(schema)),
+        ("json", schema) => Some(schema_rule(&schema.json())),
+        ("json_object", Value::Bool(true)) => Some(GrammarRule::new(GrammarKind::Json, "")),
+        ("regex", Value::Text(regex)) => Some(GrammarRule::new(GrammarKind::Regex, regex)),
+        ("choice", Value::List(choices)) => {
+            let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
+            Some(GrammarRule::new(GrammarKind::Choices, &choices.join("\n")))
+        }
+        ("grammar", Value::Text(grammar)) => {
+            let is_gbnf = grammar.contains("::=");
+            let kind = if is_gbnf {
+                GrammarKind::Gbnf
+            } else {
+                GrammarKind::Lark
+            };
+            Some(GrammarRule::new(kind, grammar))
+        }
+        _ => None,
+    }
+}
+
+/// An empty schema allows any JSON.
+fn schema_rule(schema: &str) -> GrammarRule {
+    match schema.trim() {
+        "{}" | "true" => GrammarRule::new(GrammarKind::Json, ""),
+        schema => GrammarRule::new(GrammarKind::Schema, schema),
+    }
+}
+
+fn member<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+    let Value::Map(entries) = value else {
+        return None;
+    };
+    let is_it = |key: &Value| matches!(key, Value::Text(key) if key == name);
+    entries
+        .iter()
+        .find(|(key, _)| is_it(key))
+        .map(|(_, value)| value)
+}
+
+/// A schema that can't be parsed stays a text; the grammar is invalid anyway.
+fn json_value(schema: &str) -> Value {
+    match serde_json::from_str::<serde_json::Value>(schema) {
+        Ok(schema) => Value::from(schema),
+        Err(_) => Value::text(schema),
+    }
+}
+
+fn gbnf_literal(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+const fn in_sentence(kind: GrammarKind) -> &'static str {
+    match kind {
+        GrammarKind::Regex => "regular expression",
+        _ => "Lark grammar",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::generation::{GenerationConfig, Limits, PaneSettings};
+    use crate::interop::tools::{Tool, export_settings, import_settings};
+
+    fn config(description: &str) -> GenerationConfig {
+        let pane: PaneSettings = description.parse().unwrap();
+        GenerationConfig {
+            chain: pane.chain,
+            seed: 1,
+            limits: Limits::default(),
+        }
+    }
+
+    #[test]
+    fn a_grammar_survives_the_way_to_a_tool_and_back() {
+        for (tool, description) in [
+            (Tool::LlamaCpp, "grammar check json, T 0.8"),
+            (
+                Tool::LlamaCpp,
+                "grammar check gbnf \"root ::= [a-z]+\", T 0.8",
+            ),
+            (
+                Tool::LlamaCpp,
+                "grammar check schema \"{\\\"type\\\":\\\"integer\\\"}\", T 0.8",
+            ),
+            (
+                Tool::LlamaServer,
+                "grammar check gbnf \"root ::= \\\"a b\\\"\", T 0.8",
+            ),
+            (Tool::LlamaServer, "grammar check json, T 0.8"),
+            (Tool::OpenAi, "grammar json, T 0.8"),
+            (Tool::OpenAi, "grammar regex \"[a-z]+\\\\d\", T 0.8"),
+            (Tool::OpenAi, "grammar choices \"yes|no\", T 0.8"),
+            (Tool::OpenAi, "grammar lark \"start: /[a-z]+/\", T 0.8"),
+        ] {
+            let config = config(description);
+            let written = export_settings(tool, &config, None);
+            let read = import_settings(&written.text, None).unwrap();
+            assert_eq!(read.tool, tool, "{}", written.text);
+            assert_eq!(read.chain.grammar, config.chain.grammar, "{}", written.text);
+        }
+    }
+
+    #[test]
+    fn what_a_tool_cannot_be_told_is_noted() {
+        for (tool, description, note) in [
+            (
+                Tool::LlamaCpp,
+                "grammar regex \"a+\", T 1",
+                "llama.cpp takes grammars in GBNF and JSON Schema; the regular expression is left out",
+            ),
+            (
+                Tool::LlamaCpp,
+                "grammar json, T 1",
+                "llama.cpp checks the grammar after the draw, and masks only to draw again",
+            ),
+            (
+                Tool::Transformers,
+                "grammar json, T 1",
+                "transformers has no grammars; this one is left out",
+            ),
+            (
+                Tool::OpenAi,
+                "grammar check json, T 1",
+                "OpenAI masks before the chain instead of checking after the draw",
+            ),
+        ] {
+            let written = export_settings(tool, &config(description), None);
+            assert!(
+                written.notes.iter().any(|line| line == note),
+                "{:?}",
+                written.notes
+            );
+        }
+    }
+
+    #[test]
+    fn older_and_newer_names_of_vllm_are_read() {
+        for (text, expected) in [
+            (
+                "{\"temperature\": 0.5, \"guided_regex\": \"a+\"}",
+                "grammar regex \"a+\", T 0.5",
+            ),
+            (
+                "{\"temperature\": 0.5, \"guided_choice\": [\"a\", \"b\"]}",
+                "grammar choices \"a|b\", T 0.5",
+            ),
+            (
+                "{\"temperature\": 0.5, \"structured_outputs\": {\"json_object\": true}}",
+                "grammar json, T 0.5",
+            ),
+        ] {
+            let read = import_settings(text, None).unwrap();
+            assert_eq!(read.chain.grammar, config(expected).chain.grammar, "{text}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The folders in which runs and models are kept: those of the system, or others that the user
+//! chose.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{AppState, Effect, History, Notice, RunRequest};
+use crate::worker::DownloadRequest;
+
+/// The name of the folder of runs. A chosen folder gets one, because the oldest runs are deleted
+/// there, and it may contain other files of the user.
+const RUNS: &str = "quartet-runs";
+
+/// Where the system keeps files. A folder may not exist yet; `None` if the system names none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Folders {
+    /// Settings, presets, sessions and, unless the user chose another folder, kept runs.
+    pub data: Option<PathBuf>,
+    /// Downloaded models, shared with other tools, unless the user chose another folder.
+    pub models: Option<PathBuf>,
+}
+
+/// The folders that the user chose; `None` for that of the system.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChosenFolders {
+    pub runs: Option<PathBuf>,
+    pub models: Option<PathBuf>,
+}
+
+/// What a folder can be chosen for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    Runs,
+    Models,
+}
+
+impl Kept {
+    /// Returns the word for a title: "Runs".
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Runs => "Runs",
+            Self::Models => "Models",
+        }
+    }
+}
+
+/// What happens to a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FolderCommand {
+    /// Files can be written to a folder that the user chose, or the reason why not.
+    Tried {
+        kept: Kept,
+        folder: PathBuf,
+        error: Option<String>,
+    },
+    /// Use the folder of the system again.
+    UseDefault(Kept),
+}
+
+impl AppState {
+    /// Returns the folder in which runs or models are kept, or `None` if the system names none and
+    /// the user chose none.
+    pub fn folder_of(&self, kept: Kept) -> Option<PathBuf> {
+        match kept {
+            Kept::Runs => {
+                let default = self.folders.data.as_ref().map(|data| data.join("runs"));
+                self.chosen_folders.runs.clone().or(default)
+            }
+            Kept::Models => {
+                let chosen = self.chosen_folders.models.clone();
+                chosen.or_else(|| self.folders.models.clone())
+            }
+        }
+    }
+
+    /// Returns whether the user chose this folder.
+    pub const fn is_chosen(&self, kept: Kept) -> bool {
+        match kept {
+            Kept::Runs => self.chosen_folders.runs.is_some(),
+            Kept::Models => self.chosen_folders.models.is_some(),
+        }
+    }
+
+    /// Returns why this folder can't be changed now, or `None` if it can.
+    pub fn why_folder_is_fixed(&self, kept: Kept) -> Option<&'static str> {
+        (kept == Kept::Models && self.hub.is_downloading())
+            .then_some("A download is running; pause it or wait for its end")
+    }
+
+    /// Tries a folder that the user chose.
+    pub(super) fn try_folder(&mut self, kept: Kept, folder: PathBuf) -> Vec<Effect> {
+        if folder.to_str().is_none() {
+            // The settings are JSON, which can't represent the name.
+            let error = "Its name is not valid Unicode".to_owned();
+            return self.refuse_folder(kept, &folder, &error);
+        }
+        let folder = match kept {
+            Kept::Runs if !folder.ends_with(RUNS) => folder.join(RUNS),
+            _ => folder,
+        };
+        vec![Effect::TryFolder(kept, folder)]
+    }
+
+    pub(super) fn apply_to_folders(&mut self, command: FolderCommand) -> Vec<Effect> {
+        match command {
+            FolderCommand::Tried {
+                kept,
+                folder,
+                error: Some(error),
+            } => self.refuse_folder(kept, &folder, &error),
+            FolderCommand::Tried { kept, folder, .. } => self.use_folder(kept, Some(folder)),
+            FolderCommand::UseDefault(kept) => self.use_folder(kept, None),
+        }
+    }
+
+    fn refuse_folder(&mut self, kept: Kept, folder: &std::path::Path, error: &str) -> Vec<Effect> {
+        let title = format!("{} can’t be kept in this folder", kept.name());
+        let body = format!("{error}. Nothing was changed.\n{}", folder.display());
+        self.notify(Notice::error(title, body))
+    }
+
+    fn use_folder(&mut self, kept: Kept, folder: Option<PathBuf>) -> Vec<Effect> {
+        if let Some(reason) = self.why_folder_is_fixed(kept) {
+            let title = format!("{} stay where they are", kept.name());
+            return self.notify(Notice::error(title, reason));
+        }
+        match kept {
+            Kept::Runs => {
+                self.chosen_folders.runs = folder;
+                self.history = History {
+                    search: std::mem::take(&mut self.history.search),
+                    ..History::default()
+                };
+                vec![Effect::UseFolder(kept), Effect::Runs(RunRequest::List)]
+            }
+            Kept::Models => {
+                self.chosen_folders.models = folder;
+                self.hub.forget_downloads();
+                let list = Effect::Hub(DownloadRequest::Cached);
+                vec![Effect::UseFolder(kept), list]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::{FolderCommand, Folders, Kept};
+    use crate::state::tests::ready;
+    use crate::state::{AppState, Command, Effect, HubCommand, PathPurpose, RunRequest};
+    use crate::worker::{DownloadRequest, DownloadTarget};
+
+    fn state() -> AppState {
+        let mut state = ready();
+        state.folders = Folders {
+            data: Some("/data".into()),
+            models: Some("/cache/hub".into()),
+        };
+        state
+    }
+
+    fn choose(state: &mut AppState, kept: Kept, folder: &str, error: Option<&str>) -> Vec<Effect> {
+        let given = Command::PathGiven(PathPurpose::Folder(kept), folder.into());
+        let effects = state.apply(given);
+        let [Effect::TryFolder(tried, folder)] = &effects[..] else {
+            panic!("{effects:?}");
+        };
+        assert_eq!(*tried, kept);
+        state.apply(Command::Folder(FolderCommand::Tried {
+            kept,
+            folder: folder.clone(),
+            error: error.map(str::to_owned),
+        }))
+    }
+
+    fn of(state: &AppState, kept: Kept) -> PathBuf {
+        state.folder_of(kept).unwrap()
+    }
+
+    #[test]
+    fn chosen_folders_are_used_at_once_and_survive_a_restart() {
+        let mut state = state();
+        assert_eq!(of(&state, Kept::Runs), Path::new("/data/runs"));
+        let effects = choose(&mut state, Kept::Runs, "/mnt", None);
+        let list = Effect::Runs(RunRequest::List);
+        assert_eq!(effects, [Effect::UseFolder(Kept::Runs), list]);
+        // Only a folder of our own may lose its oldest files.
+        assert_eq!(of(&state, Kept::Runs), Path::new("/mnt/quartet-runs"));
+        choose(&mut state, Kept::Runs, "/usb/quartet-runs", None);
+        assert_eq!(of(&state, Kept::Runs), Path::new("/usb/quartet-runs"));
+
+        let effects = choose(&mut state, Kept::Models, "/mnt/hub", None);
+        let list = Effect::Hub(DownloadRequest::Cached);
+        assert_eq!(effects, [Effect::UseFolder(Kept::Models), list]);
+        let (restarted, _) = AppState::new(state.settings(), crate::worker::ModelSource::Embedded);
+        assert_eq!(restarted.chosen_folders, state.chosen_folders);
+
+        for kept in [Kept::Runs, Kept::Models] {
+            state.apply(Command::Folder(FolderCommand::UseDefault(kept)));
+            assert!(!state.is_chosen(kept));
+        }
+        assert_eq!(of(&state, Kept::Models), Path::new("/cache/hub"));
+    }
+
+    #[test]
+    fn a_folder_that_can_not_be_written_changes_nothing_and_says_so() {
+        let mut state = state();
+        let effects = choose(
+            &mut state,
+            Kept::Models,
+            "/mnt",
+            Some("Read-only file system"),
+        );
+        assert_eq!(effects, []);
+        assert_eq!(of(&state, Kept::Models), Path::new("/cache/hub"));
+        let notice = &state.notices[0];
+        assert_eq!(notice.title, "Models can’t be kept in this folder");
+        assert!(notice.body.contains("Read-only") && notice.body.contains("/mnt"));
+    }
+
+    #[test]
+    fn a_running_download_keeps_its_folder() {
+        let mut state = state();
+        let wanted = DownloadTarget {
+            repository: "owner/name".to_owned(),
+            file: None,
+        };
+        state.apply(Command::Hub(HubCommand::Download(wanted)));
+        assert!(state.why_folder_is_fixed(Kept::Models).is_some());
+        assert_eq!(state.why_folder_is_fixed(Kept::Runs), None);
+        assert_eq!(choose(&mut state, Kept::Models, "/mnt", None), []);
+        assert!(!state.is_chosen(Kept::Models));
+    }
+}

@@ -1,0 +1,297 @@
+//! The blind test: texts without names, the votes between them, and how strong their settings are.
+
+mod run;
+
+pub use run::{BlindRun, BlindStatus, ShownText};
+
+use crate::analysis::blind::{Choice, PRIOR_SPREAD, Strength, Strengths};
+use crate::decoding::ChainConfig;
+use crate::generation::{BlindText, BlindVote, GenerationId, PaneSettings, SweepUpdate};
+use crate::state::{AppState, Effect};
+use crate::worker::Request;
+
+/// How many votes it takes until the settings get their names. Who knows them earlier is no longer
+/// blind.
+pub const BLIND_VOTES: usize = 10;
+
+/// The most votes that are kept; a damaged file must not hold more.
+pub(super) const MAX_VOTES: usize = 10_000;
+
+/// The blind test on the Lab page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlindTest {
+    /// How many texts are shown at once: two or four.
+    pub n_shown: usize,
+    /// Whether texts that are shown together were written with the same coins.
+    pub same_coins: bool,
+    /// The most tokens of a text.
+    pub n_tokens: usize,
+    pub(super) votes: Vec<BlindVote>,
+    /// The seed of the next texts.
+    pub(super) next_seed: u64,
+    pub(super) run: Option<BlindRun>,
+    /// What the votes say, computed when one is added.
+    pub(super) results: BlindResults,
+}
+
+/// What the votes say about all settings that were compared.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BlindResults {
+    /// The settings, in the grammar of `--pane`.
+    pub settings: Vec<String>,
+    /// One for each of `settings`.
+    pub strengths: Vec<Strength>,
+    pub n_votes: usize,
+}
+
+impl BlindResults {
+    /// Returns the strengths of these votes. The settings in `first` come first, also if no vote
+    /// was about them.
+    pub fn of(first: &[String], votes: &[BlindVote]) -> Self {
+        let (settings, choices) = choices(first, votes);
+        Self {
+            strengths: Strengths::of(settings.len(), &choices, PRIOR_SPREAD).all(),
+            n_votes: votes.len(),
+            settings,
+        }
+    }
+
+    /// Returns whether the names are known.
+    pub const fn are_named(&self) -> bool {
+        self.n_votes >= BLIND_VOTES
+    }
+}
+
+/// Returns all settings of these votes after the given ones, and the votes in terms of their
+/// indices.
+fn choices(first: &[String], votes: &[BlindVote]) -> (Vec<String>, Vec<Choice>) {
+    let mut settings = first.to_vec();
+    let mut place = |text: &BlindText| {
+        let known = settings.iter().position(|other| *other == text.settings);
+        known.unwrap_or_else(|| {
+            settings.push(text.settings.clone());
+            settings.len() - 1
+        })
+    };
+    let choices: Vec<Choice> = votes
+        .iter()
+        .map(|vote| {
+            let shown: Vec<usize> = vote.shown.iter().map(&mut place).collect();
+            let picked = vote.picked.and_then(|picked| shown.get(picked).copied());
+            Choice { shown, picked }
+        })
+        .collect();
+    (settings, choices)
+}
+
+impl Default for BlindTest {
+    fn default() -> Self {
+        Self {
+            n_shown: 2,
+            same_coins: true,
+            n_tokens: 80,
+            votes: Vec::new(),
+            next_seed: 1,
+            run: None,
+            results: BlindResults::default(),
+        }
+    }
+}
+
+impl BlindTest {
+    /// Restores a test with these votes.
+    pub(super) fn with_votes(mut self, mut votes: Vec<BlindVote>) -> Self {
+        let is_whole = |vote: &BlindVote| {
+            vote.shown.len() >= 2 && vote.picked.is_none_or(|picked| picked < vote.shown.len())
+        };
+        votes.retain(is_whole);
+        votes.truncate(MAX_VOTES);
+        self.votes = votes;
+        self.update_results();
+        self
+    }
+
+    /// Returns all votes, oldest first.
+    pub fn votes(&self) -> &[BlindVote] {
+        &self.votes
+    }
+
+    /// Returns the test that is running, or was last.
+    pub const fn run(&self) -> Option<&BlindRun> {
+        self.run.as_ref()
+    }
+
+    /// Returns what the votes say.
+    pub const fn results(&self) -> &BlindResults {
+        &self.results
+    }
+
+    /// Returns whether texts are shown or being written.
+    pub fn is_running(&self) -> bool {
+        self.run.as_ref().is_some_and(BlindRun::is_running)
+    }
+
+    fn update_results(&mut self) {
+        let run = self.run.as_ref();
+        let first = run.map(BlindRun::settings).unwrap_or_default();
+        self.results = BlindResults::of(first, &self.votes);
+    }
+
+    /// Shows the next texts if there are any, or returns the seed from which to write more.
+    fn draw(&mut self) -> Option<u64> {
+        let run = self.run.as_mut()?;
+        let (_, choices) = choices(run.settings(), &self.votes);
+        let n = run.settings().len();
+        // Settings that are not compared now don't count for what is known about the others.
+        let is_current = |choice: &Choice| choice.shown.iter().all(|shown| *shown < n);
+        let choices: Vec<Choice> = choices.into_iter().filter(is_current).collect();
+        let strengths = Strengths::of(n, &choices, PRIOR_SPREAD);
+        let form = (self.n_shown, self.same_coins);
+        let wants_more = run.draw(&strengths, form, self.votes.len() as u64);
+        wants_more.then_some(self.next_seed)
+    }
+}
+
+impl AppState {
+    /// Returns the different settings of the panes.
+    pub fn blind_contestants(&self) -> Vec<ChainConfig> {
+        let mut chains: Vec<ChainConfig> = Vec::new();
+        for pane in &self.panes {
+            let chain = &pane.settings.chain;
+            let searches = chain.selector.beam_search().is_some();
+            if !searches && chain.validate().is_ok() && !chains.contains(chain) {
+                chains.push(chain.clone());
+            }
+        }
+        chains
+    }
+
+    /// Returns why a blind test can't begin now, or `None` if it can.
+    pub fn blind_blocking_reason(&self) -> Option<String> {
+        if let Some(reason) = self.model.blocking_reason() {
+            return Some(reason.to_owned());
+        }
+        if self.prompt.is_empty() {
+            return Some("Type a prompt on the Write page first".to_owned());
+        }
+        if self.blind_contestants().len() < 2 {
+            return Some("A blind test needs two panes with different settings".to_owned());
+        }
+        self.prompt_refusal()
+    }
+
+    pub(super) fn start_blind(&mut self) -> Vec<Effect> {
+        if self.blind_blocking_reason().is_some() {
+            return Vec::new();
+        }
+        let contestants = self.blind_contestants();
+        let prompt = self.prompt_text();
+        let mut limits = self.limits.clone();
+        limits.max_new_tokens = self.lab.blind.n_tokens.max(1);
+        let Some(model) = self.model.ready() else {
+            return Vec::new();
+        };
+        let run = BlindRun::new(contestants, (prompt, limits), model);
+        let mut effects = self.stop_blind();
+        self.lab.blind.run = Some(run);
+        self.lab.blind.update_results();
+        effects.extend(self.draw_blind());
+        effects
+    }
+
+    /// Stops writing texts, and hides those that are shown.
+    pub(super) fn stop_blind(&mut self) -> Vec<Effect> {
+        let run = self.lab.blind.run.as_mut();
+        let writing = run.and_then(BlindRun::stop);
+        let stop = |id| Effect::Send(Request::StopSweep(id));
+        writing.map(stop).into_iter().collect()
+    }
+
+    /// Counts a vote for the text at this place, or for none, and shows the next texts.
+    pub(super) fn vote(&mut self, picked: Option<usize>) -> Vec<Effect> {
+        let blind = &mut self.lab.blind;
+        let Some(vote) = blind.run.as_mut().and_then(|run| run.vote(picked)) else {
+            return Vec::new();
+        };
+        blind.votes.push(vote);
+        if blind.votes.len() > MAX_VOTES {
+            blind.votes.remove(0);
+        }
+        blind.update_results();
+        self.draw_blind()
+    }
+
+    pub(super) fn take_back_vote(&mut self) {
+        self.lab.blind.votes.pop();
+        self.lab.blind.update_results();
+    }
+
+    pub(super) fn clear_votes(&mut self) {
+        self.lab.blind.votes.clear();
+        self.lab.blind.update_results();
+    }
+
+    /// Shows the next texts, or has more written.
+    fn draw_blind(&mut self) -> Vec<Effect> {
+        let Some(seed) = self.lab.blind.draw() else {
+            return Vec::new();
+        };
+        // Texts of another model must not be compared with those of the first.
+        let model = self.model.ready().map(|model| &model.info);
+        let run = self.lab.blind.run.as_mut();
+        if let Some(run) = run.filter(|run| model.is_none_or(|model| !run.is_of(model))) {
+            run.fail("the model has changed; start the test again");
+            return Vec::new();
+        }
+        self.last_id += 1;
+        let id = GenerationId(self.last_id);
+        let blind = &mut self.lab.blind;
+        let plan = blind.run.as_mut().map(|run| run.write(id, seed));
+        let Some((prompt, plan)) = plan else {
+            return Vec::new();
+        };
+        blind.next_seed = seed.wrapping_add(plan.n_seeds as u64);
+        vec![Effect::Send(Request::Sweep {
+            id,
+            prompts: vec![prompt],
+            plan,
+        })]
+    }
+
+    /// Adds texts that were written for the blind test. Returns `None` if they are for something
+    /// else.
+    pub(super) fn update_blind(
+        &mut self,
+        id: GenerationId,
+        update: &SweepUpdate,
+    ) -> Option<Vec<Effect>> {
+        let run = self.lab.blind.run.as_mut()?;
+        if !run.update(id, update) {
+            return None;
+        }
+        Some(if run.wants_texts() {
+            self.draw_blind()
+        } else {
+            Vec::new()
+        })
+    }
+
+    /// Ends the blind test after the engine has died.
+    pub(super) fn fail_blind(&mut self, error: &str) {
+        if let Some(run) = self.lab.blind.run.as_mut() {
+            run.fail(error);
+        }
+    }
+}
+
+/// Names settings as the votes do.
+fn settings_words(chain: &ChainConfig) -> String {
+    PaneSettings::from(chain.clone()).to_string()
+}
+
+/// Returns the place among `n` that a coin in [0, 1) picks.
+#[expect(clippy::cast_sign_loss, reason = "a coin is not negative")]
+fn place_of(coin: f64, n: usize) -> usize {
+    let place = (coin * n as f64).floor() as usize;
+    place.min(n.saturating_sub(1))
+}

@@ -1,0 +1,77 @@
+//! Where a pane without a grammar breaks the grammar of another pane, continued only when its text
+//! has grown.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::review::TextMark;
+use crate::analysis::grammar::GrammarBreak;
+use crate::decoding::GrammarRule;
+use crate::generation::Generation;
+use crate::state::{AppState, Effect, Notice, PaneId};
+
+impl AppState {
+    /// Gives a pane the grammar that was read from a file, in the language that the pane has chosen.
+    pub(in crate::state) fn use_grammar(
+        &mut self,
+        pane: PaneId,
+        path: &Path,
+        text: Result<String, String>,
+    ) -> Vec<Effect> {
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => {
+                let body = format!("{error}\nFile: {}", path.display());
+                return self.notify(Notice::error("The grammar was not read", body));
+            }
+        };
+        let place = self.place_of(pane);
+        let settings = place
+            .and_then(|place| self.panes.get(place))
+            .map(|pane| &pane.settings);
+        let Some(mut chain) = settings.map(|settings| settings.chain.clone()) else {
+            return Vec::new();
+        };
+        if let Some(rule) = &chain.grammar {
+            let read = GrammarRule::new(rule.kind(), &text).with_mode(rule.mode());
+            chain.grammar = Some(Arc::new(read));
+        }
+        self.set_chain(pane, chain)
+    }
+}
+
+/// What was found in a text, and the text that it belongs to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::state) struct PaneBreak {
+    mark: TextMark,
+    /// `None` if there is nothing to check.
+    found: Option<GrammarBreak>,
+}
+
+impl PaneBreak {
+    /// Returns the index of the first step that breaks the grammar.
+    pub(in crate::state) fn broken_at(&self) -> Option<usize> {
+        self.found.as_ref().and_then(GrammarBreak::broken_at)
+    }
+
+    /// Reads the tokens that were added since the last time.
+    pub(in crate::state) fn update(
+        &mut self,
+        rule: Option<&Arc<GrammarRule>>,
+        generation: Option<&Generation>,
+    ) {
+        let (Some(rule), Some(generation)) = (rule, generation) else {
+            *self = Self::default();
+            return;
+        };
+        let is_same = |found: &GrammarBreak| found.rule().allows_same_as(rule);
+        let goes_on = self.mark.is_beginning_of(generation);
+        if !goes_on || !self.found.as_ref().is_some_and(is_same) {
+            self.found = Some(GrammarBreak::new(rule));
+        }
+        if let Some(found) = &mut self.found {
+            found.read(&generation.steps);
+        }
+        self.mark = TextMark::of(generation, generation.steps.len());
+    }
+}

@@ -1,0 +1,128 @@
+//! The Blind test tab: texts without names on the left, and on the right what to compare and what
+//! the votes say.
+
+mod results;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use egui::{Align, Label, Layout, Popup, Rect, ScrollArea, Ui};
+
+use self::results::results_ui;
+use self::texts::texts_ui;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, Chip, checkbox, menu_item};
+use crate::state::{Action, AppState, BlindRun, BlindStatus, Command, LabCommand};
+use crate::ui::keys::key_words;
+use crate::ui::lab::setup::number_ui;
+
+const EMPTY: &str = "Two texts from one prompt, without names. Choose the better one; the settings \
+                     get their names after ten votes.";
+
+/// Draws the tab.
+pub(super) fn blind_tab_ui(
+    ui: &mut Ui,
+    left: Rect,
+    right: Rect,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    let run = state.lab.blind.run();
+    if let Some(run) = run.filter(|run| !run.shown().is_empty()) {
+        texts_ui(&mut child_ui(ui, left, "texts"), run, commands);
+    } else {
+        let words = state_words(run);
+        let color = Theme::of(ui).text_3;
+        let at = Rect::from_center_size(left.center(), egui::vec2(420.0, 80.0));
+        let label = Label::new(Face::Body.text(words).color(color)).wrap();
+        ui.put(at, label.halign(Align::Center));
+    }
+    let mut ui = child_ui(ui, right, "setup");
+    ui.spacing_mut().item_spacing.y = 8.0;
+    ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(&mut ui, |ui| {
+            // The scroll bar covers no text.
+            ui.set_max_width(ui.available_width() - 12.0);
+            setup_ui(ui, state, commands);
+            ui.separator();
+            results_ui(ui, &state.lab.blind, commands);
+        });
+}
+
+/// Says why no texts are shown.
+fn state_words(run: Option<&BlindRun>) -> String {
+    match run.map(|run| &run.status) {
+        Some(BlindStatus::Writing | BlindStatus::Voting) => "Writing the texts".to_owned(),
+        Some(BlindStatus::Same) => {
+            "These settings write the same texts here, so there is nothing to choose.".to_owned()
+        }
+        Some(BlindStatus::Failed { error }) => crate::state::capitalize(error),
+        Some(BlindStatus::Stopped) | None => EMPTY.to_owned(),
+    }
+}
+
+/// Draws what to compare, and the button that starts or ends.
+fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let theme = Theme::of(ui);
+    ui.label(
+        Face::SmallMedium
+            .text("What to compare")
+            .color(theme.text_1),
+    );
+    let n = state.blind_contestants().len();
+    let words = match n {
+        0 | 1 => "The settings of the panes. Two must differ.".to_owned(),
+        2 => "The settings of the panes: two that differ, both unnamed.".to_owned(),
+        n => format!("The settings of the panes: {n} that differ, all unnamed."),
+    };
+    ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
+    let is_running = state.lab.blind.is_running();
+    let form = &mut state.lab.blind;
+    ui.horizontal(|ui| {
+        ui.label(Face::Body.text("Texts at once").color(theme.text_2));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let word = |n: usize| if n == 4 { "four" } else { "two" };
+            let current = word(form.n_shown);
+            let name = format!("Texts at once: {current}");
+            let response = ui.add(Chip::new(current).name(&name).chevron());
+            Popup::menu(&response)
+                .width(120.0)
+                .gap(4.0)
+                .accessible_name("Texts at once")
+                .show(|ui| {
+                    for n in [2, 4] {
+                        if menu_item(ui, word(n), "", n == form.n_shown).clicked() {
+                            form.n_shown = n;
+                        }
+                    }
+                });
+        });
+    });
+    ui.add_enabled_ui(!is_running, |ui| {
+        number_ui(ui, "Tokens", &mut form.n_tokens, 1..=100_000);
+    });
+    let label = Face::Body.text("With the same coins").color(theme.text_2);
+    let hint = "Texts shown together have the same seed, so that only the settings make them \
+                differ. Without, luck differs too.";
+    checkbox(ui, &mut form.same_coins, label).on_hover_text(hint);
+    if is_running {
+        let stop = Button::new("End the test").icon(Icon::Stop).hint("Esc");
+        if ui.add(stop).on_hover_text("The votes stay").clicked() {
+            commands.push(Command::Lab(LabCommand::StopBlind));
+        }
+        return;
+    }
+    let reason = state.blind_blocking_reason();
+    let hint = key_words(ui, Action::Generate);
+    let start = Button::new("Start the test").icon(Icon::Play).hint(&hint);
+    let response = ui
+        .add_enabled(reason.is_none(), start)
+        .on_disabled_hover_text(reason.unwrap_or_default());
+    if response.clicked() {
+        commands.push(Command::Lab(LabCommand::StartBlind));
+    }
+}

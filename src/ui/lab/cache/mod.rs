@@ -1,0 +1,179 @@
+//! The Cache tab: the plots or their tables, and on the right what they show.
+
+mod table;
+#[cfg(test)]
+mod tests;
+
+use egui::{Label, Rect, ScrollArea, Sense, Ui, Vec2};
+
+use self::table::{table_ui, tables_ui};
+use crate::analysis::cache_lab::CacheLab;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, Number, progress_bar};
+use crate::generation::CacheShape;
+use crate::plots::{cache_lab_ui, count};
+use crate::state::{Action, AppState, CacheRun, CacheStatus, Command, LabCommand};
+use crate::ui::keys::key_words;
+
+const EMPTY: &str = "Press Measure to generate one text with and without the cache.";
+
+/// Draws the pictures on the left, and what they show on the right.
+pub(super) fn cache_tab_ui(ui: &mut Ui, left: Rect, right: Rect, state: &AppState) {
+    let run = state.lab.cache.as_ref();
+    let Some((run, lab)) = run.and_then(|run| Some((run, run.lab.as_ref()?))) else {
+        let words = match run.map(|run| &run.status) {
+            Some(CacheStatus::Failed { error }) => crate::state::capitalize(error),
+            Some(_) => "Waiting for the engine".to_owned(),
+            None => EMPTY.to_owned(),
+        };
+        return sentence_ui(ui, left, &words);
+    };
+    if state.lab.is_cache_table {
+        tables_ui(&mut child_ui(ui, left, "tables"), lab);
+    } else {
+        cache_lab_ui(&child_ui(ui, left, "plots"), left, lab);
+    }
+    reading_ui(&mut child_ui(ui, right, "reading"), run, lab);
+}
+
+fn sentence_ui(ui: &mut Ui, area: Rect, words: &str) {
+    let color = Theme::of(ui).text_3;
+    let label = Label::new(Face::Body.text(words).color(color)).wrap();
+    ui.put(area, label.halign(egui::Align::Center));
+}
+
+/// Draws what was found, the formula with the model's numbers, and the cost of several panes.
+fn reading_ui(ui: &mut Ui, run: &CacheRun, lab: &CacheLab) {
+    let theme = Theme::of(ui);
+    ui.spacing_mut().item_spacing.y = 8.0;
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        // The scroll bar covers no text.
+        ui.set_max_width(ui.available_width() - 12.0);
+        if let CacheStatus::Failed { error } = &run.status {
+            let words = Face::Small.text(crate::state::capitalize(error));
+            ui.add(Label::new(words.color(theme.error)).wrap());
+        }
+        heading_ui(ui, "What this shows");
+        let sentences = lab.sentences().join(" ");
+        let words = if sentences.is_empty() {
+            "Points appear as they are measured."
+        } else {
+            &sentences
+        };
+        ui.add(Label::new(Face::Why.text(words).color(theme.text_1)).wrap());
+        agreement_ui(ui, lab);
+        ui.separator();
+        shape_ui(ui, lab);
+        if lab.panes.is_some() {
+            ui.separator();
+            let table = lab.panes_table();
+            heading_ui(ui, &table.title);
+            ui.scope(|ui| table_ui(ui, &table));
+        }
+        ui.separator();
+        let note = "Every time is measured here and now, one pass of the model each. The lines go \
+                    through the medians, so that other programs move them little. With the cache \
+                    off, each token is generated from the whole text before it.";
+        ui.add(Label::new(Face::Small.text(note).color(theme.text_2)).wrap());
+    });
+}
+
+fn heading_ui(ui: &mut Ui, words: &str) {
+    let color = Theme::of(ui).text_1;
+    ui.label(Face::SmallMedium.text(words).color(color));
+}
+
+/// Says whether both texts are the same, with a sign before it.
+fn agreement_ui(ui: &mut Ui, lab: &CacheLab) {
+    let (Some(words), Some(agreement)) = (lab.agreement_words(), lab.agreement()) else {
+        return;
+    };
+    let theme = Theme::of(ui);
+    let (icon, color) = match agreement.first_different {
+        None => (Icon::Check, theme.success),
+        Some(_) => (Icon::Warning, theme.warning),
+    };
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        let (rect, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
+        icon.paint(ui.painter(), rect, color);
+        ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
+    });
+}
+
+/// Draws the formula for the bytes of one token.
+fn shape_ui(ui: &mut Ui, lab: &CacheLab) {
+    let theme = Theme::of(ui);
+    heading_ui(ui, "Bytes for one token");
+    let Some(shape) = &lab.facts.shape else {
+        let words = "This model runs through candle-transformers, which does not say how large its \
+                     cache is.";
+        ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
+        return;
+    };
+    let formula = Face::Code.text(CacheShape::FORMULA).color(theme.text_2);
+    ui.add(Label::new(formula).wrap());
+    let filled = Face::Code.text(shape.filled_in()).color(theme.text_1);
+    ui.add(Label::new(filled).wrap());
+    let mut words = shape.words();
+    if shape.format == "f32" {
+        words += " In f16 half of it, in q8 about a quarter.";
+    }
+    if let Some(memory) = lab.memory_words() {
+        words += " ";
+        words += &memory;
+    }
+    ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
+}
+
+/// Draws how long the text is, and the button that measures or stops. From right to left.
+pub(super) fn measure_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    if state.lab.is_measuring_cache() {
+        let stop = Button::new("Stop").icon(Icon::Stop).hint("Esc");
+        let hint = "What was measured stays";
+        if ui.add(stop).on_hover_text(hint).clicked() {
+            commands.push(Command::Lab(LabCommand::StopCache));
+        }
+        return;
+    }
+    let reason = state.cache_blocking_reason();
+    let words = if state.lab.cache.is_some() {
+        "Measure again"
+    } else {
+        "Measure"
+    };
+    let hint = key_words(ui, Action::Generate);
+    let button = Button::new(words).icon(Icon::Play).hint(&hint);
+    let response = ui
+        .add_enabled(reason.is_none(), button)
+        .on_disabled_hover_text(reason.unwrap_or_default());
+    if response.clicked() {
+        commands.push(Command::Lab(LabCommand::MeasureCache));
+    }
+    let color = Theme::of(ui).text_2;
+    ui.label(Face::Small.text("tokens").color(color));
+    let mut n_tokens = state.lab.cache_tokens as f64;
+    let field = Number::new("Tokens to generate", 2.0..=4096.0, 0);
+    if field.field_ui(ui, &mut n_tokens).changed() {
+        state.lab.cache_tokens = count(n_tokens.round()).max(2);
+    }
+}
+
+/// Draws how far the measurement is.
+pub(super) fn progress_ui(ui: &mut Ui, run: &CacheRun) {
+    let summary = run.summary();
+    let color = Theme::of(ui).text_2;
+    let label = ui.label(Face::Small.text(&summary).color(color));
+    label.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Status, true, &summary));
+    if let CacheStatus::Running { n_done, n_all, .. } = run.status
+        && n_all > 0
+    {
+        ui.scope(|ui| {
+            ui.set_max_width(80.0);
+            progress_bar(ui, n_done as f32 / n_all as f32);
+        });
+    }
+}

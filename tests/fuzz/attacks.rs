@@ -1,0 +1,286 @@
+//! What each fuzz target does with its input. A panic is a finding; an error is a correct answer.
+//!
+//! `tests/hostile/corpus.rs` includes this file and replays the kept inputs.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a panic is how a target reports a finding"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use quartet::decoding::{Coins, History, SamplerChain, TokenId};
+use quartet::engine::{ChatTemplate, Compute, Message, Role, Row, Tokenizer, open_path};
+use quartet::export::{ExportFormat, json, render};
+use quartet::generation::{Generation, PaneSettings};
+use quartet::interop::tools::import_settings;
+use serde_json::Value;
+
+/// A target's name, which is also that of its corpus folder, and what it does with an input.
+pub type Attack = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const ATTACKS: [Attack; 10] = [
+    ("chain", chain),
+    ("chat_template", chat_template),
+    ("config", config),
+    ("escape", escape),
+    ("gguf", gguf),
+    ("pane", pane),
+    ("run_file", run_file),
+    ("safetensors", safetensors),
+    ("settings", settings),
+    ("tokenizer", tokenizer),
+];
+
+/// A small model in the formats of a folder.
+const CONFIG: &[u8] = include_bytes!("../architectures/fixtures/llama/config.json");
+const WEIGHTS: &[u8] = include_bytes!("../architectures/fixtures/llama/model.safetensors");
+const TOKENIZER: &[u8] = include_bytes!("../architectures/fixtures/tokenizer.json");
+
+/// A run with two panes, which `escape` fills with hostile text.
+const RUN: &[u8] = include_bytes!("../golden/export.json");
+
+/// Samples from any logits with any settings. The input is the settings, a zero byte, the number of
+/// tokens so far, the tokens, and the logits as little-endian `f32`.
+pub fn chain(data: &[u8]) {
+    let (words, rest) = split_at_zero(data);
+    let Ok(settings) = String::from_utf8_lossy(words).parse::<PaneSettings>() else {
+        return;
+    };
+    let Some((n_tokens, rest)) = rest.split_first() else {
+        return;
+    };
+    let (tokens, logits) = rest.split_at(rest.len().min(usize::from(*n_tokens)));
+    let tokens: Vec<TokenId> = tokens.iter().map(|id| TokenId(u32::from(*id))).collect();
+    let logits = logits.as_chunks().0.iter();
+    let logits: Vec<f32> = logits.map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    let history = History::new(&tokens, tokens.len() / 2);
+    let coins = Coins {
+        seed: 3,
+        position: tokens.len() as u64,
+    };
+    let mut chain = SamplerChain::new(settings.chain);
+    let Ok(sampled) = chain.clone().sample(&logits, history, coins) else {
+        return;
+    };
+    let draw = sampled.trace.draw;
+    assert!(sampled.token.index() < logits.len());
+    assert!((0.0..=1.0 + 1e-9).contains(&draw.prob), "{}", draw.prob);
+    assert!(draw.n_kept >= 1);
+    let again = chain.sample_token(&logits, history, coins);
+    assert_eq!(again, Ok(sampled.token), "with and without evidence");
+    let left = chain.distribution(&logits, history, coins).unwrap();
+    let mass: f64 = left.iter().map(|candidate| candidate.prob).sum();
+    assert!((mass - 1.0).abs() < 1e-6, "{mass}");
+}
+
+/// Parses and renders a chat template. The input is the template, a zero byte and a message.
+pub fn chat_template(data: &[u8]) {
+    let (source, content) = split_at_zero(data);
+    let source = String::from_utf8_lossy(source);
+    let special = BTreeMap::from([("bos_token".to_owned(), "<s>".to_owned())]);
+    let Ok(template) = ChatTemplate::parse(&source, special) else {
+        return;
+    };
+    // Large numbers make filters allocate. Quartet bounds that from outside, in a helper process.
+    let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'_';
+    let numbers = source.as_bytes().split(|byte| !is_digit(byte));
+    if numbers.map(<[u8]>::len).max() > Some(4) {
+        return;
+    }
+    let message = |role, content: &str| Message {
+        role,
+        content: content.to_owned(),
+    };
+    let content = String::from_utf8_lossy(content);
+    let chat = [
+        message(Role::System, "Rhyme."),
+        message(Role::User, &content),
+        message(Role::Assistant, "No."),
+        message(Role::User, "Why?"),
+    ];
+    template.render(&chat, true).ok();
+    template.render(&chat[1..2], false).ok();
+}
+
+/// Opens a folder whose `config.json` is the input.
+pub fn config(data: &[u8]) {
+    open(&[
+        ("config.json", data),
+        ("tokenizer.json", TOKENIZER),
+        ("model.safetensors", WEIGHTS),
+    ]);
+}
+
+/// Renders a run whose texts are the input, and checks that they end neither a cell nor an element.
+pub fn escape(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let hostile = run_with(&text);
+    let page = String::from_utf8(render(ExportFormat::Html, &[&hostile])).unwrap();
+    let harmless: String = text
+        .chars()
+        .map(|c| if "<>&\"'".contains(c) { 'x' } else { c })
+        .collect();
+    let expected = String::from_utf8(render(ExportFormat::Html, &[&run_with(&harmless)])).unwrap();
+    for mark in ['<', '>'] {
+        let count = |page: &str| page.matches(mark).count();
+        assert_eq!(count(&page), count(&expected), "{mark} of {text:?}");
+    }
+    let table = String::from_utf8(render(ExportFormat::Csv, &[&hostile])).unwrap();
+    let rows = rows_of_csv(&table);
+    assert_eq!(rows.len(), hostile.steps.len() + 1);
+    for cells in &rows {
+        assert_eq!(cells.len(), rows[0].len(), "{text:?}");
+        for cell in cells {
+            let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+            assert!(!is_formula || cell.parse::<f64>().is_ok(), "{cell:?}");
+        }
+    }
+    for line in render(ExportFormat::JsonLines, &[&hostile]).split(|byte| *byte == b'\n') {
+        assert!(line.is_empty() || serde_json::from_slice::<Value>(line).is_ok());
+    }
+    render(ExportFormat::Markdown, &[&hostile]);
+}
+
+/// Opens a GGUF file.
+pub fn gguf(data: &[u8]) {
+    open(&[("model.gguf", data)]);
+}
+
+/// Parses a pane's description, and checks that it survives being printed.
+pub fn pane(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(settings) = text.parse::<PaneSettings>() else {
+        return;
+    };
+    let printed = settings.to_string();
+    let again = printed.parse::<PaneSettings>();
+    let again = again.unwrap_or_else(|error| panic!("{printed:?}: {error}"));
+    assert_eq!(again.to_string(), printed);
+}
+
+/// Reads a run file. One that is readable can be written in every format, and read again.
+pub fn run_file(data: &[u8]) {
+    let Ok(generations) = json::parse(data) else {
+        return;
+    };
+    let generations: Vec<&Generation> = generations.iter().collect();
+    for format in ExportFormat::ALL {
+        let rendered = render(format, &generations);
+        if format == ExportFormat::Json {
+            json::parse(&rendered).unwrap();
+        }
+    }
+}
+
+/// Opens a folder whose weights are the input.
+pub fn safetensors(data: &[u8]) {
+    open(&[
+        ("config.json", CONFIG),
+        ("tokenizer.json", TOKENIZER),
+        ("model.safetensors", data),
+    ]);
+}
+
+/// Reads another tool's settings, and prints what they mean.
+pub fn settings(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    if let Ok(imported) = import_settings(&text, None) {
+        let printed = PaneSettings::from(imported.chain).to_string();
+        printed.parse::<PaneSettings>().unwrap();
+    }
+}
+
+/// Reads a `tokenizer.json`, and splits a few texts with it.
+pub fn tokenizer(data: &[u8]) {
+    let Ok(tokenizer) = Tokenizer::from_json(data, "tokenizer.json") else {
+        return;
+    };
+    for text in ["", "Once upon  a time", "w3 w4\n\u{1F98A}e\u{301}\0<s>"] {
+        tokenizer.encode(text).ok();
+    }
+    tokenizer.vocabulary(tokenizer.n_tokens().min(1000));
+}
+
+fn split_at_zero(data: &[u8]) -> (&[u8], &[u8]) {
+    let at = data.iter().position(|byte| *byte == 0);
+    at.map_or((data, &[]), |at| (&data[..at], &data[at + 1..]))
+}
+
+/// Opens the model that consists of these files, and runs one token through it if it opens.
+fn open(files: &[(&str, &[u8])]) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        fs::write(folder.path().join(name), content).unwrap();
+    }
+    let path = match files {
+        [(name, _)] => folder.path().join(name),
+        _ => folder.path().to_owned(),
+    };
+    open_model(&path);
+}
+
+fn open_model(path: &Path) {
+    let compute = Compute::on_cpu();
+    let opened = open_path(path, &compute, &mut |_| ControlFlow::Continue(()));
+    match opened {
+        Ok(Some(mut model)) => {
+            model.tokenizer.encode("w3 w4").ok();
+            let sequence = model.lm.open();
+            let row = |token| Row {
+                sequence,
+                token: TokenId(token),
+                logits_wanted: true,
+            };
+            model.lm.forward(&[row(0), row(1)]).ok();
+        }
+        Ok(None) => panic!("nobody cancelled it"),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// The golden run with every text replaced.
+fn run_with(text: &str) -> Generation {
+    let mut run: Value = serde_json::from_slice(RUN).unwrap();
+    for entry in run["vocabulary"].as_array_mut().unwrap() {
+        if entry.get("bytes").is_none() {
+            entry["piece"] = text.into();
+        }
+    }
+    run["prompt"]["text"] = text.into();
+    run["model"]["name"] = text.into();
+    run["panes"][0]["name"] = text.into();
+    let bytes = serde_json::to_vec(&run).unwrap();
+    let generations = json::parse(&bytes).unwrap();
+    generations.into_iter().next().unwrap()
+}
+
+/// Reads a table as RFC 4180 asks.
+fn rows_of_csv(table: &str) -> Vec<Vec<String>> {
+    let mut rows = vec![vec![String::new()]];
+    let (mut quoted, mut characters) = (false, table.chars().peekable());
+    while let Some(c) = characters.next() {
+        let row = rows.last_mut().unwrap();
+        match c {
+            '"' if quoted && characters.peek() == Some(&'"') => {
+                characters.next();
+                row.last_mut().unwrap().push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(String::new()),
+            '\r' if !quoted && characters.peek() == Some(&'\n') => {
+                characters.next();
+                rows.push(vec![String::new()]);
+            }
+            c => row.last_mut().unwrap().push(c),
+        }
+    }
+    // After the end of the last row.
+    rows.pop();
+    rows
+}
