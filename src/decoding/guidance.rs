@@ -1,6 +1,8 @@
 //! Guidance: before the chain, the logits are moved away from those of a second row, which has read
 //! another prompt or comes from another model.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::setting::{Field, Limits, ParamSpec, SettingError};
@@ -147,8 +149,10 @@ impl std::fmt::Display for Guidance {
 }
 
 /// The two rows of a guided step, before they were mixed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Mixture {
+    /// How they were mixed.
+    pub guidance: Arc<Guidance>,
     pub own: MixedRow,
     pub other: MixedRow,
 }
@@ -171,12 +175,13 @@ impl Mixture {
     /// Records two rows of logits at the tokens of the mixture's head, and at the token that was
     /// picked.
     pub fn of(
+        guidance: &Arc<Guidance>,
         head: &[RankedCandidate],
         picked: TokenId,
-        own: &[f32],
-        other: &[f32],
+        [own, other]: [&[f32]; 2],
     ) -> Result<Self, DecodingError> {
         Ok(Self {
+            guidance: Arc::clone(guidance),
             own: MixedRow::of(head, picked, own)?,
             other: MixedRow::of(head, picked, other)?,
         })
@@ -217,6 +222,8 @@ impl MixedRow {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::{Against, Guidance, Mixture};
     use crate::decoding::testing::logits_of;
     use crate::decoding::{
@@ -274,14 +281,21 @@ mod tests {
     #[test]
     fn both_rows_are_recorded_at_the_tokens_of_the_mixture() {
         let (own, other) = (logits_of(&[0.5, 0.3, 0.2]), logits_of(&[0.6, 0.2, 0.2]));
-        let mixed = guidance(2.0, 0.0).mix(&own, &other).unwrap();
+        let guidance = Arc::new(guidance(2.0, 0.0));
+        let mixed = guidance.mix(&own, &other).unwrap();
         let mut chain = SamplerChain::new(ChainConfig::greedy());
         let coins = Coins {
             seed: 1,
             position: 0,
         };
         let sampled = chain.sample(&mixed, History::empty(), coins).unwrap();
-        let mixture = Mixture::of(&sampled.trace.raw.head, sampled.token, &own, &other).unwrap();
+        let mixture = Mixture::of(
+            &guidance,
+            &sampled.trace.raw.head,
+            sampled.token,
+            [&own, &other],
+        );
+        let mixture = mixture.unwrap();
         assert_eq!(sampled.token, TokenId(1));
         assert_eq!([mixture.own.top, mixture.other.top], [TokenId(0); 2]);
         assert!((mixture.own.prob - 0.3).abs() < 1e-6 && (mixture.other.prob - 0.2).abs() < 1e-6);

@@ -17,7 +17,7 @@ use crate::generation::{FinishReason, GenerationId, Step};
 /// model after another prompt; a second model has its own pass before it.
 pub(super) struct GuidedWriter {
     slot: Slot,
-    guidance: Guidance,
+    guidance: Arc<Guidance>,
     sequence: Option<SequenceId>,
     other: OtherRow,
     /// The rows after the last token, as far as they have been computed.
@@ -37,14 +37,14 @@ struct OtherRow {
 
 impl GuidedWriter {
     /// A writer that mixes the slot's row with one that has read `prompt`.
-    pub(super) const fn new(
+    pub(super) fn new(
         slot: Slot,
         guidance: Guidance,
         prompt: Result<Vec<TokenId>, String>,
     ) -> Self {
         Self {
             slot,
-            guidance,
+            guidance: Arc::new(guidance),
             sequence: None,
             other: OtherRow {
                 prompt,
@@ -137,7 +137,12 @@ impl GuidedWriter {
             ..pass
         };
         let mut step = self.slot.take(by_hand, &mixed, pass, model)?;
-        let mixture = Mixture::of(&step.trace.raw.head, step.token, own, other);
+        let mixture = Mixture::of(
+            &self.guidance,
+            &step.trace.raw.head,
+            step.token,
+            [own, other],
+        );
         if let (Some(trace), Ok(mixture)) = (Arc::get_mut(&mut step.trace), mixture) {
             trace.mixture = Some(Box::new(mixture));
         }

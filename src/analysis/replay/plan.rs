@@ -50,6 +50,10 @@ fn is_by_settings(text: &Generation, index: usize, step: &Step) -> bool {
     if draw.picked != by_settings && draw.picked != by_ratio {
         return false;
     }
+    let guidance = step.trace.mixture.as_ref().map(|mixed| &*mixed.guidance);
+    if guidance != chain.guidance.as_ref() {
+        return false;
+    }
     let enabled = chain.stages.iter().filter(|stage| stage.enabled);
     let reported = step.trace.stages.iter().map(|stage| &*stage.filter);
     if !reported.eq(enabled.map(|stage| &stage.filter)) {

@@ -141,7 +141,7 @@ impl XrayTable {
         let same_draw = run.seed == seed && run.chain.selector == chain.selector;
         if same_rules && same_stages && same_draw && same_grammar {
             let table = Self::recorded(chain, trace);
-            return Some(table.with_mixture(&run.chain, trace));
+            return Some(table.with_mixture(trace));
         }
         let enabled = chain.stages.iter().filter(|stage| stage.enabled);
         let shared = trace
@@ -164,14 +164,14 @@ impl XrayTable {
         let position = tokens.len() as u64;
         let coins = Coins { seed, position };
         if let Some(table) = Self::under_grammar(drawable, (chain, history, coins), trace) {
-            return Some(table);
+            return Some(table.with_mixture(trace));
         }
         let known = what_if_stages(&trace.raw, reports, chain, history, coins)?;
         let shown = [known.outcome.token(), Some(trace.draw.token)];
         let evidence = trace.raw.with_tokens(shown.into_iter().flatten());
         if evidence.head.len() == trace.raw.head.len() {
             let table = Self::what_if(chain, &trace.raw, &known, coins);
-            return Some(table.with_mixture(&run.chain, trace));
+            return Some(table.with_mixture(trace));
         }
         // The reports say nothing about tokens below the recorded head.
         let known = what_if_stages(&evidence, &[], chain, history, coins)?;
@@ -179,14 +179,15 @@ impl XrayTable {
         for row in table.rows.iter_mut().skip(trace.raw.head.len()) {
             row.rank = trace.raw.rank(row.token).unwrap_or(row.rank);
         }
-        Some(table.with_mixture(&run.chain, trace))
+        Some(table.with_mixture(trace))
     }
 
     /// Puts the two rows that were mixed before the mixture, under guidance.
-    fn with_mixture(mut self, run: &ChainConfig, trace: &Trace) -> Self {
-        let (Some(guidance), Some(mixture)) = (&run.guidance, &trace.mixture) else {
+    fn with_mixture(mut self, trace: &Trace) -> Self {
+        let Some(mixture) = &trace.mixture else {
             return self;
         };
+        let guidance = &mixture.guidance;
         if let Some(model) = self.columns.first_mut() {
             model.at = XrayPlace::Mixture(guidance.scale);
         }
@@ -204,8 +205,11 @@ impl XrayTable {
                 distortion_bits: None,
             };
             self.columns.insert(place, column);
-            for (index, row) in self.rows.iter_mut().enumerate() {
-                let in_head = mixed.head_probs.get(index).map(|prob| f64::from(*prob));
+            for row in &mut self.rows {
+                let mut head = trace.raw.head.iter();
+                let in_head = head.position(|ranked| ranked.token == row.token);
+                let in_head = in_head.and_then(|at| mixed.head_probs.get(at));
+                let in_head = in_head.map(|prob| f64::from(*prob));
                 let picked = (row.token == trace.draw.token).then_some(mixed.prob);
                 let prob = in_head.or(picked);
                 row.cells
