@@ -21,6 +21,29 @@ pub enum Drafts {
 }
 
 impl Drafts {
+    /// All of them with their usual values, in menu order.
+    pub const USUAL: [Self; 3] = [
+        Self::Lookup(PromptLookup::USUAL),
+        Self::Model(ModelDrafts::usual(None)),
+        Self::Model(ModelDrafts::usual(Some(2))),
+    ];
+
+    /// The name, as people say it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Lookup(_) => PromptLookup::NAME,
+            Self::Model(drafts) => drafts.name(),
+        }
+    }
+
+    /// What it does, in two sentences.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::Lookup(_) => PromptLookup::HELP,
+            Self::Model(drafts) => drafts.help(),
+        }
+    }
+
     /// How many tokens a pass drafts at most.
     pub const fn n_drafts(&self) -> u32 {
         match self {

@@ -38,6 +38,30 @@ pub enum Against {
     Model,
 }
 
+impl Against {
+    /// The name, as people say it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Prompt(_) => "Second prompt",
+            Self::Model => "Second model",
+        }
+    }
+
+    /// What guidance against it does, in two sentences.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::Prompt(_) => {
+                "The same model also reads another prompt, and the text moves away from what it would \
+                 write there: classifier-free guidance. Each token costs two rows of the forward pass."
+            }
+            Self::Model => {
+                "A smaller model reads the same text, and tokens count that this model likes more than \
+                 the smaller one: contrastive decoding. Choose the second model in the model dialog."
+            }
+        }
+    }
+}
+
 impl Guidance {
     /// The name, as people say it.
     pub const NAME: &'static str = "Guidance";

@@ -31,6 +31,8 @@ struct OtherRow {
     prompt: Result<Vec<TokenId>, String>,
     sequence: Option<SequenceId>,
     n_read: usize,
+    /// How many tokens its sequence can hold, once it is open.
+    n_context: usize,
     /// The time of its own forward pass.
     secs: f64,
 }
@@ -50,6 +52,7 @@ impl GuidedWriter {
                 prompt,
                 sequence: None,
                 n_read: 0,
+                n_context: usize::MAX,
                 secs: 0.0,
             },
             own_logits: None,
@@ -76,13 +79,24 @@ impl GuidedWriter {
         .collect()
     }
 
+    /// The length of the other row's text.
+    fn n_other(&self) -> usize {
+        let n_prompt = self.other.prompt.as_ref().map_or(0, Vec::len);
+        n_prompt + self.slot.generated().len()
+    }
+
     /// Opens the other sequence, and lets a second model read it.
     fn begin(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
-        let n_tokens = self.other.prompt.as_ref().map_or(0, Vec::len);
-        self.other.sequence = Some(match self.guidance.against {
-            Against::Prompt(_) => model.lm.open_for(n_tokens),
-            Against::Model => model.second_lm()?.open_for(n_tokens),
-        });
+        let lm: &mut dyn CausalLm = match self.guidance.against {
+            Against::Prompt(_) => &mut *model.lm,
+            Against::Model => model.second_lm()?,
+        };
+        let (n_tokens, n_max) = (self.n_other(), lm.n_context());
+        if n_tokens > n_max {
+            return Err(EngineError::PromptTooLong { n_tokens, n_max });
+        }
+        self.other.n_context = n_max;
+        self.other.sequence = Some(lm.open_for(n_tokens));
         self.read_by_second(model)
     }
 
@@ -170,6 +184,8 @@ impl GuidedWriter {
         match self.take(&own, &other, pass, model) {
             Ok(step) => {
                 let finish = self.slot.finish_after(&step, model);
+                let is_full = self.n_other() > self.other.n_context;
+                let finish = finish.or_else(|| is_full.then_some(FinishReason::ContextFull));
                 let (id, step) = (self.slot.id(), Box::new(step));
                 progress.push(Progress::Stepped { id, step });
                 finish

@@ -15,6 +15,7 @@ mod borrowed_faults;
 mod drafts;
 mod faults;
 mod fixture;
+mod guidance;
 mod reading;
 mod scoring;
 

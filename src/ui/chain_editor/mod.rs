@@ -5,6 +5,7 @@ mod bias;
 mod breakers;
 mod draw;
 mod grammar;
+mod guidance;
 mod head;
 mod layer_keys;
 mod live;
@@ -30,6 +31,7 @@ use egui::{
 
 use self::draw::{drafts_ui, draw_ui, own_seed_ui};
 use self::grammar::grammar_ui;
+use self::guidance::guidance_ui;
 use self::head::{head_ui, model_row_ui};
 use self::live::Live;
 use self::stages::{add_ui, stages_ui};
@@ -126,6 +128,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
         solo: pane.solo_stage(),
     };
     let stages_height = scrolled_ui(ui, |ui| {
+        edit.edited |= guidance_ui(ui, &mut chain);
         edit.edited |= grammar_ui(ui, pane.id, &mut chain, commands);
         stages_ui(ui, &shown, &mut chain, &mut edit);
         add_ui(ui, &mut chain, &mut edit);
