@@ -173,7 +173,7 @@ impl std::fmt::Display for Guidance {
 }
 
 /// The two rows of a guided step, before they were mixed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mixture {
     /// How they were mixed.
     pub guidance: Arc<Guidance>,

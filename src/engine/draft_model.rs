@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::prefill::PREFILL_CHUNK;
 use super::slot::{Guess, Slot};
+use super::writer::Writer as _;
 use super::{EngineError, LoadedModel, Logits, Row, SequenceId};
 use crate::decoding::{DraftRule, ModelDrafts, TokenId};
 

@@ -30,7 +30,7 @@ fn heads() -> impl Iterator<Item = (&'static [&'static str], Head)> {
     let filters = FilterKind::by_usage().into_iter().map(FilterKind::spec);
     let filters = filters.map(|spec| (spec.keys, Head::Filter(spec)));
     let selectors = Selector::SPECS.map(|spec| (spec.keys, Head::Selector(spec)));
-    let others: [(&[&str], Head); 6] = [
+    let others: [(&[&str], Head); 7] = [
         (&["dialect"], Head::Dialect),
         (&["min-keep"], Head::MinKeep),
         (&["drafts"], Head::Drafts),
