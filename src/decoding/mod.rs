@@ -47,6 +47,7 @@ pub mod rules;
 pub mod selector;
 mod setting;
 mod softmax;
+mod speculation;
 #[cfg(test)]
 pub(crate) mod testing;
 mod token;

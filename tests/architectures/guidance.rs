@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use quartet::decoding::{Against, ChainConfig, Guidance, TokenId};
 use quartet::engine::{Progress, Prompt, Session};
-use quartet::generation::{Continuation, FinishReason, GenerationConfig, GenerationId, Limits, Step};
+use quartet::generation::{
+    Continuation, FinishReason, GenerationConfig, GenerationId, Limits, Step,
+};
 use serde_json::Value;
 
 use crate::fixture::{Fixture, Form};
@@ -128,7 +130,10 @@ fn the_record_of_both_rows_mixes_to_the_step() {
                 let [own, other] = [own, other].map(|prob| f64::from(*prob).ln());
                 let expected = other + scale * (own - other);
                 let logit = f64::from(ranked.logit);
-                assert!((logit - expected).abs() < 1e-3, "{logit}, not {expected}: {case}");
+                assert!(
+                    (logit - expected).abs() < 1e-3,
+                    "{logit}, not {expected}: {case}"
+                );
             }
         }
     }

@@ -1,10 +1,11 @@
 //! What another tool can be told about a chain: the stages that it has, once each, in an order that
 //! it supports, with its own windows and rules. What it cannot be told is noted in sentences.
 
+use super::guidance::second_prompt;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::Window;
 use crate::decoding::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
-use crate::decoding::{Against, ChainConfig, Filter, FilterKind, Rules, Selector};
+use crate::decoding::{ChainConfig, Filter, FilterKind, Rules, Selector};
 use crate::generation::{EndOfText, GenerationConfig, in_sentence, listed};
 
 /// What a tool can do, from the dialect that it speaks and the specs of the filters.
@@ -86,7 +87,7 @@ impl Plan {
             plan.tell("drafts change only the speed; they are left out".to_owned());
         }
         if let Some(guidance) = &config.chain.guidance
-            && !(manner.guides && guidance.cutoff <= 0.0 && guidance.against != Against::Model)
+            && !(manner.guides && second_prompt(guidance).is_some())
         {
             let name = manner.name;
             plan.tell(format!(

@@ -8,6 +8,7 @@
 use super::biases;
 use super::fields::{Fields, needs, token};
 use super::grammar;
+use super::guidance;
 use super::plan::{Manner, Plan};
 use super::value::{NamedValues, Value};
 use super::watermark;
@@ -17,11 +18,11 @@ use crate::decoding::filters::{
     TokenBias, TopH, TopK, TopP, TypicalP, Window,
 };
 use crate::decoding::selector::BeamSearch;
-use crate::decoding::{Against, ChainConfig, Filter, FilterKind, Guidance, Selector, TokenId};
+use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, TokenId};
 use crate::generation::{GenerationConfig, in_sentence};
 
 /// The arguments that are imported.
-pub(super) const NAMES: [&str; 22] = [
+pub(super) const NAMES: [&str; 23] = [
     "do_sample",
     "temperature",
     "top_h",
@@ -33,7 +34,8 @@ pub(super) const NAMES: [&str; 22] = [
     "eta_cutoff",
     "repetition_penalty",
     "no_repeat_ngram_size",
-    "guidance_scale",
+    guidance::SCALE,
+    guidance::PROMPT,
     "num_beams",
     "length_penalty",
     "early_stopping",
@@ -113,7 +115,7 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
         fields.extend(sampling(&plan));
     }
     fields.extend(search.into_iter().flat_map(beams));
-    fields.extend(guidance(config.chain.guidance.as_ref()));
+    fields.extend(guidance::write(&config.chain));
     fields.extend(adjustments(&plan));
     let seed = plan.seed(config.seed, MAX_SEED);
     let limits = &config.limits;
@@ -178,23 +180,6 @@ fn beams(search: BeamSearch) -> NamedValues {
         ("early_stopping", early_stopping),
         ("renormalize_logits", Value::Bool(true)),
     ]
-}
-
-/// The arguments of guidance by a second prompt.
-fn guidance(guidance: Option<&Guidance>) -> NamedValues {
-    let Some(guidance) = guidance.filter(|guidance| guidance.cutoff <= 0.0) else {
-        return NamedValues::new();
-    };
-    let Against::Prompt(text) = &guidance.against else {
-        return NamedValues::new();
-    };
-    let mut fields = vec![("guidance_scale", float(guidance.scale))];
-    if !text.is_empty() {
-        let text = Value::text(text).python();
-        let ids = format!("tokenizer({text}, return_tensors=\"pt\").input_ids");
-        fields.push(("negative_prompt_ids", Value::Code(ids)));
-    }
-    fields
 }
 
 fn sampling(plan: &Plan) -> NamedValues {
@@ -278,12 +263,6 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
     let bias = bias(fields)?;
     let names = ["sequence_bias", "bad_words_ids", "suppress_tokens"];
     fields.add(Filter::LogitBias(bias), &names, &mut chain.stages)?;
-    chain.guidance = fields.number("guidance_scale")?.map(|scale| Guidance {
-        scale,
-        cutoff: 0.0,
-        against: Against::Prompt(String::new()),
-    });
-    chain.guidance.take_if(|guidance| guidance.is_neutral());
     let window = Window::ALL;
     let penalty = fields.number("repetition_penalty")?.unwrap_or(1.0);
     let repetition = Filter::RepetitionPenalty(RepetitionPenalty { penalty, window });
@@ -308,6 +287,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
     if let Some(mark) = watermark::read(fields)? {
         fields.add(mark, &[watermark::NAME], &mut chain.stages)?;
     }
+    guidance::read(fields, &mut chain)?;
     Ok(chain)
 }
 

@@ -1,9 +1,7 @@
 //! The X-ray's labels and sentences.
 
 use super::Xray;
-use crate::analysis::xray::{
-    BarPart, DrawnBy, MixedWith, XrayCell, XrayColumn, XrayPlace, XrayRow,
-};
+use crate::analysis::xray::{BarPart, DrawnBy, XrayCell, XrayColumn, XrayPlace, XrayRow};
 use crate::decoding::{Filter, GrammarMode, GrammarRule, KnownCount, Selector, TokenId};
 use crate::generation::formatting::{grouped, percent, token_word};
 
@@ -11,7 +9,7 @@ use crate::generation::formatting::{grouped, percent, token_word};
 pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
     let (name, shows_count) = match &column.at {
         XrayPlace::Model => ("Softmax", true),
-        XrayPlace::Row(with) => (row_name(*with), false),
+        XrayPlace::Row(with) => (with.name(), false),
         XrayPlace::Mixture(_) => ("Mixture", true),
         XrayPlace::Grammar(grammar) if grammar.masked => (GrammarRule::NAME, true),
         XrayPlace::Grammar(_) => ("Check", true),
@@ -37,15 +35,6 @@ pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
         _ => String::new(),
     };
     (name.to_owned(), left)
-}
-
-/// Names a row that is mixed with another.
-const fn row_name(with: MixedWith) -> &'static str {
-    match with {
-        MixedWith::Own => "Own",
-        MixedWith::OtherPrompt => "Second prompt",
-        MixedWith::OtherModel => "Second model",
-    }
 }
 
 /// Returns a stage's settings, without its name.
@@ -180,7 +169,7 @@ fn choices(bits: f64) -> String {
     }
 }
 
-fn quoted(xray: &Xray<'_>, token: TokenId) -> String {
+pub(super) fn quoted(xray: &Xray<'_>, token: TokenId) -> String {
     format!("‘{}’", token_word(&(xray.piece)(token)))
 }
 
@@ -354,17 +343,6 @@ fn stage_label(column: &XrayColumn) -> String {
         XrayPlace::Stage { stage, .. } => stage.filter.to_string(),
         XrayPlace::Selector(selector) => selector.to_string(),
     }
-}
-
-/// Describes the coin bar for a screen reader.
-pub(super) fn bar_sentence(xray: &Xray<'_>) -> String {
-    let parts = xray.table.bar.parts.iter().filter_map(|part| {
-        let share = percent(part.to - part.from);
-        Some(format!("{} {share}", quoted(xray, part.token?)))
-    });
-    let mut phrases = vec![draw_sentence(xray)];
-    phrases.extend(parts);
-    phrases.join(", ")
 }
 
 #[cfg(test)]

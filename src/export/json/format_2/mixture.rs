@@ -29,10 +29,7 @@ impl MixtureEntry {
         })
     }
 
-    pub(super) fn into_mixture(
-        self,
-        known: Option<&Arc<Guidance>>,
-    ) -> Result<Mixture, ParseError> {
+    pub(super) fn into_mixture(self, known: Option<&Arc<Guidance>>) -> Result<Mixture, ParseError> {
         let guidance = self.guidance.map(Arc::new).or_else(|| known.cloned());
         let guidance = guidance.ok_or_else(|| ParseError::damaged("a mixture has no guidance"))?;
         Ok(Mixture {
