@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
-use super::{Drafts, Filter, GrammarRule, Guidance, Rules, Selector, SettingError};
+use super::{Against, Drafts, Filter, GrammarRule, Guidance, Rules, Selector, SettingError};
 
 /// A filter in a chain, which can be switched off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,6 +99,14 @@ impl ChainConfig {
         let guidance = self.guidance.as_ref();
         guidance.map_or(Ok(()), |guidance| guidance.validate(self))?;
         self.drafts.map_or(Ok(()), |drafts| drafts.validate(self))
+    }
+
+    /// Whether a second model drafts or guides.
+    pub fn needs_second_model(&self) -> bool {
+        let drafts =
+            matches!(self.drafts, Some(Drafts::Model(drafts)) if drafts.n_layers.is_none());
+        let guidance = self.guidance.as_ref();
+        drafts || guidance.is_some_and(|guidance| guidance.against == Against::Model)
     }
 }
 

@@ -20,8 +20,8 @@ use super::writer::{Writer, writer_of};
 use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
 use crate::generation::{
-    BeamPass, ChatRecord, Continuation, FinishReason, GenerationConfig, GenerationId, PromptRecord,
-    PromptText, Step,
+    BeamPass, ChatRecord, Continuation, FinishReason, GenerationConfig, GenerationId, ModelInfo,
+    PromptRecord, PromptText, Step,
 };
 
 /// What happened during generation, reported in order.
@@ -253,9 +253,15 @@ impl Session {
         self.model.check_writer(&config.chain, prompt)
     }
 
-    /// Replaces the second model, which drafts or guides. Stops nothing: no pane may be busy.
-    pub fn set_second(&mut self, second: Option<LoadedModel>) -> Result<(), EngineError> {
-        self.model.set_second(second)
+    /// Replaces the second model, which drafts or guides, and returns what it is. No pane may be
+    /// busy.
+    pub fn set_second(
+        &mut self,
+        second: Option<LoadedModel>,
+    ) -> Result<Option<Arc<ModelInfo>>, EngineError> {
+        self.model.set_second(second)?;
+        let second = self.model.second.as_ref();
+        Ok(second.map(|second| Arc::clone(&second.info)))
     }
 
     /// Whether any pane is queued, in prefill or decoding, or any text is being scored.
