@@ -16,6 +16,7 @@ mod drafts;
 mod faults;
 mod fixture;
 mod guidance;
+mod model_drafts;
 mod reading;
 mod scoring;
 
