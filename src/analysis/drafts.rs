@@ -25,6 +25,10 @@ pub struct VerifiedToken {
     pub verdict: Verdict,
     /// The probability that the chain left the drafted token, if it is known.
     pub prob: Option<f64>,
+    /// The probability with which a model drafted it.
+    pub draft_prob: Option<f64>,
+    /// The coin that accepted or rejected it, if one did.
+    pub coin: Option<f64>,
 }
 
 /// What became of a draft.
@@ -95,6 +99,8 @@ fn verified(step: &Step) -> VerifiedToken {
     VerifiedToken {
         verdict,
         prob: step.draft.and_then(|draft| draft.prob),
+        draft_prob: step.draft.and_then(|draft| draft.draft_prob),
+        coin: step.draft.and_then(|draft| draft.coin),
     }
 }
 

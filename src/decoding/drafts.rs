@@ -150,9 +150,9 @@ impl PromptLookup {
     ];
 
     /// Checks every value against its limits.
-    fn validate(&self) -> Result<(), SettingError> {
+    fn validate(self) -> Result<(), SettingError> {
         let mut params = Self::PARAMS.iter();
-        params.try_for_each(|param| param.validate(Self::NAME, self))
+        params.try_for_each(|param| param.validate(Self::NAME, &self))
     }
 
     /// Returns what may follow these tokens: what followed the longest n-gram that occurred before.

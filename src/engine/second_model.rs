@@ -52,12 +52,11 @@ impl LoadedModel {
         };
         match (drafts.n_layers, self.lm.n_layers()) {
             (None, _) if self.second.is_none() => Err(EngineError::NoSecondModel),
-            (None, _) => Ok(()),
             (Some(_), None) => Err(EngineError::LayersUnavailable),
             (Some(first), Some(n_layers)) if first as usize >= n_layers => {
                 Err(EngineError::TooManyLayers { n_layers })
             }
-            (Some(_), Some(_)) => Ok(()),
+            (None, _) | (Some(_), Some(_)) => Ok(()),
         }
     }
 
