@@ -296,7 +296,7 @@ mod tests {
         let error = ratio.validate(&adaptive).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "Mirostat 2 draws in its own way; choose the rule of the same coin for its drafts"
+            "Mirostat v2 draws in its own way; choose the rule of the same coin for its drafts"
         );
     }
 }

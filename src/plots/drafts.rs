@@ -216,7 +216,8 @@ fn paint_pass(ui: &Ui, rect: Rect, strip: &DraftStrip<'_>) {
     let title = format!("Pass {}", grouped((strip.selected + 1) as f64));
     let run = TextRun::new(&title, Face::SmallMedium, theme.text_1);
     paint_text(ui, pos2(rect.left(), row(0)), Align2::LEFT_TOP, run);
-    let has = |value: fn(&VerifiedToken) -> Option<f64>| pass.tokens.iter().any(|t| value(t).is_some());
+    let has =
+        |value: fn(&VerifiedToken) -> Option<f64>| pass.tokens.iter().any(|t| value(t).is_some());
     let probs = if has(|token| token.draft_prob) {
         "Chain p, draft q"
     } else {

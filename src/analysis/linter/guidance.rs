@@ -49,17 +49,17 @@ mod tests {
             ("guide 4 cutoff 0.1, T 0.8", None),
             (
                 "guide 1, T 0.8",
-                Some("Guidance with a scale of 1 changes nothing, but runs every step twice"),
+                Some("Guidance with a scale of 1 changes nothing, but runs every step twice."),
             ),
             (
                 "guide 0.5 against \"A sad story:\", T 0.8",
-                Some("A guidance scale below 1 moves the text towards the other prompt"),
+                Some("A guidance scale below 1 moves the text towards the other prompt."),
             ),
             (
                 "guide 4, T 0.8",
                 Some(
                     "A guidance scale of 4 without a cutoff favors tokens that both runs find \
-                     unlikely",
+                     unlikely.",
                 ),
             ),
         ] {

@@ -425,7 +425,7 @@ mod tests {
             (
                 "drafts 4 model ratio, mirostat 5",
                 "ratio",
-                "Mirostat 2 draws in its own way; choose the rule of the same coin for its drafts",
+                "Mirostat v2 draws in its own way; choose the rule of the same coin for its drafts",
             ),
             (
                 "guide 1.5 cutoff 2",

@@ -66,7 +66,9 @@ fn reading_ui(ui: &mut Ui, state: &AppState, strip: &DraftStrip<'_>) {
             .color(theme.text_1),
     ));
     let drafts = strip.generation.config.chain.drafts;
-    let sentence = Face::Why.text(sentence(&strip.passes, drafts)).color(theme.text_1);
+    let sentence = Face::Why
+        .text(sentence(&strip.passes, drafts))
+        .color(theme.text_1);
     ui.add(Label::new(sentence).wrap());
     ui.add_space(6.0);
     for (label, value) in facts(state, strip) {
