@@ -163,6 +163,7 @@ fn step(index: usize, word: usize, text: &str) -> Step {
                 entropy_nats: 1.0,
                 detail: Detail::HeadOnly,
             },
+            mixture: None,
             stages: Vec::new(),
             survivors: vec![candidate],
             head_final_probs: vec![Some(prob)],

@@ -25,6 +25,10 @@ pub struct VerifiedToken {
     pub verdict: Verdict,
     /// The probability that the chain left the drafted token, if it is known.
     pub prob: Option<f64>,
+    /// The probability with which a model drafted it.
+    pub draft_prob: Option<f64>,
+    /// The coin that accepted or rejected it, if one did.
+    pub coin: Option<f64>,
 }
 
 /// What became of a draft.
@@ -95,6 +99,8 @@ fn verified(step: &Step) -> VerifiedToken {
     VerifiedToken {
         verdict,
         prob: step.draft.and_then(|draft| draft.prob),
+        draft_prob: step.draft.and_then(|draft| draft.draft_prob),
+        coin: step.draft.and_then(|draft| draft.coin),
     }
 }
 
@@ -110,7 +116,7 @@ mod tests {
         let words = [" a", " fox", " ran", " in", " a", " house"].map(|word| (word, 0.5));
         let mut text = generation(&words);
         assert_eq!(DraftPasses::of(&text), None);
-        text.config.chain.drafts = Some(PromptLookup::USUAL);
+        text.config.chain.drafts = Some(PromptLookup::USUAL.into());
         let taken = text.steps[1].token;
         let drafts = [
             None,
@@ -126,6 +132,7 @@ mod tests {
                 place,
                 token,
                 prob: Some(0.5),
+                ..Draft::default()
             });
         }
         let passes = DraftPasses::of(&text).unwrap();

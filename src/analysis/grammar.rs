@@ -130,8 +130,12 @@ pub enum Drawable<'a> {
 
 impl<'a> Drawable<'a> {
     /// Returns `None` if the chain has a grammar other than the one of the step, whose legal tokens
-    /// were not recorded.
+    /// were not recorded, or other guidance, whose mixture was not.
     pub fn of(trace: &'a Trace, chain: &ChainConfig) -> Option<Self> {
+        let guidance = trace.mixture.as_ref().map(|mixed| &*mixed.guidance);
+        if guidance != chain.guidance.as_ref() {
+            return None;
+        }
         let Some(rule) = &chain.grammar else {
             return Some(Self::All(&trace.raw));
         };

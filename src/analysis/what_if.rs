@@ -51,8 +51,10 @@ impl WhatIfReader {
     /// Recomputes the outcome of a step that was already read.
     pub fn outcome(&self, index: usize, step: &Step) -> Option<WhatIf> {
         let (history, coins) = self.before(index)?;
-        if self.chain.selector.beam_search().is_some() || step.trace.draw.is_by_beams() {
-            // A beam search depends on texts that are not this one.
+        let draw = &step.trace.draw;
+        if self.chain.selector.beam_search().is_some() || draw.is_by_beams() || draw.is_by_ratio() {
+            // A beam search depends on texts that are not this one, and speculative sampling on
+            // probabilities of the draft that are not recorded.
             return None;
         }
         if step.trace.draw.picked != Picked::ByChain {

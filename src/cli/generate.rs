@@ -55,6 +55,11 @@ pub(super) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
+    /// A second model with the same vocabulary, a GGUF file or a folder, for panes whose settings
+    /// name it: "drafts 4 model" and "guide 1.5 against model"
+    #[arg(long, value_name = "PATH")]
+    draft_model: Option<PathBuf>,
+
     /// The settings of a pane, as described below; repeat for more panes. The default is four
     /// panes: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
     #[arg(long = "pane", value_name = "SETTINGS")]
@@ -109,7 +114,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         texts: arguments.text_output(panes.len()),
         interrupt: Interrupt::catch(),
     };
-    let generations = run_panes(source.clone(), compute, task, panes, &mut console)?;
+    let engine = arguments.engine(&mut console)?;
+    let generations = run_panes(engine, task, panes, &mut console);
     for pane in &generations {
         report_token_rules(pane);
     }
@@ -133,8 +139,7 @@ fn run_batch(arguments: &Arguments, prompts: &Path, panes: &[Pane]) -> Result<()
     let prompts = prompts_from(prompts)?.into_iter();
     let prompts: Vec<PromptText> = prompts.map(|text| arguments.chat.prompt(text)).collect();
     let mut console = Console::quiet();
-    let source = arguments.model.source();
-    let engine = Engine::open(source, arguments.compute, &mut console)?;
+    let engine = arguments.engine(&mut console)?;
     let (rows, succeeded) = batch::run(engine, &prompts, panes, &mut console);
     arguments.tables.output(&rows)?;
     if console.interrupt.is_raised() {
@@ -147,6 +152,15 @@ fn run_batch(arguments: &Arguments, prompts: &Path, panes: &[Pane]) -> Result<()
 }
 
 impl Arguments {
+    /// Starts the engine with the models of the run.
+    fn engine(&self, console: &mut Console) -> Result<Engine, Failure> {
+        let mut engine = Engine::open(self.model.source(), self.compute, console)?;
+        if let Some(path) = &self.draft_model {
+            engine.load_second(path.clone(), console)?;
+        }
+        Ok(engine)
+    }
+
     fn prompt(&self) -> Result<PromptText, Failure> {
         Ok(self
             .chat

@@ -66,13 +66,11 @@ pub(super) fn model_source(model: Option<PathBuf>) -> ModelSource {
 /// Runs all panes together and returns their records. If the run fails or a signal arrives, the
 /// records keep the tokens so far and the reason.
 pub(super) fn run_panes(
-    source: ModelSource,
-    compute: ComputeArguments,
+    mut engine: Engine,
     task: Task,
     panes: Vec<Pane>,
     console: &mut Console,
-) -> Result<Vec<Generation>, Failure> {
-    let mut engine = Engine::open(source, compute, console)?;
+) -> Vec<Generation> {
     // The model is loaded before the request, because the record's times start here.
     let prompt = task.prompt();
     let request = task.into_request(&panes);
@@ -88,7 +86,7 @@ pub(super) fn run_panes(
         beams: Arc::default(),
     });
     let generations = generations.collect();
-    Ok(engine.run(vec![request], generations, console))
+    engine.run(vec![request], generations, console)
 }
 
 /// The engine's thread with a loaded model.
@@ -130,6 +128,35 @@ impl Engine {
             console::note(&warning);
         }
         Ok(engine)
+    }
+
+    /// Loads the model that drafts or guides.
+    pub(super) fn load_second(
+        &mut self,
+        path: PathBuf,
+        console: &mut Console,
+    ) -> Result<(), Failure> {
+        let source = ModelSource::Path(path);
+        self.worker.send(Request::LoadSecondModel(Some(source)));
+        let Console {
+            progress,
+            interrupt,
+            ..
+        } = console;
+        progress.milestone("Loading the second model");
+        let outcome = loop {
+            if interrupt.is_raised() {
+                break Err(Failure::Interrupted);
+            }
+            match self.worker.wait_at_most(SIGNAL_PAUSE) {
+                Some(Some(Event::SecondModel(Ok(_)))) => break Ok(()),
+                Some(Some(Event::SecondModel(Err(error)))) => break Err(Failure::run(error)),
+                Some(_) => {}
+                None => break Err(Failure::run("the engine stopped unexpectedly")),
+            }
+        };
+        progress.clear();
+        outcome
     }
 
     /// Sends the requests and collects what they generate. A pane's id in the requests is its index
@@ -312,6 +339,7 @@ impl Record {
             | Event::ModelFailed { .. }
             | Event::LoadingCancelled
             | Event::ModelUnloaded
+            | Event::SecondModel(_)
             | Event::Inspected { .. }
             | Event::DevicesListed(_)
             | Event::DeviceUnavailable { .. }

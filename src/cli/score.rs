@@ -15,7 +15,7 @@ use super::generate::{is_aborted, report_failures, text_from};
 use super::interrupt::Interrupt;
 use super::model::ModelArgument;
 use super::outputs::report_error;
-use super::pane_run::{Console, Pane, Task, run_panes};
+use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::text_output::{TextOutput, error_of};
@@ -74,7 +74,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         texts: TextOutput::off(),
         interrupt: Interrupt::catch(),
     };
-    let mut texts = run_panes(source, arguments.compute, task, panes, &mut console)?;
+    let engine = Engine::open(source, arguments.compute, &mut console)?;
+    let mut texts = run_panes(engine, task, panes, &mut console);
     for text in &mut texts {
         text.config.limits.max_new_tokens = text.steps.len();
     }

@@ -44,6 +44,8 @@ pub enum Taken {
     Given(TokenId),
     /// A beam search took it, because its text has one of the highest totals.
     ByBeams(TokenId),
+    /// The rule of speculative sampling accepted it, or drew it in place of a draft.
+    ByRatio(TokenId),
 }
 
 /// A sampled token and its evidence.
@@ -173,6 +175,7 @@ impl SamplerChain {
             raw_prob: (f64::from(raw_logit) - raw.log_sum_exp).exp(),
             raw_rank: raw_rank(logits, draw.token, raw_logit),
             raw,
+            mixture: None,
             stages,
             survivors,
             head_final_probs,

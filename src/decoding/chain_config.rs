@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
-use super::{Filter, GrammarRule, PromptLookup, Rules, Selector, SettingError};
+use super::{Against, Drafts, Filter, GrammarRule, Guidance, Rules, Selector, SettingError};
 
 /// A filter in a chain, which can be switched off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,9 +38,13 @@ pub struct ChainConfig {
     /// The grammar that the text is kept to, before the first stage or after the draw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grammar: Option<Arc<GrammarRule>>,
-    /// How tokens are drafted, if decoding is speculative. It has no effect on the text.
+    /// How tokens are drafted, if decoding is speculative. It has no effect on the distribution of
+    /// the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drafts: Option<PromptLookup>,
+    pub drafts: Option<Drafts>,
+    /// What the logits are mixed with before the first stage, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guidance: Option<Guidance>,
     /// The engine that the chain was modeled on, or `None` for one of Quartet's own. It has no
     /// effect: what the chain does is in the other fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,6 +68,7 @@ impl ChainConfig {
             rules: Rules::default(),
             grammar: None,
             drafts: None,
+            guidance: None,
             dialect: None,
         }
     }
@@ -91,7 +96,17 @@ impl ChainConfig {
         if let Some(grammar) = &self.grammar {
             grammar.validate()?;
         }
+        let guidance = self.guidance.as_ref();
+        guidance.map_or(Ok(()), |guidance| guidance.validate(self))?;
         self.drafts.map_or(Ok(()), |drafts| drafts.validate(self))
+    }
+
+    /// Whether a second model drafts or guides.
+    pub fn needs_second_model(&self) -> bool {
+        let drafts =
+            matches!(self.drafts, Some(Drafts::Model(drafts)) if drafts.n_layers.is_none());
+        let guidance = self.guidance.as_ref();
+        drafts || guidance.is_some_and(|guidance| guidance.against == Against::Model)
     }
 }
 
@@ -108,8 +123,11 @@ impl std::fmt::Display for ChainConfig {
             (selector, _) => parts.push(selector.to_string()),
         }
         f.write_str(&parts.join(" › "))?;
+        if let Some(guidance) = &self.guidance {
+            write!(f, " · guided × {}", guidance.scale)?;
+        }
         match self.drafts {
-            Some(drafts) => write!(f, " · {} drafts", drafts.n_drafts),
+            Some(drafts) => write!(f, " · {} drafts", drafts.n_drafts()),
             None => Ok(()),
         }
     }

@@ -6,7 +6,8 @@ use super::TokenId;
 /// machine.
 ///
 /// A coin is Philox 4×32 with ten rounds. Its key is the seed, low word first. Its counter is the
-/// position, low word first, then the use (0 the draw, 1 a stage, 2 a token's noise), then the
+/// position, low word first, then the use (0 the draw, 1 a stage, 2 a token's noise, 3 the
+/// verification of a draft, 4 the replacement of one), then the
 /// index within that use (0 for the draw). The first output word is the low half and the second the
 /// high half of 64 bits; the upper 53 of them, divided by 2^53, are the coin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,16 @@ impl Coins {
     #[inline(always)]
     pub fn token(self, token: TokenId) -> f64 {
         self.toss(Use::Token, token.0)
+    }
+
+    /// Returns the coin in `[0, 1)` that decides whether a draft is accepted.
+    pub fn acceptance(self) -> f64 {
+        self.toss(Use::Acceptance, 0)
+    }
+
+    /// Returns the coin in `[0, 1)` that picks the token in place of a rejected draft.
+    pub fn replacement(self) -> f64 {
+        self.toss(Use::Replacement, 0)
     }
 
     /// Returns the coins of a second draw at the same position, which are independent of the first.
@@ -69,6 +80,8 @@ enum Use {
     Draw = 0,
     Stage = 1,
     Token = 2,
+    Acceptance = 3,
+    Replacement = 4,
 }
 
 /// Philox 4×32 with ten rounds: a counter-based generator, so any coin can be computed directly.
@@ -175,6 +188,8 @@ mod tests {
             coins.stage(0),
             coins.stage(1),
             coins.token(TokenId(0)),
+            coins.acceptance(),
+            coins.replacement(),
             elsewhere.draw(),
             other_seed.draw(),
         ] {

@@ -1,15 +1,90 @@
-//! Prompt lookup: drafts for speculative decoding from the text itself.
+//! Speculative decoding: where drafts come from, and prompt lookup, which takes them from the text
+//! itself.
 
 use serde::{Deserialize, Serialize};
 
 use super::setting::{Field, Limits, ParamSpec, SettingError};
-use super::{ChainConfig, TokenId};
+use super::{ChainConfig, ModelDrafts, TokenId};
 
 /// The most tokens that a pass may draft.
 const MAX_DRAFTS: f32 = 16.0;
 
 /// The longest n-gram that is looked up.
 const MAX_NGRAM: f32 = 8.0;
+
+/// Where drafts come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Drafts {
+    Lookup(PromptLookup),
+    Model(ModelDrafts),
+}
+
+impl Drafts {
+    /// All of them with their usual values, in menu order.
+    pub const USUAL: [Self; 3] = [
+        Self::Lookup(PromptLookup::USUAL),
+        Self::Model(ModelDrafts::usual(None)),
+        Self::Model(ModelDrafts::usual(Some(2))),
+    ];
+
+    /// The name, as people say it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Lookup(_) => PromptLookup::NAME,
+            Self::Model(drafts) => drafts.name(),
+        }
+    }
+
+    /// What it does, in two sentences.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::Lookup(_) => PromptLookup::HELP,
+            Self::Model(drafts) => drafts.help(),
+        }
+    }
+
+    /// How many tokens a pass drafts at most.
+    pub const fn n_drafts(&self) -> u32 {
+        match self {
+            Self::Lookup(lookup) => lookup.n_drafts,
+            Self::Model(drafts) => drafts.n_drafts,
+        }
+    }
+
+    /// Checks every value against its limits, and that the chain writes a single text.
+    pub fn validate(&self, chain: &ChainConfig) -> Result<(), SettingError> {
+        if chain.selector.beam_search().is_some() {
+            return Err(SettingError::DraftsWithBeams);
+        }
+        match self {
+            Self::Lookup(lookup) => lookup.validate(),
+            Self::Model(drafts) => drafts.validate(chain),
+        }
+    }
+}
+
+impl From<PromptLookup> for Drafts {
+    fn from(lookup: PromptLookup) -> Self {
+        Self::Lookup(lookup)
+    }
+}
+
+impl From<ModelDrafts> for Drafts {
+    fn from(drafts: ModelDrafts) -> Self {
+        Self::Model(drafts)
+    }
+}
+
+impl std::fmt::Display for Drafts {
+    /// The words of `--pane`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Lookup(lookup) => lookup.fmt(f),
+            Self::Model(drafts) => drafts.fmt(f),
+        }
+    }
+}
 
 /// Drafts the tokens that followed the last n-gram of the text when it occurred first, so that one
 /// forward pass can verify all of them.
@@ -74,13 +149,10 @@ impl PromptLookup {
         },
     ];
 
-    /// Checks every value against its limits, and that the chain writes a single text.
-    pub fn validate(&self, chain: &ChainConfig) -> Result<(), SettingError> {
-        if chain.selector.beam_search().is_some() {
-            return Err(SettingError::DraftsWithBeams);
-        }
+    /// Checks every value against its limits.
+    fn validate(self) -> Result<(), SettingError> {
         let mut params = Self::PARAMS.iter();
-        params.try_for_each(|param| param.validate(Self::NAME, self))
+        params.try_for_each(|param| param.validate(Self::NAME, &self))
     }
 
     /// Returns what may follow these tokens: what followed the longest n-gram that occurred before.
@@ -106,7 +178,7 @@ impl std::fmt::Display for PromptLookup {
 }
 
 /// What was drafted for a step.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Draft {
     /// How many tokens its forward pass drafted.
     pub n_drafts: u32,
@@ -118,11 +190,17 @@ pub struct Draft {
     /// The probability that the chain left the drafted token, if the record of the step has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prob: Option<f64>,
+    /// The probability with which it was drafted, if a model drafted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft_prob: Option<f64>,
+    /// The coin that accepted or rejected it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coin: Option<f64>,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::PromptLookup;
+    use super::{Drafts, PromptLookup};
     use crate::decoding::selector::Selector;
     use crate::decoding::{ChainConfig, TokenId};
 
@@ -156,7 +234,7 @@ mod tests {
     #[test]
     fn impossible_values_are_invalid() {
         let chain = ChainConfig::greedy();
-        let lookup = |n_drafts, n_gram| PromptLookup { n_drafts, n_gram };
+        let lookup = |n_drafts, n_gram| Drafts::Lookup(PromptLookup { n_drafts, n_gram });
         assert_eq!(lookup(16, 8).validate(&chain), Ok(()));
         for wrong in [lookup(0, 2), lookup(17, 2), lookup(4, 0), lookup(4, 9)] {
             assert!(wrong.validate(&chain).is_err(), "{wrong}");
@@ -165,7 +243,9 @@ mod tests {
             selector: Selector::SPECS.last().unwrap().usual,
             ..chain
         };
-        let error = PromptLookup::USUAL.validate(&beams).unwrap_err();
+        let error = Drafts::Lookup(PromptLookup::USUAL)
+            .validate(&beams)
+            .unwrap_err();
         assert_eq!(
             error.to_string(),
             "Beam search compares whole texts, so it takes no drafts"

@@ -17,6 +17,7 @@ pub(super) fn taken_draw(taken: Taken, draw: Draw, candidates: &mut Candidates) 
         Taken::ByHand(token) => (token, Picked::ByHand),
         Taken::Given(token) => (token, Picked::Given),
         Taken::ByBeams(token) => (token, Picked::ByBeams),
+        Taken::ByRatio(token) => (token, Picked::ByRatio),
     };
     let softmax = candidates.softmax();
     let logit = candidates.logit(token);

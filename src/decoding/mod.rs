@@ -39,12 +39,15 @@ mod filter;
 mod filter_spec;
 pub mod filters;
 mod grammar;
+mod guidance;
 mod history;
 mod likelihood;
+mod model_drafts;
 pub mod rules;
 pub mod selector;
 mod setting;
 mod softmax;
+mod speculation;
 #[cfg(test)]
 pub(crate) mod testing;
 mod token;
@@ -59,7 +62,7 @@ pub use chain_config::{ChainConfig, Stage};
 pub use coin::Coins;
 pub use detail::{Detail, Summary};
 pub use detail_bytes::DetailBytes;
-pub use drafts::{Draft, PromptLookup};
+pub use drafts::{Draft, Drafts, PromptLookup};
 pub use error::DecodingError;
 pub use filter::{Filter, FilterKind, StageContext};
 pub use filter_spec::{FilterSpec, Phase, Ranking, Usage};
@@ -67,8 +70,10 @@ pub use grammar::{
     GrammarChecker, GrammarDraw, GrammarError, GrammarKind, GrammarMode, GrammarReport,
     GrammarRule, GrammarState, GrammarVocabulary, LegalTokens, TextPlace,
 };
+pub use guidance::{Against, Guidance, MixedRow, Mixture};
 pub use history::History;
 pub use likelihood::ChainLikelihood;
+pub use model_drafts::{DraftRule, ModelDrafts, Verified, pick};
 pub use rules::Rules;
 pub use selector::{Selector, SelectorSpec, SelectorState};
 pub use setting::{Field, Limits, ParamSpec, Scale, SettingError};

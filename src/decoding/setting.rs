@@ -251,6 +251,16 @@ pub enum SettingError {
     #[error("Beam search compares whole texts, so it takes no drafts")]
     DraftsWithBeams,
 
+    /// Guidance was combined with another way to write.
+    #[error("Guidance writes one token at a time, so it goes with neither beams nor drafts")]
+    GuidanceWithOthers,
+
+    /// The rule of speculative sampling was given a selector that does more than a plain draw.
+    #[error("{selector} draws in its own way; choose the rule of the same coin for its drafts")]
+    RatioWithOthers {
+        /// The name of the selector.
+        selector: &'static str,
+    },
     /// The grammar can't be used.
     #[error(transparent)]
     Grammar(#[from] GrammarError),

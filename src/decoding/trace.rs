@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detail, Filter, GrammarReport, SelectorState, TokenId};
+use super::{Detail, Filter, GrammarReport, Mixture, SelectorState, TokenId};
 
 /// Everything recorded while one token was chosen: the model's distribution, what each stage did,
 /// and the draw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// The model's own distribution, before the chain.
+    /// The distribution before the chain: the model's own, or under guidance the mixture.
     pub raw: Evidence,
+    /// The two rows that were mixed, under guidance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mixture: Option<Box<Mixture>>,
     /// What each stage that was on did, in order.
     pub stages: Vec<StageReport>,
     /// The most likely candidates after the chain and its selector, best first.
@@ -51,6 +54,7 @@ impl Trace {
             + self.stages.iter().map(of_stage).sum::<usize>()
             + size_of_val(self.survivors.as_slice())
             + size_of_val(self.head_final_probs.as_slice())
+            + self.mixture.as_ref().map_or(0, |mixture| mixture.n_bytes())
             + self.grammar.as_ref().map_or(0, |report| report.n_bytes())
     }
 }
@@ -163,6 +167,9 @@ pub enum Picked {
     /// A beam search: the text with this token has one of the highest totals. `prob` is the
     /// probability that the stages left it.
     ByBeams,
+    /// The rule of speculative sampling accepted it as a draft, or drew it in place of one. `prob` is
+    /// the probability that the chain left it.
+    ByRatio,
 }
 
 impl Draw {
@@ -179,6 +186,11 @@ impl Draw {
     /// Whether a beam search took the token.
     pub fn is_by_beams(&self) -> bool {
         self.picked == Picked::ByBeams
+    }
+
+    /// Whether the rule of speculative sampling took the token.
+    pub fn is_by_ratio(&self) -> bool {
+        self.picked == Picked::ByRatio
     }
 
     /// Whether the chain could have picked the token.

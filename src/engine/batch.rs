@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext};
 use super::writer::Writer;
-use super::{LoadedModel, Logits, Progress};
+use super::{CausalLm, LoadedModel, Logits, Progress};
 use crate::generation::GenerationId;
 
 /// With fewer logits than this, waking other threads costs more than it saves.
@@ -89,7 +89,8 @@ impl Batch {
         for writer in &self.writers {
             let n_before = rows.len();
             writer.push_rows(&mut rows);
-            n_rows.push(rows.len() - n_before);
+            let own = rows.iter().skip(n_before);
+            n_rows.push(own.filter(|row| row.logits_wanted).count());
         }
         let started_at = Instant::now();
         let ready = model.lm.get_ready(&rows);
@@ -98,7 +99,14 @@ impl Batch {
             return;
         }
         let ready_secs = std::mem::take(&mut self.ready_secs);
-        let logits = match ready.and_then(|_| model.lm.forward(&rows)) {
+        let forward = |lm: &mut dyn CausalLm| {
+            if rows.is_empty() {
+                // All writers wait for what they read elsewhere.
+                return Ok(Logits::new(Vec::new(), lm.n_vocab()));
+            }
+            lm.forward(&rows)
+        };
+        let logits = match ready.and_then(|_| forward(&mut *model.lm)) {
             Ok(logits) => logits,
             Err(error) => return self.fail(&error.to_string(), model, cache, progress),
         };
@@ -110,7 +118,7 @@ impl Batch {
         for chosen in choose_all(writers, &n_rows, &logits, pass, ModelContext::of(model)) {
             let mut writer = chosen.writer;
             progress.extend(chosen.progress);
-            let settled = chosen.continues.then(|| writer.settle(&mut *model.lm));
+            let settled = chosen.continues.then(|| writer.settle(model));
             if let Some(Err(error)) = &settled {
                 progress.push(Progress::failed(writer.id(), &error.to_string()));
             }

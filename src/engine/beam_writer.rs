@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::writer::Writer;
-use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
+use super::{EngineError, LoadedModel, Progress, Row, SequenceId};
 use crate::decoding::selector::{BeamCandidate, BeamSearch, Fate};
 use crate::decoding::{Taken, TokenId};
 use crate::generation::{BeamNode, BeamPass, FinishReason, GenerationId, Step};
@@ -213,13 +213,18 @@ impl Writer for BeamWriter {
         }
     }
 
-    fn join(&mut self, sequence: SequenceId) {
+    fn join(&mut self, sequence: SequenceId, _model: &mut LoadedModel) -> Result<(), EngineError> {
         self.sequences = vec![sequence];
+        Ok(())
     }
 
-    fn fork_from(&mut self, prompt: SequenceId, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
-        self.sequences = vec![lm.fork(prompt)?];
-        self.settle(lm)
+    fn fork_from(
+        &mut self,
+        prompt: SequenceId,
+        model: &mut LoadedModel,
+    ) -> Result<(), EngineError> {
+        self.sequences = vec![model.lm.fork(prompt)?];
+        self.settle(model)
     }
 
     fn push_rows(&self, rows: &mut Vec<Row>) {
@@ -257,7 +262,8 @@ impl Writer for BeamWriter {
         false
     }
 
-    fn settle(&mut self, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
+    fn settle(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
+        let lm = &mut model.lm;
         let mut left: Vec<Option<SequenceId>> = self.sequences.iter().copied().map(Some).collect();
         let before = std::mem::take(&mut self.sequences);
         let mut outcome = Ok(());

@@ -140,6 +140,18 @@ pub trait CausalLm: Send {
     /// On an error, every sequence is left as it was.
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError>;
 
+    /// Returns how many layers the model has, or `None` if it can't run the first ones alone.
+    fn n_layers(&self) -> Option<usize> {
+        None
+    }
+
+    /// Runs the first layers only, and the output head on what they compute.
+    ///
+    /// The sequences must be forks, to be closed afterwards: their caches lack the other layers.
+    fn forward_first(&mut self, _rows: &[Row], _n_layers: usize) -> Result<Logits, EngineError> {
+        Err(EngineError::LayersUnavailable)
+    }
+
     /// Returns where the time of all forward passes went. Zero for backends that don't measure it.
     fn times(&self) -> ForwardTimes {
         ForwardTimes::default()

@@ -3,33 +3,46 @@
 
 use std::time::Duration;
 
+use super::draft_model::DraftModel;
 use super::prefix_cache::PrefixCache;
-use super::slot::{ForwardPass, ModelContext, Slot};
+use super::slot::{ForwardPass, Guess, ModelContext, Slot};
 use super::writer::Writer;
 use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
-use crate::decoding::{Draft, PromptLookup, Taken, TokenId, Trace};
+use crate::decoding::{Draft, Drafts, PromptLookup, Taken, TokenId, Trace};
 use crate::generation::{FinishReason, GenerationId};
 
-/// A pane that drafts by prompt lookup.
+/// A pane that drafts.
 ///
 /// Between two passes, its sequence holds all tokens of the slot except the last. A pass reads that
 /// one and the drafts; the drafts that were not taken are then truncated.
 pub(super) struct DraftWriter {
     slot: Slot,
-    lookup: PromptLookup,
+    source: Source,
     sequence: Option<SequenceId>,
     /// The tokens that the next pass verifies.
-    drafts: Vec<TokenId>,
+    drafts: Vec<Guess>,
+    /// How many tokens may still be written.
+    n_left: usize,
+}
+
+/// Where the drafts come from.
+enum Source {
+    Lookup(PromptLookup),
+    Model(DraftModel),
 }
 
 impl DraftWriter {
     /// A writer that has drafted nothing yet.
-    pub(super) const fn new(slot: Slot, lookup: PromptLookup) -> Self {
+    pub(super) const fn new(slot: Slot, drafts: Drafts) -> Self {
         Self {
             slot,
-            lookup,
+            source: match drafts {
+                Drafts::Lookup(lookup) => Source::Lookup(lookup),
+                Drafts::Model(drafts) => Source::Model(DraftModel::new(drafts)),
+            },
             sequence: None,
             drafts: Vec::new(),
+            n_left: 0,
         }
     }
 
@@ -44,15 +57,23 @@ impl DraftWriter {
     ) -> Result<(Option<FinishReason>, bool), EngineError> {
         let VerifiedRow { place, logits } = row;
         let by_hand = self.slot.take_by_hand().map(Taken::ByHand);
-        let mut step = self.slot.take(by_hand, logits, pass, model)?;
-        let drafted = self.drafts.get(place).copied();
+        let drafted = self.drafts.get(place);
+        let by_ratio = drafted.filter(|guess| by_hand.is_none() && !guess.probs.is_empty());
+        let verified = by_ratio.map(|guess| self.slot.verify(logits, guess));
+        let verified = verified.transpose()?;
+        let by_ratio = verified.map(|(verified, _)| Taken::ByRatio(verified.token));
+        let mut step = self.slot.take(by_hand.or(by_ratio), logits, pass, model)?;
+        let token = drafted.map(|guess| guess.token);
+        let recorded = || prob_of(&step.trace, token?);
         step.draft = Some(Draft {
             n_drafts: self.drafts.len() as u32,
             place: place as u32,
-            token: drafted,
-            prob: drafted.and_then(|token| prob_of(&step.trace, token)),
+            token,
+            prob: verified.map_or_else(recorded, |(_, prob)| Some(prob)),
+            draft_prob: drafted.and_then(|guess| guess.prob),
+            coin: verified.map(|(verified, _)| verified.coin),
         });
-        let holds = drafted == Some(step.token);
+        let holds = token == Some(step.token);
         let finish = self.slot.finish_after(&step, model);
         let id = self.slot.id();
         progress.push(Progress::Stepped {
@@ -64,14 +85,27 @@ impl DraftWriter {
 
     /// Drafts the tokens of the next pass. Nothing is drafted while the user's own tokens are to
     /// come.
-    fn draft(&mut self, n_left: usize) {
+    fn draft(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
         self.drafts.clear();
-        if self.slot.next_by_hand().is_none() {
-            let drafts = self.lookup.drafts(self.slot.tokens());
-            let n = drafts.len().min(n_left.saturating_sub(1));
-            self.drafts
-                .extend_from_slice(drafts.get(..n).unwrap_or_default());
+        let n_max = self.n_left.saturating_sub(1);
+        if self.slot.next_by_hand().is_some() || n_max == 0 {
+            return Ok(());
         }
+        match (&mut self.source, self.sequence) {
+            (Source::Lookup(lookup), _) => {
+                let drafts = lookup.drafts(self.slot.tokens()).iter().take(n_max);
+                self.drafts.extend(drafts.map(|token| Guess {
+                    token: *token,
+                    prob: None,
+                    probs: Vec::new(),
+                }));
+            }
+            (Source::Model(drafter), Some(sequence)) => {
+                self.drafts = drafter.guesses(&mut self.slot, sequence, n_max, model)?;
+            }
+            (Source::Model(_), None) => {}
+        }
+        Ok(())
     }
 
     /// Drops what the sequence holds beyond the text.
@@ -132,13 +166,18 @@ impl Writer for DraftWriter {
         self.slot.exclude(pause);
     }
 
-    fn join(&mut self, sequence: SequenceId) {
+    fn join(&mut self, sequence: SequenceId, _model: &mut LoadedModel) -> Result<(), EngineError> {
         self.sequence = Some(sequence);
+        Ok(())
     }
 
-    fn fork_from(&mut self, prompt: SequenceId, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
-        self.sequence = Some(lm.fork(prompt)?);
-        Ok(())
+    fn fork_from(
+        &mut self,
+        prompt: SequenceId,
+        model: &mut LoadedModel,
+    ) -> Result<(), EngineError> {
+        self.sequence = Some(model.lm.fork(prompt)?);
+        self.draft(model)
     }
 
     fn push_rows(&self, rows: &mut Vec<Row>) {
@@ -146,9 +185,9 @@ impl Writer for DraftWriter {
             return;
         };
         rows.extend(self.slot.row(sequence));
-        rows.extend(self.drafts.iter().map(|token| Row {
+        rows.extend(self.drafts.iter().map(|guess| Row {
             sequence,
-            token: *token,
+            token: guess.token,
             logits_wanted: true,
         }));
     }
@@ -183,23 +222,32 @@ impl Writer for DraftWriter {
                 }
             }
         }
-        share_pass(progress.get_mut(n_before..).unwrap_or_default(), pass);
+        let draft_secs = match &mut self.source {
+            Source::Lookup(_) => 0.0,
+            Source::Model(drafter) => std::mem::take(&mut drafter.secs),
+        };
+        let secs = pass.secs + draft_secs;
+        share_pass(progress.get_mut(n_before..).unwrap_or_default(), secs);
         if let Some(reason) = finish {
             progress.push(Progress::Finished { id, reason });
             return false;
         }
-        self.draft(self.slot.n_left(model));
+        self.n_left = self.slot.n_left(model);
         true
     }
 
-    fn settle(&mut self, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
-        self.truncate(lm)
+    fn settle(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
+        self.truncate(&mut *model.lm)?;
+        self.draft(model)
     }
 
     fn interrupt(&mut self, _progress: &mut Vec<Progress>) {}
 
     /// Keeps the sequence for reuse.
     fn retire(mut self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache) {
+        if let Source::Model(drafter) = &mut self.source {
+            drafter.close(model);
+        }
         let truncated = self.truncate(&mut *model.lm);
         let Some(sequence) = self.sequence.take() else {
             return;
@@ -207,17 +255,17 @@ impl Writer for DraftWriter {
         if truncated.is_err() {
             return model.lm.close(sequence);
         }
-        self.slot.join(sequence);
+        self.slot.hold(sequence);
         Box::new(self.slot).retire(model, cache);
     }
 }
 
-/// Divides the time of a pass among the steps that it computed.
-fn share_pass(progress: &mut [Progress], pass: ForwardPass) {
+/// Divides the time of a pass and of its drafts among the steps that it computed.
+fn share_pass(progress: &mut [Progress], secs: f64) {
     let n_steps = progress.len().max(1) as f64;
     for report in progress {
         if let Progress::Stepped { step, .. } = report {
-            step.time.forward_secs = pass.secs / n_steps;
+            step.time.forward_secs = secs / n_steps;
         }
     }
 }

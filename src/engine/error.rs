@@ -30,6 +30,33 @@ pub enum EngineError {
     #[error("beam search writes a single text; choose another way to draw for this")]
     OneTextOnly,
 
+    /// Futures, a sweep, a fit or a score was requested for settings that mix two runs.
+    #[error("guidance reads two texts at once; switch it off for this")]
+    OneRunOnly,
+
+    /// A pane needs a second model, and none is loaded.
+    #[error(
+        "these settings need a second model with the same vocabulary; choose one in the model dialog \
+         or with --draft-model"
+    )]
+    NoSecondModel,
+
+    /// A second model has another vocabulary.
+    #[error("{name} has another vocabulary than {main}: {difference}")]
+    OtherVocabulary {
+        name: String,
+        main: String,
+        difference: String,
+    },
+
+    /// Drafts by the first layers were requested of a model that can't stop after them.
+    #[error("this model can’t draft with its first layers alone; choose other drafts")]
+    LayersUnavailable,
+
+    /// Drafts by the first layers were requested of a model with no more layers.
+    #[error("the model has {n_layers} layers, so its drafts need fewer")]
+    TooManyLayers { n_layers: usize },
+
     /// A sequence would outgrow the context.
     #[error("the context of {n_max} tokens is full")]
     ContextFull { n_max: usize },

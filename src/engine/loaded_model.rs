@@ -35,6 +35,8 @@ pub struct LoadedModel {
     pub load_warning: Option<String>,
     /// The vocabulary as grammars need it. Empty until a grammar is used.
     pub grammar_trie: GrammarTrie,
+    /// A model with the same vocabulary that drafts for this one or guides it.
+    pub second: Option<Box<LoadedModel>>,
 }
 
 /// Texts up to this length are always tokenized.

@@ -22,7 +22,7 @@ const N_LOGITS: usize = 1 << 22;
 pub(super) struct Scoring {
     text: Prompt,
     panes: Vec<ScoredPane>,
-    /// Panes whose grammar can't be used, with the reason. They are reported by the first pass.
+    /// Panes whose settings can't score a text, with the reason. They are reported by the first pass.
     refused: Vec<(GenerationId, String)>,
     /// `None` until the first pass.
     sequence: Option<SequenceId>,
@@ -73,6 +73,9 @@ impl Scoring {
         n_detail_bytes: usize,
         model: &LoadedModel,
     ) {
+        if config.chain.guidance.is_some() {
+            return self.refused.push((id, EngineError::OneRunOnly.to_string()));
+        }
         let mut grammar = match model.grammar_of(&config.chain, &config.limits) {
             Ok(grammar) => grammar,
             Err(error) => return self.refused.push((id, error.to_string())),

@@ -9,9 +9,10 @@ use super::constraint::Constraint;
 use super::prefix_cache::{CachedPrefix, PrefixCache, PrefixKind};
 use super::stop::StopMatcher;
 use super::writer::Writer;
-use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
+use super::{EngineError, LoadedModel, Progress, Row, SequenceId};
 use crate::decoding::{
     ChainConfig, Coins, DecodingError, History, RankedCandidate, SamplerChain, Taken, TokenId,
+    Verified, pick,
 };
 use crate::generation::{
     Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, Piece,
@@ -80,6 +81,27 @@ struct Clock {
 impl Clock {
     fn secs(self) -> f64 {
         self.secs_before + self.started_at.elapsed().as_secs_f64()
+    }
+}
+
+/// A drafted token.
+#[derive(Debug, Clone)]
+pub(super) struct Guess {
+    pub token: TokenId,
+    /// The probability with which a model drafted it.
+    pub prob: Option<f64>,
+    /// The probabilities of all tokens when it was drafted, if the rule needs them.
+    pub probs: Vec<f64>,
+}
+
+impl Guess {
+    fn drawn_from(probs: Vec<f64>, coins: Coins) -> Self {
+        let token = pick(&probs, coins.draw());
+        Self {
+            token,
+            prob: probs.get(token.index()).copied(),
+            probs,
+        }
     }
 }
 
@@ -209,6 +231,55 @@ impl Slot {
         likely.map_err(|source| self.failed(source))
     }
 
+    /// The tokens after the prompt.
+    pub(super) fn generated(&self) -> &[TokenId] {
+        self.tokens.get(self.n_prompt..).unwrap_or_default()
+    }
+
+    /// Takes over a sequence, to be kept for reuse.
+    pub(super) const fn hold(&mut self, sequence: SequenceId) {
+        self.sequence = Some(sequence);
+    }
+
+    /// Drafts the token after these guesses, from a cheaper model's logits.
+    pub(super) fn guess(
+        &mut self,
+        logits: &[f32],
+        guesses: &[Guess],
+        with_probs: bool,
+    ) -> Result<Guess, EngineError> {
+        let n_before = self.tokens.len();
+        self.tokens.extend(guesses.iter().map(|guess| guess.token));
+        let (history, coins) = (History::new(&self.tokens, self.n_prompt), self.coins());
+        let guess = if with_probs {
+            let probs = self.chain.probs(logits, history, coins);
+            probs.map(|probs| Guess::drawn_from(probs, coins))
+        } else {
+            let guess = self.chain.guess(logits, history, coins);
+            guess.map(|(token, prob)| Guess {
+                token,
+                prob: Some(prob),
+                probs: Vec::new(),
+            })
+        };
+        self.tokens.truncate(n_before);
+        guess.map_err(|source| self.failed(source))
+    }
+
+    /// Accepts a guess by the rule of speculative sampling, or replaces it. Returns the outcome and
+    /// the probability that the chain leaves the guess.
+    pub(super) fn verify(
+        &mut self,
+        logits: &[f32],
+        guess: &Guess,
+    ) -> Result<(Verified, f64), EngineError> {
+        let history = History::new(&self.tokens, self.n_prompt);
+        let coins = self.coins();
+        let guess = (guess.token, guess.probs.as_slice());
+        let verified = self.chain.verify(logits, guess, history, coins);
+        verified.map_err(|source| self.failed(source))
+    }
+
     fn n_generated(&self) -> usize {
         self.tokens.len() - self.n_prompt
     }
@@ -220,7 +291,7 @@ impl Slot {
         }
     }
 
-    fn failed(&self, source: DecodingError) -> EngineError {
+    pub(super) fn failed(&self, source: DecodingError) -> EngineError {
         let position = self.n_generated() + 1;
         EngineError::SamplingFailed { position, source }
     }
@@ -347,12 +418,17 @@ impl Writer for Slot {
         *started_at = started_at.checked_add(pause).unwrap_or(*started_at);
     }
 
-    fn join(&mut self, sequence: SequenceId) {
-        self.sequence = Some(sequence);
+    fn join(&mut self, sequence: SequenceId, _model: &mut LoadedModel) -> Result<(), EngineError> {
+        self.hold(sequence);
+        Ok(())
     }
 
-    fn fork_from(&mut self, prompt: SequenceId, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
-        self.sequence = Some(lm.fork(prompt)?);
+    fn fork_from(
+        &mut self,
+        prompt: SequenceId,
+        model: &mut LoadedModel,
+    ) -> Result<(), EngineError> {
+        self.sequence = Some(model.lm.fork(prompt)?);
         Ok(())
     }
 
@@ -395,7 +471,7 @@ impl Writer for Slot {
         }
     }
 
-    fn settle(&mut self, _lm: &mut dyn CausalLm) -> Result<(), EngineError> {
+    fn settle(&mut self, _model: &mut LoadedModel) -> Result<(), EngineError> {
         Ok(())
     }
 

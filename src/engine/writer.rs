@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use super::beam_writer::BeamWriter;
 use super::draft_writer::DraftWriter;
+use super::guided_writer::GuidedWriter;
 use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
-use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
+use super::{EngineError, LoadedModel, Progress, Prompt, Row, SequenceId};
 use crate::decoding::TokenId;
 use crate::generation::GenerationId;
 
@@ -29,11 +30,12 @@ pub(super) trait Writer: Send {
     fn exclude(&mut self, pause: Duration);
 
     /// Takes over a sequence that holds all tokens of the text that it continues except the last.
-    fn join(&mut self, sequence: SequenceId);
+    fn join(&mut self, sequence: SequenceId, model: &mut LoadedModel) -> Result<(), EngineError>;
 
     /// Takes over a sequence that holds the tokens after which [`Self::choose`] has just chosen for
     /// the first time.
-    fn fork_from(&mut self, prompt: SequenceId, lm: &mut dyn CausalLm) -> Result<(), EngineError>;
+    fn fork_from(&mut self, prompt: SequenceId, model: &mut LoadedModel)
+    -> Result<(), EngineError>;
 
     /// Adds the rows that it needs of the next forward pass.
     fn push_rows(&self, rows: &mut Vec<Row>);
@@ -47,8 +49,8 @@ pub(super) trait Writer: Send {
         progress: &mut Vec<Progress>,
     ) -> bool;
 
-    /// Forks and closes sequences as it has chosen, before the next forward pass.
-    fn settle(&mut self, lm: &mut dyn CausalLm) -> Result<(), EngineError>;
+    /// Forks and closes sequences as it has chosen, and runs what the next forward pass depends on.
+    fn settle(&mut self, model: &mut LoadedModel) -> Result<(), EngineError>;
 
     /// Reports what is complete of its text, before it is stopped.
     fn interrupt(&mut self, progress: &mut Vec<Progress>);
@@ -58,11 +60,16 @@ pub(super) trait Writer: Send {
 }
 
 /// Returns what writes the text of a slot, as its settings say.
-pub(super) fn writer_of(slot: Slot) -> Box<dyn Writer> {
+pub(super) fn writer_of(slot: Slot, prompt: &Prompt, model: &LoadedModel) -> Box<dyn Writer> {
     let chain = slot.chain();
+    if let Some(guidance) = chain.guidance.clone() {
+        let other = model.guiding_prompt(&guidance, prompt);
+        let other = other.map_err(|error| error.to_string());
+        return Box::new(GuidedWriter::new(slot, guidance, other));
+    }
     match (chain.selector.beam_search(), chain.drafts) {
         (Some(search), _) => Box::new(BeamWriter::new(slot, search)),
-        (None, Some(lookup)) => Box::new(DraftWriter::new(slot, lookup)),
+        (None, Some(drafts)) => Box::new(DraftWriter::new(slot, drafts)),
         (None, None) => Box::new(slot),
     }
 }

@@ -76,6 +76,7 @@ fn row(
         Picked::ByHand => "by_hand",
         Picked::Given => "given",
         Picked::ByBeams => "by_beams",
+        Picked::ByRatio => "by_ratio",
     };
     [
         run.to_string(),

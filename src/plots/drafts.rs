@@ -216,10 +216,15 @@ fn paint_pass(ui: &Ui, rect: Rect, strip: &DraftStrip<'_>) {
     let title = format!("Pass {}", grouped((strip.selected + 1) as f64));
     let run = TextRun::new(&title, Face::SmallMedium, theme.text_1);
     paint_text(ui, pos2(rect.left(), row(0)), Align2::LEFT_TOP, run);
-    for (index, label) in ["Drafted", "Probability p", "Written"]
-        .into_iter()
-        .enumerate()
-    {
+    let has =
+        |value: fn(&VerifiedToken) -> Option<f64>| pass.tokens.iter().any(|t| value(t).is_some());
+    let probs = if has(|token| token.draft_prob) {
+        "Chain p, draft q"
+    } else {
+        "Probability p"
+    };
+    let coin = if has(|token| token.coin) { "Coin" } else { "" };
+    for (index, label) in ["Drafted", probs, "Written", coin].into_iter().enumerate() {
         let run = TextRun::new(label, Face::Small, theme.text_3);
         let at = pos2(rect.left(), row(index + 1));
         paint_text(ui, at, Align2::LEFT_TOP, run);
@@ -231,10 +236,12 @@ fn paint_pass(ui: &Ui, rect: Rect, strip: &DraftStrip<'_>) {
             break;
         }
         let [drafted, prob, verdict] = cells(strip, pass, place, *token);
+        let coin = token.coin.map(|coin| format!("{coin:.3}"));
         let cells = [
             (drafted, Face::Candidate, theme.text_1),
             (prob, Face::Small, theme.text_2),
             (verdict, Face::Small, theme.text_1),
+            (coin.unwrap_or_default(), Face::Small, theme.text_2),
         ];
         for (index, (words, face, color)) in cells.into_iter().enumerate() {
             let run = TextRun::new(&words, face, color);
@@ -244,7 +251,7 @@ fn paint_pass(ui: &Ui, rect: Rect, strip: &DraftStrip<'_>) {
     }
 }
 
-/// Returns what the table says of a token: the draft, its probability, and what was written.
+/// Returns what the table says of a token: the draft, its probabilities, and what was written.
 fn cells(
     strip: &DraftStrip<'_>,
     pass: &DraftPass,
@@ -253,7 +260,8 @@ fn cells(
 ) -> [String; 3] {
     let step = strip.generation.steps.get(pass.first + place);
     let written = step.map(|step| quoted(&step.piece)).unwrap_or_default();
-    let prob = token.prob.map_or_else(String::new, percent);
+    let probs = [token.prob, token.draft_prob].into_iter().flatten();
+    let prob = probs.map(percent).collect::<Vec<_>>().join(", ");
     match token.verdict {
         Verdict::Accepted => [written, prob, "accepted".to_owned()],
         Verdict::Rejected { draft } => {
@@ -302,7 +310,7 @@ mod tests {
     /// A pass that accepts a draft and replaces the next, after a pass without drafts.
     fn drafted() -> Generation {
         let mut text = generation(&[(" a", 0.5), (" fox", 0.5), (" ran", 0.5)]);
-        text.config.chain.drafts = Some(PromptLookup::USUAL);
+        text.config.chain.drafts = Some(PromptLookup::USUAL.into());
         let tokens = [None, Some(text.steps[1].token), Some(text.steps[0].token)];
         for (index, token) in tokens.into_iter().enumerate().skip(1) {
             text.steps[index].draft = Some(Draft {
@@ -310,6 +318,7 @@ mod tests {
                 place: index as u32 - 1,
                 token,
                 prob: Some(0.25),
+                ..Draft::default()
             });
         }
         text

@@ -7,8 +7,8 @@ use super::{
     BranchDialog, BranchTree, ByHand, ChosenFolders, ComparedPair, Effect, ExportChoice, Folders,
     FormatTrial, Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lab, LabSettings,
     MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId, Paste,
-    PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, Settings, SettingsTab, Verification,
-    ViewChoices, WatermarkDialog,
+    PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, SecondModel, Settings, SettingsTab,
+    Verification, ViewChoices, WatermarkDialog,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -60,6 +60,8 @@ pub struct AppState {
     /// engine reports that the load succeeded, failed or was cancelled; the newest is the wanted
     /// one.
     pub(super) pending_sources: VecDeque<ModelSource>,
+    /// The model that drafts for the current one or guides it.
+    pub second_model: SecondModel,
     /// The models on this computer, and how models compute.
     pub models: Models,
     /// The models on the Hub, and their downloads.
@@ -159,6 +161,7 @@ impl AppState {
             model: ModelStatus::Absent,
             model_source: model_source.clone(),
             pending_sources: VecDeque::new(),
+            second_model: SecondModel::Absent,
             hub: HubState::default(),
             models: Models::new(settings.recent_models, settings.compute),
             view: settings.view,

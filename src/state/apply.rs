@@ -369,6 +369,7 @@ impl AppState {
             PathPurpose::ModelFile | PathPurpose::ModelFolder => {
                 self.apply_to_models(ModelsCommand::Open(path))
             }
+            PathPurpose::SecondModel => self.open_second_model(path),
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
             PathPurpose::Text => vec![Effect::ReadText(path)],

@@ -210,6 +210,8 @@ pub enum PathPurpose {
     ModelFile,
     /// To open a model folder.
     ModelFolder,
+    /// To open the file of the model that drafts or guides.
+    SecondModel,
     /// To import a preset file.
     Presets,
     /// To open a run file.
@@ -232,6 +234,7 @@ impl PathPurpose {
         match self {
             Self::ModelFile => "Open a model file".to_owned(),
             Self::ModelFolder => "Open a model folder".to_owned(),
+            Self::SecondModel => "Open a second model".to_owned(),
             Self::Presets => "Import presets".to_owned(),
             Self::Run => "Open a run".to_owned(),
             Self::Text => "Open a text".to_owned(),
@@ -250,6 +253,7 @@ impl PathPurpose {
         match self {
             Self::ModelFile
             | Self::ModelFolder
+            | Self::SecondModel
             | Self::Presets
             | Self::Run
             | Self::Text

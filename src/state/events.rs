@@ -42,6 +42,7 @@ impl AppState {
             Event::DeviceUnavailable { name, reason } => self.on_device_missing(&name, &reason),
             Event::LoadingCancelled => return self.on_loading_cancelled(),
             Event::ModelUnloaded => self.on_unloaded(),
+            Event::SecondModel(loaded) => self.on_second_model(loaded),
             Event::Tokenized { prompt, tokens } => {
                 self.on_text_counted(&prompt, &tokens);
                 self.on_watermark_tokenized(&prompt, &tokens);

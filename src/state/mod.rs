@@ -32,6 +32,7 @@ mod prompt;
 mod recording;
 mod runs;
 mod score;
+mod second_model;
 mod session;
 mod settings;
 mod starters;
@@ -83,6 +84,7 @@ pub use runs::{
     RunCommand, RunRequest, Verification,
 };
 pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
+pub use second_model::SecondModel;
 pub use session::{Session, SessionKey};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;

@@ -98,6 +98,7 @@ const fn verb(purpose: PathPurpose) -> &'static str {
     match purpose {
         PathPurpose::ModelFile
         | PathPurpose::ModelFolder
+        | PathPurpose::SecondModel
         | PathPurpose::Run
         | PathPurpose::Text
         | PathPurpose::Grammar(_) => "Open",

@@ -37,6 +37,9 @@ pub struct PaneRequest {
 pub enum Request {
     /// Load a model in place of the current one. All generations are stopped first.
     LoadModel(ModelSource),
+    /// Load a second model, which drafts for the first or guides it, or free it. All generations are
+    /// stopped first.
+    LoadSecondModel(Option<ModelSource>),
     /// Cancel the load in progress, if any.
     CancelLoading,
     /// Free the model and its memory. All generations are stopped first.
@@ -136,6 +139,9 @@ pub enum Event {
     LoadingCancelled,
     /// The model was unloaded on request.
     ModelUnloaded,
+    /// The answer to [`Request::LoadSecondModel`]: the second model, if there is one now, or why it
+    /// can't be used. In that case the previous one stays. A new model has no second one at first.
+    SecondModel(Result<Option<Arc<ModelInfo>>, String>),
     /// The answer to [`Request::Inspect`].
     Inspected {
         path: PathBuf,

@@ -1,5 +1,6 @@
 //! The engine thread: serves requests between forward passes, and reports events.
 
+use std::ops::ControlFlow;
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
@@ -131,6 +132,7 @@ where
     ) -> Result<(), Disconnected> {
         match request {
             Request::LoadModel(source) => self.load(&source),
+            Request::LoadSecondModel(source) => self.load_second(source.as_ref()),
             // The load that it was meant for has ended.
             Request::CancelLoading => Ok(()),
             Request::UnloadModel => self.unload(),
@@ -328,6 +330,23 @@ where
         self.events.send(event)
     }
 
+    fn load_second(&mut self, source: Option<&ModelSource>) -> Result<(), Disconnected> {
+        self.stop_everything()?;
+        let compute = self.compute()?;
+        let mut load = |source| (self.loader)(source, &compute, &mut |_| ControlFlow::Continue(()));
+        let loaded = match source {
+            Some(source) => load(source),
+            None => Ok(None),
+        };
+        let second = match &mut self.session {
+            Some(session) => loaded
+                .and_then(|second| session.set_second(second))
+                .map_err(|error| error.to_string()),
+            None => Err(NO_MODEL.to_owned()),
+        };
+        self.events.send(Event::SecondModel(second))
+    }
+
     /// The device and settings for the next model. Opens the device on first use, and reports it if
     /// the CPU is used instead.
     fn compute(&mut self) -> Result<Compute, Disconnected> {
@@ -386,6 +405,7 @@ where
         for pane in panes {
             let chain = pane.config.chain.validate();
             let text = session.check_continuation(&prompt, &pane.continuation);
+            let text = text.and_then(|()| session.check_config(&prompt, &pane.config));
             let error = chain.err().map(|error| error.to_string());
             match error.or_else(|| text.err().map(|error| error.to_string())) {
                 Some(error) => invalid.push((pane, error)),

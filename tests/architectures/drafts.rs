@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use quartet::decoding::filters::{Temperature, TopP};
 use quartet::decoding::selector::MirostatV2;
-use quartet::decoding::{ChainConfig, Filter, PromptLookup, Selector, TokenId, Trace};
+use quartet::decoding::{ChainConfig, Drafts, Filter, PromptLookup, Selector, TokenId, Trace};
 use quartet::engine::{Progress, Prompt, Session};
 use quartet::generation::{
     Continuation, FinishReason, GenerationConfig, GenerationId, Limits, Step,
@@ -15,7 +15,7 @@ use crate::fixture::{Fixture, Form};
 const ID: GenerationId = GenerationId(1);
 const N_TOKENS: usize = 24;
 
-fn config(chain: &ChainConfig, drafts: Option<PromptLookup>) -> GenerationConfig {
+fn config(chain: &ChainConfig, drafts: Option<Drafts>) -> GenerationConfig {
     GenerationConfig {
         chain: ChainConfig {
             drafts,
@@ -100,7 +100,7 @@ fn drafts_change_neither_a_token_nor_a_bit_of_its_evidence() {
             for (n_drafts, n_gram) in [(4, 2), (16, 1)] {
                 session.clear_prefix_cache();
                 let lookup = PromptLookup { n_drafts, n_gram };
-                let drafted = config(chain, Some(lookup));
+                let drafted = config(chain, Some(lookup.into()));
                 let (steps, finish) = run(&mut session, &prompt, drafted, Continuation::default());
                 assert_eq!(evidence(&steps), evidence(&expected), "{name} {number}");
                 assert_eq!(finish, expected_finish, "{name} {number}");
@@ -139,7 +139,7 @@ fn drafts_beside_another_pane_and_after_tokens_picked_by_hand_change_nothing() {
     let other = [(GenerationId(2), config(&warm, None))];
     session.generate(prompt.clone(), other, Instant::now());
     session.advance(&mut Vec::new());
-    let drafted = config(&greedy, Some(PromptLookup::USUAL));
+    let drafted = config(&greedy, Some(PromptLookup::USUAL.into()));
     let (steps, _) = run(&mut session, &prompt, drafted, continuation);
     let own: Vec<Step> = steps.into_iter().filter(|s| s.draft.is_some()).collect();
     assert_eq!(evidence(&own), evidence(&expected));

@@ -15,6 +15,8 @@ mod borrowed_faults;
 mod drafts;
 mod faults;
 mod fixture;
+mod guidance;
+mod model_drafts;
 mod reading;
 mod scoring;
 

@@ -118,7 +118,7 @@ pub(crate) fn random_runs(
 }
 
 /// Settings that follow from a number: up to three of these stages in varying order, one of these
-/// selectors, and a seed.
+/// selectors, a way to write, and a seed.
 fn config(number: u64, n_tokens: usize) -> GenerationConfig {
     const STAGES: [&str; 14] = [
         "temp 0.7",
@@ -137,6 +137,15 @@ fn config(number: u64, n_tokens: usize) -> GenerationConfig {
         "top-n-sigma 1",
     ];
     const SELECTORS: [&str; 5] = ["sample", "greedy", "mirostat 5", "gumbel", "sample"];
+    const WRITERS: [&str; 7] = [
+        "",
+        "",
+        "guide 1.5 against \"A sad story:\"",
+        "guide 2 cutoff 0.1",
+        "drafts 4 ngram 2",
+        "drafts 3 layers 1",
+        "drafts 4 layers 2 ratio",
+    ];
     let mut state = number;
     let mut random = |n: usize| {
         state = state
@@ -147,7 +156,12 @@ fn config(number: u64, n_tokens: usize) -> GenerationConfig {
     let mut parts: Vec<&str> = (0..random(4))
         .map(|_| STAGES[random(STAGES.len())])
         .collect();
-    parts.push(SELECTORS[random(SELECTORS.len())]);
+    let selector = SELECTORS[random(SELECTORS.len())];
+    parts.push(selector);
+    let writer = WRITERS[random(WRITERS.len())];
+    if !(selector.starts_with("mirostat") && writer.ends_with("ratio")) {
+        parts.extend(Some(writer).filter(|writer| !writer.is_empty()));
+    }
     let settings: PaneSettings = parts.join(", ").parse().unwrap();
     GenerationConfig {
         chain: settings.chain,

@@ -115,6 +115,7 @@ impl ScriptedLm {
             info: Arc::new(info),
             recommended_sampling: None,
             load_warning: None,
+            second: None,
             grammar_trie: quartet::engine::GrammarTrie::default(),
         })
     }

@@ -112,6 +112,7 @@ fn describe(event: &Event) -> String {
         Event::DevicesListed(devices) => format!("{} devices", devices.choices.len()),
         Event::DeviceUnavailable { name, .. } => format!("no {name}"),
         Event::ModelUnloaded => "unloaded".to_owned(),
+        Event::SecondModel(loaded) => format!("second model {}", loaded.is_ok()),
         Event::CachedCounted { n_cached, .. } => format!("{n_cached} tokens cached"),
         Event::Tokenized { prompt, tokens } => {
             let pieces = tokens.as_ref().map(|tokens| joined(tokens));

@@ -141,6 +141,7 @@ fn quartets_own(chain: &ChainConfig) -> ChainConfig {
         rules: Rules::default(),
         grammar: chain.grammar.clone(),
         drafts: None,
+        guidance: None,
         dialect: None,
         selector: chain.selector,
     }

@@ -4,6 +4,7 @@
 //! It reports only what is true whatever the model says.
 
 mod grammar;
+mod guidance;
 mod idle;
 mod order;
 mod remedy;
@@ -48,6 +49,7 @@ pub fn lint_chain(chain: &ChainConfig, n_vocab: Option<usize>, tally: Option<&Ta
     lints.extend(idle::lints(chain));
     lints.extend(order::lints(chain));
     lints.extend(grammar::lints(chain));
+    lints.extend(guidance::lints(chain));
     if let Some(tally) = tally {
         let reported = reported_stages(&lints);
         let fresh = |lint: &Lint| lint.stage.is_none_or(|stage| !reported.contains(&stage));

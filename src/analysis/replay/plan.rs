@@ -1,6 +1,6 @@
 //! What must be given to run a text again, and what the settings decide by themselves.
 
-use crate::decoding::{Coins, Picked, Selector};
+use crate::decoding::{Coins, DraftRule, Drafts, Picked, Selector};
 use crate::generation::{Continuation, FinishReason, Generation, Step};
 
 /// Returns the continuation of the prompt that repeats a text.
@@ -38,11 +38,20 @@ pub(super) fn given(text: &Generation) -> &[Step] {
 fn is_by_settings(text: &Generation, index: usize, step: &Step) -> bool {
     let draw = &step.trace.draw;
     let chain = &text.config.chain;
+    // A pass of drafts ends with a token that the chain drew.
+    let by_ratio = match chain.drafts {
+        Some(Drafts::Model(drafts)) if drafts.rule == DraftRule::Ratio => Picked::ByRatio,
+        _ => Picked::ByChain,
+    };
     let by_settings = match chain.selector {
         Selector::BeamSearch(_) => Picked::ByBeams,
         _ => Picked::ByChain,
     };
-    if draw.picked != by_settings {
+    if draw.picked != by_settings && draw.picked != by_ratio {
+        return false;
+    }
+    let guidance = step.trace.mixture.as_ref().map(|mixed| &*mixed.guidance);
+    if guidance != chain.guidance.as_ref() {
         return false;
     }
     let enabled = chain.stages.iter().filter(|stage| stage.enabled);

@@ -147,6 +147,21 @@ fn stage_name(filter: &Filter) -> String {
     }
 }
 
+/// Says how the rule of speculative sampling came to a token.
+fn ratio_words(step: &Step) -> String {
+    let draft = step.draft.unwrap_or_default();
+    let [p, q] = [draft.prob, draft.draft_prob].map(|prob| percent(prob.unwrap_or(0.0)));
+    let coin = draft.coin.unwrap_or(0.0);
+    if draft.token == Some(step.token) {
+        format!("It was drafted with {q} and the chain left it {p}: coin {coin:.3} is below p/q.")
+    } else {
+        format!(
+            "The draft had {q} where the chain left it {p}, and coin {coin:.3} is not below p/q; this \
+             token was drawn from what the chain has more than the draft."
+        )
+    }
+}
+
 fn draw_words(selector: Selector, step: &Step) -> String {
     let draw = &step.trace.draw;
     if draw.is_given() {
@@ -165,6 +180,9 @@ fn draw_words(selector: Selector, step: &Step) -> String {
              compared.",
             percent(draw.prob)
         );
+    }
+    if draw.is_by_ratio() {
+        return ratio_words(step);
     }
     match (selector, draw.coin) {
         (Selector::Greedy, _) | (_, None) if draw.n_kept == 1 => {

@@ -49,6 +49,8 @@ pub enum DrawnBy {
     Given,
     /// A beam search compares the totals of several texts.
     Beams,
+    /// The rule of speculative sampling, which compared two probabilities of it.
+    Ratio,
 }
 
 impl Default for CoinBar {
@@ -89,6 +91,7 @@ impl CoinBar {
                     _ if draw.is_by_hand() => DrawnBy::Hand,
                     _ if draw.is_given() => DrawnBy::Given,
                     _ if draw.is_by_beams() => DrawnBy::Beams,
+                    _ if draw.is_by_ratio() => DrawnBy::Ratio,
                     _ if selector.has_coin_per_token() => DrawnBy::CoinForEach,
                     (_, Some(coin)) => DrawnBy::OneCoin(coin),
                     (_, None) => DrawnBy::TopToken,

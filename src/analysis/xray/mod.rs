@@ -5,11 +5,13 @@
 //! unknown.
 
 mod bar;
+mod mixture;
 #[cfg(test)]
 mod tests;
 mod unrecorded_row;
 
 pub use bar::{BarPart, CoinBar, Drawn, DrawnBy};
+pub use mixture::MixedWith;
 
 use std::sync::Arc;
 
@@ -24,7 +26,8 @@ use crate::generation::Generation;
 /// One step's way through a chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct XrayTable {
-    /// The model, then every stage, then an adaptive selector if there is one.
+    /// Under guidance the two rows that are mixed; the model or the mixture; then every stage, and an
+    /// adaptive selector if there is one.
     pub columns: Vec<XrayColumn>,
     /// The most likely candidates before the chain, best first. A drawn token that is not among
     /// them is the last row.
@@ -53,6 +56,10 @@ pub struct XrayColumn {
 pub enum XrayPlace {
     /// The model's distribution, before the chain.
     Model,
+    /// The distribution of a row that is mixed with another.
+    Row(MixedWith),
+    /// The mixture of both rows, before the chain, with its scale.
+    Mixture(f32),
     /// The legal tokens, before the first stage or after the draw.
     Grammar(GrammarColumn),
     Stage {
@@ -124,7 +131,8 @@ impl XrayTable {
         let same_grammar = run.chain.grammar == chain.grammar;
         let same_draw = run.seed == seed && run.chain.selector == chain.selector;
         if same_rules && same_stages && same_draw && same_grammar {
-            return Some(Self::recorded(chain, trace));
+            let table = Self::recorded(chain, trace);
+            return Some(table.with_mixture(trace));
         }
         let enabled = chain.stages.iter().filter(|stage| stage.enabled);
         let shared = trace
@@ -147,13 +155,14 @@ impl XrayTable {
         let position = tokens.len() as u64;
         let coins = Coins { seed, position };
         if let Some(table) = Self::under_grammar(drawable, (chain, history, coins), trace) {
-            return Some(table);
+            return Some(table.with_mixture(trace));
         }
         let known = what_if_stages(&trace.raw, reports, chain, history, coins)?;
         let shown = [known.outcome.token(), Some(trace.draw.token)];
         let evidence = trace.raw.with_tokens(shown.into_iter().flatten());
         if evidence.head.len() == trace.raw.head.len() {
-            return Some(Self::what_if(chain, &trace.raw, &known, coins));
+            let table = Self::what_if(chain, &trace.raw, &known, coins);
+            return Some(table.with_mixture(trace));
         }
         // The reports say nothing about tokens below the recorded head.
         let known = what_if_stages(&evidence, &[], chain, history, coins)?;
@@ -161,7 +170,7 @@ impl XrayTable {
         for row in table.rows.iter_mut().skip(trace.raw.head.len()) {
             row.rank = trace.raw.rank(row.token).unwrap_or(row.rank);
         }
-        Some(table)
+        Some(table.with_mixture(trace))
     }
 
     /// Builds the table of what other settings would have drawn among the legal tokens, or `None`

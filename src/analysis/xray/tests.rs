@@ -1,10 +1,13 @@
 //! Compares the table with the chain itself.
 
-use super::{BarPart, CoinBar, DrawnBy, XrayCell, XrayPlace, XrayTable};
+use std::sync::Arc;
+
+use super::{BarPart, CoinBar, DrawnBy, MixedWith, XrayCell, XrayPlace, XrayTable};
 use crate::decoding::filters::{GreenList, MinP, Temperature, TopK, TopP, TypicalP};
 use crate::decoding::selector::MirostatV2;
 use crate::decoding::{
-    ChainConfig, Coins, Filter, History, KnownCount, SamplerChain, Selector, Stage, TokenId, Trace,
+    Against, ChainConfig, Coins, Filter, Guidance, History, KnownCount, Mixture, SamplerChain,
+    Selector, Stage, TokenId, Trace,
 };
 use crate::generation::testing::generation;
 
@@ -302,4 +305,59 @@ fn a_green_list_shows_by_how_much_it_distorts_the_distribution() {
         "{shown}, not {bits}"
     );
     assert_eq!(table.columns[1].distortion_bits, None);
+}
+
+#[test]
+fn a_guided_step_shows_both_rows_before_their_mixture() {
+    let guidance = Arc::new(Guidance::usual(Against::Prompt("A sad story:".to_owned())));
+    let (own, other) = ([1.0, 3.0, 2.0], [3.0, 2.0, 1.0]);
+    let mut text = generation(&[(" fox", 0.4)]);
+    text.config.chain = ChainConfig {
+        guidance: Some(Guidance::clone(&guidance)),
+        ..ChainConfig::sampled([temperature(0.5)])
+    };
+    let chain = text.config.chain.clone();
+    let mut trace = trace(
+        &chain,
+        &guidance.mix(&own, &other).unwrap(),
+        text.config.seed,
+    );
+    let head = &trace.raw.head;
+    let mixture = Mixture::of(&guidance, head, trace.draw.token, [&own, &other]).unwrap();
+    let own_probs = mixture.own.head_probs.clone();
+    trace.mixture = Some(Box::new(mixture));
+    text.steps[0].token = trace.draw.token;
+    text.steps[0].trace = Arc::new(trace);
+
+    let table = XrayTable::of(&text, 0, &chain, text.config.seed).unwrap();
+    let places: Vec<_> = table
+        .columns
+        .iter()
+        .take(3)
+        .map(|column| &column.at)
+        .collect();
+    let expected = [
+        XrayPlace::Row(MixedWith::Own),
+        XrayPlace::Row(MixedWith::OtherPrompt),
+        XrayPlace::Mixture(1.5),
+    ];
+    assert_eq!(places, expected.iter().collect::<Vec<_>>());
+    for ((row, ranked), own) in table
+        .rows
+        .iter()
+        .zip(&text.steps[0].trace.raw.head)
+        .zip(own_probs)
+    {
+        assert_eq!(row.cells[0], XrayCell::Kept(f64::from(own)));
+        assert_eq!(table.raw_prob(row), Some(ranked.prob));
+    }
+
+    let mut warmer = chain.clone();
+    warmer.stages[0] = Stage::from(temperature(1.0));
+    let table = XrayTable::of(&text, 0, &warmer, text.config.seed).unwrap();
+    assert!(table.what_if && table.columns.len() == 4);
+
+    let mut stronger = chain;
+    stronger.guidance.as_mut().unwrap().scale = 3.0;
+    assert_eq!(XrayTable::of(&text, 0, &stronger, text.config.seed), None);
 }

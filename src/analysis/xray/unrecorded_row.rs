@@ -15,7 +15,9 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
     let mut reports = trace.stages.iter();
     for column in columns {
         cells.push(match &column.at {
-            XrayPlace::Model => XrayCell::Kept(trace.raw_prob),
+            XrayPlace::Model | XrayPlace::Row(_) | XrayPlace::Mixture(_) => {
+                XrayCell::Kept(trace.raw_prob)
+            }
             XrayPlace::Grammar(grammar) if grammar.masked => {
                 if trace.draw.was_possible() {
                     XrayCell::Kept(trace.raw_prob / grammar.legal_mass)
@@ -36,8 +38,8 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
         });
     }
     let last_active = columns.iter().rposition(|column| match &column.at {
-        XrayPlace::Model | XrayPlace::Grammar(_) | XrayPlace::Selector(_) => true,
         XrayPlace::Stage { stage, .. } => stage.enabled,
+        _ => true,
     });
     // A greedy draw records probability 1, which is not what the last stage left.
     if let Some(cell) = last_active

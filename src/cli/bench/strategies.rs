@@ -53,7 +53,7 @@ impl Case {
         match self {
             Self::Greedy | Self::Panes => greedy,
             Self::Drafts => ChainConfig {
-                drafts: Some(PromptLookup::USUAL),
+                drafts: Some(PromptLookup::USUAL.into()),
                 ..greedy
             },
             Self::Beams => ChainConfig {

@@ -84,7 +84,7 @@ fn push_stages(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> Str
 /// Returns whether a column is shown: the model and every enabled stage.
 const fn is_shown(column: &XrayColumn) -> bool {
     match &column.at {
-        XrayPlace::Model => true,
+        XrayPlace::Model | XrayPlace::Row(_) | XrayPlace::Mixture(_) => true,
         XrayPlace::Stage { stage, .. } => stage.enabled,
         XrayPlace::Grammar(_) | XrayPlace::Selector(_) => false,
     }

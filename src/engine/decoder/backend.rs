@@ -16,12 +16,14 @@ pub(crate) trait Backend: Send {
     fn facts(&self) -> &Facts;
 
     /// Runs one forward pass over rows at the given places, and returns the logits that they ask
-    /// for. Writes keys and values to the tails of the caches, but does not commit them.
+    /// for. Writes keys and values to the tails of the caches, but does not commit them. Runs at most
+    /// the first `n_layers`.
     fn run(
         &mut self,
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<Self::Run>],
+        n_layers: usize,
     ) -> Result<Logits, EngineError>;
 
     /// Reads the next chunk of a text into a cache that holds the tokens before it, and commits it.
@@ -47,7 +49,7 @@ pub(crate) trait Backend: Send {
             is_long,
         });
         let places: Vec<Place> = places.collect();
-        self.run(&rows, &places, std::slice::from_mut(cache))?;
+        self.run(&rows, &places, std::slice::from_mut(cache), usize::MAX)?;
         cache.commit(rows.len());
         Ok(())
     }

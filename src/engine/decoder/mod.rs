@@ -271,7 +271,26 @@ impl<B: Backend> CausalLm for Decoder<B> {
         Ok(true)
     }
 
+    fn n_layers(&self) -> Option<usize> {
+        Some(self.blueprint.layers.len())
+    }
+
+    fn forward_first(&mut self, rows: &[Row], n_layers: usize) -> Result<Logits, EngineError> {
+        self.forward_through(rows, n_layers)
+    }
+
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
+        self.forward_through(rows, usize::MAX)
+    }
+
+    fn times(&self) -> ForwardTimes {
+        self.backend.times()
+    }
+}
+
+impl<B: Backend> Decoder<B> {
+    /// Runs one forward pass through at most the first `n_layers`.
+    fn forward_through(&mut self, rows: &[Row], n_layers: usize) -> Result<Logits, EngineError> {
         if rows.is_empty() {
             return Ok(Logits::new(Vec::new(), self.backend.facts().n_vocab));
         }
@@ -283,7 +302,7 @@ impl<B: Backend> CausalLm for Decoder<B> {
             .unzip();
         let logits = self
             .reread_changed(&mut places, &mut texts, &mut caches)
-            .and_then(|()| self.backend.run(rows, &places, &mut caches));
+            .and_then(|()| self.backend.run(rows, &places, &mut caches, n_layers));
         if logits.is_ok() {
             for (row, place) in rows.iter().zip(&places) {
                 if let Some(cache) = caches.get_mut(place.cache) {
@@ -302,9 +321,5 @@ impl<B: Backend> CausalLm for Decoder<B> {
         });
         self.sequences.restore(ids.into_iter().zip(sequences));
         logits
-    }
-
-    fn times(&self) -> ForwardTimes {
-        self.backend.times()
     }
 }

@@ -217,6 +217,7 @@ impl LocatedModel {
             info: Arc::new(info),
             recommended_sampling: self.recommended_sampling.map(Arc::new),
             load_warning,
+            second: None,
             grammar_trie: GrammarTrie::default(),
         }))
     }

@@ -55,6 +55,9 @@ impl Session {
         if plan.config.chain.selector.beam_search().is_some() {
             return Err(EngineError::OneTextOnly);
         }
+        if plan.config.chain.guidance.is_some() {
+            return Err(EngineError::OneRunOnly);
+        }
         let (n_vocab, n_max) = (self.model.lm.n_vocab(), self.model.lm.n_context());
         if let Some(token) = plan.text.iter().find(|token| token.index() >= n_vocab) {
             let token = token.0;
@@ -121,6 +124,9 @@ impl Session {
 
     /// Queues a fit. Fails if one of its texts has no token to compute.
     pub fn fit(&mut self, id: GenerationId, plan: FitPlan) -> Result<(), EngineError> {
+        if plan.chains.iter().any(|chain| chain.guidance.is_some()) {
+            return Err(EngineError::OneRunOnly);
+        }
         let texts = self.model.encode_texts(&plan)?;
         let n_row_bytes = size_of::<f32>() * self.model.lm.n_vocab().max(1);
         let n_max_rows = self.background.n_fit_bytes / n_row_bytes;
@@ -227,6 +233,9 @@ impl Session {
         let searches = |chain: &ChainConfig| chain.selector.beam_search().is_some();
         if plan.cells.iter().any(searches) {
             return Err(EngineError::OneTextOnly);
+        }
+        if plan.cells.iter().any(|chain| chain.guidance.is_some()) {
+            return Err(EngineError::OneRunOnly);
         }
         let tokens = |prompt: &PromptText| Ok(self.prompt(prompt.clone())?.tokens);
         let prompts: Result<Vec<_>, EngineError> = prompts.iter().map(tokens).collect();

@@ -16,12 +16,12 @@ use super::prefix_cache::{DEFAULT_PREFIX_CACHE_BYTES, PrefixCache};
 use super::score::Scoring;
 use super::slot::{ModelContext, Slot};
 use super::task::Task;
-use super::writer::writer_of;
+use super::writer::{Writer, writer_of};
 use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
 use crate::generation::{
-    BeamPass, ChatRecord, Continuation, FinishReason, GenerationConfig, GenerationId, PromptRecord,
-    PromptText, Step,
+    BeamPass, ChatRecord, Continuation, FinishReason, GenerationConfig, GenerationId, ModelInfo,
+    PromptRecord, PromptText, Step,
 };
 
 /// What happened during generation, reported in order.
@@ -180,7 +180,7 @@ impl Session {
                 .with_detail(self.n_detail_bytes)
                 .constrained(model)
                 .resume(continuation, vocabulary);
-            writer_of(slot)
+            writer_of(slot, &prompt, &self.model)
         });
         let (continued, new): (Vec<_>, Vec<_>) =
             writers.partition(|writer| writer.continues_text());
@@ -242,6 +242,26 @@ impl Session {
             return Err(EngineError::ContextFull { n_max });
         }
         Ok(())
+    }
+
+    /// Checks that the model can write as these settings say.
+    pub fn check_config(
+        &self,
+        prompt: &Prompt,
+        config: &GenerationConfig,
+    ) -> Result<(), EngineError> {
+        self.model.check_writer(&config.chain, prompt)
+    }
+
+    /// Replaces the second model, which drafts or guides, and returns what it is. No pane may be
+    /// busy.
+    pub fn set_second(
+        &mut self,
+        second: Option<LoadedModel>,
+    ) -> Result<Option<Arc<ModelInfo>>, EngineError> {
+        self.model.set_second(second)?;
+        let second = self.model.second.as_ref();
+        Ok(second.map(|second| Arc::clone(&second.info)))
     }
 
     /// Whether any pane is queued, in prefill or decoding, or any text is being scored.
@@ -420,8 +440,8 @@ impl Session {
         progress.push(task.started(prefill, &self.model));
         for mut writer in task.writers {
             writer.start_clock();
-            writer.join(prefill.sequence());
-            self.batch.join(writer);
+            let joined = writer.join(prefill.sequence(), &mut self.model);
+            self.admit(writer, joined, progress);
         }
     }
 
@@ -434,13 +454,24 @@ impl Session {
         progress.push(task.started(prefill, &self.model));
         for mut writer in task.writers {
             if writer.choose(&[logits], pass, ModelContext::of(&self.model), progress) {
-                match writer.fork_from(prefill.sequence(), &mut *self.model.lm) {
-                    Ok(()) => self.batch.join(writer),
-                    Err(error) => {
-                        progress.push(Progress::failed(writer.id(), &error.to_string()));
-                        writer.retire(&mut self.model, &mut self.prefix_cache);
-                    }
-                }
+                let forked = writer.fork_from(prefill.sequence(), &mut self.model);
+                self.admit(writer, forked, progress);
+            }
+        }
+    }
+
+    /// Moves a writer into the batch, unless it failed to take over its sequence.
+    fn admit(
+        &mut self,
+        writer: Box<dyn Writer>,
+        ready: Result<(), EngineError>,
+        progress: &mut Vec<Progress>,
+    ) {
+        match ready {
+            Ok(()) => self.batch.join(writer),
+            Err(error) => {
+                progress.push(Progress::failed(writer.id(), &error.to_string()));
+                writer.retire(&mut self.model, &mut self.prefix_cache);
             }
         }
     }

@@ -76,6 +76,7 @@ fn step_data(step: &Step, stages: &[usize], vocabulary: &Vocabulary, words: &mut
         Picked::ByHand => "by_hand",
         Picked::Given => "given",
         Picked::ByBeams => "by_beams",
+        Picked::ByRatio => "by_ratio",
     };
     json!([
         words.index(step.token, &step.piece),

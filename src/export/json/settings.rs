@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
-use crate::decoding::{ChainConfig, GrammarRule, PromptLookup, Rules, Selector, Stage};
+use crate::decoding::{ChainConfig, Drafts, GrammarRule, Guidance, Rules, Selector, Stage};
 use crate::generation::{EndOfText, FinishReason, GenerationConfig, Limits};
 
 /// The settings of a generation.
@@ -21,7 +21,9 @@ pub(super) struct Settings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     grammar: Option<Arc<GrammarRule>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    drafts: Option<PromptLookup>,
+    drafts: Option<Drafts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    guidance: Option<Guidance>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dialect: Option<Dialect>,
     seed: u64,
@@ -54,6 +56,7 @@ impl Settings {
             rules: config.chain.rules,
             grammar: config.chain.grammar.clone(),
             drafts: config.chain.drafts,
+            guidance: config.chain.guidance.clone(),
             dialect: config.chain.dialect,
             seed: config.seed,
             max_new_tokens: config.limits.max_new_tokens,
@@ -70,6 +73,7 @@ impl Settings {
                 rules: self.rules,
                 grammar: self.grammar,
                 drafts: self.drafts,
+                guidance: self.guidance,
                 dialect: self.dialect,
             },
             seed: self.seed,

@@ -26,7 +26,7 @@ impl FromStr for PaneSettings {
     fn from_str(description: &str) -> Result<Self, PaneSpecError> {
         let mut settings = Self::from(ChainConfig::sampled([]));
         let (mut name, mut min_keep, mut selector) = (None, None, None);
-        let mut drafts = None;
+        let (mut drafts, mut guidance) = (None, None);
         for mut words in words::split(description)? {
             let words = &mut words;
             match stages::head(words)? {
@@ -57,14 +57,22 @@ impl FromStr for PaneSettings {
                     settings.chain.drafts = Some(stages::drafts(words)?);
                     drafts = Some(words.last.clone());
                 }
+                Head::Guide => {
+                    settings.chain.guidance = Some(stages::guidance(words)?);
+                    guidance = Some(words.last.clone());
+                }
                 Head::MinKeep => min_keep = Some(stages::min_keep(words)?),
                 Head::Seed => settings.seed = Some(seed(words)?),
                 Head::Name => name = Some(pane_name(words)?),
             }
             words.end()?;
         }
-        if let (Some(lookup), Some(word)) = (settings.chain.drafts, drafts) {
-            let valid = lookup.validate(&settings.chain);
+        if let (Some(drafts), Some(word)) = (settings.chain.drafts, drafts) {
+            let valid = drafts.validate(&settings.chain);
+            valid.map_err(|error| word.wrong(error.to_string()))?;
+        }
+        if let (Some(guidance), Some(word)) = (&settings.chain.guidance, guidance) {
+            let valid = guidance.validate(&settings.chain);
             valid.map_err(|error| word.wrong(error.to_string()))?;
         }
         // Set last, because a dialect that follows sets all rules.
@@ -87,6 +95,7 @@ impl std::fmt::Display for PaneSettings {
         }
         parts.extend(print::rules_words(&self.chain));
         parts.extend(self.chain.drafts.map(|drafts| drafts.to_string()));
+        parts.extend(self.chain.guidance.as_ref().map(ToString::to_string));
         parts.extend(self.seed.map(|seed| format!("seed {seed}")));
         if self.name != default_name(&self.chain) {
             let escaped = self.name.replace('\\', "\\\\").replace('"', "\\\"");
@@ -276,6 +285,11 @@ mod tests {
             "dry 0.8 base 1.75 allowed 2, adaptive-p 0.5 decay 0.9",
             "no-repeat 3, beams 8 length 0.5 early 1",
             "T 0.7, drafts 6 ngram 3",
+            "T 0.7, drafts 4 model",
+            "T 0.7, drafts 4 layers 2 ratio",
+            "greedy, guide 1.5",
+            "T 0.7, guide -0.5 cutoff 0.1 against \"A \\\"sad\\\", short story:\", seed 3",
+            "T 0.7, guide 1.5 cutoff 0.1 against model",
             "dry 1 base 2 allowed 4 last 9 generated only breakers 13 5+6",
             "top-k 5, dialect transformers",
             "top-p 0.9, dialect candle, seed 3",
@@ -314,7 +328,7 @@ mod tests {
             (
                 "temp 0.7, banana",
                 "banana",
-                "\"banana\" is not a setting; use one of repeat, frequency, presence, temp, top-k, top-p, min-p, bias, no-repeat, dry, dyn-temp, smooth, typical-p, top-h, p-less, top-nσ, min-k, epsilon, eta, xtc, top-a, tail-free, green-list, synth-id, ban, sample, greedy, gumbel, gumbel-mark, mirostat-1, mirostat, adaptive-p, beams, dialect, min-keep, drafts, grammar, seed, name",
+                "\"banana\" is not a setting; use one of repeat, frequency, presence, temp, top-k, top-p, min-p, bias, no-repeat, dry, dyn-temp, smooth, typical-p, top-h, p-less, top-nσ, min-k, epsilon, eta, xtc, top-a, tail-free, green-list, synth-id, ban, sample, greedy, gumbel, gumbel-mark, mirostat-1, mirostat, adaptive-p, beams, dialect, min-keep, drafts, guide, grammar, seed, name",
             ),
             (
                 "top-p",
@@ -392,6 +406,41 @@ mod tests {
                 "drafts 4, beams 4",
                 "4",
                 "Beam search compares whole texts, so it takes no drafts",
+            ),
+            (
+                "drafts 4 model, beams 4",
+                "model",
+                "Beam search compares whole texts, so it takes no drafts",
+            ),
+            (
+                "drafts 4 ngram 2 ratio",
+                "ratio",
+                "n-grams have no probabilities to compare; use \"drafts 4 model ratio\"",
+            ),
+            (
+                "drafts 4 ngram 2 model",
+                "model",
+                "drafts come from a model or from n-grams",
+            ),
+            (
+                "drafts 4 model ratio, mirostat 5",
+                "ratio",
+                "Mirostat v2 draws in its own way; choose the rule of the same coin for its drafts",
+            ),
+            (
+                "guide 1.5 cutoff 2",
+                "2",
+                "Guidance cutoff must be between 0 and 1",
+            ),
+            (
+                "guide 1.5 against sad",
+                "sad",
+                "write a text in quotes, as in against \"A sad story:\", or against model",
+            ),
+            (
+                "guide 1.5, beams 4",
+                "1.5",
+                "Guidance writes one token at a time, so it goes with neither beams nor drafts",
             ),
             ("name", "name", "a name is missing, as in name \"My pane\""),
             ("name \"x", "\"x", "this quote is not closed"),

@@ -5,8 +5,8 @@ use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{LogitBias, TokenBias, Window};
 use crate::decoding::watermark::LayerKeys;
 use crate::decoding::{
-    ChainConfig, Filter, FilterKind, FilterSpec, ParamSpec, PromptLookup, Selector, SelectorSpec,
-    SettingError, TokenId,
+    Against, ChainConfig, DraftRule, Drafts, Filter, FilterKind, FilterSpec, Guidance, ModelDrafts,
+    ParamSpec, PromptLookup, Selector, SelectorSpec, SettingError, TokenId,
 };
 
 /// What the first word of a part stands for.
@@ -19,6 +19,7 @@ pub(super) enum Head {
     Dialect,
     MinKeep,
     Drafts,
+    Guide,
     Grammar,
     Seed,
     Name,
@@ -29,10 +30,11 @@ fn heads() -> impl Iterator<Item = (&'static [&'static str], Head)> {
     let filters = FilterKind::by_usage().into_iter().map(FilterKind::spec);
     let filters = filters.map(|spec| (spec.keys, Head::Filter(spec)));
     let selectors = Selector::SPECS.map(|spec| (spec.keys, Head::Selector(spec)));
-    let others: [(&[&str], Head); 6] = [
+    let others: [(&[&str], Head); 7] = [
         (&["dialect"], Head::Dialect),
         (&["min-keep"], Head::MinKeep),
         (&["drafts"], Head::Drafts),
+        (&["guide", "guidance", "cfg"], Head::Guide),
         (super::grammar::KEYS, Head::Grammar),
         (&["seed"], Head::Seed),
         (&["name"], Head::Name),
@@ -115,13 +117,99 @@ pub(super) fn selector(spec: &SelectorSpec, words: &mut Words) -> Result<Selecto
     Ok(selector)
 }
 
-/// Reads the numbers of prompt lookup; its key has been taken.
-pub(super) fn drafts(words: &mut Words) -> Result<PromptLookup, PaneSpecError> {
+/// Reads the numbers of drafts, and where they come from; their key has been taken.
+pub(super) fn drafts(words: &mut Words) -> Result<Drafts, PaneSpecError> {
+    let chain = ChainConfig::sampled([]);
     let mut lookup = PromptLookup::USUAL;
-    let valid = |lookup: &PromptLookup| lookup.validate(&ChainConfig::sampled([]));
-    numbers(PromptLookup::PARAMS, "drafts", words, &mut lookup, valid)?;
-    Ok(lookup)
+    for param in PromptLookup::PARAMS.iter().take(1) {
+        set(param, "drafts", words, &mut lookup)?;
+        in_range(Drafts::Lookup(lookup).validate(&chain), words)?;
+    }
+    let (mut model, mut is_lookup, mut rule) = (None, false, None);
+    options(words, |option, words| {
+        match option {
+            "model" => model = Some(ModelDrafts::usual(None)),
+            "layers" => {
+                let mut drafts = ModelDrafts::usual(Some(0));
+                for param in ModelDrafts::LAYERS {
+                    set(param, param.key, words, &mut drafts)?;
+                }
+                in_range(drafts.validate(&chain), words)?;
+                model = Some(drafts);
+            }
+            "ngram" => {
+                is_lookup = true;
+                for param in PromptLookup::PARAMS.iter().skip(1) {
+                    set(param, param.key, words, &mut lookup)?;
+                }
+                in_range(Drafts::Lookup(lookup).validate(&chain), words)?;
+            }
+            "ratio" => rule = Some(words.last.clone()),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    match (model, rule) {
+        (Some(_), _) if is_lookup => {
+            Err(words.last.wrong("drafts come from a model or from n-grams"))
+        }
+        (Some(mut drafts), rule) => {
+            drafts.n_drafts = lookup.n_drafts;
+            if rule.is_some() {
+                drafts.rule = DraftRule::Ratio;
+            }
+            Ok(drafts.into())
+        }
+        (None, Some(word)) => {
+            Err(word
+                .wrong("n-grams have no probabilities to compare; use \"drafts 4 model ratio\""))
+        }
+        (None, None) => Ok(lookup.into()),
+    }
 }
+
+/// Reads the numbers of guidance, and what it is against; its key has been taken.
+pub(super) fn guidance(words: &mut Words) -> Result<Guidance, PaneSpecError> {
+    let mut guidance = Guidance {
+        scale: 1.0,
+        cutoff: 0.0,
+        against: Against::Prompt(String::new()),
+    };
+    let chain = ChainConfig::sampled([]);
+    let Some((scale, others)) = Guidance::PARAMS.split_first() else {
+        return Ok(guidance);
+    };
+    set(scale, "guide", words, &mut guidance)?;
+    in_range(guidance.validate(&chain), words)?;
+    options(words, |option, words| {
+        if option == "against" {
+            guidance.against = against(words)?;
+            return Ok(true);
+        }
+        let Some(param) = others.iter().find(|param| param.key == option) else {
+            return Ok(false);
+        };
+        set(param, param.key, words, &mut guidance)?;
+        in_range(guidance.validate(&chain), words)?;
+        Ok(true)
+    })?;
+    Ok(guidance)
+}
+
+/// Takes a text in quotes, or the word "model".
+fn against(words: &mut Words) -> Result<Against, PaneSpecError> {
+    let keyword = words.last.clone();
+    let Some(word) = words.next() else {
+        return Err(keyword.wrong(AGAINST));
+    };
+    match word.text.as_str() {
+        _ if word.is_quoted() => Ok(Against::Prompt(word.text)),
+        "model" => Ok(Against::Model),
+        _ => Err(word.wrong(AGAINST)),
+    }
+}
+
+const AGAINST: &str = "write a text in quotes, as in against \"A sad story:\", or against model";
 
 /// Reads the first of these numbers, and the others in any order by their keys.
 fn numbers<T>(

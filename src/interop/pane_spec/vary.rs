@@ -71,6 +71,7 @@ fn parameter(owner: Head, words: &mut Words) -> Result<Parameter, PaneSpecError>
         | Head::Dialect
         | Head::MinKeep
         | Head::Drafts
+        | Head::Guide
         | Head::Grammar
         | Head::Seed
         | Head::Name => Vec::new(),

@@ -32,6 +32,11 @@ pub(super) struct Word {
 }
 
 impl Word {
+    /// Whether it was written in quotes, which its span includes.
+    pub(super) fn is_quoted(&self) -> bool {
+        self.span.len() >= self.text.len() + 2
+    }
+
     pub(super) fn wrong(&self, message: impl Into<String>) -> PaneSpecError {
         PaneSpecError {
             message: message.into(),

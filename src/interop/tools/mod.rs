@@ -13,6 +13,7 @@ mod detect;
 mod fields;
 mod flags;
 mod grammar;
+mod guidance;
 mod llama;
 mod modelfile;
 mod openai;

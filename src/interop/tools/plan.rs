@@ -1,6 +1,7 @@
 //! What another tool can be told about a chain: the stages that it has, once each, in an order that
 //! it supports, with its own windows and rules. What it cannot be told is noted in sentences.
 
+use super::guidance::second_prompt;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::Window;
 use crate::decoding::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
@@ -20,6 +21,8 @@ pub(super) struct Manner {
     pub rules: Rules,
     /// Whether it has a setting for `min_keep`.
     pub has_min_keep: bool,
+    /// Whether it can guide by a second prompt.
+    pub guides: bool,
 }
 
 impl Manner {
@@ -31,6 +34,7 @@ impl Manner {
             movable: Vec::new(),
             rules: dialect.rules(),
             has_min_keep: false,
+            guides: false,
         }
     }
 }
@@ -81,6 +85,14 @@ impl Plan {
         }
         if config.chain.drafts.is_some() {
             plan.tell("drafts change only the speed; they are left out".to_owned());
+        }
+        if let Some(guidance) = &config.chain.guidance
+            && !(manner.guides && second_prompt(guidance).is_some())
+        {
+            let name = manner.name;
+            plan.tell(format!(
+                "{name} has no such guidance; {guidance} is left out"
+            ));
         }
         plan.tell_order(manner);
         plan.tell_rules(manner, config.chain.rules);

@@ -8,6 +8,7 @@
 use super::biases;
 use super::fields::{Fields, needs, token};
 use super::grammar;
+use super::guidance;
 use super::plan::{Manner, Plan};
 use super::value::{NamedValues, Value};
 use super::watermark;
@@ -21,7 +22,7 @@ use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, TokenId};
 use crate::generation::{GenerationConfig, in_sentence};
 
 /// The arguments that are imported.
-pub(super) const NAMES: [&str; 21] = [
+pub(super) const NAMES: [&str; 23] = [
     "do_sample",
     "temperature",
     "top_h",
@@ -33,6 +34,8 @@ pub(super) const NAMES: [&str; 21] = [
     "eta_cutoff",
     "repetition_penalty",
     "no_repeat_ngram_size",
+    guidance::SCALE,
+    guidance::PROMPT,
     "num_beams",
     "length_penalty",
     "early_stopping",
@@ -89,7 +92,10 @@ const MAX_SEED: u64 = 0xFFFF_FFFF;
 
 /// Returns the Python code, and one sentence for each difference.
 pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
-    let manner = Manner::of("transformers", Dialect::Transformers);
+    let manner = Manner {
+        guides: true,
+        ..Manner::of("transformers", Dialect::Transformers)
+    };
     let mut plan = Plan::new(&manner, config);
     let search = plan.selector.beam_search();
     if search.is_none() {
@@ -109,6 +115,7 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
         fields.extend(sampling(&plan));
     }
     fields.extend(search.into_iter().flat_map(beams));
+    fields.extend(guidance::write(&config.chain));
     fields.extend(adjustments(&plan));
     let seed = plan.seed(config.seed, MAX_SEED);
     let limits = &config.limits;
@@ -280,6 +287,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
     if let Some(mark) = watermark::read(fields)? {
         fields.add(mark, &[watermark::NAME], &mut chain.stages)?;
     }
+    guidance::read(fields, &mut chain)?;
     Ok(chain)
 }
 

@@ -86,10 +86,7 @@ impl NextTokenData {
             Some(CandidateRow {
                 piece: generation.vocabulary.piece(row.token),
                 rank: row.rank,
-                raw_prob: match row.cells.first()? {
-                    XrayCell::Kept(prob) => *prob,
-                    _ => return None,
-                },
+                raw_prob: table.raw_prob(row)?,
                 final_prob: after(row)?,
                 passed_over: passes_over(chain) && !row.chosen,
                 chosen: row.chosen,

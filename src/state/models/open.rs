@@ -8,7 +8,7 @@ use crate::generation::{MemoryNeed, ModelOutline};
 use crate::state::models::Opening;
 use crate::state::{
     AppState, Command, Effect, ModelStatus, ModelsTab, Notice, NoticeAction, PathPurpose,
-    ReadyModel, capitalize,
+    ReadyModel, SecondModel, capitalize,
 };
 use crate::worker::{ComputeChoice, DownloadRequest, ModelSource, Request, memory_with_cache};
 
@@ -245,6 +245,7 @@ impl AppState {
             self.model_source = source;
         }
         self.model = ModelStatus::Ready(model);
+        self.second_model = SecondModel::Absent;
         self.prompt_reading = None;
         if self.pending_sources.is_empty() {
             self.models.dialog_open = false;
@@ -316,6 +317,7 @@ impl AppState {
             ModelStatus::Loading { previous, .. } => *previous = None,
             status => *status = ModelStatus::Absent,
         }
+        self.second_model = SecondModel::Absent;
         self.parse_pasted();
         self.prompt_reading = None;
     }

@@ -3,7 +3,7 @@
 use egui::{RectAlign, Ui};
 
 use super::number_line::{INDENT, error_ui, number_lines_ui};
-use crate::decoding::{ChainConfig, PromptLookup, Selector};
+use crate::decoding::{ChainConfig, DraftRule, Drafts, ModelDrafts, PromptLookup, Selector};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, inner_menu, menu_item};
@@ -45,25 +45,62 @@ pub(super) fn drafts_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
     }
     let before = chain.drafts;
     title_line_ui(ui, "Drafts", |ui| {
-        let chip = Chip::new("Off").name("No drafts").open(before.is_none());
-        let tip = "Each forward pass writes one token. This is the usual way.";
-        if ui.add(chip).on_hover_text(tip).clicked() {
-            chain.drafts = None;
-        }
-        let name = PromptLookup::NAME;
-        let chip = Chip::new(name).open(before.is_some());
-        if ui.add(chip).on_hover_text(PromptLookup::HELP).clicked() {
-            chain.drafts = before.or(Some(PromptLookup::USUAL));
+        source_ui(ui, chain);
+        if let Some(Drafts::Model(drafts)) = &mut chain.drafts {
+            ui.add_space(8.0);
+            rule_ui(ui, drafts);
         }
     });
     let mut changed = chain.drafts != before;
-    if let Some(lookup) = &mut chain.drafts {
-        changed |= number_lines_ui(ui, PromptLookup::NAME, PromptLookup::PARAMS, lookup);
+    match &mut chain.drafts {
+        Some(Drafts::Lookup(lookup)) => {
+            changed |= number_lines_ui(ui, PromptLookup::NAME, PromptLookup::PARAMS, lookup);
+        }
+        Some(Drafts::Model(drafts)) => {
+            let name = drafts.name();
+            changed |= number_lines_ui(ui, name, ModelDrafts::PARAMS, drafts);
+            changed |= number_lines_ui(ui, name, ModelDrafts::LAYERS, drafts);
+        }
+        None => {}
     }
     if let Some(Err(error)) = chain.drafts.map(|drafts| drafts.validate(chain)) {
         error_ui(ui, &error.to_string());
     }
     changed
+}
+
+/// Draws the menu of what drafts.
+fn source_ui(ui: &mut Ui, chain: &mut ChainConfig) {
+    let chosen = chain.drafts.map(|drafts| drafts.name());
+    let label = chosen.unwrap_or("Off");
+    let name = format!("Drafts: {label}");
+    let chip = ui.add(Chip::new(label).name(&name).chevron());
+    inner_menu(&chip, "Drafts", (RectAlign::BOTTOM_START, 180.0), |ui| {
+        let tip = "Each forward pass writes one token. This is the usual way.";
+        let off = menu_item(ui, "Off", "", chosen.is_none());
+        if off.on_hover_text(tip).clicked() {
+            chain.drafts = None;
+        }
+        for drafts in Drafts::USUAL {
+            let is_chosen = chosen == Some(drafts.name());
+            let item = menu_item(ui, drafts.name(), "", is_chosen);
+            if item.on_hover_text(drafts.help()).clicked() && !is_chosen {
+                chain.drafts = Some(drafts);
+            }
+        }
+    });
+    let help = chain.drafts.map(|drafts| drafts.help());
+    chip.on_hover_text(help.unwrap_or("How tokens are guessed before one pass verifies them"));
+}
+
+/// Draws the choice of how the drafts of a model are accepted.
+fn rule_ui(ui: &mut Ui, drafts: &mut ModelDrafts) {
+    for rule in DraftRule::ALL {
+        let chip = Chip::new(rule.name()).open(drafts.rule == rule);
+        if ui.add(chip).on_hover_text(rule.help()).clicked() {
+            drafts.rule = rule;
+        }
+    }
 }
 
 /// Draws the choice between the shared seed and the pane's own.
@@ -101,7 +138,7 @@ pub(super) fn title_line_ui(ui: &mut Ui, title: &str, content: impl FnOnce(&mut 
         ui.add_space(INDENT);
         let text = Face::Small.text(title).color(Theme::of(ui).text_3);
         let width = ui.label(text).rect.width();
-        ui.add_space((60.0 - width).max(8.0));
+        ui.add_space((62.0 - width).max(8.0));
         content(ui);
     });
 }

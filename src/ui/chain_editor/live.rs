@@ -51,7 +51,7 @@ impl<'a> Live<'a> {
         }
         let is_on = |column: &&XrayColumn| match &column.at {
             XrayPlace::Stage { stage, .. } => stage.enabled,
-            XrayPlace::Model | XrayPlace::Grammar(_) | XrayPlace::Selector(_) => true,
+            _ => true,
         };
         let before = columns.get(..at)?.iter().rev().find(is_on)?;
         Some(match (before.entropy_nats, column.entropy_nats) {

@@ -5,11 +5,13 @@ mod bias;
 mod breakers;
 mod draw;
 mod grammar;
+mod guidance;
 mod head;
 mod layer_keys;
 mod live;
 mod number_line;
 mod reorder;
+mod second_model;
 mod stage_details;
 mod stage_row;
 mod stages;
@@ -30,8 +32,10 @@ use egui::{
 
 use self::draw::{drafts_ui, draw_ui, own_seed_ui};
 use self::grammar::grammar_ui;
+use self::guidance::guidance_ui;
 use self::head::{head_ui, model_row_ui};
 use self::live::Live;
+use self::second_model::second_model_ui;
 use self::stages::{add_ui, stages_ui};
 use super::chain_panel::chain_panel_ui;
 use super::lint_notice::lint_notice_ui;
@@ -126,6 +130,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
         solo: pane.solo_stage(),
     };
     let stages_height = scrolled_ui(ui, |ui| {
+        edit.edited |= guidance_ui(ui, &mut chain);
         edit.edited |= grammar_ui(ui, pane.id, &mut chain, commands);
         stages_ui(ui, &shown, &mut chain, &mut edit);
         add_ui(ui, &mut chain, &mut edit);
@@ -135,6 +140,9 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     ui.add_space(6.0);
     edit.edited |= draw_ui(ui, &mut chain.selector);
     edit.edited |= drafts_ui(ui, &mut chain);
+    if chain.needs_second_model() {
+        second_model_ui(ui, state, commands);
+    }
     if needs_seed(&chain) {
         own_seed_ui(ui, pane, state.seed, commands);
     }

@@ -3,6 +3,7 @@
 use egui::{Label, Rect, ScrollArea, Stroke, Ui, vec2};
 
 use crate::analysis::{DraftPasses, Metrics};
+use crate::decoding::{DraftRule, Drafts};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -64,7 +65,10 @@ fn reading_ui(ui: &mut Ui, state: &AppState, strip: &DraftStrip<'_>) {
             .text("What the drafts did")
             .color(theme.text_1),
     ));
-    let sentence = Face::Why.text(sentence(&strip.passes)).color(theme.text_1);
+    let drafts = strip.generation.config.chain.drafts;
+    let sentence = Face::Why
+        .text(sentence(&strip.passes, drafts))
+        .color(theme.text_1);
     ui.add(Label::new(sentence).wrap());
     ui.add_space(6.0);
     for (label, value) in facts(state, strip) {
@@ -79,24 +83,42 @@ fn reading_ui(ui: &mut Ui, state: &AppState, strip: &DraftStrip<'_>) {
             ui.add(Label::new(Face::Small.text(value).color(theme.text_1)));
         });
     }
-    let note = "The text is the one that would have been written without drafts.";
     ui.add_space(4.0);
-    ui.add(Label::new(Face::Micro.text(note).color(theme.text_3)).wrap());
+    let note = Face::Micro.text(note(drafts)).color(theme.text_3);
+    ui.add(Label::new(note).wrap());
 }
 
 /// "The text repeats itself enough: each pass wrote 2.31 tokens instead of one."
-fn sentence(passes: &DraftPasses) -> String {
+fn sentence(passes: &DraftPasses, drafts: Option<Drafts>) -> String {
     let n = format!("{:.2}", passes.tokens_per_pass());
-    match passes.n_verified() {
-        0 => "Nothing was drafted: no two neighboring tokens have occurred twice yet.".to_owned(),
-        n_verified => {
-            let share = 100.0 * passes.n_accepted() as f64 / n_verified as f64;
-            format!(
-                "{share:.0} % of the checked drafts were what the settings chose anyway, so each pass \
-                 wrote {n} tokens instead of one."
-            )
+    let share = 100.0 * passes.n_accepted() as f64 / passes.n_verified().max(1) as f64;
+    match (passes.n_verified(), drafts) {
+        (0, Some(Drafts::Model(_))) => "Nothing was drafted yet.".to_owned(),
+        (0, _) => {
+            "Nothing was drafted: no two neighboring tokens have occurred twice yet.".to_owned()
         }
+        _ if is_by_ratio(drafts) => format!(
+            "{share:.0} % of the checked drafts were accepted with probability min(1, p/q), so each \
+             pass wrote {n} tokens instead of one."
+        ),
+        _ => format!(
+            "{share:.0} % of the checked drafts were what the settings chose anyway, so each pass \
+             wrote {n} tokens instead of one."
+        ),
     }
+}
+
+/// Says how the text compares with one without drafts.
+fn note(drafts: Option<Drafts>) -> &'static str {
+    if is_by_ratio(drafts) {
+        "The text differs from the one without drafts, but it has the same distribution."
+    } else {
+        "The text is the one that would have been written without drafts."
+    }
+}
+
+fn is_by_ratio(drafts: Option<Drafts>) -> bool {
+    matches!(drafts, Some(Drafts::Model(drafts)) if drafts.rule == DraftRule::Ratio)
 }
 
 fn per_sec(rate: f64) -> String {

@@ -157,6 +157,7 @@ fn coin_address(at: LoopStep<'_>) -> String {
     let position = at.generation.prompt.tokens.len() + at.index;
     match (at.step.trace.draw.coin, at.generation.config.chain.selector) {
         _ if at.step.trace.draw.is_by_beams() => "beam search".to_owned(),
+        _ if at.step.trace.draw.is_by_ratio() => "the rule min(1, p/q)".to_owned(),
         (None, Selector::GumbelMark(mark)) => {
             format!("key {}, last {} tokens", mark.key, mark.window)
         }
@@ -226,7 +227,7 @@ pub(super) fn strategy_label(state: &AppState) -> Option<(usize, String)> {
         return Some((tree.pane, format!("Beam search, {n_beams} beams")));
     }
     let strip = draft_strip(state)?;
-    let n_drafts = grouped(f64::from(chain_of(strip.pane)?.drafts?.n_drafts));
+    let n_drafts = grouped(f64::from(chain_of(strip.pane)?.drafts?.n_drafts()));
     let label = format!("Speculative decoding, {n_drafts} drafts per pass");
     Some((strip.pane, label))
 }

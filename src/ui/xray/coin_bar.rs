@@ -6,7 +6,7 @@ use egui::{
 };
 
 use super::Xray;
-use super::labels::{bar_sentence, draw_sentence, unrecorded_label};
+use super::labels::{draw_sentence, quoted, unrecorded_label};
 use crate::analysis::xray::{BarPart, DrawnBy};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -183,4 +183,15 @@ fn paint_part(ui: &Ui, xray: &Xray<'_>, part: &BarPart, rect: Rect) {
         let at = Align2::CENTER_CENTER.anchor_size(rect.center(), galley.size());
         painter.galley(at.min, galley, color);
     }
+}
+
+/// Describes the coin bar for a screen reader.
+fn bar_sentence(xray: &Xray<'_>) -> String {
+    let parts = xray.table.bar.parts.iter().filter_map(|part| {
+        let share = percent(part.to - part.from);
+        Some(format!("{} {share}", quoted(xray, part.token?)))
+    });
+    let mut phrases = vec![draw_sentence(xray)];
+    phrases.extend(parts);
+    phrases.join(", ")
 }

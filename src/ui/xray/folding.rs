@@ -93,7 +93,7 @@ pub(super) fn fold_ui(ui: &mut Ui, xray: &Xray<'_>, stages: &[usize], folded: bo
         .iter()
         .filter_map(|index| match &xray.table.columns.get(*index)?.at {
             XrayPlace::Stage { stage, .. } => Some(stage.filter.name()),
-            XrayPlace::Model | XrayPlace::Grammar(_) | XrayPlace::Selector(_) => None,
+            _ => None,
         })
         .collect();
     let tip = format!("These change nothing here: {}", names.join(", "));

@@ -9,6 +9,8 @@ use crate::generation::formatting::{grouped, percent, token_word};
 pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
     let (name, shows_count) = match &column.at {
         XrayPlace::Model => ("Softmax", true),
+        XrayPlace::Row(with) => (with.name(), false),
+        XrayPlace::Mixture(_) => ("Mixture", true),
         XrayPlace::Grammar(grammar) if grammar.masked => (GrammarRule::NAME, true),
         XrayPlace::Grammar(_) => ("Check", true),
         XrayPlace::Stage { stage, .. } => {
@@ -22,7 +24,7 @@ pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
     };
     let left = match (&column.at, column.n_left) {
         (XrayPlace::Stage { stage, .. }, _) if !stage.enabled => "muted".to_owned(),
-        (XrayPlace::Model, KnownCount::Exactly(n)) => {
+        (XrayPlace::Model | XrayPlace::Mixture(_), KnownCount::Exactly(n)) => {
             format!("{} tokens", grouped(f64::from(n)))
         }
         (XrayPlace::Grammar(grammar), _) => {
@@ -38,7 +40,8 @@ pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
 /// Returns a stage's settings, without its name.
 pub(super) fn settings_label(column: &XrayColumn) -> String {
     let label = match &column.at {
-        XrayPlace::Model => return String::new(),
+        XrayPlace::Model | XrayPlace::Row(_) => return String::new(),
+        XrayPlace::Mixture(scale) => return format!("× {scale}"),
         XrayPlace::Grammar(grammar) => {
             let is_redrawn = grammar.masked && grammar.rule.mode() == GrammarMode::Check;
             return if is_redrawn { "redrawn" } else { "" }.to_owned();
@@ -63,7 +66,7 @@ pub(super) fn foot_label(column: &XrayColumn, compact: bool) -> String {
         Some(nats) if compact && !is_muted(column) => {
             let entropy = format!("{:.2} bits", bits(nats));
             match column.at {
-                XrayPlace::Model => entropy,
+                XrayPlace::Model | XrayPlace::Row(_) | XrayPlace::Mixture(_) => entropy,
                 _ if left.is_empty() => entropy,
                 _ => format!("{left} · {entropy}"),
             }
@@ -123,6 +126,9 @@ pub(super) fn foot_sentence(column: &XrayColumn) -> String {
         (None, XrayPlace::Stage { stage, .. }) if matches!(stage.filter, Filter::SynthId(_)) => {
             format!("{entropy}. On average over all keys, the watermark changes nothing")
         }
+        (None, XrayPlace::Mixture(scale)) => format!(
+            "{entropy}. The second run’s log-probs plus {scale} times the difference of the pane’s own"
+        ),
         (None, _) => entropy,
     }
 }
@@ -163,7 +169,7 @@ fn choices(bits: f64) -> String {
     }
 }
 
-fn quoted(xray: &Xray<'_>, token: TokenId) -> String {
+pub(super) fn quoted(xray: &Xray<'_>, token: TokenId) -> String {
     format!("‘{}’", token_word(&(xray.piece)(token)))
 }
 
@@ -184,6 +190,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
             DrawnBy::Hand => format!("Picked by hand: {name}"),
             DrawnBy::Given => given_label(xray, &name),
             DrawnBy::Beams => format!("Beam search took {name} for the total of its text"),
+            DrawnBy::Ratio => format!("Speculative sampling took {name}: see the Loop tab"),
         };
     };
     let same = drawn.token == Some(generated);
@@ -208,6 +215,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
         DrawnBy::Hand => format!("Picked by hand: {name}"),
         DrawnBy::Given => given_label(xray, &name),
         DrawnBy::Beams => "Beam search compares whole texts, so one step can’t tell".to_owned(),
+        DrawnBy::Ratio => format!("Speculative sampling took {name}: see the Loop tab"),
     };
     if drawn.sure {
         sentence
@@ -261,7 +269,7 @@ pub(super) fn unrecorded_label(xray: &Xray<'_>) -> String {
     let mut columns = xray.table.columns.iter().rev();
     let last = columns.find(|column| match &column.at {
         XrayPlace::Stage { stage, .. } => stage.enabled,
-        XrayPlace::Model | XrayPlace::Grammar(_) | XrayPlace::Selector(_) => true,
+        _ => true,
     });
     let n_known = xray.table.bar.parts.iter();
     let n_known = n_known.filter(|part| part.token.is_some()).count() as u32;
@@ -330,21 +338,11 @@ pub(super) fn prob_range(least: f64, most: f64) -> String {
 fn stage_label(column: &XrayColumn) -> String {
     match &column.at {
         XrayPlace::Model => "the model".to_owned(),
+        XrayPlace::Row(_) | XrayPlace::Mixture(_) => "the guidance".to_owned(),
         XrayPlace::Grammar(_) => "the grammar".to_owned(),
         XrayPlace::Stage { stage, .. } => stage.filter.to_string(),
         XrayPlace::Selector(selector) => selector.to_string(),
     }
-}
-
-/// Describes the coin bar for a screen reader.
-pub(super) fn bar_sentence(xray: &Xray<'_>) -> String {
-    let parts = xray.table.bar.parts.iter().filter_map(|part| {
-        let share = percent(part.to - part.from);
-        Some(format!("{} {share}", quoted(xray, part.token?)))
-    });
-    let mut phrases = vec![draw_sentence(xray)];
-    phrases.extend(parts);
-    phrases.join(", ")
 }
 
 #[cfg(test)]

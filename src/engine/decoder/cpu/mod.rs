@@ -311,6 +311,7 @@ impl Backend for CpuBackend {
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<CpuRun>],
+        n_layers: usize,
     ) -> Result<Logits, EngineError> {
         let Self {
             model,
@@ -328,7 +329,7 @@ impl Backend for CpuBackend {
                 .collect(),
             caches,
         };
-        for layer in &model.weights.layers {
+        for layer in model.weights.layers.iter().take(n_layers) {
             model.layer(layer, &mut batch, buffers, times);
         }
         let mut clock = Instant::now();

@@ -83,6 +83,7 @@ impl TensorBackend {
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<TensorRun>],
+        n_layers: usize,
     ) -> candle_core::Result<Option<Tensor>> {
         let tokens: Vec<u32> = rows.iter().map(|row| row.token.0).collect();
         let wanted: Vec<u32> = (0..)
@@ -104,7 +105,7 @@ impl TensorBackend {
             &self.device,
             self.dtype,
         )?;
-        for layer in &self.weights.layers {
+        for layer in self.weights.layers.iter().take(n_layers) {
             hidden = self.layer(layer, &hidden, &batch, caches)?;
         }
         if wanted.is_empty() {
@@ -183,8 +184,9 @@ impl Backend for TensorBackend {
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<TensorRun>],
+        n_layers: usize,
     ) -> Result<Logits, EngineError> {
-        let logits = match self.logits(rows, places, caches)? {
+        let logits = match self.logits(rows, places, caches, n_layers)? {
             Some(logits) => logits.flatten_all()?.to_vec1()?,
             None => Vec::new(),
         };

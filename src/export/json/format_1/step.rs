@@ -108,6 +108,7 @@ impl StepEntry {
                 entropy_nats: self.entropy_nats,
                 detail: Detail::HeadOnly,
             },
+            mixture: None,
             stages: self
                 .stages
                 .into_iter()

@@ -21,6 +21,7 @@ mod detail;
 mod grammar;
 mod known;
 mod lineage;
+mod mixture;
 mod pane;
 mod ranking;
 mod step;

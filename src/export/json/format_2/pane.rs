@@ -103,9 +103,11 @@ impl Pane {
         let (finish_reason, finish_detail) = Finish::of(generation.finish.as_ref());
         let filters = filters_of(generation);
         let grammars = rules_of(generation);
+        let guidance = generation.config.chain.guidance.clone().map(Arc::new);
         let shared = Shared {
             filters: &filters,
             grammars: &grammars,
+            guidance: guidance.as_ref(),
             vocabulary: &generation.vocabulary,
             n_vocab: generation.model.n_vocab,
         };
@@ -152,9 +154,12 @@ impl Pane {
         let prompt = self.prompt.as_ref().unwrap_or(prompt);
         let filters: Vec<Arc<Filter>> = self.filters.into_iter().map(|known| known.0).collect();
         let grammars: Vec<_> = self.grammars.into_iter().map(|known| known.0).collect();
+        let config = self.settings.0.into_config();
+        let guidance = config.chain.guidance.clone().map(Arc::new);
         let shared = Shared {
             filters: &filters,
             grammars: &grammars,
+            guidance: guidance.as_ref(),
             vocabulary: &vocabulary,
             n_vocab: model.n_vocab,
         };
@@ -162,7 +167,7 @@ impl Pane {
         let steps = steps.map(|step| step.into_step(&shared));
         Ok(Generation {
             name: self.name,
-            config: self.settings.0.into_config(),
+            config,
             prompt: Arc::new(prompt.record(&self.timings, &vocabulary)?),
             steps: steps.collect::<Result<_, _>>()?,
             finish: self

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::detail::DetailEntry;
 use super::grammar::GrammarEntry;
 use super::known::Known;
+use super::mixture::MixtureEntry;
 use super::ranking::Ranking;
 use super::vocabulary::PieceEntry;
 use crate::decoding::{
-    Detail, Draft, Draw, Evidence, Filter, GrammarRule, Picked, RankedCandidate, SelectorState,
-    StageReport, TokenId, Trace,
+    Detail, Draft, Draw, Evidence, Filter, GrammarRule, Guidance, Picked, RankedCandidate,
+    SelectorState, StageReport, TokenId, Trace,
 };
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
 use crate::generation::{Generation, Step, StepTime, Vocabulary};
@@ -60,6 +61,8 @@ pub(super) struct StepEntry {
     grammar: Option<GrammarEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mask_secs: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mixture: Option<Box<MixtureEntry>>,
 }
 
 /// What one stage did.
@@ -80,6 +83,8 @@ struct StageEntry {
 pub(super) struct Shared<'a> {
     pub filters: &'a [Arc<Filter>],
     pub grammars: &'a [Arc<GrammarRule>],
+    /// The guidance of the settings, which is usually that of every step.
+    pub guidance: Option<&'a Arc<Guidance>>,
     pub vocabulary: &'a Vocabulary,
     pub n_vocab: usize,
 }
@@ -138,6 +143,7 @@ impl StepEntry {
             draft: step.draft,
             grammar: GrammarEntry::of(trace, shared.grammars),
             mask_secs: time.mask_secs,
+            mixture: MixtureEntry::of(trace, shared.guidance).map(Box::new),
         }
     }
 
@@ -163,6 +169,8 @@ impl StepEntry {
         let piece = self.piece.map(PieceEntry::into_piece);
         let grammar = self.grammar;
         let grammar = grammar.map(|entry| entry.into_report(&head, shared.grammars));
+        let mixture = self.mixture;
+        let mixture = mixture.map(|entry| entry.into_mixture(shared.guidance));
         let trace = Trace {
             raw: Evidence {
                 n_candidates: self.n_candidates.unwrap_or(shared.n_vocab as u32),
@@ -171,6 +179,7 @@ impl StepEntry {
                 entropy_nats: self.entropy_nats,
                 detail,
             },
+            mixture: mixture.transpose()?.map(Box::new),
             stages,
             survivors,
             head_final_probs,

@@ -163,6 +163,24 @@ fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
             "",
         ),
         (
+            "model.generate(**inputs, guidance_scale=1.5, negative_prompt_ids=tokenizer('A sad story:', return_tensors='pt').input_ids)",
+            Tool::Transformers,
+            "top token · guided × 1.5",
+            "",
+        ),
+        (
+            "model.generate(**inputs, guidance_scale=1.5, negative_prompt_ids=negative)",
+            Tool::Transformers,
+            "top token",
+            "negative_prompt_ids is not supported: its text is unknown; choose guidance and type the second prompt instead",
+        ),
+        (
+            "model.generate(**inputs, num_beams=2, guidance_scale=1.5)",
+            Tool::Transformers,
+            "2 beams",
+            "guidance_scale 1.5 is not supported here: Guidance writes one token at a time, so it goes with neither beams nor drafts",
+        ),
+        (
             "model.generate(**inputs, num_beams=5)",
             Tool::Transformers,
             "5 beams",

@@ -111,6 +111,12 @@ fn transformers_settings_are_a_python_call() {
                  max_new_tokens=200,\n)\n",
             ),
             (
+                "guide 1.5 against \"A \\\"sad\\\" story:\", greedy",
+                "model.generate(\n    **inputs,\n    do_sample=False,\n    guidance_scale=1.5,\n    \
+                 negative_prompt_ids=tokenizer(\"A \\\"sad\\\" story:\", return_tensors=\"pt\").input_ids,\n    \
+                 repetition_penalty=1.0,\n    max_new_tokens=200,\n)\n",
+            ),
+            (
                 "green-list 2 ratio 0.25 key 7 window 1, greedy",
                 "import transformers\n\nmodel.generate(\n    **inputs,\n    do_sample=False,\n    \
                  repetition_penalty=1.0,\n    \

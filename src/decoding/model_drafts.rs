@@ -1,0 +1,302 @@
+//! Drafts by a model: a second, smaller one, or the first layers of the model itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::setting::{Field, Limits, ParamSpec, SettingError};
+use super::{ChainConfig, Coins, Selector, TokenId};
+
+/// The most tokens that a pass may draft.
+const MAX_DRAFTS: f32 = 16.0;
+
+/// The most layers that a draft may run.
+const MAX_LAYERS: f32 = 256.0;
+
+/// Drafts each token by the same chain over the logits of a cheaper model, and verifies all of them
+/// in one forward pass.
+///
+/// Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding"; Chen et al.
+/// 2023, "Accelerating Large Language Model Decoding with Speculative Sampling". With the first
+/// layers as the draft: Elhoushi et al. 2024, "`LayerSkip`".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelDrafts {
+    /// How many tokens a pass drafts at most, 1 to 16.
+    pub n_drafts: u32,
+    /// How many of the model's own layers draft, or `None` for the second model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_layers: Option<u32>,
+    /// How drafts are accepted.
+    pub rule: DraftRule,
+}
+
+/// How drafts are accepted. Both rules leave the distribution of the text exactly as it is without
+/// drafts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DraftRule {
+    /// The draft and its verification toss the same coin, and a draft is accepted if both pick the
+    /// same token. The text is the one that is written without drafts, token for token.
+    ///
+    /// Daliri, Musco, Suresh 2024, "Coupling without Communication and Drafter-Invariant
+    /// Speculative Decoding", with the coins of this program in place of its Gumbel noise.
+    SameCoin,
+    /// A draft is accepted with probability min(1, p/q), and is otherwise replaced by a token from
+    /// what p has more than q. This accepts as many drafts as possible, but the text is another one
+    /// than without drafts.
+    Ratio,
+}
+
+impl DraftRule {
+    /// Both rules.
+    pub const ALL: [Self; 2] = [Self::SameCoin, Self::Ratio];
+
+    /// The name on its button.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SameCoin => "Same coin",
+            Self::Ratio => "min(1, p/q)",
+        }
+    }
+
+    /// What it does, in two sentences.
+    pub const fn help(self) -> &'static str {
+        match self {
+            Self::SameCoin => {
+                "The draft and the model toss the same coin, and the draft counts if both pick the \
+                 same token. The text is the one without drafts, token for token."
+            }
+            Self::Ratio => {
+                "Accepts a draft with probability min(1, p/q), and replaces it from what p has more \
+                 than q otherwise (Leviathan et al. 2023). It accepts the most drafts; the text \
+                 differs from the one without drafts, but its distribution is the same."
+            }
+        }
+    }
+}
+
+impl ModelDrafts {
+    /// The values of drafts as they are chosen from a menu.
+    pub const fn usual(n_layers: Option<u32>) -> Self {
+        Self {
+            n_drafts: 4,
+            n_layers,
+            rule: DraftRule::SameCoin,
+        }
+    }
+
+    /// The name, as people say it.
+    pub const fn name(self) -> &'static str {
+        match self.n_layers {
+            None => "Second model",
+            Some(_) => "First layers",
+        }
+    }
+
+    /// What it does, in two sentences.
+    pub const fn help(self) -> &'static str {
+        match self.n_layers {
+            None => {
+                "A smaller model with the same vocabulary writes the next tokens, and this model \
+                 verifies all of them in one forward pass. Choose it in the model dialog."
+            }
+            Some(_) => {
+                "The model’s own first layers write the next tokens, and all its layers verify them \
+                 in one forward pass. Few models are trained for this, so few drafts may be accepted."
+            }
+        }
+    }
+
+    /// The numbers of drafts by a second model.
+    pub const PARAMS: &'static [ParamSpec<Self>] = &[ParamSpec {
+        label: "Drafts",
+        help: "How many tokens each pass guesses at most.",
+        range: 1.0..=MAX_DRAFTS,
+        limits: Limits::Between(1.0, MAX_DRAFTS),
+        usual: 2.0..=5.0,
+        decimals: 0,
+        ..ParamSpec::new(Field::Count {
+            get: |drafts| Some(drafts.n_drafts),
+            set: |drafts, n| drafts.n_drafts = n,
+        })
+    }];
+
+    /// The number that drafts by the first layers have besides.
+    pub const LAYERS: &'static [ParamSpec<Self>] = &[ParamSpec {
+        key: "layers",
+        label: "Layers",
+        help: "How many of the model’s layers write the drafts.",
+        range: 1.0..=48.0,
+        limits: Limits::Between(1.0, MAX_LAYERS),
+        usual: 2.0..=16.0,
+        decimals: 0,
+        ..ParamSpec::new(Field::Count {
+            get: |drafts| drafts.n_layers,
+            set: |drafts, n| drafts.n_layers = Some(n),
+        })
+    }];
+
+    /// Checks every value against its limits, and that the rule goes with the selector.
+    pub fn validate(&self, chain: &ChainConfig) -> Result<(), SettingError> {
+        let draws_plainly = matches!(
+            chain.selector,
+            Selector::Greedy | Selector::Multinomial | Selector::GumbelMax
+        );
+        if self.rule == DraftRule::Ratio && !draws_plainly {
+            let selector = chain.selector.name();
+            return Err(SettingError::RatioWithOthers { selector });
+        }
+        let mut params = Self::PARAMS.iter().chain(Self::LAYERS);
+        params.try_for_each(|param| param.validate(self.name(), self))
+    }
+}
+
+impl std::fmt::Display for ModelDrafts {
+    /// The words of `--pane`: "drafts 4 model ratio", "drafts 4 layers 2".
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "drafts {}", self.n_drafts)?;
+        match self.n_layers {
+            None => f.write_str(" model")?,
+            Some(n_layers) => write!(f, " layers {n_layers}")?,
+        }
+        match self.rule {
+            DraftRule::SameCoin => Ok(()),
+            DraftRule::Ratio => f.write_str(" ratio"),
+        }
+    }
+}
+
+/// A draft after its verification by the rule of speculative sampling.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verified {
+    /// The draft, or its replacement.
+    pub token: TokenId,
+    pub accepted: bool,
+    /// The coin that decided.
+    pub coin: f64,
+}
+
+/// Accepts a draft with probability min(1, p/q), or else draws its replacement from max(0, p − q).
+/// `p` and `q` are the probabilities of all tokens by the model and by its draft.
+pub(super) fn verify(p: &[f64], q: &[f64], draft: TokenId, coins: Coins) -> Verified {
+    let at = |probs: &[f64]| probs.get(draft.index()).copied().unwrap_or(0.0);
+    let coin = coins.acceptance();
+    if coin * at(q) < at(p) {
+        return Verified {
+            token: draft,
+            accepted: true,
+            coin,
+        };
+    }
+    let excess = p.iter().zip(q).map(|(p, q)| (p - q).max(0.0));
+    let excess: Vec<f64> = excess.collect();
+    Verified {
+        token: pick(&excess, coins.replacement()),
+        accepted: false,
+        coin,
+    }
+}
+
+/// Picks a token with a coin in `[0, 1)`, in proportion to these weights of all tokens.
+pub fn pick(weights: &[f64], coin: f64) -> TokenId {
+    let mut left = coin * weights.iter().sum::<f64>();
+    let mut token = TokenId(0);
+    for (id, weight) in (0..).map(TokenId).zip(weights) {
+        if *weight > 0.0 {
+            // The last one takes what rounding leaves.
+            token = id;
+            if left < *weight {
+                break;
+            }
+            left -= weight;
+        }
+    }
+    token
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DraftRule, ModelDrafts, verify};
+    use crate::decoding::selector::MirostatV2;
+    use crate::decoding::{ChainConfig, Coins, Selector, TokenId};
+
+    /// The tokens that drafts from `q` become, for many coins, and how many were accepted.
+    fn outcomes(p: &[f64], q: &[f64], n: u64) -> (Vec<f64>, f64) {
+        let mut counts = vec![0.0; p.len()];
+        let mut n_accepted = 0.0;
+        for position in 0..n {
+            let coins = Coins { seed: 5, position };
+            let mut left = coins.draw();
+            let draft = q.iter().position(|q| {
+                left -= q;
+                left < 0.0
+            });
+            let draft = TokenId(draft.unwrap() as u32);
+            let verified = verify(p, q, draft, coins);
+            counts[verified.token.index()] += 1.0;
+            n_accepted += f64::from(u32::from(verified.accepted));
+            assert!(!verified.accepted || verified.token == draft);
+        }
+        (counts, n_accepted)
+    }
+
+    #[test]
+    fn verified_drafts_have_the_distribution_of_the_model() {
+        let n = 40_000;
+        for (p, q) in [
+            ([0.5, 0.3, 0.15, 0.05], [0.2, 0.4, 0.3, 0.1]),
+            ([0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]),
+            ([0.25; 4], [0.97, 0.01, 0.01, 0.01]),
+        ] {
+            let (counts, n_accepted) = outcomes(&p, &q, n);
+            let chi_squared: f64 = counts
+                .iter()
+                .zip(p)
+                .map(|(count, p)| (count - p * n as f64).powi(2) / (p * n as f64))
+                .sum();
+            // With three degrees of freedom, one seed in 1,000 exceeds 16.3.
+            assert!(chi_squared < 16.3, "{p:?} {q:?}: {chi_squared}");
+            let overlap: f64 = p.iter().zip(q).map(|(p, q)| p.min(q)).sum();
+            assert!((n_accepted / n as f64 - overlap).abs() < 0.01, "{overlap}");
+        }
+    }
+
+    #[test]
+    fn a_sure_model_accepts_its_own_token_only() {
+        let coins = Coins {
+            seed: 1,
+            position: 9,
+        };
+        let (sure, other) = ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]);
+        assert!(verify(&sure, &sure, TokenId(1), coins).accepted);
+        let replaced = verify(&sure, &other, TokenId(2), coins);
+        assert_eq!((replaced.token, replaced.accepted), (TokenId(1), false));
+    }
+
+    #[test]
+    fn impossible_values_are_invalid() {
+        let chain = ChainConfig::sampled([]);
+        let drafts = |n_drafts, n_layers, rule| ModelDrafts {
+            n_drafts,
+            n_layers,
+            rule,
+        };
+        let ratio = drafts(4, None, DraftRule::Ratio);
+        assert_eq!(ratio.validate(&chain), Ok(()));
+        for wrong in [
+            drafts(0, None, DraftRule::Ratio),
+            drafts(17, None, DraftRule::SameCoin),
+            drafts(4, Some(0), DraftRule::SameCoin),
+        ] {
+            assert!(wrong.validate(&chain).is_err(), "{wrong}");
+        }
+        let adaptive = ChainConfig {
+            selector: Selector::MirostatV2(MirostatV2 { tau: 3.0, eta: 0.1 }),
+            ..chain
+        };
+        let error = ratio.validate(&adaptive).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "Mirostat v2 draws in its own way; choose the rule of the same coin for its drafts"
+        );
+    }
+}

@@ -1,0 +1,285 @@
+//! Guidance: each token comes from two rows, the pane's own and another, whose logits are mixed.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::prefill::PREFILL_CHUNK;
+use super::prefix_cache::PrefixCache;
+use super::slot::{ForwardPass, ModelContext, Slot};
+use super::writer::Writer;
+use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
+use crate::decoding::{Against, Guidance, Mixture, Taken, TokenId};
+use crate::generation::{FinishReason, GenerationId, Step};
+
+/// A pane whose logits are mixed with those of another row.
+///
+/// Both rows read each new token. The other row belongs to the same forward pass if it is the same
+/// model after another prompt; a second model has its own pass before it.
+pub(super) struct GuidedWriter {
+    slot: Slot,
+    guidance: Arc<Guidance>,
+    sequence: Option<SequenceId>,
+    other: OtherRow,
+    /// The rows after the last token, as far as they have been computed.
+    own_logits: Option<Vec<f32>>,
+    other_logits: Option<Vec<f32>>,
+}
+
+/// The row that guides.
+struct OtherRow {
+    /// What it reads in place of the pane's prompt, or why that is not possible.
+    prompt: Result<Vec<TokenId>, String>,
+    sequence: Option<SequenceId>,
+    n_read: usize,
+    /// How many tokens its sequence can hold, once it is open.
+    n_context: usize,
+    /// The time of its own forward pass.
+    secs: f64,
+}
+
+impl GuidedWriter {
+    /// A writer that mixes the slot's row with one that has read `prompt`.
+    pub(super) fn new(
+        slot: Slot,
+        guidance: Guidance,
+        prompt: Result<Vec<TokenId>, String>,
+    ) -> Self {
+        Self {
+            slot,
+            guidance: Arc::new(guidance),
+            sequence: None,
+            other: OtherRow {
+                prompt,
+                sequence: None,
+                n_read: 0,
+                n_context: usize::MAX,
+                secs: 0.0,
+            },
+            own_logits: None,
+            other_logits: None,
+        }
+    }
+
+    /// The next rows of the other sequence. Logits are wanted of the last one, if it is complete.
+    fn other_rows(&self) -> Vec<Row> {
+        let (Some(sequence), Ok(prompt)) = (self.other.sequence, &self.other.prompt) else {
+            return Vec::new();
+        };
+        let text = prompt.iter().chain(self.slot.generated());
+        let unread = text.copied().skip(self.other.n_read);
+        let unread: Vec<TokenId> = unread.collect();
+        let n_rows = unread.len().min(PREFILL_CHUNK);
+        let is_last = |index: usize| index + 1 == unread.len();
+        let rows = unread.iter().take(n_rows).enumerate();
+        rows.map(|(index, token)| Row {
+            sequence,
+            token: *token,
+            logits_wanted: is_last(index),
+        })
+        .collect()
+    }
+
+    /// The length of the other row's text.
+    fn n_other(&self) -> usize {
+        let n_prompt = self.other.prompt.as_ref().map_or(0, Vec::len);
+        n_prompt + self.slot.generated().len()
+    }
+
+    /// Opens the other sequence, and lets a second model read it.
+    fn begin(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
+        let lm: &mut dyn CausalLm = match self.guidance.against {
+            Against::Prompt(_) => &mut *model.lm,
+            Against::Model => model.second_lm()?,
+        };
+        let (n_tokens, n_max) = (self.n_other(), lm.n_context());
+        if n_tokens > n_max {
+            return Err(EngineError::PromptTooLong { n_tokens, n_max });
+        }
+        self.other.n_context = n_max;
+        self.other.sequence = Some(lm.open_for(n_tokens));
+        self.read_by_second(model)
+    }
+
+    /// Lets the second model read what it has not, if it is the other row.
+    fn read_by_second(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
+        if self.guidance.against != Against::Model {
+            return Ok(());
+        }
+        let rows = self.other_rows();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let n_vocab = model.lm.n_vocab();
+        let started_at = Instant::now();
+        let logits = model.second_lm()?.forward(&rows)?;
+        self.other.n_read += rows.len();
+        self.other.secs += started_at.elapsed().as_secs_f64();
+        self.other_logits = logits.row(0).map(|row| {
+            let mut row = row.to_vec();
+            // Tokens that only one of the models has can't be compared.
+            row.resize(n_vocab, f32::NEG_INFINITY);
+            row
+        });
+        Ok(())
+    }
+
+    /// Notes the rows of a pass.
+    fn note(&mut self, logits: &[&[f32]]) {
+        let mut logits = logits.iter().map(|row| row.to_vec());
+        if self.own_logits.is_none() {
+            self.own_logits = logits.next();
+        }
+        if matches!(self.guidance.against, Against::Prompt(_)) {
+            self.other.n_read += self.other_rows().len();
+            self.other_logits = logits.next();
+        }
+    }
+
+    /// Samples from the mixture of both rows.
+    fn take(
+        &mut self,
+        own: &[f32],
+        other: &[f32],
+        pass: ForwardPass,
+        model: ModelContext<'_>,
+    ) -> Result<Step, EngineError> {
+        let mixed = self.guidance.mix(own, other);
+        let mixed = mixed.map_err(|source| self.slot.failed(source))?;
+        let by_hand = self.slot.take_by_hand().map(Taken::ByHand);
+        let pass = ForwardPass {
+            secs: pass.secs + std::mem::take(&mut self.other.secs),
+            ..pass
+        };
+        let mut step = self.slot.take(by_hand, &mixed, pass, model)?;
+        let mixture = Mixture::of(
+            &self.guidance,
+            &step.trace.raw.head,
+            step.token,
+            [own, other],
+        );
+        if let (Some(trace), Ok(mixture)) = (Arc::get_mut(&mut step.trace), mixture) {
+            trace.mixture = Some(Box::new(mixture));
+        }
+        Ok(step)
+    }
+
+    /// Returns why the text ends with the step that it reports, if it does.
+    fn advance(
+        &mut self,
+        pass: ForwardPass,
+        model: ModelContext<'_>,
+        progress: &mut Vec<Progress>,
+    ) -> Option<FinishReason> {
+        if let Err(error) = &self.other.prompt {
+            let error = error.clone();
+            return Some(FinishReason::Failed { error });
+        }
+        let (own, other) = match (self.own_logits.take(), self.other_logits.take()) {
+            (Some(own), Some(other)) => (own, other),
+            (own, other) => {
+                (self.own_logits, self.other_logits) = (own, other);
+                return None;
+            }
+        };
+        match self.take(&own, &other, pass, model) {
+            Ok(step) => {
+                let finish = self.slot.finish_after(&step, model);
+                let is_full = self.n_other() > self.other.n_context;
+                let finish = finish.or_else(|| is_full.then_some(FinishReason::ContextFull));
+                let (id, step) = (self.slot.id(), Box::new(step));
+                progress.push(Progress::Stepped { id, step });
+                finish
+            }
+            Err(error) => Some(FinishReason::Failed {
+                error: error.to_string(),
+            }),
+        }
+    }
+}
+
+impl Writer for GuidedWriter {
+    fn id(&self) -> GenerationId {
+        self.slot.id()
+    }
+
+    fn tokens(&self) -> &[TokenId] {
+        self.slot.tokens()
+    }
+
+    fn continues_text(&self) -> bool {
+        self.slot.continues_text()
+    }
+
+    fn start_clock(&mut self) {
+        self.slot.start_clock();
+    }
+
+    fn exclude(&mut self, pause: Duration) {
+        self.slot.exclude(pause);
+    }
+
+    fn join(&mut self, sequence: SequenceId, model: &mut LoadedModel) -> Result<(), EngineError> {
+        self.sequence = Some(sequence);
+        self.begin(model)
+    }
+
+    fn fork_from(
+        &mut self,
+        prompt: SequenceId,
+        model: &mut LoadedModel,
+    ) -> Result<(), EngineError> {
+        self.sequence = Some(model.lm.fork(prompt)?);
+        self.begin(model)
+    }
+
+    fn push_rows(&self, rows: &mut Vec<Row>) {
+        if self.own_logits.is_none() {
+            rows.extend(self.sequence.and_then(|sequence| self.slot.row(sequence)));
+        }
+        if matches!(self.guidance.against, Against::Prompt(_)) {
+            rows.extend(self.other_rows());
+        }
+    }
+
+    fn choose(
+        &mut self,
+        logits: &[&[f32]],
+        pass: ForwardPass,
+        model: ModelContext<'_>,
+        progress: &mut Vec<Progress>,
+    ) -> bool {
+        self.note(logits);
+        let finish = if self.slot.n_left(model) == 0 {
+            Some(FinishReason::MaxTokens)
+        } else {
+            self.advance(pass, model, progress)
+        };
+        let id = self.slot.id();
+        let goes_on = finish.is_none();
+        progress.extend(finish.map(|reason| Progress::Finished { id, reason }));
+        goes_on
+    }
+
+    fn settle(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
+        self.read_by_second(model)
+    }
+
+    fn interrupt(&mut self, _progress: &mut Vec<Progress>) {}
+
+    /// Keeps the pane's own sequence for reuse.
+    fn retire(mut self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache) {
+        if let Some(other) = self.other.sequence.take() {
+            let lm: Option<&mut dyn CausalLm> = match self.guidance.against {
+                Against::Prompt(_) => Some(&mut *model.lm),
+                Against::Model => model.second_lm().ok(),
+            };
+            if let Some(lm) = lm {
+                lm.close(other);
+            }
+        }
+        if let Some(sequence) = self.sequence.take() {
+            self.slot.hold(sequence);
+            Box::new(self.slot).retire(model, cache);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A second model beside the first: it has the same vocabulary, and drafts for it or guides it.
+
+use super::session::Prompt;
+use super::{CausalLm, EngineError, LoadedModel};
+use crate::decoding::{Against, ChainConfig, Drafts, Guidance, TokenId};
+use crate::generation::{PieceKind, PromptForm, PromptText, Vocabulary};
+
+/// How many more entries one table may have than the other: they are padded differently.
+const N_MAX_PADDING: usize = 1024;
+
+impl LoadedModel {
+    /// Replaces the second model. Fails if it has another vocabulary.
+    pub(super) fn set_second(&mut self, second: Option<Self>) -> Result<(), EngineError> {
+        if let Some(second) = &second
+            && let Some(difference) = difference(&self.vocabulary, &second.vocabulary)
+        {
+            return Err(EngineError::OtherVocabulary {
+                name: second.info.name.clone(),
+                main: self.info.name.clone(),
+                difference,
+            });
+        }
+        self.second = second.map(Box::new);
+        Ok(())
+    }
+
+    /// Returns the second model, or an error that says how to get one.
+    pub(super) fn second_lm(&mut self) -> Result<&mut dyn CausalLm, EngineError> {
+        match &mut self.second {
+            Some(second) => Ok(&mut *second.lm),
+            None => Err(EngineError::NoSecondModel),
+        }
+    }
+
+    /// Checks that a pane can be written as its settings say.
+    pub(super) fn check_writer(
+        &self,
+        chain: &ChainConfig,
+        prompt: &Prompt,
+    ) -> Result<(), EngineError> {
+        if let Some(guidance) = &chain.guidance {
+            let (n_tokens, n_max) = (
+                self.guiding_prompt(guidance, prompt)?.len(),
+                self.lm.n_context(),
+            );
+            if n_tokens > n_max {
+                return Err(EngineError::PromptTooLong { n_tokens, n_max });
+            }
+        }
+        let Some(Drafts::Model(drafts)) = chain.drafts else {
+            return Ok(());
+        };
+        match (drafts.n_layers, self.lm.n_layers()) {
+            (None, _) if self.second.is_none() => Err(EngineError::NoSecondModel),
+            (Some(_), None) => Err(EngineError::LayersUnavailable),
+            (Some(first), Some(n_layers)) if first as usize >= n_layers => {
+                Err(EngineError::TooManyLayers { n_layers })
+            }
+            (None, _) | (Some(_), Some(_)) => Ok(()),
+        }
+    }
+
+    /// Returns what the guiding row reads in place of the prompt.
+    pub(super) fn guiding_prompt(
+        &self,
+        guidance: &Guidance,
+        prompt: &Prompt,
+    ) -> Result<Vec<TokenId>, EngineError> {
+        let text = match &guidance.against {
+            Against::Model if self.second.is_none() => return Err(EngineError::NoSecondModel),
+            Against::Model => return Ok(prompt.tokens.clone()),
+            Against::Prompt(text) if text.is_empty() => {
+                return Ok(prompt.tokens.last().copied().into_iter().collect());
+            }
+            Against::Prompt(text) => text.clone(),
+        };
+        let form = prompt.chat.as_ref().map(|chat| PromptForm::Chat {
+            system: chat.system.clone(),
+        });
+        let other = self.encode_prompt(&PromptText {
+            form: form.unwrap_or(PromptForm::Raw),
+            text,
+        })?;
+        Ok(other.tokens)
+    }
+}
+
+/// Returns in what two vocabularies differ, or `None` if their tokens are the same.
+fn difference(main: &Vocabulary, second: &Vocabulary) -> Option<String> {
+    let (n_main, n_second) = (main.n_tokens(), second.n_tokens());
+    if n_main.abs_diff(n_second) > N_MAX_PADDING {
+        return Some(format!("{n_second} tokens instead of {n_main}"));
+    }
+    let shared = (0..n_main.min(n_second) as u32).map(TokenId);
+    let mut pieces = shared.map(|token| (token, main.piece(token), second.piece(token)));
+    let (token, own, other) = pieces.find(|(_, own, other)| {
+        // Files disagree about which tokens are special; only their texts matter here.
+        own.kind == PieceKind::Text && other.kind == PieceKind::Text && own.bytes != other.bytes
+    })?;
+    Some(format!("token {token} is “{other}” instead of “{own}”"))
+}

@@ -1,0 +1,72 @@
+//! The guidance of a pane: what it moves away from, and how far.
+
+use egui::{RectAlign, ScrollArea, TextEdit, Ui};
+
+use super::draw::title_line_ui;
+use super::number_line::{INDENT, error_ui, number_lines_ui};
+use crate::decoding::{Against, ChainConfig, Guidance};
+use crate::design::fonts::Face;
+use crate::design::widgets::{Chip, field_frame, inner_menu, menu_item};
+
+/// The height of the second prompt before it scrolls, in rows and in points.
+const ROWS: usize = 2;
+const MAX_HEIGHT: f32 = 100.0;
+
+/// Draws the guidance and edits it. Returns whether it was changed.
+pub(super) fn guidance_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
+    let before = chain.guidance.clone();
+    title_line_ui(ui, Guidance::NAME, |ui| against_ui(ui, chain));
+    if let Some(guidance) = &mut chain.guidance {
+        if let Against::Prompt(text) = &mut guidance.against {
+            prompt_ui(ui, text);
+        }
+        number_lines_ui(ui, Guidance::NAME, Guidance::PARAMS, guidance);
+        ui.add_space(4.0);
+    }
+    let validated = chain.guidance.as_ref().map(|it| it.validate(chain));
+    if let Some(Err(error)) = validated {
+        error_ui(ui, &error.to_string());
+    }
+    chain.guidance != before
+}
+
+fn against_ui(ui: &mut Ui, chain: &mut ChainConfig) {
+    let choices = [Against::Prompt(String::new()), Against::Model];
+    let chosen = chain.guidance.as_ref().map(|it| it.against.name());
+    let label = chosen.unwrap_or("Off");
+    let name = format!("Guidance: {label}");
+    let chip = ui.add(Chip::new(label).name(&name).chevron());
+    inner_menu(&chip, "Guidance", (RectAlign::BOTTOM_START, 190.0), |ui| {
+        if menu_item(ui, "Off", "", chosen.is_none()).clicked() {
+            chain.guidance = None;
+        }
+        for against in choices {
+            let is_chosen = chosen == Some(against.name());
+            let item = menu_item(ui, against.name(), "", is_chosen);
+            if item.on_hover_text(against.help()).clicked() && !is_chosen {
+                chain.guidance = Some(Guidance::usual(against));
+            }
+        }
+    });
+    chip.on_hover_text(Guidance::HELP);
+}
+
+fn prompt_ui(ui: &mut Ui, text: &mut String) {
+    ui.horizontal(|ui| {
+        ui.add_space(INDENT);
+        let width = ui.available_width() - 10.0;
+        let field = ScrollArea::vertical()
+            .id_salt("second prompt")
+            .max_height(MAX_HEIGHT)
+            .show(ui, |ui| {
+                let edit = TextEdit::multiline(text)
+                    .font(Face::Body.font())
+                    .frame(field_frame(ui))
+                    .hint_text("Type a prompt to move away from, or leave it empty to use the prompt’s last token")
+                    .desired_rows(ROWS)
+                    .desired_width(width);
+                ui.add(edit)
+            });
+        field.inner.accessible_name("Second prompt");
+    });
+}

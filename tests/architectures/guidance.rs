@@ -1,0 +1,195 @@
+//! Compares guidance by a second prompt with that of transformers, token by token and log-prob by
+//! log-prob. `make_guidance.py` generated the expected texts.
+
+use std::time::Instant;
+
+use quartet::decoding::{Against, ChainConfig, Guidance, TokenId};
+use quartet::engine::{Progress, Prompt, Session};
+use quartet::generation::{
+    Continuation, FinishReason, GenerationConfig, GenerationId, Limits, Step,
+};
+use serde_json::Value;
+
+use crate::fixture::{Fixture, Form};
+
+const ID: GenerationId = GenerationId(3);
+const N_TOKENS: usize = 20;
+
+fn cases() -> Value {
+    serde_json::from_slice(include_bytes!("guidance.json")).unwrap()
+}
+
+fn tokens(list: &Value) -> Vec<TokenId> {
+    let ids = list.as_array().unwrap().iter();
+    ids.map(|id| TokenId(id.as_u64().unwrap() as u32)).collect()
+}
+
+fn prompt(case: &Value) -> Prompt {
+    Prompt {
+        text: String::new(),
+        chat: None,
+        tokens: tokens(&case["prompt"]),
+    }
+}
+
+/// The settings of a case. The words of the fixtures' vocabulary are named after their ids.
+fn config(case: &Value) -> GenerationConfig {
+    let second = tokens(&case["second"]);
+    let words: Vec<String> = second.iter().map(|token| format!("w{}", token.0)).collect();
+    GenerationConfig {
+        chain: ChainConfig {
+            guidance: Some(Guidance {
+                scale: case["scale"].as_f64().unwrap() as f32,
+                cutoff: 0.0,
+                against: Against::Prompt(words.join(" ")),
+            }),
+            ..ChainConfig::greedy()
+        },
+        seed: 0,
+        limits: Limits {
+            max_new_tokens: N_TOKENS,
+            ..Limits::default()
+        },
+    }
+}
+
+/// A session with a fixture, in which no token ends a text.
+fn session(fixture: &str) -> Session {
+    let mut model = Fixture::open(fixture, Form::Newer).model.into_inner();
+    model.end_tokens = Vec::new();
+    Session::new(model)
+}
+
+fn advance(session: &mut Session) -> Vec<(GenerationId, Step)> {
+    let mut steps = Vec::new();
+    while session.is_busy() {
+        let mut progress = Vec::new();
+        session.advance(&mut progress);
+        for progress in progress {
+            match progress {
+                Progress::Stepped { id, step } => steps.push((id, *step)),
+                Progress::Finished { reason, .. } => assert_eq!(reason, FinishReason::MaxTokens),
+                _ => {}
+            }
+        }
+    }
+    steps
+}
+
+fn run(session: &mut Session, case: &Value, continuation: Continuation) -> Vec<Step> {
+    let panes = [(ID, config(case), continuation)];
+    session.generate_from(prompt(case), panes, Instant::now());
+    advance(session).into_iter().map(|(_, step)| step).collect()
+}
+
+fn written(steps: &[Step]) -> Vec<TokenId> {
+    steps.iter().map(|step| step.token).collect()
+}
+
+#[test]
+fn tokens_and_log_probs_are_those_of_transformers() {
+    let file = cases();
+    let shown = tokens(&file["shown"]);
+    let cases = file["cases"].as_array().unwrap();
+    let mut n_compared = 0;
+    for case in cases {
+        let steps = run(
+            &mut session(case["fixture"].as_str().unwrap()),
+            case,
+            Continuation::default(),
+        );
+        assert_eq!(written(&steps), tokens(&case["tokens"]), "{case}");
+        for (step, expected) in steps.iter().zip(case["log_probs"].as_array().unwrap()) {
+            let raw = &step.trace.raw;
+            for (token, expected) in shown.iter().zip(expected.as_array().unwrap()) {
+                let Some(ranked) = raw.head.iter().find(|ranked| ranked.token == *token) else {
+                    continue;
+                };
+                let log_prob = f64::from(ranked.logit) - raw.log_sum_exp;
+                let error = (log_prob - expected.as_f64().unwrap()).abs();
+                assert!(error < 1e-4, "{log_prob}, not {expected}: {case}");
+                n_compared += 1;
+            }
+        }
+    }
+    assert_eq!(cases.len(), 60);
+    assert!(n_compared > 2000, "{n_compared}");
+}
+
+#[test]
+fn the_record_of_both_rows_mixes_to_the_step() {
+    let file = cases();
+    for case in file["cases"].as_array().unwrap().iter().step_by(7) {
+        let mut session = session(case["fixture"].as_str().unwrap());
+        let scale = case["scale"].as_f64().unwrap();
+        for step in run(&mut session, case, Continuation::default()) {
+            let (raw, mixture) = (&step.trace.raw, step.trace.mixture.as_ref().unwrap());
+            let (own, other) = (&mixture.own.head_probs, &mixture.other.head_probs);
+            assert_eq!((own.len(), other.len()), (raw.head.len(), raw.head.len()));
+            for (ranked, (own, other)) in raw.head.iter().zip(own.iter().zip(other)) {
+                let [own, other] = [own, other].map(|prob| f64::from(*prob).ln());
+                let expected = other + scale * (own - other);
+                let logit = f64::from(ranked.logit);
+                assert!(
+                    (logit - expected).abs() < 1e-3,
+                    "{logit}, not {expected}: {case}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn guided_texts_beside_others_and_continued_ones_are_the_same() {
+    let file = cases();
+    for case in file["cases"].as_array().unwrap().iter().step_by(8) {
+        let expected = tokens(&case["tokens"]);
+        let mut session = session(case["fixture"].as_str().unwrap());
+        let kept = expected.iter().take(7).copied().collect();
+        let continuation = Continuation {
+            kept,
+            ..Continuation::default()
+        };
+        let plain = GenerationConfig {
+            chain: ChainConfig::greedy(),
+            ..config(case)
+        };
+        let panes = [
+            (GenerationId(1), plain, Continuation::default()),
+            (GenerationId(2), config(case), Continuation::default()),
+            (ID, config(case), continuation),
+        ];
+        session.generate_from(prompt(case), panes, Instant::now());
+        let steps = advance(&mut session);
+        let of = |wanted: GenerationId| {
+            let own = steps.iter().filter(move |(id, _)| *id == wanted);
+            own.map(|(_, step)| step.token).collect::<Vec<_>>()
+        };
+        assert_eq!(of(GenerationId(2)), expected, "{case}");
+        assert_eq!(of(ID), expected[7..], "{case}");
+    }
+}
+
+#[test]
+fn a_text_ends_when_the_second_prompt_has_filled_its_context() {
+    let file = cases();
+    let mut session = session("llama");
+    let n_context = session.model().lm.n_context();
+    let n_second = n_context - 3;
+    let mut case = file["cases"][0].clone();
+    case["second"] = vec![9; n_second].into();
+    session.generate(prompt(&case), [(ID, config(&case))], Instant::now());
+    let mut progress = Vec::new();
+    while session.is_busy() {
+        session.advance(&mut progress);
+    }
+    let is_step = |progress: &&Progress| matches!(progress, Progress::Stepped { .. });
+    assert_eq!(progress.iter().filter(is_step).count(), 4);
+    assert!(matches!(
+        progress.last(),
+        Some(Progress::Finished {
+            reason: FinishReason::ContextFull,
+            ..
+        })
+    ));
+}
