@@ -23,6 +23,10 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
         &["decoding", "engine", "generation", "hub", "kernels"],
     ),
     ("interop", &["analysis", "decoding", "generation"]),
+    (
+        "lessons",
+        &["analysis", "decoding", "generation", "interop"],
+    ),
     ("export", &["analysis", "decoding", "generation", "interop"]),
     (
         "state",
@@ -32,6 +36,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "export",
             "generation",
             "interop",
+            "lessons",
             "worker",
         ],
     ),
@@ -49,6 +54,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "export",
             "generation",
             "interop",
+            "lessons",
             "plots",
             "state",
         ],
@@ -79,6 +85,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "hub",
             "interop",
             "kernels",
+            "lessons",
             "plots",
             "state",
             "ui",
@@ -128,6 +135,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
             "generation",
             "hub",
             "interop",
+            "lessons",
             "state",
         ],
     ),
@@ -136,6 +144,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("shlex", &["interop"]),
     ("sysinfo", &["engine"]),
     ("tempfile", &["export"]),
+    ("toml", &["lessons"]),
     ("zip", &["export"]),
 ];
 

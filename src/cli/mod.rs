@@ -21,6 +21,7 @@ mod hub;
 mod inputs;
 mod inspect;
 mod interrupt;
+mod lesson;
 mod model;
 mod named_value;
 mod outputs;
@@ -96,6 +97,8 @@ enum Command {
     Settings(settings::Arguments),
     /// Explain why a token of an exported run was chosen
     Why(why::Arguments),
+    /// List the lessons, or check a lesson file
+    Lesson(lesson::Arguments),
     /// Run a recorded run again and compare it with its record
     Replay(replay::Arguments),
     /// Find models on the Hugging Face Hub
@@ -129,6 +132,7 @@ pub fn run() -> ExitCode {
         Some(Command::Cache(arguments)) => cache_lab::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),
+        Some(Command::Lesson(arguments)) => lesson::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Search(arguments)) => hub::search(&arguments),
         Some(Command::Download(arguments)) => hub::download(&arguments),

@@ -23,12 +23,13 @@ impl AppState {
     pub fn apply(&mut self, command: Command) -> Vec<Effect> {
         // Widgets edit settings in place, so they may have changed since the last command.
         self.observe_settings();
-        let effects = self.dispatch(command);
+        let mut effects = self.dispatch(command);
+        effects.extend(self.follow_lesson());
         self.observe_settings();
         effects
     }
 
-    fn dispatch(&mut self, command: Command) -> Vec<Effect> {
+    pub(super) fn dispatch(&mut self, command: Command) -> Vec<Effect> {
         match command {
             Command::GenerateAll => self.generate_all(),
             Command::AnotherSeed => self.try_another_seed(),
@@ -39,6 +40,7 @@ impl AppState {
             Command::Branch(command) => self.apply_to_branches(command),
             Command::Futures(command) => self.apply_to_futures(command),
             Command::Lab(command) => self.apply_to_lab(command),
+            Command::Lesson(command) => self.apply_to_lessons(command),
             Command::PromptEdited => self.tokenize_prompt(),
             Command::CopyPrompt => self.copy_prompt(),
 

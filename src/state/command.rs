@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::{
     BranchCommand, FolderCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, Kept,
-    LabCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PasteCommand, PictureFormat, Pin,
-    Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand, SettingsTab, SweepFile, ViewChange,
-    WatermarkCommand,
+    LabCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PasteCommand,
+    PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand, SettingsTab,
+    SweepFile, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -41,6 +41,8 @@ pub enum Command {
     Futures(FuturesCommand),
     /// Run an experiment over many texts.
     Lab(LabCommand),
+    /// Take a lesson.
+    Lesson(LessonCommand),
     /// The prompt, the system prompt or the prompt mode was edited; tokenize it again.
     PromptEdited,
     /// Copy the prompt as the model reads it, with its special tokens.

@@ -3,7 +3,7 @@
 use super::{Action, PaletteCommand};
 use crate::state::{
     AppState, BranchCommand, Command, DockTab, Document, Effect, FuturesCommand, MAX_PANES,
-    ModelsCommand, Page, PathPurpose, RunCommand, ScoreCommand, TextSize, ViewChange,
+    LessonCommand, ModelsCommand, Page, PathPurpose, RunCommand, ScoreCommand, TextSize, ViewChange,
     WatermarkCommand,
 };
 
@@ -54,6 +54,16 @@ impl AppState {
                     Action::CloseRun => RunCommand::Close,
                     _ => RunCommand::UseSettings,
                 })
+            }
+            Action::TakeLesson(index) => {
+                let lesson = self.lessons.list.get(index);
+                let lesson = lesson.ok_or("There is no such lesson")?;
+                self.lesson_blocked(lesson).map_or(Ok(()), Err)?;
+                Command::Lesson(LessonCommand::Start(index))
+            }
+            Action::LeaveLesson => {
+                only_if(self.lessons.run().is_some(), "No lesson is running")?;
+                Command::Lesson(LessonCommand::Leave)
             }
             Action::Export(format) => {
                 self.needs_text()?;

@@ -72,7 +72,7 @@ fn rows() -> Vec<(Keys, &'static str)> {
         ),
         (
             Of(vec![Action::Stop, Action::Unpin, Action::CloseRun]),
-            "stop all panes, unpin the token, or close an opened run",
+            "stop all panes, unpin the token, close an opened run, or leave a lesson",
         ),
         (
             Of(vec![Action::DrawFutures]),
@@ -115,6 +115,14 @@ fn rows() -> Vec<(Keys, &'static str)> {
         (
             Written("↑ ↓ Enter, F2, Delete"),
             "in History: select and open, rename, delete a run",
+        ),
+        (
+            Written("↑ ↓ Enter"),
+            "in Lessons: select a lesson, start it or go on with it",
+        ),
+        (
+            Written("← →, 1–9, Enter"),
+            "in a lesson: change the prediction (Shift for larger steps) or choose it, and go on",
         ),
         (Of(vec![Action::Undo]), "undo a change of settings"),
         (AllOf(Action::Redo), "redo it"),

@@ -57,6 +57,9 @@ pub enum Action {
     VerifyRun,
     UseSettingsOfRun,
     CloseRun,
+    /// Start or go on with the lesson with this index.
+    TakeLesson(usize),
+    LeaveLesson,
     Export(ExportFormat),
     ExportEverything,
     CopyPicture(Plot),
@@ -80,7 +83,9 @@ impl Action {
         let tab = |tab| DockTab::ALL.iter().position(|other| *other == tab);
         match self {
             Self::Generate => vec![key("Enter").command()],
-            Self::Stop | Self::StopFutures | Self::Unpin | Self::CloseRun => vec![key("Escape")],
+            Self::Stop | Self::StopFutures | Self::Unpin | Self::CloseRun | Self::LeaveLesson => {
+                vec![key("Escape")]
+            }
             Self::Step => vec![key("Space")],
             Self::StepBack => vec![key("Backspace")],
             Self::Continue => vec![key("C")],
@@ -114,6 +119,7 @@ impl Action {
             Self::CopyPicture(_) | Self::SavePicture(..) => "Pictures",
             Self::OpenModelFile | Self::OpenModelFolder | Self::UseEmbeddedModel => "Models",
             Self::VerifyRun | Self::UseSettingsOfRun | Self::CloseRun => "Opened run",
+            Self::TakeLesson(_) | Self::LeaveLesson => "Lessons",
             Self::ShowSettings(_) => "Settings",
             Self::ShowHelp(_) => "Help",
             _ => "",
@@ -163,7 +169,9 @@ impl AppState {
             Action::VerifyRun,
             Action::UseSettingsOfRun,
             Action::CloseRun,
+            Action::LeaveLesson,
         ]);
+        actions.extend((0..self.lessons.list.len()).map(Action::TakeLesson));
         actions.extend(ExportFormat::ALL.map(Action::Export));
         actions.push(Action::ExportEverything);
         for plot in Plot::ALL {
@@ -224,6 +232,12 @@ impl AppState {
             Action::VerifyRun => "Verify the opened run",
             Action::UseSettingsOfRun => "Use the settings of the opened run",
             Action::CloseRun => "Close the opened run",
+            Action::TakeLesson(index) => {
+                let lesson = self.lessons.list.get(index);
+                let title = lesson.map_or("", |lesson| lesson.title.as_str());
+                return format!("Lesson: {title}");
+            }
+            Action::LeaveLesson => "Leave the lesson",
             Action::Export(format) => return format!("Export the run as {}…", format.name()),
             Action::ExportEverything => "Export everything…",
             Action::CopyPicture(plot) => {

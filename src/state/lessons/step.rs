@@ -1,0 +1,274 @@
+//! One step of a lesson: predict, do, see, why.
+
+use super::run::{Guess, LessonPhase};
+use crate::generation::formatting::percent;
+use crate::lessons::{LessonStep, Question, Scene, Score, Template, all_hold};
+use crate::state::{AppState, Effect, Notice};
+
+/// The texts of a step, filled from the run. Those of later parts are empty before them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StepTexts {
+    pub ask: String,
+    /// What is predicted: the token of a probability, or the options.
+    pub labels: Vec<String>,
+    /// The probability before, if there is one.
+    pub before: Option<f64>,
+    pub task: String,
+    /// The answer; `None` before it is seen.
+    pub answer: Option<Answer>,
+    /// What the prediction was and what it cost.
+    pub verdict: String,
+    pub see: String,
+    pub why: String,
+    pub more: Option<String>,
+}
+
+/// The answer to a question, as the run gave it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    Probability(f64),
+    /// The probability of each word.
+    Token {
+        probs: Vec<f64>,
+        top: f64,
+    },
+    /// The index of the right option.
+    Choice(usize),
+}
+
+impl AppState {
+    /// Lets the lesson do its next act, and sees whether the task is done. Nothing happens while
+    /// texts are being generated.
+    pub(in crate::state) fn follow_lesson(&mut self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        while !self.is_running() {
+            let Some(run) = self.lessons.run_mut() else {
+                return effects;
+            };
+            let Some(act) = run.queue.front().cloned() else {
+                break;
+            };
+            if !self.can_act(&act) {
+                return effects;
+            }
+            if let Some(run) = self.lessons.run_mut() {
+                run.queue.pop_front();
+            }
+            effects.extend(self.act(act));
+        }
+        if self.is_running() {
+            return effects;
+        }
+        match self.lessons.run().map(super::LessonRun::phase) {
+            Some(LessonPhase::Preparing) => effects.extend(self.ask()),
+            Some(LessonPhase::Do) => self.see(),
+            _ => {}
+        }
+        effects
+    }
+
+    /// Asks for the prediction of the step.
+    fn ask(&mut self) -> Vec<Effect> {
+        let scene = self.lesson_scene();
+        let Some(step) = self.lessons.run().and_then(super::LessonRun::step) else {
+            return Vec::new();
+        };
+        let texts = asked(step, &scene);
+        let Some(texts) = texts else {
+            let error = "The model did not write what its texts refer to";
+            let mut effects = self.leave_lesson();
+            effects.extend(self.notify(Notice::error("The lesson can’t go on", error)));
+            return effects;
+        };
+        if let Some(run) = self.lessons.run_mut() {
+            run.texts = texts;
+            run.guess = Guess::default();
+            run.reads_on = false;
+            run.phase = LessonPhase::Predict;
+        }
+        Vec::new()
+    }
+
+    /// Shows the answer if the task is done.
+    fn see(&mut self) {
+        let scene = self.lesson_scene();
+        let Some(run) = self.lessons.run() else {
+            return;
+        };
+        let Some(seen) = run.step().and_then(|step| seen(step, &run.guess, &scene)) else {
+            return;
+        };
+        if let Some(run) = self.lessons.run_mut() {
+            run.texts = StepTexts {
+                ask: std::mem::take(&mut run.texts.ask),
+                task: std::mem::take(&mut run.texts.task),
+                labels: std::mem::take(&mut run.texts.labels),
+                before: run.texts.before,
+                ..seen.texts
+            };
+            run.scores.push(seen.score);
+            run.phase = LessonPhase::See;
+        }
+    }
+
+    /// Says the prediction, or goes on to the next part.
+    pub(super) fn go_on(&mut self) -> Vec<Effect> {
+        let Some(run) = self.lessons.run_mut() else {
+            return Vec::new();
+        };
+        match run.phase {
+            LessonPhase::Predict if run.can_say() => run.phase = LessonPhase::Do,
+            LessonPhase::See => run.phase = LessonPhase::Why,
+            LessonPhase::Why => {
+                run.step += 1;
+                run.texts = StepTexts::default();
+                run.phase = if run.step < run.lesson.steps.len() {
+                    LessonPhase::Preparing
+                } else {
+                    LessonPhase::Ending
+                };
+            }
+            LessonPhase::Ending => return self.end_lesson(),
+            LessonPhase::Preparing | LessonPhase::Predict | LessonPhase::Do => {}
+        }
+        Vec::new()
+    }
+
+    fn end_lesson(&mut self) -> Vec<Effect> {
+        let effects = self.leave_lesson();
+        self.page = crate::state::Page::Lessons;
+        self.lessons.select_unfinished();
+        effects
+    }
+
+    /// Does what the step asks for, in place of the learner.
+    pub(super) fn solve_step(&mut self) -> Vec<Effect> {
+        if let Some(run) = self.lessons.run_mut()
+            && run.phase == LessonPhase::Do
+            && run.queue.is_empty()
+            && let Some(step) = run.lesson.steps.get(run.step)
+        {
+            run.queue.extend(step.solution.iter().cloned());
+        }
+        Vec::new()
+    }
+}
+
+/// Returns the texts of a step before its task is done, or `None` if one can't be filled.
+fn asked(step: &LessonStep, scene: &Scene<'_>) -> Option<StepTexts> {
+    let (labels, before) = match &step.question {
+        Question::Probability { label, before, .. } => {
+            let before = match before {
+                Some(path) => Some(path.value(scene, None)?.number()?),
+                None => None,
+            };
+            (vec![label.fill(scene)?], before)
+        }
+        Question::Token { words, .. } => (words.clone(), None),
+        Question::Choice { options } => {
+            let labels = options.iter().map(|option| option.text.fill(scene));
+            (labels.collect::<Option<_>>()?, None)
+        }
+    };
+    Some(StepTexts {
+        ask: step.ask.fill(scene)?,
+        task: step.task.fill(scene)?,
+        labels,
+        before,
+        ..StepTexts::default()
+    })
+}
+
+struct Seen {
+    texts: StepTexts,
+    score: Score,
+}
+
+/// Returns the answer and the texts about it, or `None` as long as the task is not done.
+fn seen(step: &LessonStep, guess: &Guess, scene: &Scene<'_>) -> Option<Seen> {
+    if !all_hold(&step.check, scene) {
+        return None;
+    }
+    let answer = answer(&step.question, scene)?;
+    let (score, verdict) = judged(&step.question, guess, &answer, scene)?;
+    let fill = |template: &Template| template.fill(scene);
+    let more = match &step.more {
+        Some(more) => Some(fill(more)?),
+        None => None,
+    };
+    let texts = StepTexts {
+        answer: Some(answer),
+        verdict,
+        see: fill(&step.see)?,
+        why: fill(&step.why)?,
+        more,
+        ..StepTexts::default()
+    };
+    Some(Seen { texts, score })
+}
+
+fn answer(question: &Question, scene: &Scene<'_>) -> Option<Answer> {
+    let number = |path: &crate::lessons::Path| path.value(scene, None)?.number();
+    Some(match question {
+        Question::Probability { answer, .. } => Answer::Probability(number(answer)?),
+        Question::Token { probs, top, .. } => Answer::Token {
+            probs: probs.iter().map(number).collect::<Option<_>>()?,
+            top: number(top)?,
+        },
+        Question::Choice { .. } => Answer::Choice(question.right_option(scene)?),
+    })
+}
+
+/// Returns what the prediction cost, and a sentence about it.
+fn judged(
+    question: &Question,
+    guess: &Guess,
+    answer: &Answer,
+    scene: &Scene<'_>,
+) -> Option<(Score, String)> {
+    let bits = |score: Score| format!("That cost {:.2} bits: {}.", score.excess(), score.words());
+    Some(match (question, answer) {
+        (_, Answer::Probability(truth)) => {
+            let said = guess.prob?;
+            let score = Score::of_probability(said, *truth);
+            let said = percent(said);
+            let words = format!(
+                "You said {said}, it is {}. {}",
+                percent(*truth),
+                bits(score)
+            );
+            (score, words)
+        }
+        (Question::Token { words, .. }, Answer::Token { probs, top }) => {
+            let option = guess.option?;
+            let (word, prob) = (words.get(option)?, *probs.get(option)?);
+            let score = Score::of_token(prob, *top);
+            let words = format!(
+                "You said ‘{word}’, which has {}. That costs {:.2} bits; the best guess costs {:.2}.",
+                percent(prob),
+                score.bits,
+                score.best
+            );
+            (score, words)
+        }
+        (Question::Choice { options }, Answer::Choice(right)) => {
+            let option = guess.option?;
+            let is_right = option == *right;
+            let score = Score::of_choice(is_right, guess.confidence, options.len());
+            let confidence = percent(guess.confidence.prob(options.len()));
+            let verdict = if is_right { "Right" } else { "Not so" };
+            let answer = options.get(*right)?.text.fill(scene)?;
+            let said = if is_right {
+                String::new()
+            } else {
+                format!(" It is: {answer}.")
+            };
+            let words = format!(
+                "{verdict}, and you were {confidence} sure. That cost {:.2} bits.{said}",
+                score.bits
+            );
+            (score, words)
+        }
+        _ => return None,
+    })
+}
