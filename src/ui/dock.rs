@@ -73,7 +73,10 @@ pub(super) fn dock_ui(
     ui.painter()
         .hline(rect.shrink(1.0).x_range(), tabs.bottom(), edge);
     if state.lessons.hides_evidence() {
-        let words = format!("{} opens when you have guessed.", state.view.dock_tab.name());
+        let words = format!(
+            "{} opens when you have guessed.",
+            state.view.dock_tab.name()
+        );
         let (font, color) = (Face::Body.font(), theme.text_3);
         let center = egui::Align2::CENTER_CENTER;
         ui.painter().text(body.center(), center, words, font, color);

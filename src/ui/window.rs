@@ -83,7 +83,12 @@ impl WindowUi {
 
         let breakpoint = Breakpoint::of(window.width());
         let top = layout.top_bar.with_max_x(window.right() - EDGE);
-        top_bar_ui(&mut child_ui(ui, top, "top bar"), breakpoint, state, &mut commands);
+        top_bar_ui(
+            &mut child_ui(ui, top, "top bar"),
+            breakpoint,
+            state,
+            &mut commands,
+        );
         let page = Rect::from_min_max(layout.top_bar.left_bottom(), layout.dock.max);
         match state.page {
             Page::Write => self.write_page_ui(ui, &layout, state, &mut commands),

@@ -2,8 +2,8 @@
 
 use super::{Action, PaletteCommand};
 use crate::state::{
-    AppState, BranchCommand, Command, DockTab, Document, Effect, FuturesCommand, MAX_PANES,
-    LessonCommand, ModelsCommand, Page, PathPurpose, RunCommand, ScoreCommand, TextSize, ViewChange,
+    AppState, BranchCommand, Command, DockTab, Document, Effect, FuturesCommand, LessonCommand,
+    MAX_PANES, ModelsCommand, Page, PathPurpose, RunCommand, ScoreCommand, TextSize, ViewChange,
     WatermarkCommand,
 };
 

@@ -61,7 +61,10 @@ impl BarRow {
     }
 
     fn paint(&self, ui: &Ui, prob: f64, color: Color32) {
-        let max = pos2(self.x_of(prob).max(self.track.left() + 1.0), self.track.bottom());
+        let max = pos2(
+            self.x_of(prob).max(self.track.left() + 1.0),
+            self.track.bottom(),
+        );
         let bar = Rect::from_min_max(self.track.min, max);
         ui.painter().rect_filled(bar, 2, color);
     }
@@ -76,10 +79,8 @@ impl BarRow {
     /// Marks the guess with an upright.
     fn paint_guess(&self, ui: &Ui, guess: f64) {
         let x = self.x_of(guess);
-        let upright = Rect::from_center_size(
-            pos2(x, self.track.center().y),
-            vec2(2.0, TRACK + 10.0),
-        );
+        let upright =
+            Rect::from_center_size(pos2(x, self.track.center().y), vec2(2.0, TRACK + 10.0));
         ui.painter().rect_filled(upright, 0, Theme::of(ui).text_1);
     }
 }
@@ -116,7 +117,11 @@ pub(super) fn guess_bar_ui(ui: &mut Ui, run: &mut LessonRun, commands: &mut Vec<
     let shown = run.guess.prob;
     let value = shown.unwrap_or(0.5);
     response.widget_info(|| {
-        WidgetInfo::slider(true, (value * 100.0).round(), format!("Guess for ‘{label}’, percent"))
+        WidgetInfo::slider(
+            true,
+            (value * 100.0).round(),
+            format!("Guess for ‘{label}’, percent"),
+        )
     });
     row.paint_before(ui, before);
     let edge = egui::Stroke::new(1.0, theme.stroke_3);
@@ -195,7 +200,11 @@ pub(super) fn answer_bars_ui(ui: &mut Ui, run: &LessonRun) {
             for (index, (label, prob)) in texts.labels.iter().zip(probs).enumerate() {
                 let is_guess = run.guess.option == Some(index);
                 let (row, _) = row(ui, label, Sense::hover());
-                let color = if is_guess { theme.accent } else { theme.bar_after };
+                let color = if is_guess {
+                    theme.accent
+                } else {
+                    theme.bar_after
+                };
                 row.paint(ui, *prob, color);
                 row.paint_number(ui, &percent(*prob));
             }

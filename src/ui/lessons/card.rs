@@ -46,10 +46,18 @@ pub(in crate::ui) fn card_ui(
     }
     let inside = card.shrink2(vec2(SIDE, 16.0));
     let mut head = child_ui(ui, inside, "lesson head");
-    head_ui(&mut head, &format!("Lesson {number} of {n_lessons}"), run, commands);
+    head_ui(
+        &mut head,
+        &format!("Lesson {number} of {n_lessons}"),
+        run,
+        commands,
+    );
     let top = head.min_rect().bottom() + 14.0;
     let foot_top = inside.bottom() - FOOT;
-    let body = Rect::from_min_max(pos2(inside.left(), top), pos2(inside.right(), foot_top - 12.0));
+    let body = Rect::from_min_max(
+        pos2(inside.left(), top),
+        pos2(inside.right(), foot_top - 12.0),
+    );
     let mut ui_body = child_ui(ui, body, "lesson body");
     ScrollArea::vertical()
         .id_salt((run.lesson.id.as_str(), run.step_index(), run.phase().name()))
@@ -73,7 +81,11 @@ fn head_ui(ui: &mut Ui, place: &str, run: &LessonRun, commands: &mut Vec<Command
             }
         });
     });
-    ui.label(Face::Title.text(run.lesson.title.as_str()).color(theme.text_1));
+    ui.label(
+        Face::Title
+            .text(run.lesson.title.as_str())
+            .color(theme.text_1),
+    );
     ui.add_space(6.0);
     parts_ui(ui, run);
 }
@@ -82,8 +94,7 @@ fn head_ui(ui: &mut Ui, place: &str, run: &LessonRun, commands: &mut Vec<Command
 fn parts_ui(ui: &mut Ui, run: &LessonRun) {
     let theme = Theme::of(ui);
     let width = (ui.available_width() - 3.0 * 4.0) / 4.0;
-    let (row, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::hover());
+    let (row, response) = ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::hover());
     let (step, n_steps) = (run.step_index() + 1, run.lesson.steps.len());
     let phase = run.phase();
     let words = format!("Step {} of {n_steps}: {}", step.min(n_steps), phase.name());
@@ -92,12 +103,25 @@ fn parts_ui(ui: &mut Ui, run: &LessonRun) {
         let left = row.left() + f32::from(index as u8) * (width + 4.0);
         let bar = Rect::from_min_size(pos2(left, row.top()), vec2(width, 2.0));
         let reached = part <= phase;
-        let color = if reached { theme.text_1 } else { theme.surface_4 };
+        let color = if reached {
+            theme.text_1
+        } else {
+            theme.surface_4
+        };
         ui.painter().rect_filled(bar, 1.0, color);
-        let color = if part == phase { theme.text_1 } else { theme.text_3 };
+        let color = if part == phase {
+            theme.text_1
+        } else {
+            theme.text_3
+        };
         let at = pos2(left, row.top() + 8.0);
-        ui.painter()
-            .text(at, egui::Align2::LEFT_TOP, part.name(), Face::SmallMedium.font(), color);
+        ui.painter().text(
+            at,
+            egui::Align2::LEFT_TOP,
+            part.name(),
+            Face::SmallMedium.font(),
+            color,
+        );
     }
 }
 
@@ -110,7 +134,11 @@ fn body_ui(ui: &mut Ui, run: &mut LessonRun, commands: &mut Vec<Command>) {
     let texts = run.texts().clone();
     match run.phase() {
         LessonPhase::Preparing => {
-            ui.label(Face::Small.text("Preparing the window…").color(theme.text_3));
+            ui.label(
+                Face::Small
+                    .text("Preparing the window…")
+                    .color(theme.text_3),
+            );
         }
         LessonPhase::Predict => {
             ui.label(serif(&texts.ask).color(theme.text_1));
@@ -194,7 +222,10 @@ fn foot_ui(ui: &mut Ui, run: &LessonRun, commands: &mut Vec<Command>) {
             let can = run.phase() != LessonPhase::Predict || run.can_say();
             let button = Button::run(label, true).hint("↵");
             let response = ui.add_enabled(can, button);
-            if response.on_disabled_hover_text("Make a prediction first").clicked() {
+            if response
+                .on_disabled_hover_text("Make a prediction first")
+                .clicked()
+            {
                 send(LessonCommand::Next);
             }
         }

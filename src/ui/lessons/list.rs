@@ -32,15 +32,17 @@ pub(in crate::ui) fn lessons_ui(
     let center = pos2(page.center().x, page.center().y);
     let column = Rect::from_center_size(center, vec2(width, page.height() - 2.0));
     let mut ui = child_ui(ui, column, "lessons");
-    ScrollArea::vertical().auto_shrink(false).show(&mut ui, |ui| {
-        ui.spacing_mut().item_spacing.y = 0.0;
-        ui.add_space(22.0);
-        head_ui(ui);
-        for index in 0..state.lessons.list.len() {
-            row_ui(ui, index, state, commands);
-        }
-        ui.add_space(16.0);
-    });
+    ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(&mut ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            ui.add_space(22.0);
+            head_ui(ui);
+            for index in 0..state.lessons.list.len() {
+                row_ui(ui, index, state, commands);
+            }
+            ui.add_space(16.0);
+        });
 }
 
 fn head_ui(ui: &mut Ui) {
@@ -93,7 +95,12 @@ fn row_ui(ui: &mut Ui, index: usize, state: &mut AppState, commands: &mut Vec<Co
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let selected = index == state.lessons.selected;
     let aside = aside_words(state, &lesson);
-    let label = format!("Lesson {}: {}, {}, {aside}", index + 1, lesson.title, lesson.summary);
+    let label = format!(
+        "Lesson {}: {}, {}, {aside}",
+        index + 1,
+        lesson.title,
+        lesson.summary
+    );
     response.widget_info(|| WidgetInfo::selected(Role::ListItem, true, selected, &label));
     if response.clicked() || response.gained_focus() {
         state.lessons.selected = index;
@@ -112,12 +119,30 @@ fn row_ui(ui: &mut Ui, index: usize, state: &mut AppState, commands: &mut Vec<Co
     let painter = ui.painter();
     let number = (index + 1).to_string();
     let at = pos2(rect.left() + 30.0, rect.center().y);
-    painter.text(at, Align2::RIGHT_CENTER, number, Face::Small.font(), theme.text_3);
+    painter.text(
+        at,
+        Align2::RIGHT_CENTER,
+        number,
+        Face::Small.font(),
+        theme.text_3,
+    );
     let left = rect.left() + 44.0;
     let at = pos2(left, rect.top() + 17.0);
-    painter.text(at, Align2::LEFT_CENTER, &lesson.title, Face::Read.font(), text);
+    painter.text(
+        at,
+        Align2::LEFT_CENTER,
+        &lesson.title,
+        Face::Read.font(),
+        text,
+    );
     let at = pos2(left, rect.top() + 38.0);
-    painter.text(at, Align2::LEFT_CENTER, &lesson.summary, Face::Small.font(), theme.text_3);
+    painter.text(
+        at,
+        Align2::LEFT_CENTER,
+        &lesson.summary,
+        Face::Small.font(),
+        theme.text_3,
+    );
     focus_ring(ui, &response, 8);
     if selected {
         let blocked = state.lesson_blocked(&lesson);
@@ -132,7 +157,8 @@ fn row_ui(ui: &mut Ui, index: usize, state: &mut AppState, commands: &mut Vec<Co
     }
     let at = pos2(right, rect.center().y);
     let font = Face::Small.font();
-    ui.painter().text(at, Align2::RIGHT_CENTER, aside, font, theme.text_3);
+    ui.painter()
+        .text(at, Align2::RIGHT_CENTER, aside, font, theme.text_3);
 }
 
 /// Draws what the selected row offers: to start the lesson, or why that is not possible.

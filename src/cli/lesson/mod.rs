@@ -1,12 +1,16 @@
-//! `quartet lesson`: lists the lessons that ship, and checks lesson files.
+//! `quartet lesson`: lists the lessons that ship, checks lesson files, and takes one without a window.
+
+mod rehearsal;
 
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
+use self::rehearsal::Rehearsal;
 use super::console;
 use super::failure::Failure;
 use crate::lessons::{Lesson, MAX_LESSON_BYTES, built_in};
@@ -27,6 +31,12 @@ enum LessonCommand {
     },
     /// List the lessons that ship
     List,
+    /// Take a lesson with the solutions that it carries and the built-in model, and print its texts
+    /// as a learner reads them
+    Rehearse {
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
 }
 
 /// Runs `quartet lesson`.
@@ -34,6 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         LessonCommand::List => console::print(list().as_bytes()),
         LessonCommand::Check { files } => check(files),
+        LessonCommand::Rehearse { file } => rehearse(file),
     }
 }
 
@@ -73,13 +84,22 @@ fn check(files: &[PathBuf]) -> Result<(), Failure> {
     }
 }
 
+fn rehearse(file: &Path) -> Result<(), Failure> {
+    let problem = |problem: String| Failure::run(format!("{}, {problem}", file.display()));
+    let lesson = Arc::new(read(file).map_err(problem)?);
+    let mut rehearsal = Rehearsal::new().map_err(problem)?;
+    let texts = rehearsal.take(&lesson).map_err(problem)?;
+    console::print(texts.as_bytes())
+}
+
 /// Reads a lesson. Not more is read than a lesson may have, and one byte to notice it.
 fn read(path: &Path) -> Result<Lesson, String> {
     let limit = MAX_LESSON_BYTES as u64 + 1;
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
     read.map_err(|error| error.to_string())?;
-    let source = String::from_utf8(bytes).map_err(|_| "the file is not text in UTF-8".to_owned())?;
+    let source =
+        String::from_utf8(bytes).map_err(|_| "the file is not text in UTF-8".to_owned())?;
     Lesson::from_toml(&source).map_err(|problem| problem.to_string())
 }
 
@@ -96,7 +116,7 @@ mod tests {
     fn a_wrong_file_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let good = folder.path().join("good.toml");
-        let source = include_str!("../../assets/lessons/temperature.toml");
+        let source = include_str!("../../../assets/lessons/temperature.toml");
         std::fs::write(&good, source).unwrap();
         assert!(check(std::slice::from_ref(&good)).is_ok());
         let long = folder.path().join("long.toml");
