@@ -98,6 +98,7 @@ impl Settings {
         } else {
             lost.push("all".to_owned());
         }
+        lost.sort();
         let mut settings: Self = serde_json::from_value(Value::Object(kept)).unwrap_or_default();
         settings.panes.truncate(MAX_PANES);
         settings.by_hand = settings.by_hand.sanitized();

@@ -20,6 +20,9 @@ use crate::state::{AppState, BranchCommand, Command, Pane, PaneStatus, WhatIfSum
 /// The minimum gap between the text on the left and the text on the right.
 const GAP: f32 = 8.0;
 
+/// The words that continue an interrupted text.
+const CONTINUE: &str = "Continue";
+
 /// Draws the footer. Returns the step to scroll to if the user clicked the what-if count.
 pub(super) fn footer_ui(
     ui: &mut Ui,
@@ -47,6 +50,11 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if let Some(generation) = pane.generation() {
+            // Where a text breaks a grammar says more than its speed, and takes its space.
+            let breakpoint = match break_step(pane) {
+                Some(_) => Breakpoint::Small,
+                None => breakpoint,
+            };
             let counts = counts(breakpoint, generation);
             let label = ui.label(Face::Small.text(counts).color(theme.text_3));
             if let Some(metrics) = pane.text_metrics() {
@@ -58,18 +66,28 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
             let status = status_text(&pane.status, model_ready, theme);
-            let verdict = break_text(pane, theme).or_else(|| verdict_text(pane, theme));
-            let (done, text, color) = verdict.unwrap_or(status);
-            if pane.breaks_grammar_at().is_some() {
-                let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
-                Icon::Warning.paint(ui.painter(), rect, color);
-            } else if done {
-                let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
-                Icon::Check.paint(ui.painter(), rect, color);
+            let can_continue = state.can_continue(pane);
+            let reserved = if can_continue {
+                Face::Small.width(ui, CONTINUE) + ui.spacing().item_spacing.x
+            } else {
+                0.0
+            };
+            if let Some(step) = break_step(pane) {
+                break_ui(ui, step, reserved);
+            } else {
+                let verdict = verdict_text(pane, theme);
+                let (done, text, color) = verdict.unwrap_or(status);
+                if done {
+                    let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+                    Icon::Check.paint(ui.painter(), rect, color);
+                }
+                let label = Face::Small.text(text).color(color);
+                ui.scope(|ui| {
+                    ui.set_max_width((ui.available_width() - reserved).max(0.0));
+                    ui.add(Label::new(label).truncate());
+                });
             }
-            let label = Face::Small.text(text).color(color);
-            ui.add(Label::new(label).truncate());
-            state.can_continue(pane) && continue_ui(ui)
+            can_continue && continue_ui(ui)
         })
         .inner
     })
@@ -79,7 +97,7 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
 /// Draws the words that continue the text. Returns whether they were clicked.
 fn continue_ui(ui: &mut Ui) -> bool {
     let theme = Theme::of(ui);
-    let label = Face::Small.text("Continue").color(theme.text_1);
+    let label = Face::Small.text(CONTINUE).color(theme.text_1);
     let label = Label::new(label.underline()).selectable(false);
     let response = ui.add(label.sense(Sense::click()));
     focus_ring(ui, &response, 4);
@@ -150,12 +168,29 @@ fn scored_counts(generation: &Generation) -> String {
     }
 }
 
-/// Says where a finished text breaks a grammar.
-fn break_text(pane: &Pane, theme: &Theme) -> Option<(bool, String, Color32)> {
+/// Returns the first step of a finished text that breaks a grammar.
+fn break_step(pane: &Pane) -> Option<usize> {
     let is_running = pane.status.running().is_some();
-    let step = pane.breaks_grammar_at().filter(|_| !is_running)?;
+    pane.breaks_grammar_at().filter(|_| !is_running)
+}
+
+/// Says where a text breaks a grammar, in fewer words if they would leave less than `reserved`.
+fn break_ui(ui: &mut Ui, step: usize, reserved: f32) {
+    let color = Theme::of(ui).error;
+    let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+    Icon::Warning.paint(ui.painter(), rect, color);
     let words = format!("Breaks the grammar at token {}", step + 1);
-    Some((false, words, theme.error))
+    let room = ui.available_width() - reserved;
+    let shown = if Face::Small.width(ui, &words) <= room {
+        words.clone()
+    } else {
+        format!("Breaks at token {}", step + 1)
+    };
+    let label = Label::new(Face::Small.text(shown).color(color)).truncate();
+    ui.scope(|ui| {
+        ui.set_max_width(room.max(0.0));
+        ui.add(label).on_hover_text(words);
+    });
 }
 
 /// Returns what was found of a watermark in a finished text, if the window shows it.

@@ -111,8 +111,8 @@ fn unknown_content_is_refused_by_name() {
         ),
         (
             r#"{"token":"#,
-            r#"{"grammar":"","token":"#,
-            "the field ‘grammar’",
+            r#"{"melody":"","token":"#,
+            "the field ‘melody’",
         ),
         (
             r#""vocabulary":"#,

@@ -5,6 +5,7 @@ use llguidance::{ParserFactory, TokenParser};
 use serde_json::{Value, json};
 
 use super::rule::MAX_BYTES;
+use super::schema_depth::{MAX_SCHEMA_DEPTH, SchemaDepth};
 use super::{GrammarError, GrammarKind, GrammarRule, TextPlace, gbnf};
 
 /// How deep brackets may be nested, because parsing them takes stack space.
@@ -79,6 +80,13 @@ fn schema(text: &str) -> Result<TopLevelGrammar, GrammarError> {
         let message = message.split(" at line ").next().unwrap_or_default();
         GrammarError::at(TextPlace { line, column }, sentence(message))
     })?;
+    if !SchemaDepth::new(&schema).is_shallow(&schema, 0) {
+        return Err(GrammarError::TooComplex {
+            message: format!(
+                "the schema is nested more than {MAX_SCHEMA_DEPTH} deep, references included"
+            ),
+        });
+    }
     Ok(TopLevelGrammar::from_json_schema(schema))
 }
 

@@ -11,6 +11,7 @@ mod gbnf;
 mod legal;
 mod report;
 mod rule;
+mod schema_depth;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -63,8 +63,9 @@ impl GrammarState {
 
     /// Returns the tokens that may come next. There is always one, unless the grammar is complete.
     pub fn legal(&mut self) -> Result<LegalTokens, GrammarError> {
+        let required = self.required();
         let mask = self.matcher.compute_mask_or_eos();
-        let mut mask = mask.map_err(|error| failed(&self.matcher, &error.to_string()))?;
+        let mut mask = mask.map_err(|error| failed(&error.to_string(), &required))?;
         self.vocabulary.complete(&mut mask);
         if !self.may_end {
             for token in self.vocabulary.end_tokens() {
@@ -73,9 +74,7 @@ impl GrammarState {
         }
         let legal = LegalTokens::new(mask);
         if legal.n_legal() == 0 && !self.matcher.is_accepting().unwrap_or(false) {
-            return Err(GrammarError::Inexpressible {
-                text: self.required(),
-            });
+            return Err(GrammarError::Inexpressible { text: required });
         }
         Ok(legal)
     }
@@ -98,9 +97,10 @@ impl GrammarState {
         was_legal
     }
 
-    /// Returns the first character that the grammar requires next, if there is only one way on.
-    fn required(&self) -> String {
-        let bytes = self.matcher.clone().compute_ff_bytes();
+    /// Returns the first character that the grammar requires next, or an empty text if there are
+    /// several ways on.
+    fn required(&mut self) -> String {
+        let bytes = self.matcher.compute_ff_bytes();
         let text = String::from_utf8_lossy(&bytes);
         text.chars().take(1).collect()
     }
@@ -148,13 +148,18 @@ impl std::fmt::Debug for GrammarChecker {
     }
 }
 
-/// Explains why the library gave up.
-fn failed(matcher: &Matcher, message: &str) -> GrammarError {
-    let message = compile::first_line(message).to_owned();
-    match matcher.stop_reason() {
-        StopReason::LexerTooComplex | StopReason::ParserTooComplex => {
-            GrammarError::TooComplex { message }
-        }
-        _ => GrammarError::somewhere(message),
+/// Explains why the library gave up. Its message holds the name of a stop reason; a matcher that
+/// gave up no longer tells it.
+fn failed(message: &str, required: &str) -> GrammarError {
+    let is = |reason: StopReason| message.contains(&format!("{reason:?}"));
+    if is(StopReason::NoExtensionBias) {
+        let text = required.to_owned();
+        return GrammarError::Inexpressible { text };
+    }
+    let line = compile::first_line(message).to_owned();
+    if is(StopReason::LexerTooComplex) || is(StopReason::ParserTooComplex) {
+        GrammarError::TooComplex { message: line }
+    } else {
+        GrammarError::somewhere(line)
     }
 }

@@ -303,7 +303,7 @@ fn an_error_names_its_place() {
         (
             GrammarKind::Lark,
             "start: \"a\"\n  (\"b\"\n",
-            "Line 1, column 8: a closing bracket is missing",
+            "Line 2, column 3: expecting rule, token or statement",
         ),
         (GrammarKind::Lark, "begin: \"a\"\n", "no start rule found"),
         (GrammarKind::Choices, "\n\n", "Type a grammar, or use JSON"),

@@ -101,7 +101,7 @@ pub(super) fn title_line_ui(ui: &mut Ui, title: &str, content: impl FnOnce(&mut 
         ui.add_space(INDENT);
         let text = Face::Small.text(title).color(Theme::of(ui).text_3);
         let width = ui.label(text).rect.width();
-        ui.add_space((48.0 - width).max(8.0));
+        ui.add_space((60.0 - width).max(8.0));
         content(ui);
     });
 }

@@ -81,8 +81,8 @@ fn flags_mean_the_same_as_in_llama_cpp() {
         (
             "--grammar 'root ::= \"a\"' --top-nsigma 1 -l 13-2.5",
             Tool::LlamaCpp,
-            "1 biased › top-nσ 1 › top-k 40 › top-p 0.95 › min-p 0.05 › T 0.8",
-            "--grammar is not supported",
+            "gbnf grammar › 1 biased › top-nσ 1 › top-k 40 › top-p 0.95 › min-p 0.05 › T 0.8",
+            "",
         ),
     ]);
 }
@@ -214,10 +214,10 @@ fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
 fn requests_and_modelfiles_mean_the_same_as_on_their_servers() {
     check(&[
         (
-            r#"{"prompt": "Once", "n_predict": 64, "temperature": 1, "top_k": 0, "samplers": ["top_p"], "cache_prompt": true, "grammar": "x"}"#,
+            r#"{"prompt": "Once", "n_predict": 64, "temperature": 1, "top_k": 0, "samplers": ["top_p"], "cache_prompt": true, "grammar": "root ::= \"a\""}"#,
             Tool::LlamaServer,
-            "top-p 0.95",
-            "64 tokens; cache_prompt and prompt do not affect sampling; grammar is not supported",
+            "gbnf grammar › top-p 0.95",
+            "64 tokens; prompt and cache_prompt do not affect sampling",
         ),
         (
             r#"curl http://localhost:8080/completion -d '{"min_p": 0.1, "top_k": 0, "top_p": 1.0, "temperature": null}'"#,
