@@ -27,7 +27,10 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
         "lessons",
         &["analysis", "decoding", "generation", "interop"],
     ),
-    ("export", &["analysis", "decoding", "generation", "interop"]),
+    (
+        "export",
+        &["analysis", "decoding", "generation", "interop", "lessons"],
+    ),
     (
         "state",
         &[

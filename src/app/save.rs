@@ -91,6 +91,8 @@ pub(super) struct Job {
     votes: Vec<BlindVote>,
     /// The texts of the list of prompts.
     rows: Vec<TextRow>,
+    /// The bytes of a document that is rendered at once.
+    rendered: Vec<u8>,
     header: RunHeader,
     /// How a run file is written.
     form: Form,
@@ -172,6 +174,13 @@ impl Job {
             },
             rows: match (document, &state.lab.batch) {
                 (Document::Prompts(_), Some(run)) => run.rows(),
+                _ => Vec::new(),
+            },
+            rendered: match document {
+                Document::Lesson => state.lesson_draft().into_bytes(),
+                Document::LessonAnswers => {
+                    export::answers_csv(&state.lessons.progress.predictions())
+                }
                 _ => Vec::new(),
             },
             header: state.run_header(),
@@ -270,6 +279,7 @@ impl Job {
                 Err("these files are written together".to_owned())
             }
             Document::Presets => Ok(presets::file::render(&self.presets)),
+            Document::Lesson | Document::LessonAnswers => Ok(self.rendered.clone()),
             Document::Picture(plot, format) => {
                 encode(&self.drawing(plot)?, format, self.view.style)
                     .map_err(|error| error.to_string())
@@ -416,6 +426,7 @@ mod tests {
             cache: None,
             votes: Vec::new(),
             rows: Vec::new(),
+            rendered: Vec::new(),
             header: RunHeader::default(),
             form: Form::default(),
         };

@@ -22,6 +22,8 @@ pub enum Act {
     Seed(u64),
     /// The stop sequence; empty for none.
     Stop(String),
+    /// Score a text in the pane at this place, under its settings.
+    Score(usize, String),
     /// Pin the token with this number, from 1, of the pane at this place.
     Pin(usize, usize),
     /// Show a tab of the dock.
@@ -46,12 +48,23 @@ pub const TINTS: [&str; 6] = [
 impl Act {
     /// Reads an act; the error says what is wrong with it.
     pub(super) fn read(words: &str) -> Result<Self, String> {
-        let words = words.trim();
-        if let Some(prompt) = words.strip_prefix("prompt:") {
-            return Ok(Self::Prompt(prompt.trim().to_owned()));
+        let words = words.trim_start();
+        // Only one space is part of the notation: line breaks and other spaces matter.
+        let text_after = |name: &str| {
+            let text = words.strip_prefix(name)?;
+            Some(text.strip_prefix(' ').unwrap_or(text).to_owned())
+        };
+        if let Some(prompt) = text_after("prompt:") {
+            return Ok(Self::Prompt(prompt));
         }
-        if let Some(stop) = words.strip_prefix("stop:") {
-            return Ok(Self::Stop(stop.trim().to_owned()));
+        if let Some(stop) = text_after("stop:") {
+            return Ok(Self::Stop(stop));
+        }
+        if let Some(rest) = words.strip_prefix("score ") {
+            let (pane, text) = rest
+                .split_once(": ")
+                .ok_or("write the text after a colon, as in \"score B: A fox ran.\"")?;
+            return Ok(Self::Score(place(pane.trim())?, text.to_owned()));
         }
         if let Some(rest) = words.strip_prefix("pane ") {
             let (pane, settings) = rest
@@ -74,7 +87,7 @@ impl Act {
             ["tint", name] => one_of(&TINTS, name).map(Self::Tint),
             _ => Err(format!(
                 "{words:?} is not something to do: use generate, step, full speed, pane, prompt, \
-                 tokens, seed, stop, pin, tab or tint"
+                 tokens, seed, stop, score, pin, tab or tint"
             )),
         }
     }
@@ -114,6 +127,8 @@ mod tests {
             ("generate B", Act::GenerateIn(1)),
             ("prompt: Once upon", Act::Prompt("Once upon".to_owned())),
             ("stop: .", Act::Stop(".".to_owned())),
+            ("stop: \n\n", Act::Stop("\n\n".to_owned())),
+            ("score B: A fox: 1", Act::Score(1, "A fox: 1".to_owned())),
             ("tokens 12", Act::Tokens(12)),
             ("pin A 4", Act::Pin(0, 4)),
             ("tab x-ray", Act::Tab("x-ray")),

@@ -177,6 +177,7 @@ mod tests {
             texts: vec![Some(&first), Some(&second), None],
             pin: Some((1, 1)),
             tab: "x-ray",
+            tint: "rank",
         };
         for (condition, expected) in [
             ("A.finished", true),
@@ -194,6 +195,7 @@ mod tests {
             ("pin == \"owl\"", true),
             ("pin.number >= 2", true),
             ("tab != \"plots\"", true),
+            ("tint == \"rank\"", true),
             ("any.token.2 == \"owl\"", true),
             ("any.token.2 == \"bat\"", false),
             ("A.top_p < 0.9", false),

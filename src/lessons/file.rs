@@ -18,6 +18,12 @@ const FORMAT: i64 = 1;
 /// The size of the largest file that is read, in bytes.
 pub const MAX_LESSON_BYTES: usize = 256 * 1024;
 
+/// Whether a path has the name of a lesson file: `*.toml`.
+pub fn is_lesson_name(path: &std::path::Path) -> bool {
+    let extension = path.extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
 type Text = Spanned<String>;
 
 #[derive(Deserialize)]
@@ -63,6 +69,8 @@ struct StepTable {
 #[serde(deny_unknown_fields)]
 struct PredictTable {
     ask: Text,
+    #[serde(default)]
+    blind: bool,
     probability: Option<ProbabilityTable>,
     token: Option<TokenTable>,
     #[serde(default)]
@@ -257,6 +265,7 @@ impl Reader<'_> {
         let text = |text: &Text| self.template(text, &allowed);
         Ok(LessonStep {
             ask: text(&table.predict.get_ref().ask)?,
+            blind: table.predict.get_ref().blind,
             question: self.question(&table.predict, &allowed)?,
             task: text(&task.text)?,
             ring: task

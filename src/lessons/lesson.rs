@@ -40,6 +40,8 @@ pub struct Setup {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LessonStep {
     pub ask: Template,
+    /// Whether the settings of the panes are hidden until there is a prediction.
+    pub blind: bool,
     pub question: Question,
     pub task: Template,
     /// The control that has a ring.

@@ -6,10 +6,12 @@
 
 mod act;
 mod condition;
+mod draft;
 mod file;
 mod lesson;
 mod library;
 mod path;
+mod prediction;
 mod problem;
 mod scene;
 mod score;
@@ -22,10 +24,12 @@ mod value;
 
 pub use act::{Act, TABS, TINTS};
 pub use condition::{Condition, all_hold};
-pub use file::MAX_LESSON_BYTES;
+pub use draft::draft;
+pub use file::{MAX_LESSON_BYTES, is_lesson_name};
 pub use lesson::{ChoiceOption, Lesson, LessonStep, Question, Ring, Setup};
 pub use library::built_in;
 pub use path::Path;
+pub use prediction::Prediction;
 pub use problem::LessonProblem;
 pub use scene::Scene;
 pub use score::{Belief, Confidence, SAYABLE, Score, calibration_words, mean_excess};

@@ -24,6 +24,8 @@ pub enum Path {
     Panes,
     /// The tab of the dock.
     Tab,
+    /// The tint of the texts.
+    Tint,
 }
 
 /// A pane, by its letter.
@@ -69,6 +71,7 @@ impl Path {
         let unknown = || format!("{name:?} is not the name of anything that a lesson can read");
         match *parts.as_slice() {
             ["tab"] => return Ok(Self::Tab),
+            ["tint"] => return Ok(Self::Tint),
             ["panes"] => return Ok(Self::Panes),
             ["pin", ref field @ ..] => {
                 let field = TokenField::read(field).ok_or_else(unknown)?;
@@ -109,7 +112,7 @@ impl Path {
             Self::Same(first, second) | Self::Fork(first, second) => {
                 is_any(first) || is_any(second)
             }
-            Self::Token(Place::Pinned, _) | Self::Panes | Self::Tab => false,
+            Self::Token(Place::Pinned, _) | Self::Panes | Self::Tab | Self::Tint => false,
         }
     }
 
@@ -118,6 +121,7 @@ impl Path {
         let text = |pane: PaneName| scene.text(pane.place(any)?);
         match self {
             Self::Tab => Some(Value::Text(scene.tab.to_owned())),
+            Self::Tint => Some(Value::Text(scene.tint.to_owned())),
             Self::Panes => Some(Value::count(scene.texts.len())),
             Self::Text(pane, field) => field.value(text(*pane)?),
             Self::PromptToken(pane, number) => {

@@ -11,6 +11,8 @@ pub struct Scene<'a> {
     pub pin: Option<(usize, usize)>,
     /// The name of the dock's tab, in lower case.
     pub tab: &'a str,
+    /// The name of the tint, in lower case.
+    pub tint: &'a str,
 }
 
 impl<'a> Scene<'a> {

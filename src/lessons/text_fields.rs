@@ -45,7 +45,7 @@ const fn field(
 }
 
 /// Everything that can be read of a text.
-pub const TEXT_FIELDS: &[TextField] = &[
+const TEXT_FIELDS: &[TextField] = &[
     field("finished", "whether it came to an end by itself", |text| {
         Some(Value::Flag(has_ended(text)))
     }),
@@ -263,9 +263,41 @@ pub const TEXT_FIELDS: &[TextField] = &[
         |text| Some(Value::plain(text.prompt.prefill_secs * 1e3)),
     ),
     field(
+        "prompt_token_ms",
+        "the mean time to read a token of the prompt, in milliseconds",
+        |text| {
+            let n = text.prompt.n_prefilled;
+            (n > 0).then(|| Value::plain(text.prompt.prefill_secs * 1e3 / n as f64))
+        },
+    ),
+    field(
         "token_ms",
         "the mean time of a forward pass for one token, in milliseconds",
-        |text| mean(text, |step| step.time.forward_secs * 1e3),
+        |text| mean_ms(text.steps.get(1..)?),
+    ),
+    field(
+        "first_ms",
+        "the same for the first quarter of its tokens",
+        |text| mean_ms(text.steps.get(1..text.steps.len() / 4)?),
+    ),
+    field(
+        "last_ms",
+        "the same for the last quarter of its tokens",
+        |text| mean_ms(text.steps.get(text.steps.len() * 3 / 4..)?),
+    ),
+    field(
+        "writing_share",
+        "the share of its time that went to writing, not to reading the prompt",
+        |text| {
+            let writing: f64 = text.steps.iter().skip(1).map(forward_secs).sum();
+            let total = writing + text.prompt.prefill_secs;
+            (total > 0.0).then(|| Value::prob(writing / total))
+        },
+    ),
+    field(
+        "given",
+        "whether it was given and scored, not generated",
+        |text| Some(Value::Flag(text.is_scored())),
     ),
 ];
 
@@ -284,6 +316,16 @@ fn setting(text: &Generation, neutral: f64, read: fn(&Filter) -> Option<f32>) ->
         value.to_string().parse().unwrap_or(f64::from(value))
     });
     Value::Number(value, Unit::Setting)
+}
+
+const fn forward_secs(step: &Step) -> f64 {
+    step.time.forward_secs
+}
+
+/// Returns the mean time of steps after the first, whose pass read the prompt.
+fn mean_ms(steps: &[Step]) -> Option<Value> {
+    let sum: f64 = steps.iter().map(forward_secs).sum();
+    (!steps.is_empty()).then(|| Value::plain(sum * 1e3 / steps.len() as f64))
 }
 
 fn mean(text: &Generation, read: impl Fn(&Step) -> f64) -> Option<Value> {

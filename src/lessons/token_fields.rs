@@ -3,9 +3,9 @@
 use std::f64::consts::LN_2;
 
 use super::value::Value;
-use crate::decoding::RankedCandidate;
+use crate::decoding::{RankedCandidate, StageReport};
 use crate::generation::formatting::token_word;
-use crate::generation::{Generation, Step};
+use crate::generation::{Generation, Step, in_sentence};
 
 /// Something about a token, or about another candidate at its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub enum CandidateField {
     Prob,
     Final,
     Logit,
+    /// What cut it: a stage, the selector, or nothing.
+    Cut,
 }
 
 /// The names of [`DrawnField`].
@@ -71,6 +73,7 @@ impl CandidateField {
             ["prob"] => Some(Self::Prob),
             ["final"] => Some(Self::Final),
             ["logit"] => Some(Self::Logit),
+            ["cut"] => Some(Self::Cut),
             _ => None,
         }
     }
@@ -90,8 +93,22 @@ impl CandidateField {
                 ))
             }
             Self::Logit => Some(Value::plain(f64::from(candidate.logit))),
+            Self::Cut => Some(Value::Text(cut_by(step, candidate)?)),
         }
     }
+}
+
+/// Returns the name of the stage that cut a candidate, "selector", or "nothing".
+fn cut_by(step: &Step, candidate: &RankedCandidate) -> Option<String> {
+    let trace = &step.trace;
+    let mut head = trace.raw.head.iter();
+    let index = head.position(|ranked| ranked.token == candidate.token)?;
+    let is_cut = |stage: &&StageReport| matches!(stage.head_probs.get(index), Some(None));
+    Some(match trace.stages.iter().find(is_cut) {
+        Some(stage) => in_sentence(stage.filter.name()),
+        None if trace.head_final_prob(index).is_none() => "selector".to_owned(),
+        None => "nothing".to_owned(),
+    })
 }
 
 impl TokenField {

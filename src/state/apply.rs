@@ -375,6 +375,7 @@ impl AppState {
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
             PathPurpose::Text => vec![Effect::ReadText(path)],
             PathPurpose::Grammar(pane) => vec![Effect::ReadGrammar(pane, path)],
+            PathPurpose::Lesson => vec![Effect::ReadLesson(path)],
             PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
             PathPurpose::Folder(kept) => self.try_folder(kept, path),
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
@@ -426,6 +427,8 @@ impl AppState {
             Document::Cache(_) => ("The measurement was not saved", "It is still on screen"),
             Document::Fit(_) => ("The fit was not saved", "It is still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
+            Document::Lesson => ("The lesson was not saved", "The window is as it was"),
+            Document::LessonAnswers => ("The answers were not saved", "Quartet still has them"),
         };
         let body = format!("{error}. {safe}.\n{}", path.display());
         let notice = Notice::error(title, body)

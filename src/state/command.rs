@@ -195,6 +195,8 @@ pub enum Effect {
     ReadText(PathBuf),
     /// Read a grammar for this pane.
     ReadGrammar(PaneId, PathBuf),
+    /// Read a lesson.
+    ReadLesson(PathBuf),
     /// Read or change the runs that are kept.
     Runs(RunRequest),
     /// Send a request to the download threads.
@@ -220,6 +222,8 @@ pub enum PathPurpose {
     Text,
     /// To open a grammar for this pane.
     Grammar(PaneId),
+    /// To open a lesson.
+    Lesson,
     /// To copy the selected run of the history to a file.
     ExportRun,
     /// To choose where runs or models are kept.
@@ -238,6 +242,7 @@ impl PathPurpose {
             Self::Run => "Open a run".to_owned(),
             Self::Text => "Open a text".to_owned(),
             Self::Grammar(_) => "Open a grammar".to_owned(),
+            Self::Lesson => "Open a lesson".to_owned(),
             Self::ExportRun => "Export the run".to_owned(),
             Self::Folder(Kept::Runs) => "Keep runs in a folder".to_owned(),
             Self::Folder(Kept::Models) => "Keep models in a folder".to_owned(),
@@ -256,7 +261,8 @@ impl PathPurpose {
             | Self::Run
             | Self::Text
             | Self::Folder(_)
-            | Self::Grammar(_) => None,
+            | Self::Grammar(_)
+            | Self::Lesson => None,
             Self::ExportRun => Some(Document::Run(ExportFormat::Json).file_name()),
             Self::Save(document) => Some(document.file_name()),
         }
@@ -289,6 +295,10 @@ pub enum Document {
     Votes(VotesFormat),
     /// The user's own presets.
     Presets,
+    /// A new lesson with the set-up of the window.
+    Lesson,
+    /// The predictions of all lessons.
+    LessonAnswers,
 }
 
 /// The votes of a blind test as a file.
@@ -343,6 +353,8 @@ impl Document {
             Self::Cache(_) => "the measurement",
             Self::Votes(_) => "the votes",
             Self::Presets => "the presets",
+            Self::Lesson => "the lesson",
+            Self::LessonAnswers => "the answers",
         }
     }
 
@@ -374,6 +386,8 @@ impl Document {
             Self::Votes(VotesFormat::Csv) => "quartet-votes.csv".to_owned(),
             Self::Votes(VotesFormat::Json) => "quartet-votes.json".to_owned(),
             Self::Presets => "quartet-presets.json".to_owned(),
+            Self::Lesson => "lesson.toml".to_owned(),
+            Self::LessonAnswers => "quartet-answers.csv".to_owned(),
         }
     }
 }

@@ -158,6 +158,11 @@ fn chain_ui(
     let Some(pane) = state.panes.get(place) else {
         return;
     };
+    if state.lessons.hides_settings() {
+        let words = "settings hidden until you have guessed";
+        ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
+        return;
+    }
     let chain = &pane.settings.chain;
     let is_invalid = chain.validate().is_err();
     // The summary of an invalid value would name another one.

@@ -65,6 +65,16 @@ impl AppState {
                 only_if(self.lessons.run().is_some(), "No lesson is running")?;
                 Command::Lesson(LessonCommand::Leave)
             }
+            Action::OpenLesson => Command::AskPath(PathPurpose::Lesson),
+            Action::SaveNewLesson => {
+                only_if(!self.prompt.trim().is_empty(), "Write a prompt first")?;
+                Command::AskPath(PathPurpose::Save(Document::Lesson))
+            }
+            Action::SaveLessonAnswers => {
+                let any = !self.lessons.progress.predictions().is_empty();
+                only_if(any, "No prediction was made yet")?;
+                Command::AskPath(PathPurpose::Save(Document::LessonAnswers))
+            }
             Action::Export(format) => {
                 self.needs_text()?;
                 Command::AskPath(PathPurpose::Save(Document::Run(format)))

@@ -60,6 +60,9 @@ pub enum Action {
     /// Start or go on with the lesson with this index.
     TakeLesson(usize),
     LeaveLesson,
+    OpenLesson,
+    SaveNewLesson,
+    SaveLessonAnswers,
     Export(ExportFormat),
     ExportEverything,
     CopyPicture(Plot),
@@ -119,7 +122,11 @@ impl Action {
             Self::CopyPicture(_) | Self::SavePicture(..) => "Pictures",
             Self::OpenModelFile | Self::OpenModelFolder | Self::UseEmbeddedModel => "Models",
             Self::VerifyRun | Self::UseSettingsOfRun | Self::CloseRun => "Opened run",
-            Self::TakeLesson(_) | Self::LeaveLesson => "Lessons",
+            Self::TakeLesson(_)
+            | Self::LeaveLesson
+            | Self::OpenLesson
+            | Self::SaveNewLesson
+            | Self::SaveLessonAnswers => "Lessons",
             Self::ShowSettings(_) => "Settings",
             Self::ShowHelp(_) => "Help",
             _ => "",
@@ -170,6 +177,9 @@ impl AppState {
             Action::UseSettingsOfRun,
             Action::CloseRun,
             Action::LeaveLesson,
+            Action::OpenLesson,
+            Action::SaveNewLesson,
+            Action::SaveLessonAnswers,
         ]);
         actions.extend((0..self.lessons.list.len()).map(Action::TakeLesson));
         actions.extend(ExportFormat::ALL.map(Action::Export));
@@ -238,6 +248,9 @@ impl AppState {
                 return format!("Lesson: {title}");
             }
             Action::LeaveLesson => "Leave the lesson",
+            Action::OpenLesson => "Open a lesson…",
+            Action::SaveNewLesson => "New lesson from this window…",
+            Action::SaveLessonAnswers => "Save the answers…",
             Action::Export(format) => return format!("Export the run as {}…", format.name()),
             Action::ExportEverything => "Export everything…",
             Action::CopyPicture(plot) => {

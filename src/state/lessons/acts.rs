@@ -8,7 +8,10 @@ use crate::state::{AppState, BranchCommand, Command, Effect, Pace, PaneId, Pin, 
 impl AppState {
     /// Returns whether this act can be done now. Generating waits for the model and the prompt.
     pub(super) fn can_act(&self, act: &Act) -> bool {
-        let generates = matches!(act, Act::Generate | Act::GenerateIn(_) | Act::Step);
+        let generates = matches!(
+            act,
+            Act::Generate | Act::GenerateIn(_) | Act::Step | Act::Score(..)
+        );
         !generates || (self.prompt_reading.is_some() && self.blocking_reason().is_none())
     }
 
@@ -42,6 +45,11 @@ impl AppState {
                 let stops = Some(stop).filter(|stop| !stop.is_empty());
                 self.limits.stop_strings = stops.into_iter().collect();
                 Vec::new()
+            }
+            Act::Score(place, text) => {
+                // A text has at most as many tokens as characters, and one for its beginning.
+                let n_max = text.len() + 1;
+                self.score_in(place, text, n_max)
             }
             Act::Pin(place, number) => {
                 let pane = self.panes.get(place).map(|pane| pane.id);

@@ -16,8 +16,8 @@ pub use self::run::{Guess, LessonPhase, LessonRun};
 pub use self::step::{Answer, StepTexts};
 
 use self::run::SetAside;
-use super::{AppState, Effect, Notice, Page};
-use crate::lessons::{Lesson, LessonProblem, built_in};
+use super::{AppState, Effect, ModelStatus, Notice, Page};
+use crate::lessons::{Lesson, LessonProblem, Setup, built_in, draft};
 use crate::worker::ModelSource;
 
 /// The lessons, and the one that is running.
@@ -77,6 +77,12 @@ impl Lessons {
         run.is_some_and(|run| run.phase() == LessonPhase::Predict)
     }
 
+    /// Whether the settings of the panes are hidden, because the question is about them.
+    pub fn hides_settings(&self) -> bool {
+        let step = self.run.as_ref().and_then(LessonRun::step);
+        self.hides_evidence() && step.is_some_and(|step| step.blind)
+    }
+
     fn select_unfinished(&mut self) {
         let is_unfinished = |lesson: &Arc<Lesson>| self.progress.score_of(&lesson.id).is_none();
         self.selected = self.list.iter().position(is_unfinished).unwrap_or(0);
@@ -108,7 +114,29 @@ impl AppState {
         if !lesson.any_model && self.model_source != ModelSource::Embedded {
             return Some("This lesson needs the built-in model".to_owned());
         }
-        self.model.blocking_reason().map(str::to_owned)
+        // A lesson waits for a model that is loading.
+        let reason = self.model.blocking_reason();
+        let is_loading = matches!(self.model, ModelStatus::Loading { .. });
+        reason.filter(|_| !is_loading).map(str::to_owned)
+    }
+
+    /// Returns a lesson file with the set-up of the window, to go on from.
+    pub fn lesson_draft(&self) -> String {
+        let setup = Setup {
+            prompt: self.prompt.clone(),
+            panes: self
+                .panes
+                .iter()
+                .map(|pane| pane.settings.clone())
+                .collect(),
+            seed: self.seed,
+            tokens: self.limits.max_new_tokens,
+            acts: Vec::new(),
+        };
+        let tab = self.view.dock_tab.name().to_lowercase();
+        let stop = self.limits.stop_strings.first();
+        let any_model = self.model_source != ModelSource::Embedded;
+        draft(&setup, &tab, stop.map(String::as_str), any_model)
     }
 
     fn start_lesson(&mut self, index: usize) -> Vec<Effect> {

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::LessonRun;
 use super::run::LessonPhase;
-use crate::lessons::{Lesson, Score, mean_excess};
+use crate::lessons::{Lesson, Prediction, mean_excess};
 
 /// How far the lessons were taken, by their ids.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LessonProgress {
-    /// The mean cost of a prediction in bits, for each finished lesson.
-    finished: BTreeMap<String, f64>,
+    /// The predictions of each finished lesson.
+    finished: BTreeMap<String, Vec<Prediction>>,
     /// The places in lessons that were begun.
     begun: BTreeMap<String, LessonPlace>,
 }
@@ -24,20 +24,34 @@ pub struct LessonProgress {
 pub(super) struct LessonPlace {
     /// The index of the step.
     pub step: usize,
-    /// What the predictions before it cost.
-    pub scores: Vec<Score>,
+    /// The predictions before it.
+    pub predictions: Vec<Prediction>,
 }
 
 impl LessonProgress {
     /// Returns the mean cost of a prediction in bits, if the lesson was finished.
     pub fn score_of(&self, id: &str) -> Option<f64> {
-        self.finished.get(id).copied()
+        let scores = self.finished.get(id)?.iter().map(|made| made.score);
+        mean_excess(&scores.collect::<Vec<_>>())
     }
 
     /// Returns the number of the step at which a lesson goes on, from 1, if it was begun.
     pub fn begun_at(&self, id: &str) -> Option<usize> {
         let place = self.begun.get(id).filter(|place| place.step > 0)?;
         Some(place.step + 1)
+    }
+
+    /// Returns the predictions of each lesson, by its id, if any were made.
+    pub fn predictions(&self) -> BTreeMap<String, Vec<Prediction>> {
+        let begun = self
+            .begun
+            .iter()
+            .map(|(id, place)| (id, &place.predictions));
+        // Those of a lesson that was finished and begun again are the newer ones.
+        let all = self.finished.iter().chain(begun);
+        all.filter(|(_, made)| !made.is_empty())
+            .map(|(id, made)| (id.clone(), made.clone()))
+            .collect()
     }
 
     pub(super) fn place_of(&self, lesson: &Lesson) -> LessonPlace {
@@ -51,9 +65,7 @@ impl LessonProgress {
         let id = run.lesson.id.clone();
         if run.phase() == LessonPhase::Ending {
             self.begun.remove(&id);
-            if let Some(mean) = mean_excess(run.scores()) {
-                self.finished.insert(id, mean);
-            }
+            self.finished.insert(id, run.predictions.clone());
             return;
         }
         self.begun.insert(id, run.place());

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::progress::LessonPlace;
 use super::step::StepTexts;
-use crate::lessons::{Act, Confidence, Lesson, LessonStep, Question, Ring, SAYABLE, Score};
+use crate::lessons::{
+    Act, Confidence, Lesson, LessonStep, Prediction, Question, Ring, SAYABLE, Score,
+};
 use crate::state::panes::run_end::Repetition;
 use crate::state::runs::Behind;
 use crate::state::{Pace, PaneId, Settings, ViewChoices};
@@ -25,8 +27,8 @@ pub struct LessonRun {
     pub(super) queue: VecDeque<Act>,
     /// The texts of the step, filled from the run.
     pub(super) texts: StepTexts,
-    /// What the predictions cost, one per step that was seen.
-    pub(super) scores: Vec<Score>,
+    /// The predictions, one per step that was seen.
+    pub(super) predictions: Vec<Prediction>,
     aside: Box<SetAside>,
 }
 
@@ -112,7 +114,7 @@ impl LessonRun {
             phase: LessonPhase::Preparing,
             queue,
             texts: StepTexts::default(),
-            scores: place.scores,
+            predictions: place.predictions,
             aside: Box::new(aside),
         }
     }
@@ -138,8 +140,8 @@ impl LessonRun {
     }
 
     /// Returns what the predictions cost so far.
-    pub fn scores(&self) -> &[Score] {
-        &self.scores
+    pub fn scores(&self) -> Vec<Score> {
+        self.predictions.iter().map(|made| made.score).collect()
     }
 
     /// Whether the prediction can be said.
@@ -165,9 +167,9 @@ impl LessonRun {
         let seen = self.phase >= LessonPhase::See;
         let last = self.lesson.steps.len().saturating_sub(1);
         let step = (self.step + usize::from(seen)).min(last);
-        let mut scores = self.scores.clone();
-        scores.truncate(step);
-        LessonPlace { step, scores }
+        let mut predictions = self.predictions.clone();
+        predictions.truncate(step);
+        LessonPlace { step, predictions }
     }
 
     pub(in crate::state) const fn hidden(&self) -> &Behind {

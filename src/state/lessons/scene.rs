@@ -1,6 +1,6 @@
 //! What a lesson sees of the state.
 
-use crate::lessons::{Scene, TABS};
+use crate::lessons::{Scene, TABS, TINTS};
 use crate::state::{AppState, DockTab, Pane, Tint};
 
 impl AppState {
@@ -10,6 +10,7 @@ impl AppState {
             texts: self.panes.iter().map(Pane::generation).collect(),
             pin: self.pin.and_then(pinned),
             tab: name_of_tab(self.view.dock_tab),
+            tint: name_of_tint(self.view.tint),
         }
     }
 }
@@ -23,8 +24,13 @@ pub(super) fn tab_named(name: &str) -> Option<DockTab> {
 
 /// Returns the tint with this name in lower case.
 pub(super) fn tint_named(name: &str) -> Option<Tint> {
-    let is_named = |tint: &Tint| tint.name().to_lowercase() == name;
+    let is_named = |tint: &Tint| name_of_tint(*tint) == name;
     Tint::ALL.into_iter().find(is_named)
+}
+
+fn name_of_tint(tint: Tint) -> &'static str {
+    let is_same = |name: &&&str| tint.name().eq_ignore_ascii_case(name);
+    TINTS.iter().find(is_same).copied().unwrap_or_default()
 }
 
 fn name_of_tab(tab: DockTab) -> &'static str {
@@ -34,8 +40,7 @@ fn name_of_tab(tab: DockTab) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{TABS, tab_named, tint_named};
-    use crate::lessons::TINTS;
+    use super::{TABS, TINTS, tab_named, tint_named};
     use crate::state::{DockTab, Tint};
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::run::{Guess, LessonPhase};
 use crate::generation::formatting::percent;
-use crate::lessons::{LessonStep, Question, Scene, Score, Template, all_hold};
+use crate::lessons::{LessonStep, Prediction, Question, Scene, Score, Template, all_hold};
 use crate::state::{AppState, Effect, Notice};
 
 /// The texts of a step, filled from the run. Those of later parts are empty before them.
@@ -106,7 +106,11 @@ impl AppState {
                 before: run.texts.before,
                 ..seen.texts
             };
-            run.scores.push(seen.score);
+            let prediction = Prediction {
+                asked: run.texts.ask.clone(),
+                ..seen.prediction
+            };
+            run.predictions.push(prediction);
             run.phase = LessonPhase::See;
         }
     }
@@ -181,7 +185,7 @@ fn asked(step: &LessonStep, scene: &Scene<'_>) -> Option<StepTexts> {
 
 struct Seen {
     texts: StepTexts,
-    score: Score,
+    prediction: Prediction,
 }
 
 /// Returns the answer and the texts about it, or `None` as long as the task is not done.
@@ -190,7 +194,7 @@ fn seen(step: &LessonStep, guess: &Guess, scene: &Scene<'_>) -> Option<Seen> {
         return None;
     }
     let answer = answer(&step.question, scene)?;
-    let (score, verdict) = judged(&step.question, guess, &answer, scene)?;
+    let (prediction, verdict) = judged(&step.question, guess, &answer, scene)?;
     let fill = |template: &Template| template.fill(scene);
     let more = match &step.more {
         Some(more) => Some(fill(more)?),
@@ -204,7 +208,7 @@ fn seen(step: &LessonStep, guess: &Guess, scene: &Scene<'_>) -> Option<Seen> {
         more,
         ..StepTexts::default()
     };
-    Some(Seen { texts, score })
+    Some(Seen { texts, prediction })
 }
 
 fn answer(question: &Question, scene: &Scene<'_>) -> Option<Answer> {
@@ -219,56 +223,71 @@ fn answer(question: &Question, scene: &Scene<'_>) -> Option<Answer> {
     })
 }
 
-/// Returns what the prediction cost, and a sentence about it.
+/// Returns the prediction with its cost, and a sentence about it.
 fn judged(
     question: &Question,
     guess: &Guess,
     answer: &Answer,
     scene: &Scene<'_>,
-) -> Option<(Score, String)> {
-    let bits = |score: Score| format!("That cost {:.2} bits: {}.", score.excess(), score.words());
-    Some(match (question, answer) {
-        (_, Answer::Probability(truth)) => {
-            let said = guess.prob?;
-            let score = Score::of_probability(said, *truth);
-            let said = percent(said);
-            let words = format!(
-                "You said {said}, it is {}. {}",
-                percent(*truth),
-                bits(score)
-            );
-            (score, words)
-        }
+) -> Option<(Prediction, String)> {
+    match (question, answer) {
+        (_, Answer::Probability(truth)) => Some(judged_probability(guess.prob?, *truth)),
         (Question::Token { words, .. }, Answer::Token { probs, top }) => {
             let option = guess.option?;
-            let (word, prob) = (words.get(option)?, *probs.get(option)?);
-            let score = Score::of_token(prob, *top);
-            let words = format!(
-                "You said ‘{word}’, which has {}. That costs {:.2} bits; the best guess costs {:.2}.",
-                percent(prob),
-                score.bits,
-                score.best
-            );
-            (score, words)
+            Some(judged_token(words.get(option)?, *probs.get(option)?, *top))
         }
         (Question::Choice { options }, Answer::Choice(right)) => {
             let option = guess.option?;
-            let is_right = option == *right;
-            let score = Score::of_choice(is_right, guess.confidence, options.len());
-            let confidence = percent(guess.confidence.prob(options.len()));
-            let verdict = if is_right { "Right" } else { "Not so" };
+            let said = options.get(option)?.text.fill(scene)?;
             let answer = options.get(*right)?.text.fill(scene)?;
-            let said = if is_right {
-                String::new()
-            } else {
-                format!(" It is: {answer}.")
-            };
-            let words = format!(
-                "{verdict}, and you were {confidence} sure. That cost {:.2} bits.{said}",
-                score.bits
-            );
-            (score, words)
+            let n = options.len();
+            let score = Score::of_choice(option == *right, guess.confidence, n);
+            let prediction = prediction(said, answer, score);
+            let confidence = percent(guess.confidence.prob(n));
+            let verdict = choice_words(&prediction, option == *right, &confidence);
+            Some((prediction, verdict))
         }
-        _ => return None,
-    })
+        _ => None,
+    }
+}
+
+fn judged_probability(said: f64, truth: f64) -> (Prediction, String) {
+    let score = Score::of_probability(said, truth);
+    let (said, truth) = (percent(said), percent(truth));
+    let words = format!(
+        "You said {said}; it is {truth}. That cost {:.2} bits: {}.",
+        score.excess(),
+        score.words()
+    );
+    (prediction(said, truth, score), words)
+}
+
+fn judged_token(word: &str, prob: f64, top: f64) -> (Prediction, String) {
+    let score = Score::of_token(prob, top);
+    let prob = percent(prob);
+    let words = format!(
+        "You said ‘{word}’, which has {prob}. That costs {:.2} bits; the best guess costs {:.2}.",
+        score.bits, score.best
+    );
+    (prediction(word.to_owned(), prob, score), words)
+}
+
+fn choice_words(prediction: &Prediction, right: bool, confidence: &str) -> String {
+    let Prediction { answer, score, .. } = prediction;
+    let bits = format!("That cost {:.2} bits.", score.bits);
+    if right {
+        format!("Right, and you were {confidence} sure. {bits}")
+    } else {
+        format!("No, and you were {confidence} sure. {bits} The answer: {answer}")
+    }
+}
+
+fn prediction(said: String, answer: String, score: Score) -> Prediction {
+    Prediction {
+        // Added by the caller, who has its text.
+        asked: String::new(),
+        said,
+        answer,
+        score,
+    }
 }

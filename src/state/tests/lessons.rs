@@ -61,7 +61,7 @@ fn a_step_is_predict_do_see_why() {
     write_all(&mut state, &effects);
     assert_eq!(phase(&state), Some(LessonPhase::See));
     let verdict = state.lessons.run().unwrap().texts().verdict.clone();
-    assert!(verdict.starts_with("You said 65 %, it is "), "{verdict}");
+    assert!(verdict.starts_with("You said 65 %; it is "), "{verdict}");
     // What was seen stays, whatever happens next.
     let effects = state.apply(Command::GenerateAll);
     write_all(&mut state, &effects);

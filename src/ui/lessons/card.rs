@@ -190,14 +190,14 @@ fn ending_ui(ui: &mut Ui, run: &LessonRun) {
     let theme = Theme::of(ui);
     ui.label(serif(&run.lesson.ending).color(theme.text_1));
     divider_ui(ui);
-    if let Some(bits) = mean_excess(run.scores()) {
+    if let Some(bits) = mean_excess(&run.scores()) {
         let words = format!(
             "Your predictions cost {bits:.2} bits each above the best possible. 0 is perfect; \
              saying 50 % each time costs 1 bit at most."
         );
         ui.label(Face::Small.text(words).color(theme.text_2));
     }
-    if let Some(words) = calibration_words(run.scores()) {
+    if let Some(words) = calibration_words(&run.scores()) {
         ui.label(Face::Small.text(words).color(theme.text_2));
     }
 }

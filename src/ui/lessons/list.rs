@@ -9,7 +9,7 @@ use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, ControlColors, focus_ring, paint_fill};
 use crate::lessons::Lesson;
-use crate::state::{AppState, Command, LessonCommand};
+use crate::state::{Action, AppState, Command, LessonCommand};
 
 /// The width of the list, in points.
 const LIST: f32 = 680.0;
@@ -37,7 +37,7 @@ pub(in crate::ui) fn lessons_ui(
         .show(&mut ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.add_space(22.0);
-            head_ui(ui);
+            head_ui(ui, state, commands);
             for index in 0..state.lessons.list.len() {
                 row_ui(ui, index, state, commands);
             }
@@ -45,7 +45,7 @@ pub(in crate::ui) fn lessons_ui(
         });
 }
 
-fn head_ui(ui: &mut Ui) {
+fn head_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
     let indented = |ui: &mut Ui, text: egui::RichText| {
         ui.horizontal(|ui| {
@@ -53,11 +53,40 @@ fn head_ui(ui: &mut Ui) {
             ui.label(text);
         });
     };
-    indented(ui, Face::Title.text("Lessons").color(theme.text_1));
+    ui.horizontal(|ui| {
+        ui.add_space(14.0);
+        ui.label(Face::Title.text("Lessons").color(theme.text_1));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            ui.add_space(14.0);
+            files_ui(ui, state, commands);
+        });
+    });
     ui.add_space(6.0);
     let words = "Each takes a few minutes: predict, try it, see what happened, read why.";
     indented(ui, Face::Read.text(words).color(theme.text_2));
     ui.add_space(18.0);
+}
+
+/// Draws the buttons that open a lesson, begin a new one, and save what was predicted.
+fn files_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    ui.spacing_mut().item_spacing.x = 8.0;
+    for action in [
+        Action::OpenLesson,
+        Action::SaveNewLesson,
+        Action::SaveLessonAnswers,
+    ] {
+        let command = state.command_of(action);
+        let name = state.action_name(action);
+        let button = Button::new(&name).quiet();
+        let response = ui.add_enabled(command.is_ok(), button);
+        match command {
+            Ok(command) if response.clicked() => commands.push(command),
+            Ok(_) => {}
+            Err(reason) => {
+                response.on_disabled_hover_text(reason);
+            }
+        }
+    }
 }
 
 /// Arrow keys select a lesson and Enter starts it, unless a control has the focus.

@@ -85,7 +85,7 @@ fn a_step_is_taken_with_the_keyboard_alone() {
     assert_eq!(phase(&window), Some(LessonPhase::Do));
     solve(&mut window);
     assert_eq!(phase(&window), Some(LessonPhase::See));
-    window.get_by_label_contains("You said 61 %, it is");
+    window.get_by_label_contains("You said 61 %; it is");
     key(&mut window, Modifiers::NONE, Key::Enter);
     assert_eq!(phase(&window), Some(LessonPhase::Why));
 }
