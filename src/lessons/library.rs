@@ -4,11 +4,34 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Lesson, LessonProblem};
 
-/// The files of the lessons.
-const FILES: [(&str, &str); 1] = [(
+/// Embeds the lesson files with these names.
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../assets/lessons/", $name, ".toml")))),*]
+    };
+}
+
+/// The files of the lessons, by their names.
+const FILES: [(&str, &str); 18] = files![
+    "loop",
+    "softmax",
     "temperature",
-    include_str!("../../assets/lessons/temperature.toml"),
-)];
+    "greedy",
+    "sampling",
+    "cuts",
+    "penalties",
+    "stopping",
+    "pieces",
+    "cache",
+    "cost",
+    "seeds",
+    "human",
+    "json",
+    "drafts",
+    "beams",
+    "watermark",
+    "choosing",
+];
 
 /// Returns the lessons that ship. They are read once.
 pub fn built_in() -> &'static [Arc<Lesson>] {
