@@ -178,9 +178,7 @@ impl Job {
             },
             rendered: match document {
                 Document::Lesson => state.lesson_draft().into_bytes(),
-                Document::LessonAnswers => {
-                    export::answers_csv(&state.lessons.progress.predictions())
-                }
+                Document::LessonAnswers => export::answers_csv(&state.lessons.predictions()),
                 _ => Vec::new(),
             },
             header: state.run_header(),

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::act::{Act, TABS, one_of, place};
 use super::condition::Condition;
-use super::lesson::{ChoiceOption, Lesson, LessonStep, Question, Ring, Setup};
+use super::lesson::{Bar, ChoiceOption, Lesson, LessonStep, Question, Ring, Setup};
 use super::path::Path;
 use super::problem::LessonProblem;
 use super::template::{Template, numbers_in};
@@ -80,6 +80,16 @@ struct PredictTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProbabilityTable {
+    label: Text,
+    answer: Text,
+    before: Option<Text>,
+    #[serde(default)]
+    beside: Vec<BarTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BarTable {
     label: Text,
     answer: Text,
     before: Option<Text>,
@@ -307,15 +317,21 @@ impl Reader<'_> {
         let span = table.span();
         let table = table.get_ref();
         match (&table.probability, &table.token, table.choice.as_slice()) {
-            (Some(probability), None, []) => Ok(Question::Probability {
-                label: self.template(&probability.label, allowed)?,
-                answer: self.read(&probability.answer, Path::read)?,
-                before: probability
-                    .before
-                    .as_ref()
-                    .map(|path| self.read(path, Path::read))
-                    .transpose()?,
-            }),
+            (Some(probability), None, []) => {
+                let ProbabilityTable {
+                    label,
+                    before,
+                    answer,
+                    beside,
+                } = probability;
+                let beside = beside
+                    .iter()
+                    .map(|bar| self.bar(&bar.label, bar.before.as_ref(), &bar.answer, allowed));
+                Ok(Question::Probability {
+                    asked: self.bar(label, before.as_ref(), answer, allowed)?,
+                    beside: beside.collect::<Result<_, _>>()?,
+                })
+            }
             (None, Some(token), []) => self.token_question(token),
             (None, None, [_, _, ..]) => Ok(Question::Choice {
                 options: table
@@ -334,6 +350,21 @@ impl Reader<'_> {
                 "a prediction has either a probability, a token, or at least two choices",
             )),
         }
+    }
+
+    fn bar(
+        &self,
+        label: &Text,
+        before: Option<&Text>,
+        answer: &Text,
+        allowed: &[String],
+    ) -> Result<Bar, LessonProblem> {
+        let before = before.map(|path| self.read(path, Path::read));
+        Ok(Bar {
+            label: self.template(label, allowed)?,
+            before: before.transpose()?,
+            answer: self.read(answer, Path::read)?,
+        })
     }
 
     fn token_question(&self, table: &TokenTable) -> Result<Question, LessonProblem> {

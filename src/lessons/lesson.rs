@@ -60,12 +60,9 @@ pub struct LessonStep {
 pub enum Question {
     /// A probability.
     Probability {
-        /// What the probability is of.
-        label: Template,
-        /// The probability, once the task is done.
-        answer: Path,
-        /// The probability before, shown as a bar.
-        before: Option<Path>,
+        asked: Bar,
+        /// Others, shown for comparison.
+        beside: Vec<Bar>,
     },
     /// The token that will come at a place.
     Token {
@@ -77,6 +74,15 @@ pub enum Question {
     },
     /// One of several statements.
     Choice { options: Vec<ChoiceOption> },
+}
+
+/// A probability, before the task is done and after.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// What the probability is of.
+    pub label: Template,
+    pub before: Option<Path>,
+    pub answer: Path,
 }
 
 /// A statement, and the condition under which it is the right one.

@@ -5,6 +5,9 @@
 /// does not happen would cost infinitely many bits.
 pub const SAYABLE: [f64; 2] = [0.01, 0.99];
 
+/// The bits above which a prediction was far off.
+pub const FAR_OFF: f64 = 0.5;
+
 /// The cost of a prediction.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Score {
@@ -110,7 +113,7 @@ impl Score {
     pub fn words(self) -> &'static str {
         match self.excess() {
             ..=0.1 => "very close",
-            ..=0.5 => "close",
+            ..=FAR_OFF => "close",
             _ => "far off",
         }
     }

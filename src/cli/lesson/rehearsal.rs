@@ -120,12 +120,9 @@ impl Rehearsal {
         )?;
         let texts = self.texts();
         let mut read = String::new();
-        let before = texts
-            .before
-            .map_or_else(String::new, |before| format!(" ({before:.3})"));
         for (name, text) in [
             ("Predict", asked.ask.clone()),
-            ("", format!("{}{before}", asked.labels.join(" | "))),
+            ("", asked.labels.join(" | ")),
             ("Do", asked.task.clone()),
             ("See", texts.verdict.clone()),
             ("", texts.see.clone()),

@@ -71,7 +71,7 @@ impl AppState {
                 Command::AskPath(PathPurpose::Save(Document::Lesson))
             }
             Action::SaveLessonAnswers => {
-                let any = !self.lessons.progress.predictions().is_empty();
+                let any = !self.lessons.predictions().is_empty();
                 only_if(any, "No prediction was made yet")?;
                 Command::AskPath(PathPurpose::Save(Document::LessonAnswers))
             }

@@ -9,6 +9,7 @@ mod run;
 mod scene;
 mod step;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use self::progress::LessonProgress;
@@ -17,7 +18,7 @@ pub use self::step::{Answer, StepTexts};
 
 use self::run::SetAside;
 use super::{AppState, Effect, ModelStatus, Notice, Page};
-use crate::lessons::{Lesson, LessonProblem, Setup, built_in, draft};
+use crate::lessons::{FAR_OFF, Lesson, LessonProblem, Prediction, Setup, built_in, draft};
 use crate::worker::ModelSource;
 
 /// The lessons, and the one that is running.
@@ -69,6 +70,25 @@ impl Lessons {
     /// Returns the lesson that is running, whose prediction is edited in place.
     pub const fn run_mut(&mut self) -> Option<&mut LessonRun> {
         self.run.as_mut()
+    }
+
+    /// Returns the predictions of each lesson, by its id, with those of the running one.
+    pub fn predictions(&self) -> BTreeMap<String, Vec<Prediction>> {
+        let mut progress = self.progress.clone();
+        if let Some(run) = &self.run {
+            progress.keep_place(run);
+        }
+        progress.predictions()
+    }
+
+    /// Returns the prediction of another lesson that cost most, if it was far off.
+    pub fn missed(&self) -> Option<Prediction> {
+        let current = self.run.as_ref().map(|run| run.lesson.id.as_str());
+        let others = self.progress.predictions().into_iter();
+        let others = others.filter(|(id, _)| Some(id.as_str()) != current);
+        let missed = others.flat_map(|(_, made)| made);
+        let missed = missed.filter(|made| made.score.excess() > FAR_OFF);
+        missed.max_by(|one, other| one.score.excess().total_cmp(&other.score.excess()))
     }
 
     /// Whether the dock is closed to a learner who has not predicted yet.

@@ -42,7 +42,7 @@ impl LessonProgress {
     }
 
     /// Returns the predictions of each lesson, by its id, if any were made.
-    pub fn predictions(&self) -> BTreeMap<String, Vec<Prediction>> {
+    pub(super) fn predictions(&self) -> BTreeMap<String, Vec<Prediction>> {
         let begun = self
             .begun
             .iter()

@@ -9,10 +9,10 @@ use crate::state::{AppState, Effect, Notice};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepTexts {
     pub ask: String,
-    /// What is predicted: the token of a probability, or the options.
+    /// What is predicted: the token of a probability and those beside it, or the options.
     pub labels: Vec<String>,
-    /// The probability before, if there is one.
-    pub before: Option<f64>,
+    /// The probabilities before, one for each label, if there are any.
+    pub before: Vec<Option<f64>>,
     pub task: String,
     /// The answer; `None` before it is seen.
     pub answer: Option<Answer>,
@@ -26,12 +26,10 @@ pub struct StepTexts {
 /// The answer to a question, as the run gave it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    Probability(f64),
+    /// The probability that was asked for, and those beside it.
+    Probability(Vec<f64>),
     /// The probability of each word.
-    Token {
-        probs: Vec<f64>,
-        top: f64,
-    },
+    Token { probs: Vec<f64>, top: f64 },
     /// The index of the right option.
     Choice(usize),
 }
@@ -103,7 +101,7 @@ impl AppState {
                 ask: std::mem::take(&mut run.texts.ask),
                 task: std::mem::take(&mut run.texts.task),
                 labels: std::mem::take(&mut run.texts.labels),
-                before: run.texts.before,
+                before: std::mem::take(&mut run.texts.before),
                 ..seen.texts
             };
             let prediction = Prediction {
@@ -126,6 +124,7 @@ impl AppState {
             LessonPhase::Why => {
                 run.step += 1;
                 run.texts = StepTexts::default();
+                run.reads_on = false;
                 run.phase = if run.step < run.lesson.steps.len() {
                     LessonPhase::Preparing
                 } else {
@@ -161,17 +160,21 @@ impl AppState {
 /// Returns the texts of a step before its task is done, or `None` if one can't be filled.
 fn asked(step: &LessonStep, scene: &Scene<'_>) -> Option<StepTexts> {
     let (labels, before) = match &step.question {
-        Question::Probability { label, before, .. } => {
-            let before = match before {
-                Some(path) => Some(path.value(scene, None)?.number()?),
-                None => None,
-            };
-            (vec![label.fill(scene)?], before)
+        Question::Probability { asked, beside } => {
+            let bars = std::iter::once(asked).chain(beside);
+            let texts = bars.map(|bar| {
+                let before = match &bar.before {
+                    Some(path) => Some(path.value(scene, None)?.number()?),
+                    None => None,
+                };
+                Some((bar.label.fill(scene)?, before))
+            });
+            texts.collect::<Option<Vec<_>>>()?.into_iter().unzip()
         }
-        Question::Token { words, .. } => (words.clone(), None),
+        Question::Token { words, .. } => (words.clone(), Vec::new()),
         Question::Choice { options } => {
             let labels = options.iter().map(|option| option.text.fill(scene));
-            (labels.collect::<Option<_>>()?, None)
+            (labels.collect::<Option<_>>()?, Vec::new())
         }
     };
     Some(StepTexts {
@@ -214,7 +217,11 @@ fn seen(step: &LessonStep, guess: &Guess, scene: &Scene<'_>) -> Option<Seen> {
 fn answer(question: &Question, scene: &Scene<'_>) -> Option<Answer> {
     let number = |path: &crate::lessons::Path| path.value(scene, None)?.number();
     Some(match question {
-        Question::Probability { answer, .. } => Answer::Probability(number(answer)?),
+        Question::Probability { asked, beside } => {
+            let bars = std::iter::once(asked).chain(beside);
+            let probs = bars.map(|bar| number(&bar.answer));
+            Answer::Probability(probs.collect::<Option<_>>()?)
+        }
         Question::Token { probs, top, .. } => Answer::Token {
             probs: probs.iter().map(number).collect::<Option<_>>()?,
             top: number(top)?,
@@ -231,7 +238,7 @@ fn judged(
     scene: &Scene<'_>,
 ) -> Option<(Prediction, String)> {
     match (question, answer) {
-        (_, Answer::Probability(truth)) => Some(judged_probability(guess.prob?, *truth)),
+        (_, Answer::Probability(probs)) => Some(judged_probability(guess.prob?, *probs.first()?)),
         (Question::Token { words, .. }, Answer::Token { probs, top }) => {
             let option = guess.option?;
             Some(judged_token(words.get(option)?, *probs.get(option)?, *top))

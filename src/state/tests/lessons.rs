@@ -1,14 +1,16 @@
 //! A lesson from its start to its end, and everything that could go wrong with one.
 
 use super::{asked, ready, tokenized, write, written};
+use crate::lessons::{Act, Lesson};
 use crate::state::{
-    Action, AppState, Command, LessonCommand, LessonPhase, LessonRun, Page, RunCommand, Settings,
+    Action, AppState, Command, Effect, LessonCommand, LessonPhase, LessonRun, Page, PathPurpose,
+    RunCommand, Settings,
 };
 use crate::worker::ModelSource;
 
 const PIECES: [(&str, f64); 4] = [(" lived", 0.6), (" in", 0.9), (" a", 0.8), (" house", 0.4)];
 
-fn send(state: &mut AppState, command: LessonCommand) -> Vec<crate::state::Effect> {
+fn send(state: &mut AppState, command: LessonCommand) -> Vec<Effect> {
     state.apply(Command::Lesson(command))
 }
 
@@ -17,7 +19,7 @@ fn phase(state: &AppState) -> Option<LessonPhase> {
 }
 
 /// Lets all panes that wait generate the same text.
-pub(crate) fn write_all(state: &mut AppState, effects: &[crate::state::Effect]) {
+pub(crate) fn write_all(state: &mut AppState, effects: &[Effect]) {
     for id in asked(effects) {
         write(state, id, &PIECES);
     }
@@ -173,6 +175,50 @@ fn a_broken_file_says_where_and_loses_nothing() {
         assert_eq!(phase(&state), Some(LessonPhase::Preparing));
         assert_eq!(state.lessons.list.len(), n_lessons + 1, "opened once");
     }
+}
+
+#[test]
+fn a_lesson_is_opened_by_its_path() {
+    let mut state = ready();
+    let path = std::path::PathBuf::from("/lessons/mine.toml");
+    let opened = state.apply(Command::PathGiven(PathPurpose::Lesson, path.clone()));
+    assert_eq!(opened, [Effect::ReadLesson(path)]);
+    let ask = state.command_of(Action::OpenLesson);
+    assert_eq!(ask, Ok(Command::AskPath(PathPurpose::Lesson)));
+}
+
+#[test]
+fn a_new_lesson_has_the_set_up_of_the_window() {
+    let mut state = ready();
+    state.prompt = "A \"little\" fox".to_owned();
+    state.seed = 5;
+    state.view.dock_tab = crate::state::DockTab::Numbers;
+    let lesson = Lesson::from_toml(&state.lesson_draft()).unwrap();
+    assert_eq!((lesson.setup.seed, lesson.any_model), (5, false));
+    assert_eq!(lesson.setup.prompt, state.prompt);
+    assert_eq!(lesson.setup.acts, [Act::Tab("numbers")]);
+    let panes = state.panes.iter().map(|pane| pane.settings.clone());
+    assert_eq!(lesson.setup.panes, panes.collect::<Vec<_>>());
+    state.prompt.clear();
+    assert!(state.command_of(Action::SaveNewLesson).is_err());
+}
+
+#[test]
+fn what_was_missed_comes_back_in_another_lesson() {
+    let mut state = ready();
+    assert!(state.command_of(Action::SaveLessonAnswers).is_err());
+    begin(&mut state);
+    state.lessons.run_mut().unwrap().guess.say(0.01);
+    send(&mut state, LessonCommand::Next);
+    let effects = send(&mut state, LessonCommand::ShowMe);
+    write_all(&mut state, &effects);
+    let made = state.lessons.predictions();
+    assert_eq!(made["temperature"].len(), 1);
+    assert_eq!(state.lessons.missed(), None, "it is of the same lesson");
+    assert!(state.command_of(Action::SaveLessonAnswers).is_ok());
+    send(&mut state, LessonCommand::Leave);
+    let missed = state.lessons.missed().unwrap();
+    assert_eq!((&*missed.said, missed.asked.is_empty()), ("1.0 %", false));
 }
 
 #[test]

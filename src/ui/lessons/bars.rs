@@ -69,6 +69,20 @@ impl BarRow {
         ui.painter().rect_filled(bar, 2, color);
     }
 
+    /// Outlines a probability that is not known yet.
+    fn paint_unknown(&self, ui: &Ui) {
+        let stroke = egui::Stroke::new(1.0, Theme::of(ui).stroke_2);
+        let corners = [
+            self.track.left_top(),
+            self.track.right_top(),
+            self.track.right_bottom(),
+            self.track.left_bottom(),
+            self.track.left_top(),
+        ];
+        let edge = egui::Shape::dashed_line(&corners, stroke, 2.0, 3.0);
+        ui.painter().extend(edge);
+    }
+
     fn paint_number(&self, ui: &Ui, words: &str) {
         let at = pos2(self.rect.right(), self.track.center().y);
         let color = Theme::of(ui).text_2;
@@ -89,7 +103,7 @@ impl BarRow {
 pub(super) fn guess_bar_ui(ui: &mut Ui, run: &mut LessonRun, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
     let label = run.texts().labels.first().cloned().unwrap_or_default();
-    let before = run.texts().before;
+    let before = run.texts().before.first().copied().flatten();
     let (row, response) = row(ui, &label, Sense::click_and_drag());
     let said = run.guess.prob;
     if said.is_none() && ui.memory(|memory| memory.focused().is_none()) {
@@ -139,7 +153,25 @@ pub(super) fn guess_bar_ui(ui: &mut Ui, run: &mut LessonRun, commands: &mut Vec<
         ui.painter().vline(center.x + dx, y, line);
     }
     focus_ring(ui, &response.with_new_rect(grip), 4);
+    beside_ui(ui, run, &[]);
     said_ui(ui, shown);
+}
+
+/// Draws the bars for comparison; their probabilities are empty before the answer is seen.
+fn beside_ui(ui: &mut Ui, run: &LessonRun, probs: &[f64]) {
+    let theme = Theme::of(ui);
+    let texts = run.texts();
+    let bars = texts.labels.iter().zip(&texts.before).enumerate().skip(1);
+    for (index, (label, before)) in bars {
+        let (row, _) = row(ui, label, Sense::hover());
+        row.paint_before(ui, *before);
+        if let Some(prob) = probs.get(index) {
+            row.paint(ui, *prob, theme.bar_after);
+            row.paint_number(ui, &percent(*prob));
+        } else {
+            row.paint_unknown(ui);
+        }
+    }
 }
 
 /// Draws what was said so far, and how to say it.
@@ -180,17 +212,20 @@ pub(super) fn answer_bars_ui(ui: &mut Ui, run: &LessonRun) {
     let theme = Theme::of(ui);
     let texts = run.texts();
     match &texts.answer {
-        Some(Answer::Probability(truth)) => {
+        Some(Answer::Probability(probs)) => {
             let label = texts.labels.first().map_or("", String::as_str);
+            let truth = probs.first().copied().unwrap_or_default();
+            let before = texts.before.first().copied().flatten();
             let (row, _) = row(ui, label, Sense::hover());
-            row.paint_before(ui, texts.before);
-            row.paint(ui, *truth, theme.accent);
-            row.paint_number(ui, &percent(*truth));
+            row.paint_before(ui, before);
+            row.paint(ui, truth, theme.accent);
+            row.paint_number(ui, &percent(truth));
             if let Some(guess) = run.guess.prob {
                 row.paint_guess(ui, guess);
             }
-            let words = if texts.before.is_some() {
-                "above: before · upright: your guess"
+            beside_ui(ui, run, probs);
+            let words = if before.is_some() {
+                "upright: your guess · gray, above: before"
             } else {
                 "upright: your guess"
             };

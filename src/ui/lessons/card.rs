@@ -10,7 +10,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
-use crate::lessons::{Question, calibration_words, mean_excess};
+use crate::lessons::{Prediction, Question, calibration_words, mean_excess};
 use crate::state::{AppState, Command, LessonCommand, LessonPhase, LessonRun};
 
 /// The width of the card, in points.
@@ -35,6 +35,7 @@ pub(in crate::ui) fn card_ui(
     ui.painter().rect_stroke(card, 8, edge, StrokeKind::Inside);
     let number = state.lessons.selected + 1;
     let n_lessons = state.lessons.list.len();
+    let missed = state.lessons.missed();
     let Some(run) = state.lessons.run_mut() else {
         return;
     };
@@ -65,6 +66,11 @@ pub(in crate::ui) fn card_ui(
         .show(&mut ui_body, |ui| {
             ui.spacing_mut().item_spacing.y = 10.0;
             body_ui(ui, run, commands);
+            if run.phase() == LessonPhase::Ending
+                && let Some(missed) = missed
+            {
+                missed_ui(ui, run, &missed);
+            }
         });
     let foot = Rect::from_min_max(pos2(inside.left(), foot_top), inside.max);
     foot_ui(&mut child_ui(ui, foot, "lesson foot"), run, commands);
@@ -199,6 +205,21 @@ fn ending_ui(ui: &mut Ui, run: &LessonRun) {
     }
     if let Some(words) = calibration_words(&run.scores()) {
         ui.label(Face::Small.text(words).color(theme.text_2));
+    }
+}
+
+/// Asks something again that was missed in another lesson, to be answered in one's head.
+fn missed_ui(ui: &mut Ui, run: &mut LessonRun, missed: &Prediction) {
+    let theme = Theme::of(ui);
+    divider_ui(ui);
+    let words = "You missed this one in another lesson. What would you say now?";
+    ui.label(Face::Small.text(words).color(theme.text_2));
+    ui.label(serif(&missed.asked).color(theme.text_1));
+    if run.reads_on {
+        let words = format!("You said: {}. The answer: {}.", missed.said, missed.answer);
+        ui.label(serif(&words).color(theme.text_2));
+    } else if ui.add(Button::new("Show the answer")).clicked() {
+        run.reads_on = true;
     }
 }
 
