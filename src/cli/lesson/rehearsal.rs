@@ -14,6 +14,14 @@ use crate::worker::{ModelSource, Worker};
 /// How long a step may take, far longer than it does.
 const TIMEOUT: Duration = Duration::from_mins(5);
 
+/// Whether the task of a step is done, or nothing that could do it is left.
+fn is_done(state: &AppState) -> bool {
+    let run = state.lessons.run();
+    let is_acting = run.is_some_and(LessonRun::is_acting);
+    let is_seen = run.is_none_or(|run| run.phase() != LessonPhase::Do);
+    is_seen || !(is_acting || state.is_running())
+}
+
 /// A state with the engine, and no window.
 pub(super) struct Rehearsal {
     pub(super) state: AppState,
@@ -113,7 +121,7 @@ impl Rehearsal {
         self.lesson(LessonCommand::Next);
         self.expect(LessonPhase::Do, "its check holds before the task is done")?;
         self.lesson(LessonCommand::ShowMe);
-        self.wait("the task", |state| !state.is_running())?;
+        self.wait("the task", is_done)?;
         self.expect(
             LessonPhase::See,
             "its solution does not pass its check, or a text can’t be filled",

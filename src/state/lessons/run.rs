@@ -144,6 +144,11 @@ impl LessonRun {
         self.predictions.iter().map(|made| made.score).collect()
     }
 
+    /// Whether the lesson itself has something left to do.
+    pub fn is_acting(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
     /// Whether the prediction can be said.
     pub fn can_say(&self) -> bool {
         let question = self.step().map(|step| &step.question);

@@ -2,7 +2,7 @@
 
 use super::run::{Guess, LessonPhase};
 use crate::generation::formatting::percent;
-use crate::lessons::{LessonStep, Prediction, Question, Scene, Score, Template, all_hold};
+use crate::lessons::{Act, LessonStep, Prediction, Question, Scene, Score, Template, all_hold};
 use crate::state::{AppState, Effect, Notice};
 
 /// The texts of a step, filled from the run. Those of later parts are empty before them.
@@ -58,7 +58,10 @@ impl AppState {
             return effects;
         }
         match self.lessons.run().map(super::LessonRun::phase) {
-            Some(LessonPhase::Preparing) => effects.extend(self.ask()),
+            // The learner can generate as soon as there is a question.
+            Some(LessonPhase::Preparing) if self.can_act(&Act::Generate) => {
+                effects.extend(self.ask());
+            }
             Some(LessonPhase::Do) => self.see(),
             _ => {}
         }
