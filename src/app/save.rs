@@ -176,11 +176,7 @@ impl Job {
                 (Document::Prompts(_), Some(run)) => run.rows(),
                 _ => Vec::new(),
             },
-            rendered: match document {
-                Document::Lesson => state.lesson_draft().into_bytes(),
-                Document::LessonAnswers => export::answers_csv(&state.lessons.predictions()),
-                _ => Vec::new(),
-            },
+            rendered: rendered(state, document),
             header: state.run_header(),
             form: state.view.run_file.form(),
         }
@@ -390,6 +386,15 @@ fn hand_xray(state: &AppState) -> Option<(XrayPicture, String)> {
         picture,
         format!("Scores set by hand, seed {}", state.seed_of(pane)),
     ))
+}
+
+/// Renders a document about lessons, which is small.
+fn rendered(state: &AppState, document: Document) -> Vec<u8> {
+    match document {
+        Document::Lesson => state.lesson_draft().into_bytes(),
+        Document::LessonAnswers => export::answers_csv(&state.lessons.predictions()),
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]

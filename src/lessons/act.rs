@@ -10,6 +10,8 @@ pub enum Act {
     Generate,
     /// Generate in the pane at this place only.
     GenerateIn(usize),
+    /// Enter step mode.
+    StepMode,
     /// Add one token in step mode, which it enters.
     Step,
     /// Leave step mode.
@@ -78,15 +80,19 @@ impl Act {
         match *parts.as_slice() {
             ["generate"] => Ok(Self::Generate),
             ["generate", pane] => Ok(Self::GenerateIn(place(pane)?)),
+            ["step", "mode"] => Ok(Self::StepMode),
             ["step"] => Ok(Self::Step),
             ["full", "speed"] => Ok(Self::FullSpeed),
             ["tokens", n] => Ok(Self::Tokens(positive(n)?)),
-            ["seed", n] => n.parse().map(Self::Seed).map_err(|_| not_a_number(n)),
+            ["seed", n] => n
+                .parse()
+                .map(Self::Seed)
+                .map_err(|_not_a_number| not_a_number(n)),
             ["pin", pane, n] => Ok(Self::Pin(place(pane)?, positive(n)?)),
             ["tab", name] => one_of(&TABS, name).map(Self::Tab),
             ["tint", name] => one_of(&TINTS, name).map(Self::Tint),
             _ => Err(format!(
-                "{words:?} is not something to do: use generate, step, full speed, pane, prompt, \
+                "{words:?} is not something to do: use generate, step, step mode, full speed, pane, prompt, \
                  tokens, seed, stop, score, pin, tab or tint"
             )),
         }
@@ -125,6 +131,7 @@ mod tests {
         for (words, act) in [
             ("generate", Act::Generate),
             ("generate B", Act::GenerateIn(1)),
+            ("step mode", Act::StepMode),
             ("prompt: Once upon", Act::Prompt("Once upon".to_owned())),
             ("stop: .", Act::Stop(".".to_owned())),
             ("stop: \n\n", Act::Stop("\n\n".to_owned())),

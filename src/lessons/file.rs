@@ -143,6 +143,21 @@ impl Lesson {
     }
 }
 
+/// The numbers that the set-up gives, which texts may repeat.
+fn setup_numbers(table: &SetupTable) -> Vec<String> {
+    let texts = table.panes.get_ref().iter().chain(&table.acts);
+    let typed = texts.flat_map(|text| numbers_in(text.get_ref()));
+    let mut numbers: Vec<String> = typed.map(str::to_owned).collect();
+    numbers.push(table.seed.to_string());
+    numbers.push(table.tokens.get_ref().to_string());
+    numbers.extend(
+        numbers_in(table.prompt.get_ref())
+            .iter()
+            .map(ToString::to_string),
+    );
+    numbers
+}
+
 /// Turns the tables of a file into a lesson.
 struct Reader<'a> {
     source: &'a str,
@@ -200,7 +215,7 @@ impl Reader<'_> {
             return Err(self.problem(&file.steps.span(), "a lesson has at least one step"));
         }
         let setup = self.setup(&file.setup)?;
-        let setup_numbers = self.setup_numbers(&file.setup);
+        let setup_numbers = setup_numbers(&file.setup);
         let steps = file.steps.get_ref().iter();
         let steps = steps.map(|step| self.step(step, &setup, &setup_numbers));
         Ok(Lesson {
@@ -234,21 +249,6 @@ impl Reader<'_> {
             tokens,
             acts: self.read_all(&table.acts, Act::read)?,
         })
-    }
-
-    /// The numbers that the set-up gives, which texts may repeat.
-    fn setup_numbers(&self, table: &SetupTable) -> Vec<String> {
-        let texts = table.panes.get_ref().iter().chain(&table.acts);
-        let typed = texts.flat_map(|text| numbers_in(text.get_ref()));
-        let mut numbers: Vec<String> = typed.map(str::to_owned).collect();
-        numbers.push(table.seed.to_string());
-        numbers.push(table.tokens.get_ref().to_string());
-        numbers.extend(
-            numbers_in(table.prompt.get_ref())
-                .iter()
-                .map(ToString::to_string),
-        );
-        numbers
     }
 
     fn step(

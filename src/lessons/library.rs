@@ -54,6 +54,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{FILES, built_in, read_all};
+    use crate::lessons::is_lesson_name;
 
     #[test]
     fn every_file_is_a_lesson_with_the_id_of_its_file() {
@@ -72,7 +73,7 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lessons");
         let names = std::fs::read_dir(folder).unwrap();
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let n_lessons = names.filter(|name| name.ends_with(".toml")).count();
+        let n_lessons = names.filter(|name| is_lesson_name(name.as_ref())).count();
         assert_eq!(n_lessons, FILES.len());
     }
 }

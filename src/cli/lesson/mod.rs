@@ -99,7 +99,7 @@ fn read(path: &Path) -> Result<Lesson, String> {
     let read = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
     read.map_err(|error| error.to_string())?;
     let source =
-        String::from_utf8(bytes).map_err(|_| "the file is not text in UTF-8".to_owned())?;
+        String::from_utf8(bytes).map_err(|_not_text| "the file is not text in UTF-8".to_owned())?;
     Lesson::from_toml(&source).map_err(|problem| problem.to_string())
 }
 

@@ -22,6 +22,7 @@ impl AppState {
                 let generate = |id| Command::Generate(id);
                 self.act_on(place, generate)
             }
+            Act::StepMode => self.dispatch(Command::SetPace(Pace::Step)),
             Act::Step => {
                 let mut effects = self.dispatch(Command::SetPace(Pace::Step));
                 effects.extend(self.dispatch(Command::Branch(BranchCommand::Step)));

@@ -212,18 +212,12 @@ impl AppState {
             }
         };
         let is_same = |other: &Arc<Lesson>| other.id == lesson.id;
-        let index = match self.lessons.list.iter().position(is_same) {
-            Some(index) => {
-                if let Some(place) = self.lessons.list.get_mut(index) {
-                    *place = Arc::clone(&lesson);
-                }
-                index
-            }
-            None => {
-                self.lessons.list.push(Arc::clone(&lesson));
-                self.lessons.list.len() - 1
-            }
-        };
+        let list = &mut self.lessons.list;
+        let index = list.iter().position(is_same).unwrap_or(list.len());
+        match list.get_mut(index) {
+            Some(place) => *place = Arc::clone(&lesson),
+            None => list.push(Arc::clone(&lesson)),
+        }
         if let Some(reason) = self.lesson_blocked(&lesson) {
             self.page = Page::Lessons;
             self.lessons.selected = index;

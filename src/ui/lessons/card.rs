@@ -105,8 +105,8 @@ fn parts_ui(ui: &mut Ui, run: &LessonRun) {
     let phase = run.phase();
     let words = format!("Step {} of {n_steps}: {}", step.min(n_steps), phase.name());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
-    for (index, part) in (0..).zip(LessonPhase::PARTS) {
-        let left = row.left() + f32::from(index as u8) * (width + 4.0);
+    let mut left = row.left();
+    for part in LessonPhase::PARTS {
         let bar = Rect::from_min_size(pos2(left, row.top()), vec2(width, 2.0));
         let reached = part <= phase;
         let color = if reached {
@@ -128,6 +128,7 @@ fn parts_ui(ui: &mut Ui, run: &LessonRun) {
             Face::SmallMedium.font(),
             color,
         );
+        left += width + 4.0;
     }
 }
 
