@@ -129,9 +129,8 @@ impl Lesson {
             return Err(LessonProblem {
                 line: 1,
                 message: format!(
-                    "a lesson has at most {} KiB, and this file has {}",
-                    MAX_LESSON_BYTES / 1024,
-                    source.len() / 1024
+                    "a lesson has at most {} KiB, and this file is larger",
+                    MAX_LESSON_BYTES / 1024
                 ),
             });
         }

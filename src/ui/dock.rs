@@ -73,13 +73,9 @@ pub(super) fn dock_ui(
     ui.painter()
         .hline(rect.shrink(1.0).x_range(), tabs.bottom(), edge);
     if state.lessons.hides_evidence() {
-        let words = format!(
-            "{} opens when you have guessed.",
-            state.view.dock_tab.name()
-        );
-        let (font, color) = (Face::Body.font(), theme.text_3);
-        let center = egui::Align2::CENTER_CENTER;
-        ui.painter().text(body.center(), center, words, font, color);
+        let words = Face::Body.text("This tab opens when you have guessed.");
+        let mut hidden = child_ui(ui, body, "hidden");
+        hidden.centered_and_justified(|ui| ui.label(words.color(theme.text_3)));
         return None;
     }
     match state.view.dock_tab {

@@ -132,7 +132,8 @@ pub(super) fn keys_ui(
     if state.pin.is_some() && !ui.text_edit_focused() {
         action_keys_ui(ui, &[Action::Continue], state, commands);
     }
-    if state.is_step_mode() && !ui.text_edit_focused() {
+    // During a prediction, digits are the lesson's.
+    if state.is_step_mode() && !ui.text_edit_focused() && !state.lessons.hides_evidence() {
         pick_keys_ui(ui, state, commands);
     }
     if focused.is_none() && ui.memory(|memory| memory.focused().is_some()) {

@@ -148,12 +148,12 @@ fn a_broken_file_says_where_and_loses_nothing() {
     let good = include_str!("../../../assets/lessons/temperature.toml");
     for (source, message) in [
         (
-            Ok(good.replace("minutes = 4", "minutes = \"four\"")),
+            Ok(good.replace("minutes = ", "minutes = \"four\" # ")),
             "Line 5: ",
         ),
         (Ok(good.replace("B.finished", "B.happy")), "\"B.happy\""),
         (Ok("x".repeat(10_000_000)), "at most 256 KiB"),
-        (Err("permission denied".to_owned()), "permission denied"),
+        (Err("permission denied".to_owned()), "Permission denied"),
     ] {
         send(
             &mut state,

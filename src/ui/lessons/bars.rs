@@ -72,15 +72,11 @@ impl BarRow {
     /// Outlines a probability that is not known yet.
     fn paint_unknown(&self, ui: &Ui) {
         let stroke = egui::Stroke::new(1.0, Theme::of(ui).stroke_2);
-        let corners = [
-            self.track.left_top(),
-            self.track.right_top(),
-            self.track.right_bottom(),
-            self.track.left_bottom(),
-            self.track.left_top(),
-        ];
-        let edge = egui::Shape::dashed_line(&corners, stroke, 2.0, 3.0);
-        ui.painter().extend(edge);
+        for y in [self.track.top(), self.track.bottom()] {
+            let ends = [pos2(self.track.left(), y), pos2(self.track.right(), y)];
+            let edge = egui::Shape::dashed_line(&ends, stroke, 2.0, 3.0);
+            ui.painter().extend(edge);
+        }
     }
 
     fn paint_number(&self, ui: &Ui, words: &str) {
@@ -106,7 +102,13 @@ pub(super) fn guess_bar_ui(ui: &mut Ui, run: &mut LessonRun, commands: &mut Vec<
     let before = run.texts().before.first().copied().flatten();
     let (row, response) = row(ui, &label, Sense::click_and_drag());
     let said = run.guess.prob;
-    if said.is_none() && ui.memory(|memory| memory.focused().is_none()) {
+    // Once per question, whatever had the focus before.
+    let seen = ui.data_mut(|data| {
+        let seen = data.get_temp_mut_or_default::<bool>(response.id);
+        std::mem::replace(seen, true)
+    });
+    let is_free = ui.memory(|memory| memory.focused().is_none());
+    if said.is_none() && (is_free || !seen) {
         response.request_focus();
     }
     if let Some(pointer) = response.interact_pointer_pos() {

@@ -23,26 +23,38 @@ pub(in crate::ui) fn lessons_ui(
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
-    keys_ui(ui, state, commands);
+    let moved = keys_ui(ui, state, commands);
     let theme = Theme::of(ui);
     ui.painter().rect_filled(page, 8, theme.surface_1);
     let edge = Stroke::new(1.0, theme.stroke_1);
     ui.painter().rect_stroke(page, 8, edge, StrokeKind::Inside);
     let width = LIST.min(page.width() - 24.0);
-    let center = pos2(page.center().x, page.center().y);
-    let column = Rect::from_center_size(center, vec2(width, page.height() - 2.0));
-    let mut ui = child_ui(ui, column, "lessons");
-    ScrollArea::vertical()
-        .auto_shrink(false)
-        .show(&mut ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            ui.add_space(22.0);
-            head_ui(ui, state, commands);
-            for index in 0..state.lessons.list.len() {
-                row_ui(ui, index, state, commands);
-            }
-            ui.add_space(16.0);
+    let side = (page.width() - width) / 2.0;
+    let mut ui = child_ui(ui, page.shrink(1.0), "lessons");
+    // The scroll bar is at the edge of the page, away from the rows.
+    let scroll = ScrollArea::vertical().auto_shrink(false);
+    scroll.show(&mut ui, |ui| {
+        ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
+        ui.horizontal_top(|ui| {
+            ui.add_space(side);
+            ui.vertical(|ui| {
+                ui.set_width(width);
+                list_ui(ui, moved, state, commands);
+            });
         });
+    });
+}
+
+fn list_ui(ui: &mut Ui, moved: bool, state: &mut AppState, commands: &mut Vec<Command>) {
+    ui.add_space(22.0);
+    head_ui(ui, state, commands);
+    for index in 0..state.lessons.list.len() {
+        let row = row_ui(ui, index, state, commands);
+        if moved && index == state.lessons.selected {
+            ui.scroll_to_rect(row, None);
+        }
+    }
+    ui.add_space(16.0);
 }
 
 fn head_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -89,11 +101,13 @@ fn files_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// Arrow keys select a lesson and Enter starts it, unless a control has the focus.
-fn keys_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+/// Arrow keys select a lesson and Enter starts it, unless a control has the focus. Returns whether
+/// the selection moved.
+fn keys_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) -> bool {
     if ui.memory(|memory| memory.focused().is_some()) || covers_page(state) {
-        return;
+        return false;
     }
+    let before = state.lessons.selected;
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     let lessons = &mut state.lessons;
     let last = lessons.list.len().saturating_sub(1);
@@ -106,6 +120,7 @@ fn keys_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     if pressed(Key::Enter) {
         commands.push(Command::Lesson(LessonCommand::Start(lessons.selected)));
     }
+    lessons.selected != before
 }
 
 const fn covers_page(state: &AppState) -> bool {
@@ -116,11 +131,12 @@ const fn covers_page(state: &AppState) -> bool {
         || state.path_field.is_some()
 }
 
-fn row_ui(ui: &mut Ui, index: usize, state: &mut AppState, commands: &mut Vec<Command>) {
-    let Some(lesson) = state.lessons.list.get(index).cloned() else {
-        return;
-    };
+/// Draws the row of a lesson. Returns its place.
+fn row_ui(ui: &mut Ui, index: usize, state: &mut AppState, commands: &mut Vec<Command>) -> Rect {
     let size = vec2(ui.available_width(), ROW);
+    let Some(lesson) = state.lessons.list.get(index).cloned() else {
+        return Rect::NOTHING;
+    };
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let selected = index == state.lessons.selected;
     let aside = aside_words(state, &lesson);
@@ -175,7 +191,8 @@ fn row_ui(ui: &mut Ui, index: usize, state: &mut AppState, commands: &mut Vec<Co
     focus_ring(ui, &response, 8);
     if selected {
         let blocked = state.lesson_blocked(&lesson);
-        return action_ui(ui, rect, index, blocked, commands);
+        action_ui(ui, rect, index, blocked, commands);
+        return rect;
     }
     let mut right = rect.right() - 14.0;
     if state.lessons.progress.score_of(&lesson.id).is_some() {
@@ -188,6 +205,7 @@ fn row_ui(ui: &mut Ui, index: usize, state: &mut AppState, commands: &mut Vec<Co
     let font = Face::Small.font();
     ui.painter()
         .text(at, Align2::RIGHT_CENTER, aside, font, theme.text_3);
+    rect
 }
 
 /// Draws what the selected row offers: to start the lesson, or why that is not possible.

@@ -1,25 +1,14 @@
 //! The options of a prediction, one of which is chosen.
 
 use egui::text::LayoutJob;
-use egui::{Color32, Key, Modifiers, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Color32, Modifiers, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{ControlColors, focus_ring, paint_fill, switch_part};
 use crate::lessons::{Confidence, Question};
 use crate::state::{LessonPhase, LessonRun};
-
-const KEYS: [Key; 9] = [
-    Key::Num1,
-    Key::Num2,
-    Key::Num3,
-    Key::Num4,
-    Key::Num5,
-    Key::Num6,
-    Key::Num7,
-    Key::Num8,
-    Key::Num9,
-];
+use crate::ui::keys::DIGITS;
 
 /// The digits choose an option.
 pub(super) fn option_keys_ui(ui: &Ui, run: &mut LessonRun) {
@@ -27,7 +16,7 @@ pub(super) fn option_keys_ui(ui: &Ui, run: &mut LessonRun) {
         return;
     }
     for index in 0..run.texts().labels.len() {
-        let Some(key) = KEYS.get(index).copied() else {
+        let Some(key) = DIGITS.get(index).copied() else {
             return;
         };
         let is_choice = run.step().is_some_and(|step| step.question.n_options() > 0);
