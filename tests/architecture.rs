@@ -70,6 +70,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "export",
             "generation",
             "interop",
+            "lessons",
             "plots",
             "state",
             "ui",
