@@ -44,6 +44,16 @@ pub(crate) fn begin(state: &mut AppState) {
     assert_eq!(phase(state), Some(LessonPhase::Predict));
 }
 
+/// Starts the lesson about the loop, up to its first question, which has options.
+pub(crate) fn begin_loop(state: &mut AppState) {
+    let mut lessons = state.lessons.list.iter();
+    let index = lessons.position(|lesson| lesson.id == "loop").unwrap();
+    send(state, LessonCommand::Start(index));
+    let prompt = state.prompt.clone();
+    state.on_event(tokenized(prompt, 11));
+    assert_eq!(phase(state), Some(LessonPhase::Predict));
+}
+
 #[test]
 fn a_step_is_predict_do_see_why() {
     let mut state = ready();

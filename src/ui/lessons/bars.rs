@@ -95,20 +95,21 @@ impl BarRow {
     }
 }
 
-/// Draws the bar that the learner drags. Enter says the prediction.
-pub(super) fn guess_bar_ui(ui: &mut Ui, run: &mut LessonRun, commands: &mut Vec<Command>) {
+/// Draws the bar that the learner drags, and gives it the focus when the question `begins`. Enter
+/// says the prediction.
+pub(super) fn guess_bar_ui(
+    ui: &mut Ui,
+    begins: bool,
+    run: &mut LessonRun,
+    commands: &mut Vec<Command>,
+) {
     let theme = Theme::of(ui);
     let label = run.texts().labels.first().cloned().unwrap_or_default();
     let before = run.texts().before.first().copied().flatten();
     let (row, response) = row(ui, &label, Sense::click_and_drag());
     let said = run.guess.prob;
-    // Once per question, whatever had the focus before.
-    let seen = ui.data_mut(|data| {
-        let seen = data.get_temp_mut_or_default::<bool>(response.id);
-        std::mem::replace(seen, true)
-    });
     let is_free = ui.memory(|memory| memory.focused().is_none());
-    if said.is_none() && (is_free || !seen) {
+    if said.is_none() && (is_free || begins) {
         response.request_focus();
     }
     if let Some(pointer) = response.interact_pointer_pos() {

@@ -139,6 +139,7 @@ fn serif(text: &str) -> RichText {
 fn body_ui(ui: &mut Ui, run: &mut LessonRun, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
     let texts = run.texts().clone();
+    let begins = question_begins(ui, run);
     match run.phase() {
         LessonPhase::Preparing => {
             ui.label(
@@ -154,8 +155,12 @@ fn body_ui(ui: &mut Ui, run: &mut LessonRun, commands: &mut Vec<Command>) {
                 Some(Question::Probability { .. })
             );
             if is_probability {
-                guess_bar_ui(ui, run, commands);
+                guess_bar_ui(ui, begins, run, commands);
             } else {
+                if begins && let Some(focused) = ui.memory(egui::Memory::focused) {
+                    // Digits choose, so they must not go into a text field.
+                    ui.memory_mut(|memory| memory.surrender_focus(focused));
+                }
                 options_ui(ui, run);
             }
             divider_ui(ui);
@@ -176,6 +181,16 @@ fn body_ui(ui: &mut Ui, run: &mut LessonRun, commands: &mut Vec<Command>) {
         LessonPhase::Why => why_ui(ui, run),
         LessonPhase::Ending => ending_ui(ui, run),
     }
+}
+
+/// Returns whether a question is shown for the first time.
+fn question_begins(ui: &Ui, run: &LessonRun) -> bool {
+    let is_shown = run.phase() == LessonPhase::Predict;
+    let was_shown = ui.data_mut(|data| {
+        let shown = data.get_temp_mut_or_default(egui::Id::unique("lesson question"));
+        std::mem::replace(shown, is_shown)
+    });
+    is_shown && !was_shown
 }
 
 fn why_ui(ui: &mut Ui, run: &mut LessonRun) {

@@ -3,7 +3,7 @@
 use egui::{Key, Modifiers, Rect, pos2, vec2};
 use egui_kittest::kittest::Queryable as _;
 
-use crate::state::tests::lessons::{begin, temperature, write_all};
+use crate::state::tests::lessons::{begin, begin_loop, temperature, write_all};
 use crate::state::tests::ready;
 use crate::state::{AppState, Command, LessonCommand, LessonPhase, LessonRun, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
@@ -88,6 +88,22 @@ fn a_step_is_taken_with_the_keyboard_alone() {
     window.get_by_label_contains("You said 61 %; it is");
     key(&mut window, Modifiers::NONE, Key::Enter);
     assert_eq!(phase(&window), Some(LessonPhase::Why));
+}
+
+#[test]
+fn a_digit_chooses_an_option_in_step_mode_and_beside_a_text_field() {
+    let mut window = window_of(SIZE, ready());
+    window.run_steps(3);
+    begin_loop(window.state_mut());
+    window.run_steps(3);
+    assert!(window.state().is_step_mode());
+    let prompt = window.state().prompt.clone();
+    key(&mut window, Modifiers::NONE, Key::Num2);
+    let state = window.state();
+    assert_eq!(state.lessons.run().unwrap().guess.option, Some(1));
+    assert_eq!(state.prompt, prompt);
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    assert_eq!(phase(&window), Some(LessonPhase::Do));
 }
 
 #[test]
