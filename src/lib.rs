@@ -27,6 +27,9 @@ pub mod worker;
 /// Conversion of settings to and from text.
 pub mod interop;
 
+/// Lessons as data: their format, checks and scores.
+pub mod lessons;
+
 /// Export of runs to files.
 pub mod export;
 

@@ -23,7 +23,14 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
         &["decoding", "engine", "generation", "hub", "kernels"],
     ),
     ("interop", &["analysis", "decoding", "generation"]),
-    ("export", &["analysis", "decoding", "generation", "interop"]),
+    (
+        "lessons",
+        &["analysis", "decoding", "generation", "interop"],
+    ),
+    (
+        "export",
+        &["analysis", "decoding", "generation", "interop", "lessons"],
+    ),
     (
         "state",
         &[
@@ -32,6 +39,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "export",
             "generation",
             "interop",
+            "lessons",
             "worker",
         ],
     ),
@@ -49,6 +57,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "export",
             "generation",
             "interop",
+            "lessons",
             "plots",
             "state",
         ],
@@ -61,6 +70,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "export",
             "generation",
             "interop",
+            "lessons",
             "plots",
             "state",
             "ui",
@@ -79,6 +89,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "hub",
             "interop",
             "kernels",
+            "lessons",
             "plots",
             "state",
             "ui",
@@ -130,6 +141,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
             "generation",
             "hub",
             "interop",
+            "lessons",
             "state",
         ],
     ),
@@ -138,6 +150,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("shlex", &["interop"]),
     ("sysinfo", &["engine"]),
     ("tempfile", &["export"]),
+    ("toml", &["lessons"]),
     ("zip", &["export"]),
 ];
 

@@ -71,6 +71,10 @@ pub(super) fn open(
             let dialog = dialog.add_filter("Grammars", &extensions);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
+        PathPurpose::Lesson => {
+            let dialog = dialog.add_filter("Lessons", &["toml"]);
+            Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
+        }
         PathPurpose::ExportRun | PathPurpose::Save(_) => {
             let name = purpose.suggested_name().unwrap_or_default();
             Box::pin(dialog.set_file_name(name).save_file())

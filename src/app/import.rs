@@ -10,7 +10,7 @@ use eframe::egui;
 use super::background;
 use crate::generation::formatting::without_final_line_break;
 use crate::interop::presets::{self, OwnPreset};
-use crate::state::{Command, PaneId, PresetCommand, ScoreCommand};
+use crate::state::{Command, LessonCommand, PaneId, PresetCommand, ScoreCommand};
 
 /// The largest file to read; anything larger is not a presets file, and too long for a model.
 const MAX_BYTES: u64 = 4 << 20;
@@ -41,6 +41,14 @@ pub(super) fn grammar(
     background::run(ctx, "read grammar", answers, move || {
         let text = read_text(&path);
         Command::GrammarRead { pane, path, text }
+    });
+}
+
+/// Reads a lesson in the background and sends the result as a command.
+pub(super) fn lesson(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
+    background::run(ctx, "read lesson", answers, move || {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Command::Lesson(LessonCommand::Opened(name.into_owned(), read_text(&path)))
     });
 }
 

@@ -9,6 +9,7 @@ use eframe::egui;
 
 use super::background;
 use crate::export::is_run_name;
+use crate::lessons::is_lesson_name;
 use crate::state::{Command, ModelsCommand, PathPurpose, RunCommand};
 
 /// The name of the threads.
@@ -26,12 +27,15 @@ pub(super) fn check(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender
     });
 }
 
-/// Checks whether a dropped path can be a model, a run or a text, and sends the command to open it
+/// Checks whether a dropped path can be a model, a run, a lesson or a text, and sends the command to open it
 /// or the reason why not.
 pub(super) fn check_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
     background::run(ctx, NAME, answers, || {
         if is_run_name(&path) {
             return Command::Run(RunCommand::Open(path));
+        }
+        if is_lesson_name(&path) {
+            return Command::PathGiven(PathPurpose::Lesson, path);
         }
         if has_extension(&path, &["txt", "md"]) {
             return Command::PathGiven(PathPurpose::Text, path);

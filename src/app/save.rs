@@ -91,6 +91,8 @@ pub(super) struct Job {
     votes: Vec<BlindVote>,
     /// The texts of the list of prompts.
     rows: Vec<TextRow>,
+    /// The bytes of a document that is rendered at once.
+    rendered: Vec<u8>,
     header: RunHeader,
     /// How a run file is written.
     form: Form,
@@ -174,6 +176,7 @@ impl Job {
                 (Document::Prompts(_), Some(run)) => run.rows(),
                 _ => Vec::new(),
             },
+            rendered: rendered(state, document),
             header: state.run_header(),
             form: state.view.run_file.form(),
         }
@@ -270,6 +273,7 @@ impl Job {
                 Err("these files are written together".to_owned())
             }
             Document::Presets => Ok(presets::file::render(&self.presets)),
+            Document::Lesson | Document::LessonAnswers => Ok(self.rendered.clone()),
             Document::Picture(plot, format) => {
                 encode(&self.drawing(plot)?, format, self.view.style)
                     .map_err(|error| error.to_string())
@@ -384,6 +388,15 @@ fn hand_xray(state: &AppState) -> Option<(XrayPicture, String)> {
     ))
 }
 
+/// Renders a document about lessons, which is small.
+fn rendered(state: &AppState, document: Document) -> Vec<u8> {
+    match document {
+        Document::Lesson => state.lesson_draft().into_bytes(),
+        Document::LessonAnswers => export::answers_csv(&state.lessons.predictions()),
+        _ => Vec::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::sync_channel;
@@ -416,6 +429,7 @@ mod tests {
             cache: None,
             votes: Vec::new(),
             rows: Vec::new(),
+            rendered: Vec::new(),
             header: RunHeader::default(),
             form: Form::default(),
         };

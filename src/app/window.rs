@@ -15,9 +15,10 @@ use super::settings_file::{self, SettingsFile};
 use super::{folders, icon, import, model_paths, show};
 use crate::design::style;
 use crate::design::theme::Theme;
+use crate::lessons::is_lesson_name;
 use crate::state::{
-    AppState, Command, Document, Effect, Folders, HubCommand, Kept, PictureFormat, RunCommand,
-    RunRequest, Settings, ThemeChoice,
+    AppState, Command, Document, Effect, Folders, HubCommand, Kept, PathPurpose, PictureFormat,
+    RunCommand, RunRequest, Settings, ThemeChoice,
 };
 use crate::ui::WindowUi;
 use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker, models_folder};
@@ -44,8 +45,8 @@ const EVENT_BATCH: usize = 64;
 const N_PENDING_ANSWERS: usize = 16;
 
 /// Opens the window and returns when it is closed. Without a path, the built-in model is loaded.
-/// `run` is a run file to show.
-pub fn run(model: Option<PathBuf>, run: Option<PathBuf>) -> eframe::Result {
+/// `file` is a run or a lesson to show.
+pub fn run(model: Option<PathBuf>, file: Option<PathBuf>) -> eframe::Result {
     let source = model.map_or(ModelSource::Embedded, ModelSource::Path);
     let viewport = egui::ViewportBuilder::default()
         .with_title("Quartet")
@@ -88,8 +89,12 @@ pub fn run(model: Option<PathBuf>, run: Option<PathBuf>) -> eframe::Result {
             if let Some(folder) = app.state.folder_of(Kept::Runs) {
                 app.keep_runs_in(folder);
             }
-            if let Some(path) = run {
-                let command = Command::Run(RunCommand::Open(path));
+            if let Some(path) = file {
+                let command = if is_lesson_name(&path) {
+                    Command::PathGiven(PathPurpose::Lesson, path)
+                } else {
+                    Command::Run(RunCommand::Open(path))
+                };
                 for effect in app.state.apply(command) {
                     app.run_effect(&cc.egui_ctx, None, effect);
                 }
@@ -326,6 +331,7 @@ impl App {
             Effect::ReadGrammar(pane, path) => {
                 import::grammar(ctx.clone(), pane, path, answers);
             }
+            Effect::ReadLesson(path) => import::lesson(ctx.clone(), path, answers),
             Effect::Hub(request) => self.downloads(ctx).send(request),
             Effect::TryFolder(kept, folder) => folders::attempt(ctx.clone(), kept, folder, answers),
             Effect::UseFolder(kept) => self.use_folder(kept),

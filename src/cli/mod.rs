@@ -21,6 +21,7 @@ mod hub;
 mod inputs;
 mod inspect;
 mod interrupt;
+mod lesson;
 mod model;
 mod named_value;
 mod outputs;
@@ -52,6 +53,7 @@ use clap::{Parser, Subcommand};
 
 use self::failure::Failure;
 use crate::export::is_run_name;
+use crate::lessons::is_lesson_name;
 
 /// One prompt, four decodings, token by token: a playground that shows how a language model
 /// generates text.
@@ -65,7 +67,7 @@ use crate::export::is_run_name;
 )]
 struct Arguments {
     /// What to open in the window: a model (a GGUF file, or a folder with config.json,
-    /// tokenizer.json and safetensors) or a run file
+    /// tokenizer.json and safetensors), a run file or a lesson file (*.toml)
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(subcommand)]
@@ -96,6 +98,8 @@ enum Command {
     Settings(settings::Arguments),
     /// Explain why a token of an exported run was chosen
     Why(why::Arguments),
+    /// List the lessons, check a lesson file, or take one without a window
+    Lesson(lesson::Arguments),
     /// Run a recorded run again and compare it with its record
     Replay(replay::Arguments),
     /// Find models on the Hugging Face Hub
@@ -129,6 +133,7 @@ pub fn run() -> ExitCode {
         Some(Command::Cache(arguments)) => cache_lab::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),
+        Some(Command::Lesson(arguments)) => lesson::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Search(arguments)) => hub::search(&arguments),
         Some(Command::Download(arguments)) => hub::download(&arguments),
@@ -144,11 +149,11 @@ pub fn run() -> ExitCode {
 
 fn open_window(file: Option<PathBuf>) -> Result<(), Failure> {
     let file = file.map(|path| absolute_path(&path)).transpose()?;
-    let (run, model) = match file {
-        Some(path) if is_run_name(&path) => (Some(path), None),
+    let (document, model) = match file {
+        Some(path) if is_run_name(&path) || is_lesson_name(&path) => (Some(path), None),
         model => (None, model),
     };
-    crate::app::run(model, run)
+    crate::app::run(model, document)
         .map_err(|error| Failure::run(format!("could not open the window: {error}")))
 }
 

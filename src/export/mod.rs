@@ -14,6 +14,7 @@ mod futures;
 pub mod html;
 pub mod json;
 mod jsonl;
+mod lesson_answers;
 mod markdown;
 mod prompt_hash;
 mod run_path;
@@ -32,6 +33,7 @@ pub use self::file::{check_writable, remove_stale_temporaries, write_atomically}
 pub use self::fit::FitRecord;
 pub use self::folder::write_folder;
 pub use self::futures::{PaneFutures, render_futures};
+pub use self::lesson_answers::answers_csv;
 pub use self::prompt_hash::prompt_hash;
 pub use self::run_path::{RunFileError, is_run_name, read_run, read_text, write_run};
 pub use self::run_summary::{PaneSummary, RunSummary, read_summary};

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use super::{
     BranchDialog, BranchTree, ByHand, ChosenFolders, ComparedPair, Effect, ExportChoice, Folders,
     FormatTrial, Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lab, LabSettings,
-    MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId, Paste,
-    PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, SecondModel, Settings, SettingsTab,
-    Verification, ViewChoices, WatermarkDialog,
+    Lessons, MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId,
+    Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, SecondModel, Settings,
+    SettingsTab, Verification, ViewChoices, WatermarkDialog,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -101,6 +101,8 @@ pub struct AppState {
     pub futures: Futures,
     /// The experiments.
     pub lab: Lab,
+    /// The lessons, and the one that is running.
+    pub lessons: Lessons,
     /// What an export of everything leaves out, and whether its dialog is open.
     pub export: ExportChoice,
     /// The dialog for a text to be scored, while it is open.
@@ -183,6 +185,7 @@ impl AppState {
             branch_tree: BranchTree::default(),
             futures: Futures::default(),
             lab: settings.lab.lab(),
+            lessons: Lessons::new(settings.lessons),
             export: ExportChoice::default(),
             score_dialog: None,
             watermark_dialog: None,
@@ -255,10 +258,14 @@ impl AppState {
                 .collect(),
             compute: self.models.compute,
             history: self.history_limits,
+            lessons: self.lessons.progress.clone(),
             folders: self.chosen_folders.clone(),
         };
-        if let Some(opened) = &self.opened {
-            opened.restore_settings(&mut settings);
+        if let Some(hidden) = self.hidden() {
+            hidden.restore_settings(&mut settings);
+        }
+        if let Some(run) = self.lessons.run() {
+            run.restore_settings(&mut settings);
         }
         settings
     }

@@ -23,12 +23,13 @@ impl AppState {
     pub fn apply(&mut self, command: Command) -> Vec<Effect> {
         // Widgets edit settings in place, so they may have changed since the last command.
         self.observe_settings();
-        let effects = self.dispatch(command);
+        let mut effects = self.dispatch(command);
+        effects.extend(self.follow_lesson());
         self.observe_settings();
         effects
     }
 
-    fn dispatch(&mut self, command: Command) -> Vec<Effect> {
+    pub(super) fn dispatch(&mut self, command: Command) -> Vec<Effect> {
         match command {
             Command::GenerateAll => self.generate_all(),
             Command::AnotherSeed => self.try_another_seed(),
@@ -39,6 +40,7 @@ impl AppState {
             Command::Branch(command) => self.apply_to_branches(command),
             Command::Futures(command) => self.apply_to_futures(command),
             Command::Lab(command) => self.apply_to_lab(command),
+            Command::Lesson(command) => self.apply_to_lessons(command),
             Command::PromptEdited => self.tokenize_prompt(),
             Command::CopyPrompt => self.copy_prompt(),
 
@@ -374,6 +376,7 @@ impl AppState {
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
             PathPurpose::Text => vec![Effect::ReadText(path)],
             PathPurpose::Grammar(pane) => vec![Effect::ReadGrammar(pane, path)],
+            PathPurpose::Lesson => vec![Effect::ReadLesson(path)],
             PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
             PathPurpose::Folder(kept) => self.try_folder(kept, path),
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
@@ -425,6 +428,8 @@ impl AppState {
             Document::Cache(_) => ("The measurement was not saved", "It is still on screen"),
             Document::Fit(_) => ("The fit was not saved", "It is still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
+            Document::Lesson => ("The lesson was not saved", "The window is as it was"),
+            Document::LessonAnswers => ("The answers were not saved", "Quartet still has them"),
         };
         let body = format!("{error}. {safe}.\n{}", path.display());
         let notice = Notice::error(title, body)

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::{
     BranchCommand, FolderCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, Kept,
-    LabCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PasteCommand, PictureFormat, Pin,
-    Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand, SettingsTab, SweepFile, ViewChange,
-    WatermarkCommand,
+    LabCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PasteCommand,
+    PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand, SettingsTab,
+    SweepFile, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -41,6 +41,8 @@ pub enum Command {
     Futures(FuturesCommand),
     /// Run an experiment over many texts.
     Lab(LabCommand),
+    /// Take a lesson.
+    Lesson(LessonCommand),
     /// The prompt, the system prompt or the prompt mode was edited; tokenize it again.
     PromptEdited,
     /// Copy the prompt as the model reads it, with its special tokens.
@@ -193,6 +195,8 @@ pub enum Effect {
     ReadText(PathBuf),
     /// Read a grammar for this pane.
     ReadGrammar(PaneId, PathBuf),
+    /// Read a lesson.
+    ReadLesson(PathBuf),
     /// Read or change the runs that are kept.
     Runs(RunRequest),
     /// Send a request to the download threads.
@@ -220,6 +224,8 @@ pub enum PathPurpose {
     Text,
     /// To open a grammar for this pane.
     Grammar(PaneId),
+    /// To open a lesson.
+    Lesson,
     /// To copy the selected run of the history to a file.
     ExportRun,
     /// To choose where runs or models are kept.
@@ -239,6 +245,7 @@ impl PathPurpose {
             Self::Run => "Open a run".to_owned(),
             Self::Text => "Open a text".to_owned(),
             Self::Grammar(_) => "Open a grammar".to_owned(),
+            Self::Lesson => "Open a lesson".to_owned(),
             Self::ExportRun => "Export the run".to_owned(),
             Self::Folder(Kept::Runs) => "Keep runs in a folder".to_owned(),
             Self::Folder(Kept::Models) => "Keep models in a folder".to_owned(),
@@ -258,7 +265,8 @@ impl PathPurpose {
             | Self::Run
             | Self::Text
             | Self::Folder(_)
-            | Self::Grammar(_) => None,
+            | Self::Grammar(_)
+            | Self::Lesson => None,
             Self::ExportRun => Some(Document::Run(ExportFormat::Json).file_name()),
             Self::Save(document) => Some(document.file_name()),
         }
@@ -291,6 +299,10 @@ pub enum Document {
     Votes(VotesFormat),
     /// The user's own presets.
     Presets,
+    /// A new lesson with the set-up of the window.
+    Lesson,
+    /// The predictions of all lessons.
+    LessonAnswers,
 }
 
 /// The votes of a blind test as a file.
@@ -345,6 +357,8 @@ impl Document {
             Self::Cache(_) => "the measurement",
             Self::Votes(_) => "the votes",
             Self::Presets => "the presets",
+            Self::Lesson => "the lesson",
+            Self::LessonAnswers => "the answers",
         }
     }
 
@@ -376,6 +390,8 @@ impl Document {
             Self::Votes(VotesFormat::Csv) => "quartet-votes.csv".to_owned(),
             Self::Votes(VotesFormat::Json) => "quartet-votes.json".to_owned(),
             Self::Presets => "quartet-presets.json".to_owned(),
+            Self::Lesson => "lesson.toml".to_owned(),
+            Self::LessonAnswers => "quartet-answers.csv".to_owned(),
         }
     }
 }

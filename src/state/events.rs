@@ -12,6 +12,12 @@ impl AppState {
     ///
     /// Events of an abandoned generation are ignored.
     pub fn on_event(&mut self, event: Event) -> Vec<Effect> {
+        let mut effects = self.take_event(event);
+        effects.extend(self.follow_lesson());
+        effects
+    }
+
+    fn take_event(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::ModelLoading { fraction } => self.on_loading(fraction),
             Event::ModelLoaded {

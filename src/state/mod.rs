@@ -22,6 +22,7 @@ mod export_choice;
 mod folders;
 mod futures;
 mod lab;
+mod lessons;
 mod models;
 mod notice;
 mod pace;
@@ -63,6 +64,9 @@ pub use lab::{
     BlindStatus, BlindTest, CacheRun, CacheStatus, FitForm, FitInput, FitReading, FitRun,
     FitStatus, Lab, LabCommand, LabSettings, LabTab, ShownText, StabilityAxes, StabilityRun,
     StabilityScope, SweepFile, SweepForm, SweepRun, SweepStatus,
+};
+pub use lessons::{
+    Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons, StepTexts,
 };
 pub(crate) use models::unix_time_secs;
 pub use models::{

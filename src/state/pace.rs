@@ -73,7 +73,7 @@ impl AppState {
         waits.then(|| self.pace_effect())
     }
 
-    const fn pace_effect(&self) -> Effect {
+    pub(super) const fn pace_effect(&self) -> Effect {
         let interval = self.pace.interval();
         Effect::Send(Request::SetPace { interval })
     }

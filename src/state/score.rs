@@ -208,6 +208,11 @@ impl AppState {
             return Vec::new();
         };
         self.score_dialog = None;
+        self.score_in(place, dialog.text, n_tokens)
+    }
+
+    /// Scores at most `n_tokens` tokens of a text in the pane at `place`.
+    pub(super) fn score_in(&mut self, place: usize, text: String, n_tokens: usize) -> Vec<Effect> {
         let mut effects = Vec::new();
         if let Some(pane) = self.panes.get(place).map(|pane| pane.id) {
             effects.extend(self.stop(pane));
@@ -227,7 +232,7 @@ impl AppState {
             pane.wait_for(id, config.clone());
         }
         effects.push(Effect::Send(Request::Score {
-            text: dialog.text,
+            text,
             n_first: Some(n_tokens),
             panes: vec![PaneRequest {
                 id,

@@ -7,8 +7,8 @@ use super::branches::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES};
 use super::recording::DEFAULT_RECORD_MEGABYTES;
 use super::starters::DEFAULT_PROMPT;
 use super::{
-    AppState, ByHand, ChosenFolders, HistoryLimits, LabSettings, MAX_RECENT, Notice, Pace,
-    PromptMode, RecentModel, ViewChoices,
+    AppState, ByHand, ChosenFolders, HistoryLimits, LabSettings, LessonProgress, MAX_RECENT,
+    Notice, Pace, PromptMode, RecentModel, ViewChoices,
 };
 use crate::generation::{Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
@@ -50,6 +50,8 @@ pub struct Settings {
     pub kept_megabytes: u32,
     /// The memory for prompts and texts that stay in the KV cache.
     pub cache_megabytes: u32,
+    /// How far the lessons were taken.
+    pub lessons: LessonProgress,
     /// Where runs and models are kept, if the user chose other folders.
     pub folders: ChosenFolders,
 }
@@ -74,6 +76,7 @@ impl Default for Settings {
             history: HistoryLimits::default(),
             kept_megabytes: DEFAULT_KEPT_MEGABYTES,
             cache_megabytes: DEFAULT_CACHE_MEGABYTES,
+            lessons: LessonProgress::default(),
             folders: ChosenFolders::default(),
         }
     }

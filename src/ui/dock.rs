@@ -10,6 +10,7 @@ use super::branches::{branch_memory_ui, branches_ui};
 use super::compare::compare_ui;
 use super::futures::{futures_bar_ui, futures_ui};
 use super::layout::{Breakpoint, GAP, TABS};
+use super::lessons::ring_ui;
 use super::loop_view::{loop_ui, strategy_label};
 use super::numbers::numbers_ui;
 use super::picture_menu::{is_repeated, picture_button_ui, pictures};
@@ -20,6 +21,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, badge, checkbox, focus_ring, menu_item};
+use crate::lessons::{self, Ring};
 use crate::plots::{
     NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, Target, TrendData,
     next_token_plot_ui, score_plot_ui, speed_plot_ui, trend_plot_ui,
@@ -70,6 +72,12 @@ pub(super) fn dock_ui(
     }
     ui.painter()
         .hline(rect.shrink(1.0).x_range(), tabs.bottom(), edge);
+    if state.lessons.hides_evidence() {
+        let words = Face::Body.text("This tab opens when you have guessed.");
+        let mut hidden = child_ui(ui, body, "hidden");
+        hidden.centered_and_justified(|ui| ui.label(words.color(theme.text_3)));
+        return None;
+    }
     match state.view.dock_tab {
         DockTab::Plots => plots_ui(ui, body, state, hovered, commands),
         DockTab::Xray => {
@@ -124,7 +132,12 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
         ui.spacing_mut().item_spacing.x = 2.0;
         for tab in DockTab::ALL {
             let selected = frame.open && tab == state.view.dock_tab;
-            if tab_ui(ui, tab.name(), selected) {
+            let shown = ui.scope(|ui| tab_ui(ui, tab.name(), selected));
+            let name = tab.name().to_lowercase();
+            if let Some(name) = lessons::TABS.into_iter().find(|other| *other == name) {
+                ring_ui(ui, shown.response.rect, state, Ring::Tab(name));
+            }
+            if shown.inner {
                 state.view.dock_tab = tab;
                 state.view.dock_open = Some(true);
                 hold_clicks(ui);

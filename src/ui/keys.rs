@@ -102,14 +102,7 @@ pub(super) fn keys_ui(
     focused: Option<usize>,
     commands: &mut Vec<Command>,
 ) {
-    let dialog_open = state.path_field.is_some()
-        || state.paste.is_some()
-        || state.branch_dialog.is_some()
-        || state.score_dialog.is_some()
-        || state.watermark_dialog.is_some()
-        || state.export.dialog_open
-        || state.models.dialog_open
-        || covers_window(state);
+    let dialog_open = has_dialog(state);
     action_keys_ui(ui, &TEXT_SIZES, state, commands);
     undo_keys_ui(ui, dialog_open, commands);
     if !dialog_open {
@@ -139,7 +132,8 @@ pub(super) fn keys_ui(
     if state.pin.is_some() && !ui.text_edit_focused() {
         action_keys_ui(ui, &[Action::Continue], state, commands);
     }
-    if state.is_step_mode() && !ui.text_edit_focused() {
+    // During a prediction, digits are the lesson's.
+    if state.is_step_mode() && !ui.text_edit_focused() && !state.lessons.hides_evidence() {
         pick_keys_ui(ui, state, commands);
     }
     if focused.is_none() && ui.memory(|memory| memory.focused().is_some()) {
@@ -159,12 +153,32 @@ pub(super) fn keys_ui(
         let actions = [Action::VerifyRun, Action::CloseRun];
         action_keys_ui(ui, &actions, state, commands);
     }
+    if state.lessons.run().is_some() {
+        action_keys_ui(ui, &[Action::LeaveLesson], state, commands);
+    }
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     for (key, direction) in ARROWS {
         if pressed(key) {
             commands.push(first_pin(state, focused).unwrap_or(Command::MovePin(direction)));
         }
     }
+}
+
+/// Returns whether a dialog is open.
+const fn has_dialog(state: &AppState) -> bool {
+    state.path_field.is_some()
+        || state.paste.is_some()
+        || state.branch_dialog.is_some()
+        || state.score_dialog.is_some()
+        || state.watermark_dialog.is_some()
+        || state.export.dialog_open
+        || state.models.dialog_open
+        || covers_window(state)
+}
+
+/// Returns whether a dialog or a popup takes the keys.
+pub(super) fn is_covered(ui: &Ui, state: &AppState) -> bool {
+    has_dialog(state) || Popup::is_any_open(ui)
 }
 
 const TEXT_SIZES: [Action; 3] = [

@@ -7,6 +7,9 @@ use super::run_bar::RUN_BAR;
 /// The margin around the window's content.
 pub(super) const EDGE: f32 = 12.0;
 
+/// The height of the top bar.
+pub(super) const TOP_BAR: f32 = 44.0;
+
 /// The gap between two cards.
 pub(super) const GAP: f32 = 8.0;
 
@@ -102,7 +105,7 @@ impl Layout {
     pub(super) fn of(window: Rect, input: LayoutInput) -> Self {
         let breakpoint = Breakpoint::of(window.width());
         let inner = window.shrink2(vec2(EDGE, 0.0));
-        let top_bar = Rect::from_min_size(inner.min, vec2(inner.width(), 44.0));
+        let top_bar = Rect::from_min_size(inner.min, vec2(inner.width(), TOP_BAR));
 
         let run_width = breakpoint.run_column();
         let prompt_size = if input.run_bar {

@@ -25,6 +25,7 @@ mod history;
 mod keys;
 mod lab;
 mod layout;
+mod lessons;
 mod lint_notice;
 mod loop_view;
 mod models;

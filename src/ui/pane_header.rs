@@ -6,6 +6,7 @@ use egui::{
 };
 
 use super::chain_editor::chain_editor_ui;
+use super::lessons::ring_ui;
 use super::order_menu::{order_words, sentences_ui};
 use super::pane::PaneFrame;
 use crate::analysis::dialects::spoken;
@@ -16,6 +17,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{BADGE, Chip, badge, focus_ring, menu_item};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, PaneSettings};
+use crate::lessons::Ring;
 use crate::state::{AppState, Command, Pane, PaneAction, PaneId};
 
 const MENU_WIDTH: f32 = 240.0;
@@ -156,6 +158,11 @@ fn chain_ui(
     let Some(pane) = state.panes.get(place) else {
         return;
     };
+    if state.lessons.hides_settings() {
+        let words = "settings hidden until you have guessed";
+        ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
+        return;
+    }
     let chain = &pane.settings.chain;
     let is_invalid = chain.validate().is_err();
     // The summary of an invalid value would name another one.
@@ -201,6 +208,7 @@ fn chain_ui(
             response = response.on_hover_ui(|ui| sentences_ui(ui, &sentences));
         }
     }
+    ring_ui(ui, response.rect, state, Ring::Settings(place));
     chain_editor_ui(&response, id, card, (place, state), commands);
 }
 

@@ -101,7 +101,8 @@ const fn verb(purpose: PathPurpose) -> &'static str {
         | PathPurpose::SecondModel
         | PathPurpose::Run
         | PathPurpose::Text
-        | PathPurpose::Grammar(_) => "Open",
+        | PathPurpose::Grammar(_)
+        | PathPurpose::Lesson => "Open",
         PathPurpose::Presets => "Import",
         PathPurpose::Folder(_) => "Use",
         PathPurpose::ExportRun | PathPurpose::Save(_) => "Save",

@@ -5,6 +5,7 @@ use egui::{DragValue, Popup, RectAlign, TextEdit, Ui};
 use super::escape::{escape, unescape};
 use super::keys::{finish_typing, key_words};
 use super::layout::Breakpoint;
+use super::lessons::ring_ui;
 use super::pace_menu::pace_menu_ui;
 use super::seed_field::seed_field_ui;
 use crate::design::fonts::Face;
@@ -16,6 +17,7 @@ use crate::design::widgets::{
 use crate::generation::formatting::grouped;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{EndOfText, Limits};
+use crate::lessons::Ring;
 use crate::state::{Action, AppState, BranchCommand, Command, Pace, PaneId};
 
 /// Draws the column.
@@ -26,7 +28,8 @@ pub(super) fn run_column_ui(
     commands: &mut Vec<Command>,
 ) {
     ui.spacing_mut().item_spacing.y = 8.0;
-    run_button_ui(ui, state, commands);
+    let button = ui.scope(|ui| run_button_ui(ui, state, commands));
+    ring_ui(ui, button.response.rect, state, Ring::Generate);
     ui.spacing_mut().interact_size.y = 24.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 1.0;

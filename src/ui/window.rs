@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use egui::emath::GuiRounding as _;
-use egui::{Rect, Ui, vec2};
+use egui::{Rect, Ui, pos2, vec2};
 
 use super::branch_dialog::branch_dialog_ui;
 use super::dock::{DockFrame, dock_ui, held_clicks_ui};
 use super::export_dialog::export_dialog_ui;
 use super::help::HelpUi;
 use super::history::history_ui;
-use super::keys::{generate_key_ui, keys_ui};
+use super::keys::{generate_key_ui, is_covered, keys_ui};
 use super::lab::lab_ui;
-use super::layout::{Breakpoint, EDGE, Layout, LayoutInput};
+use super::layout::{Breakpoint, EDGE, GAP, Layout, LayoutInput, TOP_BAR};
+use super::lessons::{CARD, card_ui, lessons_ui, ring_ui};
 use super::models::{drop_ui, models_dialog_ui};
 use super::palette::palette_ui;
 use super::pane::{PaneFrame, pane_ui};
@@ -34,6 +35,7 @@ use super::watermark_dialog::watermark_dialog_ui;
 use crate::design::appearance;
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
+use crate::lessons::Ring;
 use crate::plots::StepAt;
 
 use crate::state::{AppState, Command, DockTab, LabTab, Page, PaneId, divergence_summary};
@@ -75,17 +77,31 @@ impl WindowUi {
         }
         let window = ui.max_rect().round_ui();
         ui.painter().rect_filled(window, 0, Theme::of(ui).bg);
-        let layout = Layout::of(window, layout_input(ui, window, state));
+        let card = lesson_card(window, state);
+        let content = card.map_or(window, |card| without_card(window, card));
+        let layout = Layout::of(content, layout_input(ui, content, state));
 
-        let mut top = child_ui(ui, layout.top_bar, "top bar");
-        top_bar_ui(&mut top, layout.breakpoint, state, &mut commands);
+        let breakpoint = Breakpoint::of(window.width());
+        let top = layout.top_bar.with_max_x(window.right() - EDGE);
+        top_bar_ui(
+            &mut child_ui(ui, top, "top bar"),
+            breakpoint,
+            state,
+            &mut commands,
+        );
         let page = Rect::from_min_max(layout.top_bar.left_bottom(), layout.dock.max);
         match state.page {
             Page::Write => self.write_page_ui(ui, &layout, state, &mut commands),
             Page::Lab => lab_ui(ui, page, state, &mut commands),
             Page::History => history_ui(ui, page, state, &mut commands),
+            Page::Lessons => lessons_ui(ui, page, state, &mut commands),
         }
 
+        if let Some(card) = card {
+            let mut ui = child_ui(ui, card, "lesson");
+            let has_keys = !is_covered(&ui, state);
+            card_ui(&mut ui, card, has_keys, state, &mut commands);
+        }
         paste_settings_ui(ui, state, &mut commands);
         branch_dialog_ui(ui, &layout.panes, state, &mut commands);
         score_dialog_ui(ui, state, &mut commands);
@@ -101,7 +117,7 @@ impl WindowUi {
         }
         let bottom = match state.page {
             Page::Write => layout.dock.top(),
-            Page::Lab | Page::History => layout.dock.bottom(),
+            Page::Lab | Page::History | Page::Lessons => layout.dock.bottom(),
         };
         toast_ui(ui, bottom, state, &mut commands);
         drop_ui(ui, &mut commands);
@@ -196,6 +212,7 @@ impl WindowUi {
             let view = self.token_views.entry(id).or_default();
             let mut ui = child_ui(ui, frame.rect, id.0);
             let response = pane_ui(&mut ui, *frame, state, view, commands);
+            ring_ui(&ui, frame.rect, state, Ring::Text(pane));
             scrolled = scrolled.or(response.scrolled.map(|top| (id, top)));
             hovered = hovered.or(response.hovered.map(|step| StepAt { pane, step }));
             self.focused = self.focused.or(response.focused.then_some(pane));
@@ -208,6 +225,20 @@ impl WindowUi {
         }
         hovered
     }
+}
+
+/// Returns the place of the card of the lesson that is running, below the top bar on the right.
+fn lesson_card(window: Rect, state: &AppState) -> Option<Rect> {
+    let is_shown = state.page == Page::Write && state.lessons.run().is_some();
+    let inner = window.shrink2(vec2(EDGE, 0.0));
+    let size = vec2(CARD, inner.height() - TOP_BAR - EDGE);
+    let min = pos2(inner.right() - CARD, inner.top() + TOP_BAR);
+    is_shown.then(|| Rect::from_min_size(min, size))
+}
+
+/// Returns the window without the card. Its margin on the right becomes the gap between the two.
+fn without_card(window: Rect, card: Rect) -> Rect {
+    window.with_max_x(card.left() - GAP + EDGE)
 }
 
 /// Returns whether scrolling one text scrolls all of them.

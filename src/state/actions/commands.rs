@@ -2,8 +2,8 @@
 
 use super::{Action, PaletteCommand};
 use crate::state::{
-    AppState, BranchCommand, Command, DockTab, Document, Effect, FuturesCommand, MAX_PANES,
-    ModelsCommand, Page, PathPurpose, RunCommand, ScoreCommand, TextSize, ViewChange,
+    AppState, BranchCommand, Command, DockTab, Document, Effect, FuturesCommand, LessonCommand,
+    MAX_PANES, ModelsCommand, Page, PathPurpose, RunCommand, ScoreCommand, TextSize, ViewChange,
     WatermarkCommand,
 };
 
@@ -55,6 +55,11 @@ impl AppState {
                     _ => RunCommand::UseSettings,
                 })
             }
+            Action::TakeLesson(_)
+            | Action::LeaveLesson
+            | Action::OpenLesson
+            | Action::SaveNewLesson
+            | Action::SaveLessonAnswers => self.lesson_command(action)?,
             Action::Export(format) => {
                 self.needs_text()?;
                 Command::AskPath(PathPurpose::Save(Document::Run(format)))
@@ -203,6 +208,31 @@ impl AppState {
     fn needs_text(&self) -> Result<(), String> {
         let has_text = self.generations().iter().any(Option::is_some);
         only_if(has_text, "Generate a text first")
+    }
+
+    fn lesson_command(&self, action: Action) -> Result<Command, String> {
+        Ok(match action {
+            Action::TakeLesson(index) => {
+                let lesson = self.lessons.list.get(index);
+                let lesson = lesson.ok_or("There is no such lesson")?;
+                self.lesson_blocked(lesson).map_or(Ok(()), Err)?;
+                Command::Lesson(LessonCommand::Start(index))
+            }
+            Action::LeaveLesson => {
+                only_if(self.lessons.run().is_some(), "No lesson is running")?;
+                Command::Lesson(LessonCommand::Leave)
+            }
+            Action::OpenLesson => Command::AskPath(PathPurpose::Lesson),
+            Action::SaveNewLesson => {
+                only_if(!self.prompt.trim().is_empty(), "Write a prompt first")?;
+                Command::AskPath(PathPurpose::Save(Document::Lesson))
+            }
+            _ => {
+                let any = !self.lessons.predictions().is_empty();
+                only_if(any, "No prediction was made yet")?;
+                Command::AskPath(PathPurpose::Save(Document::LessonAnswers))
+            }
+        })
     }
 }
 

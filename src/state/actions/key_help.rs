@@ -56,15 +56,10 @@ fn table(words: impl Fn(Shortcut) -> String) -> Vec<KeyHelp> {
 }
 
 fn rows() -> Vec<(Keys, &'static str)> {
-    use Keys::{AllOf, From, Of, Written};
+    use Keys::{From, Of, Written};
     let [first_tab, .., last_tab] = DockTab::ALL;
     let pages = Page::ALL.map(Action::ShowPage);
-    let sizes = vec![
-        Action::EnlargeText,
-        Action::ReduceText,
-        Action::ResetTextSize,
-    ];
-    vec![
+    let mut rows = vec![
         (Of(vec![Action::ShowPalette]), "find any action by its name"),
         (
             Of(vec![Action::Generate]),
@@ -72,7 +67,7 @@ fn rows() -> Vec<(Keys, &'static str)> {
         ),
         (
             Of(vec![Action::Stop, Action::Unpin, Action::CloseRun]),
-            "stop all panes, unpin the token, or close an opened run",
+            "stop all panes, unpin the token, close an opened run, or leave a lesson",
         ),
         (
             Of(vec![Action::DrawFutures]),
@@ -116,6 +111,27 @@ fn rows() -> Vec<(Keys, &'static str)> {
             Written("↑ ↓ Enter, F2, Delete"),
             "in History: select and open, rename, delete a run",
         ),
+        (
+            Written("↑ ↓ Enter"),
+            "in Lessons: select a lesson, start it or go on with it",
+        ),
+        (
+            Written("← →, 1–9, Enter"),
+            "in a lesson: change the prediction (Shift for larger steps) or choose it, and go on",
+        ),
+    ];
+    rows.extend(later_rows());
+    rows
+}
+
+fn later_rows() -> Vec<(Keys, &'static str)> {
+    use Keys::{AllOf, Of, Written};
+    let sizes = vec![
+        Action::EnlargeText,
+        Action::ReduceText,
+        Action::ResetTextSize,
+    ];
+    vec![
         (Of(vec![Action::Undo]), "undo a change of settings"),
         (AllOf(Action::Redo), "redo it"),
         (Of(vec![Action::Score]), "score the text in the clipboard"),

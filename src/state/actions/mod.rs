@@ -57,6 +57,12 @@ pub enum Action {
     VerifyRun,
     UseSettingsOfRun,
     CloseRun,
+    /// Start or go on with the lesson with this index.
+    TakeLesson(usize),
+    LeaveLesson,
+    OpenLesson,
+    SaveNewLesson,
+    SaveLessonAnswers,
     Export(ExportFormat),
     ExportEverything,
     CopyPicture(Plot),
@@ -80,7 +86,9 @@ impl Action {
         let tab = |tab| DockTab::ALL.iter().position(|other| *other == tab);
         match self {
             Self::Generate => vec![key("Enter").command()],
-            Self::Stop | Self::StopFutures | Self::Unpin | Self::CloseRun => vec![key("Escape")],
+            Self::Stop | Self::StopFutures | Self::Unpin | Self::CloseRun | Self::LeaveLesson => {
+                vec![key("Escape")]
+            }
             Self::Step => vec![key("Space")],
             Self::StepBack => vec![key("Backspace")],
             Self::Continue => vec![key("C")],
@@ -114,6 +122,11 @@ impl Action {
             Self::CopyPicture(_) | Self::SavePicture(..) => "Pictures",
             Self::OpenModelFile | Self::OpenModelFolder | Self::UseEmbeddedModel => "Models",
             Self::VerifyRun | Self::UseSettingsOfRun | Self::CloseRun => "Opened run",
+            Self::TakeLesson(_)
+            | Self::LeaveLesson
+            | Self::OpenLesson
+            | Self::SaveNewLesson
+            | Self::SaveLessonAnswers => "Lessons",
             Self::ShowSettings(_) => "Settings",
             Self::ShowHelp(_) => "Help",
             _ => "",
@@ -163,7 +176,12 @@ impl AppState {
             Action::VerifyRun,
             Action::UseSettingsOfRun,
             Action::CloseRun,
+            Action::LeaveLesson,
+            Action::OpenLesson,
+            Action::SaveNewLesson,
+            Action::SaveLessonAnswers,
         ]);
+        actions.extend((0..self.lessons.list.len()).map(Action::TakeLesson));
         actions.extend(ExportFormat::ALL.map(Action::Export));
         actions.push(Action::ExportEverything);
         for plot in Plot::ALL {
@@ -224,6 +242,15 @@ impl AppState {
             Action::VerifyRun => "Verify the opened run",
             Action::UseSettingsOfRun => "Use the settings of the opened run",
             Action::CloseRun => "Close the opened run",
+            Action::TakeLesson(index) => {
+                let lesson = self.lessons.list.get(index);
+                let title = lesson.map_or("", |lesson| lesson.title.as_str());
+                return format!("Lesson: {title}");
+            }
+            Action::LeaveLesson => "Leave the lesson",
+            Action::OpenLesson => "Open a lesson…",
+            Action::SaveNewLesson => "New lesson from this window…",
+            Action::SaveLessonAnswers => "Save the answers…",
             Action::Export(format) => return format!("Export the run as {}…", format.name()),
             Action::ExportEverything => "Export everything…",
             Action::CopyPicture(plot) => {

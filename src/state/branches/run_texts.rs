@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{KeptText, KeptTexts};
 use crate::export::json::{Branch, RunFile, RunHeader};
 use crate::generation::{Generation, GenerationId, Lineage};
+use crate::state::runs::Behind;
 use crate::state::session::has_text;
 use crate::state::{AppState, OpenedRun, Pane, PaneId, PaneStatus};
 
@@ -78,9 +79,15 @@ impl AppState {
         RunTexts::of(&self.panes, &self.kept_texts)
     }
 
-    /// Returns the panes and the kept texts of the session, which an opened run hides.
+    /// Returns what an opened run or a lesson hides.
+    pub(in crate::state) fn hidden(&self) -> Option<&Behind> {
+        let opened = self.opened.as_ref().map(OpenedRun::behind);
+        opened.or_else(|| Some(self.lessons.run()?.hidden()))
+    }
+
+    /// Returns the panes and the kept texts of the session, which an opened run or a lesson hides.
     pub(in crate::state) fn session_texts(&self) -> (&[Pane], &KeptTexts) {
-        let behind = self.opened.as_ref().map(OpenedRun::behind);
+        let behind = self.hidden().map(Behind::texts);
         behind.unwrap_or((&self.panes, &self.kept_texts))
     }
 

@@ -145,7 +145,7 @@ impl AppState {
         let texts = self.generations();
         let mut written = texts.iter().flatten().filter(|text| !text.steps.is_empty());
         let has_finished = written.any(|text| is_finished(text.finish.as_ref()));
-        if self.is_running() || self.opened.is_some() || !has_finished {
+        if self.is_running() || self.hidden().is_some() || !has_finished {
             return Vec::new();
         }
         vec![Effect::Runs(RunRequest::Keep {

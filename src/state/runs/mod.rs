@@ -11,6 +11,7 @@ use crate::export::json::RunFile;
 use crate::state::{AppState, Effect};
 
 pub use history::{History, HistoryLimits, KeptRun};
+pub(in crate::state) use opened::Behind;
 pub use opened::OpenedRun;
 pub use other_formats::{FormatTrial, OtherFormats};
 pub use verification::{Outcome, Verification};
@@ -25,11 +26,13 @@ pub enum Page {
     Lab,
     /// The runs that were kept.
     History,
+    /// The lessons. One that is running is on the first page.
+    Lessons,
 }
 
 impl Page {
     /// All pages, from left to right.
-    pub const ALL: [Self; 3] = [Self::Write, Self::Lab, Self::History];
+    pub const ALL: [Self; 4] = [Self::Write, Self::Lab, Self::History, Self::Lessons];
 
     /// Returns the label in the top bar.
     pub const fn name(self) -> &'static str {
@@ -37,6 +40,7 @@ impl Page {
             Self::Write => "Write",
             Self::Lab => "Lab",
             Self::History => "History",
+            Self::Lessons => "Lessons",
         }
     }
 }

@@ -21,9 +21,9 @@ pub struct OpenedRun {
     behind: Behind,
 }
 
-/// What was on screen before.
+/// What was on screen before something else took its place.
 #[derive(Debug, Clone, PartialEq)]
-struct Behind {
+pub(in crate::state) struct Behind {
     prompt: String,
     prompt_mode: PromptMode,
     system: String,
@@ -38,20 +38,26 @@ struct Behind {
 }
 
 impl OpenedRun {
-    /// Returns the panes and the kept texts that the run hides.
-    pub(in crate::state) fn behind(&self) -> (&[Pane], &KeptTexts) {
-        (&self.behind.panes, &self.behind.kept_texts)
+    /// Returns what the run hides.
+    pub(in crate::state) const fn behind(&self) -> &Behind {
+        &self.behind
+    }
+}
+
+impl Behind {
+    /// Returns the hidden panes and kept texts.
+    pub(in crate::state) fn texts(&self) -> (&[Pane], &KeptTexts) {
+        (&self.panes, &self.kept_texts)
     }
 
-    /// Replaces the settings of the run with those that it hides.
+    /// Replaces the settings on screen with the hidden ones.
     pub(in crate::state) fn restore_settings(&self, settings: &mut Settings) {
-        let behind = &self.behind;
-        settings.prompt.clone_from(&behind.prompt);
-        settings.prompt_mode = behind.prompt_mode;
-        settings.system.clone_from(&behind.system);
-        settings.limits = behind.limits.clone();
-        settings.seed = behind.seed;
-        let panes = behind.panes.iter();
+        settings.prompt.clone_from(&self.prompt);
+        settings.prompt_mode = self.prompt_mode;
+        settings.system.clone_from(&self.system);
+        settings.limits = self.limits.clone();
+        settings.seed = self.seed;
+        let panes = self.panes.iter();
         settings.panes = panes.map(|pane| pane.settings.clone()).collect();
     }
 }
@@ -90,15 +96,14 @@ impl AppState {
             self.notify(Notice::hint(words));
         }
         let mut effects = self.end_verification();
-        effects.extend(self.stop_all());
-        effects.extend(self.stop_futures());
-        let futures = self.futures.take_runs();
-        for pane in &mut self.panes {
-            pane.status.finish(FinishReason::Cancelled);
-        }
-        let behind = match self.opened.take() {
-            Some(opened) => opened.behind,
-            None => self.behind(futures),
+        effects.extend(self.leave_lesson());
+        let hidden = match self.opened.take() {
+            Some(opened) => {
+                effects.extend(self.stop_texts());
+                self.futures.take_runs();
+                opened.behind
+            }
+            None => self.set_aside(&mut effects),
         };
         let title = run.header.title.clone();
         let what_if_words = what_if_words(&run.panes);
@@ -106,7 +111,7 @@ impl AppState {
             name: title.unwrap_or_else(|| name.to_owned()),
             header: run.header,
             what_if_words,
-            behind,
+            behind: hidden,
         });
         self.fill_from(run.panes, run.branches);
         self.page = Page::Write;
@@ -116,7 +121,20 @@ impl AppState {
         effects
     }
 
-    fn behind(&mut self, futures: Vec<FuturesRun>) -> Behind {
+    /// Stops everything that is being written.
+    fn stop_texts(&mut self) -> Vec<Effect> {
+        let mut effects = self.stop_all();
+        effects.extend(self.stop_futures());
+        for pane in &mut self.panes {
+            pane.status.finish(FinishReason::Cancelled);
+        }
+        effects
+    }
+
+    /// Stops what is being written and takes it off the screen, to be brought back later.
+    pub(in crate::state) fn set_aside(&mut self, effects: &mut Vec<Effect>) -> Behind {
+        effects.extend(self.stop_texts());
+        let futures = self.futures.take_runs();
         Behind {
             prompt: self.prompt.clone(),
             prompt_mode: self.prompt_mode,
@@ -166,7 +184,7 @@ impl AppState {
     }
 
     /// Forgets what belonged to the texts that were on screen.
-    fn start_over(&mut self) {
+    pub(in crate::state) fn start_over(&mut self) {
         self.pin = None;
         self.repetition = None;
         self.texts_before = None;
@@ -183,6 +201,13 @@ impl AppState {
         let Some(OpenedRun { behind, .. }) = self.opened.take() else {
             return Vec::new();
         };
+        let mut effects = self.bring_back(behind);
+        effects.extend(self.end_verification());
+        effects
+    }
+
+    /// Shows again what was set aside.
+    pub(in crate::state) fn bring_back(&mut self, behind: Behind) -> Vec<Effect> {
         self.prompt = behind.prompt;
         self.prompt_mode = behind.prompt_mode;
         self.system = behind.system;
@@ -196,7 +221,6 @@ impl AppState {
         self.removed_text = behind.removed_text;
         let mut effects = self.stop_futures();
         self.futures.runs = behind.futures;
-        effects.extend(self.end_verification());
         effects.extend(self.tokenize_prompt());
         effects
     }

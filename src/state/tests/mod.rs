@@ -10,6 +10,7 @@ mod fit;
 mod futures;
 mod hub;
 mod lab;
+pub(crate) mod lessons;
 mod models;
 mod outside;
 mod pace;

@@ -42,7 +42,7 @@ fn hint_ui(ui: &Ui) {
                     let title = "Drop a model here to open it";
                     ui.label(Face::Medium.text(title).color(theme.text_1));
                     let kinds =
-                        "A GGUF file, a folder with safetensors and config.json, or a run file";
+                        "A GGUF file, a folder with safetensors and config.json, a run file or a lesson";
                     ui.label(Face::Small.text(kinds).color(theme.text_2));
                 });
         });

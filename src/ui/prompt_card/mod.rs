@@ -12,9 +12,11 @@ use egui::{FontId, Rect, RichText, Stroke, StrokeKind, TextEdit, Ui, pos2, vec2}
 use self::head::{COUNT_PADDING, head_ui};
 use self::refusal::{refusal_height, refusal_ui};
 use self::tokens::TokensView;
+use super::lessons::ring_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
+use crate::lessons::Ring;
 use crate::state::{AppState, Command, PromptMode};
 
 /// The maximum number of visible rows of the prompt, and of the system prompt.
@@ -113,6 +115,7 @@ impl PromptCard {
         state: &mut AppState,
         commands: &mut Vec<Command>,
     ) {
+        ring_ui(ui, rect, state, Ring::Prompt);
         let theme = Theme::of(ui);
         let refused = state.prompt_refusal().is_some();
         let refusal = refusal_height(ui, state, rect.width());

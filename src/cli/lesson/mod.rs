@@ -1,0 +1,130 @@
+//! `quartet lesson`: lists the lessons that ship, checks lesson files, and takes one without a window.
+
+mod rehearsal;
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+
+use self::rehearsal::Rehearsal;
+use super::console;
+use super::failure::Failure;
+use crate::lessons::{Lesson, MAX_LESSON_BYTES, built_in};
+
+/// The arguments of `quartet lesson`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: LessonCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum LessonCommand {
+    /// Check lesson files, and say in which line one is wrong
+    Check {
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// List the lessons that ship
+    List,
+    /// Take a lesson with the solutions that it carries and the built-in model, and print its texts
+    /// as a learner reads them
+    Rehearse {
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+/// Runs `quartet lesson`.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    match &arguments.command {
+        LessonCommand::List => console::print(list().as_bytes()),
+        LessonCommand::Check { files } => check(files),
+        LessonCommand::Rehearse { file } => rehearse(file),
+    }
+}
+
+fn list() -> String {
+    let mut list = String::new();
+    for (number, lesson) in (1..).zip(built_in()) {
+        let Lesson {
+            id, title, minutes, ..
+        } = &**lesson;
+        // Writing to a string can't fail.
+        writeln!(list, "{number:>2}  {id:<14}  {minutes} min  {title}").ok();
+    }
+    list
+}
+
+/// Checks all files; fails if any is wrong.
+fn check(files: &[PathBuf]) -> Result<(), Failure> {
+    let mut all_right = true;
+    for file in files {
+        match read(file) {
+            Ok(lesson) => {
+                let n_steps = lesson.steps.len();
+                let steps = if n_steps == 1 { "step" } else { "steps" };
+                let words = format!("{}: {}, {n_steps} {steps}\n", file.display(), lesson.title);
+                console::print(words.as_bytes())?;
+            }
+            Err(problem) => {
+                all_right = false;
+                console::error(&format!("{}, {problem}", file.display()));
+            }
+        }
+    }
+    if all_right {
+        Ok(())
+    } else {
+        Err(Failure::Reported)
+    }
+}
+
+fn rehearse(file: &Path) -> Result<(), Failure> {
+    let problem = |problem: String| Failure::run(format!("{}, {problem}", file.display()));
+    let lesson = Arc::new(read(file).map_err(problem)?);
+    let mut rehearsal = Rehearsal::new().map_err(problem)?;
+    let texts = rehearsal.take(&lesson).map_err(problem)?;
+    console::print(texts.as_bytes())
+}
+
+/// Reads a lesson. Not more is read than a lesson may have, and one byte to notice it.
+fn read(path: &Path) -> Result<Lesson, String> {
+    let limit = MAX_LESSON_BYTES as u64 + 1;
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
+    read.map_err(|error| error.to_string())?;
+    let source =
+        String::from_utf8(bytes).map_err(|_not_text| "the file is not text in UTF-8".to_owned())?;
+    Lesson::from_toml(&source).map_err(|problem| problem.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{built_in, check, list};
+
+    #[test]
+    fn the_list_has_every_lesson() {
+        assert_eq!(list().lines().count(), built_in().len());
+    }
+
+    #[test]
+    fn a_wrong_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let good = folder.path().join("good.toml");
+        let source = include_str!("../../../assets/lessons/temperature.toml");
+        std::fs::write(&good, source).unwrap();
+        assert!(check(std::slice::from_ref(&good)).is_ok());
+        let long = folder.path().join("long.toml");
+        std::fs::write(&long, "#".repeat(10_000_000)).unwrap();
+        let binary = folder.path().join("binary.toml");
+        std::fs::write(&binary, [0xFF, 0xFE, 0x00]).unwrap();
+        for wrong in [long, binary, folder.path().join("missing.toml")] {
+            assert!(check(&[good.clone(), wrong]).is_err());
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The predictions of lessons as a CSV table: one row per step.
+
+use std::collections::BTreeMap;
+
+use super::csv::{as_text, push_row};
+use crate::lessons::Prediction;
+
+/// Renders the predictions of each lesson, by its id. `sure` is the probability that was given to a
+/// choice; it is empty for other questions.
+pub fn answers_csv(lessons: &BTreeMap<String, Vec<Prediction>>) -> Vec<u8> {
+    let mut table = String::new();
+    let head = [
+        "lesson",
+        "step",
+        "question",
+        "prediction",
+        "sure",
+        "answer",
+        "bits",
+        "best_bits",
+    ];
+    push_row(&mut table, head.map(str::to_owned));
+    for (lesson, predictions) in lessons {
+        for (number, made) in (1_usize..).zip(predictions) {
+            let sure = made.score.belief.map(|belief| belief.prob.to_string());
+            let row = [
+                lesson.clone(),
+                number.to_string(),
+                as_text(&made.asked),
+                as_text(&made.said),
+                sure.unwrap_or_default(),
+                as_text(&made.answer),
+                format!("{:.4}", made.score.bits),
+                format!("{:.4}", made.score.best),
+            ];
+            push_row(&mut table, row);
+        }
+    }
+    table.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::answers_csv;
+    use crate::lessons::{Confidence, Prediction, Score};
+
+    #[test]
+    fn every_prediction_is_a_row() {
+        let made = |said: &str, score| Prediction {
+            asked: "How likely is ‘fox’, or \"owl\"?".to_owned(),
+            said: said.to_owned(),
+            answer: "50 %".to_owned(),
+            score,
+        };
+        let lessons = BTreeMap::from([(
+            "temperature".to_owned(),
+            vec![
+                made("25 %", Score::of_probability(0.25, 0.5)),
+                made("=A1", Score::of_choice(true, Confidence::Guess, 4)),
+            ],
+        )]);
+        let table = String::from_utf8(answers_csv(&lessons)).unwrap();
+        let expected = "lesson,step,question,prediction,sure,answer,bits,best_bits\r\n\
+            temperature,1,\"How likely is ‘fox’, or \"\"owl\"\"?\",25 %,,50 %,0.2075,0.0000\r\n\
+            temperature,2,\"How likely is ‘fox’, or \"\"owl\"\"?\",'=A1,0.25,50 %,2.0000,0.0000\r\n";
+        assert_eq!(table, expected);
+    }
+}

@@ -1,0 +1,404 @@
+//! Reads lesson files, and says in which line one is wrong.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::act::{Act, TABS, one_of, place};
+use super::condition::Condition;
+use super::lesson::{Bar, ChoiceOption, Lesson, LessonStep, Question, Ring, Setup};
+use super::path::Path;
+use super::problem::LessonProblem;
+use super::template::{Template, numbers_in};
+
+/// The version of the format.
+const FORMAT: i64 = 1;
+
+/// The size of the largest file that is read, in bytes.
+pub const MAX_LESSON_BYTES: usize = 256 * 1024;
+
+/// Whether a path has the name of a lesson file: `*.toml`.
+pub fn is_lesson_name(path: &std::path::Path) -> bool {
+    let extension = path.extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
+type Text = Spanned<String>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    format: Spanned<i64>,
+    id: Text,
+    title: Text,
+    summary: Text,
+    minutes: Spanned<u32>,
+    #[serde(default)]
+    any_model: bool,
+    setup: SetupTable,
+    #[serde(rename = "step")]
+    steps: Spanned<Vec<StepTable>>,
+    ending: Text,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SetupTable {
+    prompt: Text,
+    panes: Spanned<Vec<Text>>,
+    #[serde(default = "usual_seed")]
+    seed: u64,
+    tokens: Spanned<usize>,
+    #[serde(default)]
+    acts: Vec<Text>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StepTable {
+    predict: Spanned<PredictTable>,
+    #[serde(rename = "do")]
+    task: TaskTable,
+    see: Text,
+    why: Text,
+    more: Option<Text>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PredictTable {
+    ask: Text,
+    #[serde(default)]
+    blind: bool,
+    probability: Option<ProbabilityTable>,
+    token: Option<TokenTable>,
+    #[serde(default)]
+    choice: Vec<OptionTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProbabilityTable {
+    label: Text,
+    answer: Text,
+    before: Option<Text>,
+    #[serde(default)]
+    beside: Vec<BarTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BarTable {
+    label: Text,
+    answer: Text,
+    before: Option<Text>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TokenTable {
+    at: Text,
+    words: Spanned<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OptionTable {
+    text: Text,
+    when: Vec<Text>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TaskTable {
+    text: Text,
+    ring: Option<Text>,
+    check: Spanned<Vec<Text>>,
+    solve: Spanned<Vec<Text>>,
+}
+
+const fn usual_seed() -> u64 {
+    42
+}
+
+impl Lesson {
+    /// Reads a lesson file.
+    pub fn from_toml(source: &str) -> Result<Self, LessonProblem> {
+        if source.len() > MAX_LESSON_BYTES {
+            return Err(LessonProblem {
+                line: 1,
+                message: format!(
+                    "a lesson has at most {} KiB, and this file is larger",
+                    MAX_LESSON_BYTES / 1024
+                ),
+            });
+        }
+        let file: File = toml::from_str(source).map_err(|error| {
+            let span = error.span().unwrap_or_default();
+            LessonProblem::at(source, &span, error.message())
+        })?;
+        Reader { source }.lesson(&file)
+    }
+}
+
+/// The numbers that the set-up gives, which texts may repeat.
+fn setup_numbers(table: &SetupTable) -> Vec<String> {
+    let texts = table.panes.get_ref().iter().chain(&table.acts);
+    let typed = texts.flat_map(|text| numbers_in(text.get_ref()));
+    let mut numbers: Vec<String> = typed.map(str::to_owned).collect();
+    numbers.push(table.seed.to_string());
+    numbers.push(table.tokens.get_ref().to_string());
+    numbers.extend(
+        numbers_in(table.prompt.get_ref())
+            .iter()
+            .map(ToString::to_string),
+    );
+    numbers
+}
+
+/// Turns the tables of a file into a lesson.
+struct Reader<'a> {
+    source: &'a str,
+}
+
+impl Reader<'_> {
+    fn problem(&self, span: &Range<usize>, message: impl Into<String>) -> LessonProblem {
+        LessonProblem::at(self.source, span, message)
+    }
+
+    /// Reads a text with `read`, whose error is reported at its line.
+    fn read<T>(
+        &self,
+        text: &Text,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, LessonProblem> {
+        read(text.get_ref()).map_err(|message| self.problem(&text.span(), message))
+    }
+
+    fn read_all<T>(
+        &self,
+        texts: &[Text],
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Vec<T>, LessonProblem> {
+        texts.iter().map(|text| self.read(text, &read)).collect()
+    }
+
+    fn words(&self, text: &Text) -> Result<String, LessonProblem> {
+        self.read(text, |text| {
+            let text = text.trim();
+            let empty = || "this text is empty".to_owned();
+            (!text.is_empty())
+                .then(|| text.to_owned())
+                .ok_or_else(empty)
+        })
+    }
+
+    fn lesson(&self, file: &File) -> Result<Lesson, LessonProblem> {
+        let format = *file.format.get_ref();
+        if format != FORMAT {
+            let message = format!("format {format} is unknown; this version reads format {FORMAT}");
+            return Err(self.problem(&file.format.span(), message));
+        }
+        let minutes = *file.minutes.get_ref();
+        if !(1..=60).contains(&minutes) {
+            return Err(self.problem(&file.minutes.span(), "a lesson takes 1 to 60 minutes"));
+        }
+        let id = self.read(&file.id, |id| {
+            let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            let plain = !id.is_empty() && id.chars().all(is_plain);
+            let message = || "an id has lower-case letters, digits and hyphens only".to_owned();
+            plain.then(|| id.to_owned()).ok_or_else(message)
+        })?;
+        if file.steps.get_ref().is_empty() {
+            return Err(self.problem(&file.steps.span(), "a lesson has at least one step"));
+        }
+        let setup = self.setup(&file.setup)?;
+        let setup_numbers = setup_numbers(&file.setup);
+        let steps = file.steps.get_ref().iter();
+        let steps = steps.map(|step| self.step(step, &setup, &setup_numbers));
+        Ok(Lesson {
+            id,
+            title: self.words(&file.title)?,
+            summary: self.words(&file.summary)?,
+            minutes,
+            any_model: file.any_model,
+            steps: steps.collect::<Result<_, _>>()?,
+            ending: self.words(&file.ending)?,
+            setup,
+        })
+    }
+
+    fn setup(&self, table: &SetupTable) -> Result<Setup, LessonProblem> {
+        let panes = table.panes.get_ref();
+        if !(1..=8).contains(&panes.len()) {
+            return Err(self.problem(&table.panes.span(), "a lesson has 1 to 8 panes"));
+        }
+        let tokens = *table.tokens.get_ref();
+        if tokens == 0 {
+            return Err(self.problem(&table.tokens.span(), "the token limit is at least 1"));
+        }
+        Ok(Setup {
+            prompt: self.words(&table.prompt)?,
+            panes: self.read_all(panes, |pane| {
+                let settings = pane.parse::<crate::generation::PaneSettings>();
+                settings.map_err(|error| error.to_string())
+            })?,
+            seed: table.seed,
+            tokens,
+            acts: self.read_all(&table.acts, Act::read)?,
+        })
+    }
+
+    fn step(
+        &self,
+        table: &StepTable,
+        setup: &Setup,
+        setup_numbers: &[String],
+    ) -> Result<LessonStep, LessonProblem> {
+        let task = &table.task;
+        let solve = task.solve.get_ref();
+        let mut allowed = setup_numbers.to_vec();
+        let typed = solve.iter().flat_map(|act| numbers_in(act.get_ref()));
+        allowed.extend(typed.map(str::to_owned));
+        let conditions = task.check.get_ref();
+        if conditions.is_empty() {
+            return Err(self.problem(&task.check.span(), "a check has at least one condition"));
+        }
+        if solve.is_empty() {
+            return Err(self.problem(
+                &task.solve.span(),
+                "a step has at least one act that solves it",
+            ));
+        }
+        let text = |text: &Text| self.template(text, &allowed);
+        Ok(LessonStep {
+            ask: text(&table.predict.get_ref().ask)?,
+            blind: table.predict.get_ref().blind,
+            question: self.question(&table.predict, &allowed)?,
+            task: text(&task.text)?,
+            ring: task
+                .ring
+                .as_ref()
+                .map(|ring| self.ring(ring, setup))
+                .transpose()?,
+            check: self.read_all(conditions, Condition::read)?,
+            solution: self.read_all(solve, Act::read)?,
+            see: self.template(&table.see, &[])?,
+            why: text(&table.why)?,
+            more: table.more.as_ref().map(text).transpose()?,
+        })
+    }
+
+    /// Reads a text. A number in it is a placeholder, or one of the settings of the lesson: a typed
+    /// number could claim something about the run that is not so.
+    fn template(&self, text: &Text, allowed: &[String]) -> Result<Template, LessonProblem> {
+        self.words(text)?;
+        self.read(text, |text| {
+            let template = Template::read(text)?;
+            let typed = template.typed_numbers();
+            let is_free = |number: &&&str| !allowed.iter().any(|allowed| allowed == **number);
+            match typed.iter().find(is_free) {
+                Some(number) => Err(format!(
+                    "{number} is typed, and no setting of the lesson: use a placeholder such as \
+                     {{A.token.1.prob}}"
+                )),
+                None => Ok(template),
+            }
+        })
+    }
+
+    fn question(
+        &self,
+        table: &Spanned<PredictTable>,
+        allowed: &[String],
+    ) -> Result<Question, LessonProblem> {
+        let span = table.span();
+        let table = table.get_ref();
+        match (&table.probability, &table.token, table.choice.as_slice()) {
+            (Some(probability), None, []) => {
+                let ProbabilityTable {
+                    label,
+                    before,
+                    answer,
+                    beside,
+                } = probability;
+                let beside = beside
+                    .iter()
+                    .map(|bar| self.bar(&bar.label, bar.before.as_ref(), &bar.answer, allowed));
+                Ok(Question::Probability {
+                    asked: self.bar(label, before.as_ref(), answer, allowed)?,
+                    beside: beside.collect::<Result<_, _>>()?,
+                })
+            }
+            (None, Some(token), []) => self.token_question(token),
+            (None, None, [_, _, ..]) => Ok(Question::Choice {
+                options: table
+                    .choice
+                    .iter()
+                    .map(|option| {
+                        Ok(ChoiceOption {
+                            text: self.template(&option.text, allowed)?,
+                            when: self.read_all(&option.when, Condition::read)?,
+                        })
+                    })
+                    .collect::<Result<_, _>>()?,
+            }),
+            _ => Err(self.problem(
+                &span,
+                "a prediction has either a probability, a token, or at least two choices",
+            )),
+        }
+    }
+
+    fn bar(
+        &self,
+        label: &Text,
+        before: Option<&Text>,
+        answer: &Text,
+        allowed: &[String],
+    ) -> Result<Bar, LessonProblem> {
+        let before = before.map(|path| self.read(path, Path::read));
+        Ok(Bar {
+            label: self.template(label, allowed)?,
+            before: before.transpose()?,
+            answer: self.read(answer, Path::read)?,
+        })
+    }
+
+    fn token_question(&self, table: &TokenTable) -> Result<Question, LessonProblem> {
+        let words = table.words.get_ref();
+        if words.len() < 2 {
+            return Err(self.problem(&table.words.span(), "there are at least two words"));
+        }
+        let path = |field: &str| self.read(&table.at, |at| Path::read(&format!("{at}.{field}")));
+        Ok(Question::Token {
+            words: words.clone(),
+            probs: words
+                .iter()
+                .map(|word| path(&format!("of.{word}.prob")))
+                .collect::<Result<_, _>>()?,
+            top: path("top.1.prob")?,
+        })
+    }
+
+    fn ring(&self, text: &Text, setup: &Setup) -> Result<Ring, LessonProblem> {
+        self.read(text, |words| {
+            let pane = |word: &str| {
+                let place = place(word)?;
+                let exists = place < setup.panes.len();
+                exists.then_some(place).ok_or_else(|| format!("there is no pane {word}"))
+            };
+            match *words.split_whitespace().collect::<Vec<_>>().as_slice() {
+                ["generate"] => Ok(Ring::Generate),
+                ["prompt"] => Ok(Ring::Prompt),
+                ["settings", word] => Ok(Ring::Settings(pane(word)?)),
+                ["text", word] => Ok(Ring::Text(pane(word)?)),
+                ["tab", name] => one_of(&TABS, name).map(Ring::Tab),
+                _ => Err(format!(
+                    "{words:?} is not a control: use generate, prompt, settings B, text B or tab x-ray"
+                )),
+            }
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! What a lesson can read, by name: "A.tokens", "B.token.4.prob", "pin.kept", "tab".
+//!
+//! The README in `assets/lessons` lists all names.
+
+use super::scene::Scene;
+use super::text_fields::TextField;
+use super::token_fields::TokenField;
+use super::value::Value;
+
+/// A name of something in the window or in the record.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Path {
+    /// Something about a pane's text.
+    Text(PaneName, &'static TextField),
+    /// A token of the prompt, from 1.
+    PromptToken(PaneName, usize),
+    /// Something about a token.
+    Token(Place, TokenField),
+    /// Whether two texts are the same.
+    Same(PaneName, PaneName),
+    /// The number of the first token at which two texts differ.
+    Fork(PaneName, PaneName),
+    /// How many panes there are.
+    Panes,
+    /// The tab of the dock.
+    Tab,
+    /// The tint of the texts.
+    Tint,
+}
+
+/// A pane, by its letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaneName {
+    /// The pane at this place, from 0.
+    At(usize),
+    /// Any pane, the same one in all conditions of a check.
+    Any,
+}
+
+/// A token of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The token with this number, from 1.
+    Numbered(PaneName, usize),
+    /// The pinned token.
+    Pinned,
+}
+
+impl PaneName {
+    /// Reads a letter from A to H, or "any".
+    pub(super) fn read(word: &str) -> Option<Self> {
+        if word == "any" {
+            return Some(Self::Any);
+        }
+        let place = "ABCDEFGH".find(word)?;
+        (word.len() == 1).then_some(Self::At(place))
+    }
+
+    const fn place(self, any: Option<usize>) -> Option<usize> {
+        match self {
+            Self::At(place) => Some(place),
+            Self::Any => any,
+        }
+    }
+}
+
+impl Path {
+    /// Reads a name; the error says what is wrong with it.
+    pub(super) fn read(name: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = name.split('.').collect();
+        let unknown = || format!("{name:?} is not the name of anything that a lesson can read");
+        match *parts.as_slice() {
+            ["tab"] => return Ok(Self::Tab),
+            ["tint"] => return Ok(Self::Tint),
+            ["panes"] => return Ok(Self::Panes),
+            ["pin", ref field @ ..] => {
+                let field = TokenField::read(field).ok_or_else(unknown)?;
+                return Ok(Self::Token(Place::Pinned, field));
+            }
+            _ => {}
+        }
+        let (pane, rest) = parts.split_first().ok_or_else(unknown)?;
+        let pane = PaneName::read(pane).ok_or_else(unknown)?;
+        let number = |word: &str| {
+            let number = word.parse::<usize>().ok().filter(|number| *number > 0);
+            number.ok_or_else(|| format!("{word:?} in {name:?} is not a number from 1"))
+        };
+        let other = |word: &str| PaneName::read(word).ok_or_else(unknown);
+        match *rest {
+            ["token", n, ref field @ ..] => {
+                let field = TokenField::read(field).ok_or_else(unknown)?;
+                Ok(Self::Token(Place::Numbered(pane, number(n)?), field))
+            }
+            ["prompt", n] => Ok(Self::PromptToken(pane, number(n)?)),
+            ["same", word] => Ok(Self::Same(pane, other(word)?)),
+            ["fork", word] => Ok(Self::Fork(pane, other(word)?)),
+            [field] => {
+                let field = TextField::read(field).ok_or_else(unknown)?;
+                Ok(Self::Text(pane, field))
+            }
+            _ => Err(unknown()),
+        }
+    }
+
+    /// Whether it names any pane.
+    pub(super) fn names_any(&self) -> bool {
+        let is_any = |pane: &PaneName| *pane == PaneName::Any;
+        match self {
+            Self::Text(pane, _)
+            | Self::PromptToken(pane, _)
+            | Self::Token(Place::Numbered(pane, _), _) => is_any(pane),
+            Self::Same(first, second) | Self::Fork(first, second) => {
+                is_any(first) || is_any(second)
+            }
+            Self::Token(Place::Pinned, _) | Self::Panes | Self::Tab | Self::Tint => false,
+        }
+    }
+
+    /// Returns the value, or `None` if there is none yet. `any` is the place of any pane.
+    pub fn value(&self, scene: &Scene<'_>, any: Option<usize>) -> Option<Value> {
+        let text = |pane: PaneName| scene.text(pane.place(any)?);
+        match self {
+            Self::Tab => Some(Value::Text(scene.tab.to_owned())),
+            Self::Tint => Some(Value::Text(scene.tint.to_owned())),
+            Self::Panes => Some(Value::count(scene.texts.len())),
+            Self::Text(pane, field) => field.value(text(*pane)?),
+            Self::PromptToken(pane, number) => {
+                let piece = text(*pane)?.prompt.pieces.get(number - 1)?;
+                Some(Value::Text(crate::generation::formatting::token_word(
+                    piece,
+                )))
+            }
+            Self::Token(place, field) => {
+                let (text, index) = match place {
+                    Place::Numbered(pane, number) => (text(*pane)?, number - 1),
+                    Place::Pinned => {
+                        let (place, index) = scene.pin?;
+                        (scene.text(place)?, index)
+                    }
+                };
+                field.value(text, index)
+            }
+            Self::Same(first, second) => {
+                let (first, second) = (text(*first)?, text(*second)?);
+                let both_ended = first.finish.is_some() && second.finish.is_some();
+                both_ended.then(|| Value::Flag(first.text() == second.text()))
+            }
+            Self::Fork(first, second) => {
+                let (first, second) = (text(*first)?, text(*second)?);
+                let mut pairs = first.steps.iter().zip(&second.steps);
+                let shared = pairs.position(|(first, second)| first.token != second.token);
+                shared.map(|index| Value::count(index + 1))
+            }
+        }
+    }
+}

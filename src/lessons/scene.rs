@@ -1,0 +1,34 @@
+//! What a lesson sees of the window.
+
+use crate::generation::{FinishReason, Generation};
+
+/// The part of the window that checks and texts can read.
+#[derive(Debug, Clone, Default)]
+pub struct Scene<'a> {
+    /// The text of each pane, from left to right.
+    pub texts: Vec<Option<&'a Generation>>,
+    /// The place of the pinned token's pane, and the index of its step.
+    pub pin: Option<(usize, usize)>,
+    /// The name of the dock's tab, in lower case.
+    pub tab: &'a str,
+    /// The name of the tint, in lower case.
+    pub tint: &'a str,
+}
+
+impl<'a> Scene<'a> {
+    /// Returns the text of the pane at this place.
+    pub fn text(&self, place: usize) -> Option<&'a Generation> {
+        self.texts.get(place).copied().flatten()
+    }
+}
+
+/// Returns whether a text came to an end by itself; a text that is paused or was stopped did not.
+pub(super) fn has_ended(text: &Generation) -> bool {
+    let is_end = |reason: &FinishReason| {
+        !matches!(
+            reason,
+            FinishReason::Paused | FinishReason::Cancelled | FinishReason::Failed { .. }
+        )
+    };
+    text.finish.as_ref().is_some_and(is_end)
+}

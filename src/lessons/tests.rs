@@ -1,0 +1,134 @@
+//! Lesson files that are wrong: each says in which line, and why.
+
+use super::{Lesson, MAX_LESSON_BYTES, Question};
+
+const WHOLE: &str = include_str!("../../assets/lessons/temperature.toml");
+
+/// A small lesson, line by line.
+const SMALL: &str = r#"format = 1
+id = "small"
+title = "A small lesson"
+summary = "Nothing much"
+minutes = 3
+ending = "That is all."
+[setup]
+prompt = "A fox"
+panes = ["temp 1", "temp 0.5"]
+tokens = 4
+[[step]]
+see = "It has {B.token.1.final}."
+why = "At 0.5, it is sharper."
+[step.predict]
+ask = "How likely is it at 0.5?"
+probability = { label = "fox", answer = "B.token.1.final" }
+[step.do]
+text = "Generate."
+ring = "generate"
+check = ["B.finished", "B.tokens <= 4"]
+solve = ["generate"]
+"#;
+
+#[test]
+fn a_lesson_is_read() {
+    let lesson = Lesson::from_toml(SMALL).unwrap();
+    assert_eq!((lesson.id.as_str(), lesson.setup.seed), ("small", 42));
+    let [step] = lesson.steps.as_slice() else {
+        panic!("{:?}", lesson.steps);
+    };
+    assert!(matches!(step.question, Question::Probability { .. }));
+    assert_eq!(step.check.len(), 2);
+}
+
+#[test]
+fn a_wrong_file_says_in_which_line_it_is_wrong() {
+    for (from, to, line, message) in [
+        ("format = 1", "format = 2", 1, "format 2 is unknown"),
+        ("format = 1", "format = \"1\"", 1, "invalid type"),
+        ("id = \"small\"", "id = \"Small one\"", 2, "lower-case"),
+        ("title = \"A small lesson\"", "title = \"\"", 3, "empty"),
+        ("minutes = 3", "minutes = 0", 5, "1 to 60 minutes"),
+        (
+            "minutes = 3",
+            "minutes = 3\nhours = 1",
+            6,
+            "unknown field `hours`",
+        ),
+        ("minutes = 3", "minutes = ", 5, ""),
+        ("\"temp 0.5\"]", "\"warm 0.5\"]", 9, "warm"),
+        ("[\"temp 1\", \"temp 0.5\"]", "[]", 9, "1 to 8 panes"),
+        ("tokens = 4", "tokens = 0", 10, "at least 1"),
+        (
+            "{B.token.1.final}.",
+            "{B.token.1.odds}.",
+            12,
+            "\"B.token.1.odds\"",
+        ),
+        ("{B.token.1.final}.", "12 %.", 12, "12 is typed"),
+        ("At 0.5,", "At 0.25,", 13, "0.25 is typed"),
+        (
+            "answer = \"B.token.1.final\"",
+            "answer = \"final\"",
+            16,
+            "\"final\"",
+        ),
+        (
+            "ring = \"generate\"",
+            "ring = \"settings C\"",
+            19,
+            "no pane C",
+        ),
+        ("\"B.finished\"", "\"B.done\"", 20, "\"B.done\""),
+        (
+            "[\"B.finished\", \"B.tokens <= 4\"]",
+            "[]",
+            20,
+            "at least one condition",
+        ),
+        ("[\"generate\"]", "[\"dance\"]", 21, "\"dance\""),
+        ("[\"generate\"]", "[]", 21, "at least one act"),
+    ] {
+        assert!(SMALL.contains(from), "{from}");
+        let problem = Lesson::from_toml(&SMALL.replacen(from, to, 1)).unwrap_err();
+        assert_eq!(problem.line, line, "{to}: {problem}");
+        assert!(problem.message.contains(message), "{to}: {problem}");
+    }
+}
+
+#[test]
+fn a_missing_part_is_named() {
+    for (part, message) in [
+        ("title = \"A small lesson\"\n", "missing field `title`"),
+        ("tokens = 4\n", "missing field `tokens`"),
+        (
+            "ask = \"How likely is it at 0.5?\"\n",
+            "missing field `ask`",
+        ),
+        ("solve = [\"generate\"]\n", "missing field `solve`"),
+        (
+            "probability = { label = \"fox\", answer = \"B.token.1.final\" }\n",
+            "a prediction has",
+        ),
+    ] {
+        let problem = Lesson::from_toml(&SMALL.replacen(part, "", 1)).unwrap_err();
+        assert!(problem.message.contains(message), "{part}: {problem}");
+    }
+    assert!(Lesson::from_toml("").is_err());
+    assert!(Lesson::from_toml("\u{0}\u{1}").is_err());
+}
+
+#[test]
+fn a_file_that_is_too_long_is_refused_at_once() {
+    let long = format!("{WHOLE}\n# {}", "x".repeat(10_000_000));
+    let problem = Lesson::from_toml(&long).unwrap_err();
+    assert!(problem.message.contains("at most 256 KiB"), "{problem}");
+    assert!(WHOLE.len() < MAX_LESSON_BYTES / 8);
+}
+
+#[test]
+fn every_cut_of_a_file_is_read_or_refused() {
+    for end in (0..WHOLE.len()).step_by(7) {
+        if let Some(part) = WHOLE.get(..end) {
+            Lesson::from_toml(part).ok();
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What a lesson can read of one token.
+
+use std::f64::consts::LN_2;
+
+use super::value::Value;
+use crate::decoding::{RankedCandidate, StageReport};
+use crate::generation::formatting::token_word;
+use crate::generation::{Generation, Step, in_sentence};
+
+/// Something about a token, or about another candidate at its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TokenField {
+    /// Its text.
+    Word,
+    Drawn(DrawnField),
+    /// The candidate of this rank in the model's own distribution.
+    Ranked(usize, CandidateField),
+    /// The candidate with this text.
+    Named(String, CandidateField),
+}
+
+/// Something about the token that was drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DrawnField {
+    /// Its probability before the settings.
+    Prob,
+    /// Its probability after the settings.
+    Final,
+    /// Its rank before the settings.
+    Rank,
+    /// How many candidates the settings left.
+    Kept,
+    /// The coin that drew it.
+    Coin,
+    /// The entropy of the model's distribution, in bits.
+    Entropy,
+    /// Its surprise before the settings, in bits.
+    Surprise,
+    /// Its number in the text.
+    Number,
+    /// The size of the vocabulary.
+    Candidates,
+}
+
+/// Something about a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CandidateField {
+    Word,
+    Prob,
+    Final,
+    Logit,
+    /// What cut it: a stage, the selector, or nothing.
+    Cut,
+}
+
+/// The names of [`DrawnField`].
+const DRAWN: [(&str, DrawnField); 9] = [
+    ("prob", DrawnField::Prob),
+    ("final", DrawnField::Final),
+    ("rank", DrawnField::Rank),
+    ("kept", DrawnField::Kept),
+    ("coin", DrawnField::Coin),
+    ("entropy", DrawnField::Entropy),
+    ("surprise", DrawnField::Surprise),
+    ("number", DrawnField::Number),
+    ("candidates", DrawnField::Candidates),
+];
+
+impl CandidateField {
+    fn read(parts: &[&str]) -> Option<Self> {
+        match parts {
+            [] => Some(Self::Word),
+            ["prob"] => Some(Self::Prob),
+            ["final"] => Some(Self::Final),
+            ["logit"] => Some(Self::Logit),
+            ["cut"] => Some(Self::Cut),
+            _ => None,
+        }
+    }
+
+    fn value(self, text: &Generation, step: &Step, candidate: &RankedCandidate) -> Option<Value> {
+        match self {
+            Self::Word => {
+                let piece = text.vocabulary.piece(candidate.token);
+                Some(Value::Text(token_word(&piece)))
+            }
+            Self::Prob => Some(Value::prob(candidate.prob)),
+            Self::Final => {
+                let mut head = step.trace.raw.head.iter();
+                let index = head.position(|ranked| ranked.token == candidate.token)?;
+                Some(Value::prob(
+                    step.trace.head_final_prob(index).unwrap_or(0.0),
+                ))
+            }
+            Self::Logit => Some(Value::plain(f64::from(candidate.logit))),
+            Self::Cut => Some(Value::Text(cut_by(step, candidate)?)),
+        }
+    }
+}
+
+/// Returns the name of the stage that cut a candidate, "selector", or "nothing".
+fn cut_by(step: &Step, candidate: &RankedCandidate) -> Option<String> {
+    let trace = &step.trace;
+    let mut head = trace.raw.head.iter();
+    let index = head.position(|ranked| ranked.token == candidate.token)?;
+    let is_cut = |stage: &&StageReport| matches!(stage.head_probs.get(index), Some(None));
+    Some(match trace.stages.iter().find(is_cut) {
+        Some(stage) => in_sentence(stage.filter.name()),
+        None if trace.head_final_prob(index).is_none() => "selector".to_owned(),
+        None => "nothing".to_owned(),
+    })
+}
+
+impl TokenField {
+    pub(super) fn read(parts: &[&str]) -> Option<Self> {
+        match parts {
+            [] => Some(Self::Word),
+            ["top", rank, field @ ..] => {
+                let rank = rank.parse().ok().filter(|rank: &usize| *rank > 0)?;
+                Some(Self::Ranked(rank, CandidateField::read(field)?))
+            }
+            ["of", word, field @ ..] => {
+                let field = CandidateField::read(field)?;
+                Some(Self::Named((*word).to_owned(), field))
+            }
+            [field] => {
+                let (_, field) = DRAWN.iter().find(|(name, _)| name == field)?;
+                Some(Self::Drawn(*field))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the value at the step with this index.
+    pub(super) fn value(&self, text: &Generation, index: usize) -> Option<Value> {
+        let step = text.steps.get(index)?;
+        let head = &step.trace.raw.head;
+        match self {
+            Self::Word => Some(Value::Text(token_word(&step.piece))),
+            Self::Drawn(field) => field.value(step, index),
+            Self::Ranked(rank, field) => field.value(text, step, head.get(rank - 1)?),
+            Self::Named(word, field) => {
+                let is_named = |candidate: &&RankedCandidate| {
+                    let piece = text.vocabulary.piece(candidate.token);
+                    token_word(&piece) == *word
+                };
+                field.value(text, step, head.iter().find(is_named)?)
+            }
+        }
+    }
+}
+
+impl DrawnField {
+    fn value(self, step: &Step, index: usize) -> Option<Value> {
+        let trace = &step.trace;
+        Some(match self {
+            Self::Prob => Value::prob(trace.raw_prob),
+            Self::Final => Value::prob(trace.draw.prob),
+            Self::Rank => Value::count(trace.raw_rank as usize),
+            Self::Kept => Value::count(trace.draw.n_kept as usize),
+            Self::Coin => Value::plain(trace.draw.coin?),
+            Self::Entropy => Value::plain(trace.raw.entropy_nats / LN_2),
+            Self::Surprise => Value::plain(-trace.raw_prob.log2()),
+            Self::Number => Value::count(index + 1),
+            Self::Candidates => Value::count(trace.raw.n_candidates as usize),
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! What a lesson does itself: its set-up, and a step that the learner wants to be shown.
+
+use super::scene::{tab_named, tint_named};
+use crate::generation::PaneSettings;
+use crate::lessons::Act;
+use crate::state::{AppState, BranchCommand, Command, Effect, Pace, PaneId, Pin, ViewChange};
+
+impl AppState {
+    /// Returns whether this act can be done now. Generating waits for the model and the prompt.
+    pub(super) fn can_act(&self, act: &Act) -> bool {
+        let generates = matches!(
+            act,
+            Act::Generate | Act::GenerateIn(_) | Act::Step | Act::Score(..)
+        );
+        !generates || (self.prompt_reading.is_some() && self.blocking_reason().is_none())
+    }
+
+    pub(super) fn act(&mut self, act: Act) -> Vec<Effect> {
+        match act {
+            Act::Generate => self.dispatch(Command::GenerateAll),
+            Act::GenerateIn(place) => {
+                let generate = |id| Command::Generate(id);
+                self.act_on(place, generate)
+            }
+            Act::StepMode => self.dispatch(Command::SetPace(Pace::Step)),
+            Act::Step => {
+                let mut effects = self.dispatch(Command::SetPace(Pace::Step));
+                effects.extend(self.dispatch(Command::Branch(BranchCommand::Step)));
+                effects
+            }
+            Act::FullSpeed => self.dispatch(Command::SetPace(Pace::FullSpeed)),
+            Act::Settings(place, settings) => self.act_on_settings(place, *settings),
+            Act::Prompt(prompt) => {
+                self.prompt = prompt;
+                self.dispatch(Command::PromptEdited)
+            }
+            Act::Tokens(n) => {
+                self.limits.max_new_tokens = n;
+                Vec::new()
+            }
+            Act::Seed(seed) => {
+                self.seed = seed;
+                Vec::new()
+            }
+            Act::Stop(stop) => {
+                let stops = Some(stop).filter(|stop| !stop.is_empty());
+                self.limits.stop_strings = stops.into_iter().collect();
+                Vec::new()
+            }
+            Act::Score(place, text) => {
+                // A text has at most as many tokens as characters, and one for its beginning.
+                let n_max = text.len() + 1;
+                self.score_in(place, text, n_max)
+            }
+            Act::Pin(place, number) => {
+                let pane = self.panes.get(place).map(|pane| pane.id);
+                self.pin = pane.map(|pane| Pin {
+                    pane,
+                    step: number - 1,
+                });
+                Vec::new()
+            }
+            Act::Tab(name) => {
+                let change = tab_named(name).map(ViewChange::Tab);
+                change.map_or_else(Vec::new, |change| self.change_view(change))
+            }
+            Act::Tint(name) => {
+                let change = tint_named(name).map(ViewChange::Tint);
+                change.map_or_else(Vec::new, |change| self.change_view(change))
+            }
+        }
+    }
+
+    fn act_on(&mut self, place: usize, command: impl Fn(PaneId) -> Command) -> Vec<Effect> {
+        let pane = self.panes.get(place).map(|pane| pane.id);
+        pane.map_or_else(Vec::new, |pane| self.dispatch(command(pane)))
+    }
+
+    fn act_on_settings(&mut self, place: usize, settings: PaneSettings) -> Vec<Effect> {
+        if let Some(pane) = self.panes.get_mut(place) {
+            pane.settings.name = settings.name;
+        }
+        let mut effects = self.act_on(place, |id| Command::SetChain(id, settings.chain.clone()));
+        effects.extend(self.act_on(place, |id| Command::SetSeed(id, settings.seed)));
+        effects
+    }
+}

@@ -1,0 +1,54 @@
+//! What a lesson sees of the state.
+
+use crate::lessons::{Scene, TABS, TINTS};
+use crate::state::{AppState, DockTab, Pane, Tint};
+
+impl AppState {
+    pub(super) fn lesson_scene(&self) -> Scene<'_> {
+        let pinned = |pin: crate::state::Pin| Some((self.place_of(pin.pane)?, pin.step));
+        Scene {
+            texts: self.panes.iter().map(Pane::generation).collect(),
+            pin: self.pin.and_then(pinned),
+            tab: name_of_tab(self.view.dock_tab),
+            tint: name_of_tint(self.view.tint),
+        }
+    }
+}
+
+/// Returns the tab with this name in lower case.
+pub(super) fn tab_named(name: &str) -> Option<DockTab> {
+    DockTab::ALL
+        .into_iter()
+        .find(|tab| name_of_tab(*tab) == name)
+}
+
+/// Returns the tint with this name in lower case.
+pub(super) fn tint_named(name: &str) -> Option<Tint> {
+    let is_named = |tint: &Tint| name_of_tint(*tint) == name;
+    Tint::ALL.into_iter().find(is_named)
+}
+
+fn name_of_tint(tint: Tint) -> &'static str {
+    let is_same = |name: &&&str| tint.name().eq_ignore_ascii_case(name);
+    TINTS.iter().find(is_same).copied().unwrap_or_default()
+}
+
+fn name_of_tab(tab: DockTab) -> &'static str {
+    let is_same = |name: &&&str| tab.name().eq_ignore_ascii_case(name);
+    TABS.iter().find(is_same).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TABS, TINTS, tab_named, tint_named};
+    use crate::state::{DockTab, Tint};
+
+    #[test]
+    fn every_name_means_what_the_window_shows() {
+        let tabs: Vec<DockTab> = TABS.into_iter().filter_map(tab_named).collect();
+        assert_eq!(tabs, DockTab::ALL);
+        let tints: Vec<Tint> = TINTS.into_iter().filter_map(tint_named).collect();
+        assert_eq!(tints.len(), TINTS.len());
+        assert_eq!(tints.len(), Tint::ALL.len());
+    }
+}

@@ -1,0 +1,254 @@
+//! A lesson from its start to its end, and everything that could go wrong with one.
+
+use super::{asked, ready, tokenized, write, written};
+use crate::lessons::{Act, Lesson};
+use crate::state::{
+    Action, AppState, Command, Effect, LessonCommand, LessonPhase, LessonRun, Page, PathPurpose,
+    RunCommand, Settings,
+};
+use crate::worker::ModelSource;
+
+const PIECES: [(&str, f64); 4] = [(" lived", 0.6), (" in", 0.9), (" a", 0.8), (" house", 0.4)];
+
+fn send(state: &mut AppState, command: LessonCommand) -> Vec<Effect> {
+    state.apply(Command::Lesson(command))
+}
+
+fn phase(state: &AppState) -> Option<LessonPhase> {
+    state.lessons.run().map(LessonRun::phase)
+}
+
+/// Lets all panes that wait generate the same text.
+pub(crate) fn write_all(state: &mut AppState, effects: &[Effect]) {
+    for id in asked(effects) {
+        write(state, id, &PIECES);
+    }
+}
+
+/// The index of the lesson about temperature, which has a probability to say.
+pub(crate) fn temperature(state: &AppState) -> usize {
+    let mut lessons = state.lessons.list.iter();
+    lessons
+        .position(|lesson| lesson.id == "temperature")
+        .unwrap()
+}
+
+/// Starts the lesson about temperature, up to its first question.
+pub(crate) fn begin(state: &mut AppState) {
+    let index = temperature(state);
+    send(state, LessonCommand::Start(index));
+    assert_eq!(phase(state), Some(LessonPhase::Preparing));
+    let prompt = state.prompt.clone();
+    let effects = state.on_event(tokenized(prompt, 11));
+    write_all(state, &effects);
+    assert_eq!(phase(state), Some(LessonPhase::Predict));
+}
+
+/// Starts the lesson about the loop, up to its first question, which has options.
+pub(crate) fn begin_loop(state: &mut AppState) {
+    let mut lessons = state.lessons.list.iter();
+    let index = lessons.position(|lesson| lesson.id == "loop").unwrap();
+    send(state, LessonCommand::Start(index));
+    let prompt = state.prompt.clone();
+    state.on_event(tokenized(prompt, 11));
+    assert_eq!(phase(state), Some(LessonPhase::Predict));
+}
+
+#[test]
+fn a_step_is_predict_do_see_why() {
+    let mut state = ready();
+    begin(&mut state);
+    assert!(state.lessons.hides_evidence());
+    send(&mut state, LessonCommand::Next);
+    assert_eq!(phase(&state), Some(LessonPhase::Predict), "no prediction");
+    state.lessons.run_mut().unwrap().guess.say(0.65);
+    send(&mut state, LessonCommand::Next);
+    assert_eq!(phase(&state), Some(LessonPhase::Do));
+    let effects = send(&mut state, LessonCommand::ShowMe);
+    assert_eq!(
+        phase(&state),
+        Some(LessonPhase::Do),
+        "while texts are written"
+    );
+    write_all(&mut state, &effects);
+    assert_eq!(phase(&state), Some(LessonPhase::See));
+    let verdict = state.lessons.run().unwrap().texts().verdict.clone();
+    assert!(verdict.starts_with("You said 65 %; it is "), "{verdict}");
+    // What was seen stays, whatever happens next.
+    let effects = state.apply(Command::GenerateAll);
+    write_all(&mut state, &effects);
+    assert_eq!(state.lessons.run().unwrap().texts().verdict, verdict);
+    send(&mut state, LessonCommand::Next);
+    assert_eq!(phase(&state), Some(LessonPhase::Why));
+    send(&mut state, LessonCommand::Back);
+    assert_eq!(phase(&state), Some(LessonPhase::See));
+}
+
+#[test]
+fn any_way_of_doing_the_task_counts() {
+    let mut state = ready();
+    begin(&mut state);
+    // Before the prediction, too.
+    state.panes[1].settings = "temp 0.5".parse().unwrap();
+    let effects = state.apply(Command::GenerateAll);
+    write_all(&mut state, &effects);
+    assert_eq!(phase(&state), Some(LessonPhase::Predict));
+    state.lessons.run_mut().unwrap().guess.say(0.5);
+    send(&mut state, LessonCommand::Next);
+    assert_eq!(phase(&state), Some(LessonPhase::See));
+}
+
+#[test]
+fn leaving_brings_everything_back() {
+    let mut state = written();
+    state.view.dock_tab = crate::state::DockTab::Branches;
+    let before = state.clone();
+    begin(&mut state);
+    assert_eq!(state.panes.len(), 2);
+    assert!(!state.apply(Command::Undo).iter().any(|_| true));
+    send(&mut state, LessonCommand::Leave);
+    assert_eq!(phase(&state), None);
+    assert_eq!(state.panes, before.panes);
+    assert_eq!((&state.prompt, state.view), (&before.prompt, before.view));
+    assert_eq!((state.seed, &state.limits), (before.seed, &before.limits));
+    assert_eq!(state.pin, before.pin);
+}
+
+#[test]
+fn what_is_saved_during_a_lesson_is_what_it_hides() {
+    let mut state = written();
+    let before = state.settings();
+    let session = state.session();
+    begin(&mut state);
+    let mut during = state.settings();
+    assert_eq!(state.session().texts, session.texts);
+    during.lessons = before.lessons.clone();
+    assert_eq!(during, before);
+    // A lesson's texts are not kept in the history.
+    let effects = state.apply(Command::GenerateAll);
+    for id in asked(&effects) {
+        write(&mut state, id, &PIECES);
+    }
+    assert!(state.keep_run().is_empty());
+}
+
+#[test]
+fn a_lesson_needs_the_built_in_model() {
+    let (mut state, _) = AppState::new(
+        Settings::default(),
+        ModelSource::Path("/models/other.gguf".into()),
+    );
+    state.on_event(super::loaded());
+    let index = temperature(&state);
+    let lesson = state.lessons.list[index].clone();
+    let reason = state.lesson_blocked(&lesson);
+    assert_eq!(
+        reason.as_deref(),
+        Some("This lesson needs the built-in model")
+    );
+    send(&mut state, LessonCommand::Start(index));
+    assert_eq!(phase(&state), None);
+    assert!(state.command_of(Action::TakeLesson(index)).is_err());
+}
+
+#[test]
+fn a_broken_file_says_where_and_loses_nothing() {
+    let mut state = written();
+    let before = state.panes.clone();
+    let good = include_str!("../../../assets/lessons/temperature.toml");
+    for (source, message) in [
+        (
+            Ok(good.replace("minutes = ", "minutes = \"four\" # ")),
+            "Line 5: ",
+        ),
+        (Ok(good.replace("B.finished", "B.happy")), "\"B.happy\""),
+        (Ok("x".repeat(10_000_000)), "at most 256 KiB"),
+        (Err("permission denied".to_owned()), "Permission denied"),
+    ] {
+        send(
+            &mut state,
+            LessonCommand::Opened("mine.toml".to_owned(), source),
+        );
+        let notice = &state.notices[0];
+        assert_eq!(notice.title, "mine.toml can’t be opened");
+        assert!(notice.body.contains(message), "{}", notice.body);
+        assert_eq!((phase(&state), &state.panes), (None, &before));
+    }
+    let n_lessons = state.lessons.list.len();
+    let mine = good.replace("id = \"temperature\"", "id = \"mine\"");
+    for _ in 0..2 {
+        let source = Ok(mine.clone());
+        send(
+            &mut state,
+            LessonCommand::Opened("mine.toml".to_owned(), source),
+        );
+        assert_eq!(phase(&state), Some(LessonPhase::Preparing));
+        assert_eq!(state.lessons.list.len(), n_lessons + 1, "opened once");
+    }
+}
+
+#[test]
+fn a_lesson_is_opened_by_its_path() {
+    let mut state = ready();
+    let path = std::path::PathBuf::from("/lessons/mine.toml");
+    let opened = state.apply(Command::PathGiven(PathPurpose::Lesson, path.clone()));
+    assert_eq!(opened, [Effect::ReadLesson(path)]);
+    let ask = state.command_of(Action::OpenLesson);
+    assert_eq!(ask, Ok(Command::AskPath(PathPurpose::Lesson)));
+}
+
+#[test]
+fn a_new_lesson_has_the_set_up_of_the_window() {
+    let mut state = ready();
+    state.prompt = "A \"little\" fox".to_owned();
+    state.seed = 5;
+    state.view.dock_tab = crate::state::DockTab::Numbers;
+    let lesson = Lesson::from_toml(&state.lesson_draft()).unwrap();
+    assert_eq!((lesson.setup.seed, lesson.any_model), (5, false));
+    assert_eq!(lesson.setup.prompt, state.prompt);
+    assert_eq!(lesson.setup.acts, [Act::Tab("numbers")]);
+    let panes = state.panes.iter().map(|pane| pane.settings.clone());
+    assert_eq!(lesson.setup.panes, panes.collect::<Vec<_>>());
+    state.prompt.clear();
+    assert!(state.command_of(Action::SaveNewLesson).is_err());
+}
+
+#[test]
+fn what_was_missed_comes_back_in_another_lesson() {
+    let mut state = ready();
+    assert!(state.command_of(Action::SaveLessonAnswers).is_err());
+    begin(&mut state);
+    state.lessons.run_mut().unwrap().guess.say(0.01);
+    send(&mut state, LessonCommand::Next);
+    let effects = send(&mut state, LessonCommand::ShowMe);
+    write_all(&mut state, &effects);
+    let made = state.lessons.predictions();
+    assert_eq!(made["temperature"].len(), 1);
+    assert_eq!(state.lessons.missed(), None, "it is of the same lesson");
+    assert!(state.command_of(Action::SaveLessonAnswers).is_ok());
+    send(&mut state, LessonCommand::Leave);
+    let missed = state.lessons.missed().unwrap();
+    assert_eq!((&*missed.said, missed.asked.is_empty()), ("1.0 %", false));
+}
+
+#[test]
+fn a_run_that_is_opened_ends_the_lesson() {
+    let mut state = ready();
+    begin(&mut state);
+    let run = crate::export::json::RunFile {
+        header: state.run_header(),
+        panes: vec![crate::generation::testing::generation(&PIECES)],
+        branches: Vec::new(),
+    };
+    state.apply(Command::Run(RunCommand::Read {
+        name: "run".to_owned(),
+        run: Ok(Box::new(run)),
+    }));
+    assert_eq!(phase(&state), None);
+    let index = temperature(&state);
+    send(&mut state, LessonCommand::Start(index));
+    assert_eq!(phase(&state), None, "an opened run is closed first");
+    state.apply(Command::Run(RunCommand::Close));
+    assert_eq!(state.panes.len(), 4);
+    assert_eq!(state.page, Page::Write);
+}
