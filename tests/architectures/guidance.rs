@@ -1,6 +1,7 @@
 //! Compares guidance by a second prompt with that of transformers, token by token and log-prob by
 //! log-prob. `make_guidance.py` generated the expected texts.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use quartet::decoding::{Against, ChainConfig, Guidance, TokenId};
@@ -192,4 +193,77 @@ fn a_text_ends_when_the_second_prompt_has_filled_its_context() {
             ..
         })
     ));
+}
+
+/// Returns the probabilities of the likeliest tokens after a text, as a model alone sees them.
+fn probs_after(session: &mut Session, text: &[TokenId]) -> BTreeMap<TokenId, f64> {
+    let prompt = Prompt {
+        text: String::new(),
+        chat: None,
+        tokens: text.to_vec(),
+    };
+    let config = GenerationConfig {
+        chain: ChainConfig::greedy(),
+        seed: 0,
+        limits: Limits {
+            max_new_tokens: 1,
+            ..Limits::default()
+        },
+    };
+    session.generate(prompt, [(ID, config)], Instant::now());
+    let steps = advance(session);
+    let raw = &steps[0].1.trace.raw;
+    let prob = |logit: f32| (f64::from(logit) - raw.log_sum_exp).exp();
+    let head = raw.head.iter();
+    head.map(|ranked| (ranked.token, prob(ranked.logit)))
+        .collect()
+}
+
+/// Contrastive decoding: the rows are those of the two models alone, and the token is the likeliest
+/// of their mixture among those that the first model finds likely enough.
+#[test]
+fn a_second_model_is_contrasted_with_the_first() {
+    let file = cases();
+    let mut n_compared = 0;
+    for (name, second) in [("llama", "gpt2"), ("gpt2", "qwen2")] {
+        let (mut alone, mut other) = (session(name), session(second));
+        for (case, cutoff) in [(0, 0.1), (1, 0.5), (2, 0.0)] {
+            let case = &file["cases"][case];
+            let mut both = session(name);
+            let model = Fixture::open(second, Form::Newer).model.into_inner();
+            both.set_second(Some(model)).unwrap();
+            let mut config = config(case);
+            config.chain.guidance = Some(Guidance {
+                scale: 1.8,
+                cutoff,
+                against: Against::Model,
+            });
+            both.generate(prompt(case), [(ID, config)], Instant::now());
+            let mut text = tokens(&case["prompt"]);
+            for (_, step) in advance(&mut both) {
+                let own = probs_after(&mut alone, &text);
+                let contrast = probs_after(&mut other, &text);
+                let mixture = step.trace.mixture.as_ref().unwrap();
+                for (row, expected) in [(&mixture.own, &own), (&mixture.other, &contrast)] {
+                    for (ranked, prob) in step.trace.raw.head.iter().zip(&row.head_probs) {
+                        if let Some(expected) = expected.get(&ranked.token) {
+                            assert!((f64::from(*prob) - expected).abs() < 1e-5);
+                            n_compared += 1;
+                        }
+                    }
+                }
+                let largest = own.values().copied().fold(0.0, f64::max);
+                let scores = own.iter().filter_map(|(token, own)| {
+                    let other = contrast.get(token)?.ln();
+                    let is_likely = *own >= f64::from(cutoff) * largest;
+                    is_likely.then(|| (other + 1.8 * (own.ln() - other), *token))
+                });
+                let best = scores.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap().1;
+                assert_eq!(step.token, best, "{name} against {second}");
+                text.push(step.token);
+            }
+            assert_eq!(text.len(), tokens(&case["prompt"]).len() + N_TOKENS);
+        }
+    }
+    assert!(n_compared > 1000, "{n_compared}");
 }
