@@ -63,13 +63,13 @@ impl Rounding {
 }
 
 /// "The model put ‘the’ 0.288 nats ahead of ‘a’. Rounding with 16-bit inputs …". Empty if the record
-/// has no second token.
+/// has no second token, or if guidance mixed two runs, whose rounding it amplifies.
 pub(super) fn margin_words(generation: &Generation, step: &Step) -> String {
     let [first, second, ..] = step.trace.raw.head.as_slice() else {
         return String::new();
     };
     let margin = f64::from(first.logit) - f64::from(second.logit);
-    if !margin.is_finite() {
+    if !margin.is_finite() || step.trace.mixture.is_some() {
         return String::new();
     }
     let [first, second] = [first, second].map(|it| quoted(&generation.vocabulary.piece(it.token)));

@@ -61,12 +61,19 @@ fn ranked(step: &Step) -> String {
     let trace = &step.trace;
     let n = grouped(f64::from(trace.raw.n_candidates));
     let prob = percent(trace.raw_prob);
-    match trace.raw_rank {
-        1 => format!("The model ranked it first of {n} tokens, at {prob}."),
-        rank => format!(
-            "The model ranked it {} of {n} tokens, at {prob}.",
-            ordinal(rank)
-        ),
+    let rank = match trace.raw_rank {
+        1 => "first".to_owned(),
+        rank => ordinal(rank),
+    };
+    match &trace.mixture {
+        None => format!("The model ranked it {rank} of {n} tokens, at {prob}."),
+        Some(mixture) => {
+            let [own, other] = [&mixture.own, &mixture.other].map(|row| percent(row.prob));
+            format!(
+                "The pane’s own run gave it {own}, the guiding run {other}. Their mixture ranked it \
+                 {rank} of {n} tokens, at {prob}."
+            )
+        }
     }
 }
 
@@ -358,11 +365,15 @@ fn standing(trace: &Trace, token: TokenId) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::{Why, smallest_change_words};
     use crate::analysis::SmallestChange;
     use crate::decoding::filters::{Temperature, TopP};
     use crate::decoding::testing::logits_of;
-    use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
+    use crate::decoding::{
+        Against, ChainConfig, Coins, Filter, Guidance, History, Mixture, SamplerChain, TokenId,
+    };
     use crate::generation::Generation;
     use crate::generation::testing::generation;
 
@@ -379,7 +390,7 @@ mod tests {
         let trace = sampled.unwrap().trace;
         text.steps[0].token = trace.draw.token;
         text.steps[0].piece = text.vocabulary.piece(trace.draw.token);
-        text.steps[0].trace = std::sync::Arc::new(trace);
+        text.steps[0].trace = Arc::new(trace);
         text.config.chain = chain;
         text.config.seed = seed;
         text
@@ -415,6 +426,28 @@ mod tests {
         assert_eq!(why.story, expected);
         assert_eq!(why.margin, "The model put ‘the’ 0.29 nats ahead of ‘a’.");
         assert_eq!(why.others, "");
+    }
+
+    #[test]
+    fn guidance_is_not_mistaken_for_the_model() {
+        let mut text = sampled(top_p(), seed(0.70..0.71));
+        let guidance = Arc::new(Guidance::usual(Against::Prompt(String::new())));
+        let step = &mut text.steps[0];
+        let (own, mut other) = (logits_of(&[0.125; 8]), logits_of(&[0.2, 0.8]));
+        other.resize(8, f32::NEG_INFINITY);
+        let trace = Arc::make_mut(&mut step.trace);
+        let mixture = Mixture::of(&guidance, &trace.raw.head, TokenId(1), [&own, &other]);
+        trace.mixture = Some(Box::new(mixture.unwrap()));
+        let why = Why::of(&[Some(&text)], 0, 0).unwrap();
+        assert!(
+            why.story.starts_with(
+                "The pane’s own run gave it 13 %, the guiding run 80 %. Their mixture ranked it 2nd \
+                 of 8 tokens, at 30 %. "
+            ),
+            "{}",
+            why.story
+        );
+        assert_eq!(why.margin, "");
     }
 
     #[test]

@@ -22,10 +22,15 @@ pub fn smallest_change_words(generation: &Generation, search: &SmallestChange) -
         return format!("Looking for the smallest change, {done:.0} %");
     }
     let Some(first) = search.changes().first() else {
+        // Another scale of guidance would need the rows of both runs.
+        let setting = match generation.config.chain.guidance {
+            None => "setting",
+            Some(_) => "setting of the chain",
+        };
         return if search.is_certain() {
-            "No change to a single setting changes this choice.".to_owned()
+            format!("No change to a single {setting} changes this choice.")
         } else {
-            "No change to a single setting was found that changes this choice.".to_owned()
+            format!("No change to a single {setting} was found that changes this choice.")
         };
     };
     let mut sentence = format!(
