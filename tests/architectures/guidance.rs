@@ -224,7 +224,7 @@ fn probs_after(session: &mut Session, text: &[TokenId]) -> BTreeMap<TokenId, f64
 #[test]
 fn a_second_model_is_contrasted_with_the_first() {
     let file = cases();
-    let mut n_compared = 0;
+    let (mut n_compared, mut n_best) = (0, 0);
     for (name, second) in [("llama", "gpt2"), ("gpt2", "qwen2")] {
         let (mut alone, mut other) = (session(name), session(second));
         for (case, cutoff) in [(0, 0.1), (1, 0.5), (2, 0.0)] {
@@ -259,11 +259,15 @@ fn a_second_model_is_contrasted_with_the_first() {
                     is_likely.then(|| (other + 1.8 * (own.ln() - other), *token))
                 });
                 let best = scores.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap().1;
-                assert_eq!(step.token, best, "{name} against {second}");
+                // A record holds the likeliest tokens of a row only.
+                if contrast.contains_key(&step.token) {
+                    assert_eq!(step.token, best, "{name} against {second}");
+                    n_best += 1;
+                }
                 text.push(step.token);
             }
             assert_eq!(text.len(), tokens(&case["prompt"]).len() + N_TOKENS);
         }
     }
-    assert!(n_compared > 1000, "{n_compared}");
+    assert!(n_compared > 1000 && n_best > 20, "{n_compared} {n_best}");
 }

@@ -371,9 +371,7 @@ mod tests {
     use crate::analysis::SmallestChange;
     use crate::decoding::filters::{Temperature, TopP};
     use crate::decoding::testing::logits_of;
-    use crate::decoding::{
-        Against, ChainConfig, Coins, Filter, Guidance, History, Mixture, SamplerChain, TokenId,
-    };
+    use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
     use crate::generation::Generation;
     use crate::generation::testing::generation;
 
@@ -426,28 +424,6 @@ mod tests {
         assert_eq!(why.story, expected);
         assert_eq!(why.margin, "The model put ‘the’ 0.29 nats ahead of ‘a’.");
         assert_eq!(why.others, "");
-    }
-
-    #[test]
-    fn guidance_is_not_mistaken_for_the_model() {
-        let mut text = sampled(top_p(), seed(0.70..0.71));
-        let guidance = Arc::new(Guidance::usual(Against::Prompt(String::new())));
-        let step = &mut text.steps[0];
-        let (own, mut other) = (logits_of(&[0.125; 8]), logits_of(&[0.2, 0.8]));
-        other.resize(8, f32::NEG_INFINITY);
-        let trace = Arc::make_mut(&mut step.trace);
-        let mixture = Mixture::of(&guidance, &trace.raw.head, TokenId(1), [&own, &other]);
-        trace.mixture = Some(Box::new(mixture.unwrap()));
-        let why = Why::of(&[Some(&text)], 0, 0).unwrap();
-        assert!(
-            why.story.starts_with(
-                "The pane’s own run gave it 13 %, the guiding run 80 %. Their mixture ranked it 2nd \
-                 of 8 tokens, at 30 %. "
-            ),
-            "{}",
-            why.story
-        );
-        assert_eq!(why.margin, "");
     }
 
     #[test]
