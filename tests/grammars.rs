@@ -1,5 +1,5 @@
-//! Texts under random JSON Schemas are valid: with the embedded model, and with a vocabulary as
-//! large as that of the Qwen family.
+//! Texts under random JSON Schemas are valid, with the embedded model and with a vocabulary the size
+//! of Qwen's.
 
 #![expect(
     clippy::indexing_slicing,

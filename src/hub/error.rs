@@ -315,8 +315,8 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// The words by which rustls, its certificate verifier and other TLS libraries tell that a
-/// connection was made, but not a secure one.
+/// Words in the errors of rustls, its certificate verifier and other TLS libraries if the server was
+/// reached but the connection could not be secured.
 const TLS_SIGNS: &[&str] = &[
     "certificate",
     "tls",

@@ -54,7 +54,7 @@ pub(super) enum RetryPolicy {
 #[derive(Debug)]
 pub(super) struct CallSpec {
     pub subject: Subject,
-    /// How large a file transfer may be. JSON has a limit of its own.
+    /// How large a file transfer may be. JSON has its own limit.
     pub limits: Limits,
     pub retry_policy: RetryPolicy,
 }

@@ -61,15 +61,16 @@ pub(super) fn why_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &mut V
             let story = Face::Why.text(&why.story).color(theme.text_1);
             ui.add(Label::new(story).wrap());
             change_ui(ui, &change);
-            if !why.margin.is_empty() {
-                let margin = Face::Small.text(&why.margin).color(theme.text_2);
-                ui.add(Label::new(margin).wrap());
-            }
             if !why.others.is_empty() {
                 let others = Face::Small.text(&why.others).color(theme.text_2);
                 ui.add(Label::new(others).wrap());
             }
             continue_ui(ui, state, commands);
+            // Below the button, which a small window would otherwise hide.
+            if !why.margin.is_empty() {
+                let margin = Face::Small.text(&why.margin).color(theme.text_2);
+                ui.add(Label::new(margin).wrap());
+            }
         });
 }
 

@@ -1,4 +1,4 @@
-//! A made-up vocabulary as large as that of the Qwen family.
+//! A made-up vocabulary the size of Qwen's.
 
 /// The number of tokens.
 pub(crate) const N_VOCAB: u32 = 151_936;

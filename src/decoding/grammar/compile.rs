@@ -14,9 +14,9 @@ pub(super) const MAX_DEPTH: usize = 64;
 /// How many rules a grammar may have, because each may take stack space.
 pub(super) const MAX_RULES: usize = 400;
 
-/// The white space that a model may write between the parts of a JSON value: none, one space, or one
+/// The whitespace that a model may write between the parts of a JSON value: none, one space, or one
 /// or two line breaks and an indentation. llama.cpp has the same limits; without them, small models
-/// may write white space forever.
+/// may write whitespace forever.
 const JSON_SPACE: &str = r"\x20|(\r?\n){1,2}[\x20\t]{0,20}";
 
 /// What a grammar is compiled for.
@@ -24,7 +24,7 @@ const JSON_SPACE: &str = r"\x20|(\r?\n){1,2}[\x20\t]{0,20}";
 pub(super) enum Purpose {
     /// To say which tokens may be written.
     Write,
-    /// To check a text that is there, in which JSON may have any amount of white space.
+    /// To check an existing text, in which JSON may have any amount of whitespace.
     Check,
 }
 
@@ -94,7 +94,7 @@ fn json_grammar(mut schema: Value, purpose: Purpose) -> TopLevelGrammar {
     if purpose == Purpose::Write
         && let Some(schema) = schema.as_object_mut()
     {
-        // A schema may bring the library's options with it.
+        // A schema may set the library's options itself.
         let options = || json!({ "whitespace_pattern": JSON_SPACE });
         schema.entry("x-guidance").or_insert_with(options);
     }

@@ -17,7 +17,7 @@ pub(super) struct SchemaDepth<'a> {
 }
 
 impl<'a> SchemaDepth<'a> {
-    /// Knows nothing yet.
+    /// Prepares to measure a schema.
     pub(super) const fn new(schema: &'a Value) -> Self {
         Self {
             schema,

@@ -14,6 +14,8 @@ pub struct GrammarState {
     rule: Arc<GrammarRule>,
     vocabulary: Arc<GrammarVocabulary>,
     matcher: Matcher,
+    /// The tokens that the matcher has followed.
+    followed: Vec<u32>,
     /// Whether the tokens that end a text may be drawn.
     may_end: bool,
     /// Whether a token was not legal. Nothing is, from then on.
@@ -26,12 +28,11 @@ impl GrammarState {
         rule: &Arc<GrammarRule>,
         vocabulary: &Arc<GrammarVocabulary>,
     ) -> Result<Self, GrammarError> {
-        let parser = compile::grammar_of(rule, Purpose::Write)
-            .and_then(|grammar| compile::parser_of(rule, grammar, &vocabulary.factory))?;
         let mut state = Self {
             rule: Arc::clone(rule),
             vocabulary: Arc::clone(vocabulary),
-            matcher: Matcher::new(Ok(parser)),
+            matcher: matcher_of(rule, Purpose::Write, vocabulary)?,
+            followed: Vec::new(),
             may_end: true,
             is_broken: false,
         };
@@ -64,9 +65,8 @@ impl GrammarState {
 
     /// Returns the tokens that may come next. There is always one, unless the grammar is complete.
     pub fn legal(&mut self) -> Result<LegalTokens, GrammarError> {
-        let required = self.required();
         let mask = self.matcher.compute_mask_or_eos();
-        let mut mask = mask.map_err(|error| failed(&error.to_string(), &required))?;
+        let mut mask = mask.map_err(|error| self.failed(&error.to_string()))?;
         self.vocabulary.complete(&mut mask);
         if !self.may_end {
             for token in self.vocabulary.end_tokens() {
@@ -75,7 +75,7 @@ impl GrammarState {
         }
         let legal = LegalTokens::new(mask);
         if legal.n_legal() == 0 && !self.matcher.is_accepting().unwrap_or(false) {
-            return Err(GrammarError::Inexpressible { text: required });
+            return Err(self.inexpressible());
         }
         Ok(legal)
     }
@@ -89,7 +89,10 @@ impl GrammarState {
         let n_consumed = self.matcher.try_consume_tokens(&[held.0]);
         let is_end = || self.vocabulary.end_tokens().contains(&token);
         let was_legal = match n_consumed {
-            Ok(1) => true,
+            Ok(1) => {
+                self.followed.push(held.0);
+                true
+            }
             // A complete text may still be ended by its token.
             Ok(_) => self.is_complete() && is_end(),
             Err(_) => false,
@@ -98,12 +101,32 @@ impl GrammarState {
         was_legal
     }
 
-    /// Returns the first character that the grammar requires next, or an empty text if there are
-    /// several ways on.
-    fn required(&mut self) -> String {
-        let bytes = self.matcher.compute_ff_bytes();
-        let text = String::from_utf8_lossy(&bytes);
-        text.chars().take(1).collect()
+    /// Explains why the library gave up. Its message holds the name of a stop reason; a matcher that
+    /// gave up no longer has it.
+    fn failed(&self, message: &str) -> GrammarError {
+        let is = |reason: StopReason| message.contains(&format!("{reason:?}"));
+        if is(StopReason::NoExtensionBias) {
+            return self.inexpressible();
+        }
+        let line = compile::first_line(message).to_owned();
+        if is(StopReason::LexerTooComplex) || is(StopReason::ParserTooComplex) {
+            GrammarError::TooComplex { message: line }
+        } else {
+            GrammarError::somewhere(line)
+        }
+    }
+
+    /// Names the first character that the grammar requires next, if there is only one way on.
+    fn inexpressible(&self) -> GrammarError {
+        // A matcher that gave up can't tell it, so another one follows the text again.
+        let matcher = matcher_of(&self.rule, Purpose::Write, &self.vocabulary);
+        let required = matcher.ok().and_then(|mut matcher| {
+            matcher.consume_tokens(&self.followed).ok()?;
+            let bytes = matcher.compute_ff_bytes();
+            String::from_utf8_lossy(&bytes).chars().next()
+        });
+        let text = required.map_or_else(String::new, String::from);
+        GrammarError::Inexpressible { text }
     }
 }
 
@@ -122,10 +145,7 @@ pub struct GrammarChecker {
 impl GrammarChecker {
     /// Compiles a grammar, and stands at the beginning of a text.
     pub fn new(rule: &GrammarRule) -> Result<Self, GrammarError> {
-        let vocabulary = GrammarVocabulary::bytes()?;
-        let parser = compile::grammar_of(rule, Purpose::Check)
-            .and_then(|grammar| compile::parser_of(rule, grammar, &vocabulary.factory))?;
-        let matcher = Matcher::new(Ok(parser));
+        let matcher = matcher_of(rule, Purpose::Check, &GrammarVocabulary::bytes()?)?;
         Ok(Self { matcher })
     }
 
@@ -149,18 +169,13 @@ impl std::fmt::Debug for GrammarChecker {
     }
 }
 
-/// Explains why the library gave up. Its message holds the name of a stop reason; a matcher that
-/// gave up no longer tells it.
-fn failed(message: &str, required: &str) -> GrammarError {
-    let is = |reason: StopReason| message.contains(&format!("{reason:?}"));
-    if is(StopReason::NoExtensionBias) {
-        let text = required.to_owned();
-        return GrammarError::Inexpressible { text };
-    }
-    let line = compile::first_line(message).to_owned();
-    if is(StopReason::LexerTooComplex) || is(StopReason::ParserTooComplex) {
-        GrammarError::TooComplex { message: line }
-    } else {
-        GrammarError::somewhere(line)
-    }
+/// Compiles a grammar for a vocabulary.
+fn matcher_of(
+    rule: &GrammarRule,
+    purpose: Purpose,
+    vocabulary: &GrammarVocabulary,
+) -> Result<Matcher, GrammarError> {
+    let grammar = compile::grammar_of(rule, purpose)?;
+    let parser = compile::parser_of(rule, grammar, &vocabulary.factory)?;
+    Ok(Matcher::new(Ok(parser)))
 }

@@ -72,10 +72,34 @@ fn the_end_is_legal_only_where_the_grammar_accepts() {
 }
 
 #[test]
-fn a_model_writes_little_white_space_but_any_amount_is_json() {
+fn a_token_is_legal_if_the_grammar_accepts_it() {
+    for (kind, text, begin) in [
+        (GrammarKind::Choices, "yes\nno\nnone", vec!["ye"]),
+        (GrammarKind::Regex, "maybe (yes|no)*", vec!["maybe", " "]),
+        (GrammarKind::Json, "", vec!["{", " "]),
+        (
+            GrammarKind::Lark,
+            "start: (\"no\" \" \")+ \"yes\"",
+            vec!["no", " "],
+        ),
+    ] {
+        let mut state = state(kind, text);
+        for word in [""].into_iter().chain(begin) {
+            assert!(word.is_empty() || state.accept(token(word)), "{text}");
+            let legal = state.legal().unwrap();
+            for id in (0..11).map(TokenId) {
+                let accepted = state.clone().accept(id);
+                assert_eq!(legal.allows(id), accepted, "{text}: {word:?}, then {id}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_writes_little_whitespace_but_any_amount_is_json() {
     let words = ["[", "]", " ", "\n"].map(|word| word.as_bytes().to_vec());
     let vocabulary = Arc::new(GrammarVocabulary::new(words.to_vec(), &[]).unwrap());
-    for (text, n_legal) in [(" ", false), ("\n\n ", true), ("\n\n\n", false)] {
+    for (text, space_is_legal) in [(" ", false), ("\n\n ", true), ("\n\n\n", false)] {
         let json = rule(GrammarKind::Json, "");
         let mut state = GrammarState::new(&json, &vocabulary).unwrap();
         assert!(state.accept(TokenId(0)));
@@ -83,7 +107,7 @@ fn a_model_writes_little_white_space_but_any_amount_is_json() {
             state.accept(TokenId(if byte == b' ' { 2 } else { 3 }));
         }
         let more = !state.is_broken() && state.legal().unwrap().allows(TokenId(2));
-        assert_eq!(more, n_legal, "{text:?}");
+        assert_eq!(more, space_is_legal, "{text:?}");
         let mut checker = GrammarChecker::new(&json).unwrap();
         assert!(checker.push(format!("[{text}    ]").as_bytes()) && checker.accepts());
     }
