@@ -2,7 +2,7 @@
 //! prediction costs.
 //!
 //! This module is pure. It knows neither the state nor the window nor files: it is given the text
-//! of a file and a [`Scene`]. `assets/lessons/README.md` describes the format.
+//! of a file and a `Scene`. `assets/lessons/README.md` describes the format.
 
 mod act;
 mod condition;
