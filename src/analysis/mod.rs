@@ -16,6 +16,7 @@ pub mod futures;
 pub mod grammar;
 mod linter;
 mod metrics;
+pub mod model_comparison;
 pub mod replay;
 mod smallest_change;
 pub mod stability;

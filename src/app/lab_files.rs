@@ -1,14 +1,17 @@
 //! The results of the Lab as the content of files.
 
-use crate::export::{self, CacheRecord, FitRecord, SweepRecord, VotesRecord};
+use crate::export::{
+    self, CacheRecord, FitRecord, ModelComparisonRecord, SweepRecord, VotesRecord,
+};
 use crate::generation::BlindVote;
 use crate::plots::StabilityPlot;
 use crate::state::{
-    BlindResults, CacheRun, FitRun, FuturesFormat, PictureFormat, StabilityRun, SweepFile,
-    SweepRun, VotesFormat,
+    BlindResults, CacheRun, FitRun, FuturesFormat, ModelsRun, PictureFormat, StabilityRun,
+    SweepFile, SweepRun, VotesFormat,
 };
 use crate::ui::pictures::{
-    SweepSource, View, cache_drawing, encode, fit_drawing, stability_drawing, sweep_drawing,
+    SweepSource, View, cache_drawing, encode, fit_drawing, model_comparison_drawing,
+    stability_drawing, sweep_drawing,
 };
 
 /// Renders a picture in its format, or the table.
@@ -111,6 +114,25 @@ pub(super) fn cache_file(
         view,
         || record.csv(),
         || cache_drawing(record, view.palette, view.style),
+    )
+}
+
+/// Renders a comparison of two models.
+pub(super) fn models_file(
+    run: &ModelsRun,
+    format: FuturesFormat,
+    view: View,
+) -> Result<Vec<u8>, String> {
+    let Some(compared) = &run.compared else {
+        return Err("nothing was compared".to_owned());
+    };
+    let text = &run.text;
+    let record = ModelComparisonRecord { compared, text };
+    rendered(
+        format,
+        view,
+        || record.csv(),
+        || model_comparison_drawing(record, view.palette, view.style),
     )
 }
 

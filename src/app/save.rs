@@ -15,7 +15,7 @@ use crate::interop::presets::{self, OwnPreset};
 use crate::plots::{GapData, StepAt};
 use crate::state::{
     AppState, BranchTree, CacheRun, Command, Document, FitRun, FuturesFormat, FuturesRun,
-    PictureFormat, Plot, RunTexts, StabilityRun, SweepRun, TableFormat,
+    ModelsRun, PictureFormat, Plot, RunTexts, StabilityRun, SweepRun, TableFormat,
 };
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::gap_data;
@@ -87,6 +87,7 @@ pub(super) struct Job {
     fit: Option<(FitRun, Option<usize>)>,
     /// The measurement of the KV cache on screen.
     cache: Option<CacheRun>,
+    models: Option<ModelsRun>,
     /// The votes of the blind test.
     votes: Vec<BlindVote>,
     /// The texts of the list of prompts.
@@ -148,13 +149,7 @@ impl Job {
                 _ => None,
             },
             stability: match document {
-                Document::Stability(_) => {
-                    let run = state.lab.stability.clone();
-                    run.map(|run| {
-                        let place = state.place_of(run.pane);
-                        (run, place)
-                    })
-                }
+                Document::Stability(_) => shown_stability(state),
                 _ => None,
             },
             fit: match document {
@@ -166,6 +161,10 @@ impl Job {
             },
             cache: match document {
                 Document::Cache(_) => state.lab.cache.clone(),
+                _ => None,
+            },
+            models: match document {
+                Document::Models(_) => state.lab.models.clone(),
                 _ => None,
             },
             votes: match document {
@@ -307,6 +306,10 @@ impl Job {
                 Some(run) => lab_files::cache_file(run, format, self.view),
                 None => Err("nothing was measured".to_owned()),
             },
+            Document::Models(format) => match &self.models {
+                Some(run) => lab_files::models_file(run, format, self.view),
+                None => Err("nothing was compared".to_owned()),
+            },
             Document::Prompts(TableFormat::Csv) => Ok(export::texts_csv(&self.rows)),
             Document::Prompts(TableFormat::Jsonl) => Ok(export::texts_jsonl(&self.rows)),
         }
@@ -348,6 +351,13 @@ impl Job {
         let drawing = futures_drawing(&picture, self.view.palette);
         encode(&drawing, format, self.view.style).map_err(|error| error.to_string())
     }
+}
+
+/// Returns the stability map, and the place of its pane.
+fn shown_stability(state: &AppState) -> Option<(StabilityRun, Option<usize>)> {
+    let run = state.lab.stability.clone()?;
+    let place = state.place_of(run.pane);
+    Some((run, place))
 }
 
 /// Copies the futures whose panes still exist.
@@ -427,6 +437,7 @@ mod tests {
             stability: None,
             fit: None,
             cache: None,
+            models: None,
             votes: Vec::new(),
             rows: Vec::new(),
             rendered: Vec::new(),

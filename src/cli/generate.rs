@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::batch::{self, TableArguments};
-use super::compare;
 use super::compute::ComputeArguments;
 use super::console;
+use super::exact;
 use super::failure::Failure;
 use super::files::{NewFolder, check_file, export_run, json_file, prepare_export, write_file};
 use super::interrupt::Interrupt;
@@ -127,7 +127,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if arguments.compare.is_some() {
         let choice = compute.choice();
-        let report = compare::report(&source, choice, &generations, &mut console.progress)?;
+        let report = exact::report(&source, choice, &generations, &mut console.progress)?;
         arguments.print_report(&report)?;
     }
     Ok(())

@@ -13,6 +13,7 @@ mod console;
 mod count;
 mod detect;
 mod device;
+mod exact;
 mod failure;
 mod files;
 mod fit;
@@ -86,6 +87,8 @@ enum Command {
     Sample(sample::Arguments),
     /// Score a given text: the probability of each token, perplexity, and what the settings cut
     Score(score::Arguments),
+    /// Let two models read the same text, and show where their probabilities differ
+    Compare(compare::Arguments),
     /// Look for a watermark in a text, without running a model
     Detect(detect::Arguments),
     /// Continue prompts under many settings and seeds, and compare the texts in maps
@@ -127,6 +130,7 @@ pub fn run() -> ExitCode {
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Sample(arguments)) => sample::run(&arguments),
         Some(Command::Score(arguments)) => score::run(&arguments),
+        Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Detect(arguments)) => detect::run(&arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Fit(arguments)) => fit::run(&arguments),

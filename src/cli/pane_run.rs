@@ -348,6 +348,7 @@ impl Record {
             | Event::Futures { .. }
             | Event::Fit { .. }
             | Event::Cache { .. }
+            | Event::Comparison { .. }
             | Event::Sweep { .. } => {}
         }
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sysinfo::System;
 
 use super::{Device, DeviceChoice, Precision};
-use crate::generation::Implementation;
+use crate::generation::{Implementation, listed};
 use crate::kernels::attention::CacheType;
 use crate::kernels::{InputBits, InstructionSet};
 
@@ -97,17 +97,30 @@ impl Compute {
         }
     }
 
+    /// The same in f32, over dequantized weights and with an f32 cache: without any rounding but
+    /// that of f32.
+    #[must_use]
+    pub fn in_f32(self) -> Self {
+        Self {
+            widens_weights: true,
+            cache: CacheType::F32,
+            ..self
+        }
+    }
+
     /// Returns the display name, such as "CPU", "CPU with an f16 cache and 8-bit inputs" or "CUDA 0
     /// in bf16".
     pub fn name(&self) -> String {
         let device = self.device.name();
         let cache = (self.cache != CacheType::default()).then(|| self.cache.phrase());
-        let inputs = (self.inputs != InputBits::default()).then(|| self.inputs.phrase());
-        match (cache, inputs) {
-            _ if !self.device.candle().is_cpu() => device,
-            (Some(cache), Some(inputs)) => format!("{device} with {cache} and {inputs}"),
-            (Some(one), None) | (None, Some(one)) => format!("{device} with {one}"),
-            (None, None) => device,
+        let is_rounded = self.inputs != InputBits::default() && !self.widens_weights;
+        let inputs = is_rounded.then(|| self.inputs.phrase());
+        let weights = self.widens_weights.then_some("f32 weights");
+        let parts: Vec<&str> = [cache, inputs, weights].into_iter().flatten().collect();
+        if parts.is_empty() || !self.device.candle().is_cpu() {
+            device
+        } else {
+            format!("{device} with {}", listed(&parts))
         }
     }
 

@@ -34,6 +34,10 @@ pub enum EngineError {
     #[error("guidance reads two texts at once; switch it off for this")]
     OneRunOnly,
 
+    /// Models were to be compared under settings with a grammar.
+    #[error("models are compared without a grammar; remove it from the settings")]
+    NoGrammarCompared,
+
     /// A pane needs a second model, and none is loaded.
     #[error(
         "these settings need a second model with the same vocabulary; choose one in the model dialog \

@@ -330,7 +330,7 @@ fn push_legal(
 impl LoadedModel {
     /// Tokenizes the texts of a fit. Fails if one of them has no token to compute.
     pub(super) fn encode_texts(&self, plan: &FitPlan) -> Result<Vec<FitTokens>, EngineError> {
-        let texts = plan.texts.iter().map(|text| self.encode_text(text));
+        let texts = plan.texts.iter().map(|text| self.encode_fit_text(text));
         let texts: Vec<FitTokens> = texts.collect::<Result<_, _>>()?;
         if texts.is_empty() {
             return Err(EngineError::NothingToScore);
@@ -338,7 +338,7 @@ impl LoadedModel {
         Ok(texts)
     }
 
-    fn encode_text(&self, text: &FitText) -> Result<FitTokens, EngineError> {
+    fn encode_fit_text(&self, text: &FitText) -> Result<FitTokens, EngineError> {
         let (mut tokens, n_prompt) = match text {
             FitText::Recorded { tokens, n_prompt } => (tokens.clone(), *n_prompt),
             FitText::Typed { prompt: None, text } => {

@@ -68,6 +68,26 @@ impl LoadedModel {
         }
     }
 
+    /// Tokenizes a text that is read rather than continued. Keeps its first `n_first` tokens, if
+    /// that is set. Fails if the rest has no token to predict or does not fit into the context.
+    pub fn encode_text(&self, text: &str, n_first: Option<usize>) -> Result<Prompt, EngineError> {
+        let mut text = self.encode_prompt(&PromptText::raw(text))?;
+        text.tokens.truncate(n_first.unwrap_or(usize::MAX));
+        self.checked_text(text)
+    }
+
+    /// Fails if a text has no token to predict or does not fit into the context.
+    pub(super) fn checked_text(&self, text: Prompt) -> Result<Prompt, EngineError> {
+        let (n_tokens, n_max) = (text.tokens.len(), self.lm.n_context());
+        if n_tokens > n_max {
+            Err(EngineError::TextTooLong { n_tokens, n_max })
+        } else if n_tokens < 2 {
+            Err(EngineError::NothingToScore)
+        } else {
+            Ok(text)
+        }
+    }
+
     /// Fails if a long text can't fit into the context, even if each token were the longest one.
     /// Tokenizing many megabytes takes seconds; a shorter text is tokenized to know its length.
     fn check_length(&self, text: &str) -> Result<(), EngineError> {

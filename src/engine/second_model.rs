@@ -86,7 +86,7 @@ impl LoadedModel {
 }
 
 /// Returns in what two vocabularies differ, or `None` if their tokens are the same.
-fn difference(main: &Vocabulary, second: &Vocabulary) -> Option<String> {
+pub(super) fn difference(main: &Vocabulary, second: &Vocabulary) -> Option<String> {
     let (n_main, n_second) = (main.n_tokens(), second.n_tokens());
     if n_main.abs_diff(n_second) > N_MAX_PADDING {
         return Some(format!("{n_second} tokens instead of {n_main}"));

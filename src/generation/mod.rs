@@ -18,6 +18,7 @@ mod implementation;
 mod lineage;
 mod listing;
 mod model;
+mod model_comparison;
 mod outline;
 mod pane_settings;
 mod piece;
@@ -47,9 +48,13 @@ pub use implementation::Implementation;
 pub use lineage::{Lineage, Origin, OriginChange};
 pub(crate) use listing::{in_sentence, listed};
 pub use model::{ModelInfo, Provenance};
+pub use model_comparison::{
+    ComparedToken, ComparisonFacts, ComparisonPlan, ComparisonText, ComparisonUpdate,
+    DistributionGap, PredictedToken,
+};
 pub use outline::{MemoryNeed, ModelOutline};
 pub use pane_settings::PaneSettings;
-pub(crate) use pane_settings::{default_name, needs_seed};
+pub(crate) use pane_settings::{chain_words, default_name, needs_seed};
 pub use piece::{Piece, PieceKind};
 pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
 pub use recommended_sampling::RecommendedSampling;

@@ -57,6 +57,16 @@ pub(crate) fn needs_seed(chain: &ChainConfig) -> bool {
     !chain.selector.is_deterministic() || chain.active().any(Filter::is_random)
 }
 
+/// "T 0.7, top-p 0.9, seed 42". A chain without randomness needs no seed.
+pub(crate) fn chain_words(chain: &ChainConfig, seed: u64) -> String {
+    let words = PaneSettings::from(chain.clone());
+    if needs_seed(chain) {
+        format!("{words}, seed {seed}")
+    } else {
+        words.to_string()
+    }
+}
+
 /// Derives a pane's name from its chain: "Greedy", "Greedy by T 0", "Greedy with DRY",
 /// "Top-k + top-p".
 pub(crate) fn default_name(chain: &ChainConfig) -> String {

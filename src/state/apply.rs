@@ -372,6 +372,7 @@ impl AppState {
                 self.apply_to_models(ModelsCommand::Open(path))
             }
             PathPurpose::SecondModel => self.open_second_model(path),
+            PathPurpose::OtherModel => self.use_other_model(path),
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
             PathPurpose::Text => vec![Effect::ReadText(path)],
@@ -426,6 +427,7 @@ impl AppState {
             Document::Prompts(_) => ("The texts were not saved", "They are still on screen"),
             Document::Votes(_) => ("The votes were not saved", "Quartet still has them"),
             Document::Cache(_) => ("The measurement was not saved", "It is still on screen"),
+            Document::Models(_) => ("The comparison was not saved", "It is still on screen"),
             Document::Fit(_) => ("The fit was not saved", "It is still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
             Document::Lesson => ("The lesson was not saved", "The window is as it was"),

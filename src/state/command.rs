@@ -216,6 +216,8 @@ pub enum PathPurpose {
     ModelFolder,
     /// To open the file of the model that drafts or guides.
     SecondModel,
+    /// To choose the model to compare the loaded one with.
+    OtherModel,
     /// To import a preset file.
     Presets,
     /// To open a run file.
@@ -241,6 +243,7 @@ impl PathPurpose {
             Self::ModelFile => "Open a model file".to_owned(),
             Self::ModelFolder => "Open a model folder".to_owned(),
             Self::SecondModel => "Open a second model".to_owned(),
+            Self::OtherModel => "Choose a model to compare with".to_owned(),
             Self::Presets => "Import presets".to_owned(),
             Self::Run => "Open a run".to_owned(),
             Self::Text => "Open a text".to_owned(),
@@ -261,6 +264,7 @@ impl PathPurpose {
             Self::ModelFile
             | Self::ModelFolder
             | Self::SecondModel
+            | Self::OtherModel
             | Self::Presets
             | Self::Run
             | Self::Text
@@ -295,6 +299,8 @@ pub enum Document {
     Fit(FuturesFormat),
     /// The measurement of the KV cache on screen.
     Cache(FuturesFormat),
+    /// The comparison of two models.
+    Models(FuturesFormat),
     /// The votes of the blind test.
     Votes(VotesFormat),
     /// The user's own presets.
@@ -355,6 +361,7 @@ impl Document {
             Self::Prompts(_) => "the texts",
             Self::Fit(_) => "the fit",
             Self::Cache(_) => "the measurement",
+            Self::Models(_) => "the comparison",
             Self::Votes(_) => "the votes",
             Self::Presets => "the presets",
             Self::Lesson => "the lesson",
@@ -387,6 +394,7 @@ impl Document {
             Self::Prompts(format) => format!("quartet-prompts.{}", format.extension()),
             Self::Fit(format) => format!("quartet-fit.{}", format.extension()),
             Self::Cache(format) => format!("quartet-cache.{}", format.extension()),
+            Self::Models(format) => format!("quartet-comparison.{}", format.extension()),
             Self::Votes(VotesFormat::Csv) => "quartet-votes.csv".to_owned(),
             Self::Votes(VotesFormat::Json) => "quartet-votes.json".to_owned(),
             Self::Presets => "quartet-presets.json".to_owned(),

@@ -61,6 +61,7 @@ impl AppState {
             Event::Futures { id, update } => self.on_futures(id, update),
             Event::Fit { id, update } => return self.on_fit(id, update),
             Event::Cache { id, update } => self.on_cache(id, update),
+            Event::Comparison { id, update } => self.on_comparison(id, update),
             Event::Sweep { id, update } => return self.on_sweep(id, update),
             Event::Panicked { message } => self.on_panicked(&message),
         }
@@ -196,6 +197,7 @@ impl AppState {
         self.fail_sweep("the engine stopped unexpectedly");
         self.fail_fit("the engine stopped unexpectedly");
         self.fail_cache("the engine stopped unexpectedly");
+        self.fail_comparison("the engine stopped unexpectedly");
         self.model = ModelStatus::Lost;
         self.pending_sources.clear();
         self.models.opening = None;

@@ -62,8 +62,9 @@ pub use futures::{
 pub use lab::{
     AxisForm, BLIND_VOTES, BatchPane, BatchRun, BatchStatus, BatchText, BlindResults, BlindRun,
     BlindStatus, BlindTest, CacheRun, CacheStatus, FitForm, FitInput, FitReading, FitRun,
-    FitStatus, Lab, LabCommand, LabSettings, LabTab, ShownText, StabilityAxes, StabilityRun,
-    StabilityScope, SweepFile, SweepForm, SweepRun, SweepStatus,
+    FitStatus, Lab, LabCommand, LabSettings, LabTab, ModelsForm, ModelsRun, ModelsStatus,
+    ShownText, StabilityAxes, StabilityRun, StabilityScope, SweepFile, SweepForm, SweepRun,
+    SweepStatus,
 };
 pub use lessons::{
     Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons, StepTexts,

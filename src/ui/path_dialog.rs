@@ -99,6 +99,7 @@ const fn verb(purpose: PathPurpose) -> &'static str {
         PathPurpose::ModelFile
         | PathPurpose::ModelFolder
         | PathPurpose::SecondModel
+        | PathPurpose::OtherModel
         | PathPurpose::Run
         | PathPurpose::Text
         | PathPurpose::Grammar(_)

@@ -12,6 +12,7 @@ mod handle;
 mod incoming;
 mod inspection;
 mod loading;
+mod other_model;
 mod pacer;
 mod protocol;
 mod request_queue;
@@ -31,6 +32,7 @@ pub use crate::kernels::attention::CacheType;
 pub use download::Downloads;
 pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;
+pub use other_model::{OtherModel, OtherWay};
 pub use protocol::{Devices, Event, ModelSource, PaneRequest, Request};
 
 use crate::engine::{

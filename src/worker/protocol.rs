@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::OtherModel;
 use crate::decoding::TokenId;
 use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    CachePlan, CacheUpdate, ChatSupport, Continuation, FitPlan, FitUpdate, FuturesPlan,
-    FuturesUpdate, GenerationConfig, GenerationId, ModelInfo, ModelOutline, PromptRecord,
-    PromptText, PromptToken, SweepPlan, SweepUpdate, Vocabulary,
+    CachePlan, CacheUpdate, ChatSupport, ComparisonPlan, ComparisonUpdate, Continuation, FitPlan,
+    FitUpdate, FuturesPlan, FuturesUpdate, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
+    PromptRecord, PromptText, PromptToken, SweepPlan, SweepUpdate, Vocabulary,
 };
 
 /// Where a model comes from.
@@ -85,6 +86,15 @@ pub enum Request {
     MeasureCache { id: GenerationId, plan: CachePlan },
     /// Stop a measurement of the KV cache.
     StopCache(GenerationId),
+    /// Compare the model that is loaded with another one, which is loaded for it. It waits while a
+    /// pane is being generated. [`Request::CancelLoading`] also cancels this load.
+    CompareModels {
+        id: GenerationId,
+        plan: ComparisonPlan,
+        other: OtherModel,
+    },
+    /// Stop a comparison.
+    StopComparison(GenerationId),
     /// Continue these prompts under many settings. It waits while a pane is being generated.
     Sweep {
         id: GenerationId,
@@ -181,6 +191,11 @@ pub enum Event {
     Cache {
         id: GenerationId,
         update: CacheUpdate,
+    },
+    /// A comparison of models advanced.
+    Comparison {
+        id: GenerationId,
+        update: ComparisonUpdate,
     },
     /// A sweep advanced.
     Sweep {

@@ -20,21 +20,21 @@ use crate::generation::{
     GenerationId, PromptText, PromptToken, SweepPlan, SweepUpdate,
 };
 
-const NO_MODEL: &str = "no model is loaded; open one first";
+pub(super) const NO_MODEL: &str = "no model is loaded; open one first";
 
 /// The state of the engine thread.
 pub(super) struct EngineThread<L> {
-    loader: L,
+    pub(super) loader: L,
     /// `None` while no model is loaded.
-    session: Option<Session>,
+    pub(super) session: Option<Session>,
     choice: ComputeChoice,
     /// The device of `choice` once it has been opened, with its threads and settings.
     compute: Option<Compute>,
     /// The memory limit of the prompts and texts that sessions keep for reuse.
     n_prefix_cache_bytes: u64,
     pacer: Pacer,
-    incoming: IncomingRequests,
-    events: EventSender<Event>,
+    pub(super) incoming: IncomingRequests,
+    pub(super) events: EventSender<Event>,
 }
 
 impl<L> EngineThread<L>
@@ -120,6 +120,10 @@ where
             if let Some((id, update)) = session.advance_cache() {
                 self.events.send(Event::Cache { id, update })?;
             }
+        } else if let Some((id, update)) =
+            self.session.as_mut().and_then(Session::advance_comparison)
+        {
+            self.events.send(Event::Comparison { id, update })?;
         } else if let Some((id, update)) = self.session.as_mut().and_then(Session::advance_sweep) {
             self.events.send(Event::Sweep { id, update })?;
         }
@@ -185,6 +189,8 @@ where
             Request::StopFit(id) => self.stop_fit(id),
             Request::MeasureCache { id, plan } => self.measure_cache(id, plan),
             Request::StopCache(id) => self.stop_cache(id),
+            Request::CompareModels { id, plan, other } => self.compare_models(id, plan, &other),
+            Request::StopComparison(id) => self.stop_comparison(id),
             Request::Sweep { id, prompts, plan } => self.sweep(id, &prompts, plan),
             Request::StopSweep(id) => self.stop_sweep(id),
             Request::Score {
@@ -349,7 +355,7 @@ where
 
     /// The device and settings for the next model. Opens the device on first use, and reports it if
     /// the CPU is used instead.
-    fn compute(&mut self) -> Result<Compute, Disconnected> {
+    pub(super) fn compute(&mut self) -> Result<Compute, Disconnected> {
         if let Some(compute) = &self.compute {
             return Ok(compute.clone());
         }
@@ -480,9 +486,13 @@ where
         let session = self.session.as_ref();
         let fits = session.map(Session::fit_ids).unwrap_or_default();
         let caches = session.map(Session::cache_ids).unwrap_or_default();
+        let others = session.map(Session::comparison_ids).unwrap_or_default();
         let sweeps = session.map(Session::sweep_ids).unwrap_or_default();
         fits.into_iter().try_for_each(|id| self.stop_fit(id))?;
         caches.into_iter().try_for_each(|id| self.stop_cache(id))?;
+        others
+            .into_iter()
+            .try_for_each(|id| self.stop_comparison(id))?;
         sweeps.into_iter().try_for_each(|id| self.stop_sweep(id))
     }
 }

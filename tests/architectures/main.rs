@@ -12,6 +12,7 @@
 mod beams;
 mod borrowed;
 mod borrowed_faults;
+mod comparing;
 mod drafts;
 mod faults;
 mod fixture;

@@ -9,6 +9,7 @@
 )]
 
 mod chat;
+mod comparing;
 mod futures;
 mod models;
 mod pace;
@@ -137,6 +138,7 @@ fn describe(event: &Event) -> String {
         }
         Event::Fit { id, update } => format!("{} fit: {update:?}", id.0),
         Event::Cache { id, update } => format!("{} cache: {update:?}", id.0),
+        Event::Comparison { id, update } => format!("{} comparison: {update:?}", id.0),
         Event::Sweep { id, update } => format!("{} sweep: {update:?}", id.0),
         Event::Futures { id, update } => match update {
             FuturesUpdate::Drawn(futures) => format!("{} drew {}", id.0, futures.len()),

@@ -1,17 +1,19 @@
-//! Work that waits while any pane is busy: futures, fits, cache measurements and sweeps.
+//! Work that waits while any pane is busy: futures, fits, cache measurements, comparisons of models
+//! and sweeps.
 
 use std::collections::VecDeque;
 
 use super::Session;
 use crate::decoding::ChainConfig;
-use crate::engine::EngineError;
 use crate::engine::cache_lab::CacheJob;
 use crate::engine::fit::{FIT_BYTES, FitJob, ReadTexts};
 use crate::engine::futures::{FUTURES_WIDTH, FuturesJob};
+use crate::engine::model_comparison::ComparisonJob;
 use crate::engine::sweep::SweepJob;
+use crate::engine::{EngineError, LoadedModel};
 use crate::generation::{
-    CachePlan, CacheUpdate, FitPlan, FitUpdate, FuturesPlan, FuturesUpdate, GenerationId, Limits,
-    PromptText, SweepPlan, SweepUpdate,
+    CachePlan, CacheUpdate, ComparisonPlan, ComparisonUpdate, FitPlan, FitUpdate, FuturesPlan,
+    FuturesUpdate, GenerationId, Limits, PromptText, SweepPlan, SweepUpdate,
 };
 
 /// The work that is waiting or under way.
@@ -28,6 +30,8 @@ pub(super) struct Background {
     read: Option<ReadTexts>,
     /// Measurements of the KV cache, oldest first. They wait for futures and fits.
     caches: VecDeque<CacheJob>,
+    /// Comparisons with other models, oldest first. They wait for all of the above.
+    comparisons: VecDeque<ComparisonJob>,
     /// Sweeps to run, oldest first. They wait for everything else.
     sweeps: VecDeque<SweepJob>,
 }
@@ -41,6 +45,7 @@ impl Background {
             n_fit_bytes: FIT_BYTES,
             read: None,
             caches: VecDeque::new(),
+            comparisons: VecDeque::new(),
             sweeps: VecDeque::new(),
         }
     }
@@ -77,11 +82,12 @@ impl Session {
         self.background.futures_width = width;
     }
 
-    /// Whether futures, fits, cache measurements or sweeps are under way or queued.
+    /// Whether any background work is under way or queued.
     pub fn has_background_work(&self) -> bool {
         self.is_drawing_futures()
             || self.is_fitting()
             || self.is_measuring_cache()
+            || self.is_comparing_models()
             || self.is_sweeping()
     }
 
@@ -220,6 +226,59 @@ impl Session {
     /// The ids of all measurements that are running or queued, oldest first.
     pub fn cache_ids(&self) -> Vec<GenerationId> {
         self.background.caches.iter().map(CacheJob::id).collect()
+    }
+
+    /// Queues a comparison with another model. Fails if one of them can't read the text.
+    pub fn compare_models(
+        &mut self,
+        id: GenerationId,
+        plan: ComparisonPlan,
+        other: LoadedModel,
+    ) -> Result<(), EngineError> {
+        let job = ComparisonJob::new(id, plan, &self.model, other)?;
+        self.background.comparisons.push_back(job);
+        Ok(())
+    }
+
+    /// Whether models are being compared, or a comparison is queued.
+    pub fn is_comparing_models(&self) -> bool {
+        !self.background.comparisons.is_empty()
+    }
+
+    /// Runs one forward pass of both models of the oldest comparison, and reports what became known
+    /// by it.
+    pub fn advance_comparison(&mut self) -> Option<(GenerationId, ComparisonUpdate)> {
+        let job = self.background.comparisons.front_mut()?;
+        let id = job.id();
+        let update = job.advance(&mut self.model);
+        if matches!(
+            update,
+            ComparisonUpdate::Finished | ComparisonUpdate::Failed { .. }
+        ) {
+            self.stop_comparison(id);
+        }
+        Some((id, update))
+    }
+
+    /// Stops a comparison, and frees its other model. Returns whether it was present.
+    pub fn stop_comparison(&mut self, id: GenerationId) -> bool {
+        let comparisons = &mut self.background.comparisons;
+        let index = comparisons.iter().position(|job| job.id() == id);
+        let job = index.and_then(|index| comparisons.remove(index));
+        let was_present = job.is_some();
+        if let Some(job) = job {
+            job.retire(&mut self.model);
+        }
+        was_present
+    }
+
+    /// The ids of all comparisons that are running or queued, oldest first.
+    pub fn comparison_ids(&self) -> Vec<GenerationId> {
+        self.background
+            .comparisons
+            .iter()
+            .map(ComparisonJob::id)
+            .collect()
     }
 
     /// Queues a sweep over these prompts. Fails if one of them is empty or does not fit into the

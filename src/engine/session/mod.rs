@@ -193,19 +193,9 @@ impl Session {
         }
     }
 
-    /// Tokenizes a text to be scored. Keeps its first `n_first` tokens, if that is set. Fails if
-    /// the rest has nothing to score or does not fit into the context.
+    /// Tokenizes a text to be scored, as [`LoadedModel::encode_text`] does.
     pub fn text(&self, text: &str, n_first: Option<usize>) -> Result<Prompt, EngineError> {
-        let mut text = self.model.encode_prompt(&PromptText::raw(text))?;
-        text.tokens.truncate(n_first.unwrap_or(usize::MAX));
-        let (n_tokens, n_max) = (text.tokens.len(), self.model.lm.n_context());
-        if n_tokens > n_max {
-            Err(EngineError::TextTooLong { n_tokens, n_max })
-        } else if n_tokens < 2 {
-            Err(EngineError::NothingToScore)
-        } else {
-            Ok(text)
-        }
+        self.model.encode_text(text, n_first)
     }
 
     /// Queues a text to be scored under the settings of these panes, all in the same forward

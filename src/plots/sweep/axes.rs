@@ -36,7 +36,7 @@ impl Scale {
     }
 
     /// Marks exactly these values, given with their labels.
-    pub(super) fn of(marks: Vec<(f64, String)>) -> Self {
+    pub(in crate::plots) fn of(marks: Vec<(f64, String)>) -> Self {
         let values = marks.iter().map(|(value, _)| *value);
         let from = values.clone().fold(f64::INFINITY, f64::min);
         let to = values.fold(f64::NEG_INFINITY, f64::max);

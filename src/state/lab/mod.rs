@@ -5,6 +5,7 @@ mod blind;
 mod cache;
 mod fit;
 mod form;
+mod models;
 mod saved;
 mod stability;
 mod sweep;
@@ -14,6 +15,7 @@ pub use blind::{BLIND_VOTES, BlindResults, BlindRun, BlindStatus, BlindTest, Sho
 pub use cache::{CacheRun, CacheStatus};
 pub use fit::{FitForm, FitInput, FitReading, FitRun, FitStatus};
 pub use form::{AxisForm, SweepForm};
+pub use models::{ModelsForm, ModelsRun, ModelsStatus};
 pub use saved::LabSettings;
 pub use stability::{StabilityAxes, StabilityRun, StabilityScope};
 pub use sweep::{SweepRun, SweepStatus};
@@ -65,6 +67,10 @@ pub enum LabCommand {
     MeasureCache,
     /// Stop measuring. What was measured stays.
     StopCache,
+    /// Compare the loaded model with another one.
+    CompareModels,
+    /// Stop comparing. What was read stays.
+    StopComparison,
     /// Compare the settings of the panes blindly.
     StartBlind,
     /// End the blind test. The votes stay.
@@ -91,6 +97,8 @@ pub enum LabTab {
     Fit,
     /// What the KV cache costs and saves.
     Cache,
+    /// Two models that read the same text.
+    Models,
     /// Texts without names.
     Blind,
     /// The X-ray of logits that the user sets by hand.
@@ -99,12 +107,13 @@ pub enum LabTab {
 
 impl LabTab {
     /// All tabs, from left to right.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Sweep,
         Self::Prompts,
         Self::Stability,
         Self::Fit,
         Self::Cache,
+        Self::Models,
         Self::Blind,
         Self::ByHand,
     ];
@@ -117,6 +126,7 @@ impl LabTab {
             Self::Stability => "Stability",
             Self::Fit => "Fit",
             Self::Cache => "Cache",
+            Self::Models => "Two models",
             Self::Blind => "Blind test",
             Self::ByHand => "By hand",
         }
@@ -173,6 +183,10 @@ pub struct Lab {
     pub cache: Option<CacheRun>,
     /// Whether it is shown as a table.
     pub is_cache_table: bool,
+    /// What the next comparison of models is about.
+    pub models_form: ModelsForm,
+    /// The comparison on screen.
+    pub models: Option<ModelsRun>,
     pub blind: BlindTest,
 }
 
@@ -198,6 +212,8 @@ impl Default for Lab {
             cache_tokens: CACHE_TOKENS,
             cache: None,
             is_cache_table: false,
+            models_form: ModelsForm::default(),
+            models: None,
             blind: BlindTest::default(),
         }
     }
@@ -222,6 +238,11 @@ impl Lab {
     /// Returns whether the KV cache is being measured.
     pub fn is_measuring_cache(&self) -> bool {
         self.cache.as_ref().is_some_and(CacheRun::is_running)
+    }
+
+    /// Returns whether models are being compared.
+    pub fn is_comparing_models(&self) -> bool {
+        self.models.as_ref().is_some_and(ModelsRun::is_running)
     }
 
     /// Returns why the typed word can't be searched for.
@@ -288,6 +309,8 @@ impl AppState {
             LabCommand::OpenFit { cell } => self.open_fit(cell),
             LabCommand::MeasureCache => self.measure_cache(),
             LabCommand::StopCache => self.stop_cache(),
+            LabCommand::CompareModels => self.compare_models(),
+            LabCommand::StopComparison => self.stop_comparison(),
             LabCommand::StartBlind => self.start_blind(),
             LabCommand::StopBlind => self.stop_blind(),
             LabCommand::Vote(picked) => self.vote(picked),

@@ -3,6 +3,7 @@
 use egui::{Align, Layout, Popup, Ui};
 
 use super::cache::{measure_ui, progress_ui};
+use super::models::compare_ui;
 use crate::analysis::sweep::Metric;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
@@ -38,6 +39,7 @@ pub(super) fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Comma
                 LabTab::Stability => stability_bar_ui(ui, state, commands),
                 LabTab::Fit => fit_bar_ui(ui, state, commands),
                 LabTab::Cache => cache_bar_ui(ui, state, commands),
+                LabTab::Models => models_bar_ui(ui, state, commands),
                 LabTab::Blind => votes_bar_ui(ui, state, commands),
                 LabTab::ByHand => {
                     let pictures = [by_hand_picture()];
@@ -162,6 +164,25 @@ fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) 
     if let Some(run) = &state.lab.cache {
         progress_ui(ui, run);
     }
+}
+
+/// Draws how the comparison of two models went, and its export menu.
+fn models_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let run = state.lab.models.as_ref();
+    let compared = run.and_then(|run| run.compared.as_ref());
+    export_files_ui(
+        ui,
+        "Export the comparison",
+        compared.is_some_and(|compared| compared.n_predicted() > 0),
+        |format| {
+            (
+                format!("Comparison as {}…", format.extension().to_uppercase()),
+                Document::Models(format),
+            )
+        },
+        commands,
+    );
+    compare_ui(ui, state, commands);
 }
 
 /// Draws how many votes there are, and their export menu.

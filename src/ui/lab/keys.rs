@@ -21,9 +21,24 @@ pub(in crate::ui) fn run_command(state: &AppState) -> Option<Command> {
         LabTab::Fit if !state.lab.is_fitting() => LabCommand::RunFit,
         LabTab::Blind if !state.lab.blind.is_running() => LabCommand::StartBlind,
         LabTab::Cache if !state.lab.is_measuring_cache() => LabCommand::MeasureCache,
+        LabTab::Models if !state.lab.is_comparing_models() => LabCommand::CompareModels,
         _ => return None,
     };
     Some(Command::Lab(command))
+}
+
+/// What Esc stops.
+fn stop_command(state: &AppState) -> Option<LabCommand> {
+    let lab = &state.lab;
+    let is_continuing = lab.batch.as_ref().is_some_and(BatchRun::is_running);
+    match lab.tab {
+        _ if lab.is_sweeping() => Some(LabCommand::StopSweep),
+        LabTab::Prompts if is_continuing => Some(LabCommand::StopBatch),
+        LabTab::Fit if lab.is_fitting() => Some(LabCommand::StopFit),
+        LabTab::Cache if lab.is_measuring_cache() => Some(LabCommand::StopCache),
+        LabTab::Models if lab.is_comparing_models() => Some(LabCommand::StopComparison),
+        _ => None,
+    }
 }
 
 /// Esc stops what runs. Arrow keys select a cell and Enter opens it as a pane, unless a control has
@@ -33,18 +48,10 @@ pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut V
         return;
     }
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    if state.lab.is_sweeping() && pressed(Key::Escape) {
-        commands.push(Command::Lab(LabCommand::StopSweep));
-    }
-    let is_running = state.lab.batch.as_ref().is_some_and(BatchRun::is_running);
-    if state.lab.tab == LabTab::Prompts && is_running && pressed(Key::Escape) {
-        commands.push(Command::Lab(LabCommand::StopBatch));
-    }
-    if state.lab.tab == LabTab::Fit && state.lab.is_fitting() && pressed(Key::Escape) {
-        commands.push(Command::Lab(LabCommand::StopFit));
-    }
-    if state.lab.tab == LabTab::Cache && state.lab.is_measuring_cache() && pressed(Key::Escape) {
-        commands.push(Command::Lab(LabCommand::StopCache));
+    if let Some(stop) = stop_command(state)
+        && pressed(Key::Escape)
+    {
+        commands.push(Command::Lab(stop));
     }
     if state.lab.tab == LabTab::Blind && state.lab.blind.is_running() {
         blind_keys_ui(ui, commands);
@@ -77,6 +84,11 @@ pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut V
                         run.move_selection(rows, columns);
                     }
                 }
+                LabTab::Models => {
+                    if let Some(run) = &mut state.lab.models {
+                        run.move_selection(rows + columns);
+                    }
+                }
                 LabTab::Cache | LabTab::Blind | LabTab::ByHand => {}
             }
         }
@@ -98,7 +110,7 @@ pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut V
             let run = state.lab.fit.as_ref();
             run.map(|run| LabCommand::OpenFit { cell: run.selected })
         }
-        LabTab::Cache | LabTab::Blind | LabTab::ByHand => None,
+        LabTab::Cache | LabTab::Models | LabTab::Blind | LabTab::ByHand => None,
     };
     if let Some(open) = open
         && pressed(Key::Enter)

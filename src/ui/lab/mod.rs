@@ -7,6 +7,7 @@ mod blind;
 mod cache;
 mod fit;
 mod keys;
+mod models;
 mod pictures;
 mod setup;
 mod stability;
@@ -22,6 +23,7 @@ use self::batch::batch_tab_ui;
 use self::blind::blind_tab_ui;
 use self::cache::cache_tab_ui;
 use self::fit::fit_tab_ui;
+use self::models::models_tab_ui;
 use self::pictures::pictures_ui;
 use self::setup::setup_ui;
 use self::stability::stability_tab_ui;
@@ -81,6 +83,11 @@ pub(super) fn lab_ui(ui: &mut Ui, page: Rect, state: &mut AppState, commands: &m
         cache_tab_ui(ui, inside(setup.union(pictures)), inside(texts), state);
         return;
     }
+    if state.lab.tab == LabTab::Models {
+        let (left, right) = (inside(setup.union(pictures)), inside(texts));
+        models_tab_ui(ui, left, right, state, commands);
+        return;
+    }
     if state.lab.tab == LabTab::Blind {
         let (left, right) = (inside(setup.union(pictures)), inside(texts));
         blind_tab_ui(ui, left, right, state, commands);
@@ -93,7 +100,7 @@ pub(super) fn lab_ui(ui: &mut Ui, page: Rect, state: &mut AppState, commands: &m
         LabTab::Prompts => batch_tab_ui(ui, columns, state, commands),
         LabTab::Stability => stability_tab_ui(ui, columns, state, commands),
         LabTab::Fit => fit_tab_ui(ui, columns, state, commands),
-        LabTab::Cache | LabTab::Blind | LabTab::ByHand => {}
+        LabTab::Cache | LabTab::Models | LabTab::Blind | LabTab::ByHand => {}
     }
 }
 

@@ -4,6 +4,7 @@
 mod cache_lab;
 mod caption;
 mod fit;
+mod model_comparison;
 mod palette;
 mod png;
 mod render;
@@ -24,6 +25,7 @@ use egui_system_font_provider::SystemFontProvider;
 pub use self::cache_lab::cache_drawing;
 pub use self::caption::{caption, step_caption};
 pub use self::fit::fit_drawing;
+pub use self::model_comparison::model_comparison_drawing;
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
 pub use self::render::{View, drawing, encode, gap_drawing, tree_drawing, xray_drawing};
@@ -33,13 +35,14 @@ pub use self::sweep::{
 pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;
 use crate::analysis::cache_lab::CacheLab;
+use crate::analysis::model_comparison::ComparedModels;
 use crate::design::fonts::Face;
 use crate::design::style;
 use crate::plots::{
     BeamTree, Curve, DraftStrip, FitPlot, GapData, NextTokenData, Scatter, ScoreData, SpeedData,
     StabilityPlot, SweepMap, Target, TrendData, beam_tree_ui, cache_lab_ui, curve_ui,
-    draft_strip_ui, fit_curve_ui, fit_map_ui, gap_plot_ui, map_height, map_ui, next_token_plot_ui,
-    scatter_ui, score_plot_ui, speed_plot_ui, stability_ui, trend_plot_ui,
+    draft_strip_ui, fit_curve_ui, fit_map_ui, gap_plot_ui, map_height, map_ui, model_comparison_ui,
+    next_token_plot_ui, scatter_ui, score_plot_ui, speed_plot_ui, stability_ui, trend_plot_ui,
 };
 use crate::state::BranchTree;
 use crate::ui::branches;
@@ -67,6 +70,8 @@ pub enum PicturePlot<'a> {
     Fit(FitPlot<'a>),
     /// What the KV cache costs and saves.
     Cache(&'a CacheLab),
+    /// What two models make of the same text.
+    Models(&'a ComparedModels),
     /// A metric over the cells of a sweep.
     SweepMap(&'a SweepMap),
     /// A metric over the values of one number.
@@ -114,6 +119,7 @@ impl PicturePlot<'_> {
             | Self::SweepCurve(_)
             | Self::SweepScatter(_) => [720.0, 420.0],
             Self::Cache(_) => [960.0, 680.0],
+            Self::Models(_) => [960.0, 600.0],
             Self::Drafts(strip) => [960.0, strip.height() + AROUND],
             Self::Beams(tree) => {
                 let size = tree.size();
@@ -192,6 +198,7 @@ impl PicturePlot<'_> {
             Self::Stability(_) => "First fork",
             Self::Fit(_) => "How likely the text is",
             Self::Cache(_) => "The KV cache",
+            Self::Models(_) => "Two models, one text",
             Self::SweepMap(map) => &map.title,
             Self::SweepCurve(curve) => &curve.title,
             Self::SweepScatter(scatter) => &scatter.title,
@@ -263,6 +270,7 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
             fit_curve_ui(&inner, area, plot, Target::Picture);
         }
         PicturePlot::Cache(lab) => cache_lab_ui(&inner, area, lab),
+        PicturePlot::Models(compared) => model_comparison_ui(&inner, area, compared),
         PicturePlot::SweepMap(map) => {
             map_ui(&inner, area, map, None, Target::Picture);
         }

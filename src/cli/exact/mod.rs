@@ -54,11 +54,7 @@ pub(super) fn report(
     let passages: Vec<Passage> = panes.iter().map(Passage::of).collect();
     let reference = Variant {
         name: "f32".to_owned(),
-        compute: Compute {
-            widens_weights: true,
-            cache: CacheType::F32,
-            ..compute.clone()
-        },
+        compute: compute.clone().in_f32(),
     };
     let mut exact: Vec<TopTokens> = Vec::new();
     reference.read(source, &passages, progress, |_, logits| {

@@ -1,0 +1,283 @@
+//! What a comparison of two models shows, in sentences and as a table.
+
+use super::ComparedModels;
+use crate::decoding::TokenId;
+use crate::generation::formatting::{grouped, percent, quoted};
+use crate::generation::{ModelInfo, PredictedToken, Vocabulary};
+
+/// Formats nats with two significant digits, and tiny ones as powers: "1.3", "0.042", "3e−7".
+pub fn nats(value: f64) -> String {
+    if value <= 0.0 {
+        return "0".to_owned();
+    }
+    if value < 0.000_095 {
+        return format!("{value:.0e}").replace('-', "−");
+    }
+    if !value.is_finite() {
+        return "∞".to_owned();
+    }
+    let decimals = match value {
+        0.95.. => 1,
+        0.095.. => 2,
+        0.0095.. => 3,
+        0.000_95.. => 4,
+        _ => 5,
+    };
+    format!("{value:.decimals$}")
+}
+
+impl ComparedModels {
+    /// The names of the models, told apart by what differs between them: "A Tiny (`Q8_0`)".
+    pub fn names(&self) -> [String; 2] {
+        let [a, b] = self.models.each_ref().map(|model| &**model);
+        let differs = |get: fn(&ModelInfo) -> &str| get(a) != get(b);
+        let details: [fn(&ModelInfo) -> &str; 2] = [|m| &m.quantization, |m| &m.device];
+        let name = |model: &ModelInfo, letter: &str| {
+            let parts = details.iter().filter(|get| differs(**get));
+            let parts: Vec<&str> = parts
+                .map(|get| get(model))
+                .filter(|part| !part.is_empty())
+                .collect();
+            if parts.is_empty() {
+                format!("{letter} {}", model.name)
+            } else {
+                format!("{letter} {} ({})", model.name, parts.join(", "))
+            }
+        };
+        [name(a, "A"), name(b, "B")]
+    }
+
+    /// Says how far the models are apart.
+    pub fn sentences(&self) -> Vec<String> {
+        if !self.facts.has_same_tokens {
+            return self.apart_sentences();
+        }
+        let Some(divergences) = self.divergences() else {
+            return Vec::new();
+        };
+        let mut sentences = vec![format!(
+            "KL divergence {} nats per token on average, at most {} at {}.",
+            nats(divergences.mean),
+            nats(divergences.largest),
+            self.place(divergences.largest_at),
+        )];
+        let n = grouped(self.gaps.len() as f64);
+        let flips: Vec<usize> = self.flips().collect();
+        let n_close = flips.iter().filter(|index| self.is_close(**index)).count();
+        sentences.push(match flips.as_slice() {
+            [] => format!("Both rank the same token first at all {n} places."),
+            [only] => format!(
+                "At 1 of {n} places they rank another token first: {}{}.",
+                self.place(*only),
+                if n_close == 1 {
+                    ", where the margin is below the noise"
+                } else {
+                    ""
+                }
+            ),
+            flips => format!(
+                "At {} of {n} places they rank another token first, at {} of them with a margin \
+                 below the noise.",
+                flips.len(),
+                grouped(n_close as f64)
+            ),
+        });
+        sentences
+    }
+
+    fn apart_sentences(&self) -> Vec<String> {
+        let [n_a, n_b] = self.facts.n_tokens.map(|n| grouped(n as f64));
+        let mut sentences = vec![format!(
+            "The models split the text into different tokens ({n_a} and {n_b}), so they are \
+             compared by characters."
+        )];
+        if let (Some(a), Some(b)) = (self.bits_per_char(0), self.bits_per_char(1)) {
+            let (better, less) = if a <= b { ("A", b - a) } else { ("B", a - b) };
+            sentences.push(format!(
+                "{a:.3} bits per character for A, {b:.3} for B: {better} predicts the text better \
+                 by {less:.3} bits per character."
+            ));
+        }
+        sentences
+    }
+
+    /// Says which choices differ under each of the settings. `vocabulary` is A's.
+    pub fn choice_sentences(&self, vocabulary: &Vocabulary) -> Vec<String> {
+        let n = grouped(self.gaps.len() as f64);
+        let sentence = |(index, settings): (usize, &String)| {
+            let choices: Vec<_> = self.other_choices(index).collect();
+            let word = |token: TokenId| quoted(&vocabulary.piece(token));
+            match choices.as_slice() {
+                [] => format!("Under {settings}, both pick the same token at all {n} places."),
+                [(first, [a, b]), rest @ ..] => {
+                    let first = format!(
+                        "{} instead of {} for token {}",
+                        word(*b),
+                        word(*a),
+                        first + 1
+                    );
+                    if rest.is_empty() {
+                        format!("Under {settings}, 1 of {n} choices differs: {first}.")
+                    } else {
+                        let n_other = rest.len() + 1;
+                        format!(
+                            "Under {settings}, {n_other} of {n} choices differ, the first is {first}."
+                        )
+                    }
+                }
+            }
+        };
+        self.settings.iter().enumerate().map(sentence).collect()
+    }
+
+    /// "token 57 ‘ fox’".
+    fn place(&self, index: usize) -> String {
+        let token = self.predicted[0].get(index);
+        let word = token.map_or_else(String::new, |token| format!(" {}", quoted(&token.piece)));
+        format!("token {}{word}", index + 1)
+    }
+
+    /// The figures of both models as a table with a head.
+    pub fn figures(&self) -> Vec<Vec<String>> {
+        let row =
+            |name: &str, value: &dyn Fn(usize) -> String| vec![value(0), value(1), name.to_owned()];
+        let number = |value: Option<f64>, decimals: usize| {
+            value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
+        };
+        let mut rows = vec![
+            row("", &|model| {
+                ["A", "B"]
+                    .get(model)
+                    .copied()
+                    .unwrap_or_default()
+                    .to_owned()
+            }),
+            row("tokens", &|model| {
+                grouped(self.predicted.get(model).map_or(0, Vec::len) as f64)
+            }),
+        ];
+        if self.facts.has_same_tokens {
+            rows.push(row("perplexity", &|model| {
+                number(self.perplexity(model), 3)
+            }));
+        }
+        rows.push(row("bits per character", &|model| {
+            number(self.bits_per_char(model), 4)
+        }));
+        rows.push(row("tokens ranked first", &|model| {
+            self.top_share(model)
+                .map_or_else(|| "–".to_owned(), percent)
+        }));
+        rows
+    }
+
+    /// The tokens with the largest divergence, at most `n`, as a table with a head.
+    pub fn largest(&self, n: usize) -> Vec<Vec<String>> {
+        let head = [
+            "token",
+            "KL",
+            "p(A)",
+            "p(B)",
+            "rank A",
+            "rank B",
+            "margin",
+            "noise",
+            "text; A’s first choice, B’s",
+        ];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for index in self.by_divergence().into_iter().take(n) {
+            let (Some(gap), Some(a), Some(b)) = (
+                self.gaps.get(index),
+                self.predicted[0].get(index),
+                self.predicted[1].get(index),
+            ) else {
+                continue;
+            };
+            let prob = |token: &PredictedToken| percent(token.ln_prob.exp());
+            let words = if a.top == b.top {
+                format!("{}; both {}", quoted(&a.piece), quoted(&a.top_piece))
+            } else {
+                format!(
+                    "{}; {}, {}",
+                    quoted(&a.piece),
+                    quoted(&a.top_piece),
+                    quoted(&b.top_piece)
+                )
+            };
+            rows.push(vec![
+                (index + 1).to_string(),
+                nats(gap.kl),
+                prob(a),
+                prob(b),
+                grouped(f64::from(a.rank)),
+                grouped(f64::from(b.rank)),
+                nats(a.margin),
+                nats(gap.noise),
+                words,
+            ]);
+        }
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nats;
+    use crate::analysis::model_comparison::testing::{apart, compared};
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn divergences_are_short() {
+        for (value, words) in [
+            (0.0, "0"),
+            (3.2e-7, "3e−7"),
+            (0.000_12, "0.00012"),
+            (0.0416, "0.042"),
+            (1.26, "1.3"),
+            (12.6, "12.6"),
+            (f64::INFINITY, "∞"),
+        ] {
+            assert_eq!(nats(value), words);
+        }
+    }
+
+    #[test]
+    fn what_differs_is_said_in_sentences() {
+        let compared = compared();
+        assert_eq!(compared.names(), ["A Tiny (Q8_0)", "B Tiny (Q4_0)"]);
+        assert_eq!(
+            compared.sentences(),
+            [
+                "KL divergence 0.15 nats per token on average, at most 0.40 at token 3 ‘ran’.",
+                "At 1 of 3 places they rank another token first: token 3 ‘ran’, where the margin \
+                 is below the noise.",
+            ]
+        );
+        let choices = compared.choice_sentences(&generation(&[]).vocabulary);
+        assert!(
+            choices[0].starts_with("Under greedy, 1 of 3 choices differs: "),
+            "{choices:?}"
+        );
+        assert_eq!(
+            choices[1],
+            "Under T 0.7, seed 42, both pick the same token at all 3 places."
+        );
+        let largest = compared.largest(2);
+        assert_eq!(largest[1][..4], ["3", "0.40", "50 %", "25 %"]);
+        assert_eq!(largest.len(), 3);
+    }
+
+    #[test]
+    fn models_with_different_tokens_are_compared_by_characters() {
+        let sentences = apart().sentences();
+        assert_eq!(
+            sentences,
+            [
+                "The models split the text into different tokens (3 and 2), so they are compared \
+                 by characters.",
+                "0.500 bits per character for A, 0.556 for B: A predicts the text better by 0.056 \
+                 bits per character.",
+            ]
+        );
+    }
+}

@@ -1,0 +1,339 @@
+//! The comparison of two models on screen: what was asked, and what both have read so far.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::analysis::model_comparison::ComparedModels;
+use crate::decoding::TokenId;
+use crate::generation::formatting::grouped;
+use crate::generation::{
+    ByteSize, ComparisonPlan, ComparisonText, ComparisonUpdate, Generation, GenerationConfig,
+    Vocabulary, chain_words,
+};
+use crate::state::{AppState, Effect, Pane, PaneId, ReadyModel};
+use crate::worker::{
+    CacheType, GenerationId, InputBits, ModelSource, OtherModel, OtherWay, Request,
+};
+
+/// What the next comparison is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelsForm {
+    /// The other model, or `None` for the one that is loaded.
+    pub source: Option<ModelSource>,
+    /// How the other model computes.
+    pub way: OtherWay,
+    /// The pane whose text is read, or `None` for the first that has one.
+    pub pane: Option<PaneId>,
+    /// Whether the typed text is read instead.
+    pub is_typed: bool,
+    pub typed: String,
+}
+
+impl ModelsForm {
+    /// The ways in which the other model can compute, with their names.
+    pub const WAYS: [(OtherWay, &'static str); 7] = [
+        (OtherWay::Same, "as the loaded model"),
+        (OtherWay::F32, "in f32"),
+        (OtherWay::Inputs(InputBits::Sixteen), "with 16-bit inputs"),
+        (OtherWay::Inputs(InputBits::Eight), "with 8-bit inputs"),
+        (OtherWay::Cache(CacheType::F32), "with an f32 cache"),
+        (OtherWay::Cache(CacheType::F16), "with an f16 cache"),
+        (OtherWay::Cache(CacheType::Q8), "with a q8 cache"),
+    ];
+}
+
+impl Default for ModelsForm {
+    /// The loaded model, with its inputs rounded as llama.cpp does.
+    fn default() -> Self {
+        Self {
+            source: None,
+            way: OtherWay::Inputs(InputBits::Eight),
+            pane: None,
+            is_typed: false,
+            typed: String::new(),
+        }
+    }
+}
+
+/// How far a comparison is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelsStatus {
+    /// The other model is being loaded.
+    Loading {
+        /// Between 0 and 1.
+        fraction: f32,
+    },
+    Reading,
+    Complete,
+    Stopped,
+    Failed {
+        error: String,
+    },
+}
+
+/// A comparison of two models, as far as it is done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelsRun {
+    id: GenerationId,
+    /// `None` until the other model is loaded.
+    pub compared: Option<ComparedModels>,
+    /// The text that both read.
+    pub text: String,
+    pub status: ModelsStatus,
+    /// The selected token.
+    pub selected: Option<usize>,
+    pub model: ReadyModel,
+    settings: Vec<String>,
+}
+
+impl ModelsRun {
+    /// Returns whether the models still load or read.
+    pub const fn is_running(&self) -> bool {
+        matches!(
+            self.status,
+            ModelsStatus::Loading { .. } | ModelsStatus::Reading
+        )
+    }
+
+    /// The pieces of the loaded model's tokens.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.model.vocabulary
+    }
+
+    fn update(&mut self, update: ComparisonUpdate) {
+        match update {
+            ComparisonUpdate::Loading { fraction } => {
+                self.status = ModelsStatus::Loading { fraction };
+            }
+            ComparisonUpdate::Started { facts, model } => {
+                let models = [Arc::clone(&self.model.info), model];
+                let settings = self.settings.clone();
+                self.compared = Some(ComparedModels::new(models, settings, facts));
+                self.status = ModelsStatus::Reading;
+            }
+            ComparisonUpdate::Read(tokens) => {
+                if let Some(compared) = &mut self.compared {
+                    for token in tokens {
+                        compared.add(token);
+                    }
+                }
+            }
+            ComparisonUpdate::Finished => self.status = ModelsStatus::Complete,
+            ComparisonUpdate::Stopped => self.status = ModelsStatus::Stopped,
+            ComparisonUpdate::Failed { error } => self.status = ModelsStatus::Failed { error },
+        }
+    }
+
+    /// "Loading the other model, 40 %", "12 of 120 tokens", "120 tokens".
+    pub fn summary(&self) -> String {
+        let compared = self.compared.as_ref();
+        let n = compared.map_or(0, ComparedModels::n_predicted);
+        let n_all = compared.map_or(0, ComparedModels::n_to_predict);
+        let (n, n_all) = (grouped(n as f64), grouped(n_all as f64));
+        match &self.status {
+            ModelsStatus::Loading { fraction } => {
+                format!("Loading the other model, {:.0} %", 100.0 * fraction)
+            }
+            ModelsStatus::Reading => format!("{n} of {n_all} tokens"),
+            ModelsStatus::Complete => format!("{n} tokens"),
+            ModelsStatus::Stopped if n == n_all => "stopped".to_owned(),
+            ModelsStatus::Stopped => format!("stopped after {n} of {n_all} tokens"),
+            ModelsStatus::Failed { .. } => "The comparison failed".to_owned(),
+        }
+    }
+
+    /// Moves the selection by this many tokens.
+    pub fn move_selection(&mut self, by: isize) {
+        let n = self
+            .compared
+            .as_ref()
+            .map_or(0, |compared| compared.gaps.len());
+        let from = self.selected.unwrap_or(0);
+        let last = n.saturating_sub(1);
+        self.selected = (n > 0).then(|| from.saturating_add_signed(by).min(last));
+    }
+}
+
+impl AppState {
+    /// The pane whose text is compared: the chosen one, or else the first with a text.
+    pub fn compared_pane(&self) -> Option<&Pane> {
+        let has_text = |pane: &&Pane| {
+            let text = pane.generation();
+            text.is_some_and(|text| !text.steps.is_empty())
+        };
+        let chosen = self.lab.models_form.pane.and_then(|id| self.pane(id));
+        let chosen = chosen.filter(has_text);
+        chosen.or_else(|| self.panes.iter().find(has_text))
+    }
+
+    /// The models that can be compared with the one that is loaded, with their names.
+    pub fn other_models(&self) -> Vec<(Option<ModelSource>, String)> {
+        let mut all = vec![(None, "The loaded model".to_owned())];
+        if self.model_source != ModelSource::Embedded {
+            all.push((Some(ModelSource::Embedded), "Built-in model".to_owned()));
+        }
+        let chosen = match &self.lab.models_form.source {
+            Some(ModelSource::Path(path)) => Some(path),
+            _ => None,
+        };
+        let recent = self.models.recent.iter().map(|recent| &recent.path);
+        let mut paths: Vec<&PathBuf> = recent.collect();
+        paths.extend(chosen);
+        let mut seen: Vec<&PathBuf> = Vec::new();
+        for path in paths {
+            let is_loaded = self.model_source == ModelSource::Path(path.clone());
+            if !is_loaded && !seen.contains(&path) {
+                seen.push(path);
+                all.push((Some(ModelSource::Path(path.clone())), name_of(path)));
+            }
+        }
+        all
+    }
+
+    /// Says how much memory the other model takes, if the size of its files is known.
+    pub fn other_model_memory(&self) -> Option<String> {
+        let form = &self.lab.models_form;
+        let path = match form.source.as_ref().unwrap_or(&self.model_source) {
+            ModelSource::Path(path) => path,
+            ModelSource::Embedded => return None,
+        };
+        let n_bytes = *self.models.checked.get(path)?.as_ref().ok()?;
+        // f32 takes four bytes for each weight, whatever the file holds.
+        let size = ByteSize(n_bytes);
+        Some(if form.way == OtherWay::F32 {
+            format!("Takes several times the {size} of its file until the comparison ends.")
+        } else {
+            format!("Takes about {size} of memory until the comparison ends.")
+        })
+    }
+
+    /// Returns why models can't be compared now, or `None` if they can.
+    pub fn models_blocking_reason(&self) -> Option<String> {
+        if let Some(reason) = self.model.blocking_reason() {
+            return Some(reason.to_owned());
+        }
+        let form = &self.lab.models_form;
+        if form.source.is_none() && form.way == OtherWay::Same {
+            return Some("Choose another model, or another way to compute".to_owned());
+        }
+        if form.is_typed && form.typed.trim().is_empty() {
+            return Some("Type a text to compare first".to_owned());
+        }
+        if !form.is_typed && self.compared_pane().is_none() {
+            return Some("Generate a text first, or type one".to_owned());
+        }
+        None
+    }
+
+    /// The settings whose choices are compared, those of all panes that can be, and their names.
+    fn compared_settings(&self) -> (Vec<GenerationConfig>, Vec<String>) {
+        let configs = self.panes.iter().map(|pane| self.config_of(pane));
+        let is_comparable = |config: &GenerationConfig| {
+            let chain = &config.chain;
+            chain.selector.beam_search().is_none()
+                && chain.guidance.is_none()
+                && chain.grammar.is_none()
+                && chain.validate().is_ok()
+        };
+        let configs: Vec<_> = configs.filter(is_comparable).collect();
+        let words = configs.iter();
+        let words = words.map(|config| chain_words(&config.chain, config.seed));
+        let words = words.collect();
+        (configs, words)
+    }
+
+    pub(super) fn compare_models(&mut self) -> Vec<Effect> {
+        if self.lab.is_comparing_models() || self.models_blocking_reason().is_some() {
+            return Vec::new();
+        }
+        let Some(model) = self.model.ready().cloned() else {
+            return Vec::new();
+        };
+        let form = &self.lab.models_form;
+        let text = self.compared_pane().and_then(Pane::generation);
+        let (text, shown) = match text {
+            Some(text) if !form.is_typed => {
+                (ComparisonText::Tokens(tokens_of(text)), text_of(text))
+            }
+            _ => (
+                ComparisonText::Typed(form.typed.clone()),
+                form.typed.clone(),
+            ),
+        };
+        let other = OtherModel {
+            source: form.source.clone().unwrap_or(self.model_source.clone()),
+            way: form.way,
+        };
+        let (configs, settings) = self.compared_settings();
+        self.last_id += 1;
+        let id = GenerationId(self.last_id);
+        self.lab.models = Some(ModelsRun {
+            id,
+            compared: None,
+            text: shown,
+            status: ModelsStatus::Loading { fraction: 0.0 },
+            selected: None,
+            model,
+            settings,
+        });
+        let plan = ComparisonPlan {
+            text,
+            settings: configs,
+        };
+        vec![Effect::Send(Request::CompareModels { id, plan, other })]
+    }
+
+    pub(super) fn stop_comparison(&self) -> Vec<Effect> {
+        let running = self.lab.models.as_ref().filter(|run| run.is_running());
+        let stop = |run: &ModelsRun| {
+            Effect::Send(match run.status {
+                ModelsStatus::Loading { .. } => Request::CancelLoading,
+                _ => Request::StopComparison(run.id),
+            })
+        };
+        running.map(stop).into_iter().collect()
+    }
+
+    pub(in crate::state) fn on_comparison(&mut self, id: GenerationId, update: ComparisonUpdate) {
+        if let Some(run) = self.lab.models.as_mut().filter(|run| run.id == id) {
+            run.update(update);
+        }
+    }
+
+    /// Ends the comparison after the engine has died.
+    pub(in crate::state) fn fail_comparison(&mut self, error: &str) {
+        if let Some(run) = self.lab.models.as_mut().filter(|run| run.is_running()) {
+            let error = error.to_owned();
+            run.update(ComparisonUpdate::Failed { error });
+        }
+    }
+
+    /// Chooses a model file to compare with.
+    pub(in crate::state) fn use_other_model(&mut self, path: PathBuf) -> Vec<Effect> {
+        self.lab.models_form.source = Some(ModelSource::Path(path));
+        Vec::new()
+    }
+}
+
+/// The name of a model file or folder.
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn tokens_of(text: &Generation) -> Vec<TokenId> {
+    let prompt = text.prompt.tokens.iter().copied();
+    prompt
+        .chain(text.steps.iter().map(|step| step.token))
+        .collect()
+}
+
+/// The prompt as the model read it, and what was generated.
+fn text_of(text: &Generation) -> String {
+    let prompt = match &text.prompt.chat {
+        Some(chat) => &chat.rendered,
+        None => &text.prompt.text,
+    };
+    let steps = text.steps.iter().map(|step| step.piece.to_string());
+    std::iter::once(prompt.clone()).chain(steps).collect()
+}

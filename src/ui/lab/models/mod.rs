@@ -1,0 +1,107 @@
+//! The Two models tab: the text with its divergences and their plots on the left, what to compare
+//! and what was found on the right.
+
+mod choices;
+mod reading;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use egui::{Label, Rect, Ui, WidgetInfo};
+
+use self::choices::choices_ui;
+use self::reading::reading_ui;
+use self::text::text_ui;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::Icon;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, progress_bar};
+use crate::plots::model_comparison_ui;
+use crate::state::{Action, AppState, Command, LabCommand, ModelsRun, ModelsStatus, capitalize};
+use crate::ui::keys::key_words;
+
+const EMPTY: &str = "Press Compare, and both models read the same text: where their probabilities \
+    differ, and whether that changes which tokens are chosen.";
+
+/// The share of the height that the text takes, above its plots.
+const TEXT: f32 = 0.34;
+
+/// Draws the text and its plots on the left, and the rest on the right.
+pub(super) fn models_tab_ui(
+    ui: &mut Ui,
+    left: Rect,
+    right: Rect,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    let mut side = child_ui(ui, right, "choices");
+    choices_ui(&mut side, state, commands);
+    side.separator();
+    let run = state.lab.models.as_ref();
+    let Some((run, compared)) = run.and_then(|run| Some((run, run.compared.as_ref()?))) else {
+        let words = match run.map(|run| &run.status) {
+            Some(ModelsStatus::Failed { error }) => capitalize(error),
+            Some(ModelsStatus::Stopped) | None => EMPTY.to_owned(),
+            Some(_) => "Loading the other model".to_owned(),
+        };
+        let color = Theme::of(ui).text_3;
+        let label = Label::new(Face::Body.text(words).color(color)).wrap();
+        ui.put(left, label.halign(egui::Align::Center));
+        return;
+    };
+    let mut selected = run.selected;
+    reading_ui(&mut side, run, compared, &mut selected);
+    let mut plots = left;
+    if compared.facts.has_same_tokens {
+        let (text, below) = left.split_top_bottom_at_fraction(TEXT);
+        text_ui(&mut child_ui(ui, text, "text"), compared, &mut selected);
+        plots = below.with_min_y(below.top() + 12.0);
+    }
+    model_comparison_ui(&child_ui(ui, plots, "plots"), plots, compared);
+    if let Some(run) = &mut state.lab.models {
+        run.selected = selected;
+    }
+}
+
+/// Draws how far the comparison is, and the button that starts or stops. From right to left.
+pub(super) fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    if state.lab.is_comparing_models() {
+        let stop = Button::new("Stop").icon(Icon::Stop).hint("Esc");
+        let hint = "What was read stays";
+        if ui.add(stop).on_hover_text(hint).clicked() {
+            commands.push(Command::Lab(LabCommand::StopComparison));
+        }
+    } else {
+        let reason = state.models_blocking_reason();
+        let hint = key_words(ui, Action::Generate);
+        let button = Button::new("Compare").icon(Icon::Play).hint(&hint);
+        let response = ui
+            .add_enabled(reason.is_none(), button)
+            .on_disabled_hover_text(reason.unwrap_or_default());
+        if response.clicked() {
+            commands.push(Command::Lab(LabCommand::CompareModels));
+        }
+    }
+    if let Some(run) = &state.lab.models {
+        progress_ui(ui, run);
+    }
+}
+
+fn progress_ui(ui: &mut Ui, run: &ModelsRun) {
+    let summary = run.summary();
+    let color = Theme::of(ui).text_2;
+    let label = ui.label(Face::Small.text(&summary).color(color));
+    label.widget_info(|| WidgetInfo::labeled(egui::Role::Status, true, &summary));
+    let compared = run.compared.as_ref();
+    let share = compared.map(|all| all.n_predicted() as f32 / all.n_to_predict().max(1) as f32);
+    let fraction = match &run.status {
+        ModelsStatus::Loading { fraction } => *fraction,
+        ModelsStatus::Reading => share.unwrap_or_default(),
+        _ => return,
+    };
+    ui.scope(|ui| {
+        ui.set_max_width(80.0);
+        progress_bar(ui, fraction);
+    });
+}

@@ -1,0 +1,32 @@
+//! Comparisons of two models as pictures.
+
+use super::caption::{model_words, shortened};
+use super::{Palette, Picture, PicturePlot, svg};
+use crate::export::ModelComparisonRecord;
+use crate::state::PictureStyle;
+
+/// Renders a comparison as SVG.
+pub fn model_comparison_drawing(
+    record: ModelComparisonRecord<'_>,
+    palette: Palette,
+    style: PictureStyle,
+) -> String {
+    let plot = PicturePlot::Models(record.compared);
+    let [width, height] = plot.usual_size();
+    svg(&Picture {
+        plot,
+        caption: &caption(record),
+        size: [style.width.map_or(width, f32::from), height],
+        palette,
+        transparent: style.transparent,
+    })
+}
+
+/// Names both models and the text, and says what was found.
+fn caption(record: ModelComparisonRecord<'_>) -> String {
+    let models = record.compared.models.iter().zip(["A", "B"]);
+    let models = models.map(|(model, letter)| format!("{letter} {}", model_words(model)));
+    let text = format!("text ‘{}’", shortened(record.text));
+    let parts = models.chain([text]).chain(record.compared.sentences());
+    parts.collect::<Vec<_>>().join(" · ")
+}

@@ -1,0 +1,113 @@
+//! Comparing the model that is loaded with another one, or with itself computed in another way.
+
+use std::ops::ControlFlow;
+
+use super::event_sender::Disconnected;
+use super::thread::{EngineThread, NO_MODEL};
+use super::{CacheType, Event, InputBits, ModelSource};
+use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel};
+use crate::generation::{ComparisonPlan, ComparisonUpdate, GenerationId};
+
+/// A model to compare with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherModel {
+    pub source: ModelSource,
+    pub way: OtherWay,
+}
+
+/// How the other model computes on the CPU, where it differs from the user's choice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OtherWay {
+    /// As the model that is loaded.
+    #[default]
+    Same,
+    /// In f32 over its dequantized weights, with an f32 cache.
+    F32,
+    /// With inputs rounded to so many bits.
+    Inputs(InputBits),
+    /// With the KV cache in this format.
+    Cache(CacheType),
+}
+
+impl OtherWay {
+    fn of(self, base: Compute) -> Compute {
+        match self {
+            Self::Same => base,
+            Self::F32 => base.in_f32(),
+            Self::Inputs(inputs) => Compute { inputs, ..base },
+            Self::Cache(cache) => Compute { cache, ..base },
+        }
+    }
+}
+
+impl<L> EngineThread<L>
+where
+    L: FnMut(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
+{
+    /// Loads the other model and queues the comparison.
+    pub(super) fn compare_models(
+        &mut self,
+        id: GenerationId,
+        plan: ComparisonPlan,
+        other: &OtherModel,
+    ) -> Result<(), Disconnected> {
+        let queued = if self.session.is_some() {
+            self.load_other(id, other)?
+        } else {
+            Err(NO_MODEL.to_owned())
+        };
+        let queued = queued.and_then(|loaded| match (loaded, &mut self.session) {
+            (Some(model), Some(session)) => session
+                .compare_models(id, plan, model)
+                .map_err(|error| error.to_string())
+                .map(|()| true),
+            _ => Ok(false),
+        });
+        let update = match queued {
+            Ok(true) => return Ok(()),
+            Ok(false) => ComparisonUpdate::Stopped,
+            Err(error) => ComparisonUpdate::Failed { error },
+        };
+        self.events.send(Event::Comparison { id, update })
+    }
+
+    /// Returns the model, `None` if the load was cancelled, or why it failed.
+    fn load_other(
+        &mut self,
+        id: GenerationId,
+        other: &OtherModel,
+    ) -> Result<Result<Option<LoadedModel>, String>, Disconnected> {
+        let compute = other.way.of(self.compute()?);
+        let mut reported = 0.0;
+        let mut report = |fraction: f32| -> Result<ControlFlow<()>, Disconnected> {
+            if self.incoming.take_cancellation()? {
+                return Ok(ControlFlow::Break(()));
+            }
+            if fraction - reported >= 0.01 {
+                reported = fraction;
+                let update = ComparisonUpdate::Loading { fraction };
+                self.events.send(Event::Comparison { id, update })?;
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        let mut connection = Ok(());
+        let loaded = (self.loader)(&other.source, &compute, &mut |fraction| {
+            report(fraction).unwrap_or_else(|disconnected| {
+                connection = Err(disconnected);
+                ControlFlow::Break(())
+            })
+        });
+        connection?;
+        Ok(loaded.map_err(|error| error.to_string()))
+    }
+
+    /// Stops a comparison.
+    pub(super) fn stop_comparison(&mut self, id: GenerationId) -> Result<(), Disconnected> {
+        let session = self.session.as_mut();
+        if session.is_some_and(|session| session.stop_comparison(id)) {
+            let update = ComparisonUpdate::Stopped;
+            self.events.send(Event::Comparison { id, update })?;
+        }
+        Ok(())
+    }
+}
