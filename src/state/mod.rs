@@ -66,7 +66,7 @@ pub use lab::{
     StabilityScope, SweepFile, SweepForm, SweepRun, SweepStatus,
 };
 pub use lessons::{
-    Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons, StepTexts,
+    Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons, StepTexts,
 };
 pub(crate) use models::unix_time_secs;
 pub use models::{

@@ -90,7 +90,9 @@ fn measured(
             Event::Cache { update, .. } => match update {
                 CacheUpdate::Measured(sample) => {
                     samples.push(sample);
-                    if samples.len() >= n_before_stop && let Some(stop) = stop.take() {
+                    if samples.len() >= n_before_stop
+                        && let Some(stop) = stop.take()
+                    {
                         stop(&mut harness.worker);
                     }
                 }
