@@ -267,6 +267,7 @@ impl LessonRun {
     pub(in crate::state) fn restore_settings(&self, settings: &mut Settings) {
         settings.view = super::restored_view(self.aside.view, settings.view);
         settings.pace = self.aside.pace;
+        settings.lab.cache_tokens = self.aside.cache_tokens;
         settings.lessons.keep_place(self);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::judge::{Answer, seen};
 use super::run::{Guess, LessonPhase};
-use crate::lessons::{Act, LessonStep, Prediction, Question, Scene, all_hold};
+use crate::lessons::{Act, LessonStep, Prediction, Question, Scene};
 use crate::state::{AppState, Effect, Notice};
 
 /// The texts of a step, filled from the run. Those of later parts are empty before them.
@@ -67,8 +67,8 @@ impl AppState {
     pub fn lesson_is_done(&self) -> bool {
         let run = self.lessons.run();
         let run = run.filter(|run| run.phase() == LessonPhase::Do && !self.lesson_waits());
-        let step = run.and_then(super::LessonRun::step);
-        step.is_some_and(|step| all_hold(&step.check, &self.lesson_scene()))
+        run.and_then(|run| seen(run.step()?, &run.guess, &self.lesson_scene()))
+            .is_some()
     }
 
     /// Asks for the prediction of the step.

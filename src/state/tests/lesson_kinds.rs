@@ -190,6 +190,7 @@ fn a_measurement_of_the_lab_comes_back_after_the_lesson() {
     measure(&mut state, &effects);
     let before = (state.lab.cache.clone(), state.lab.cache_tokens);
     assert!(before.0.is_some());
+    let saved = state.settings().lab;
     begin_kinds(&mut state);
     for _ in 0..3 {
         answer_well(&mut state);
@@ -199,6 +200,11 @@ fn a_measurement_of_the_lab_comes_back_after_the_lesson() {
     let curves = &state.lessons.run().unwrap().step().unwrap().curves;
     assert_eq!(*curves, [Curve::WithoutCache, Curve::WithCache]);
     assert_ne!(state.lab.cache, before.0);
+    assert_eq!(
+        state.settings().lab,
+        saved,
+        "what is saved is not the lesson's"
+    );
     send(&mut state, LessonCommand::Leave);
     assert_eq!((state.lab.cache.clone(), state.lab.cache_tokens), before);
 }
