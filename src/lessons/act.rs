@@ -14,6 +14,10 @@ pub enum Act {
     StepMode,
     /// Add one token in step mode, which it enters.
     Step,
+    /// Take the last token back, in step mode.
+    StepBack,
+    /// Pick the candidate of this rank by hand, in step mode.
+    Pick(usize),
     /// Leave step mode.
     FullSpeed,
     /// Replace a pane's chain and its seed.
@@ -32,6 +36,8 @@ pub enum Act {
     Tab(&'static str),
     /// Show a tint of the texts.
     Tint(&'static str),
+    /// Measure the times of a text of this many tokens with the KV cache and without it.
+    MeasureCache(usize),
 }
 
 /// The tabs of the dock, by their names in lower case.
@@ -46,6 +52,9 @@ pub const TINTS: [&str; 6] = [
     "surprise",
     "watermark",
 ];
+
+/// The most tokens of a text that a lesson measures, which keeps the learner waiting.
+const MAX_MEASURED: usize = 400;
 
 impl Act {
     /// Reads an act; the error says what is wrong with it.
@@ -82,6 +91,8 @@ impl Act {
             ["generate", pane] => Ok(Self::GenerateIn(place(pane)?)),
             ["step", "mode"] => Ok(Self::StepMode),
             ["step"] => Ok(Self::Step),
+            ["step", "back"] => Ok(Self::StepBack),
+            ["pick", rank] => positive(rank).map(Self::Pick),
             ["full", "speed"] => Ok(Self::FullSpeed),
             ["tokens", n] => Ok(Self::Tokens(positive(n)?)),
             ["seed", n] => n
@@ -90,10 +101,14 @@ impl Act {
                 .map_err(|_not_a_number| not_a_number(n)),
             ["pin", pane, n] => Ok(Self::Pin(place(pane)?, positive(n)?)),
             ["tab", name] => one_of(&TABS, name).map(Self::Tab),
+            ["measure", "cache", n] => match positive(n)? {
+                n @ 8..=MAX_MEASURED => Ok(Self::MeasureCache(n)),
+                _ => Err(format!("measure a text of 8 to {MAX_MEASURED} tokens")),
+            },
             ["tint", name] => one_of(&TINTS, name).map(Self::Tint),
             _ => Err(format!(
-                "{words:?} is not something to do: use generate, step, step mode, full speed, pane, prompt, \
-                 tokens, seed, stop, score, pin, tab or tint"
+                "{words:?} is not something to do: use generate, step, step back, pick, step mode, full speed, \
+                 pane, prompt, tokens, seed, stop, score, pin, tab, tint or measure cache"
             )),
         }
     }
@@ -136,10 +151,13 @@ mod tests {
             ("stop: .", Act::Stop(".".to_owned())),
             ("stop: \n\n", Act::Stop("\n\n".to_owned())),
             ("score B: A fox: 1", Act::Score(1, "A fox: 1".to_owned())),
+            ("step back", Act::StepBack),
+            ("pick 2", Act::Pick(2)),
             ("tokens 12", Act::Tokens(12)),
             ("pin A 4", Act::Pin(0, 4)),
             ("tab x-ray", Act::Tab("x-ray")),
             ("tint rank", Act::Tint("rank")),
+            ("measure cache 60", Act::MeasureCache(60)),
         ] {
             assert_eq!(Act::read(words), Ok(act), "{words}");
         }
@@ -158,6 +176,7 @@ mod tests {
             ("pane Z: temp 0.5", "\"Z\" is not a pane"),
             ("pane B: warm 0.5", "warm"),
             ("tokens 0", "\"0\" is not a whole number"),
+            ("measure cache 4000", "8 to 400 tokens"),
             ("tab settings", "use plots, x-ray"),
         ] {
             let error = Act::read(words).unwrap_err();

@@ -145,15 +145,18 @@ impl Operand {
 
 /// Returns whether all conditions hold. "any" stands for the same pane in all of them.
 pub fn all_hold(conditions: &[Condition], scene: &Scene<'_>) -> bool {
-    let hold_for = |any| {
-        let mut conditions = conditions.iter();
-        conditions.all(|condition| condition.holds_for(scene, any))
-    };
     if conditions.iter().any(Condition::names_any) {
-        (0..scene.texts.len()).any(|place| hold_for(Some(place)))
+        (0..scene.texts.len()).any(|place| all_hold_for(conditions, scene, place))
     } else {
-        hold_for(None)
+        let mut conditions = conditions.iter();
+        conditions.all(|condition| condition.holds_for(scene, None))
     }
+}
+
+/// Returns whether all conditions hold if "any" stands for the pane at this place.
+pub(super) fn all_hold_for(conditions: &[Condition], scene: &Scene<'_>, place: usize) -> bool {
+    let mut conditions = conditions.iter();
+    conditions.all(|condition| condition.holds_for(scene, Some(place)))
 }
 
 #[cfg(test)]
@@ -178,6 +181,7 @@ mod tests {
             pin: Some((1, 1)),
             tab: "x-ray",
             tint: "rank",
+            ..Scene::default()
         };
         for (condition, expected) in [
             ("A.finished", true),

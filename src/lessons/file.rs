@@ -5,11 +5,11 @@ use std::ops::Range;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::act::{Act, TABS, one_of, place};
+use super::act::{Act, TABS, one_of};
 use super::condition::Condition;
-use super::lesson::{Bar, ChoiceOption, Lesson, LessonStep, Question, Ring, Setup};
-use super::path::Path;
+use super::lesson::{Curve, Lesson, LessonStep, Ring, Setup};
 use super::problem::LessonProblem;
+use super::questions::{PredictTable, pane};
 use super::template::{Template, numbers_in};
 
 /// The version of the format.
@@ -24,7 +24,7 @@ pub fn is_lesson_name(path: &std::path::Path) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
-type Text = Spanned<String>;
+pub(super) type Text = Spanned<String>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,56 +57,14 @@ struct SetupTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StepTable {
+    #[serde(default)]
+    prepare: Vec<Text>,
     predict: Spanned<PredictTable>,
     #[serde(rename = "do")]
     task: TaskTable,
     see: Text,
     why: Text,
     more: Option<Text>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PredictTable {
-    ask: Text,
-    #[serde(default)]
-    blind: bool,
-    probability: Option<ProbabilityTable>,
-    token: Option<TokenTable>,
-    #[serde(default)]
-    choice: Vec<OptionTable>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ProbabilityTable {
-    label: Text,
-    answer: Text,
-    before: Option<Text>,
-    #[serde(default)]
-    beside: Vec<BarTable>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BarTable {
-    label: Text,
-    answer: Text,
-    before: Option<Text>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TokenTable {
-    at: Text,
-    words: Spanned<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OptionTable {
-    text: Text,
-    when: Vec<Text>,
 }
 
 #[derive(Deserialize)]
@@ -158,17 +116,17 @@ fn setup_numbers(table: &SetupTable) -> Vec<String> {
 }
 
 /// Turns the tables of a file into a lesson.
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     source: &'a str,
 }
 
 impl Reader<'_> {
-    fn problem(&self, span: &Range<usize>, message: impl Into<String>) -> LessonProblem {
+    pub(super) fn problem(&self, span: &Range<usize>, message: impl Into<String>) -> LessonProblem {
         LessonProblem::at(self.source, span, message)
     }
 
     /// Reads a text with `read`, whose error is reported at its line.
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         text: &Text,
         read: impl Fn(&str) -> Result<T, String>,
@@ -176,7 +134,7 @@ impl Reader<'_> {
         read(text.get_ref()).map_err(|message| self.problem(&text.span(), message))
     }
 
-    fn read_all<T>(
+    pub(super) fn read_all<T>(
         &self,
         texts: &[Text],
         read: impl Fn(&str) -> Result<T, String>,
@@ -184,7 +142,7 @@ impl Reader<'_> {
         texts.iter().map(|text| self.read(text, &read)).collect()
     }
 
-    fn words(&self, text: &Text) -> Result<String, LessonProblem> {
+    pub(super) fn words(&self, text: &Text) -> Result<String, LessonProblem> {
         self.read(text, |text| {
             let text = text.trim();
             let empty = || "this text is empty".to_owned();
@@ -259,7 +217,8 @@ impl Reader<'_> {
         let task = &table.task;
         let solve = task.solve.get_ref();
         let mut allowed = setup_numbers.to_vec();
-        let typed = solve.iter().flat_map(|act| numbers_in(act.get_ref()));
+        let acts = solve.iter().chain(&table.prepare);
+        let typed = acts.flat_map(|act| numbers_in(act.get_ref()));
         allowed.extend(typed.map(str::to_owned));
         let conditions = task.check.get_ref();
         if conditions.is_empty() {
@@ -273,9 +232,11 @@ impl Reader<'_> {
         }
         let text = |text: &Text| self.template(text, &allowed);
         Ok(LessonStep {
+            prepare: self.read_all(&table.prepare, Act::read)?,
             ask: text(&table.predict.get_ref().ask)?,
             blind: table.predict.get_ref().blind,
-            question: self.question(&table.predict, &allowed)?,
+            question: self.question(&table.predict, &allowed, setup)?,
+            curves: self.curves(table.predict.get_ref())?,
             task: text(&task.text)?,
             ring: task
                 .ring
@@ -292,7 +253,11 @@ impl Reader<'_> {
 
     /// Reads a text. A number in it is a placeholder, or one of the settings of the lesson: a typed
     /// number could claim something about the run that is not so.
-    fn template(&self, text: &Text, allowed: &[String]) -> Result<Template, LessonProblem> {
+    pub(super) fn template(
+        &self,
+        text: &Text,
+        allowed: &[String],
+    ) -> Result<Template, LessonProblem> {
         self.words(text)?;
         self.read(text, |text| {
             let template = Template::read(text)?;
@@ -308,97 +273,38 @@ impl Reader<'_> {
         })
     }
 
-    fn question(
-        &self,
-        table: &Spanned<PredictTable>,
-        allowed: &[String],
-    ) -> Result<Question, LessonProblem> {
-        let span = table.span();
-        let table = table.get_ref();
-        match (&table.probability, &table.token, table.choice.as_slice()) {
-            (Some(probability), None, []) => {
-                let ProbabilityTable {
-                    label,
-                    before,
-                    answer,
-                    beside,
-                } = probability;
-                let beside = beside
-                    .iter()
-                    .map(|bar| self.bar(&bar.label, bar.before.as_ref(), &bar.answer, allowed));
-                Ok(Question::Probability {
-                    asked: self.bar(label, before.as_ref(), answer, allowed)?,
-                    beside: beside.collect::<Result<_, _>>()?,
-                })
-            }
-            (None, Some(token), []) => self.token_question(token),
-            (None, None, [_, _, ..]) => Ok(Question::Choice {
-                options: table
-                    .choice
-                    .iter()
-                    .map(|option| {
-                        Ok(ChoiceOption {
-                            text: self.template(&option.text, allowed)?,
-                            when: self.read_all(&option.when, Condition::read)?,
-                        })
-                    })
-                    .collect::<Result<_, _>>()?,
-            }),
-            _ => Err(self.problem(
-                &span,
-                "a prediction has either a probability, a token, or at least two choices",
-            )),
+    fn curves(&self, table: &PredictTable) -> Result<Vec<Curve>, LessonProblem> {
+        if let Some(third) = table.curves.get(Curve::ALL.len()) {
+            return Err(self.problem(&third.span(), "there are two curves at most"));
         }
-    }
-
-    fn bar(
-        &self,
-        label: &Text,
-        before: Option<&Text>,
-        answer: &Text,
-        allowed: &[String],
-    ) -> Result<Bar, LessonProblem> {
-        let before = before.map(|path| self.read(path, Path::read));
-        Ok(Bar {
-            label: self.template(label, allowed)?,
-            before: before.transpose()?,
-            answer: self.read(answer, Path::read)?,
-        })
-    }
-
-    fn token_question(&self, table: &TokenTable) -> Result<Question, LessonProblem> {
-        let words = table.words.get_ref();
-        if words.len() < 2 {
-            return Err(self.problem(&table.words.span(), "there are at least two words"));
-        }
-        let path = |field: &str| self.read(&table.at, |at| Path::read(&format!("{at}.{field}")));
-        Ok(Question::Token {
-            words: words.clone(),
-            probs: words
-                .iter()
-                .map(|word| path(&format!("of.{word}.prob")))
-                .collect::<Result<_, _>>()?,
-            top: path("top.1.prob")?,
-        })
+        self.read_all(&table.curves, curve)
     }
 
     fn ring(&self, text: &Text, setup: &Setup) -> Result<Ring, LessonProblem> {
         self.read(text, |words| {
-            let pane = |word: &str| {
-                let place = place(word)?;
-                let exists = place < setup.panes.len();
-                exists.then_some(place).ok_or_else(|| format!("there is no pane {word}"))
-            };
+            let mut shared = Ring::SHARED
+                .iter()
+                .filter(|(name, _)| *name == words.trim());
+            if let Some((_, ring)) = shared.next() {
+                return Ok(*ring);
+            }
             match *words.split_whitespace().collect::<Vec<_>>().as_slice() {
-                ["generate"] => Ok(Ring::Generate),
-                ["prompt"] => Ok(Ring::Prompt),
-                ["settings", word] => Ok(Ring::Settings(pane(word)?)),
-                ["text", word] => Ok(Ring::Text(pane(word)?)),
+                ["settings", word] => Ok(Ring::Settings(pane(word, setup)?)),
+                ["text", word] => Ok(Ring::Text(pane(word, setup)?)),
                 ["tab", name] => one_of(&TABS, name).map(Ring::Tab),
                 _ => Err(format!(
-                    "{words:?} is not a control: use generate, prompt, settings B, text B or tab x-ray"
+                    "{words:?} is not a control: use {}, settings B, text B or tab x-ray",
+                    Ring::SHARED.map(|(name, _)| name).join(", ")
                 )),
             }
         })
     }
+}
+
+/// Reads the name of a curve.
+fn curve(name: &str) -> Result<Curve, String> {
+    let name = one_of(&Curve::ALL.map(Curve::name), name)?;
+    let mut curves = Curve::ALL.into_iter();
+    let found = curves.find(|curve| curve.name() == name);
+    found.ok_or_else(|| format!("{name:?} is unknown"))
 }

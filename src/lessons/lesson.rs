@@ -1,7 +1,9 @@
 //! A lesson: a set-up and steps, each of which is predict, do, see, why.
 
+use std::collections::BTreeSet;
+
 use super::act::Act;
-use super::condition::Condition;
+use super::condition::{Condition, all_hold, all_hold_for};
 use super::path::Path;
 use super::scene::Scene;
 use super::template::Template;
@@ -39,10 +41,14 @@ pub struct Setup {
 /// A step of a lesson.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LessonStep {
+    /// What the lesson does before it asks.
+    pub prepare: Vec<Act>,
     pub ask: Template,
     /// Whether the settings of the panes are hidden until there is a prediction.
     pub blind: bool,
     pub question: Question,
+    /// The curves that are drawn with the question, in order.
+    pub curves: Vec<Curve>,
     pub task: Template,
     /// The control that has a ring.
     pub ring: Option<Ring>,
@@ -74,6 +80,60 @@ pub enum Question {
     },
     /// One of several statements.
     Choice { options: Vec<ChoiceOption> },
+    /// The order of things by a number.
+    Order {
+        items: Vec<OrderItem>,
+        direction: Direction,
+    },
+    /// The token at which something begins.
+    Mark {
+        /// The place of the pane whose text is marked.
+        pane: usize,
+        /// How many tokens there are to choose from, also those that are not written yet.
+        n_tokens: usize,
+        answer: Path,
+    },
+    /// Which of the options each pane has.
+    Match {
+        /// The places of the panes.
+        panes: Vec<usize>,
+        /// As many as panes; "any" in a condition is the pane.
+        options: Vec<ChoiceOption>,
+    },
+}
+
+/// Something to put in order, and the number that decides its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OrderItem {
+    pub label: Template,
+    pub value: Path,
+}
+
+/// Which end of an order comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    LowestFirst,
+    HighestFirst,
+}
+
+/// Times per token that were measured and can be drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Curve {
+    WithCache,
+    WithoutCache,
+}
+
+impl Curve {
+    /// All curves.
+    pub const ALL: [Self; 2] = [Self::WithCache, Self::WithoutCache];
+
+    /// Returns the name in lesson files and on screen.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WithCache => "with the cache",
+            Self::WithoutCache => "without the cache",
+        }
+    }
 }
 
 /// A probability, before the task is done and after.
@@ -103,26 +163,73 @@ pub enum Ring {
     Text(usize),
     /// A tab of the dock.
     Tab(&'static str),
+    /// The token limit.
+    Tokens,
+    /// When to stop.
+    Stop,
+    Seed,
+    Pace,
+    Tint,
+}
+
+impl Ring {
+    /// The rings that belong to no pane and to no tab, with their names.
+    pub(super) const SHARED: [(&'static str, Self); 7] = [
+        ("generate", Self::Generate),
+        ("prompt", Self::Prompt),
+        ("tokens", Self::Tokens),
+        ("stop", Self::Stop),
+        ("seed", Self::Seed),
+        ("pace", Self::Pace),
+        ("tint", Self::Tint),
+    ];
 }
 
 impl Question {
-    /// Returns how many options there are to choose from; none for a probability.
+    /// Returns how many options a digit can choose.
     pub fn n_options(&self) -> usize {
         match self {
-            Self::Probability { .. } => 0,
+            Self::Probability { .. } | Self::Mark { .. } => 0,
             Self::Token { words, .. } => words.len(),
-            Self::Choice { options } => options.len(),
+            Self::Choice { options } | Self::Match { options, .. } => options.len(),
+            Self::Order { items, .. } => items.len(),
         }
+    }
+
+    /// Whether the learner says how sure they are.
+    pub const fn has_confidence(&self) -> bool {
+        matches!(
+            self,
+            Self::Choice { .. } | Self::Order { .. } | Self::Match { .. }
+        )
     }
 
     /// Returns the index of the right statement, if exactly one is right.
     pub fn right_option(&self, scene: &Scene<'_>) -> Option<usize> {
-        let Self::Choice { options } = self else {
+        match self {
+            Self::Choice { options } => right_one(options, |when| all_hold(when, scene)),
+            _ => None,
+        }
+    }
+
+    /// Returns the right option of each pane, if exactly one is right for each and none is right
+    /// for two.
+    pub fn right_match(&self, scene: &Scene<'_>) -> Option<Vec<usize>> {
+        let Self::Match { panes, options } = self else {
             return None;
         };
-        let is_right = |option: &ChoiceOption| super::all_hold(&option.when, scene);
-        let mut right = (0..).zip(options).filter(|(_, option)| is_right(option));
-        let (index, _) = right.next()?;
-        right.next().is_none().then_some(index)
+        let of = |place: &usize| right_one(options, |when| all_hold_for(when, scene, *place));
+        let right: Vec<usize> = panes.iter().map(of).collect::<Option<_>>()?;
+        let distinct: BTreeSet<usize> = right.iter().copied().collect();
+        (distinct.len() == right.len()).then_some(right)
     }
+}
+
+/// Returns the index of the only option that is right.
+fn right_one(options: &[ChoiceOption], is_right: impl Fn(&[Condition]) -> bool) -> Option<usize> {
+    let mut right = (0..)
+        .zip(options)
+        .filter(|(_, option)| is_right(&option.when));
+    let (index, _) = right.next()?;
+    right.next().is_none().then_some(index)
 }

@@ -76,4 +76,26 @@ mod tests {
         let n_lessons = names.filter(|name| is_lesson_name(name.as_ref())).count();
         assert_eq!(n_lessons, FILES.len());
     }
+
+    #[test]
+    fn every_statement_has_a_step_that_shows_it() {
+        let documentation = include_str!("../../assets/lessons/README.md");
+        let (_, table) = documentation
+            .split_once("| statement | lesson | step |")
+            .unwrap();
+        let rows: Vec<Vec<&str>> = table
+            .lines()
+            .filter(|line| line.contains('`'))
+            .map(|line| line.split('|').map(str::trim).collect())
+            .collect();
+        let statements: BTreeSet<&str> = rows.iter().map(|row| row[1]).collect();
+        assert_eq!((rows.len(), statements.len()), (30, 30));
+        for row in rows {
+            let id = row[2].trim_matches('`');
+            let mut lessons = built_in().iter();
+            let lesson = lessons.find(|lesson| lesson.id == id).unwrap();
+            let step: usize = row[3].parse().unwrap();
+            assert!((1..=lesson.steps.len()).contains(&step), "{row:?}");
+        }
+    }
 }

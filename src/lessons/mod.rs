@@ -5,14 +5,17 @@
 //! of a file and a `Scene`. `assets/lessons/README.md` describes the format.
 
 mod act;
+mod cache_fields;
 mod condition;
 mod draft;
+mod field;
 mod file;
 mod lesson;
 mod library;
 mod path;
 mod prediction;
 mod problem;
+mod questions;
 mod scene;
 mod score;
 mod template;
@@ -26,12 +29,14 @@ pub use act::{Act, TABS, TINTS};
 pub use condition::{Condition, all_hold};
 pub use draft::draft;
 pub use file::{MAX_LESSON_BYTES, is_lesson_name};
-pub use lesson::{Bar, ChoiceOption, Lesson, LessonStep, Question, Ring, Setup};
+pub use lesson::{
+    Bar, ChoiceOption, Curve, Direction, Lesson, LessonStep, OrderItem, Question, Ring, Setup,
+};
 pub use library::built_in;
 pub use path::Path;
-pub use prediction::Prediction;
+pub use prediction::{Origin, Prediction};
 pub use problem::LessonProblem;
 pub use scene::Scene;
-pub use score::{Belief, Confidence, FAR_OFF, SAYABLE, Score, calibration_words, mean_excess};
+pub use score::{Belief, Confidence, SAYABLE, Score, calibration_words, mean_excess};
 pub use template::Template;
 pub use value::{Unit, Value};

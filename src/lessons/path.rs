@@ -2,8 +2,10 @@
 //!
 //! The README in `assets/lessons` lists all names.
 
+use super::cache_fields::{CACHE_FIELDS, CacheField};
+use super::field::named;
 use super::scene::Scene;
-use super::text_fields::TextField;
+use super::text_fields::{TEXT_FIELDS, TextField};
 use super::token_fields::TokenField;
 use super::value::Value;
 
@@ -26,6 +28,10 @@ pub enum Path {
     Tab,
     /// The tint of the texts.
     Tint,
+    /// Something about the times with the KV cache and without it.
+    Cache(&'static CacheField),
+    /// What the curve with this number, from 1, shows.
+    Curve(usize),
 }
 
 /// A pane, by its letter.
@@ -69,7 +75,17 @@ impl Path {
     pub(super) fn read(name: &str) -> Result<Self, String> {
         let parts: Vec<&str> = name.split('.').collect();
         let unknown = || format!("{name:?} is not the name of anything that a lesson can read");
+        let number = |word: &str| {
+            let number = word.parse::<usize>().ok().filter(|number| *number > 0);
+            number.ok_or_else(|| format!("{word:?} in {name:?} is not a number from 1"))
+        };
         match *parts.as_slice() {
+            ["cache", field] => {
+                return named(CACHE_FIELDS, field)
+                    .map(Self::Cache)
+                    .ok_or_else(unknown);
+            }
+            ["curve", n] => return number(n).map(Self::Curve),
             ["tab"] => return Ok(Self::Tab),
             ["tint"] => return Ok(Self::Tint),
             ["panes"] => return Ok(Self::Panes),
@@ -81,10 +97,6 @@ impl Path {
         }
         let (pane, rest) = parts.split_first().ok_or_else(unknown)?;
         let pane = PaneName::read(pane).ok_or_else(unknown)?;
-        let number = |word: &str| {
-            let number = word.parse::<usize>().ok().filter(|number| *number > 0);
-            number.ok_or_else(|| format!("{word:?} in {name:?} is not a number from 1"))
-        };
         let other = |word: &str| PaneName::read(word).ok_or_else(unknown);
         match *rest {
             ["token", n, ref field @ ..] => {
@@ -95,10 +107,20 @@ impl Path {
             ["same", word] => Ok(Self::Same(pane, other(word)?)),
             ["fork", word] => Ok(Self::Fork(pane, other(word)?)),
             [field] => {
-                let field = TextField::read(field).ok_or_else(unknown)?;
+                let field = named(TEXT_FIELDS, field).ok_or_else(unknown)?;
                 Ok(Self::Text(pane, field))
             }
             _ => Err(unknown()),
+        }
+    }
+
+    /// Returns the place of the pane whose text it reads, if it names one.
+    pub fn pane(&self) -> Option<usize> {
+        match self {
+            Self::Text(pane, _)
+            | Self::PromptToken(pane, _)
+            | Self::Token(Place::Numbered(pane, _), _) => pane.place(None),
+            _ => None,
         }
     }
 
@@ -112,7 +134,12 @@ impl Path {
             Self::Same(first, second) | Self::Fork(first, second) => {
                 is_any(first) || is_any(second)
             }
-            Self::Token(Place::Pinned, _) | Self::Panes | Self::Tab | Self::Tint => false,
+            Self::Token(Place::Pinned, _)
+            | Self::Panes
+            | Self::Tab
+            | Self::Tint
+            | Self::Cache(_)
+            | Self::Curve(_) => false,
         }
     }
 
@@ -122,6 +149,11 @@ impl Path {
         match self {
             Self::Tab => Some(Value::Text(scene.tab.to_owned())),
             Self::Tint => Some(Value::Text(scene.tint.to_owned())),
+            Self::Cache(field) => field.value(scene.cache?),
+            Self::Curve(number) => {
+                let curve = scene.curves.get(number - 1)?;
+                Some(Value::Text(curve.name().to_owned()))
+            }
             Self::Panes => Some(Value::count(scene.texts.len())),
             Self::Text(pane, field) => field.value(text(*pane)?),
             Self::PromptToken(pane, number) => {
@@ -131,14 +163,11 @@ impl Path {
                 )))
             }
             Self::Token(place, field) => {
-                let (text, index) = match place {
-                    Place::Numbered(pane, number) => (text(*pane)?, number - 1),
-                    Place::Pinned => {
-                        let (place, index) = scene.pin?;
-                        (scene.text(place)?, index)
-                    }
+                let (pane, index) = match place {
+                    Place::Numbered(pane, number) => (pane.place(any)?, number - 1),
+                    Place::Pinned => scene.pin?,
                 };
-                field.value(text, index)
+                field.value(scene.text(pane)?, index, scene.chains.get(pane).copied())
             }
             Self::Same(first, second) => {
                 let (first, second) = (text(*first)?, text(*second)?);

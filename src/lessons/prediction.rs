@@ -11,4 +11,16 @@ pub struct Prediction {
     pub said: String,
     pub answer: String,
     pub score: Score,
+    /// If the question came back in another lesson, where it is from.
+    #[serde(default)]
+    pub from: Option<Origin>,
+}
+
+/// A step of another lesson, whose question came back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The id of the lesson.
+    pub lesson: String,
+    /// The index of the step.
+    pub step: usize,
 }

@@ -1,5 +1,8 @@
 //! What a lesson sees of the window.
 
+use super::lesson::Curve;
+use crate::analysis::cache_lab::CacheLab;
+use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, Generation};
 
 /// The part of the window that checks and texts can read.
@@ -7,12 +10,18 @@ use crate::generation::{FinishReason, Generation};
 pub struct Scene<'a> {
     /// The text of each pane, from left to right.
     pub texts: Vec<Option<&'a Generation>>,
+    /// The settings of each pane as they are now, which may not have generated its text.
+    pub chains: Vec<&'a ChainConfig>,
     /// The place of the pinned token's pane, and the index of its step.
     pub pin: Option<(usize, usize)>,
     /// The name of the dock's tab, in lower case.
     pub tab: &'a str,
     /// The name of the tint, in lower case.
     pub tint: &'a str,
+    /// What was measured of the KV cache.
+    pub cache: Option<&'a CacheLab>,
+    /// The curves that the question draws.
+    pub curves: &'a [Curve],
 }
 
 impl<'a> Scene<'a> {

@@ -6,7 +6,7 @@
 pub const SAYABLE: [f64; 2] = [0.01, 0.99];
 
 /// The bits above which a prediction was far off.
-pub const FAR_OFF: f64 = 0.5;
+const FAR_OFF: f64 = 0.5;
 
 /// The cost of a prediction.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -14,15 +14,16 @@ pub struct Score {
     pub bits: f64,
     /// The lowest possible cost.
     pub best: f64,
-    /// For a choice, the probability that was given to it and whether it was right.
+    /// For choices, the probability that was given to each and how many were right.
     pub belief: Option<Belief>,
 }
 
-/// How sure a learner was of a choice, and whether it was right.
+/// How sure a learner was of choices, and how many were right.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Belief {
     pub prob: f64,
-    pub right: bool,
+    pub n_right: usize,
+    pub n: usize,
 }
 
 /// How sure a learner is of a choice.
@@ -95,18 +96,48 @@ impl Score {
     /// Scores one of `n` options: the surprise of the right one, if the chosen one was given the
     /// probability of this confidence and the others share the rest.
     pub fn of_choice(right: bool, confidence: Confidence, n: usize) -> Self {
-        let prob = confidence.prob(n);
-        let other = (1.0 - prob) / n.saturating_sub(1).max(1) as f64;
+        Self::of_choices([usize::from(right), 1], confidence, n)
+    }
+
+    /// Scores several choices that were made with the same confidence, each among `n_options`: their
+    /// mean surprise. `[n_right, n]` of them were right.
+    pub fn of_choices([n_right, n]: [usize; 2], confidence: Confidence, n_options: usize) -> Self {
+        let prob = confidence.prob(n_options);
+        let other = (1.0 - prob) / n_options.saturating_sub(1).max(1) as f64;
+        let n_wrong = n.saturating_sub(n_right);
+        let bits = n_right as f64 * -prob.log2() + n_wrong as f64 * -other.log2();
         Self {
-            bits: -(if right { prob } else { other }).log2(),
+            bits: bits / n.max(1) as f64,
             best: 0.0,
-            belief: Some(Belief { prob, right }),
+            belief: Some(Belief { prob, n_right, n }),
+        }
+    }
+
+    /// Scores a mark at a position from 1 to `n`, as if the learner had given each position a
+    /// probability that falls with its distance from the mark: in proportion to 1 / (3 + distance).
+    /// The best possible mark is at the right position.
+    pub fn of_mark(mark: usize, truth: usize, n: usize) -> Self {
+        let weight = |mark: usize, position: usize| 1.0 / (3.0 + mark.abs_diff(position) as f64);
+        let cost = |mark: usize| {
+            let total: f64 = (1..=n.max(truth)).map(|at| weight(mark, at)).sum();
+            -(weight(mark, truth) / total).log2()
+        };
+        Self {
+            bits: cost(mark),
+            best: cost(truth),
+            belief: None,
         }
     }
 
     /// Returns the bits above the best possible.
     pub fn excess(self) -> f64 {
         (self.bits - self.best).max(0.0)
+    }
+
+    /// Whether the prediction was far off. A right choice never is, however unsure the learner was.
+    pub fn is_missed(self) -> bool {
+        let has_error = |belief: Belief| belief.n_right < belief.n;
+        self.excess() > FAR_OFF && self.belief.is_none_or(has_error)
     }
 
     /// Says how close the prediction was.
@@ -131,9 +162,12 @@ pub fn calibration_words(scores: &[Score]) -> Option<String> {
     if beliefs.is_empty() {
         return None;
     }
-    let n = beliefs.len();
-    let n_right = beliefs.iter().filter(|belief| belief.right).count();
-    let expected: f64 = beliefs.iter().map(|belief| belief.prob).sum();
+    let n: usize = beliefs.iter().map(|belief| belief.n).sum();
+    let n_right: usize = beliefs.iter().map(|belief| belief.n_right).sum();
+    let expected: f64 = beliefs
+        .iter()
+        .map(|belief| belief.prob * belief.n as f64)
+        .sum();
     let verdict = match n_right as f64 - expected {
         ..-0.5 => "you were surer than you had reason to be",
         0.5.. => "you knew more than you thought",
@@ -186,6 +220,32 @@ mod tests {
         assert!((bits(false, Confidence::Guess) - 2.0).abs() < 1e-12);
         assert!(bits(true, Confidence::Sure) < bits(true, Confidence::Fair));
         assert!(bits(false, Confidence::Sure) > bits(false, Confidence::Fair));
+        assert!(!Score::of_choice(true, Confidence::Guess, 4).is_missed());
+        assert!(Score::of_choice(false, Confidence::Guess, 4).is_missed());
+        assert!(Score::of_probability(0.01, 0.9).is_missed());
+    }
+
+    #[test]
+    fn several_choices_cost_their_mean() {
+        let bits = |n_right| Score::of_choices([n_right, 4], Confidence::Sure, 4).bits;
+        let one = |right| Score::of_choice(right, Confidence::Sure, 4).bits;
+        assert!((bits(4) - one(true)).abs() < 1e-12);
+        assert!((bits(2) - f64::midpoint(one(true), one(false))).abs() < 1e-12);
+        let guessed = Score::of_choices([1, 6], Confidence::Guess, 2);
+        assert!((guessed.bits - 1.0).abs() < 1e-12, "{guessed:?}");
+    }
+
+    #[test]
+    fn a_mark_costs_more_the_farther_away_it_is() {
+        let excess = |mark| Score::of_mark(mark, 15, 40).excess();
+        assert!(excess(15).abs() < 1e-12);
+        assert_eq!(Score::of_mark(14, 15, 40).words(), "close");
+        assert!(excess(14) < excess(12) && excess(12) < excess(1) && excess(16) < excess(40));
+        assert!((0.8..1.2).contains(&excess(18)), "{}", excess(18));
+        assert!(
+            Score::of_mark(40, 90, 40).bits.is_finite(),
+            "beyond the end"
+        );
     }
 
     #[test]
@@ -203,5 +263,8 @@ mod tests {
         );
         let words = calibration_words(&[sure(true)]).unwrap();
         assert!(words.contains("about as sure"), "{words}");
+        let pairs = Score::of_choices([5, 6], Confidence::Fair, 2);
+        let words = calibration_words(&[sure(true), pairs]).unwrap();
+        assert!(words.starts_with("6 of 7 choices right"), "{words}");
     }
 }

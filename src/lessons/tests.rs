@@ -132,3 +132,96 @@ fn every_cut_of_a_file_is_read_or_refused() {
         }
     }
 }
+
+/// The lesson with every kind of question that has more than one choice.
+const KINDS: &str = include_str!("../state/tests/kinds.toml");
+
+fn line_of(source: &str, words: &str) -> usize {
+    source
+        .lines()
+        .position(|line| line.contains(words))
+        .unwrap()
+        + 1
+}
+
+#[test]
+fn a_wrong_question_says_in_which_line_it_is_wrong() {
+    Lesson::from_toml(KINDS).unwrap();
+    for (from, to, message) in [
+        (
+            "first = \"lowest\"",
+            "first = \"least\"",
+            "use lowest or highest",
+        ),
+        (
+            "value = \"A.tokens\"",
+            "value = \"any.tokens\"",
+            "which pane",
+        ),
+        ("value = \"A.tokens\"", "value = \"A.size\"", "\"A.size\""),
+        ("label = \"One\"", "label = \"12 tokens\"", "12 is typed"),
+        (
+            "[\"A\", \"B\", \"C\"]",
+            "[\"A\", \"B\", \"D\"]",
+            "no pane D",
+        ),
+        ("[\"A\", \"B\", \"C\"]", "[\"A\"]", "2 to 8"),
+        (
+            "pane = \"A\", tokens = 8",
+            "pane = \"E\", tokens = 8",
+            "no pane E",
+        ),
+        (
+            "pane = \"A\", tokens = 8",
+            "pane = \"A\", tokens = 1",
+            "2 to 1000",
+        ),
+        (
+            "answer = \"A.tokens\"",
+            "answer = \"A.last.one\"",
+            "\"A.last.one\"",
+        ),
+        (
+            "[\"without the cache\", ",
+            "[\"no cache\", ",
+            "use with the cache, without the cache",
+        ),
+        (
+            "\"with the cache\"]",
+            "\"with the cache\", \"with the cache\"]",
+            "two curves",
+        ),
+        ("measure cache 100", "measure cache 5000", "8 to 400"),
+        (
+            "ring = \"tint\"",
+            "ring = \"colors\"",
+            "use generate, prompt, tokens",
+        ),
+        ("cache.same", "cache.equal", "\"cache.equal\""),
+    ] {
+        assert!(KINDS.contains(from), "{from}");
+        let source = KINDS.replacen(from, to, 1);
+        let problem = Lesson::from_toml(&source).unwrap_err();
+        assert!(problem.message.contains(message), "{to}: {problem}");
+        assert_eq!(problem.line, line_of(&source, to), "{to}: {problem}");
+    }
+}
+
+#[test]
+fn a_match_has_as_many_options_as_panes() {
+    let option = "    { text = \"the long one\", when = [\"any.tokens == 4\"] },\n";
+    let source = KINDS.replacen(option, "", 1);
+    let problem = Lesson::from_toml(&source).unwrap_err();
+    assert!(
+        problem.message.contains("as many options as panes"),
+        "{problem}"
+    );
+    assert_eq!(problem.line, line_of(&source, "options = ["));
+    let both = KINDS.replacen(
+        "mark = {",
+        "token = { at = \"A.token.1\", words = [] }\nmark = {",
+        1,
+    );
+    let problem = Lesson::from_toml(&both).unwrap_err();
+    assert!(problem.message.contains("has one of these"), "{problem}");
+}

@@ -2,6 +2,7 @@
 
 use std::f64::consts::LN_2;
 
+use super::field::{Field, field};
 use super::scene::has_ended;
 use super::value::{Unit, Value};
 use crate::analysis::grammar::GrammarTotals;
@@ -12,40 +13,10 @@ use crate::generation::in_sentence;
 use crate::generation::{Generation, Step};
 
 /// Something about a text.
-#[derive(Debug)]
-pub struct TextField {
-    pub name: &'static str,
-    /// What it is, for the documentation.
-    pub help: &'static str,
-    read: fn(&Generation) -> Option<Value>,
-}
-
-impl PartialEq for TextField {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl TextField {
-    pub(super) fn read(name: &str) -> Option<&'static Self> {
-        TEXT_FIELDS.iter().find(|field| field.name == name)
-    }
-
-    pub(super) fn value(&self, text: &Generation) -> Option<Value> {
-        (self.read)(text)
-    }
-}
-
-const fn field(
-    name: &'static str,
-    help: &'static str,
-    read: fn(&Generation) -> Option<Value>,
-) -> TextField {
-    TextField { name, help, read }
-}
+pub(super) type TextField = Field<Generation>;
 
 /// Everything that can be read of a text.
-const TEXT_FIELDS: &[TextField] = &[
+pub(super) const TEXT_FIELDS: &[TextField] = &[
     field("finished", "whether it came to an end by itself", |text| {
         Some(Value::Flag(has_ended(text)))
     }),
@@ -337,15 +308,10 @@ fn mean(text: &Generation, read: impl Fn(&Step) -> f64) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::TEXT_FIELDS;
+    use crate::lessons::field::assert_documented;
 
     #[test]
     fn the_documentation_lists_every_name() {
-        let documentation = include_str!("../../assets/lessons/README.md");
-        let rows: Vec<String> = TEXT_FIELDS
-            .iter()
-            .map(|field| format!("| `A.{}` | {} |", field.name, field.help))
-            .collect();
-        let missing = rows.iter().any(|row| !documentation.contains(row.as_str()));
-        assert!(!missing, "the README needs:\n{}", rows.join("\n"));
+        assert_documented("A", TEXT_FIELDS);
     }
 }

@@ -3,7 +3,8 @@
 use std::f64::consts::LN_2;
 
 use super::value::Value;
-use crate::decoding::{RankedCandidate, StageReport};
+use crate::analysis::WhatIfReader;
+use crate::decoding::{ChainConfig, RankedCandidate, StageReport, WhatIf};
 use crate::generation::formatting::token_word;
 use crate::generation::{Generation, Step, in_sentence};
 
@@ -17,6 +18,8 @@ pub enum TokenField {
     Ranked(usize, CandidateField),
     /// The candidate with this text.
     Named(String, CandidateField),
+    /// The token that the pane's settings of now would draw there, with the same coin.
+    WhatIf,
 }
 
 /// Something about the token that was drawn.
@@ -123,6 +126,7 @@ impl TokenField {
                 let field = CandidateField::read(field)?;
                 Some(Self::Named((*word).to_owned(), field))
             }
+            ["what_if"] => Some(Self::WhatIf),
             [field] => {
                 let (_, field) = DRAWN.iter().find(|(name, _)| name == field)?;
                 Some(Self::Drawn(*field))
@@ -131,12 +135,18 @@ impl TokenField {
         }
     }
 
-    /// Returns the value at the step with this index.
-    pub(super) fn value(&self, text: &Generation, index: usize) -> Option<Value> {
+    /// Returns the value at the step with this index. `now` is the pane's chain as it is now.
+    pub(super) fn value(
+        &self,
+        text: &Generation,
+        index: usize,
+        now: Option<&ChainConfig>,
+    ) -> Option<Value> {
         let step = text.steps.get(index)?;
         let head = &step.trace.raw.head;
         match self {
             Self::Word => Some(Value::Text(token_word(&step.piece))),
+            Self::WhatIf => what_if(text, index, now?).map(Value::Text),
             Self::Drawn(field) => field.value(step, index),
             Self::Ranked(rank, field) => field.value(text, step, head.get(rank - 1)?),
             Self::Named(word, field) => {
@@ -147,6 +157,22 @@ impl TokenField {
                 field.value(text, step, head.iter().find(is_named)?)
             }
         }
+    }
+}
+
+/// Returns the token that these settings would draw at a step, if the record decides it.
+fn what_if(text: &Generation, index: usize, chain: &ChainConfig) -> Option<String> {
+    chain.validate().ok()?;
+    let mut reader = WhatIfReader::new(&text.prompt, chain.clone(), text.config.seed);
+    let outcomes = text
+        .steps
+        .iter()
+        .take(index + 1)
+        .map(|step| reader.read(step));
+    match outcomes.last()?? {
+        WhatIf::Exact(token) => Some(token_word(&text.vocabulary.piece(token))),
+        WhatIf::Unrecorded => Some("a rare token".to_owned()),
+        WhatIf::Bounded(_) => None,
     }
 }
 
@@ -164,5 +190,32 @@ impl DrawnField {
             Self::Number => Value::count(index + 1),
             Self::Candidates => Value::count(trace.raw.n_candidates as usize),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::generation::PaneSettings;
+    use crate::generation::testing::generation;
+    use crate::lessons::{Path, Scene, Value};
+
+    #[test]
+    fn a_token_is_read_as_the_settings_of_now_would_draw_it() {
+        let text = generation(&[(" fox", 0.4), (" owl", 0.1)]);
+        let settings: PaneSettings = "greedy".parse().unwrap();
+        let chain = &settings.chain;
+        let mut scene = Scene {
+            texts: vec![Some(&text)],
+            ..Scene::default()
+        };
+        let path = Path::read("A.token.2.what_if").unwrap();
+        assert_eq!(path.value(&scene, None), None, "the settings are not known");
+        scene.chains = vec![chain];
+        let best = Path::read("A.token.2.top.1").unwrap();
+        assert_eq!(path.value(&scene, None), best.value(&scene, None));
+        assert_ne!(
+            path.value(&scene, None),
+            Some(Value::Text("owl".to_owned()))
+        );
     }
 }

@@ -5,6 +5,7 @@
 //! and in a picture.
 
 mod beams;
+mod cache_curves;
 mod cache_lab;
 mod drafts;
 mod fine_grid;
@@ -22,6 +23,7 @@ mod sweep;
 mod trend;
 
 pub use beams::{BeamTree, beam_tree_ui};
+pub use cache_curves::{NamedCurve, cache_curves_ui};
 pub use cache_lab::cache_lab_ui;
 pub use drafts::{DraftStrip, draft_strip_ui};
 pub use fit::{FitPlot, fit_curve_ui, fit_map_ui};

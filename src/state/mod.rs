@@ -67,7 +67,7 @@ pub use lab::{
     SweepStatus,
 };
 pub use lessons::{
-    Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons, StepTexts,
+    Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons, StepTexts,
 };
 pub(crate) use models::unix_time_secs;
 pub use models::{

@@ -159,8 +159,9 @@ fn chain_ui(
         return;
     };
     if state.lessons.hides_settings() {
-        let words = "settings hidden until you have guessed";
-        ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
+        let words = Face::Small.text("settings hidden");
+        let label = ui.label(words.color(Theme::of(ui).text_3));
+        label.on_hover_text("They show when you have guessed");
         return;
     }
     let chain = &pane.settings.chain;

@@ -36,9 +36,13 @@ pub(super) fn run_column_ui(
         if state.is_step_mode() {
             return step_chips_ui(ui, state, commands);
         }
-        max_tokens_ui(ui, state);
-        seed_ui(ui, &mut state.seed);
-        stops_ui(ui, breakpoint, &mut state.limits);
+        let tokens = ui.scope(|ui| max_tokens_ui(ui, state));
+        let seed = ui.scope(|ui| seed_ui(ui, &mut state.seed));
+        let stops = ui.scope(|ui| stops_ui(ui, breakpoint, &mut state.limits));
+        // The chips are close together, so a ring is drawn over its neighbors.
+        ring_ui(ui, tokens.response.rect, state, Ring::Tokens);
+        ring_ui(ui, seed.response.rect, state, Ring::Seed);
+        ring_ui(ui, stops.response.rect, state, Ring::Stop);
     });
 }
 
@@ -54,7 +58,8 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         } else {
             generate_button_ui(ui, width, state, commands);
         }
-        pace_menu_ui(ui, state.pace, commands);
+        let pace = ui.scope(|ui| pace_menu_ui(ui, state.pace, commands));
+        ring_ui(ui, pace.response.rect, state, Ring::Pace);
     });
 }
 
@@ -139,9 +144,11 @@ fn step_chips_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             }
         });
     ui.add_space(6.0);
-    if ui.add(Chip::new("Leave step mode")).clicked() {
+    let leave = ui.add(Chip::new("Leave step mode"));
+    if leave.clicked() {
         commands.push(Command::SetPace(Pace::FullSpeed));
     }
+    ring_ui(ui, leave.rect, state, Ring::Pace);
 }
 
 /// The maximum width of the seed's chip in points, which leaves space for the chip beside it.

@@ -3,11 +3,13 @@
 use egui::{Align, Layout, Popup, Sense, Ui, vec2};
 
 use super::layout::Breakpoint;
+use super::lessons::ring_ui;
 use super::order_menu::sentences_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, focus_ring, legend, menu_item, small_legend};
+use crate::lessons::Ring;
 use crate::state::{
     AppState, Command, DivergenceSummary, MAX_PANES, Tint, WatermarkCommand, divergence_reasons,
 };
@@ -134,9 +136,10 @@ fn sentence_ui(
 /// Draws the menu of tints. It contains the legend if the bar shows only swatches.
 fn tint_ui(ui: &mut Ui, has_legend: bool, state: &mut AppState, commands: &mut Vec<Command>) {
     let labels = state.tint_legend();
-    let view = &mut state.view;
-    let chip = Chip::new(view.tint.name()).label("Tint").name("Tint");
+    let chip = Chip::new(state.view.tint.name()).label("Tint").name("Tint");
     let response = ui.add(chip.chevron().quiet());
+    ring_ui(ui, response.rect, state, Ring::Tint);
+    let view = &mut state.view;
     Popup::menu(&response)
         .width(220.0)
         .gap(4.0)
@@ -145,6 +148,8 @@ fn tint_ui(ui: &mut Ui, has_legend: bool, state: &mut AppState, commands: &mut V
             for tint in Tint::ALL {
                 if menu_item(ui, tint.name(), "", tint == view.tint).clicked() {
                     view.tint = tint;
+                    // A choice made with the keyboard closes the menu, too.
+                    ui.close();
                 }
             }
             ui.separator();

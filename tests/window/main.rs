@@ -8,6 +8,7 @@
 
 mod chat;
 mod layout;
+mod lessons;
 mod pictures;
 mod presets;
 mod restored;

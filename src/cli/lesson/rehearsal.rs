@@ -19,7 +19,7 @@ fn is_done(state: &AppState) -> bool {
     let run = state.lessons.run();
     let is_acting = run.is_some_and(LessonRun::is_acting);
     let is_seen = run.is_none_or(|run| run.phase() != LessonPhase::Do);
-    is_seen || !(is_acting || state.is_running())
+    is_seen || !(is_acting || state.lesson_waits())
 }
 
 /// A state with the engine, and no window.
@@ -151,9 +151,14 @@ impl Rehearsal {
         if let Some(run) = self.state.lessons.run_mut()
             && let Some(step) = run.step()
         {
-            match step.question {
+            match &step.question {
                 Question::Probability { .. } => run.guess.say(0.5),
                 Question::Token { .. } | Question::Choice { .. } => run.guess.option = Some(0),
+                Question::Order { items, .. } => run.guess.order = (0..items.len()).collect(),
+                Question::Mark { .. } => run.guess.mark = Some(1),
+                Question::Match { panes, .. } => {
+                    run.guess.matched = (0..panes.len()).map(Some).collect();
+                }
             }
         }
     }
@@ -182,7 +187,7 @@ impl Rehearsal {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, LessonCommand, Rehearsal};
+    use super::{Command, LessonCommand, LessonPhase, Rehearsal};
     use crate::lessons::{Lesson, built_in};
     use crate::state::Page;
 
@@ -195,6 +200,8 @@ mod tests {
             if only.as_ref().is_some_and(|only| *only != lesson.id) {
                 continue;
             }
+            // What one lesson misses must not come back in the next.
+            robot.state.lessons.progress = crate::state::LessonProgress::default();
             let before = robot.state.settings();
             match robot.take(lesson) {
                 Err(problem) => {
@@ -236,6 +243,36 @@ mod tests {
         assert_eq!(robot.texts().ask, asked);
         let run = robot.state.lessons.run().unwrap();
         assert_eq!((run.step_index(), run.scores().len()), (1, 1));
+    }
+
+    #[test]
+    fn what_was_missed_comes_back_with_its_own_run() {
+        let mut robot = Rehearsal::new().unwrap();
+        let lessons = robot.state.lessons.list.clone();
+        let by_id = |id: &str| lessons.iter().position(|lesson| lesson.id == id).unwrap();
+        robot.take(&lessons[by_id("greedy")]).unwrap();
+        let missed = robot.state.lessons.missed();
+        let (missed_lesson, missed_step) = missed[0];
+        assert_eq!(missed_lesson, by_id("greedy"));
+        let other = by_id("pieces");
+        robot.lesson(LessonCommand::Start(other));
+        let mut asked = String::new();
+        for _ in 0..=lessons[other].steps.len() {
+            asked = robot.take_step().unwrap();
+        }
+        robot
+            .expect(LessonPhase::Ending, "it does not end")
+            .unwrap();
+        println!("{asked}");
+        robot.lesson(LessonCommand::Next);
+        let made = robot.state.lessons.predictions();
+        let again = made["pieces"].last().unwrap();
+        let from = again.from.as_ref().unwrap();
+        assert_eq!((&*from.lesson, from.step), ("greedy", missed_step));
+        let first = &made["greedy"][missed_step];
+        assert_eq!((&again.asked, &again.answer), (&first.asked, &first.answer));
+        let score = robot.state.lessons.progress.score_of("pieces");
+        assert!(score.is_some_and(f64::is_finite));
     }
 
     #[test]

@@ -116,8 +116,8 @@ fn rows() -> Vec<(Keys, &'static str)> {
             "in Lessons: select a lesson, start it or go on with it",
         ),
         (
-            Written("← →, 1–9, Enter"),
-            "in a lesson: change the prediction (Shift for larger steps) or choose it, and go on",
+            Written("← →, 1–9, Backspace, Enter"),
+            "in a lesson: change the prediction (Shift for larger steps), choose, take back, go on",
         ),
     ];
     rows.extend(later_rows());

@@ -31,7 +31,7 @@ pub struct LabSettings {
     batch_prompts: String,
     fit_rows: SavedAxis,
     fit_columns: Option<SavedAxis>,
-    cache_tokens: usize,
+    pub(in crate::state) cache_tokens: usize,
     blind_shown: usize,
     blind_same_coins: bool,
     blind_tokens: usize,

@@ -3,14 +3,22 @@
 use super::scene::{tab_named, tint_named};
 use crate::generation::PaneSettings;
 use crate::lessons::Act;
-use crate::state::{AppState, BranchCommand, Command, Effect, Pace, PaneId, Pin, ViewChange};
+use crate::state::{
+    AppState, BranchCommand, Command, Effect, LabCommand, Pace, PaneId, Pin, ViewChange,
+};
 
 impl AppState {
     /// Returns whether this act can be done now. Generating waits for the model and the prompt.
     pub(super) fn can_act(&self, act: &Act) -> bool {
+        if matches!(act, Act::MeasureCache(_)) && self.cache_blocking_reason().is_some() {
+            return false;
+        }
+        if let Act::Pick(rank) = act {
+            return self.lesson_pick(*rank).is_some();
+        }
         let generates = matches!(
             act,
-            Act::Generate | Act::GenerateIn(_) | Act::Step | Act::Score(..)
+            Act::Generate | Act::GenerateIn(_) | Act::Step | Act::Score(..) | Act::MeasureCache(_)
         );
         !generates || (self.prompt_reading.is_some() && self.blocking_reason().is_none())
     }
@@ -27,6 +35,11 @@ impl AppState {
                 let mut effects = self.dispatch(Command::SetPace(Pace::Step));
                 effects.extend(self.dispatch(Command::Branch(BranchCommand::Step)));
                 effects
+            }
+            Act::StepBack => self.dispatch(Command::Branch(BranchCommand::StepBack)),
+            Act::Pick(rank) => {
+                let command = self.lesson_pick(rank).map(Command::Branch);
+                command.map_or_else(Vec::new, |command| self.dispatch(command))
             }
             Act::FullSpeed => self.dispatch(Command::SetPace(Pace::FullSpeed)),
             Act::Settings(place, settings) => self.act_on_settings(place, *settings),
@@ -64,11 +77,24 @@ impl AppState {
                 let change = tab_named(name).map(ViewChange::Tab);
                 change.map_or_else(Vec::new, |change| self.change_view(change))
             }
+            Act::MeasureCache(n_tokens) => {
+                self.lab.cache_tokens = n_tokens;
+                self.dispatch(Command::Lab(LabCommand::MeasureCache))
+            }
             Act::Tint(name) => {
                 let change = tint_named(name).map(ViewChange::Tint);
                 change.map_or_else(Vec::new, |change| self.change_view(change))
             }
         }
+    }
+
+    /// Picks the candidate of this rank for the next token.
+    fn lesson_pick(&self, rank: usize) -> Option<BranchCommand> {
+        let place = self.sampler_place()?;
+        let head = &self.upcoming(place)?.trace.raw.head;
+        let candidate = head.get(rank.checked_sub(1)?)?;
+        let pane = self.panes.get(place)?.id;
+        Some(BranchCommand::Pick(pane, vec![candidate.token]))
     }
 
     fn act_on(&mut self, place: usize, command: impl Fn(PaneId) -> Command) -> Vec<Effect> {

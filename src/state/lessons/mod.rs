@@ -4,6 +4,8 @@
 //! is left.
 
 mod acts;
+mod again;
+mod judge;
 mod progress;
 mod run;
 mod scene;
@@ -12,13 +14,16 @@ mod step;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use self::judge::Answer;
 pub use self::progress::LessonProgress;
-pub use self::run::{Guess, LessonPhase, LessonRun};
-pub use self::step::{Answer, StepTexts};
+pub use self::run::{Again, Guess, LessonPhase, LessonRun};
+pub use self::step::StepTexts;
 
 use self::run::SetAside;
-use super::{AppState, Effect, ModelStatus, Notice, Page};
-use crate::lessons::{FAR_OFF, Lesson, LessonProblem, Prediction, Setup, built_in, draft};
+use super::{
+    AppState, CacheRun, CacheStatus, Command, Effect, LabCommand, ModelStatus, Notice, Page,
+};
+use crate::lessons::{Lesson, LessonProblem, Prediction, Setup, built_in, draft};
 use crate::worker::ModelSource;
 
 /// The lessons, and the one that is running.
@@ -45,6 +50,12 @@ pub enum LessonCommand {
     Back,
     /// Do what the step asks for.
     ShowMe,
+    /// See whether the task is done, after a setting was edited in place.
+    Look,
+    /// Mark the token with this number, from 1.
+    Mark(usize),
+    /// End the lesson without the question that came back.
+    SkipAgain,
     /// Leave the lesson and bring back what was on screen.
     Leave,
 }
@@ -81,20 +92,10 @@ impl Lessons {
         progress.predictions()
     }
 
-    /// Returns the prediction of another lesson that cost most, if it was far off.
-    pub fn missed(&self) -> Option<Prediction> {
-        let current = self.run.as_ref().map(|run| run.lesson.id.as_str());
-        let others = self.progress.predictions().into_iter();
-        let others = others.filter(|(id, _)| Some(id.as_str()) != current);
-        let missed = others.flat_map(|(_, made)| made);
-        let missed = missed.filter(|made| made.score.excess() > FAR_OFF);
-        missed.max_by(|one, other| one.score.excess().total_cmp(&other.score.excess()))
-    }
-
     /// Whether the dock is closed to a learner who has not predicted yet.
     pub fn hides_evidence(&self) -> bool {
         let run = self.run.as_ref();
-        run.is_some_and(|run| run.phase() == LessonPhase::Predict)
+        run.is_some_and(|run| run.phase() <= LessonPhase::Predict)
     }
 
     /// Whether the settings of the panes are hidden, because the question is about them.
@@ -122,6 +123,10 @@ impl AppState {
                 Vec::new()
             }
             LessonCommand::ShowMe => self.solve_step(),
+            // Every command is followed by a look.
+            LessonCommand::Look => Vec::new(),
+            LessonCommand::Mark(number) => self.mark_token(number),
+            LessonCommand::SkipAgain => self.skip_again(),
             LessonCommand::Leave => self.leave_lesson(),
         }
     }
@@ -175,8 +180,30 @@ impl AppState {
             step_pane: self.step_pane.take(),
             repetition: self.repetition.take(),
             hidden: self.set_aside(&mut effects),
+            cache: self.set_cache_aside(&mut effects),
+            cache_tokens: self.lab.cache_tokens,
         };
-        let setup = &lesson.setup;
+        effects.extend(self.set_up(&lesson.setup));
+        self.view.dock_open = Some(true);
+        self.page = Page::Write;
+        self.lessons.run = Some(LessonRun::new(lesson, place, aside));
+        effects.extend(self.tokenize_prompt());
+        effects
+    }
+
+    /// Stops a measurement of the KV cache and takes it off the Lab page.
+    fn set_cache_aside(&mut self, effects: &mut Vec<Effect>) -> Option<CacheRun> {
+        effects.extend(self.dispatch(Command::Lab(LabCommand::StopCache)));
+        let mut run = self.lab.cache.take()?;
+        if run.is_running() {
+            run.status = CacheStatus::Stopped;
+        }
+        Some(run)
+    }
+
+    /// Shows the panes, the prompt and the limits of a lesson.
+    fn set_up(&mut self, setup: &Setup) -> Vec<Effect> {
+        let mut effects = Vec::new();
         self.prompt.clone_from(&setup.prompt);
         self.prompt_mode = super::PromptMode::Raw;
         self.system.clear();
@@ -185,17 +212,15 @@ impl AppState {
             ..crate::generation::Limits::default()
         };
         self.seed = setup.seed;
-        self.pace = super::Pace::FullSpeed;
-        if self.pace != aside.pace {
+        if self.pace != super::Pace::FullSpeed {
+            self.pace = super::Pace::FullSpeed;
             effects.push(self.pace_effect());
         }
+        // A task that asks for a tint must not be done before.
+        self.view.tint = super::Tint::default();
         self.panes.clear();
         self.add_panes(setup.panes.clone());
         self.start_over();
-        self.view.dock_open = Some(true);
-        self.page = Page::Write;
-        self.lessons.run = Some(LessonRun::new(lesson, place, aside));
-        effects.extend(self.tokenize_prompt());
         effects
     }
 
@@ -233,7 +258,10 @@ impl AppState {
         };
         self.lessons.progress.keep_place(&run);
         let mut effects = self.stop_all();
+        self.set_cache_aside(&mut effects);
         let aside = run.into_aside();
+        self.lab.cache = aside.cache;
+        self.lab.cache_tokens = aside.cache_tokens;
         effects.extend(self.bring_back(aside.hidden));
         self.view = restored_view(aside.view, self.view);
         self.step_pane = aside.step_pane;

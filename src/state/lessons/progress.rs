@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::LessonRun;
-use super::run::LessonPhase;
 use crate::lessons::{Lesson, Prediction, mean_excess};
 
 /// How far the lessons were taken, by their ids.
@@ -63,7 +62,7 @@ impl LessonProgress {
 
     pub(super) fn keep_place(&mut self, run: &LessonRun) {
         let id = run.lesson.id.clone();
-        if run.phase() == LessonPhase::Ending {
+        if run.is_over() {
             self.begun.remove(&id);
             self.finished.insert(id, run.predictions.clone());
             return;

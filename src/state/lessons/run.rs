@@ -10,7 +10,7 @@ use crate::lessons::{
 };
 use crate::state::panes::run_end::Repetition;
 use crate::state::runs::Behind;
-use crate::state::{Pace, PaneId, Settings, ViewChoices};
+use crate::state::{CacheRun, Pace, PaneId, Settings, ViewChoices};
 
 /// A lesson that is running.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,14 +22,24 @@ pub struct LessonRun {
     pub reads_on: bool,
     /// The index of the step.
     pub(super) step: usize,
+    /// The question from another lesson that comes back after the last step.
+    pub(super) again: Option<Again>,
     pub(super) phase: LessonPhase,
     /// What the lesson itself does next.
     pub(super) queue: VecDeque<Act>,
     /// The texts of the step, filled from the run.
     pub(super) texts: StepTexts,
-    /// The predictions, one per step that was seen.
+    /// The predictions: one per step that was seen, and that of the question that came back.
     pub(super) predictions: Vec<Prediction>,
     aside: Box<SetAside>,
+}
+
+/// A question from another lesson that was missed there and comes back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Again {
+    pub lesson: Arc<Lesson>,
+    /// The index of its step.
+    pub step: usize,
 }
 
 /// What was on screen before the lesson.
@@ -40,6 +50,9 @@ pub(super) struct SetAside {
     pub step_pane: Option<PaneId>,
     pub repetition: Option<Repetition>,
     pub hidden: Behind,
+    /// The measurement of the KV cache in the Lab, and the length of the next one.
+    pub cache: Option<CacheRun>,
+    pub cache_tokens: usize,
 }
 
 /// The part of a step.
@@ -73,12 +86,20 @@ impl LessonPhase {
 }
 
 /// A prediction that is being made.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Guess {
     /// A probability; `None` before the learner has moved the grip.
     pub prob: Option<f64>,
     /// The index of the chosen option.
     pub option: Option<usize>,
+    /// The indices of the things put in order so far, the first one first.
+    pub order: Vec<usize>,
+    /// The number of the marked token, from 1.
+    pub mark: Option<usize>,
+    /// The option of each pane that was matched.
+    pub matched: Vec<Option<usize>>,
+    /// The row that gets the next option, if the learner chose one.
+    pub row: Option<usize>,
     /// How sure the learner is of a choice.
     pub confidence: Confidence,
 }
@@ -90,6 +111,48 @@ impl Guess {
         self.prob = Some(percent.clamp(SAYABLE[0], SAYABLE[1]));
     }
 
+    /// Puts the item with this index next in the order, or takes it out of it.
+    pub fn toggle_item(&mut self, item: usize) {
+        match self.order.iter().position(|other| *other == item) {
+            Some(place) => {
+                self.order.remove(place);
+            }
+            None => self.order.push(item),
+        }
+    }
+
+    /// Returns the row that gets the next option: the chosen one, or the first without an option.
+    pub fn current_row(&self, n_rows: usize) -> Option<usize> {
+        let is_free = |row: &usize| self.matched.get(*row).copied().flatten().is_none();
+        self.row.or_else(|| (0..n_rows).find(is_free))
+    }
+
+    /// Gives an option to the current row. The row that had it loses it.
+    pub fn match_option(&mut self, option: usize, n_rows: usize) {
+        let Some(row) = self.current_row(n_rows) else {
+            return;
+        };
+        self.matched.resize(n_rows, None);
+        for (index, matched) in self.matched.iter_mut().enumerate() {
+            if index == row {
+                *matched = Some(option);
+            } else if *matched == Some(option) {
+                *matched = None;
+            }
+        }
+        self.row = None;
+    }
+
+    /// Takes back the last item of the order, or the last match.
+    pub fn take_back(&mut self) {
+        self.order.pop();
+        let mut matched = self.matched.iter_mut().rev();
+        if let Some(last) = matched.find(|option| option.is_some()) {
+            *last = None;
+        }
+        self.row = None;
+    }
+
     /// Whether it answers the question.
     pub(super) fn answers(&self, question: &Question) -> bool {
         match question {
@@ -97,17 +160,19 @@ impl Guess {
             Question::Token { .. } | Question::Choice { .. } => self
                 .option
                 .is_some_and(|option| option < question.n_options()),
+            Question::Order { items, .. } => self.order.len() == items.len(),
+            Question::Mark { .. } => self.mark.is_some(),
+            Question::Match { panes, .. } => self.matched.iter().flatten().count() == panes.len(),
         }
     }
 }
 
 impl LessonRun {
     pub(super) fn new(lesson: Arc<Lesson>, place: LessonPlace, aside: SetAside) -> Self {
-        let done = lesson.steps.iter().take(place.step);
-        let done = done.flat_map(|step| &step.solution);
-        let queue = lesson.setup.acts.iter().chain(done).cloned().collect();
+        let queue = acts_before(&lesson, place.step);
         Self {
             lesson,
+            again: None,
             guess: Guess::default(),
             reads_on: false,
             step: place.step,
@@ -129,9 +194,22 @@ impl LessonRun {
         self.step
     }
 
+    /// Returns the question that came back from another lesson, once it does.
+    pub const fn again(&self) -> Option<&Again> {
+        self.again.as_ref()
+    }
+
     /// Returns the step; `None` at the end.
     pub fn step(&self) -> Option<&LessonStep> {
-        self.lesson.steps.get(self.step)
+        match &self.again {
+            Some(again) => again.lesson.steps.get(again.step),
+            None => self.lesson.steps.get(self.step),
+        }
+    }
+
+    /// Whether all steps of the lesson itself are done.
+    pub(super) fn is_over(&self) -> bool {
+        self.step >= self.lesson.steps.len()
     }
 
     /// Returns the texts of the step, as far as they can be read yet.
@@ -189,6 +267,16 @@ impl LessonRun {
     pub(in crate::state) fn restore_settings(&self, settings: &mut Settings) {
         settings.view = super::restored_view(self.aside.view, settings.view);
         settings.pace = self.aside.pace;
+        settings.lab.cache_tokens = self.aside.cache_tokens;
         settings.lessons.keep_place(self);
     }
+}
+
+/// Returns what a lesson does before it asks the question of a step.
+pub(super) fn acts_before(lesson: &Lesson, step: usize) -> VecDeque<Act> {
+    let done = lesson.steps.iter().take(step);
+    let done = done.flat_map(|step| step.prepare.iter().chain(&step.solution));
+    let next = lesson.steps.get(step).map(|step| &step.prepare);
+    let acts = lesson.setup.acts.iter().chain(done);
+    acts.chain(next.into_iter().flatten()).cloned().collect()
 }

@@ -6,7 +6,11 @@ use crate::state::{AppState, DockTab, Pane, Tint};
 impl AppState {
     pub(super) fn lesson_scene(&self) -> Scene<'_> {
         let pinned = |pin: crate::state::Pin| Some((self.place_of(pin.pane)?, pin.step));
+        let step = self.lessons.run().and_then(super::LessonRun::step);
         Scene {
+            chains: self.panes.iter().map(|pane| &pane.settings.chain).collect(),
+            cache: self.lab.cache.as_ref().and_then(|run| run.lab.as_ref()),
+            curves: step.map_or(&[], |step| step.curves.as_slice()),
             texts: self.panes.iter().map(Pane::generation).collect(),
             pin: self.pin.and_then(pinned),
             tab: name_of_tab(self.view.dock_tab),

@@ -1,8 +1,8 @@
 //! One step of a lesson: predict, do, see, why.
 
+use super::judge::{Answer, seen};
 use super::run::{Guess, LessonPhase};
-use crate::generation::formatting::percent;
-use crate::lessons::{Act, LessonStep, Prediction, Question, Scene, Score, Template, all_hold};
+use crate::lessons::{Act, LessonStep, Prediction, Question, Scene};
 use crate::state::{AppState, Effect, Notice};
 
 /// The texts of a step, filled from the run. Those of later parts are empty before them.
@@ -23,23 +23,12 @@ pub struct StepTexts {
     pub more: Option<String>,
 }
 
-/// The answer to a question, as the run gave it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
-    /// The probability that was asked for, and those beside it.
-    Probability(Vec<f64>),
-    /// The probability of each word.
-    Token { probs: Vec<f64>, top: f64 },
-    /// The index of the right option.
-    Choice(usize),
-}
-
 impl AppState {
     /// Lets the lesson do its next act, and sees whether the task is done. Nothing happens while
-    /// texts are being generated.
+    /// texts are being generated or times are measured.
     pub(in crate::state) fn follow_lesson(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
-        while !self.is_running() {
+        while !self.lesson_waits() {
             let Some(run) = self.lessons.run_mut() else {
                 return effects;
             };
@@ -54,7 +43,7 @@ impl AppState {
             }
             effects.extend(self.act(act));
         }
-        if self.is_running() {
+        if self.lesson_waits() {
             return effects;
         }
         match self.lessons.run().map(super::LessonRun::phase) {
@@ -62,10 +51,24 @@ impl AppState {
             Some(LessonPhase::Preparing) if self.can_act(&Act::Generate) => {
                 effects.extend(self.ask());
             }
+            Some(LessonPhase::Predict) => self.mark_pinned(),
             Some(LessonPhase::Do) => self.see(),
             _ => {}
         }
         effects
+    }
+
+    /// Whether the engine works for the lesson.
+    pub fn lesson_waits(&self) -> bool {
+        self.is_running() || self.lab.is_measuring_cache()
+    }
+
+    /// Whether the task is done, so that the answer can be seen.
+    pub fn lesson_is_done(&self) -> bool {
+        let run = self.lessons.run();
+        let run = run.filter(|run| run.phase() == LessonPhase::Do && !self.lesson_waits());
+        run.and_then(|run| seen(run.step()?, &run.guess, &self.lesson_scene()))
+            .is_some()
     }
 
     /// Asks for the prediction of the step.
@@ -76,14 +79,24 @@ impl AppState {
         };
         let texts = asked(step, &scene);
         let Some(texts) = texts else {
+            if self.lessons.run().is_some_and(|run| run.again().is_some()) {
+                return self.skip_again();
+            }
             let error = "The model did not write what its texts refer to";
             let mut effects = self.leave_lesson();
             effects.extend(self.notify(Notice::error("The lesson can’t go on", error)));
             return effects;
         };
+        if matches!(step.question, Question::Mark { .. }) {
+            // What is pinned from now on is the mark.
+            self.pin = None;
+        }
         if let Some(run) = self.lessons.run_mut() {
             run.texts = texts;
             run.guess = Guess::default();
+            if let Some(Question::Match { panes, .. }) = run.step().map(|step| &step.question) {
+                run.guess.matched = vec![None; panes.len()];
+            }
             run.reads_on = false;
             run.phase = LessonPhase::Predict;
         }
@@ -109,6 +122,7 @@ impl AppState {
             };
             let prediction = Prediction {
                 asked: run.texts.ask.clone(),
+                from: run.origin(),
                 ..seen.prediction
             };
             run.predictions.push(prediction);
@@ -124,20 +138,32 @@ impl AppState {
         match run.phase {
             LessonPhase::Predict if run.can_say() => run.phase = LessonPhase::Do,
             LessonPhase::See => run.phase = LessonPhase::Why,
-            LessonPhase::Why => {
-                run.step += 1;
-                run.texts = StepTexts::default();
-                run.reads_on = false;
-                run.phase = if run.step < run.lesson.steps.len() {
-                    LessonPhase::Preparing
-                } else {
-                    LessonPhase::Ending
-                };
-            }
+            LessonPhase::Why => return self.end_step(),
             LessonPhase::Ending => return self.end_lesson(),
             LessonPhase::Preparing | LessonPhase::Predict | LessonPhase::Do => {}
         }
         Vec::new()
+    }
+
+    /// Goes on to the next step, to a question that comes back, or to the ending.
+    fn end_step(&mut self) -> Vec<Effect> {
+        let Some(run) = self.lessons.run_mut() else {
+            return Vec::new();
+        };
+        run.texts = StepTexts::default();
+        run.reads_on = false;
+        if run.again.is_some() {
+            run.phase = LessonPhase::Ending;
+            return Vec::new();
+        }
+        run.step += 1;
+        if let Some(step) = run.lesson.steps.get(run.step) {
+            run.queue = step.prepare.iter().cloned().collect();
+            run.phase = LessonPhase::Preparing;
+            return Vec::new();
+        }
+        run.phase = LessonPhase::Ending;
+        self.ask_again()
     }
 
     fn end_lesson(&mut self) -> Vec<Effect> {
@@ -152,9 +178,10 @@ impl AppState {
         if let Some(run) = self.lessons.run_mut()
             && run.phase == LessonPhase::Do
             && run.queue.is_empty()
-            && let Some(step) = run.lesson.steps.get(run.step)
+            && let Some(step) = run.step()
         {
-            run.queue.extend(step.solution.iter().cloned());
+            let solution = step.solution.clone();
+            run.queue.extend(solution);
         }
         Vec::new()
     }
@@ -175,10 +202,15 @@ fn asked(step: &LessonStep, scene: &Scene<'_>) -> Option<StepTexts> {
             texts.collect::<Option<Vec<_>>>()?.into_iter().unzip()
         }
         Question::Token { words, .. } => (words.clone(), Vec::new()),
-        Question::Choice { options } => {
+        Question::Choice { options } | Question::Match { options, .. } => {
             let labels = options.iter().map(|option| option.text.fill(scene));
             (labels.collect::<Option<_>>()?, Vec::new())
         }
+        Question::Order { items, .. } => {
+            let labels = items.iter().map(|item| item.label.fill(scene));
+            (labels.collect::<Option<_>>()?, Vec::new())
+        }
+        Question::Mark { .. } => (Vec::new(), Vec::new()),
     };
     Some(StepTexts {
         ask: step.ask.fill(scene)?,
@@ -187,117 +219,4 @@ fn asked(step: &LessonStep, scene: &Scene<'_>) -> Option<StepTexts> {
         before,
         ..StepTexts::default()
     })
-}
-
-struct Seen {
-    texts: StepTexts,
-    prediction: Prediction,
-}
-
-/// Returns the answer and the texts about it, or `None` as long as the task is not done.
-fn seen(step: &LessonStep, guess: &Guess, scene: &Scene<'_>) -> Option<Seen> {
-    if !all_hold(&step.check, scene) {
-        return None;
-    }
-    let answer = answer(&step.question, scene)?;
-    let (prediction, verdict) = judged(&step.question, guess, &answer, scene)?;
-    let fill = |template: &Template| template.fill(scene);
-    let more = match &step.more {
-        Some(more) => Some(fill(more)?),
-        None => None,
-    };
-    let texts = StepTexts {
-        answer: Some(answer),
-        verdict,
-        see: fill(&step.see)?,
-        why: fill(&step.why)?,
-        more,
-        ..StepTexts::default()
-    };
-    Some(Seen { texts, prediction })
-}
-
-fn answer(question: &Question, scene: &Scene<'_>) -> Option<Answer> {
-    let number = |path: &crate::lessons::Path| path.value(scene, None)?.number();
-    Some(match question {
-        Question::Probability { asked, beside } => {
-            let bars = std::iter::once(asked).chain(beside);
-            let probs = bars.map(|bar| number(&bar.answer));
-            Answer::Probability(probs.collect::<Option<_>>()?)
-        }
-        Question::Token { probs, top, .. } => Answer::Token {
-            probs: probs.iter().map(number).collect::<Option<_>>()?,
-            top: number(top)?,
-        },
-        Question::Choice { .. } => Answer::Choice(question.right_option(scene)?),
-    })
-}
-
-/// Returns the prediction with its cost, and a sentence about it.
-fn judged(
-    question: &Question,
-    guess: &Guess,
-    answer: &Answer,
-    scene: &Scene<'_>,
-) -> Option<(Prediction, String)> {
-    match (question, answer) {
-        (_, Answer::Probability(probs)) => Some(judged_probability(guess.prob?, *probs.first()?)),
-        (Question::Token { words, .. }, Answer::Token { probs, top }) => {
-            let option = guess.option?;
-            Some(judged_token(words.get(option)?, *probs.get(option)?, *top))
-        }
-        (Question::Choice { options }, Answer::Choice(right)) => {
-            let option = guess.option?;
-            let said = options.get(option)?.text.fill(scene)?;
-            let answer = options.get(*right)?.text.fill(scene)?;
-            let n = options.len();
-            let score = Score::of_choice(option == *right, guess.confidence, n);
-            let prediction = prediction(said, answer, score);
-            let confidence = percent(guess.confidence.prob(n));
-            let verdict = choice_words(&prediction, option == *right, &confidence);
-            Some((prediction, verdict))
-        }
-        _ => None,
-    }
-}
-
-fn judged_probability(said: f64, truth: f64) -> (Prediction, String) {
-    let score = Score::of_probability(said, truth);
-    let (said, truth) = (percent(said), percent(truth));
-    let words = format!(
-        "You said {said}; it is {truth}. That cost {:.2} bits: {}.",
-        score.excess(),
-        score.words()
-    );
-    (prediction(said, truth, score), words)
-}
-
-fn judged_token(word: &str, prob: f64, top: f64) -> (Prediction, String) {
-    let score = Score::of_token(prob, top);
-    let prob = percent(prob);
-    let words = format!(
-        "You said ‘{word}’, which has {prob}. That costs {:.2} bits; the best guess costs {:.2}.",
-        score.bits, score.best
-    );
-    (prediction(word.to_owned(), prob, score), words)
-}
-
-fn choice_words(prediction: &Prediction, right: bool, confidence: &str) -> String {
-    let Prediction { answer, score, .. } = prediction;
-    let bits = format!("That cost {:.2} bits.", score.bits);
-    if right {
-        format!("Right, and you were {confidence} sure. {bits}")
-    } else {
-        format!("No, and you were {confidence} sure. {bits} The answer: {answer}")
-    }
-}
-
-fn prediction(said: String, answer: String, score: Score) -> Prediction {
-    Prediction {
-        // Added by the caller, who has its text.
-        asked: String::new(),
-        said,
-        answer,
-        score,
-    }
 }

@@ -10,6 +10,7 @@ mod fit;
 mod futures;
 mod hub;
 mod lab;
+pub(crate) mod lesson_kinds;
 pub(crate) mod lessons;
 mod models;
 mod outside;
@@ -67,7 +68,7 @@ pub(crate) fn loaded_with(chat: ChatSupport) -> Event {
 }
 
 /// The engine's answer that a prompt has this many tokens.
-pub(super) fn tokenized(prompt: impl Into<PromptText>, n_tokens: usize) -> Event {
+pub(crate) fn tokenized(prompt: impl Into<PromptText>, n_tokens: usize) -> Event {
     let token = PromptToken {
         id: TokenId(7),
         piece: Piece::text("a"),

@@ -2,6 +2,9 @@
 
 use egui::{Align2, Color32, Key, Rect, Sense, Ui, WidgetInfo, emath::remap_clamp, pos2, vec2};
 
+use super::mark::{MarkedText, right_mark_ui};
+use super::matching::right_match_ui;
+use super::order::right_order_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
@@ -145,7 +148,7 @@ pub(super) fn guess_bar_ui(
     ui.painter()
         .rect_stroke(row.track, 2, edge, egui::StrokeKind::Inside);
     if let Some(shown) = shown {
-        row.paint(ui, shown, theme.accent);
+        row.paint(ui, shown, asked_color(theme, run));
     }
     let center = pos2(row.x_of(value), row.track.center().y);
     let grip = Rect::from_center_size(center, GRIP);
@@ -210,8 +213,19 @@ fn typed_ui(ui: &Ui, run: &mut LessonRun) {
     }
 }
 
-/// Draws what was predicted beside what came.
-pub(super) fn answer_bars_ui(ui: &mut Ui, run: &LessonRun) {
+/// Returns the color of what was asked: that of its pane.
+fn asked_color(theme: &Theme, run: &LessonRun) -> Color32 {
+    let question = run.step().map(|step| &step.question);
+    let pane = match question {
+        Some(Question::Probability { asked, .. }) => asked.answer.pane(),
+        Some(Question::Token { top, .. }) => top.pane(),
+        _ => None,
+    };
+    pane.map_or(theme.accent, |pane| theme.pane(pane))
+}
+
+/// Draws what was predicted beside what came. `marked` is the text that was marked.
+pub(super) fn answer_ui(ui: &mut Ui, marked: Option<&MarkedText<'_>>, run: &LessonRun) {
     let theme = Theme::of(ui);
     let texts = run.texts();
     match &texts.answer {
@@ -221,7 +235,7 @@ pub(super) fn answer_bars_ui(ui: &mut Ui, run: &LessonRun) {
             let before = texts.before.first().copied().flatten();
             let (row, _) = row(ui, label, Sense::hover());
             row.paint_before(ui, before);
-            row.paint(ui, truth, theme.accent);
+            row.paint(ui, truth, asked_color(theme, run));
             row.paint_number(ui, &percent(truth));
             if let Some(guess) = run.guess.prob {
                 row.paint_guess(ui, guess);
@@ -239,7 +253,7 @@ pub(super) fn answer_bars_ui(ui: &mut Ui, run: &LessonRun) {
                 let is_guess = run.guess.option == Some(index);
                 let (row, _) = row(ui, label, Sense::hover());
                 let color = if is_guess {
-                    theme.accent
+                    asked_color(theme, run)
                 } else {
                     theme.bar_after
                 };
@@ -250,8 +264,16 @@ pub(super) fn answer_bars_ui(ui: &mut Ui, run: &LessonRun) {
             ui.label(Face::Micro.text(words).color(theme.text_3));
         }
         Some(Answer::Choice(right)) => choices_ui(ui, run, *right),
+        Some(Answer::Order { order, values }) => right_order_ui(ui, run, order, values),
+        Some(Answer::Match(right)) => right_match_ui(ui, run, right),
+        Some(Answer::Mark(truth)) => {
+            if let Some(marked) = marked {
+                right_mark_ui(ui, marked, run, *truth);
+            }
+        }
         None => {}
     }
+    said_confidence_ui(ui, run);
 }
 
 /// Draws the statements, with the right one and the chosen one marked.
@@ -274,10 +296,16 @@ fn choices_ui(ui: &mut Ui, run: &LessonRun, right: usize) {
             ui.label(Face::Candidate.text(words).color(color));
         });
     }
-    let is_statement = |question: &Question| matches!(question, Question::Choice { .. });
-    if run.step().is_some_and(|step| is_statement(&step.question)) {
+}
+
+/// Says how sure the learner was, if the question asked for it.
+fn said_confidence_ui(ui: &mut Ui, run: &LessonRun) {
+    if run
+        .step()
+        .is_some_and(|step| step.question.has_confidence())
+    {
         let confidence: Confidence = run.guess.confidence;
         let words = format!("You said: {}", confidence.name().to_lowercase());
-        ui.label(Face::Micro.text(words).color(theme.text_3));
+        ui.label(Face::Micro.text(words).color(Theme::of(ui).text_3));
     }
 }

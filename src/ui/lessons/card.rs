@@ -3,15 +3,20 @@
 use egui::{Align, Key, Layout, Modifiers, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui};
 use egui::{RichText, pos2, vec2};
 
-use super::bars::{answer_bars_ui, guess_bar_ui};
-use super::options::{option_keys_ui, options_ui};
+use super::bars::{answer_ui, guess_bar_ui};
+use super::mark::{MarkedText, mark_ui, marked};
+use super::matching::matching_ui;
+use super::options::{confidence_ui, option_keys_ui, options_ui};
+use super::order::order_ui;
+use crate::analysis::cache_lab::CacheLab;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
-use crate::lessons::{Prediction, Question, calibration_words, mean_excess};
-use crate::state::{AppState, Command, LessonCommand, LessonPhase, LessonRun};
+use crate::lessons::{Question, calibration_words, mean_excess};
+use crate::plots::{NamedCurve, cache_curves_ui};
+use crate::state::{AppState, Command, LessonCommand, LessonPhase, LessonRun, Pane};
 
 /// The width of the card, in points.
 pub(in crate::ui) const CARD: f32 = 340.0;
@@ -20,6 +25,17 @@ const SIDE: f32 = 18.0;
 
 /// The height of the row with the buttons.
 const FOOT: f32 = 36.0;
+
+/// The height of the curves.
+const CURVES: f32 = 190.0;
+
+/// What the card shows of the window.
+struct Evidence<'a> {
+    marked: Option<MarkedText<'a>>,
+    cache: Option<&'a CacheLab>,
+    /// What the lesson waits for before it asks.
+    waits_for: String,
+}
 
 /// Draws the card. `has_keys` says whether nothing covers the window, so that keys are the card's.
 pub(in crate::ui) fn card_ui(
@@ -35,7 +51,20 @@ pub(in crate::ui) fn card_ui(
     ui.painter().rect_stroke(card, 8, edge, StrokeKind::Inside);
     let number = state.lessons.selected + 1;
     let n_lessons = state.lessons.list.len();
-    let missed = state.lessons.missed();
+    if state.lesson_is_done() {
+        // Some settings are edited in place, without a command.
+        commands.push(Command::Lesson(LessonCommand::Look));
+    }
+    let marked = state.lessons.run().and_then(marked);
+    let evidence = Evidence {
+        marked: marked.map(|(pane, n_tokens)| MarkedText {
+            pane,
+            n_tokens,
+            text: state.panes.get(pane).and_then(Pane::generation),
+        }),
+        cache: state.lab.cache.as_ref().and_then(|run| run.lab.as_ref()),
+        waits_for: waits_for(state),
+    };
     let Some(run) = state.lessons.run_mut() else {
         return;
     };
@@ -65,15 +94,19 @@ pub(in crate::ui) fn card_ui(
         .auto_shrink(false)
         .show(&mut ui_body, |ui| {
             ui.spacing_mut().item_spacing.y = 10.0;
-            body_ui(ui, run, commands);
-            if run.phase() == LessonPhase::Ending
-                && let Some(missed) = missed
-            {
-                missed_ui(ui, run, &missed);
-            }
+            body_ui(ui, &evidence, run, commands);
         });
     let foot = Rect::from_min_max(pos2(inside.left(), foot_top), inside.max);
     foot_ui(&mut child_ui(ui, foot, "lesson foot"), run, commands);
+}
+
+/// Says what the lesson waits for: the texts, or a measurement and how far it is.
+fn waits_for(state: &AppState) -> String {
+    let measuring = state.lab.cache.as_ref().filter(|run| run.is_running());
+    measuring.map_or_else(
+        || "Preparing the window…".to_owned(),
+        |run| format!("Measuring. {}", run.summary()),
+    )
 }
 
 fn head_ui(ui: &mut Ui, place: &str, run: &LessonRun, commands: &mut Vec<Command>) {
@@ -103,7 +136,12 @@ fn parts_ui(ui: &mut Ui, run: &LessonRun) {
     let (row, response) = ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::hover());
     let (step, n_steps) = (run.step_index() + 1, run.lesson.steps.len());
     let phase = run.phase();
-    let words = format!("Step {} of {n_steps}: {}", step.min(n_steps), phase.name());
+    let part = phase.name();
+    let words = if run.again().is_some() {
+        format!("Asked again: {part}")
+    } else {
+        format!("Step {} of {n_steps}: {part}", step.min(n_steps))
+    };
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
     let mut left = row.left();
     for part in LessonPhase::PARTS {
@@ -136,33 +174,20 @@ fn serif(text: &str) -> RichText {
     Face::Why.text(text)
 }
 
-fn body_ui(ui: &mut Ui, run: &mut LessonRun, commands: &mut Vec<Command>) {
+fn body_ui(ui: &mut Ui, evidence: &Evidence<'_>, run: &mut LessonRun, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
+    again_ui(ui, run);
     let texts = run.texts().clone();
     let begins = question_begins(ui, run);
     match run.phase() {
         LessonPhase::Preparing => {
-            ui.label(
-                Face::Small
-                    .text("Preparing the window…")
-                    .color(theme.text_3),
-            );
+            let words = Face::Small.text(evidence.waits_for.as_str());
+            ui.label(words.color(theme.text_3));
         }
         LessonPhase::Predict => {
             ui.label(serif(&texts.ask).color(theme.text_1));
-            let is_probability = matches!(
-                run.step().map(|step| &step.question),
-                Some(Question::Probability { .. })
-            );
-            if is_probability {
-                guess_bar_ui(ui, begins, run, commands);
-            } else {
-                if begins && let Some(focused) = ui.memory(egui::Memory::focused) {
-                    // Digits choose, so they must not go into a text field.
-                    ui.memory_mut(|memory| memory.surrender_focus(focused));
-                }
-                options_ui(ui, run);
-            }
+            curves_ui(ui, evidence, run);
+            question_ui(ui, begins, evidence, run, commands);
             divider_ui(ui);
             let next = format!("Next: {}", in_sentence(&texts.task));
             ui.label(Face::Small.text(next).color(theme.text_2));
@@ -174,13 +199,69 @@ fn body_ui(ui: &mut Ui, run: &mut LessonRun, commands: &mut Vec<Command>) {
         }
         LessonPhase::See => {
             ui.label(serif(&texts.verdict).color(theme.text_1));
-            answer_bars_ui(ui, run);
+            curves_ui(ui, evidence, run);
+            answer_ui(ui, evidence.marked.as_ref(), run);
             divider_ui(ui);
             ui.label(serif(&texts.see).color(theme.text_1));
         }
         LessonPhase::Why => why_ui(ui, run),
         LessonPhase::Ending => ending_ui(ui, run),
     }
+}
+
+/// Draws the control with which the learner answers the question.
+fn question_ui(
+    ui: &mut Ui,
+    begins: bool,
+    evidence: &Evidence<'_>,
+    run: &mut LessonRun,
+    commands: &mut Vec<Command>,
+) {
+    let Some(question) = run.step().map(|step| step.question.clone()) else {
+        return;
+    };
+    match (question, &evidence.marked) {
+        (Question::Probability { .. }, _) => return guess_bar_ui(ui, begins, run, commands),
+        (Question::Mark { .. }, Some(marked)) => return mark_ui(ui, begins, marked, run, commands),
+        (Question::Mark { .. }, None) => return,
+        (Question::Order { .. }, _) => order_ui(ui, run),
+        (Question::Match { .. }, _) => matching_ui(ui, run),
+        (Question::Token { .. } | Question::Choice { .. }, _) => options_ui(ui, run),
+    }
+    if begins && let Some(focused) = ui.memory(egui::Memory::focused) {
+        // Digits choose, so they must not go into a text field.
+        ui.memory_mut(|memory| memory.surrender_focus(focused));
+    }
+    confidence_ui(ui, run);
+}
+
+/// Says that a question is one that was missed in another lesson.
+fn again_ui(ui: &mut Ui, run: &LessonRun) {
+    let Some(again) = run.again().filter(|_| run.phase() < LessonPhase::See) else {
+        return;
+    };
+    let words = format!("Missed in ‘{}’, and asked again.", again.lesson.title);
+    ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
+}
+
+/// Draws the curves of the question. Before the answer is seen, they are only numbered.
+fn curves_ui(ui: &mut Ui, evidence: &Evidence<'_>, run: &LessonRun) {
+    let (Some(step), Some(lab)) = (run.step(), evidence.cache) else {
+        return;
+    };
+    if step.curves.is_empty() {
+        return;
+    }
+    let is_seen = run.phase() >= LessonPhase::See;
+    let curves = ["One", "Two"].into_iter().zip(&step.curves);
+    let curves = curves.map(|(name, curve)| NamedCurve {
+        points: curve.points(lab),
+        name: if is_seen { curve.name() } else { name }.to_owned(),
+    });
+    let curves: Vec<NamedCurve> = curves.collect();
+    let size = vec2(ui.available_width(), CURVES);
+    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    cache_curves_ui(ui, rect, &curves);
 }
 
 /// Returns whether a question is shown for the first time.
@@ -224,21 +305,6 @@ fn ending_ui(ui: &mut Ui, run: &LessonRun) {
     }
 }
 
-/// Asks something again that was missed in another lesson, to be answered in one's head.
-fn missed_ui(ui: &mut Ui, run: &mut LessonRun, missed: &Prediction) {
-    let theme = Theme::of(ui);
-    divider_ui(ui);
-    let words = "You missed this one in another lesson. What would you say now?";
-    ui.label(Face::Small.text(words).color(theme.text_2));
-    ui.label(serif(&missed.asked).color(theme.text_1));
-    if run.reads_on {
-        let words = format!("You said: {}. The answer: {}.", missed.said, missed.answer);
-        ui.label(serif(&words).color(theme.text_2));
-    } else if ui.add(Button::new("Show the answer")).clicked() {
-        run.reads_on = true;
-    }
-}
-
 fn foot_ui(ui: &mut Ui, run: &LessonRun, commands: &mut Vec<Command>) {
     let mut send = |command| commands.push(Command::Lesson(command));
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -270,6 +336,10 @@ fn foot_ui(ui: &mut Ui, run: &LessonRun, commands: &mut Vec<Command>) {
             let goes_back = run.phase() == LessonPhase::Why;
             if goes_back && ui.add(Button::new("Back").quiet()).clicked() {
                 send(LessonCommand::Back);
+            }
+            let can_skip = run.again().is_some() && run.phase() < LessonPhase::See;
+            if can_skip && ui.add(Button::new("Not now").quiet()).clicked() {
+                send(LessonCommand::SkipAgain);
             }
         });
     });

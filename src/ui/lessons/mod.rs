@@ -3,8 +3,13 @@
 
 mod bars;
 mod card;
+#[cfg(test)]
+mod kinds_tests;
 mod list;
+mod mark;
+mod matching;
 mod options;
+mod order;
 mod ring;
 #[cfg(test)]
 mod tests;

@@ -10,23 +10,33 @@ use crate::lessons::{Confidence, Question};
 use crate::state::{LessonPhase, LessonRun};
 use crate::ui::keys::DIGITS;
 
-/// The digits choose an option.
+/// The digits choose an option, or the next one in an order or a match. Backspace takes back the
+/// last.
 pub(super) fn option_keys_ui(ui: &Ui, run: &mut LessonRun) {
     if run.phase() != LessonPhase::Predict {
         return;
     }
-    for index in 0..run.texts().labels.len() {
-        let Some(key) = DIGITS.get(index).copied() else {
-            return;
-        };
-        let is_choice = run.step().is_some_and(|step| step.question.n_options() > 0);
-        if is_choice && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
-            run.guess.option = Some(index);
+    let Some(question) = run.step().map(|step| step.question.clone()) else {
+        return;
+    };
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    for (index, key) in DIGITS.into_iter().enumerate().take(question.n_options()) {
+        if !pressed(key) {
+            continue;
         }
+        match &question {
+            Question::Order { .. } => run.guess.toggle_item(index),
+            Question::Match { panes, .. } => run.guess.match_option(index, panes.len()),
+            _ => run.guess.option = Some(index),
+        }
+    }
+    let is_row = matches!(question, Question::Order { .. } | Question::Match { .. });
+    if is_row && pressed(egui::Key::Backspace) {
+        run.guess.take_back();
     }
 }
 
-/// Draws the options, and for statements how sure the learner is.
+/// Draws the options.
 pub(super) fn options_ui(ui: &mut Ui, run: &mut LessonRun) {
     let labels = run.texts().labels.clone();
     ui.scope(|ui| {
@@ -38,20 +48,25 @@ pub(super) fn options_ui(ui: &mut Ui, run: &mut LessonRun) {
             }
         }
     });
-    let is_statement = run
+}
+
+/// Draws how sure the learner is, if the question asks for it.
+pub(super) fn confidence_ui(ui: &mut Ui, run: &mut LessonRun) {
+    let asks = run
         .step()
-        .is_some_and(|step| matches!(step.question, Question::Choice { .. }));
-    if is_statement {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = 4.0;
-            for confidence in Confidence::ALL {
-                let selected = run.guess.confidence == confidence;
-                if switch_part(ui, confidence.name(), selected).clicked() {
-                    run.guess.confidence = confidence;
-                }
-            }
-        });
+        .is_some_and(|step| step.question.has_confidence());
+    if !asks {
+        return;
     }
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        for confidence in Confidence::ALL {
+            let selected = run.guess.confidence == confidence;
+            if switch_part(ui, confidence.name(), selected).clicked() {
+                run.guess.confidence = confidence;
+            }
+        }
+    });
 }
 
 /// Draws an option with its number. Returns whether it was chosen now.
