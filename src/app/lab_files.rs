@@ -31,6 +31,7 @@ pub(super) fn sweep_file(run: &SweepRun, file: SweepFile, view: View) -> Result<
     let record = SweepRecord {
         results: &run.results,
         model: &run.model,
+        second_model: run.second_model.as_deref(),
         prompts: &run.prompts,
         prompt_tokens: &run.prompt_tokens,
     };
@@ -39,6 +40,7 @@ pub(super) fn sweep_file(run: &SweepRun, file: SweepFile, view: View) -> Result<
             let source = SweepSource {
                 results: &run.results,
                 model: &run.model,
+                second_model: run.second_model.as_deref(),
                 prompts: &run.prompts,
             };
             let View { palette, style, .. } = view;

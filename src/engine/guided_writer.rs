@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::other_rows::comparable;
 use super::prefill::PREFILL_CHUNK;
 use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
@@ -114,12 +115,7 @@ impl GuidedWriter {
         let logits = model.second_lm()?.forward(&rows)?;
         self.other.n_read += rows.len();
         self.other.secs += started_at.elapsed().as_secs_f64();
-        self.other_logits = logits.row(0).map(|row| {
-            let mut row = row.to_vec();
-            // Tokens that only one of the models has can't be compared.
-            row.resize(n_vocab, f32::NEG_INFINITY);
-            row
-        });
+        self.other_logits = logits.row(0).map(|row| comparable(row, n_vocab));
         Ok(())
     }
 

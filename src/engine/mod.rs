@@ -26,6 +26,7 @@ mod gguf_tokenizer;
 mod guided_writer;
 mod loaded_model;
 mod open;
+mod other_rows;
 mod prefill;
 mod prefix_cache;
 mod recommended_sampling;

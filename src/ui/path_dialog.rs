@@ -99,6 +99,7 @@ const fn verb(purpose: PathPurpose) -> &'static str {
         PathPurpose::ModelFile
         | PathPurpose::ModelFolder
         | PathPurpose::SecondModel
+        | PathPurpose::SecondModelToVerify
         | PathPurpose::Run
         | PathPurpose::Text
         | PathPurpose::Grammar(_)
