@@ -52,6 +52,20 @@ impl Drafts {
         }
     }
 
+    /// Returns the nearest drafts that are possible.
+    #[must_use]
+    pub fn limited(mut self) -> Self {
+        let limit = |n: u32, most: f32| (n as f32).clamp(1.0, most) as u32;
+        match &mut self {
+            Self::Lookup(lookup) => {
+                lookup.n_drafts = limit(lookup.n_drafts, MAX_DRAFTS);
+                lookup.n_gram = limit(lookup.n_gram, MAX_NGRAM);
+            }
+            Self::Model(drafts) => drafts.n_drafts = limit(drafts.n_drafts, MAX_DRAFTS),
+        }
+        self
+    }
+
     /// Checks every value against its limits, and that the chain writes a single text.
     pub fn validate(&self, chain: &ChainConfig) -> Result<(), SettingError> {
         if chain.selector.beam_search().is_some() {

@@ -6,6 +6,8 @@ mod breakers;
 mod draw;
 mod grammar;
 mod guidance;
+#[cfg(test)]
+mod guidance_tests;
 mod head;
 mod layer_keys;
 mod live;
