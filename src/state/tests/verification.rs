@@ -114,9 +114,9 @@ fn guided() -> (Generation, Arc<ModelInfo>) {
     (text, second)
 }
 
-/// The body of the last notice.
+/// The body of the newest notice.
 fn complaint(state: &AppState) -> &str {
-    &state.notices.last().unwrap().body
+    &state.notices[0].body
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_run_with_a_second_model_is_verified_with_the_same_file() {
     open(&mut state, vec![text.clone()]);
     assert_eq!(run(&mut state, RunCommand::Verify), []);
     assert_eq!(complaint(&state), "It needs the second model Small");
-    let action = state.notices.last().unwrap().actions[0].clone();
+    let action = state.notices[0].actions[0].clone();
     assert_eq!(action.label, "Choose the second model…");
     let purpose = PathPurpose::SecondModelToVerify;
     assert_eq!(action.command, Command::AskPath(purpose));

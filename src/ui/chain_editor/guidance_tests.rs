@@ -9,10 +9,9 @@ use egui_kittest::kittest::Queryable as _;
 
 use crate::decoding::{Against, Guidance};
 use crate::generation::ModelInfo;
-use crate::state::tests::written;
+use crate::state::tests::{Event, written};
 use crate::state::{Command, PathPurpose};
 use crate::ui::testing::{Window, key, press, window_of};
-use crate::worker::Event;
 
 /// Opens a window with four texts and the editor of pane A, which is greedy.
 fn editor() -> Window {
