@@ -238,7 +238,11 @@ fn runner_up(generation: &Generation, step: &Step) -> Option<String> {
     let other = head.find(|other| other.token != step.token)?;
     let word = quoted(&generation.vocabulary.piece(other.token));
     let prob = percent(other.prob);
-    Some(format!("The model’s runner-up was {word}, at {prob}."))
+    let whose = match trace.mixture {
+        Some(_) => "mixture",
+        None => "model",
+    };
+    Some(format!("The {whose}’s runner-up was {word}, at {prob}."))
 }
 
 /// What the other panes did here, one sentence per token.
@@ -371,7 +375,9 @@ mod tests {
     use crate::analysis::SmallestChange;
     use crate::decoding::filters::{Temperature, TopP};
     use crate::decoding::testing::logits_of;
-    use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
+    use crate::decoding::{
+        Against, ChainConfig, Coins, Filter, Guidance, History, Mixture, SamplerChain, TokenId,
+    };
     use crate::generation::Generation;
     use crate::generation::testing::generation;
 
@@ -451,6 +457,19 @@ mod tests {
             why.story
                 .ends_with("The model’s runner-up was ‘a’, at 30 %.")
         );
+    }
+
+    #[test]
+    fn the_runner_up_of_a_guided_token_is_the_mixture_s() {
+        let mut text = sampled(ChainConfig::greedy(), 1);
+        let trace = Arc::make_mut(&mut text.steps[0].trace);
+        let guidance = Arc::new(Guidance::usual(Against::Model));
+        let (row, head) = (logits_of(&[0.5, 0.5]), &trace.raw.head);
+        let mixture = Mixture::of(&guidance, head, TokenId(1), [&row, &row]).unwrap();
+        trace.mixture = Some(Box::new(mixture));
+        let story = Why::of(&[Some(&text)], 0, 0).unwrap().story;
+        let end = "The mixture’s runner-up was ‘a’, at 30 %.";
+        assert!(story.ends_with(end), "{story}");
     }
 
     #[test]

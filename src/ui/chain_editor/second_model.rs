@@ -9,7 +9,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::state::{AppState, Command, PathPurpose, SecondModelCommand};
 
-/// The width of the name, so that the buttons stay where they are.
+/// The width of a long name, which leaves room for the buttons.
 const NAME: f32 = 170.0;
 
 /// Draws the name of the second model, and buttons to choose another and to free it. While one is
@@ -25,10 +25,10 @@ pub(super) fn second_model_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<
         let name = Face::Small.text(name).color(Theme::of(ui).text_1);
         let label = |ui: &mut Ui| {
             ui.set_max_width(NAME);
-            ui.add(Label::new(name).truncate()).rect.width()
+            ui.add(Label::new(name).truncate());
         };
-        let width = ui.scope(label).inner;
-        ui.add_space((NAME - width).max(0.0) + 4.0);
+        ui.scope(label);
+        ui.add_space(4.0);
         if second.loading().is_some() {
             let button = ui.add(
                 Button::new("Cancel")
