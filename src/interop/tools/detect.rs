@@ -87,6 +87,10 @@ const OLLAMA_UNRELATED: [&str; 23] = [
     "use_mmap",
 ];
 
+/// Why most settings of vLLM are refused.
+const NO_VLLM: &str = "vLLM settings (SamplingParams) are not supported; use settings of llama.cpp, \
+                       transformers, Ollama or OpenAI";
+
 /// Names that only `KoboldCpp` uses.
 const KOBOLD: [&str; 5] = [
     "rep_pen",
@@ -242,9 +246,7 @@ fn detect(text: &str) -> Result<(Tool, Vec<Field>), String> {
         return object(&format!("{{\"{}\": {config}}}", drafts::VLLM));
     }
     if python::has_call(text, "SamplingParams") {
-        let message = "vLLM settings (SamplingParams) are not supported; use settings of \
-                       llama.cpp, transformers, Ollama or OpenAI";
-        return Err(message.to_owned());
+        return Err(NO_VLLM.to_owned());
     }
     let begins_as_command = text.starts_with(['-', '.', '/']) || text.starts_with("llama");
     if !begins_as_command && modelfile::is_modelfile(text) {
@@ -252,6 +254,9 @@ fn detect(text: &str) -> Result<(Tool, Vec<Field>), String> {
     }
     if !begins_as_command && let Some(keywords) = python::calls(text) {
         let is_vllm = keywords.iter().any(|(name, _)| name == drafts::VLLM);
+        if python::has_call(text, "LLM") && !is_vllm {
+            return Err(NO_VLLM.to_owned());
+        }
         let tool = if is_vllm || python::has_call(text, "create") {
             Tool::OpenAi
         } else {
