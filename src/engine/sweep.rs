@@ -188,13 +188,12 @@ impl SweepJob {
         let Some((against, others)) = &self.guide else {
             return Ok(false);
         };
-        let other = match &mut self.other {
-            Some(other) => other,
-            None => {
-                let tokens = others.get(self.prompt).cloned().unwrap_or_default();
-                self.other
-                    .insert(OtherPrompt::open(tokens, against, model)?)
-            }
+        let other = if let Some(other) = &mut self.other {
+            other
+        } else {
+            let tokens = others.get(self.prompt).cloned().unwrap_or_default();
+            self.other
+                .insert(OtherPrompt::open(tokens, against, model)?)
         };
         if other.is_read() {
             return Ok(false);

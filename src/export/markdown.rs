@@ -67,7 +67,7 @@ fn push_run(page: &mut String, run: &Run<'_>) {
     }
 }
 
-/// "Q8_0, CPU, 2 threads, SHA-256 …".
+/// "`Q8_0`, CPU, 2 threads, SHA-256 …".
 fn facts_of(model: &ModelInfo) -> String {
     let facts = [
         model.quantization.clone(),

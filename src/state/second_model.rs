@@ -218,7 +218,8 @@ mod tests {
         assert_eq!(state.second_model.error(), None);
         let cancel = Effect::Send(Request::CancelLoading);
         let command = Command::SecondModel(SecondModelCommand::Cancel);
-        assert_eq!(state.apply(command.clone()), [cancel.clone()]);
+        let effects = state.apply(command.clone());
+        assert_eq!(effects, std::slice::from_ref(&cancel));
         state.on_event(Event::SecondModelCancelled);
         assert_eq!(
             (name(&state), state.second_model.loading()),

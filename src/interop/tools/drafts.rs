@@ -110,16 +110,15 @@ pub(super) fn write_transformers(drafts: Option<Drafts>, plan: &mut Plan) -> Nam
                 );
             }
             let mut fields = vec![("num_assistant_tokens", Value::from(drafts.n_drafts))];
-            match drafts.n_layers {
-                Some(n_layers) => fields.push(("assistant_early_exit", Value::from(n_layers))),
-                None => {
-                    let model = Value::Code("assistant_model".to_owned());
-                    fields.push(("assistant_model", model));
-                    plan.tell(
-                        "assistant_model stands for the smaller model, which must be loaded first"
-                            .to_owned(),
-                    );
-                }
+            if let Some(n_layers) = drafts.n_layers {
+                fields.push(("assistant_early_exit", Value::from(n_layers)));
+            } else {
+                let model = Value::Code("assistant_model".to_owned());
+                fields.push(("assistant_model", model));
+                plan.tell(
+                    "assistant_model stands for the smaller model, which must be loaded first"
+                        .to_owned(),
+                );
             }
             fields
         }
