@@ -48,6 +48,7 @@ fn text(settings: &PaneSettings, vocabulary: &Arc<Vocabulary>) -> Generation {
             seed: 42,
             limits: Limits::default(),
         },
+        second_model: None,
         model: Arc::new(ModelInfo {
             n_vocab: N_VOCAB,
             ..ModelInfo::default()

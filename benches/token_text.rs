@@ -125,6 +125,7 @@ fn generation(n_tokens: usize) -> Generation {
             seed: 42,
             limits: Limits::default(),
         },
+        second_model: None,
         model: Arc::new(ModelInfo::default()),
         vocabulary: Arc::new(Vocabulary::new(words.map(Piece::text).to_vec())),
         prompt: Arc::new(PromptRecord {

@@ -364,6 +364,7 @@ mod fixture {
                     ..Limits::default()
                 },
             },
+            second_model: None,
             model: Arc::new(ModelInfo {
                 name: "Test model".to_owned(),
                 architecture: "llama".to_owned(),

@@ -14,7 +14,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopK, Window};
-use quartet::decoding::{ChainConfig, Filter, Selector, TokenId};
+use quartet::decoding::{
+    Against, ChainConfig, DraftRule, Filter, Guidance, ModelDrafts, Selector, TokenId,
+};
 use quartet::engine::{Compute, EngineError, Progress, Prompt, Session, open_embedded};
 use quartet::generation::{
     EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PromptRecord, Step,
@@ -618,4 +620,52 @@ fn a_pause_between_two_steps_counts_towards_no_time() {
     };
     assert!(step.time.at_secs.abs() < f64::EPSILON, "{:?}", step.time);
     assert!(step.time.forward_secs > 0.0);
+}
+
+/// A session whose second model has the same script, and the number of rows of each of its passes.
+fn with_second() -> (Session, Arc<Mutex<Vec<usize>>>) {
+    let n_rows = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&n_rows);
+    let second = ScriptedLm::reciting(512, TALE);
+    let second = second.before_forward(move |rows| log.lock().unwrap().push(rows.len()));
+    let mut session = session(ScriptedLm::reciting(512, TALE));
+    let second = second.into_loaded().unwrap();
+    session.set_second(Some(second)).unwrap();
+    (session, n_rows)
+}
+
+#[test]
+fn panes_share_the_passes_of_the_model_that_drafts_for_them() {
+    let (mut session, n_rows) = with_second();
+    let drafted = |n_drafts| {
+        let drafts = ModelDrafts {
+            n_drafts,
+            n_layers: None,
+            rule: DraftRule::SameCoin,
+        };
+        let mut config = greedy();
+        config.chain.drafts = Some(drafts.into());
+        config
+    };
+    let outcome = generate(&mut session, "Once", &[1, 2, 3].map(drafted));
+    let n_prompt = outcome.prompt.tokens.len();
+    let n_rows = n_rows.lock().unwrap();
+    // The prompt and the first token, then drafts; later the last draft and the token after it.
+    assert_eq!(n_rows[..6], [3 * (n_prompt + 1), 2, 1, 6, 2, 1]);
+    for pane in 0..3 {
+        assert_eq!(outcome.text(pane), outcome.text(0));
+    }
+}
+
+#[test]
+fn a_second_model_reads_a_long_prompt_in_parts() {
+    let (mut session, n_rows) = with_second();
+    let mut guided = greedy();
+    guided.chain.guidance = Some(Guidance::usual(Against::Model));
+    guided.limits.max_new_tokens = 3;
+    // The script has ended by then.
+    guided.limits.end_of_text = EndOfText::Ignored;
+    let outcome = generate(&mut session, &"a".repeat(300), &[guided.clone(), guided]);
+    assert_eq!(outcome.prompt.tokens.len(), 300);
+    assert_eq!(*n_rows.lock().unwrap(), [256, 256, 88, 2, 2]);
 }

@@ -47,7 +47,10 @@ pub(super) fn open(
     }
     // Some systems require dialogs to be created on the window's thread.
     let handle: Handle = match purpose {
-        PathPurpose::ModelFile | PathPurpose::SecondModel | PathPurpose::OtherModel => {
+        PathPurpose::ModelFile
+        | PathPurpose::SecondModel
+        | PathPurpose::SecondModelToVerify
+        | PathPurpose::OtherModel => {
             let dialog = dialog.add_filter("GGUF models", &["gguf"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }

@@ -34,6 +34,7 @@ pub(super) fn sweep_file(run: &SweepRun, file: SweepFile, view: View) -> Result<
     let record = SweepRecord {
         results: &run.results,
         model: &run.model,
+        second_model: run.second_model.as_deref(),
         prompts: &run.prompts,
         prompt_tokens: &run.prompt_tokens,
     };
@@ -42,6 +43,7 @@ pub(super) fn sweep_file(run: &SweepRun, file: SweepFile, view: View) -> Result<
             let source = SweepSource {
                 results: &run.results,
                 model: &run.model,
+                second_model: run.second_model.as_deref(),
                 prompts: &run.prompts,
             };
             let View { palette, style, .. } = view;

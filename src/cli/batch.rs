@@ -98,6 +98,7 @@ fn generation(engine: &Engine, prompt: &PromptText, pane: &Pane) -> Generation {
         name: pane.name.clone(),
         config: pane.config.clone(),
         model: Arc::clone(&engine.info),
+        second_model: engine.second_for(&pane.config.chain),
         vocabulary: Arc::clone(&engine.vocabulary),
         prompt: Arc::new(PromptRecord {
             text: prompt.text.clone(),

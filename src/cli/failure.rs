@@ -31,6 +31,14 @@ impl Failure {
         Self::Run(message.into())
     }
 
+    /// Makes a failed run a usage error, for commands whose exit code 1 means something else.
+    pub(super) fn into_usage(self) -> Self {
+        match self {
+            Self::Run(message) => Self::Usage(message),
+            other => other,
+        }
+    }
+
     /// Prints the error and returns the exit code.
     pub(super) fn report(self) -> ExitCode {
         match self {

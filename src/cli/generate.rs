@@ -12,7 +12,7 @@ use super::exact;
 use super::failure::Failure;
 use super::files::{NewFolder, check_file, export_run, json_file, prepare_export, write_file};
 use super::interrupt::Interrupt;
-use super::model::ModelArgument;
+use super::model::{DraftModelArgument, ModelArgument};
 use super::outputs::report_error;
 use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
@@ -55,10 +55,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
-    /// A second model with the same vocabulary, a GGUF file or a folder, for panes whose settings
-    /// name it: "drafts 4 model" and "guide 1.5 against model"
-    #[arg(long, value_name = "PATH")]
-    draft_model: Option<PathBuf>,
+    #[command(flatten)]
+    draft_model: DraftModelArgument,
 
     /// The settings of a pane, as described below; repeat for more panes. The default is four
     /// panes: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
@@ -155,9 +153,7 @@ impl Arguments {
     /// Starts the engine with the models of the run.
     fn engine(&self, console: &mut Console) -> Result<Engine, Failure> {
         let mut engine = Engine::open(self.model.source(), self.compute, console)?;
-        if let Some(path) = &self.draft_model {
-            engine.load_second(path.clone(), console)?;
-        }
+        self.draft_model.load(&mut engine, console)?;
         Ok(engine)
     }
 

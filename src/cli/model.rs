@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::pane_run::model_source;
+use super::failure::Failure;
+use super::pane_run::{Console, Engine, model_source};
 use crate::worker::ModelSource;
 
 /// The argument, for commands that run a model.
@@ -20,5 +21,29 @@ impl ModelArgument {
     /// Returns where the model is.
     pub(super) fn source(&self) -> ModelSource {
         model_source(self.model.clone())
+    }
+}
+
+/// The argument, for commands whose settings may need a second model.
+#[derive(Debug, Clone, Args)]
+pub(super) struct DraftModelArgument {
+    /// A second model with the same vocabulary, a GGUF file or a folder, for settings that name it:
+    /// "drafts 4 model" and "guide 1.5 against model"
+    #[arg(long, value_name = "PATH")]
+    draft_model: Option<PathBuf>,
+}
+
+impl DraftModelArgument {
+    /// Returns where the second model is.
+    pub(super) const fn path(&self) -> Option<&PathBuf> {
+        self.draft_model.as_ref()
+    }
+
+    /// Loads the second model, if there is one.
+    pub(super) fn load(&self, engine: &mut Engine, console: &mut Console) -> Result<(), Failure> {
+        match &self.draft_model {
+            Some(path) => engine.load_second(path.clone(), console),
+            None => Ok(()),
+        }
     }
 }

@@ -11,6 +11,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::text_output::TextOutput;
 use crate::analysis::DraftPasses;
+use crate::decoding::ChainConfig;
 use crate::generation::{
     Continuation, FinishReason, Generation, GenerationConfig, GenerationId, Lineage, ModelInfo,
     PromptRecord, PromptText, Steps, Vocabulary,
@@ -76,8 +77,9 @@ pub(super) fn run_panes(
     let request = task.into_request(&panes);
     let generations = panes.into_iter().map(|pane| Generation {
         name: pane.name,
-        config: pane.config,
         model: Arc::clone(&engine.info),
+        second_model: engine.second_for(&pane.config.chain),
+        config: pane.config,
         vocabulary: Arc::clone(&engine.vocabulary),
         prompt: Arc::clone(&prompt),
         steps: Steps::default(),
@@ -93,6 +95,8 @@ pub(super) fn run_panes(
 pub(super) struct Engine {
     pub worker: Worker,
     pub info: Arc<ModelInfo>,
+    /// The second model, if one was loaded.
+    pub second: Option<Arc<ModelInfo>>,
     pub vocabulary: Arc<Vocabulary>,
 }
 
@@ -111,6 +115,7 @@ impl Engine {
         Ok(Self {
             worker,
             info,
+            second: None,
             vocabulary,
         })
     }
@@ -149,7 +154,14 @@ impl Engine {
                 break Err(Failure::Interrupted);
             }
             match self.worker.wait_at_most(SIGNAL_PAUSE) {
-                Some(Some(Event::SecondModel(Ok(_)))) => break Ok(()),
+                Some(Some(Event::SecondModelLoading { fraction })) => progress.update(|| {
+                    let percent = 100.0 * fraction;
+                    format!("Loading the second model, {percent:.0} %")
+                }),
+                Some(Some(Event::SecondModel(Ok(second)))) => {
+                    self.second = second;
+                    break Ok(());
+                }
                 Some(Some(Event::SecondModel(Err(error)))) => break Err(Failure::run(error)),
                 Some(_) => {}
                 None => break Err(Failure::run("the engine stopped unexpectedly")),
@@ -157,6 +169,11 @@ impl Engine {
         };
         progress.clear();
         outcome
+    }
+
+    /// Returns the second model if these settings use it.
+    pub(super) fn second_for(&self, chain: &ChainConfig) -> Option<Arc<ModelInfo>> {
+        self.second.clone().filter(|_| chain.needs_second_model())
     }
 
     /// Sends the requests and collects what they generate. A pane's id in the requests is its index
@@ -340,6 +357,8 @@ impl Record {
             | Event::LoadingCancelled
             | Event::ModelUnloaded
             | Event::SecondModel(_)
+            | Event::SecondModelLoading { .. }
+            | Event::SecondModelCancelled
             | Event::Inspected { .. }
             | Event::DevicesListed(_)
             | Event::DeviceUnavailable { .. }

@@ -10,10 +10,12 @@ use super::count::at_least_one;
 use super::device::DeviceArgument;
 use super::failure::Failure;
 use super::files::{check_file, write_file};
+use super::model::DraftModelArgument;
 use super::named_value::parse_by_name;
 use super::pane_run::{Console, Engine, model_source};
 use crate::analysis::replay::{
-    Difference, Fact, TextReplay, Verdict, facts, likely_cause, logit_gap, replay_of,
+    Difference, Fact, Models, SecondNeeded, TextReplay, Verdict, facts, likely_cause, logit_gap,
+    replay_of,
 };
 use crate::decoding::TokenId;
 use crate::export::read_run;
@@ -38,6 +40,9 @@ pub(super) struct Arguments {
     /// The model's file or folder; not needed for the built-in model
     #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
+
+    #[command(flatten)]
+    draft_model: DraftModelArgument,
 
     #[command(flatten)]
     device: DeviceArgument,
@@ -84,26 +89,35 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             )));
         }
     };
+    let needed = SecondNeeded::by(&then.panes);
+    let needs_second = arguments.check_second(&needed)?;
     let mut console = Console::quiet();
-    let engine =
-        Engine::load(source, arguments.compute(&model), &mut console).map_err(|failure| {
-            match failure {
-                Failure::Run(message) => Failure::Usage(message),
-                other => other,
-            }
-        })?;
+    let mut engine = Engine::load(source, arguments.compute(&model), &mut console)
+        .map_err(Failure::into_usage)?;
     if engine.info.n_vocab != model.n_vocab {
         let (now, then) = (engine.info.n_vocab, model.n_vocab);
         let message = format!("this model has {now} tokens, but the model of the run has {then}");
         return Err(Failure::usage(message));
     }
-    let info = engine.info.clone();
+    if needs_second {
+        let loaded = arguments.draft_model.load(&mut engine, &mut console);
+        loaded.map_err(Failure::into_usage)?;
+    }
+    let (info, second) = (engine.info.clone(), engine.second.clone());
     let now = replayed(engine, &then.panes, &mut console);
     if console.interrupt.is_raised() {
         return Err(Failure::Interrupted);
     }
     check_completed(&then.panes, &now)?;
-    let report = Report::new(&then.panes, &now, facts(&model, &info));
+    let models_then = Models {
+        model: &model,
+        second: needed.named(),
+    };
+    let models_now = Models {
+        model: &info,
+        second: second.as_deref(),
+    };
+    let report = Report::new(&then.panes, &now, facts(models_then, models_now));
     console::print(report.text(&then.panes, &now).as_bytes())?;
     if let Some(path) = &arguments.picture {
         write_picture(path, &report, &then.panes, &now).map_err(Failure::usage)?;
@@ -127,6 +141,33 @@ impl Arguments {
             inputs: self.inputs.unwrap_or(recorded.inputs),
             n_threads: self.threads.or(model.n_threads),
         }
+    }
+
+    /// Returns whether the run needs a second model. Fails if it is not given.
+    fn check_second(&self, needed: &SecondNeeded) -> Result<bool, Failure> {
+        let message = match (needed, self.draft_model.path()) {
+            (SecondNeeded::Several, _) => {
+                "this run has texts of several second models; replay can only load one".to_owned()
+            }
+            (SecondNeeded::None, path) => {
+                if path.is_some() {
+                    console::note("This run used no second model, so --draft-model has no effect");
+                }
+                return Ok(false);
+            }
+            (SecondNeeded::One(_) | SecondNeeded::Unnamed, Some(_)) => return Ok(true),
+            (SecondNeeded::One(second), None) => {
+                let (name, file, hash) = (&second.name, &second.file, &second.sha256);
+                format!(
+                    "this run also needs its second model, {name}: pass its path with --draft-model\n\
+                     File: {file}\nSHA-256: {hash}"
+                )
+            }
+            (SecondNeeded::Unnamed, None) => "this run also needs its second model, which an early \
+                                              version did not record: pass its path with --draft-model"
+                .to_owned(),
+        };
+        Err(Failure::usage(message))
     }
 }
 
@@ -169,6 +210,7 @@ fn replayed(mut engine: Engine, then: &[Generation], console: &mut Console) -> V
     }
     let now = then.iter().map(|text| Generation {
         model: engine.info.clone(),
+        second_model: engine.second_for(&text.config.chain),
         vocabulary: engine.vocabulary.clone(),
         steps: Steps::default(),
         finish: None,

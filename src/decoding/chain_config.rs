@@ -105,8 +105,13 @@ impl ChainConfig {
     pub fn needs_second_model(&self) -> bool {
         let drafts =
             matches!(self.drafts, Some(Drafts::Model(drafts)) if drafts.n_layers.is_none());
+        drafts || self.is_guided_by_model()
+    }
+
+    /// Whether a second model guides.
+    pub fn is_guided_by_model(&self) -> bool {
         let guidance = self.guidance.as_ref();
-        drafts || guidance.is_some_and(|guidance| guidance.against == Against::Model)
+        guidance.is_some_and(|guidance| guidance.against == Against::Model)
     }
 }
 

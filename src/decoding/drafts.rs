@@ -7,10 +7,10 @@ use super::setting::{Field, Limits, ParamSpec, SettingError};
 use super::{ChainConfig, ModelDrafts, TokenId};
 
 /// The most tokens that a pass may draft.
-const MAX_DRAFTS: f32 = 16.0;
+const MAX_DRAFTS: u32 = 16;
 
 /// The longest n-gram that is looked up.
-const MAX_NGRAM: f32 = 8.0;
+const MAX_NGRAM: u32 = 8;
 
 /// Where drafts come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +50,19 @@ impl Drafts {
             Self::Lookup(lookup) => lookup.n_drafts,
             Self::Model(drafts) => drafts.n_drafts,
         }
+    }
+
+    /// Returns the nearest drafts that are possible.
+    #[must_use]
+    pub fn limited(mut self) -> Self {
+        match &mut self {
+            Self::Lookup(lookup) => {
+                lookup.n_drafts = lookup.n_drafts.clamp(1, MAX_DRAFTS);
+                lookup.n_gram = lookup.n_gram.clamp(1, MAX_NGRAM);
+            }
+            Self::Model(drafts) => drafts.n_drafts = drafts.n_drafts.clamp(1, MAX_DRAFTS),
+        }
+        self
     }
 
     /// Checks every value against its limits, and that the chain writes a single text.
@@ -125,8 +138,8 @@ impl PromptLookup {
         ParamSpec {
             label: "Drafts",
             help: "How many tokens each pass guesses at most.",
-            range: 1.0..=MAX_DRAFTS,
-            limits: Limits::Between(1.0, MAX_DRAFTS),
+            range: 1.0..=MAX_DRAFTS as f32,
+            limits: Limits::Between(1.0, MAX_DRAFTS as f32),
             usual: 4.0..=10.0,
             decimals: 0,
             ..ParamSpec::new(Field::Count {
@@ -138,8 +151,8 @@ impl PromptLookup {
             key: "ngram",
             label: "N-gram",
             help: "How many tokens must occur again for what followed them to be guessed.",
-            range: 1.0..=MAX_NGRAM,
-            limits: Limits::Between(1.0, MAX_NGRAM),
+            range: 1.0..=MAX_NGRAM as f32,
+            limits: Limits::Between(1.0, MAX_NGRAM as f32),
             usual: 2.0..=3.0,
             decimals: 0,
             ..ParamSpec::new(Field::Count {

@@ -56,7 +56,7 @@ impl Against {
             }
             Self::Model => {
                 "A smaller model reads the same text, and tokens count that this model likes more than \
-                 the smaller one: contrastive decoding. Choose the second model in the model dialog."
+                 the smaller one: contrastive decoding. Choose the smaller model below its numbers."
             }
         }
     }
@@ -65,6 +65,9 @@ impl Against {
 impl Guidance {
     /// The name, as people say it.
     pub const NAME: &'static str = "Guidance";
+
+    /// The word that begins it in `--pane`.
+    pub const KEY: &'static str = "guide";
 
     /// What it does, in two sentences.
     pub const HELP: &'static str = "Runs every step twice and moves the probabilities away from those \
@@ -157,7 +160,7 @@ fn log_sum_exp(logits: &[f32]) -> Result<f64, DecodingError> {
 impl std::fmt::Display for Guidance {
     /// The words of `--pane`: `guide 1.5 against "a sad story"`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "guide {}", self.scale)?;
+        write!(f, "{} {}", Self::KEY, self.scale)?;
         if self.cutoff > 0.0 {
             write!(f, " cutoff {}", self.cutoff)?;
         }

@@ -97,7 +97,7 @@ impl ModelDrafts {
         match self.n_layers {
             None => {
                 "A smaller model with the same vocabulary writes the next tokens, and this model \
-                 verifies all of them in one forward pass. Choose it in the model dialog."
+                 verifies all of them in one forward pass. Choose the smaller model below."
             }
             Some(_) => {
                 "The model’s own first layers write the next tokens, and all its layers verify them \

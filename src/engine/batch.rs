@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext};
 use super::writer::Writer;
-use super::{CausalLm, LoadedModel, Logits, Progress};
+use super::{CausalLm, LoadedModel, Logits, Progress, Row};
 use crate::generation::GenerationId;
 
 /// With fewer logits than this, waking other threads costs more than it saves.
@@ -74,7 +74,7 @@ impl Batch {
         self.writers.iter().map(|writer| writer.id())
     }
 
-    /// Runs one batched decode step: feeds the last token of each sequence to the model and lets
+    /// Runs one batched decode step: lets the second model draft and guide, feeds the last token of each sequence to the model and lets
     /// the writers choose the next. Those that have finished leave the batch.
     ///
     /// If the model must first recompute part of its cache, the call does one chunk of that work
@@ -85,13 +85,8 @@ impl Batch {
         cache: &mut PrefixCache,
         progress: &mut Vec<Progress>,
     ) {
-        let (mut rows, mut n_rows) = (Vec::new(), Vec::new());
-        for writer in &self.writers {
-            let n_before = rows.len();
-            writer.push_rows(&mut rows);
-            let own = rows.iter().skip(n_before);
-            n_rows.push(own.filter(|row| row.logits_wanted).count());
-        }
+        self.read_second(model, cache, progress);
+        let (rows, shares) = self.rows_of(|writer, rows| writer.push_rows(rows));
         let started_at = Instant::now();
         let ready = model.lm.get_ready(&rows);
         if let Ok(false) = ready {
@@ -115,7 +110,7 @@ impl Batch {
             n_batch: rows.len(),
         };
         let writers = std::mem::take(&mut self.writers);
-        for chosen in choose_all(writers, &n_rows, &logits, pass, ModelContext::of(model)) {
+        for chosen in choose_all(writers, &shares, &logits, pass, ModelContext::of(model)) {
             let mut writer = chosen.writer;
             progress.extend(chosen.progress);
             let settled = chosen.continues.then(|| writer.settle(model));
@@ -125,6 +120,62 @@ impl Batch {
             match settled {
                 Some(Ok(())) => self.writers.push(writer),
                 _ => writer.retire(model, cache),
+            }
+        }
+    }
+
+    /// Collects rows of all writers, and counts those of each.
+    fn rows_of(&self, push: impl Fn(&dyn Writer, &mut Vec<Row>)) -> (Vec<Row>, Vec<Share>) {
+        let (mut rows, mut shares) = (Vec::new(), Vec::new());
+        for writer in &self.writers {
+            let n_before = rows.len();
+            push(&**writer, &mut rows);
+            let own = rows.iter().skip(n_before);
+            shares.push(Share {
+                n_rows: rows.len() - n_before,
+                n_logits: own.filter(|row| row.logits_wanted).count(),
+            });
+        }
+        (rows, shares)
+    }
+
+    /// Lets the second model read what the writers need of it, in passes that they share.
+    fn read_second(
+        &mut self,
+        model: &mut LoadedModel,
+        cache: &mut PrefixCache,
+        progress: &mut Vec<Progress>,
+    ) {
+        loop {
+            let (rows, shares) = self.rows_of(|writer, rows| writer.push_second_rows(rows));
+            if rows.is_empty() {
+                return;
+            }
+            let started_at = Instant::now();
+            let logits = model.second_lm().and_then(|lm| lm.forward(&rows));
+            let secs = started_at.elapsed().as_secs_f64();
+            let logits = logits.map_err(|error| error.to_string());
+            let mut index = 0;
+            let writers = std::mem::take(&mut self.writers);
+            for (mut writer, share) in writers.into_iter().zip(shares) {
+                let own = index..index + share.n_logits;
+                index = own.end;
+                let noted = match &logits {
+                    _ if share.n_rows == 0 => Ok(()),
+                    Ok(logits) => {
+                        let own: Vec<&[f32]> = own.filter_map(|index| logits.row(index)).collect();
+                        let noted = writer.note_second(&own, secs);
+                        noted.map_err(|error| error.to_string())
+                    }
+                    Err(error) => Err(error.clone()),
+                };
+                match noted {
+                    Ok(()) => self.writers.push(writer),
+                    Err(error) => {
+                        progress.push(Progress::failed(writer.id(), &error));
+                        writer.retire(model, cache);
+                    }
+                }
             }
         }
     }
@@ -143,6 +194,14 @@ impl Batch {
     }
 }
 
+/// What belongs to one writer of a pass.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    n_rows: usize,
+    /// How many of its rows want logits.
+    n_logits: usize,
+}
+
 /// A writer after it has chosen.
 struct Chosen {
     writer: Box<dyn Writer>,
@@ -153,14 +212,14 @@ struct Chosen {
 /// Lets every writer choose by its rows, in parallel if there are enough logits to pay off.
 fn choose_all(
     writers: Vec<Box<dyn Writer>>,
-    n_rows: &[usize],
+    shares: &[Share],
     logits: &Logits,
     pass: ForwardPass,
     model: ModelContext<'_>,
 ) -> Vec<Chosen> {
     let mut rows = (0..).map(|index| logits.row(index).unwrap_or_default());
-    let with_rows = writers.into_iter().zip(n_rows).map(|(writer, n)| {
-        let rows: Vec<&[f32]> = rows.by_ref().take(*n).collect();
+    let with_rows = writers.into_iter().zip(shares).map(|(writer, share)| {
+        let rows: Vec<&[f32]> = rows.by_ref().take(share.n_logits).collect();
         (writer, rows)
     });
     let with_rows: Vec<_> = with_rows.collect();

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use super::other_rows::comparable;
 use super::prefill::PREFILL_CHUNK;
 use super::slot::{Guess, Slot};
 use super::writer::Writer as _;
-use super::{EngineError, LoadedModel, Logits, Row, SequenceId};
+use super::{EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::{DraftRule, ModelDrafts, TokenId};
 
 /// What drafts the tokens of one pane.
@@ -14,6 +15,12 @@ pub(super) struct DraftModel {
     /// The second model's sequence, and what it has read.
     sequence: Option<SequenceId>,
     read: Vec<TokenId>,
+    /// What it reads next.
+    unread: Vec<TokenId>,
+    /// How many tokens it drafts for the next pass. 0 while it catches up with a long text.
+    n_wanted: usize,
+    /// How many tokens the first model has.
+    n_vocab: usize,
     /// The time that the latest drafts took.
     pub(super) secs: f64,
 }
@@ -25,29 +32,79 @@ impl DraftModel {
             drafts,
             sequence: None,
             read: Vec::new(),
+            unread: Vec::new(),
+            n_wanted: 0,
+            n_vocab: 0,
             secs: 0.0,
         }
     }
 
-    /// Drafts up to `n_max` tokens. `main` holds all tokens of the slot but the last.
-    pub(super) fn guesses(
+    /// Prepares to draft up to `n_max` tokens. `main` holds all tokens of the slot but the last. The
+    /// model's own first layers draft at once; the second model reads the rows of all panes in
+    /// passes that they share.
+    pub(super) fn prepare(
         &mut self,
         slot: &mut Slot,
         main: SequenceId,
         n_max: usize,
         model: &mut LoadedModel,
     ) -> Result<Vec<Guess>, EngineError> {
-        let started_at = Instant::now();
+        self.secs = 0.0;
+        self.unread.clear();
+        self.n_wanted = 0;
         let n = n_max.min(self.drafts.n_drafts as usize);
-        let guesses = match self.drafts.n_layers {
+        match self.drafts.n_layers {
             _ if n == 0 => Ok(Vec::new()),
-            Some(n_layers) => self.by_first_layers(slot, main, (n, n_layers as usize), model),
-            None => self.by_second_model(slot, n, model),
-        };
-        self.secs = started_at.elapsed().as_secs_f64();
-        guesses
+            Some(n_layers) => {
+                let started_at = Instant::now();
+                let guesses = self.by_first_layers(slot, main, (n, n_layers as usize), model);
+                self.secs = started_at.elapsed().as_secs_f64();
+                guesses
+            }
+            None => {
+                self.prepare_second(slot.tokens(), n, model)?;
+                Ok(Vec::new())
+            }
+        }
     }
 
+    /// The next rows of the second model. Logits are wanted of the last one, if a token is drafted
+    /// from them.
+    pub(super) fn push_rows(&self, rows: &mut Vec<Row>) {
+        let Some(sequence) = self.sequence else {
+            return;
+        };
+        let n_unread = self.unread.len();
+        let unread = self.unread.iter().enumerate();
+        rows.extend(unread.map(|(place, token)| Row {
+            sequence,
+            token: *token,
+            logits_wanted: self.n_wanted > 0 && place + 1 == n_unread,
+        }));
+    }
+
+    /// Drafts a token from the logits after these rows.
+    pub(super) fn note(
+        &mut self,
+        slot: &mut Slot,
+        guesses: &mut Vec<Guess>,
+        logits: Option<&[f32]>,
+    ) -> Result<(), EngineError> {
+        self.read.append(&mut self.unread);
+        let Some(row) = logits.filter(|_| guesses.len() < self.n_wanted) else {
+            return Ok(());
+        };
+        let row = comparable(row, self.n_vocab);
+        let guess = slot.guess(&row, guesses, self.drafts.rule == DraftRule::Ratio)?;
+        let token = guess.token;
+        guesses.push(guess);
+        if guesses.len() < self.n_wanted {
+            self.unread.push(token);
+        }
+        Ok(())
+    }
+
+    /// Drafts token after token, each from the logits after the one before.
     fn by_first_layers(
         &self,
         slot: &mut Slot,
@@ -55,28 +112,47 @@ impl DraftModel {
         (n, n_layers): (usize, usize),
         model: &mut LoadedModel,
     ) -> Result<Vec<Guess>, EngineError> {
-        let last = slot.tokens().last().copied();
-        let fork = model.lm.fork(main)?;
-        let guesses = self.chained(slot, n, last.into_iter().collect(), |tokens| {
-            model.lm.forward_first(&rows(fork, tokens), n_layers)
-        });
-        model.lm.close(fork);
-        guesses
+        let sequence = model.lm.fork(main)?;
+        let mut next = slot.tokens().last().copied();
+        let mut guesses: Vec<Guess> = Vec::new();
+        let mut outcome = Ok(());
+        while let Some(token) = next.take().filter(|_| guesses.len() < n) {
+            let row = Row {
+                sequence,
+                token,
+                logits_wanted: true,
+            };
+            let logits = model.lm.forward_first(&[row], n_layers);
+            let with_probs = self.drafts.rule == DraftRule::Ratio;
+            let guess = logits.and_then(|logits| {
+                let row = logits.row(0).unwrap_or_default();
+                slot.guess(row, &guesses, with_probs)
+            });
+            match guess {
+                Ok(guess) => {
+                    next = Some(guess.token);
+                    guesses.push(guess);
+                }
+                Err(error) => outcome = Err(error),
+            }
+        }
+        model.lm.close(sequence);
+        outcome.map(|()| guesses)
     }
 
-    fn by_second_model(
+    /// Finds out what the second model has to read of a text before it can draft.
+    fn prepare_second(
         &mut self,
-        slot: &mut Slot,
+        text: &[TokenId],
         n: usize,
         model: &mut LoadedModel,
-    ) -> Result<Vec<Guess>, EngineError> {
-        let n_vocab = model.lm.n_vocab();
+    ) -> Result<(), EngineError> {
+        self.n_vocab = model.lm.n_vocab();
         let lm = model.second_lm()?;
         let sequence = match self.sequence {
             Some(sequence) => sequence,
             None => *self.sequence.insert(lm.open()),
         };
-        let text = slot.tokens();
         let same = self.read.iter().zip(text).take_while(|(a, b)| a == b);
         // The last token is always read again, because its logits are needed.
         let n_same = same.count().min(text.len().saturating_sub(1));
@@ -84,48 +160,14 @@ impl DraftModel {
             lm.truncate(sequence, n_same)?;
             self.read.truncate(n_same);
         }
-        let unread = text.get(n_same..).unwrap_or_default();
         if text.len() + n > lm.n_context() {
-            return Ok(Vec::new());
+            return Ok(());
         }
-        if unread.len() > PREFILL_CHUNK {
-            // It drafts once it has caught up, so that no pass waits for a long prompt.
-            let chunk = unread.get(..PREFILL_CHUNK).unwrap_or_default();
-            lm.forward(&silent_rows(sequence, chunk))?;
-            self.read.extend_from_slice(chunk);
-            return Ok(Vec::new());
-        }
-        let unread = unread.to_vec();
-        let mut read = std::mem::take(&mut self.read);
-        let guesses = self.chained(slot, n, unread, |tokens| {
-            let logits = lm.forward(&rows(sequence, tokens))?;
-            read.extend_from_slice(tokens);
-            let mut row = logits.row(0).unwrap_or_default().to_vec();
-            row.resize(n_vocab, f32::NEG_INFINITY);
-            Ok(Logits::new(row, n_vocab))
-        });
-        self.read = read;
-        guesses
-    }
-
-    /// Drafts token after token, each from the logits after the one before.
-    fn chained(
-        &self,
-        slot: &mut Slot,
-        n: usize,
-        mut unread: Vec<TokenId>,
-        mut read: impl FnMut(&[TokenId]) -> Result<Logits, EngineError>,
-    ) -> Result<Vec<Guess>, EngineError> {
-        let with_probs = self.drafts.rule == DraftRule::Ratio;
-        let mut guesses: Vec<Guess> = Vec::new();
-        while guesses.len() < n {
-            let logits = read(&unread)?;
-            let row = logits.row(0).unwrap_or_default();
-            let guess = slot.guess(row, &guesses, with_probs)?;
-            unread = vec![guess.token];
-            guesses.push(guess);
-        }
-        Ok(guesses)
+        let unread = text.get(n_same..).unwrap_or_default();
+        // It drafts once it has caught up, so that no pass waits for a long prompt.
+        self.n_wanted = if unread.len() > PREFILL_CHUNK { 0 } else { n };
+        self.unread.extend(unread.iter().take(PREFILL_CHUNK));
+        Ok(())
     }
 
     /// Gives up the second model's sequence.
@@ -136,22 +178,4 @@ impl DraftModel {
             lm.close(sequence);
         }
     }
-}
-
-/// Rows whose last one wants logits.
-fn rows(sequence: SequenceId, tokens: &[TokenId]) -> Vec<Row> {
-    let mut rows = silent_rows(sequence, tokens);
-    if let Some(last) = rows.last_mut() {
-        last.logits_wanted = true;
-    }
-    rows
-}
-
-fn silent_rows(sequence: SequenceId, tokens: &[TokenId]) -> Vec<Row> {
-    let rows = tokens.iter().map(|token| Row {
-        sequence,
-        token: *token,
-        logits_wanted: false,
-    });
-    rows.collect()
 }

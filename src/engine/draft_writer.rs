@@ -83,8 +83,8 @@ impl DraftWriter {
         Ok((finish, holds))
     }
 
-    /// Drafts the tokens of the next pass. Nothing is drafted while the user's own tokens are to
-    /// come.
+    /// Drafts the tokens of the next pass, or prepares to. Nothing is drafted while the user's own
+    /// tokens are to come.
     fn draft(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
         self.drafts.clear();
         let n_max = self.n_left.saturating_sub(1);
@@ -101,7 +101,7 @@ impl DraftWriter {
                 }));
             }
             (Source::Model(drafter), Some(sequence)) => {
-                self.drafts = drafter.guesses(&mut self.slot, sequence, n_max, model)?;
+                self.drafts = drafter.prepare(&mut self.slot, sequence, n_max, model)?;
             }
             (Source::Model(_), None) => {}
         }
@@ -190,6 +190,21 @@ impl Writer for DraftWriter {
             token: guess.token,
             logits_wanted: true,
         }));
+    }
+
+    fn push_second_rows(&self, rows: &mut Vec<Row>) {
+        if let Source::Model(drafter) = &self.source {
+            drafter.push_rows(rows);
+        }
+    }
+
+    fn note_second(&mut self, logits: &[&[f32]], secs: f64) -> Result<(), EngineError> {
+        let Source::Model(drafter) = &mut self.source else {
+            return Ok(());
+        };
+        drafter.secs += secs;
+        let row = logits.first().copied();
+        drafter.note(&mut self.slot, &mut self.drafts, row)
     }
 
     fn choose(

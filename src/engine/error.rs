@@ -30,7 +30,7 @@ pub enum EngineError {
     #[error("beam search writes a single text; choose another way to draw for this")]
     OneTextOnly,
 
-    /// Futures, a sweep, a fit or a score was requested for settings that mix two runs.
+    /// Futures, a fit or a score was requested for settings that mix two runs.
     #[error("guidance reads two texts at once; switch it off for this")]
     OneRunOnly,
 
@@ -38,10 +38,17 @@ pub enum EngineError {
     #[error("models are compared without a grammar; remove it from the settings")]
     NoGrammarCompared,
 
+    /// A sweep was requested over settings that move away from different texts or models.
+    #[error(
+        "these settings move away from different texts or models; let all of them move away from \
+         the same one"
+    )]
+    SeveralGuides,
+
     /// A pane needs a second model, and none is loaded.
     #[error(
-        "these settings need a second model with the same vocabulary; choose one in the model dialog \
-         or with --draft-model"
+        "these settings need a second model with the same vocabulary; choose one in the settings of \
+         the pane, or with --draft-model"
     )]
     NoSecondModel,
 

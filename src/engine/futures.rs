@@ -7,7 +7,7 @@
 use super::prefill::Prefill;
 use super::prefix_cache::PrefixCache;
 use super::shared_rows::{Member, Shared, Texts};
-use super::{CausalLm, EngineError, LoadedModel};
+use super::{EngineError, LoadedModel};
 use crate::decoding::{GrammarState, SamplerChain};
 use crate::generation::{Future, FuturesPlan, FuturesUpdate, GenerationId};
 
@@ -75,10 +75,10 @@ impl FuturesJob {
     }
 
     /// Frees the sequences, and keeps the text for reuse.
-    pub(super) fn retire(mut self, cache: &mut PrefixCache, lm: &mut dyn CausalLm) {
-        self.texts.close(lm);
+    pub(super) fn retire(mut self, cache: &mut PrefixCache, model: &mut LoadedModel) {
+        self.texts.close(model);
         if let Some(text) = self.text {
-            cache.keep(text.into_cached(), lm);
+            cache.keep(text.into_cached(), &mut *model.lm);
         }
     }
 
@@ -160,6 +160,7 @@ fn shared<'a>(
         limits: &plan.config.limits,
         chains: std::slice::from_ref(chain),
         grammar,
+        other: None,
         is_measured: false,
     }
 }

@@ -1,8 +1,9 @@
 //! Guidance: each token comes from two rows, the pane's own and another, whose logits are mixed.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::other_rows::comparable;
 use super::prefill::PREFILL_CHUNK;
 use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
@@ -31,6 +32,11 @@ struct OtherRow {
     prompt: Result<Vec<TokenId>, String>,
     sequence: Option<SequenceId>,
     n_read: usize,
+    /// Whether a second model has read something for the next pass, so that no pass waits for all of
+    /// a long prompt.
+    has_read: bool,
+    /// How many tokens the first model has.
+    n_vocab: usize,
     /// How many tokens its sequence can hold, once it is open.
     n_context: usize,
     /// The time of its own forward pass.
@@ -52,6 +58,8 @@ impl GuidedWriter {
                 prompt,
                 sequence: None,
                 n_read: 0,
+                has_read: false,
+                n_vocab: 0,
                 n_context: usize::MAX,
                 secs: 0.0,
             },
@@ -85,7 +93,7 @@ impl GuidedWriter {
         n_prompt + self.slot.generated().len()
     }
 
-    /// Opens the other sequence, and lets a second model read it.
+    /// Opens the other sequence.
     fn begin(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
         let lm: &mut dyn CausalLm = match self.guidance.against {
             Against::Prompt(_) => &mut *model.lm,
@@ -97,29 +105,7 @@ impl GuidedWriter {
         }
         self.other.n_context = n_max;
         self.other.sequence = Some(lm.open_for(n_tokens));
-        self.read_by_second(model)
-    }
-
-    /// Lets the second model read what it has not, if it is the other row.
-    fn read_by_second(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
-        if self.guidance.against != Against::Model {
-            return Ok(());
-        }
-        let rows = self.other_rows();
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let n_vocab = model.lm.n_vocab();
-        let started_at = Instant::now();
-        let logits = model.second_lm()?.forward(&rows)?;
-        self.other.n_read += rows.len();
-        self.other.secs += started_at.elapsed().as_secs_f64();
-        self.other_logits = logits.row(0).map(|row| {
-            let mut row = row.to_vec();
-            // Tokens that only one of the models has can't be compared.
-            row.resize(n_vocab, f32::NEG_INFINITY);
-            row
-        });
+        self.other.n_vocab = model.lm.n_vocab();
         Ok(())
     }
 
@@ -232,6 +218,21 @@ impl Writer for GuidedWriter {
         self.begin(model)
     }
 
+    fn push_second_rows(&self, rows: &mut Vec<Row>) {
+        if self.guidance.against == Against::Model && !self.other.has_read {
+            rows.extend(self.other_rows());
+        }
+    }
+
+    fn note_second(&mut self, logits: &[&[f32]], secs: f64) -> Result<(), EngineError> {
+        self.other.n_read += self.other_rows().len();
+        self.other.has_read = true;
+        self.other.secs += secs;
+        let row = logits.first();
+        self.other_logits = row.map(|row| comparable(row, self.other.n_vocab));
+        Ok(())
+    }
+
     fn push_rows(&self, rows: &mut Vec<Row>) {
         if self.own_logits.is_none() {
             rows.extend(self.sequence.and_then(|sequence| self.slot.row(sequence)));
@@ -260,8 +261,9 @@ impl Writer for GuidedWriter {
         goes_on
     }
 
-    fn settle(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
-        self.read_by_second(model)
+    fn settle(&mut self, _model: &mut LoadedModel) -> Result<(), EngineError> {
+        self.other.has_read = false;
+        Ok(())
     }
 
     fn interrupt(&mut self, _progress: &mut Vec<Progress>) {}

@@ -27,6 +27,7 @@ mod guided_writer;
 mod loaded_model;
 mod model_comparison;
 mod open;
+mod other_rows;
 mod prefill;
 mod prefix_cache;
 mod recommended_sampling;

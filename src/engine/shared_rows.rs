@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use super::other_rows::{OtherPrompt, PairedLogits, RowLogits, RowPair};
 use super::prefill::Prefill;
 use super::stop::StopMatcher;
-use super::{CausalLm, EngineError, LoadedModel, Row, SequenceId};
+use super::{EngineError, LoadedModel};
 use crate::decoding::{
     Candidates, Coins, GrammarDraw, GrammarState, History, LegalTokens, SamplerChain,
     SelectorState, TokenId,
@@ -18,7 +19,7 @@ use crate::generation::{EndOfText, FinishReason, Limits, PieceKind, TokenMeasure
 const N_MIN_PARALLEL_LOGITS: usize = 1 << 16;
 
 /// What all texts of a batch have in common.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Shared<'a> {
     /// The text that all of them continue: the prompt, then generated tokens.
     pub given: &'a [TokenId],
@@ -32,11 +33,13 @@ pub(super) struct Shared<'a> {
     pub chains: &'a [SamplerChain],
     /// Where the given text stands in the grammar that all chains share.
     pub grammar: Option<&'a GrammarState>,
+    /// What all guided chains move away from.
+    pub other: Option<&'a OtherPrompt>,
     /// Whether to record the measures of each token.
     pub is_measured: bool,
 }
 
-/// Texts with the same tokens so far. They share one sequence, which holds all of the text except
+/// Texts with the same tokens so far. They share their sequences, which hold all of the text except
 /// its last token.
 pub(super) struct Group {
     pub text: Vec<TokenId>,
@@ -45,7 +48,7 @@ pub(super) struct Group {
     pub stop_matcher: StopMatcher,
     pub grammar: Option<GroupGrammar>,
     pub members: Vec<Member>,
-    pub sequence: SequenceId,
+    pub sequences: RowPair,
 }
 
 /// Where the texts of a group stand in their grammar, and which tokens may come next.
@@ -142,7 +145,7 @@ fn stop_matcher(shared: Shared<'_>, vocabulary: &Vocabulary) -> StopMatcher {
 
 /// Samples the next token of all members, in parallel if there are enough logits to pay off.
 fn sample_all(
-    groups: &[(Group, &[f32])],
+    groups: &[(Group, RowLogits<'_>)],
     shared: Shared<'_>,
 ) -> Vec<Result<Vec<Sampled>, EngineError>> {
     let members = groups.iter().enumerate().flat_map(|(place, (group, _))| {
@@ -154,16 +157,16 @@ fn sample_all(
     members.sort_by_key(|(_, member)| member.chain);
     let n_logits: usize = groups
         .iter()
-        .map(|(group, logits)| group.members.len() * logits.len())
+        .map(|(group, logits)| group.members.len() * logits.own.len())
         .sum();
     let in_parallel = n_logits >= N_MIN_PARALLEL_LOGITS;
     let rows = measured_rows(groups, shared, in_parallel);
     let sample = |sampler: &mut Sampler<'_>, (place, member): &(usize, Member)| {
         let (group, logits) = groups.get(*place)?;
-        let next = sampler.next_token(group, *member, logits)?;
+        let next = sampler.next_token(group, *member, *logits)?;
         let row = rows.get(*place).copied().flatten();
         let next = next.map(|(member, token)| {
-            let measures = row.map(|row| row.measures(token, logits));
+            let measures = row.map(|row| row.measures(token, logits.own));
             (member, token, measures)
         });
         Some((*place, next))
@@ -194,17 +197,19 @@ fn sample_all(
 /// Returns what is measured of each row, or nothing if nothing is. A row that is not a distribution
 /// has no measures; sampling from it fails.
 fn measured_rows(
-    groups: &[(Group, &[f32])],
+    groups: &[(Group, RowLogits<'_>)],
     shared: Shared<'_>,
     in_parallel: bool,
 ) -> Vec<Option<RowMeasures>> {
     if !shared.is_measured {
         Vec::new()
     } else if in_parallel {
-        let rows = groups.par_iter().map(|(_, logits)| RowMeasures::of(logits));
+        let rows = groups
+            .par_iter()
+            .map(|(_, logits)| RowMeasures::of(logits.own));
         rows.collect()
     } else {
-        let rows = groups.iter().map(|(_, logits)| RowMeasures::of(logits));
+        let rows = groups.iter().map(|(_, logits)| RowMeasures::of(logits.own));
         rows.collect()
     }
 }
@@ -240,7 +245,7 @@ impl<'a> Sampler<'a> {
         &mut self,
         group: &Group,
         member: Member,
-        logits: &[f32],
+        logits: RowLogits<'_>,
     ) -> Option<Result<(Member, TokenId), EngineError>> {
         let n_prompt = self.shared.n_prompt;
         let history = History::new(&group.text, n_prompt);
@@ -250,15 +255,17 @@ impl<'a> Sampler<'a> {
         };
         let chain = self.chain(member.chain)?;
         chain.restore(member.state);
-        let token = match &group.grammar {
-            Some(grammar) if !grammar.state.is_broken() => GrammarDraw {
-                rule: grammar.state.rule(),
-                legal: &grammar.legal,
-                logits,
-            }
-            .sample_token(chain, history, coins),
-            _ => chain.sample_token(logits, history, coins),
-        };
+        let token = logits
+            .for_chain(chain.config())
+            .and_then(|logits| match &group.grammar {
+                Some(grammar) if !grammar.state.is_broken() => GrammarDraw {
+                    rule: grammar.state.rule(),
+                    legal: &grammar.legal,
+                    logits: &logits,
+                }
+                .sample_token(chain, history, coins),
+                _ => chain.sample_token(&logits, history, coins),
+            });
         let state = chain.state();
         let next = token.map(|token| (Member { state, ..member }, token));
         Some(next.map_err(|source| EngineError::SamplingFailed {
@@ -287,17 +294,29 @@ impl Texts {
         shared: Shared<'_>,
         model: &mut LoadedModel,
     ) -> Result<(), EngineError> {
-        let logits = prefill.last_logits().map(|(logits, _)| logits.to_vec());
-        let logits = logits.unwrap_or_default();
+        let logits = RowLogits {
+            own: prefill.last_logits().map_or(&[], |(logits, _)| logits),
+            other: shared.other.and_then(OtherPrompt::logits),
+        };
+        let other = shared.other.map(|other| other.fork(model)).transpose()?;
+        let own = match model.lm.fork(prefill.sequence()) {
+            Ok(own) => own,
+            Err(error) => {
+                if let Some(other) = other {
+                    other.close(model);
+                }
+                return Err(error);
+            }
+        };
         let group = Group {
             text: shared.given.to_vec(),
             measures: Vec::new(),
             stop_matcher: stop_matcher(shared, &model.vocabulary),
             grammar: shared.grammar.cloned().map(GroupGrammar::at).transpose()?,
             members,
-            sequence: model.lm.fork(prefill.sequence())?,
+            sequences: RowPair { own, other },
         };
-        self.sample(vec![(group, &logits)], shared, model)
+        self.sample(vec![(group, logits)], shared, model)
     }
 
     /// Runs one forward pass and samples the next token of every text. Returns whether the model
@@ -307,21 +326,21 @@ impl Texts {
         shared: Shared<'_>,
         model: &mut LoadedModel,
     ) -> Result<bool, EngineError> {
-        let rows: Vec<Row> = self.groups.iter().filter_map(Group::row).collect();
-        if !model.lm.get_ready(&rows)? {
+        let last = |group: &Group| Some((group.sequences, *group.text.last()?));
+        let texts: Vec<_> = self.groups.iter().filter_map(last).collect();
+        let Some(logits) = PairedLogits::read(&texts, model)? else {
             return Ok(false);
-        }
-        let logits = model.lm.forward(&rows)?;
-        let rows = (0..).map(|index| logits.row(index).unwrap_or_default());
+        };
+        let rows = (0..).map(|place| logits.of(place));
         let groups = std::mem::take(&mut self.groups);
         self.sample(groups.into_iter().zip(rows).collect(), shared, model)?;
         Ok(true)
     }
 
     /// Frees the sequences.
-    pub(super) fn close(&mut self, lm: &mut dyn CausalLm) {
+    pub(super) fn close(&mut self, model: &mut LoadedModel) {
         for group in self.groups.drain(..) {
-            lm.close(group.sequence);
+            group.sequences.close(model);
         }
     }
 
@@ -329,7 +348,7 @@ impl Texts {
     /// an error, the sequences of the groups that were not regrouped are closed.
     fn sample(
         &mut self,
-        groups: Vec<(Group, &[f32])>,
+        groups: Vec<(Group, RowLogits<'_>)>,
         shared: Shared<'_>,
         model: &mut LoadedModel,
     ) -> Result<(), EngineError> {
@@ -339,16 +358,16 @@ impl Texts {
             match (sampled, &outcome) {
                 (Ok(sampled), Ok(())) => outcome = self.split(&group, sampled, shared, model),
                 (Err(error), Ok(())) => {
-                    model.lm.close(group.sequence);
+                    group.sequences.close(model);
                     outcome = Err(error);
                 }
-                (_, Err(_)) => model.lm.close(group.sequence),
+                (_, Err(_)) => group.sequences.close(model),
             }
         }
         outcome
     }
 
-    /// Splits a group. Its sequence goes to the first of the new groups; the others get forks.
+    /// Splits a group. Its sequences go to the first of the new groups; the others get forks.
     fn split(
         &mut self,
         group: &Group,
@@ -362,14 +381,14 @@ impl Texts {
             *measures = measured;
             members.push(member);
         }
-        let sequence = group.sequence;
+        let sequences = group.sequences;
         let mut parts = Vec::new();
         for (token, (measured, members)) in by_token {
             let grammar = group.grammar.as_ref().map(|grammar| grammar.after(token));
             let grammar = match grammar.transpose() {
                 Ok(grammar) => grammar,
                 Err(error) => {
-                    model.lm.close(sequence);
+                    sequences.close(model);
                     return Err(error);
                 }
             };
@@ -379,7 +398,7 @@ impl Texts {
                 stop_matcher: group.stop_matcher.clone(),
                 grammar,
                 members,
-                sequence,
+                sequences,
             };
             part.text.push(token);
             part.measures.extend(measured);
@@ -389,24 +408,24 @@ impl Texts {
             }
         }
         // All forks are made before any of the sequences grows.
-        let mut sequences = vec![sequence];
+        let mut forks = vec![sequences];
         for _ in 1..parts.len() {
-            match model.lm.fork(sequence) {
-                Ok(fork) => sequences.push(fork),
+            match sequences.fork(model) {
+                Ok(fork) => forks.push(fork),
                 Err(error) => {
-                    for sequence in sequences {
-                        model.lm.close(sequence);
+                    for fork in forks {
+                        fork.close(model);
                     }
                     return Err(error);
                 }
             }
         }
         if parts.is_empty() {
-            model.lm.close(sequence);
+            sequences.close(model);
         }
-        let parts = parts.into_iter().zip(sequences);
+        let parts = parts.into_iter().zip(forks);
         self.groups
-            .extend(parts.map(|(part, sequence)| Group { sequence, ..part }));
+            .extend(parts.map(|(part, sequences)| Group { sequences, ..part }));
         Ok(())
     }
 
@@ -450,16 +469,8 @@ fn finish_after(
     if group.text.len() - shared.given.len() >= shared.n_tokens {
         return Some(FinishReason::MaxTokens);
     }
-    (group.text.len() > model.lm.n_context()).then_some(FinishReason::ContextFull)
-}
-
-impl Group {
-    /// The last token, to be read by the next forward pass.
-    pub(super) fn row(&self) -> Option<Row> {
-        self.text.last().map(|token| Row {
-            sequence: self.sequence,
-            token: *token,
-            logits_wanted: true,
-        })
-    }
+    let n_new = group.text.len() - shared.given.len();
+    let is_other_full = shared.other.is_some_and(|other| other.is_full_after(n_new));
+    let is_full = group.text.len() > model.lm.n_context() || is_other_full;
+    is_full.then_some(FinishReason::ContextFull)
 }

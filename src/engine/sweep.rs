@@ -6,11 +6,15 @@
 
 use std::time::Instant;
 
+use super::other_rows::OtherPrompt;
 use super::prefill::Prefill;
 use super::prefix_cache::PrefixCache;
+use super::session::Prompt;
 use super::shared_rows::{Member, Shared, Texts};
-use super::{CausalLm, EngineError, LoadedModel};
-use crate::decoding::{GrammarState, SamplerChain, SelectorState, TokenId};
+use super::{EngineError, LoadedModel};
+use crate::decoding::{
+    Against, ChainConfig, GrammarState, Guidance, SamplerChain, SelectorState, TokenId,
+};
 use crate::generation::{GenerationId, SweepPlan, SweepText, SweepUpdate};
 
 /// How many texts a sweep writes together unless the caller chose another width. Wider batches are
@@ -43,6 +47,10 @@ pub(super) struct SweepJob {
     prompt: usize,
     /// That prompt in the KV cache. `None` until its first pass.
     prefill: Option<Prefill>,
+    /// What the guided cells move away from, and what it reads in place of each prompt.
+    guide: Option<(Against, Vec<Vec<TokenId>>)>,
+    /// The latter in the KV cache.
+    other: Option<OtherPrompt>,
     /// How many of the texts that continue this prompt have begun.
     n_begun: usize,
     /// How many tokens the complete texts have.
@@ -57,9 +65,19 @@ impl SweepJob {
     pub(super) fn new(
         id: GenerationId,
         plan: SweepPlan,
-        prompts: Vec<Vec<TokenId>>,
+        prompts: Vec<Prompt>,
         model: &LoadedModel,
     ) -> Result<Self, EngineError> {
+        let guide = match shared_guidance(&plan.cells)? {
+            Some(guidance) => {
+                let others = prompts
+                    .iter()
+                    .map(|own| model.guiding_prompt(guidance, own));
+                Some((guidance.against.clone(), others.collect::<Result<_, _>>()?))
+            }
+            None => None,
+        };
+        let prompts = prompts.into_iter().map(|prompt| prompt.tokens).collect();
         let first = plan.cells.first();
         let grammar = first.map(|chain| model.grammar_of(chain, &plan.limits));
         let chains = plan.cells.iter().cloned().map(SamplerChain::new);
@@ -72,6 +90,8 @@ impl SweepJob {
             is_announced: false,
             prompt: 0,
             prefill: None,
+            guide,
+            other: None,
             n_begun: 0,
             n_complete_tokens: 0,
             secs: 0.0,
@@ -109,14 +129,17 @@ impl SweepJob {
     }
 
     /// Frees the sequences, and keeps the prompt for reuse.
-    pub(super) fn retire(mut self, cache: &mut PrefixCache, lm: &mut dyn CausalLm) {
-        self.texts.close(lm);
-        self.keep_prompt(cache, lm);
+    pub(super) fn retire(mut self, cache: &mut PrefixCache, model: &mut LoadedModel) {
+        self.texts.close(model);
+        self.keep_prompt(cache, model);
     }
 
-    fn keep_prompt(&mut self, cache: &mut PrefixCache, lm: &mut dyn CausalLm) {
+    fn keep_prompt(&mut self, cache: &mut PrefixCache, model: &mut LoadedModel) {
+        if let Some(other) = self.other.take() {
+            other.close(model);
+        }
         if let Some(prefill) = self.prefill.take() {
-            cache.keep(prefill.into_cached(), lm);
+            cache.keep(prefill.into_cached(), &mut *model.lm);
         }
     }
 
@@ -126,7 +149,7 @@ impl SweepJob {
         cache: &mut PrefixCache,
     ) -> Result<Pass, EngineError> {
         if self.is_prompt_done() {
-            self.keep_prompt(cache, &mut *model.lm);
+            self.keep_prompt(cache, model);
             self.prompt += 1;
             self.n_begun = 0;
         }
@@ -141,14 +164,42 @@ impl SweepJob {
             prefill.read_chunk(&mut *model.lm)?;
             return Ok(Pass::Reading);
         }
+        if self.reads_other(model)? {
+            return Ok(Pass::Reading);
+        }
         self.begin_texts(model)?;
         let prompt = self.prompts.get(self.prompt).map(Vec::as_slice);
         let prompt = prompt.unwrap_or_default();
-        let shared = shared(&self.plan, &self.chains, self.grammar.as_ref(), prompt);
+        let shared = shared(
+            (&self.plan, &self.chains),
+            self.grammar.as_ref(),
+            self.other.as_ref(),
+            prompt,
+        );
         if !self.texts.groups.is_empty() && !self.texts.advance(shared, model)? {
             return Ok(Pass::Reading);
         }
         Ok(Pass::Written)
+    }
+
+    /// Reads on in what guides the texts of the current prompt. Returns whether there was anything to
+    /// read.
+    fn reads_other(&mut self, model: &mut LoadedModel) -> Result<bool, EngineError> {
+        let Some((against, others)) = &self.guide else {
+            return Ok(false);
+        };
+        let other = if let Some(other) = &mut self.other {
+            other
+        } else {
+            let tokens = others.get(self.prompt).cloned().unwrap_or_default();
+            self.other
+                .insert(OtherPrompt::open(tokens, against, model)?)
+        };
+        if other.is_read() {
+            return Ok(false);
+        }
+        other.read_chunk(model)?;
+        Ok(true)
     }
 
     /// Returns whether every text of the current prompt is complete.
@@ -182,7 +233,12 @@ impl SweepJob {
             seed: self.plan.seed_of(index % n_seeds),
             state: SelectorState::NEW,
         });
-        let shared = shared(&self.plan, &self.chains, self.grammar.as_ref(), prompt);
+        let shared = shared(
+            (&self.plan, &self.chains),
+            self.grammar.as_ref(),
+            self.other.as_ref(),
+            prompt,
+        );
         self.texts
             .begin(members.collect(), prefill, shared, model)?;
         self.n_begun = end;
@@ -219,9 +275,9 @@ impl SweepJob {
 
 /// Returns what all texts that continue a prompt have in common.
 fn shared<'a>(
-    plan: &'a SweepPlan,
-    chains: &'a [SamplerChain],
+    (plan, chains): (&'a SweepPlan, &'a [SamplerChain]),
     grammar: Option<&'a GrammarState>,
+    other: Option<&'a OtherPrompt>,
     prompt: &'a [TokenId],
 ) -> Shared<'a> {
     Shared {
@@ -231,6 +287,21 @@ fn shared<'a>(
         limits: &plan.limits,
         chains,
         grammar,
+        other,
         is_measured: true,
+    }
+}
+
+/// Returns the guidance of the cells, which may differ in its numbers only, or `None` if no cell has
+/// one.
+fn shared_guidance(cells: &[ChainConfig]) -> Result<Option<&Guidance>, EngineError> {
+    let mut all = cells.iter().filter_map(|chain| chain.guidance.as_ref());
+    let Some(first) = all.next() else {
+        return Ok(None);
+    };
+    if all.all(|other| other.against == first.against) {
+        Ok(Some(first))
+    } else {
+        Err(EngineError::SeveralGuides)
     }
 }

@@ -37,6 +37,15 @@ pub(super) trait Writer: Send {
     fn fork_from(&mut self, prompt: SequenceId, model: &mut LoadedModel)
     -> Result<(), EngineError>;
 
+    /// Adds the rows that it needs of the second model before the next forward pass. It is asked
+    /// again after each pass of the second model, until no writer needs any.
+    fn push_second_rows(&self, _rows: &mut Vec<Row>) {}
+
+    /// Takes the logits of these rows, and the time of their pass.
+    fn note_second(&mut self, _logits: &[&[f32]], _secs: f64) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     /// Adds the rows that it needs of the next forward pass.
     fn push_rows(&self, rows: &mut Vec<Row>);
 

@@ -13,7 +13,7 @@ use super::settings_words;
 use crate::decoding::{GrammarReport, Picked};
 use crate::generation::{Generation, PieceKind, Step};
 
-pub(super) const COLUMNS: [&str; 26] = [
+pub(super) const COLUMNS: [&str; 27] = [
     "run",
     "model",
     "pane",
@@ -40,6 +40,7 @@ pub(super) const COLUMNS: [&str; 26] = [
     "distortion_bits",
     "unconstrained",
     "mask_secs",
+    "second_model",
 ];
 
 /// Renders the table with its header row.
@@ -64,9 +65,10 @@ fn row(
     generation: &Generation,
     settings: &str,
     step: &Step,
-) -> [String; 26] {
+) -> [String; 27] {
     let trace = &step.trace;
     let report = trace.grammar.as_deref();
+    let second = generation.second_model.as_deref();
     let bytes = match step.piece.as_str() {
         Some(_) => String::new(),
         None => step.piece.to_string(),
@@ -105,6 +107,7 @@ fn row(
         text_of(report.map(|report| report.distortion_bits(&trace.raw))),
         text_of(report.and_then(|report| report.unconstrained)),
         text_of(step.time.mask_secs),
+        second.map_or_else(String::new, |second| as_text(&second.name)),
     ]
 }
 

@@ -40,6 +40,7 @@ struct Row<'a> {
     distortion_bits: Option<f64>,
     unconstrained: Option<TokenId>,
     mask_secs: Option<f64>,
+    second_model: Option<&'a str>,
 }
 
 /// Renders the lines.
@@ -69,6 +70,7 @@ impl<'a> Row<'a> {
     fn of(generation: &'a Generation, step: &'a Step) -> Self {
         let trace = &step.trace;
         let report = trace.grammar.as_deref();
+        let second = generation.second_model.as_deref();
         let piece = step.piece.as_str();
         let surprise_bits = -trace.raw_prob.log2();
         Self {
@@ -99,6 +101,7 @@ impl<'a> Row<'a> {
             distortion_bits: report.map(|report| report.distortion_bits(&trace.raw)),
             unconstrained: report.and_then(|report| report.unconstrained),
             mask_secs: step.time.mask_secs,
+            second_model: second.map(|second| second.name.as_str()),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::runs::{Run, runs};
 use super::{by_hand_words, settings_words};
 use crate::analysis::{Metrics, TextScore};
 use crate::decoding::Filter;
-use crate::generation::{EndOfText, FinishReason, Generation, PromptRecord};
+use crate::generation::{EndOfText, FinishReason, Generation, ModelInfo, PromptRecord, listed};
 
 /// Renders the page.
 pub(super) fn render(panes: &[Option<&Generation>]) -> String {
@@ -35,6 +35,40 @@ pub(super) fn render(panes: &[Option<&Generation>]) -> String {
 
 fn push_run(page: &mut String, run: &Run<'_>) {
     let model = &run.first.model;
+    let facts = inline(&facts_of(model));
+    let is_scored = run.first.is_scored();
+    let verb = if is_scored { "Scored" } else { "Generated" };
+    line(
+        page,
+        &format!(
+            "{verb} by **{}** ({facts}) with Quartet {}.",
+            inline(&model.name),
+            env!("CARGO_PKG_VERSION")
+        ),
+    );
+    for (second, letters) in run.second_models() {
+        let (name, facts) = (inline(&second.name), inline(&facts_of(second)));
+        let panes = listed(&letters);
+        line(
+            page,
+            &format!("Second model of {panes}: **{name}** ({facts})."),
+        );
+    }
+    if is_scored {
+        let words = "A given text: each token is scored as if the model had to write it.";
+        line(page, words);
+    } else {
+        push_prompt(page, &run.first.prompt);
+    }
+    page.push('\n');
+    page.push_str(&metrics_table(run));
+    for (letter, generation) in &run.panes {
+        push_pane(page, letter, generation);
+    }
+}
+
+/// "`Q8_0`, CPU, 2 threads, SHA-256 …".
+fn facts_of(model: &ModelInfo) -> String {
     let facts = [
         model.quantization.clone(),
         model.device.clone(),
@@ -51,28 +85,7 @@ fn push_run(page: &mut String, run: &Run<'_>) {
         },
     ];
     let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-    let facts = inline(&facts.join(", "));
-    let is_scored = run.first.is_scored();
-    let verb = if is_scored { "Scored" } else { "Generated" };
-    line(
-        page,
-        &format!(
-            "{verb} by **{}** ({facts}) with Quartet {}.",
-            inline(&model.name),
-            env!("CARGO_PKG_VERSION")
-        ),
-    );
-    if is_scored {
-        let words = "A given text: each token is scored as if the model had to write it.";
-        line(page, words);
-    } else {
-        push_prompt(page, &run.first.prompt);
-    }
-    page.push('\n');
-    page.push_str(&metrics_table(run));
-    for (letter, generation) in &run.panes {
-        push_pane(page, letter, generation);
-    }
+    facts.join(", ")
 }
 
 /// The prompt. For a chat message, also the text that the model read.

@@ -1,7 +1,7 @@
 //! Grouping generations into runs: the same prompt continued by the same model.
 
-use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
+use crate::generation::{Generation, ModelInfo};
 
 /// Generations that can be compared because the same model read the same tokens for all of them.
 #[derive(Debug)]
@@ -10,6 +10,23 @@ pub(super) struct Run<'a> {
     pub first: &'a Generation,
     /// Each generation with its letter, as on screen: A is the first pane.
     pub panes: Vec<(String, &'a Generation)>,
+}
+
+impl Run<'_> {
+    /// Returns every second model of the run, with the letters of the panes that used it.
+    pub(super) fn second_models(&self) -> Vec<(&ModelInfo, Vec<&str>)> {
+        let mut models: Vec<(&ModelInfo, Vec<&str>)> = Vec::new();
+        for (letter, pane) in &self.panes {
+            let Some(second) = pane.second_model.as_deref() else {
+                continue;
+            };
+            match models.iter_mut().find(|(known, _)| *known == second) {
+                Some((_, letters)) => letters.push(letter),
+                None => models.push((second, vec![letter])),
+            }
+        }
+        models
+    }
 }
 
 /// Groups the generations into runs, ordered by their first generation.
@@ -39,4 +56,40 @@ pub(super) fn same_run(a: &Generation, b: &Generation) -> bool {
         && first.text == second.text
         && first.chat == second.chat
         && first.tokens == second.tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::runs;
+    use crate::export::{csv, html, jsonl, markdown};
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn every_export_names_the_second_model() {
+        let plain = generation(&[(" fox", 0.5)]);
+        let mut text = plain.clone();
+        let mut small = (*text.model).clone();
+        small.name = "Small".to_owned();
+        small.sha256 = "2fb47323aa".to_owned();
+        text.second_model = Some(Arc::new(small));
+        let panes = [Some(&plain), Some(&text), Some(&text)];
+        let found = runs(&panes);
+        assert_eq!(found[0].second_models()[0].1, ["B", "C"]);
+        let page = markdown::render(&panes);
+        let line = "Second model of B and C: **Small** (SHA-256 2fb47323aa).";
+        assert!(page.contains(line), "{page}");
+        let page = html::render(&panes, &[]);
+        assert!(page.contains("Second model of B and C <strong>Small</strong>"));
+        let table = csv::render(&panes);
+        let rows: Vec<&str> = table.lines().collect();
+        assert!(
+            rows[0].ends_with(",second_model")
+                && rows[1].ends_with(',')
+                && rows[2].ends_with(",Small")
+        );
+        let lines = jsonl::render(&panes);
+        assert_eq!(lines.matches("\"second_model\":\"Small\"").count(), 2);
+    }
 }

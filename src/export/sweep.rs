@@ -15,6 +15,8 @@ const FORMAT_VERSION: u32 = 1;
 pub struct SweepRecord<'a> {
     pub results: &'a SweepResults,
     pub model: &'a ModelInfo,
+    /// The one that guided, if the settings use it.
+    pub second_model: Option<&'a ModelInfo>,
     pub prompts: &'a [PromptText],
     /// The tokens of each prompt. Empty if the sweep ended before they were known.
     pub prompt_tokens: &'a [Vec<TokenId>],
@@ -33,6 +35,7 @@ impl SweepRecord<'_> {
             "format": "quartet sweep",
             "format_version": FORMAT_VERSION,
             "model": self.model,
+            "second_model": self.second_model,
             "prompts": prompts.collect::<Vec<_>>(),
             "settings": self.base_words(),
             "rows": axis(&setup.rows),
@@ -214,6 +217,7 @@ mod tests {
         SweepRecord {
             results,
             model,
+            second_model: None,
             prompts,
             prompt_tokens: &[],
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::filters::{Temperature, TopK, TopP};
-use crate::decoding::{ChainConfig, Filter, Selector};
+use crate::decoding::{Against, ChainConfig, Filter, Selector};
 use crate::generation::in_sentence;
 
 /// What makes one pane differ from another.
@@ -68,9 +68,15 @@ pub(crate) fn chain_words(chain: &ChainConfig, seed: u64) -> String {
 }
 
 /// Derives a pane's name from its chain: "Greedy", "Greedy by T 0", "Greedy with DRY",
-/// "Top-k + top-p".
+/// "Top-k + top-p", "Greedy + guidance".
 pub(crate) fn default_name(chain: &ChainConfig) -> String {
-    let name = name_of_stages(chain);
+    let mut name = name_of_stages(chain);
+    if let Some(guidance) = &chain.guidance {
+        name.push_str(match guidance.against {
+            Against::Prompt(_) => " + guidance",
+            Against::Model => " + contrast",
+        });
+    }
     match &chain.grammar {
         Some(rule) => format!("{name} + {}", rule.noun()),
         None => name,

@@ -56,6 +56,8 @@ pub struct Generation {
     pub name: String,
     pub config: GenerationConfig,
     pub model: Arc<ModelInfo>,
+    /// The model that drafted for it or guided it, if its settings use one.
+    pub second_model: Option<Arc<ModelInfo>>,
     pub vocabulary: Arc<Vocabulary>,
     pub prompt: Arc<PromptRecord>,
     pub steps: Steps,

@@ -55,6 +55,7 @@ pub(crate) fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
             n_context: 512,
             ..ModelInfo::default()
         }),
+        second_model: None,
         prompt: Arc::new(PromptRecord {
             text: "Once there was".to_owned(),
             chat: None,

@@ -163,7 +163,7 @@ impl AppState {
             model: ModelStatus::Absent,
             model_source: model_source.clone(),
             pending_sources: VecDeque::new(),
-            second_model: SecondModel::Absent,
+            second_model: SecondModel::default(),
             hub: HubState::default(),
             models: Models::new(settings.recent_models, settings.compute),
             view: settings.view,

@@ -94,6 +94,7 @@ impl AppState {
 
             Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),
             Command::Models(command) => self.apply_to_models(command),
+            Command::SecondModel(command) => self.apply_to_second(command),
             Command::Hub(command) => self.apply_to_hub(command),
             Command::AskPath(purpose) => vec![Effect::OpenDialog(purpose)],
             Command::PathGiven(purpose, path) => self.use_path(purpose, path),
@@ -371,7 +372,8 @@ impl AppState {
             PathPurpose::ModelFile | PathPurpose::ModelFolder => {
                 self.apply_to_models(ModelsCommand::Open(path))
             }
-            PathPurpose::SecondModel => self.open_second_model(path),
+            PathPurpose::SecondModel => self.open_second_model(path, false),
+            PathPurpose::SecondModelToVerify => self.open_second_model(path, true),
             PathPurpose::OtherModel => self.use_other_model(path),
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),

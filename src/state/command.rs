@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use super::{
     BranchCommand, FolderCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, Kept,
     LabCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PasteCommand,
-    PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand, SettingsTab,
-    SweepFile, ViewChange, WatermarkCommand,
+    PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand,
+    SecondModelCommand, SettingsTab, SweepFile, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -128,6 +128,8 @@ pub enum Command {
     LoadEmbeddedModel,
     /// Open, list and unload models.
     Models(ModelsCommand),
+    /// Stop loading the second model, or free it.
+    SecondModel(SecondModelCommand),
     /// Search the Hugging Face Hub and download models.
     Hub(HubCommand),
     /// Ask the user for a path.
@@ -216,6 +218,8 @@ pub enum PathPurpose {
     ModelFolder,
     /// To open the file of the model that drafts or guides.
     SecondModel,
+    /// The same, to verify the opened run with it.
+    SecondModelToVerify,
     /// To choose the model to compare the loaded one with.
     OtherModel,
     /// To import a preset file.
@@ -242,7 +246,7 @@ impl PathPurpose {
         match self {
             Self::ModelFile => "Open a model file".to_owned(),
             Self::ModelFolder => "Open a model folder".to_owned(),
-            Self::SecondModel => "Open a second model".to_owned(),
+            Self::SecondModel | Self::SecondModelToVerify => "Open a second model".to_owned(),
             Self::OtherModel => "Choose a model to compare with".to_owned(),
             Self::Presets => "Import presets".to_owned(),
             Self::Run => "Open a run".to_owned(),
@@ -264,6 +268,7 @@ impl PathPurpose {
             Self::ModelFile
             | Self::ModelFolder
             | Self::SecondModel
+            | Self::SecondModelToVerify
             | Self::OtherModel
             | Self::Presets
             | Self::Run

@@ -48,7 +48,9 @@ impl AppState {
             Event::DeviceUnavailable { name, reason } => self.on_device_missing(&name, &reason),
             Event::LoadingCancelled => return self.on_loading_cancelled(),
             Event::ModelUnloaded => self.on_unloaded(),
-            Event::SecondModel(loaded) => self.on_second_model(loaded),
+            Event::SecondModelLoading { fraction } => self.second_model.on_loading(fraction),
+            Event::SecondModel(loaded) => return self.on_second_model(loaded),
+            Event::SecondModelCancelled => return self.on_second_cancelled(),
             Event::Tokenized { prompt, tokens } => {
                 self.on_text_counted(&prompt, &tokens);
                 self.on_watermark_tokenized(&prompt, &tokens);
@@ -120,6 +122,7 @@ impl AppState {
         let Some(model) = self.model.in_use().cloned() else {
             return;
         };
+        let second = self.second_model.clone();
         for id in ids {
             let Some(pane) = self.running_pane(*id) else {
                 continue;
@@ -142,11 +145,12 @@ impl AppState {
             // The tokens that stay keep their pins.
             let continued = kept.is_some();
             let replaces = kept.as_ref().is_none_or(|kept| kept.replaces);
-            let generation = kept.map_or_else(
+            let mut generation = kept.map_or_else(
                 || Generation {
                     name,
                     config,
                     model: Arc::clone(&model.info),
+                    second_model: None,
                     vocabulary: Arc::clone(&model.vocabulary),
                     prompt: Arc::clone(prompt),
                     steps: Steps::default(),
@@ -161,6 +165,7 @@ impl AppState {
                     ..kept.text
                 },
             );
+            generation.second_model = second.used_by(&generation.config.chain);
             pane.status = PaneStatus::Writing { id, generation };
             match previous {
                 Some(previous) if continued && replaces => self.keep_text(pane_id, previous),

@@ -89,7 +89,7 @@ pub use runs::{
     RunCommand, RunRequest, Verification,
 };
 pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
-pub use second_model::SecondModel;
+pub use second_model::{SecondModel, SecondModelCommand};
 pub use session::{Session, SessionKey};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;

@@ -1,67 +1,245 @@
 //! The second model, which drafts for the first or guides it.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{AppState, Effect};
+use super::{AppState, Effect, Notice};
+use crate::decoding::ChainConfig;
 use crate::generation::ModelInfo;
 use crate::worker::{ModelSource, Request};
 
-/// The second model, as far as the window knows. A new first model has none.
+/// The second model, as far as the window knows. Another first model begins without one.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum SecondModel {
-    #[default]
-    Absent,
-    Loading,
-    Ready(Arc<ModelInfo>),
-    /// It can't be used, with the reason.
-    Failed(String),
+pub struct SecondModel {
+    /// The one in use, and where it is from.
+    ready: Option<(Arc<ModelInfo>, PathBuf)>,
+    /// What is being loaded, oldest first.
+    pending: VecDeque<Choice>,
+    /// How much of the first of them is loaded, between 0 and 1.
+    fraction: f32,
+    /// Why the last choice can't be used.
+    error: Option<String>,
+}
+
+/// A file to load.
+#[derive(Debug, Clone, PartialEq)]
+struct Choice {
+    path: PathBuf,
+    /// Whether it was asked for to verify a run.
+    verifies: bool,
+}
+
+/// What the user can do with the second model besides choosing one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecondModelCommand {
+    /// Stop loading it.
+    Cancel,
+    /// Free its memory.
+    Unload,
+}
+
+impl SecondModel {
+    /// The model in use.
+    pub fn info(&self) -> Option<&Arc<ModelInfo>> {
+        self.ready.as_ref().map(|(info, _)| info)
+    }
+
+    /// How much of it is loaded, or `None` if none is being loaded.
+    pub fn loading(&self) -> Option<f32> {
+        (!self.pending.is_empty()).then_some(self.fraction)
+    }
+
+    /// Why the model that was chosen last can't be used.
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// Returns the model if these settings use it.
+    pub(super) fn used_by(&self, chain: &ChainConfig) -> Option<Arc<ModelInfo>> {
+        let used = self.info().filter(|_| chain.needs_second_model());
+        used.cloned()
+    }
+
+    /// Returns the model if these settings are guided by it. A sweep writes without drafts.
+    pub(super) fn guiding(&self, chain: &ChainConfig) -> Option<Arc<ModelInfo>> {
+        let used = self.info().filter(|_| chain.is_guided_by_model());
+        used.cloned()
+    }
+
+    pub(super) const fn on_loading(&mut self, fraction: f32) {
+        self.fraction = fraction;
+    }
+
+    /// Forgets what the engine did not finish loading.
+    pub(super) fn forget_pending(&mut self) {
+        self.pending.clear();
+    }
 }
 
 impl AppState {
-    pub(super) fn open_second_model(&mut self, path: PathBuf) -> Vec<Effect> {
-        self.second_model = SecondModel::Loading;
-        let source = Some(ModelSource::Path(path));
-        vec![Effect::Send(Request::LoadSecondModel(source))]
+    /// Loads a second model, `verifies` to verify the opened run with it.
+    pub(super) fn open_second_model(&mut self, path: PathBuf, verifies: bool) -> Vec<Effect> {
+        let mut effects = self.cancel_second();
+        let second = &mut self.second_model;
+        (second.error, second.fraction) = (None, 0.0);
+        let source = Some(ModelSource::Path(path.clone()));
+        second.pending.push_back(Choice { path, verifies });
+        effects.push(Effect::Send(Request::LoadSecondModel(source)));
+        effects
     }
 
-    pub(super) fn on_second_model(&mut self, loaded: Result<Option<Arc<ModelInfo>>, String>) {
-        self.second_model = match loaded {
-            Ok(Some(info)) => SecondModel::Ready(info),
-            Ok(None) => SecondModel::Absent,
-            Err(error) => SecondModel::Failed(error),
+    pub(super) fn apply_to_second(&mut self, command: SecondModelCommand) -> Vec<Effect> {
+        match command {
+            SecondModelCommand::Cancel => self.cancel_second(),
+            SecondModelCommand::Unload if self.second_model.ready.is_none() => Vec::new(),
+            SecondModelCommand::Unload => vec![Effect::Send(Request::LoadSecondModel(None))],
+        }
+    }
+
+    /// Stops loading a second model, if one is being loaded.
+    pub(super) fn cancel_second(&self) -> Vec<Effect> {
+        let is_loading = self.second_model.loading().is_some();
+        let cancel = is_loading.then_some(Effect::Send(Request::CancelLoading));
+        cancel.into_iter().collect()
+    }
+
+    /// Loads the second model again, after the first was loaded again.
+    pub(super) fn reload_second(&mut self) -> Vec<Effect> {
+        match self.second_model.ready.take() {
+            Some((_, path)) => self.open_second_model(path, false),
+            None => Vec::new(),
+        }
+    }
+
+    pub(super) fn on_second_model(
+        &mut self,
+        loaded: Result<Option<Arc<ModelInfo>>, String>,
+    ) -> Vec<Effect> {
+        let second = &mut self.second_model;
+        let info = match loaded {
+            Ok(Some(info)) => info,
+            Ok(None) => {
+                *second = SecondModel::default();
+                return Vec::new();
+            }
+            Err(error) => return self.on_second_failed(error),
         };
+        let Some(choice) = second.pending.pop_front() else {
+            return Vec::new();
+        };
+        second.ready = Some((info, choice.path));
+        let mut effects = self.begin_trial();
+        if choice.verifies {
+            effects.extend(self.verify());
+        }
+        effects
+    }
+
+    /// Shows why a second model can't be used where it was asked for.
+    fn on_second_failed(&mut self, error: String) -> Vec<Effect> {
+        let choice = self.second_model.pending.pop_front();
+        if choice.is_some_and(|choice| choice.verifies) {
+            return self.notify(Notice::error("This run can’t be verified", error));
+        }
+        self.second_model.error = Some(error);
+        self.begin_trial()
+    }
+
+    pub(super) fn on_second_cancelled(&mut self) -> Vec<Effect> {
+        self.second_model.pending.pop_front();
+        self.begin_trial()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
     use std::sync::Arc;
 
-    use super::SecondModel;
+    use super::SecondModelCommand;
     use crate::generation::ModelInfo;
     use crate::state::tests::written;
-    use crate::state::{Command, Effect, PathPurpose};
+    use crate::state::{AppState, Command, Effect, PathPurpose};
     use crate::worker::{Event, ModelSource, Request};
+
+    fn load(path: &str) -> Effect {
+        let source = ModelSource::Path(PathBuf::from(path));
+        Effect::Send(Request::LoadSecondModel(Some(source)))
+    }
+
+    fn choose(state: &mut AppState, path: &str) -> Vec<Effect> {
+        let purpose = PathPurpose::SecondModel;
+        state.apply(Command::PathGiven(purpose, PathBuf::from(path)))
+    }
+
+    fn info(name: &str) -> Arc<ModelInfo> {
+        Arc::new(ModelInfo {
+            name: name.to_owned(),
+            ..ModelInfo::default()
+        })
+    }
+
+    fn name(state: &AppState) -> Option<&str> {
+        state.second_model.info().map(|info| info.name.as_str())
+    }
 
     #[test]
     fn a_second_model_is_loaded_from_a_file_and_leaves_with_the_first() {
         let mut state = written();
-        let path = std::path::PathBuf::from("small.gguf");
-        let purpose = PathPurpose::SecondModel;
-        let effects = state.apply(Command::PathGiven(purpose, path.clone()));
-        let request = Request::LoadSecondModel(Some(ModelSource::Path(path)));
-        assert_eq!(effects, [Effect::Send(request)]);
-        assert_eq!(state.second_model, SecondModel::Loading);
+        assert_eq!(choose(&mut state, "small.gguf"), [load("small.gguf")]);
+        state.on_event(Event::SecondModelLoading { fraction: 0.5 });
+        assert_eq!(state.second_model.loading(), Some(0.5));
+        state.on_event(Event::SecondModel(Ok(Some(info("Small")))));
+        assert_eq!(
+            (name(&state), state.second_model.loading()),
+            (Some("Small"), None)
+        );
+        state.on_event(Event::ModelUnloaded);
+        assert_eq!(name(&state), None);
+    }
 
+    #[test]
+    fn a_file_that_fails_or_is_cancelled_leaves_the_previous_one() {
+        let mut state = written();
+        choose(&mut state, "small.gguf");
+        state.on_event(Event::SecondModel(Ok(Some(info("Small")))));
+        choose(&mut state, "other.gguf");
         state.on_event(Event::SecondModel(Err(
             "it has another vocabulary".to_owned()
         )));
-        assert!(matches!(state.second_model, SecondModel::Failed(_)));
-        let info = Arc::new(ModelInfo::default());
-        state.on_event(Event::SecondModel(Ok(Some(info))));
-        assert!(matches!(state.second_model, SecondModel::Ready(_)));
-        state.on_event(Event::ModelUnloaded);
-        assert_eq!(state.second_model, SecondModel::Absent);
+        assert_eq!(name(&state), Some("Small"));
+        assert_eq!(
+            state.second_model.error(),
+            Some("it has another vocabulary")
+        );
+
+        choose(&mut state, "large.gguf");
+        assert_eq!(state.second_model.error(), None);
+        let cancel = Effect::Send(Request::CancelLoading);
+        let command = Command::SecondModel(SecondModelCommand::Cancel);
+        let effects = state.apply(command.clone());
+        assert_eq!(effects, std::slice::from_ref(&cancel));
+        state.on_event(Event::SecondModelCancelled);
+        assert_eq!(
+            (name(&state), state.second_model.loading()),
+            (Some("Small"), None)
+        );
+        // Nothing is left to cancel.
+        assert_eq!(state.apply(command), []);
+
+        // Choosing again replaces what is still being loaded.
+        choose(&mut state, "large.gguf");
+        assert_eq!(choose(&mut state, "tiny.gguf"), [cancel, load("tiny.gguf")]);
+        state.on_event(Event::SecondModelCancelled);
+        state.on_event(Event::SecondModel(Ok(Some(info("Tiny")))));
+        assert_eq!(name(&state), Some("Tiny"));
+
+        let unload = Command::SecondModel(SecondModelCommand::Unload);
+        let free = Effect::Send(Request::LoadSecondModel(None));
+        assert_eq!(state.apply(unload.clone()), [free]);
+        state.on_event(Event::SecondModel(Ok(None)));
+        assert_eq!(state.apply(unload), []);
+        assert_eq!(name(&state), None);
     }
 }

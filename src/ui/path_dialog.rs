@@ -100,6 +100,7 @@ const fn verb(purpose: PathPurpose) -> &'static str {
         | PathPurpose::ModelFolder
         | PathPurpose::SecondModel
         | PathPurpose::OtherModel
+        | PathPurpose::SecondModelToVerify
         | PathPurpose::Run
         | PathPurpose::Text
         | PathPurpose::Grammar(_)

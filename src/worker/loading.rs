@@ -14,9 +14,11 @@ pub(super) enum LoadOutcome {
     Cancelled,
 }
 
-/// Runs the loader and reports its progress in steps of 1 % or more.
+/// Runs the loader and reports its progress in steps of 1 % or more, as the events that `loading`
+/// makes of it.
 pub(super) fn load(
     loader: impl FnOnce(LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
+    loading: fn(f32) -> Event,
     events: &EventSender<Event>,
     incoming: &mut IncomingRequests,
 ) -> Result<LoadOutcome, Disconnected> {
@@ -27,7 +29,7 @@ pub(super) fn load(
         }
         if fraction - reported >= 0.01 {
             reported = fraction;
-            events.send(Event::ModelLoading { fraction })?;
+            events.send(loading(fraction))?;
         }
         Ok(ControlFlow::Continue(()))
     };

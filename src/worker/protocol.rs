@@ -149,9 +149,16 @@ pub enum Event {
     LoadingCancelled,
     /// The model was unloaded on request.
     ModelUnloaded,
+    /// A second model is being loaded.
+    SecondModelLoading {
+        /// The fraction loaded so far, between 0 and 1.
+        fraction: f32,
+    },
     /// The answer to [`Request::LoadSecondModel`]: the second model, if there is one now, or why it
     /// can't be used. In that case the previous one stays. A new model has no second one at first.
     SecondModel(Result<Option<Arc<ModelInfo>>, String>),
+    /// Instead of it: loading was cancelled, and the previous one stays.
+    SecondModelCancelled,
     /// The answer to [`Request::Inspect`].
     Inspected {
         path: PathBuf,

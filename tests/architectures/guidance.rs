@@ -7,7 +7,8 @@ use std::time::Instant;
 use quartet::decoding::{Against, ChainConfig, Guidance, TokenId};
 use quartet::engine::{Progress, Prompt, Session};
 use quartet::generation::{
-    Continuation, FinishReason, GenerationConfig, GenerationId, Limits, Step,
+    Continuation, FinishReason, GenerationConfig, GenerationId, Limits, PromptText, Step,
+    SweepPlan, SweepText, SweepUpdate,
 };
 use serde_json::Value;
 
@@ -262,7 +263,7 @@ fn a_second_model_is_contrasted_with_the_first() {
                 // A record holds the likeliest tokens of a row only.
                 if contrast.contains_key(&step.token) {
                     let best = best.map(|(_, token)| token);
-                    assert_eq!(best, Some(step.token), "{name} against {second}");
+                    assert_eq!(Some(step.token), best, "{name} against {second}");
                     n_best += 1;
                 }
                 text.push(step.token);
@@ -271,4 +272,104 @@ fn a_second_model_is_contrasted_with_the_first() {
         }
     }
     assert!(n_compared > 1000 && n_best > 20, "{n_compared} {n_best}");
+}
+
+/// Runs a sweep to its end.
+fn swept(session: &mut Session, prompts: &[PromptText], plan: SweepPlan) -> Vec<SweepText> {
+    session.sweep(ID, prompts, plan).unwrap();
+    let mut texts = Vec::new();
+    while session.is_sweeping() {
+        match session.advance_sweep() {
+            Some((_, SweepUpdate::Advanced { complete, .. })) => texts.extend(complete),
+            Some((_, SweepUpdate::Failed { error })) => panic!("{error}"),
+            _ => {}
+        }
+    }
+    texts
+}
+
+/// Cells with different scales share rows as long as their texts agree, beside cells without
+/// guidance.
+#[test]
+fn a_sweep_over_the_scale_writes_what_guided_panes_write() {
+    let guided = |scale: f32, against: &Against| ChainConfig {
+        guidance: Some(Guidance {
+            scale,
+            cutoff: 0.05,
+            against: against.clone(),
+        }),
+        ..ChainConfig::sampled([])
+    };
+    let limits = Limits {
+        max_new_tokens: 12,
+        ..Limits::default()
+    };
+    let prompts = ["w3 w14 w15", "w9 w2"].map(PromptText::raw);
+    let second_prompt = Against::Prompt("w7 w1 w8".to_owned());
+    for against in [
+        second_prompt,
+        Against::Prompt(String::new()),
+        Against::Model,
+    ] {
+        let mut session = session("llama");
+        let second = Fixture::open("gpt2", Form::Newer).model.into_inner();
+        session.set_second(Some(second)).unwrap();
+        let mut cells: Vec<ChainConfig> = [0.5, 1.0, 1.01, 3.0]
+            .map(|scale| guided(scale, &against))
+            .to_vec();
+        cells.push(ChainConfig::sampled([]));
+        let plan = SweepPlan {
+            cells: cells.clone(),
+            limits: limits.clone(),
+            seed: 5,
+            n_seeds: 3,
+            width: 96,
+        };
+        let texts = swept(&mut session, &prompts, plan);
+        assert_eq!(texts.len(), 2 * 5 * 3);
+        for text in &texts {
+            let config = GenerationConfig {
+                chain: cells[text.cell].clone(),
+                seed: 5 + text.seed as u64,
+                limits: limits.clone(),
+            };
+            let prompt = session.prompt(prompts[text.prompt].clone()).unwrap();
+            session.generate(prompt, [(ID, config)], Instant::now());
+            let steps: Vec<Step> = advance(&mut session)
+                .into_iter()
+                .map(|(_, step)| step)
+                .collect();
+            assert_eq!(
+                text.tokens,
+                written(&steps),
+                "{against:?}, cell {}",
+                text.cell
+            );
+        }
+        let other: Vec<_> = texts.iter().map(|text| &text.tokens).collect();
+        assert!(other.iter().any(|tokens| *tokens != other[0]));
+    }
+}
+
+#[test]
+fn a_sweep_moves_away_from_one_text_only() {
+    let mut session = session("llama");
+    let guided = |text: &str| ChainConfig {
+        guidance: Some(Guidance::usual(Against::Prompt(text.to_owned()))),
+        ..ChainConfig::greedy()
+    };
+    let plan = |cells: Vec<ChainConfig>| SweepPlan {
+        cells,
+        limits: Limits::default(),
+        seed: 0,
+        n_seeds: 1,
+        width: 4,
+    };
+    let prompts = ["w3"].map(PromptText::raw);
+    let error = session.sweep(ID, &prompts, plan(vec![guided("w1"), guided("w2")]));
+    assert!(error.unwrap_err().to_string().contains("different texts"));
+    let mut by_model = guided("");
+    by_model.guidance = Some(Guidance::usual(Against::Model));
+    let error = session.sweep(ID, &prompts, plan(vec![by_model]));
+    assert!(error.unwrap_err().to_string().contains("--draft-model"));
 }

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use quartet::decoding::filters::{Temperature, TopK};
 use quartet::decoding::{
-    ChainConfig, Coins, DraftRule, Filter, History, ModelDrafts, SamplerChain, Selector, TokenId,
+    Against, ChainConfig, Coins, DraftRule, Filter, Guidance, History, ModelDrafts, SamplerChain,
+    Selector, TokenId,
 };
 use quartet::engine::{LoadedModel, Progress, Prompt, Row, Session};
 use quartet::generation::{Continuation, GenerationConfig, GenerationId, Limits, Step, Vocabulary};
@@ -151,6 +152,54 @@ fn with_the_same_coin_and_for_greedy_decoding_texts_are_those_without_drafts() {
         n_accepted > 300 && n_rejected > 1000,
         "{n_accepted} accepted, {n_rejected} rejected"
     );
+}
+
+/// Panes with the same second model share its passes, beside guided ones and ones that do not use it.
+#[test]
+fn panes_that_share_the_passes_of_a_second_model_write_what_each_writes_alone() {
+    for (name, second) in [("llama", "gpt2"), ("gpt2", "qwen2")] {
+        let mut session = session(name, second);
+        let greedy = ChainConfig::greedy();
+        let contrast = ChainConfig {
+            guidance: Some(Guidance {
+                scale: 1.7,
+                cutoff: 0.05,
+                against: Against::Model,
+            }),
+            ..chain(Selector::Multinomial)
+        };
+        let by_model = |n, rule| Some(drafts(n, None, rule));
+        let configs = [
+            config(&greedy, by_model(4, DraftRule::SameCoin), 0),
+            config(&chain(Selector::Multinomial), None, 7),
+            config(
+                &chain(Selector::Multinomial),
+                by_model(2, DraftRule::Ratio),
+                7,
+            ),
+            config(&contrast, None, 7),
+            config(
+                &chain(Selector::GumbelMax),
+                by_model(6, DraftRule::SameCoin),
+                3,
+            ),
+            config(&greedy, Some(drafts(3, Some(1), DraftRule::SameCoin)), 0),
+        ];
+        for number in 0..20 {
+            let prompt = prompt((0..3 + number).map(|n| (number * 5 + n * n * 13 + 1) % 64));
+            let panes = configs.iter().cloned();
+            let panes = panes.map(|config| (config, Continuation::default()));
+            let together = run(&mut session, prompt.clone(), panes.collect());
+            for (config, together) in configs.iter().zip(&together) {
+                let pane = (config.clone(), Continuation::default());
+                let alone = run(&mut session, prompt.clone(), vec![pane]);
+                let numbers = |step: &Step| (step.token, step.draft, step.trace.raw.clone());
+                let [alone, together] = [&alone[0], together]
+                    .map(|steps| steps.iter().map(numbers).collect::<Vec<_>>());
+                assert_eq!(alone, together, "{name} {number} {:?}", config.chain);
+            }
+        }
+    }
 }
 
 /// The probabilities that a chain leaves after these tokens.

@@ -57,6 +57,7 @@ fn every_written_file_follows_the_schema() {
     let schema: Value = serde_json::from_slice(&file("assets/schema/run-file-2.json")).unwrap();
     let mut runs = random_runs(12, 6, 1 << 20);
     runs.extend(random_runs(4, 6, 8_000));
+    runs[0].second_model = Some(runs[1].model.clone());
     runs.extend(json::parse(&file("tests/golden/run-1.json")).unwrap());
     for form in FORMS {
         for panes in [&runs[..], &runs[..1], &[]] {
@@ -71,6 +72,7 @@ fn every_written_file_follows_the_schema() {
 #[test]
 fn opening_and_saving_again_gives_the_same_bytes() {
     let mut runs = random_runs(24, 8, 1 << 20);
+    runs[0].second_model = Some(runs[1].model.clone());
     runs.extend(json::parse(&file("tests/golden/run-1.json")).unwrap());
     for form in FORMS {
         let bytes = write(&runs, form);

@@ -110,3 +110,65 @@ fn the_exit_status_says_whether_a_run_repeats() {
     let (code, said) = replay(&["missing.json"]);
     assert_eq!(code, Some(2), "{said}");
 }
+
+#[test]
+fn a_run_with_a_second_model_is_replayed_with_that_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.quartet.json");
+    let file = path.to_str().unwrap();
+    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let second = manifest.join("assets/model/quartet-stories-q8_0.gguf");
+    let second = second.to_str().unwrap();
+    let settings = [
+        "--pane",
+        "guide 1.5 cutoff 0.1 against model",
+        "--pane",
+        "greedy",
+    ];
+    let prompt = ["--prompt", "Once upon a time", "--max-tokens", "8"];
+    let generate = ["generate", "--json", file, "--draft-model", second];
+    let output = quartet(&[&generate[..], &settings, &prompt].concat());
+    assert!(output.status.success(), "{output:?}");
+    let bytes = std::fs::read(&path).unwrap();
+    let mut run: Value = serde_json::from_slice(&bytes).unwrap();
+    let recorded = run["panes"][0]["second_model"].clone();
+    assert_eq!(recorded["file"], "quartet-stories-q8_0.gguf");
+    assert_eq!(recorded["sha256"].as_str().unwrap().len(), 64);
+    assert!(run["panes"][1].get("second_model").is_none());
+
+    let replay = |arguments: &[&str]| {
+        let output = quartet(&[&["replay", file], arguments].concat());
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
+    };
+    let (code, said) = replay(&[]);
+    let missing = "pass its path with --draft-model\nFile: quartet-stories-q8_0.gguf\nSHA-256: ";
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains(missing), "{said}");
+    let (code, said) = replay(&["--draft-model", second]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("Same tokens, bit-identical numbers\n"),
+        "{said}"
+    );
+    let (code, said) = replay(&["--draft-model", "missing.gguf"]);
+    assert_eq!(code, Some(2), "{said}");
+
+    // A file with the same name but other weights.
+    run["panes"][0]["second_model"]["sha256"] = "00c0ffee".repeat(8).into();
+    std::fs::write(&path, run.to_string()).unwrap();
+    let (_, said) = replay(&["--draft-model", second]);
+    assert!(said.contains(" 00c0ffee then, "), "{said}");
+
+    // Runs of early versions do not name it.
+    run["panes"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("second_model");
+    std::fs::write(&path, run.to_string()).unwrap();
+    let (code, said) = replay(&[]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("an early version did not record"), "{said}");
+    let (code, said) = replay(&["--draft-model", second]);
+    assert_eq!(code, Some(0), "{said}");
+}

@@ -58,6 +58,7 @@ impl Engine {
                 name: PaneSettings::from(config.chain.clone()).name,
                 config,
                 model: self.info.clone(),
+                second_model: None,
                 vocabulary: self.vocabulary.clone(),
                 prompt: Arc::new(PromptRecord::default()),
                 steps: Steps::default(),

@@ -113,7 +113,9 @@ fn describe(event: &Event) -> String {
         Event::DevicesListed(devices) => format!("{} devices", devices.choices.len()),
         Event::DeviceUnavailable { name, .. } => format!("no {name}"),
         Event::ModelUnloaded => "unloaded".to_owned(),
+        Event::SecondModelLoading { fraction } => format!("second model loading {fraction}"),
         Event::SecondModel(loaded) => format!("second model {}", loaded.is_ok()),
+        Event::SecondModelCancelled => "second model cancelled".to_owned(),
         Event::CachedCounted { n_cached, .. } => format!("{n_cached} tokens cached"),
         Event::Tokenized { prompt, tokens } => {
             let pieces = tokens.as_ref().map(|tokens| joined(tokens));

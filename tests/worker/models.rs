@@ -144,3 +144,34 @@ fn an_unavailable_device_is_reported_before_the_model_is_loaded() {
     let events = harness.until(is_end);
     assert_eq!(events, ["no CUDA 99", "loading 0", "loaded 64"]);
 }
+
+#[test]
+fn a_second_model_is_loaded_with_progress_and_can_be_cancelled_and_freed() {
+    let (mut harness, permits, stepped) = slow_loader();
+    let second = || Request::LoadSecondModel(Some(ModelSource::Path(PathBuf::from("small.gguf"))));
+    let is_second =
+        |event: &Event| matches!(event, Event::SecondModel(_) | Event::SecondModelCancelled);
+    harness.worker.send(second());
+    assert_eq!(
+        harness.until(is_second),
+        ["second model false"],
+        "there is no first model"
+    );
+    harness
+        .worker
+        .send(Request::LoadModel(ModelSource::Embedded));
+    harness.until(is_end);
+    harness.worker.send(second());
+    stepped.recv().unwrap();
+    harness.worker.send(Request::CancelLoading);
+    permits.send(()).unwrap();
+    let events = harness.until(is_second);
+    assert_eq!(events, ["second model loading 0", "second model cancelled"]);
+    drop(permits);
+    harness.worker.send(second());
+    let events = harness.until(is_second);
+    assert_eq!(events[2], "second model loading 0.5", "{events:?}");
+    assert_eq!(events.last().unwrap(), "second model true");
+    harness.worker.send(Request::LoadSecondModel(None));
+    assert_eq!(harness.until(is_second), ["second model true"]);
+}

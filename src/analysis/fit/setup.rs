@@ -23,6 +23,10 @@ pub enum FitError {
     SameParameter { name: String },
     #[error("{name} adapts to what it has picked, so it gives a text no fixed likelihood")]
     Adaptive { name: &'static str },
+    #[error(
+        "A fit reads each text once with one model, but guidance mixes in a second run; switch it off"
+    )]
+    Guided,
 }
 
 impl FitSetup {
@@ -95,6 +99,10 @@ impl FitSetup {
         if selector.is_adaptive() {
             let name = selector.name();
             return Err(FitError::Adaptive { name });
+        }
+        let is_guidance = |axis: &&Axis| matches!(axis.parameter, Parameter::Guidance(_));
+        if self.base.guidance.is_some() || self.axes().iter().any(is_guidance) {
+            return Err(FitError::Guided);
         }
         (0..self.n_cells()).try_for_each(|cell| {
             let chain = self.chain_at(&self.values_of(cell));

@@ -19,8 +19,30 @@ impl Fact {
     }
 }
 
+/// The models of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Models<'a> {
+    pub model: &'a ModelInfo,
+    /// The one that drafted or guided.
+    pub second: Option<&'a ModelInfo>,
+}
+
+impl<'a> From<&'a ModelInfo> for Models<'a> {
+    fn from(model: &'a ModelInfo) -> Self {
+        let second = None;
+        Self { model, second }
+    }
+}
+
 /// Lists what can change the numbers, the strongest cause first.
-pub fn facts(then: &ModelInfo, now: &ModelInfo) -> Vec<Fact> {
+pub fn facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
+    let second = Fact {
+        name: "Second model",
+        then: second_words(then.second),
+        now: second_words(now.second),
+        effect: "Another second model drafts and guides differently",
+    };
+    let (then, now) = (then.model, now.model);
     let fact = |name, effect, of: &dyn Fn(&ModelInfo) -> String| Fact {
         name,
         then: of(then),
@@ -32,6 +54,7 @@ pub fn facts(then: &ModelInfo, now: &ModelInfo) -> Vec<Fact> {
         fact("Model file", "Other weights give other logits", &|info| {
             short_hash(&info.sha256)
         }),
+        second,
         fact(
             "Tokenizer",
             "Other token ids give another prompt",
@@ -123,14 +146,51 @@ fn inputs(info: &ModelInfo) -> String {
     bits.to_owned()
 }
 
+/// Returns the name and the hash, because several files have the same name.
+fn second_words(second: Option<&ModelInfo>) -> String {
+    second.map_or_else(String::new, |second| {
+        let (name, hash) = (&second.name, short_hash(&second.sha256));
+        format!("{name} {hash}").trim().to_owned()
+    })
+}
+
 fn short_hash(hash: &str) -> String {
     hash.chars().take(8).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{facts, likely_cause};
+    use super::{Models, likely_cause};
     use crate::generation::{ModelInfo, Provenance};
+
+    fn facts(then: &ModelInfo, now: &ModelInfo) -> Vec<super::Fact> {
+        super::facts(then.into(), now.into())
+    }
+
+    #[test]
+    fn another_second_model_is_a_cause() {
+        let model = ModelInfo::default();
+        let second = |hash: &str| ModelInfo {
+            name: "Small".to_owned(),
+            sha256: hash.to_owned(),
+            ..ModelInfo::default()
+        };
+        let cause = |then: Option<&ModelInfo>, now: Option<&ModelInfo>| {
+            let models = |second| Models {
+                model: &model,
+                second,
+            };
+            likely_cause(&super::facts(models(then), models(now)))
+        };
+        let (one, other) = (second("2fb47323aa"), second("00c0ffee00"));
+        let same = cause(Some(&one), Some(&one));
+        assert!(same.starts_with("Nothing that is recorded"), "{same}");
+        let words = cause(Some(&one), Some(&other));
+        let start = "Then the second model was Small 2fb47323, now it is Small 00c0ffee.";
+        assert!(words.starts_with(start), "{words}");
+        // A run that does not name its second model can't be compared.
+        assert!(cause(None, Some(&other)).starts_with("Nothing"));
+    }
 
     #[test]
     fn the_strongest_change_is_the_likely_cause() {

@@ -2,10 +2,12 @@
 
 mod facts;
 mod plan;
+mod second;
 mod text;
 mod verdict;
 
-pub use facts::{Fact, facts, likely_cause};
+pub use facts::{Fact, Models, facts, likely_cause};
 pub use plan::replay_of;
+pub use second::SecondNeeded;
 pub use text::{Difference, TextReplay};
 pub use verdict::{Verdict, logit_gap};

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::decoding::{
-    ChainConfig, FilterKind, ParamSpec, Selector, SelectorSpec, SettingError, Stage,
+    Against, ChainConfig, FilterKind, Guidance, ParamSpec, Selector, SelectorSpec, SettingError,
+    Stage,
 };
 use crate::generation::in_sentence;
 
@@ -17,6 +18,8 @@ pub enum Parameter {
     Filter(FilterKind, usize),
     /// A number of a selector, by its index among the selector's numbers.
     Selector(&'static SelectorSpec, usize),
+    /// A number of the guidance, by its index among these. Only a run of the model can vary it.
+    Guidance(usize),
 }
 
 impl PartialEq for Parameter {
@@ -44,6 +47,12 @@ impl Parameter {
         filters.chain(selectors).collect()
     }
 
+    /// Returns every number that a sweep can vary: those of a chain, and those of its guidance.
+    pub fn of_sweeps() -> Vec<Self> {
+        let guidance = (0..Guidance::PARAMS.len()).map(Self::Guidance);
+        Self::all().into_iter().chain(guidance).collect()
+    }
+
     /// The name for menus and titles: "Top-p", "XTC threshold".
     pub fn name(self) -> String {
         let (owner, label) = match self {
@@ -58,6 +67,10 @@ impl Parameter {
                     spec.name,
                     label.filter(|_| index > 0 || spec.params.len() > 1),
                 )
+            }
+            Self::Guidance(index) => {
+                let label = Guidance::PARAMS.get(index).map(|param| param.label);
+                (Guidance::NAME, label)
             }
         };
         match label {
@@ -79,6 +92,10 @@ impl Parameter {
             Self::Selector(spec, index) => {
                 let key = spec.params.get(index).map(|param| param.key);
                 (spec.keys.first(), key)
+            }
+            Self::Guidance(index) => {
+                let key = Guidance::PARAMS.get(index).map(|param| param.key);
+                (Some(&Guidance::KEY), key)
             }
         };
         let words = [owner.copied().unwrap_or_default(), key.unwrap_or_default()];
@@ -102,6 +119,9 @@ impl Parameter {
             Self::Selector(spec, index) => {
                 param(spec.params, index).is_some_and(ParamSpec::is_count)
             }
+            Self::Guidance(index) => {
+                param(Guidance::PARAMS, index).is_some_and(ParamSpec::is_count)
+            }
         }
     }
 
@@ -116,6 +136,9 @@ impl Parameter {
             Self::Selector(spec, index) => {
                 param(spec.params, index).map(|param| param.usual.clone())
             }
+            Self::Guidance(index) => {
+                param(Guidance::PARAMS, index).map(|param| param.usual.clone())
+            }
         };
         range.map_or([0.0, 1.0], |range| {
             [*range.start(), *range.end()].map(exact)
@@ -127,12 +150,14 @@ impl Parameter {
         let range = match self {
             Self::Filter(kind, index) => param(kind.spec().params, index)?.range.clone(),
             Self::Selector(spec, index) => param(spec.params, index)?.range.clone(),
+            Self::Guidance(index) => param(Guidance::PARAMS, index)?.range.clone(),
         };
         Some([*range.start(), *range.end()].map(exact))
     }
 
     /// Sets it in a chain: in the first stage of its kind, which is switched on, or in a new stage
-    /// at the usual place. A number of a selector makes that selector the chain's.
+    /// at the usual place. A number of a selector makes that selector the chain's. A number of the
+    /// guidance needs one that is there.
     pub fn set(self, chain: &mut ChainConfig, value: f64) {
         match self {
             Self::Filter(kind, index) => {
@@ -165,6 +190,12 @@ impl Parameter {
                     param.set(&mut chain.selector, value);
                 }
             }
+            Self::Guidance(index) => {
+                let param = param(Guidance::PARAMS, index);
+                if let (Some(guidance), Some(param)) = (&mut chain.guidance, param) {
+                    param.set(guidance, value);
+                }
+            }
         }
     }
 
@@ -177,6 +208,7 @@ impl Parameter {
                 param(kind.spec().params, index)?.get(&stage.filter)
             }
             Self::Selector(spec, index) => param(spec.params, index)?.get(&chain.selector),
+            Self::Guidance(index) => param(Guidance::PARAMS, index)?.get(chain.guidance.as_ref()?),
         }
     }
 }
@@ -244,6 +276,9 @@ impl Axis {
                 kept.push(value);
             }
             let mut chain = ChainConfig::sampled([]);
+            if matches!(parameter, Parameter::Guidance(_)) {
+                chain.guidance = Some(Guidance::usual(Against::Model));
+            }
             parameter.set(&mut chain, value);
             chain.validate()?;
         }

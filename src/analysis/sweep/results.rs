@@ -1,6 +1,6 @@
 //! A whole sweep: what was asked, and its cells as they fill.
 
-use super::axis::{Axis, label};
+use super::axis::{Axis, Parameter, label};
 use super::cell::{Cell, CellText};
 use super::metric::{Metric, Unit};
 use super::text::TextFigures;
@@ -35,6 +35,8 @@ pub enum SetupError {
     SameParameter { name: String },
     #[error("A sweep has at most {MAX_CELLS} cells, but this one has {n}")]
     TooManyCells { n: usize },
+    #[error("{name} can only be varied in settings with guidance, such as guide 1.5 against model")]
+    NoGuidance { name: String },
     #[error("Each cell needs at least one seed")]
     NoSeed,
     #[error("Each text needs at least one token")]
@@ -104,6 +106,12 @@ impl SweepSetup {
         }
         if self.limits.max_new_tokens == 0 {
             return Err(SetupError::NoTokens);
+        }
+        let mut parameters = std::iter::once(&self.rows).chain(&self.columns);
+        let guided = parameters.find(|axis| matches!(axis.parameter, Parameter::Guidance(_)));
+        if let Some(axis) = guided.filter(|_| self.base.guidance.is_none()) {
+            let name = axis.parameter.name();
+            return Err(SetupError::NoGuidance { name });
         }
         (0..n).try_for_each(|cell| Ok(self.chain_of(cell).validate()?))
     }

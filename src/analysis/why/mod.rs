@@ -240,7 +240,11 @@ fn runner_up(generation: &Generation, step: &Step) -> Option<String> {
     let other = head.find(|other| other.token != step.token)?;
     let word = quoted(&generation.vocabulary.piece(other.token));
     let prob = percent(other.prob);
-    Some(format!("The model’s runner-up was {word}, at {prob}."))
+    let whose = match trace.mixture {
+        Some(_) => "mixture",
+        None => "model",
+    };
+    Some(format!("The {whose}’s runner-up was {word}, at {prob}."))
 }
 
 /// What the other panes did here, one sentence per token.

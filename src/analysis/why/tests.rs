@@ -137,3 +137,16 @@ fn guidance_is_not_mistaken_for_the_model() {
     );
     assert_eq!(why.margin, "");
 }
+
+#[test]
+fn the_runner_up_of_a_guided_token_is_the_mixture_s() {
+    let mut text = sampled(ChainConfig::greedy(), 1);
+    let trace = Arc::make_mut(&mut text.steps[0].trace);
+    let guidance = Arc::new(Guidance::usual(Against::Model));
+    let (row, head) = (logits_of(&[0.5, 0.5]), &trace.raw.head);
+    let mixture = Mixture::of(&guidance, head, TokenId(1), [&row, &row]).unwrap();
+    trace.mixture = Some(Box::new(mixture));
+    let story = Why::of(&[Some(&text)], 0, 0).unwrap().story;
+    let end = "The mixture’s runner-up was ‘a’, at 30 %.";
+    assert!(story.ends_with(end), "{story}");
+}

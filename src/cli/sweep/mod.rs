@@ -12,7 +12,7 @@ use self::run::Swept;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::model::ModelArgument;
+use super::model::{DraftModelArgument, ModelArgument};
 use super::named_value::parse_by_name;
 use super::pane_run::{Console, Engine};
 use super::prompts::{ChatArguments, prompts_from};
@@ -48,6 +48,9 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     model: ModelArgument,
+
+    #[command(flatten)]
+    draft_model: DraftModelArgument,
 
     #[command(flatten)]
     compute: ComputeArguments,
@@ -122,15 +125,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if setup.is_greedy() && setup.n_seeds > 1 {
         console::note("These settings toss no coin, so all seeds give the same text");
     }
+    if setup.base.drafts.is_some() {
+        console::note(
+            "A sweep writes without drafts: they change how fast a text is written, not how likely it is",
+        );
+    }
     let mut console = Console::quiet();
     let source = arguments.model.source();
-    let engine = Engine::open(source, arguments.compute, &mut console)?;
+    let mut engine = Engine::open(source, arguments.compute, &mut console)?;
+    arguments.draft_model.load(&mut engine, &mut console)?;
     let mut swept = Swept::new(setup, prompts, arguments.keep);
     let word = swept.results.set_word(arguments.word.as_deref());
     word.map_err(Failure::usage)?;
     let width = usize::try_from(arguments.width).unwrap_or(usize::MAX);
-    let (info, failure) = run::sweep(engine, &mut swept, width, &mut console);
-    arguments.output(&swept, &info)?;
+    let failure = run::sweep(&mut engine, &mut swept, width, &mut console);
+    arguments.output(&swept, (&engine.info, engine.second.as_deref()))?;
     failure.map_or(Ok(()), Err)
 }
 

@@ -30,13 +30,18 @@ impl Arguments {
 
     /// Prints the tables and writes the files. A failure of one output does not prevent the others.
     /// A sweep without texts overwrites no files.
-    pub(super) fn output(&self, swept: &Swept, info: &ModelInfo) -> Result<(), Failure> {
+    pub(super) fn output(
+        &self,
+        swept: &Swept,
+        (info, second): (&ModelInfo, Option<&ModelInfo>),
+    ) -> Result<(), Failure> {
         if swept.results.n_texts() == 0 {
             return Ok(());
         }
         let record = SweepRecord {
             results: &swept.results,
             model: info,
+            second_model: second.filter(|_| swept.results.setup.base.is_guided_by_model()),
             prompts: &swept.prompts,
             prompt_tokens: &swept.prompt_tokens,
         };
@@ -87,6 +92,7 @@ fn export(folder: &Path, record: SweepRecord<'_>) -> Result<(), String> {
     let source = SweepSource {
         results: record.results,
         model: record.model,
+        second_model: record.second_model,
         prompts: record.prompts,
     };
     let style = PictureStyle::default();

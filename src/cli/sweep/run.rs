@@ -1,14 +1,12 @@
 //! Runs a sweep on the engine's thread, with progress, and keeps what is complete if it is
 //! interrupted.
 
-use std::sync::Arc;
-
 use crate::analysis::sweep::{Keep, SweepProgress, SweepResults, SweepSetup};
 use crate::cli::failure::Failure;
 use crate::cli::pane_run::{Console, Engine, SIGNAL_PAUSE};
 use crate::decoding::TokenId;
 use crate::generation::formatting::grouped;
-use crate::generation::{GenerationId, ModelInfo, PromptText, SweepUpdate};
+use crate::generation::{GenerationId, PromptText, SweepUpdate};
 use crate::worker::{Event, Request};
 
 const ID: GenerationId = GenerationId(0);
@@ -51,13 +49,13 @@ impl Swept {
     }
 }
 
-/// Runs the sweep. Returns the model, and why the sweep ended early, if it did.
+/// Runs the sweep. Returns why it ended early, if it did.
 pub(super) fn sweep(
-    mut engine: Engine,
+    engine: &mut Engine,
     swept: &mut Swept,
     width: usize,
     console: &mut Console,
-) -> (Arc<ModelInfo>, Option<Failure>) {
+) -> Option<Failure> {
     engine.worker.send(Request::Sweep {
         id: ID,
         prompts: swept.prompts.clone(),
@@ -97,5 +95,5 @@ pub(super) fn sweep(
     };
     swept.results.end();
     console.progress.clear();
-    (engine.info, failure)
+    failure
 }

@@ -118,7 +118,7 @@ impl Session {
         let job = index.and_then(|index| self.background.futures.remove(index));
         let was_present = job.is_some();
         if let Some(job) = job {
-            job.retire(&mut self.prefix_cache, &mut *self.model.lm);
+            job.retire(&mut self.prefix_cache, &mut self.model);
         }
         was_present
     }
@@ -293,11 +293,8 @@ impl Session {
         if plan.cells.iter().any(searches) {
             return Err(EngineError::OneTextOnly);
         }
-        if plan.cells.iter().any(|chain| chain.guidance.is_some()) {
-            return Err(EngineError::OneRunOnly);
-        }
-        let tokens = |prompt: &PromptText| Ok(self.prompt(prompt.clone())?.tokens);
-        let prompts: Result<Vec<_>, EngineError> = prompts.iter().map(tokens).collect();
+        let prompt = |prompt: &PromptText| self.prompt(prompt.clone());
+        let prompts: Result<Vec<_>, EngineError> = prompts.iter().map(prompt).collect();
         let job = SweepJob::new(id, plan, prompts?, &self.model)?;
         self.background.sweeps.push_back(job);
         Ok(())
@@ -326,7 +323,7 @@ impl Session {
         let job = index.and_then(|index| sweeps.remove(index));
         let was_present = job.is_some();
         if let Some(job) = job {
-            job.retire(&mut self.prefix_cache, &mut *self.model.lm);
+            job.retire(&mut self.prefix_cache, &mut self.model);
         }
         was_present
     }

@@ -9,11 +9,11 @@ mod escape;
 mod steps;
 
 use self::escape::{Look, data_url, escaped, script_json, shown};
-use super::runs::runs;
+use super::runs::{Run, runs};
 use super::settings_words;
 use crate::analysis::{Metrics, TextMetrics, TextScore, TokenScale};
 use crate::generation::formatting::{grouped, pane_letter, percent, speed};
-use crate::generation::{FinishReason, Generation, PromptRecord, Step};
+use crate::generation::{FinishReason, Generation, ModelInfo, PromptRecord, Step, listed};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -40,7 +40,7 @@ pub fn render(panes: &[Option<&Generation>], plots: &[PagePlot]) -> String {
     let mut page = String::new();
     push_head(&mut page, &texts);
     for run in runs(panes) {
-        push_source(&mut page, run.first);
+        push_source(&mut page, &run);
     }
     push_controls(&mut page);
     page.push_str("<main class=\"panes\">\n");
@@ -86,9 +86,19 @@ fn push_head(page: &mut String, texts: &[(usize, &Generation)]) {
     );
 }
 
-/// The model and the prompt of a run.
-fn push_source(page: &mut String, first: &Generation) {
-    let model = &first.model;
+/// The models and the prompt of a run.
+fn push_source(page: &mut String, run: &Run<'_>) {
+    page.push_str("<section>");
+    push_model(page, "", &run.first.model);
+    for (second, letters) in run.second_models() {
+        let title = format!("Second model of {} ", listed(&letters));
+        push_model(page, &title, second);
+    }
+    push_prompt(page, &run.first.prompt, run.first.is_scored());
+    line(page, "</section>");
+}
+
+fn push_model(page: &mut String, title: &str, model: &ModelInfo) {
     let sha256: String = model.sha256.chars().take(12).collect();
     let facts = [
         model.quantization.clone(),
@@ -107,13 +117,11 @@ fn push_source(page: &mut String, first: &Generation) {
     line(
         page,
         &format!(
-            "<section><p><strong>{}</strong> <span class=\"quiet\">{}</span></p>",
+            "<p>{title}<strong>{}</strong> <span class=\"quiet\">{}</span></p>",
             escaped(&model.name),
             escaped(&facts.join(" · "))
         ),
     );
-    push_prompt(page, &first.prompt, first.is_scored());
-    line(page, "</section>");
 }
 
 fn push_prompt(page: &mut String, prompt: &PromptRecord, scored: bool) {

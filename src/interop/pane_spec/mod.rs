@@ -157,6 +157,18 @@ mod tests {
                 "Greedy with DRY",
                 None,
             ),
+            (
+                "greedy, guide 1.5",
+                "top token · guided × 1.5",
+                "Greedy + guidance",
+                None,
+            ),
+            (
+                "guide 1.5 against model",
+                "T 1 · guided × 1.5",
+                "Pure sampling + contrast",
+                None,
+            ),
             ("sample", "T 1", "Pure sampling", None),
             (
                 "top-p 0.9, temp 0.7, seed 7",

@@ -3,6 +3,7 @@
 use super::stages::{Head, head};
 use super::words::{PaneSpecError, Word, Words, split};
 use crate::analysis::sweep::{Axis, AxisError, Parameter};
+use crate::decoding::Guidance;
 
 /// The help for what a sweep can vary.
 pub const VARY_GRAMMAR: &str = "\
@@ -11,6 +12,7 @@ Describe what to vary by a number of a pane's settings and its values:
   temp 0.2..1.6/8              From 0.2 to 1.6 in 8 steps.
   top-k 1 10 40                These values.
   xtc threshold 0.05..0.2/4    A second number of a stage goes by its own name.
+  guide 1 1.5 2                The scale of the guidance that --pane describes.
 
 The stage that --pane describes is varied, or a new one at its usual place.";
 
@@ -67,11 +69,11 @@ fn parameter(owner: Head, words: &mut Words) -> Result<Parameter, PaneSpecError>
         // A beam search writes a single text.
         Head::Selector(spec) if spec.usual.beam_search().is_some() => Vec::new(),
         Head::Selector(spec) => spec.params.iter().map(|param| param.key).collect(),
+        Head::Guide => Guidance::PARAMS.iter().map(|param| param.key).collect(),
         Head::Ban
         | Head::Dialect
         | Head::MinKeep
         | Head::Drafts
-        | Head::Guide
         | Head::Grammar
         | Head::Seed
         | Head::Name => Vec::new(),
@@ -84,6 +86,7 @@ fn parameter(owner: Head, words: &mut Words) -> Result<Parameter, PaneSpecError>
     match owner {
         Head::Filter(spec) if !keys.is_empty() => Ok(Parameter::Filter(spec.kind, index)),
         Head::Selector(spec) if !keys.is_empty() => Ok(Parameter::Selector(spec, index)),
+        Head::Guide => Ok(Parameter::Guidance(index)),
         _ => {
             let word = words.last.text.clone();
             Err(words.last.wrong(format!("{word:?} has no number to vary")))
@@ -135,6 +138,8 @@ mod tests {
             ("mirostat 3", "mirostat 3"),
             ("mirostat eta 0.1 0.2", "mirostat eta 0.1, 0.2"),
             ("frequency -0.5..0.5/3", "frequency -0.5, 0, 0.5"),
+            ("guide 1..2/3", "guide 1, 1.5, 2"),
+            ("guide cutoff 0 0.1", "guide cutoff 0, 0.1"),
         ] {
             let axis = parse_axis(description).unwrap_or_else(|e| panic!("{description}: {e}"));
             assert_eq!(axis.to_string(), expected);
@@ -190,7 +195,7 @@ mod tests {
         let examples: Vec<&str> = lines
             .map(|line| line.trim().split("  ").next().unwrap_or_default())
             .collect();
-        assert_eq!(examples.len(), 3);
+        assert_eq!(examples.len(), 4);
         for example in examples {
             parse_axis(example).unwrap();
         }

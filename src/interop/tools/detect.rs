@@ -3,12 +3,12 @@
 use super::fields::{Field, Fields};
 use super::llama::{self, Flavor};
 use super::value::Value;
-use super::{ImportedSettings, Tool, flags, modelfile, openai, python, transformers};
+use super::{ImportedSettings, Tool, drafts, flags, modelfile, openai, python, transformers};
 use crate::decoding::ChainConfig;
 use crate::generation::{Vocabulary, listed};
 
 /// The settings of llama-server's JSON, in addition to [`openai::NAMES`].
-const SERVER: [&str; 26] = [
+const SERVER: [&str; 30] = [
     "adaptive_decay",
     "adaptive_target",
     "dry_allowed_length",
@@ -30,6 +30,10 @@ const SERVER: [&str; 26] = [
     "repeat_last_n",
     "repeat_penalty",
     "samplers",
+    drafts::LLAMA[0],
+    drafts::LLAMA[1],
+    drafts::LLAMA[2],
+    drafts::LLAMA[3],
     "top_k",
     "top_n_sigma",
     "typical_p",
@@ -82,6 +86,10 @@ const OLLAMA_UNRELATED: [&str; 23] = [
     "stream",
     "use_mmap",
 ];
+
+/// Why most settings of vLLM are refused.
+const NO_VLLM: &str = "vLLM settings (SamplingParams) are not supported; use settings of llama.cpp, \
+                       transformers, Ollama or OpenAI";
 
 /// Names that only `KoboldCpp` uses.
 const KOBOLD: [&str; 5] = [
@@ -234,18 +242,22 @@ fn detect(text: &str) -> Result<(Tool, Vec<Field>), String> {
     if let Some(body) = request_body(text) {
         return object(&body);
     }
+    if let Some(config) = vllm_drafts(text) {
+        return object(&format!("{{\"{}\": {config}}}", drafts::VLLM));
+    }
     if python::has_call(text, "SamplingParams") {
-        let message = "vLLM settings (SamplingParams) are not supported; use settings of \
-                       llama.cpp, transformers, Ollama or OpenAI";
-        return Err(message.to_owned());
+        return Err(NO_VLLM.to_owned());
     }
     let begins_as_command = text.starts_with(['-', '.', '/']) || text.starts_with("llama");
     if !begins_as_command && modelfile::is_modelfile(text) {
         return Ok((Tool::Ollama, modelfile::read(text)?));
     }
     if !begins_as_command && let Some(keywords) = python::calls(text) {
-        let is_request = python::has_call(text, "create");
-        let tool = if is_request {
+        let is_vllm = keywords.iter().any(|(name, _)| name == drafts::VLLM);
+        if python::has_call(text, "LLM") && !is_vllm {
+            return Err(NO_VLLM.to_owned());
+        }
+        let tool = if is_vllm || python::has_call(text, "create") {
             Tool::OpenAi
         } else {
             Tool::Transformers
@@ -377,6 +389,18 @@ fn request_body(text: &str) -> Option<String> {
         )
     })?;
     words.next().map(|body| body.trim().to_owned())
+}
+
+/// Returns the JSON with which a command starts vLLM with drafts.
+fn vllm_drafts(command: &str) -> Option<String> {
+    let flag = "--speculative-config";
+    let begin = command.find(flag)?;
+    let mut words = shlex::split(command.get(begin..)?)?.into_iter();
+    let first = words.next()?;
+    match first.strip_prefix(flag)?.strip_prefix('=') {
+        Some(joined) => Some(joined.to_owned()),
+        None => words.next(),
+    }
 }
 
 fn fields_of(keywords: Vec<(String, Value)>) -> Vec<Field> {

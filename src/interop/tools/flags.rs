@@ -7,7 +7,7 @@ use super::fields::Field;
 use super::value::Value;
 
 /// The name of each setting in llama-server's JSON, and its flags. The first flag is the one that
-/// is written, because old versions know it too.
+/// is written: one that old versions know too, where new ones still do.
 const FLAGS: &[(&str, &[&str])] = &[
     ("samplers", &["--samplers"]),
     ("temperature", &["--temp", "--temperature"]),
@@ -37,6 +37,31 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("logit_bias", &["--logit-bias", "-l"]),
     ("grammar", &["--grammar"]),
     ("json_schema", &["--json-schema", "-j"]),
+    (
+        "speculative.n_max",
+        &["--spec-draft-n-max", "--draft-max", "--draft-n", "--draft"],
+    ),
+    (
+        "speculative.n_min",
+        &["--spec-draft-n-min", "--draft-min", "--draft-n-min"],
+    ),
+    (
+        "speculative.p_min",
+        &["--draft-p-min", "--spec-draft-p-min"],
+    ),
+    ("speculative.type", &["--spec-type"]),
+    (
+        "model_draft",
+        &["--model-draft", "-md", "--spec-draft-model"],
+    ),
+    (
+        "ngram_size_n",
+        &["--spec-ngram-simple-size-n", "--spec-ngram-size-n"],
+    ),
+    (
+        "ngram_size_m",
+        &["--spec-ngram-simple-size-m", "--spec-ngram-size-m"],
+    ),
     ("seed", &["--seed", "-s"]),
     ("n_predict", &["--n-predict", "--predict", "-n"]),
     ("stop", &["--reverse-prompt", "-r"]),
@@ -77,8 +102,6 @@ const UNRELATED: &[&str] = &[
     "--system-prompt",
     "-a",
     "--alias",
-    "-md",
-    "--model-draft",
     "--host",
     "--port",
     "--api-key",

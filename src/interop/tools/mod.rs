@@ -10,6 +10,7 @@
 mod biases;
 mod breakers;
 mod detect;
+mod drafts;
 mod fields;
 mod flags;
 mod grammar;

@@ -9,14 +9,14 @@ use std::ops::RangeInclusive;
 use super::fields::Fields;
 use super::plan::{Manner, Plan};
 use super::value::{NamedValues, Value};
-use super::{biases, grammar};
+use super::{biases, drafts, grammar};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{FrequencyPenalty, PresencePenalty, Temperature, TopP, Window};
 use crate::decoding::{ChainConfig, Filter, FilterKind, Selector};
 use crate::generation::GenerationConfig;
 
 /// The fields that are imported.
-pub(super) const NAMES: [&str; 15] = [
+pub(super) const NAMES: [&str; 16] = [
     "temperature",
     "top_p",
     "frequency_penalty",
@@ -32,6 +32,7 @@ pub(super) const NAMES: [&str; 15] = [
     "guided_regex",
     "guided_choice",
     "guided_grammar",
+    drafts::VLLM,
 ];
 
 /// Known fields that do not affect sampling.
@@ -64,7 +65,11 @@ const PENALTIES: RangeInclusive<f32> = -2.0..=2.0;
 
 /// Returns the fields, and one sentence for each difference.
 pub(super) fn write(config: &GenerationConfig) -> (NamedValues, Vec<String>) {
-    let mut plan = Plan::new(&Manner::of("OpenAI", Dialect::OpenAi), config);
+    let manner = Manner {
+        drafts: true,
+        ..Manner::of("OpenAI", Dialect::OpenAi)
+    };
+    let mut plan = Plan::new(&manner, config);
     plan.without_other_selectors();
     plan.expect_window(
         &[FilterKind::FrequencyPenalty, FilterKind::PresencePenalty],
@@ -88,6 +93,7 @@ pub(super) fn write(config: &GenerationConfig) -> (NamedValues, Vec<String>) {
         fields.push(("stop", Value::texts(stops)));
     }
     grammar::write_openai(config.chain.grammar.as_ref(), &mut plan, &mut fields);
+    drafts::write_openai(config.chain.drafts, &mut plan);
     plan.tell_end_of_text(config.limits.end_of_text);
     (fields, plan.notes)
 }
@@ -174,6 +180,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
     } else {
         chain.selector = Selector::Greedy;
     }
+    drafts::read_vllm(fields, &mut chain)?;
     Ok(chain)
 }
 

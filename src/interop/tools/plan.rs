@@ -23,6 +23,8 @@ pub(super) struct Manner {
     pub has_min_keep: bool,
     /// Whether it can guide by a second prompt.
     pub guides: bool,
+    /// Whether it can draft.
+    pub drafts: bool,
 }
 
 impl Manner {
@@ -35,6 +37,7 @@ impl Manner {
             rules: dialect.rules(),
             has_min_keep: false,
             guides: false,
+            drafts: false,
         }
     }
 }
@@ -83,7 +86,7 @@ impl Plan {
         for filter in filters {
             plan.place(manner, filter);
         }
-        if config.chain.drafts.is_some() {
+        if config.chain.drafts.is_some() && !manner.drafts {
             plan.tell("drafts change only the speed; they are left out".to_owned());
         }
         if let Some(guidance) = &config.chain.guidance

@@ -5,7 +5,7 @@ use super::strings::Strings;
 use super::value::Value;
 
 /// The calls whose keyword arguments are settings.
-const CALLS: [&str; 4] = ["GenerationConfig", "generate", "create", "dict"];
+const CALLS: [&str; 5] = ["GenerationConfig", "generate", "create", "dict", "LLM"];
 
 /// The calls whose only argument is the seed.
 const SEEDS: [&str; 2] = ["set_seed", "manual_seed"];

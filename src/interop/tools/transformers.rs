@@ -6,6 +6,7 @@
 //! files usually set is always written. Temperature and repetition penalty must be floats.
 
 use super::biases;
+use super::drafts;
 use super::fields::{Fields, needs, token};
 use super::grammar;
 use super::guidance;
@@ -22,7 +23,7 @@ use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, TokenId};
 use crate::generation::{GenerationConfig, in_sentence};
 
 /// The arguments that are imported.
-pub(super) const NAMES: [&str; 23] = [
+pub(super) const NAMES: [&str; 28] = [
     "do_sample",
     "temperature",
     "top_h",
@@ -36,6 +37,11 @@ pub(super) const NAMES: [&str; 23] = [
     "no_repeat_ngram_size",
     guidance::SCALE,
     guidance::PROMPT,
+    drafts::TRANSFORMERS[0],
+    drafts::TRANSFORMERS[1],
+    drafts::TRANSFORMERS[2],
+    drafts::TRANSFORMERS[3],
+    drafts::TRANSFORMERS[4],
     "num_beams",
     "length_penalty",
     "early_stopping",
@@ -94,6 +100,7 @@ const MAX_SEED: u64 = 0xFFFF_FFFF;
 pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     let manner = Manner {
         guides: true,
+        drafts: true,
         ..Manner::of("transformers", Dialect::Transformers)
     };
     let mut plan = Plan::new(&manner, config);
@@ -116,6 +123,7 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     }
     fields.extend(search.into_iter().flat_map(beams));
     fields.extend(guidance::write(&config.chain));
+    fields.extend(drafts::write_transformers(config.chain.drafts, &mut plan));
     fields.extend(adjustments(&plan));
     let seed = plan.seed(config.seed, MAX_SEED);
     let limits = &config.limits;
@@ -288,6 +296,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
         fields.add(mark, &[watermark::NAME], &mut chain.stages)?;
     }
     guidance::read(fields, &mut chain)?;
+    drafts::read_transformers(fields, &mut chain)?;
     Ok(chain)
 }
 

@@ -370,7 +370,8 @@ impl AppState {
         let id = GenerationId(self.last_id);
         let plan = setup.plan(SWEEP_WIDTH);
         let keep = self.lab.form.keep;
-        self.lab.sweep = Some(SweepRun::new(id, (setup, keep), prompts.clone(), model));
+        let models = (model, self.second_model.guiding(&setup.base));
+        self.lab.sweep = Some(SweepRun::new(id, (setup, keep), prompts.clone(), models));
         self.lab.selected = None;
         self.find_word();
         vec![Effect::Send(Request::Sweep { id, prompts, plan })]

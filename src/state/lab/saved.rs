@@ -66,7 +66,7 @@ impl SavedAxis {
     /// Returns the form, or `None` if another version of Quartet wrote it about a number that this
     /// one lacks.
     fn form(&self) -> Option<AxisForm> {
-        let mut all = Parameter::all().into_iter();
+        let mut all = Parameter::of_sweeps().into_iter();
         let parameter = all.find(|parameter| parameter.key() == self.setting)?;
         Some(AxisForm {
             parameter,

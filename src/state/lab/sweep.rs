@@ -26,6 +26,8 @@ pub struct SweepRun {
     pub prompts: Vec<PromptText>,
     pub prompt_tokens: Vec<Vec<TokenId>>,
     pub model: Arc<ModelInfo>,
+    /// The one that guides, if the settings use it.
+    pub second_model: Option<Arc<ModelInfo>>,
     vocabulary: Arc<Vocabulary>,
     pub progress: SweepProgress,
     pub status: SweepStatus,
@@ -36,7 +38,7 @@ impl SweepRun {
         id: GenerationId,
         (setup, keep): (SweepSetup, Keep),
         prompts: Vec<PromptText>,
-        model: &ReadyModel,
+        (model, second_model): (&ReadyModel, Option<Arc<ModelInfo>>),
     ) -> Self {
         let n_texts = setup.n_cells() * setup.n_seeds * prompts.len();
         let progress = SweepProgress::new(n_texts, setup.limits.max_new_tokens);
@@ -46,6 +48,7 @@ impl SweepRun {
             prompts,
             prompt_tokens: Vec::new(),
             model: Arc::clone(&model.info),
+            second_model,
             vocabulary: Arc::clone(&model.vocabulary),
             progress,
             status: SweepStatus::Running,

@@ -193,6 +193,7 @@ impl AppState {
             return self.restart_engine();
         }
         let mut effects = self.cancel_loading();
+        effects.extend(self.cancel_second());
         effects.extend(self.drop_trial());
         self.model.begin_loading();
         self.pending_sources.push_back(source.clone());
@@ -207,6 +208,7 @@ impl AppState {
             .retain(|notice| !notice.actions.iter().any(restarts));
         let source = self.model_source.clone();
         self.pending_sources = [source.clone()].into();
+        self.second_model.forget_pending();
         let mut effects = vec![Effect::RestartWorker];
         effects.extend(self.compute_request());
         effects.extend(self.cache_limit_request());
@@ -240,12 +242,13 @@ impl AppState {
     }
 
     pub(in crate::state) fn on_loaded(&mut self, model: ReadyModel) -> Vec<Effect> {
+        let mut is_same = false;
         if let Some(source) = self.pending_sources.pop_front() {
             self.models.remember(&source, &model.info, unix_time_secs());
+            is_same = source == self.model_source;
             self.model_source = source;
         }
         self.model = ModelStatus::Ready(model);
-        self.second_model = SecondModel::Absent;
         self.prompt_reading = None;
         if self.pending_sources.is_empty() {
             self.models.dialog_open = false;
@@ -254,6 +257,11 @@ impl AppState {
         }
         self.parse_pasted();
         let mut effects = self.tokenize_prompt();
+        if is_same {
+            effects.extend(self.reload_second());
+        } else {
+            self.second_model = SecondModel::default();
+        }
         effects.extend(self.begin_trial());
         effects
     }
@@ -317,7 +325,7 @@ impl AppState {
             ModelStatus::Loading { previous, .. } => *previous = None,
             status => *status = ModelStatus::Absent,
         }
-        self.second_model = SecondModel::Absent;
+        self.second_model = SecondModel::default();
         self.parse_pasted();
         self.prompt_reading = None;
     }

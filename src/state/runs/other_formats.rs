@@ -86,6 +86,9 @@ impl AppState {
         if let Err(reason) = self.model_to_verify(&then) {
             return self.refuse_to_verify(&reason, &then.file);
         }
+        if let Err(reason) = self.second_to_verify() {
+            return self.refuse_without_second(&reason);
+        }
         let mut effects = self.end_verification();
         effects.push(Effect::Send(Request::SetCompute(formats.choice)));
         effects.extend(self.load_model(self.model_source.clone()));
@@ -107,7 +110,8 @@ impl AppState {
 
     /// Begins the verification for which the model was loaded.
     pub(in crate::state) fn begin_trial(&mut self) -> Vec<Effect> {
-        let has_loaded = self.pending_sources.is_empty();
+        let is_loading = self.second_model.loading().is_some();
+        let has_loaded = self.pending_sources.is_empty() && !is_loading;
         let trial = self.format_trial.as_mut();
         let Some(trial) = trial.filter(|trial| has_loaded && !trial.is_loaded) else {
             return Vec::new();

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::analysis::replay::{Fact, TextReplay, Verdict, facts, likely_cause, replay_of};
+use crate::analysis::replay::{
+    Fact, Models, SecondNeeded, TextReplay, Verdict, facts, likely_cause, replay_of,
+};
 use crate::generation::{Generation, GenerationId, ModelInfo, Steps};
-use crate::state::{AppState, Command, DockTab, Effect, ModelsCommand, Notice, Pane, ReadyModel};
+use crate::state::{
+    AppState, Command, DockTab, Effect, ModelsCommand, Notice, Pane, PathPurpose, ReadyModel,
+};
 use crate::worker::{PaneRequest, Progress, Request};
 
 /// The repetition of an opened run.
@@ -116,7 +120,7 @@ impl AppState {
     }
 
     /// Generates the opened run again.
-    pub(super) fn verify(&mut self) -> Vec<Effect> {
+    pub(in crate::state) fn verify(&mut self) -> Vec<Effect> {
         let texts: Vec<Generation> = self.generations().into_iter().flatten().cloned().collect();
         let Some(first) = texts.first().filter(|_| self.opened.is_some()) else {
             return Vec::new();
@@ -129,7 +133,24 @@ impl AppState {
             Ok(ready) => ready,
             Err(reason) => return self.refuse_to_verify(&reason, &then.file),
         };
-        let facts = facts(&then, &ready.info);
+        if let Err(reason) = self.second_to_verify() {
+            return self.refuse_without_second(&reason);
+        }
+        let needed = SecondNeeded::by(&texts);
+        let is_needed = needed != SecondNeeded::None;
+        let models_then = Models {
+            model: &then,
+            second: needed.named(),
+        };
+        let models_now = Models {
+            model: &ready.info,
+            second: self
+                .second_model
+                .info()
+                .map(|info| &**info)
+                .filter(|_| is_needed),
+        };
+        let facts = facts(models_then, models_now);
         let mut verification = Verification {
             texts: Vec::new(),
             facts,
@@ -158,6 +179,7 @@ impl AppState {
             }
             let now = Generation {
                 model: Arc::clone(&ready.info),
+                second_model: self.second_model.used_by(&text.config.chain),
                 vocabulary: Arc::clone(&ready.vocabulary),
                 steps: Steps::default(),
                 finish: None,
@@ -177,6 +199,41 @@ impl AppState {
             return Err(format!("it needs the model {}", then.name));
         }
         Ok(ready.clone())
+    }
+
+    /// Checks that the second model can repeat the opened run, or returns why not.
+    pub(super) fn second_to_verify(&self) -> Result<(), String> {
+        let now = self.second_model.info();
+        match (
+            SecondNeeded::by(self.generations().into_iter().flatten()),
+            now,
+        ) {
+            (SecondNeeded::None, _) | (SecondNeeded::Unnamed, Some(_)) => Ok(()),
+            (SecondNeeded::One(then), Some(now)) if then.sha256 == now.sha256 => Ok(()),
+            (SecondNeeded::One(then), Some(now)) if then.name == now.name => Err(format!(
+                "it needs the second model {}; the one that is loaded is another file of this name",
+                then.name
+            )),
+            (SecondNeeded::One(then), Some(now)) => {
+                let (then, now) = (&then.name, &now.name);
+                Err(format!("it needs the second model {then}; {now} is loaded"))
+            }
+            (SecondNeeded::One(then), None) => {
+                Err(format!("it needs the second model {}", then.name))
+            }
+            (SecondNeeded::Unnamed, None) => {
+                Err("it needs its second model, which an early version did not record".to_owned())
+            }
+            (SecondNeeded::Several, _) => {
+                Err("its texts used several second models, and only one can be loaded".to_owned())
+            }
+        }
+    }
+
+    pub(super) fn refuse_without_second(&mut self, reason: &str) -> Vec<Effect> {
+        let choose = Command::AskPath(PathPurpose::SecondModelToVerify);
+        let notice = Notice::error("This run can’t be verified", reason);
+        self.notify(notice.with_action("Choose the second model…", choose))
     }
 
     pub(super) fn refuse_to_verify(&mut self, reason: &str, file: &str) -> Vec<Effect> {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::ready;
 use super::runs::{open, run};
 use crate::analysis::replay::Verdict;
-use crate::generation::Generation;
+use crate::decoding::{Against, Guidance};
 use crate::generation::testing::generation;
-use crate::state::{AppState, Effect, RunCommand};
-use crate::worker::{ComputeChoice, Event, Progress, Request};
+use crate::generation::{Generation, ModelInfo};
+use crate::state::{AppState, Command, Effect, PathPurpose, RunCommand};
+use crate::worker::{ComputeChoice, Event, ModelSource, Progress, Request};
 
 /// Sends the progress of a text that is generated again, token by token. Returns the effects of
 /// the last one.
@@ -98,6 +99,81 @@ fn a_run_of_another_model_is_not_verified() {
     let notice = &state.notices[0];
     assert_eq!(notice.body, "It needs the model Test");
     assert_eq!(notice.actions[0].label, "Find the model");
+}
+
+/// A text that a second model guided, and that model.
+fn guided() -> (Generation, Arc<ModelInfo>) {
+    let mut text = generation(&[(" the", 0.5)]);
+    text.config.chain.guidance = Some(Guidance::usual(Against::Model));
+    let second = Arc::new(ModelInfo {
+        name: "Small".to_owned(),
+        sha256: "2fb4".to_owned(),
+        ..ModelInfo::default()
+    });
+    text.second_model = Some(Arc::clone(&second));
+    (text, second)
+}
+
+/// The body of the newest notice.
+fn complaint(state: &AppState) -> &str {
+    &state.notices[0].body
+}
+
+#[test]
+fn a_run_with_a_second_model_is_verified_with_the_same_file() {
+    let (text, second) = guided();
+    let mut state = ready();
+    open(&mut state, vec![text.clone()]);
+    assert_eq!(run(&mut state, RunCommand::Verify), []);
+    assert_eq!(complaint(&state), "It needs the second model Small");
+    let action = state.notices[0].actions[0].clone();
+    assert_eq!(action.label, "Choose the second model…");
+    let purpose = PathPurpose::SecondModelToVerify;
+    assert_eq!(action.command, Command::AskPath(purpose));
+
+    let choose = |state: &mut AppState, loaded: Result<Arc<ModelInfo>, String>| {
+        state.apply(Command::PathGiven(purpose, "small.gguf".into()));
+        state.on_event(Event::SecondModel(loaded.map(Some)))
+    };
+    choose(&mut state, Err("the file is damaged".to_owned()));
+    assert_eq!(complaint(&state), "The file is damaged");
+    let mut other = (*second).clone();
+    other.sha256 = "00c0".to_owned();
+    assert_eq!(choose(&mut state, Ok(Arc::new(other))), []);
+    assert!(complaint(&state).contains("another file of this name"));
+
+    // The right file starts the verification.
+    let effects = choose(&mut state, Ok(second));
+    repeat(&mut state, &effects, &[text]);
+    let verification = state.verification.as_ref().unwrap();
+    assert_eq!(verification.outcome().unwrap().verdict, Verdict::Identical);
+    let fact = verification
+        .facts()
+        .iter()
+        .find(|fact| fact.name == "Second model");
+    assert_eq!(fact.unwrap().now, "Small 2fb4");
+}
+
+#[test]
+fn a_trial_in_other_formats_loads_the_second_model_again() {
+    let (text, second) = guided();
+    let mut state = ready();
+    let purpose = PathPurpose::SecondModel;
+    state.apply(Command::PathGiven(purpose, "small.gguf".into()));
+    state.on_event(Event::SecondModel(Ok(Some(Arc::clone(&second)))));
+    open(&mut state, vec![text]);
+    let other = state.other_formats().remove(0);
+    let choice = other.choice;
+    run(&mut state, RunCommand::VerifyIn(other));
+    let effects = load_in(&mut state, choice);
+    let load = Request::LoadSecondModel(Some(ModelSource::Path("small.gguf".into())));
+    assert!(effects.contains(&Effect::Send(load)), "{effects:?}");
+    assert_eq!(state.verification, None, "it waits for the second model");
+    let effects = state.on_event(Event::SecondModel(Ok(Some(second))));
+    assert!(matches!(
+        effects[..],
+        [Effect::Send(Request::Continue { .. })]
+    ));
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod breakers;
 mod draw;
 mod grammar;
 mod guidance;
+#[cfg(test)]
+mod guidance_tests;
 mod head;
 mod layer_keys;
 mod live;
@@ -131,6 +133,9 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     };
     let stages_height = scrolled_ui(ui, |ui| {
         edit.edited |= guidance_ui(ui, &mut chain);
+        if chain.is_guided_by_model() {
+            second_model_ui(ui, state, commands);
+        }
         edit.edited |= grammar_ui(ui, pane.id, &mut chain, commands);
         stages_ui(ui, &shown, &mut chain, &mut edit);
         add_ui(ui, &mut chain, &mut edit);
@@ -140,7 +145,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     ui.add_space(6.0);
     edit.edited |= draw_ui(ui, &mut chain.selector);
     edit.edited |= drafts_ui(ui, &mut chain);
-    if chain.needs_second_model() {
+    if chain.needs_second_model() && !chain.is_guided_by_model() {
         second_model_ui(ui, state, commands);
     }
     if needs_seed(&chain) {

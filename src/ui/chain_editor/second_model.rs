@@ -7,27 +7,57 @@ use super::number_line::error_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
-use crate::state::{AppState, Command, PathPurpose, SecondModel};
+use crate::state::{AppState, Command, PathPurpose, SecondModelCommand};
 
-/// Draws the name of the second model, and a button to choose another.
+/// The width of a long name, which leaves room for the buttons.
+const NAME: f32 = 170.0;
+
+/// Draws the name of the second model, and buttons to choose another and to free it. While one is
+/// being loaded, draws how far it is and a button to cancel.
 pub(super) fn second_model_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let second = &state.second_model;
     title_line_ui(ui, "Model", |ui| {
-        let name = match second {
-            SecondModel::Ready(info) => info.name.as_str(),
-            SecondModel::Loading => "Loading…",
-            SecondModel::Absent | SecondModel::Failed(_) => "None",
+        let name = match (second.loading(), second.info()) {
+            (Some(fraction), _) => format!("Loading {:.0} %", fraction * 100.0),
+            (None, Some(info)) => info.name.clone(),
+            (None, None) => "None".to_owned(),
         };
         let name = Face::Small.text(name).color(Theme::of(ui).text_1);
-        ui.add(Label::new(name).truncate());
+        let label = |ui: &mut Ui| {
+            ui.set_max_width(NAME);
+            ui.add(Label::new(name).truncate());
+        };
+        ui.scope(label);
+        ui.add_space(4.0);
+        if second.loading().is_some() {
+            let button = ui.add(
+                Button::new("Cancel")
+                    .name("Cancel the second model")
+                    .quiet(),
+            );
+            if button.clicked() {
+                commands.push(Command::SecondModel(SecondModelCommand::Cancel));
+            }
+            return;
+        }
         let tip = "Opens a GGUF file with a smaller model that has the same vocabulary. It stays until \
                    another first model is opened.";
         let button = ui.add(Button::new("Choose a file…").quiet());
         if button.on_hover_text(tip).clicked() {
             commands.push(Command::AskPath(PathPurpose::SecondModel));
         }
+        if second.info().is_some() {
+            let button = ui.add(
+                Button::new("Unload")
+                    .name("Unload the second model")
+                    .quiet(),
+            );
+            if button.on_hover_text("Frees its memory").clicked() {
+                commands.push(Command::SecondModel(SecondModelCommand::Unload));
+            }
+        }
     });
-    if let SecondModel::Failed(error) = second {
+    if let Some(error) = second.error() {
         error_ui(ui, error);
     }
 }

@@ -27,13 +27,17 @@ pub(super) fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Com
     foot_ui(&mut child_ui(ui, foot, "foot"), state, commands);
 }
 
+/// The role of the number that can be removed.
+const SECOND: &str = "Second number";
+
 fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 8.0;
         let heading = Face::SmallMedium.text("What to vary");
         ui.label(heading.color(Theme::of(ui).text_1));
         let form = &mut state.lab.form;
-        axes_ui(ui, &mut form.rows, &mut form.columns);
+        let parameters = Parameter::of_sweeps();
+        axes_ui(ui, &parameters, &mut form.rows, &mut form.columns);
         ui.add_space(2.0);
         base_ui(ui, state);
         prompts_ui(ui, state);
@@ -50,11 +54,16 @@ fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     });
 }
 
-/// Draws the cards of the numbers that are varied.
-pub(super) fn axes_ui(ui: &mut Ui, rows: &mut AxisForm, columns: &mut Option<AxisForm>) {
-    axis_ui(ui, "First number", rows, false);
+/// Draws the cards of the numbers that are varied, out of these.
+pub(super) fn axes_ui(
+    ui: &mut Ui,
+    parameters: &[Parameter],
+    rows: &mut AxisForm,
+    columns: &mut Option<AxisForm>,
+) {
+    axis_ui(ui, "First number", parameters, rows);
     if let Some(second) = columns {
-        if axis_ui(ui, "Second number", second, true) {
+        if axis_ui(ui, SECOND, parameters, second) {
             *columns = None;
         }
         return;
@@ -70,7 +79,8 @@ pub(super) fn axes_ui(ui: &mut Ui, rows: &mut AxisForm, columns: &mut Option<Axi
 }
 
 /// Draws a card. Returns whether it is to be removed.
-fn axis_ui(ui: &mut Ui, role: &str, axis: &mut AxisForm, can_go: bool) -> bool {
+fn axis_ui(ui: &mut Ui, role: &str, parameters: &[Parameter], axis: &mut AxisForm) -> bool {
+    let can_go = role == SECOND;
     let theme = Theme::of(ui);
     let complaint = axis.axis().err();
     let mut removed = false;
@@ -90,7 +100,7 @@ fn axis_ui(ui: &mut Ui, role: &str, axis: &mut AxisForm, can_go: bool) -> bool {
                     .width(240.0)
                     .gap(4.0)
                     .accessible_name(role)
-                    .show(|ui| scrolled(ui, |ui| parameters_ui(ui, axis)));
+                    .show(|ui| scrolled(ui, |ui| parameters_ui(ui, parameters, axis)));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     if can_go {
                         removed = icon_button(ui, Icon::Close, "Vary one number only").clicked();
@@ -127,8 +137,8 @@ fn axis_ui(ui: &mut Ui, role: &str, axis: &mut AxisForm, can_go: bool) -> bool {
     removed
 }
 
-fn parameters_ui(ui: &mut Ui, axis: &mut AxisForm) {
-    for parameter in Parameter::all() {
+fn parameters_ui(ui: &mut Ui, parameters: &[Parameter], axis: &mut AxisForm) {
+    for parameter in parameters.iter().copied() {
         let selected = axis.parameter == parameter;
         if menu_item(ui, &parameter.name(), "", selected).clicked() && !selected {
             *axis = AxisForm::new(parameter, axis.n_steps);

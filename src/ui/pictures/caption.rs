@@ -20,7 +20,7 @@ pub fn step_caption(generation: &Generation, at: StepAt) -> String {
     format!("{}, token {}{coin}", caption(&panes), at.step + 1)
 }
 
-/// Names each distinct model and prompt of these panes once, then the settings of each pane. A
+/// Names each distinct model and prompt of these panes once, then the second models, then the settings of each pane. A
 /// pane's index determines its letter.
 pub fn caption(panes: &[Option<&Generation>]) -> String {
     let mut parts: Vec<String> = Vec::new();
@@ -29,6 +29,11 @@ pub fn caption(panes: &[Option<&Generation>]) -> String {
         if !parts.contains(&source) {
             parts.push(source);
         }
+    }
+    for generation in panes.iter().flatten() {
+        let second = generation.second_model.as_deref();
+        let second = second.map(|second| format!("second model {}", model_words(second)));
+        parts.extend(second.filter(|second| !parts.contains(second)));
     }
     let texts = (0..).zip(panes);
     parts.extend(texts.filter_map(|(place, text)| Some(settings(place, (*text)?))));
@@ -111,6 +116,18 @@ mod tests {
             hashes[1]
         );
         assert!(caption.ends_with(&settings), "{caption}");
+    }
+
+    #[test]
+    fn a_second_model_is_named_once() {
+        let mut text = generation(&[(" fox", 0.5)]);
+        let mut small = (*text.model).clone();
+        small.name = "Small".to_owned();
+        small.quantization = "Q4_0".to_owned();
+        text.second_model = Some(std::sync::Arc::new(small));
+        let caption = caption(&[Some(&text), Some(&text)]);
+        let expected = " · second model Small (Q4_0) · A T 0.7, seed 42 · B T 0.7, seed 42";
+        assert!(caption.ends_with(expected), "{caption}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub const QUALITY_AND_DIVERSITY: [Metric; 2] = [Metric::Surprise, Metric::Distin
 pub struct SweepSource<'a> {
     pub results: &'a SweepResults,
     pub model: &'a ModelInfo,
+    pub second_model: Option<&'a ModelInfo>,
     pub prompts: &'a [PromptText],
 }
 
@@ -89,8 +90,11 @@ fn sweep_caption(source: SweepSource<'_>) -> String {
     } else {
         String::new()
     };
+    let second = source.second_model.map_or_else(String::new, |second| {
+        format!(" · second model {}", model_words(second))
+    });
     format!(
-        "{}, {prompts} · varied from {others} · {seeds}, up to {} tokens{stopped}",
+        "{}{second}, {prompts} · varied from {others} · {seeds}, up to {} tokens{stopped}",
         model_words(source.model),
         setup.limits.max_new_tokens
     )
@@ -136,6 +140,7 @@ mod tests {
         let source = SweepSource {
             results: &results,
             model: &text_record.model,
+            second_model: None,
             prompts: &[PromptText::raw("Once there was")],
         };
         let pictures = sweep_pictures(&results).into_iter();

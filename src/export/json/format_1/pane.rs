@@ -83,6 +83,7 @@ impl Pane {
                 .finish_reason
                 .map(|reason| reason.into_reason(self.finish_detail.unwrap_or_default())),
             lineage: Lineage::default(),
+            second_model: None,
             beams: Arc::default(),
         })
     }

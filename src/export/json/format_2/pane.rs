@@ -24,6 +24,8 @@ pub(super) struct Pane {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<Known<ModelInfo>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    second_model: Option<Known<ModelInfo>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     prompt: Option<Prompt>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     vocabulary: Option<Vec<Entry>>,
@@ -116,6 +118,7 @@ impl Pane {
         Self {
             name: generation.name.clone(),
             model: has_own.then(|| Known((*generation.model).clone())),
+            second_model: generation.second_model.as_deref().cloned().map(Known),
             prompt: has_own.then(|| Prompt::of(&generation.prompt, &generation.vocabulary)),
             vocabulary: own,
             settings: Known(Settings::of(&generation.config)),
@@ -168,6 +171,7 @@ impl Pane {
         Ok(Generation {
             name: self.name,
             config,
+            second_model: self.second_model.map(|second| Arc::new(second.0)),
             prompt: Arc::new(prompt.record(&self.timings, &vocabulary)?),
             steps: steps.collect::<Result<_, _>>()?,
             finish: self

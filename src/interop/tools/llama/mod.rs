@@ -100,6 +100,7 @@ impl Flavor {
         Manner {
             movable,
             has_min_keep: self == Self::Server,
+            drafts: self != Self::Ollama,
             ..Manner::of(self.name(), self.dialect())
         }
     }

@@ -12,7 +12,7 @@ use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, Stage, TokenId}
 use crate::generation::Vocabulary;
 use crate::interop::tools::fields::Fields;
 use crate::interop::tools::value::Value;
-use crate::interop::tools::{biases, breakers, grammar};
+use crate::interop::tools::{biases, breakers, drafts, grammar};
 
 /// A filter and the names of the settings that define it.
 type NamedFilter = (Filter, &'static [&'static str]);
@@ -51,6 +51,7 @@ pub(in super::super) fn read(
         }
         None => read_samplers(&samplers, &values, fields, &mut chain)?,
     }
+    drafts::read_llama(fields, &mut chain)?;
     Ok(chain)
 }
 

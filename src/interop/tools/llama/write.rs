@@ -8,7 +8,7 @@ use crate::generation::{EndOfText, GenerationConfig, Vocabulary};
 use crate::interop::tools::breakers::{self, Texts};
 use crate::interop::tools::plan::{Plan, selector_name};
 use crate::interop::tools::value::{NamedValues, Value};
-use crate::interop::tools::{biases, grammar, modelfile};
+use crate::interop::tools::{biases, drafts, grammar, modelfile};
 
 /// The largest seed; the next value requests a random one.
 const MAX_SEED: u64 = 0xFFFF_FFFE;
@@ -49,6 +49,9 @@ pub(in super::super) fn write(
     }
     let rule = config.chain.grammar.as_ref();
     grammar::write_llama(flavor, rule, &mut plan, &mut fields);
+    if flavor != Flavor::Ollama {
+        drafts::write_llama(flavor, config.chain.drafts, &mut plan, &mut fields);
+    }
     limits(flavor, config, &mut plan, &mut fields);
     (fields, plan.notes)
 }

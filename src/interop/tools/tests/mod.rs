@@ -1,5 +1,6 @@
 //! Exported settings match each tool's documentation, and mean the same when imported again.
 
+mod drafts;
 mod reading;
 mod round_trip;
 mod writing;

@@ -2,6 +2,7 @@
 
 use egui::{Align, Frame, Label, Layout, Margin, Popup, Rect, ScrollArea, TextEdit, Ui};
 
+use crate::analysis::sweep::Parameter;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
@@ -34,7 +35,7 @@ fn form_ui(ui: &mut Ui, state: &mut AppState) {
         let heading = Face::SmallMedium.text("What to vary");
         ui.label(heading.color(Theme::of(ui).text_1));
         let form = &mut state.lab.fit_form;
-        axes_ui(ui, &mut form.rows, &mut form.columns);
+        axes_ui(ui, &Parameter::all(), &mut form.rows, &mut form.columns);
         base_ui(ui, state);
     });
 }

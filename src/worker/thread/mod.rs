@@ -1,15 +1,15 @@
 //! The engine thread: serves requests between forward passes, and reports events.
 
-use std::ops::ControlFlow;
+mod models;
+
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use super::event_sender::{Disconnected, EventSender};
 use super::incoming::{IncomingRequests, TimedRequest};
-use super::loading::LoadOutcome;
+use super::inspection;
 use super::pacer::Pacer;
 use super::{Event, ModelSource, PaneRequest, Request};
-use super::{inspection, loading};
 use crate::decoding::ChainConfig;
 use crate::engine::{
     Compute, ComputeChoice, DEFAULT_PREFIX_CACHE_BYTES, EngineError, LoadProgress, LoadedModel,
@@ -307,73 +307,6 @@ where
             self.events.send(Event::Sweep { id, update })?;
         }
         Ok(())
-    }
-
-    fn load(&mut self, source: &ModelSource) -> Result<(), Disconnected> {
-        self.stop_everything()?;
-        let compute = self.compute()?;
-        let loader = |progress: LoadProgress<'_>| (self.loader)(source, &compute, progress);
-        let outcome = loading::load(loader, &self.events, &mut self.incoming)?;
-        let event = match outcome {
-            LoadOutcome::Loaded(model) => {
-                let loaded = Event::ModelLoaded {
-                    info: model.info.clone(),
-                    vocabulary: model.vocabulary.clone(),
-                    chat: model.chat_support(),
-                    recommended_sampling: model.recommended_sampling.clone(),
-                    load_warning: model.load_warning.clone(),
-                };
-                let mut session = Session::new(*model);
-                session.set_prefix_cache_limit(self.n_prefix_cache_bytes);
-                self.session = Some(session);
-                loaded
-            }
-            LoadOutcome::Failed(error) => Event::ModelFailed {
-                error: error.to_string(),
-            },
-            LoadOutcome::Cancelled => Event::LoadingCancelled,
-        };
-        self.events.send(event)
-    }
-
-    fn load_second(&mut self, source: Option<&ModelSource>) -> Result<(), Disconnected> {
-        self.stop_everything()?;
-        let compute = self.compute()?;
-        let mut load = |source| (self.loader)(source, &compute, &mut |_| ControlFlow::Continue(()));
-        let loaded = match source {
-            Some(source) => load(source),
-            None => Ok(None),
-        };
-        let second = match &mut self.session {
-            Some(session) => loaded
-                .and_then(|second| session.set_second(second))
-                .map_err(|error| error.to_string()),
-            None => Err(NO_MODEL.to_owned()),
-        };
-        self.events.send(Event::SecondModel(second))
-    }
-
-    /// The device and settings for the next model. Opens the device on first use, and reports it if
-    /// the CPU is used instead.
-    pub(super) fn compute(&mut self) -> Result<Compute, Disconnected> {
-        if let Some(compute) = &self.compute {
-            return Ok(compute.clone());
-        }
-        let compute = Compute::choose(self.choice);
-        if let Some(reason) = compute.device.fallback_reason() {
-            self.events.send(Event::DeviceUnavailable {
-                name: self.choice.device.name(),
-                reason: reason.to_owned(),
-            })?;
-        }
-        self.compute = Some(compute.clone());
-        Ok(compute)
-    }
-
-    fn unload(&mut self) -> Result<(), Disconnected> {
-        self.stop_everything()?;
-        self.session = None;
-        self.events.send(Event::ModelUnloaded)
     }
 
     fn tokenize(&self, prompt: PromptText) -> Result<(), Disconnected> {

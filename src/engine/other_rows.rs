@@ -1,0 +1,236 @@
+//! The rows that guide many texts at once: each text's own sequence and the one beside it, and what
+//! the others have read before the texts begin.
+
+use std::borrow::Cow;
+
+use super::prefill::PREFILL_CHUNK;
+use super::{CausalLm, EngineError, LoadedModel, Logits, Row, SequenceId};
+use crate::decoding::{Against, ChainConfig, DecodingError, TokenId};
+
+/// The sequences of a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowPair {
+    pub own: SequenceId,
+    /// The one that guides it, and which model reads it.
+    pub other: Option<OtherSequence>,
+}
+
+/// A sequence that guides, by the model that reads it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OtherSequence {
+    SameModel(SequenceId),
+    SecondModel(SequenceId),
+}
+
+impl OtherSequence {
+    fn model_and_id(
+        self,
+        model: &mut LoadedModel,
+    ) -> Result<(&mut dyn CausalLm, SequenceId), EngineError> {
+        match self {
+            Self::SameModel(id) => Ok((&mut *model.lm, id)),
+            Self::SecondModel(id) => Ok((model.second_lm()?, id)),
+        }
+    }
+
+    fn fork(self, model: &mut LoadedModel) -> Result<Self, EngineError> {
+        let (lm, id) = self.model_and_id(model)?;
+        let fork = lm.fork(id)?;
+        Ok(match self {
+            Self::SameModel(_) => Self::SameModel(fork),
+            Self::SecondModel(_) => Self::SecondModel(fork),
+        })
+    }
+
+    /// Frees it. It went with its model if that is no longer there.
+    pub(super) fn close(self, model: &mut LoadedModel) {
+        if let Ok((lm, id)) = self.model_and_id(model) {
+            lm.close(id);
+        }
+    }
+}
+
+impl RowPair {
+    /// Forks both sequences.
+    pub(super) fn fork(self, model: &mut LoadedModel) -> Result<Self, EngineError> {
+        let own = model.lm.fork(self.own)?;
+        match self.other.map(|other| other.fork(model)).transpose() {
+            Ok(other) => Ok(Self { own, other }),
+            Err(error) => {
+                model.lm.close(own);
+                Err(error)
+            }
+        }
+    }
+
+    /// Frees both sequences.
+    pub(super) fn close(self, model: &mut LoadedModel) {
+        model.lm.close(self.own);
+        if let Some(other) = self.other {
+            other.close(model);
+        }
+    }
+}
+
+/// The logits after the same text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowLogits<'a> {
+    pub own: &'a [f32],
+    /// Those of the row that guides.
+    pub other: Option<&'a [f32]>,
+}
+
+impl<'a> RowLogits<'a> {
+    /// Returns what these settings choose from: the mixture of both rows if they are guided.
+    pub(super) fn for_chain(&self, chain: &ChainConfig) -> Result<Cow<'a, [f32]>, DecodingError> {
+        match (&chain.guidance, self.other) {
+            (Some(guidance), Some(other)) => Ok(Cow::Owned(guidance.mix(self.own, other)?)),
+            (Some(_) | None, _) => Ok(Cow::Borrowed(self.own)),
+        }
+    }
+}
+
+/// The logits of both rows of several texts, from one step of the models.
+pub(super) struct PairedLogits {
+    n_texts: usize,
+    /// The own rows, then those that the same model guides with.
+    main: Logits,
+    /// The rows of the second model.
+    second: Vec<Vec<f32>>,
+}
+
+impl PairedLogits {
+    /// Reads one token of each text. Returns `None` if the model is not ready.
+    pub(super) fn read(
+        texts: &[(RowPair, TokenId)],
+        model: &mut LoadedModel,
+    ) -> Result<Option<Self>, EngineError> {
+        let row = |sequence, token: &TokenId| Row {
+            sequence,
+            token: *token,
+            logits_wanted: true,
+        };
+        let mut rows: Vec<Row> = texts
+            .iter()
+            .map(|(pair, token)| row(pair.own, token))
+            .collect();
+        let mut second = Vec::new();
+        for (pair, token) in texts {
+            match pair.other {
+                Some(OtherSequence::SameModel(other)) => rows.push(row(other, token)),
+                Some(OtherSequence::SecondModel(other)) => second.push(row(other, token)),
+                None => {}
+            }
+        }
+        if !model.lm.get_ready(&rows)? {
+            return Ok(None);
+        }
+        let main = model.lm.forward(&rows)?;
+        let n_vocab = model.lm.n_vocab();
+        let second = match second.as_slice() {
+            [] => Vec::new(),
+            rows => {
+                let logits = model.second_lm()?.forward(rows)?;
+                let rows = (0..rows.len()).filter_map(|index| logits.row(index));
+                rows.map(|row| comparable(row, n_vocab)).collect()
+            }
+        };
+        Ok(Some(Self {
+            n_texts: texts.len(),
+            main,
+            second,
+        }))
+    }
+
+    /// Returns the rows of a text, by its place among the texts.
+    pub(super) fn of(&self, place: usize) -> RowLogits<'_> {
+        let second = self.second.get(place).map(Vec::as_slice);
+        RowLogits {
+            own: self.main.row(place).unwrap_or_default(),
+            other: second.or_else(|| self.main.row(self.n_texts + place)),
+        }
+    }
+}
+
+/// Returns a row of the second model as long as one of the first. Tokens that only one of the models
+/// has can't be compared.
+pub(super) fn comparable(row: &[f32], n_vocab: usize) -> Vec<f32> {
+    let mut row = row.to_vec();
+    row.resize(n_vocab, f32::NEG_INFINITY);
+    row
+}
+
+/// What guides the texts that continue a prompt, and the logits after what it has read.
+pub(super) struct OtherPrompt {
+    tokens: Vec<TokenId>,
+    sequence: OtherSequence,
+    n_read: usize,
+    n_context: usize,
+    logits: Option<Vec<f32>>,
+}
+
+impl OtherPrompt {
+    /// Opens the sequence of what these settings move away from.
+    pub(super) fn open(
+        tokens: Vec<TokenId>,
+        against: &Against,
+        model: &mut LoadedModel,
+    ) -> Result<Self, EngineError> {
+        let (lm, of): (&mut dyn CausalLm, fn(SequenceId) -> OtherSequence) = match against {
+            Against::Prompt(_) => (&mut *model.lm, OtherSequence::SameModel),
+            Against::Model => (model.second_lm()?, OtherSequence::SecondModel),
+        };
+        let (n_tokens, n_max) = (tokens.len(), lm.n_context());
+        if n_tokens > n_max {
+            return Err(EngineError::PromptTooLong { n_tokens, n_max });
+        }
+        Ok(Self {
+            sequence: of(lm.open_for(n_tokens)),
+            tokens,
+            n_read: 0,
+            n_context: n_max,
+            logits: None,
+        })
+    }
+
+    pub(super) const fn is_read(&self) -> bool {
+        self.logits.is_some()
+    }
+
+    /// Reads the next tokens.
+    pub(super) fn read_chunk(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
+        let n_vocab = model.lm.n_vocab();
+        let (lm, sequence) = self.sequence.model_and_id(model)?;
+        let unread = self.tokens.iter().enumerate().skip(self.n_read);
+        let rows = unread.take(PREFILL_CHUNK).map(|(place, token)| Row {
+            sequence,
+            token: *token,
+            logits_wanted: place + 1 == self.tokens.len(),
+        });
+        let rows: Vec<Row> = rows.collect();
+        let logits = lm.forward(&rows)?;
+        self.n_read += rows.len();
+        self.logits = logits.row(0).map(|row| comparable(row, n_vocab));
+        Ok(())
+    }
+
+    /// The logits after it, once it is read.
+    pub(super) fn logits(&self) -> Option<&[f32]> {
+        self.logits.as_deref()
+    }
+
+    /// Opens a sequence that goes on from it.
+    pub(super) fn fork(&self, model: &mut LoadedModel) -> Result<OtherSequence, EngineError> {
+        self.sequence.fork(model)
+    }
+
+    /// Whether its context has no room for a token after this many others.
+    pub(super) const fn is_full_after(&self, n_tokens: usize) -> bool {
+        self.tokens.len() + n_tokens > self.n_context
+    }
+
+    /// Frees its sequence.
+    pub(super) fn close(self, model: &mut LoadedModel) {
+        self.sequence.close(model);
+    }
+}
