@@ -55,13 +55,18 @@ impl ComparedModels {
         let Some(divergences) = self.divergences() else {
             return Vec::new();
         };
+        let n = grouped(self.gaps.len() as f64);
+        if divergences.largest <= 0.0 {
+            return vec![format!(
+                "Both have the same distribution at all {n} places."
+            )];
+        }
         let mut sentences = vec![format!(
             "KL divergence {} nats per token on average, at most {} at {}.",
             nats(divergences.mean),
             nats(divergences.largest),
             self.place(divergences.largest_at),
         )];
-        let n = grouped(self.gaps.len() as f64);
         let flips: Vec<usize> = self.flips().collect();
         let n_close = flips.iter().filter(|index| self.is_close(**index)).count();
         sentences.push(match flips.as_slice() {

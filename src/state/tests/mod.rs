@@ -39,8 +39,8 @@ use crate::generation::{
 };
 pub(crate) use crate::worker::Request;
 pub(crate) use crate::worker::{
-    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, PartialDownload,
-    Precision,
+    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, OtherWay,
+    PartialDownload, Precision,
 };
 use crate::worker::{GenerationId, ModelSource, Progress};
 

@@ -4,11 +4,10 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::Queryable as _;
 
 use crate::analysis::model_comparison::testing::compared;
-use crate::generation::{ComparedToken, ComparisonText, ComparisonUpdate};
-use crate::state::tests::{Event, Request, ready};
+use crate::generation::{ComparedToken, ComparisonText, ComparisonUpdate, GenerationId};
+use crate::state::tests::{Event, OtherWay, Request, ready};
 use crate::state::{AppState, Command, Effect, LabCommand, LabTab, ModelsForm, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
-use crate::worker::{GenerationId, OtherWay};
 
 /// A state on the tab that compares the loaded model with itself in f32 on a typed text.
 fn ready_to_compare() -> AppState {

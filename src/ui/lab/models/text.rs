@@ -28,6 +28,8 @@ pub(super) fn text_ui(ui: &mut Ui, compared: &ComparedModels, selected: &mut Opt
         legend(ui, Tint::Surprisal, LABELS);
     });
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        // The mark of a token in the first line is not cut.
+        ui.add_space(3.0);
         let mut job = LayoutJob::default();
         job.wrap.max_width = ui.available_width() - 12.0;
         let flips: Vec<usize> = compared.flips().collect();
