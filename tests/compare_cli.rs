@@ -130,6 +130,10 @@ fn models_with_different_tokenizers_are_compared_by_characters() {
     let rows: Vec<&str> = table.trim_end().split("\r\n").collect();
     assert_eq!(rows[0], "index,text,n_tokens_a,n_tokens_b,bits_a,bits_b");
     assert!(rows.len() > 3, "{table}");
+    // Both read the same part of the text.
+    let parts = rows[1..].iter().map(|row| row.split(',').nth(1).unwrap());
+    let read: String = parts.collect();
+    assert!(TEXT.contains(&read.replace('"', "")), "{read}");
     let printed = stdout(&quartet(&arguments[..6]));
     assert!(
         printed.contains("so they are compared by characters"),

@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let [of_a, of_b] = arguments.computes();
     let mut a = arguments.open("A", &arguments.a, &of_a, &mut console)?;
     let mut b = arguments.open("B", &arguments.b, &of_b, &mut console)?;
-    let texts = [arguments.read(&text, &a)?, arguments.read(&text, &b)?];
+    let texts = arguments.read(&text, [&a, &b])?;
     let begun = ModelComparison::new(texts, configs, [&a, &b]);
     let mut comparison = begun.map_err(|error| Failure::usage(error.to_string()))?;
     let models = [&a, &b].map(|model| model.info.clone());
@@ -201,8 +201,8 @@ impl Arguments {
     }
 
     /// Tokenizes the text. If it is too long, names the option that shortens it.
-    fn read(&self, text: &str, model: &LoadedModel) -> Result<Prompt, Failure> {
-        model.encode_text(text, self.first).map_err(|error| {
+    fn read(&self, text: &str, models: [&LoadedModel; 2]) -> Result<[Prompt; 2], Failure> {
+        ModelComparison::texts(text, self.first, models).map_err(|error| {
             if let EngineError::TextTooLong { n_max, .. } = error {
                 console::note(&format!("--first {n_max} compares its beginning"));
             }

@@ -108,6 +108,9 @@ impl ComparedModels {
 
     /// Says which choices differ under each of the settings. `vocabulary` is A's.
     pub fn choice_sentences(&self, vocabulary: &Vocabulary) -> Vec<String> {
+        if !self.facts.has_same_tokens {
+            return Vec::new();
+        }
         let n = grouped(self.gaps.len() as f64);
         let sentence = |(index, settings): (usize, &String)| {
             let choices: Vec<_> = self.other_choices(index).collect();
@@ -274,6 +277,11 @@ mod tests {
 
     #[test]
     fn models_with_different_tokens_are_compared_by_characters() {
+        assert!(
+            apart()
+                .choice_sentences(&generation(&[]).vocabulary)
+                .is_empty()
+        );
         let sentences = apart().sentences();
         assert_eq!(
             sentences,

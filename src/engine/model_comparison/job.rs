@@ -1,11 +1,9 @@
 //! A comparison that waits for panes, with the model that it loaded for it.
 
-use super::ModelComparison;
+use super::{ModelComparison, text_of};
 use crate::engine::second_model::difference;
 use crate::engine::{EngineError, LoadedModel, Prompt};
-use crate::generation::{
-    ComparisonPlan, ComparisonText, ComparisonUpdate, GenerationId, PieceKind,
-};
+use crate::generation::{ComparisonPlan, ComparisonText, ComparisonUpdate, GenerationId};
 
 /// A comparison of the model that is loaded with another one, which goes when it ends.
 pub(in crate::engine) struct ComparisonJob {
@@ -24,10 +22,7 @@ impl ComparisonJob {
         other: LoadedModel,
     ) -> Result<Self, EngineError> {
         let texts = match plan.text {
-            ComparisonText::Typed(text) => [
-                model.encode_text(&text, None)?,
-                other.encode_text(&text, None)?,
-            ],
+            ComparisonText::Typed(text) => ModelComparison::texts(&text, None, [model, &other])?,
             ComparisonText::Tokens(tokens) => {
                 let own = Prompt {
                     text: String::new(),
@@ -81,13 +76,4 @@ impl ComparisonJob {
     pub(in crate::engine) fn retire(mut self, model: &mut LoadedModel) {
         self.comparison.close([model, &mut self.other]);
     }
-}
-
-/// The text of these tokens, without special ones.
-fn text_of(prompt: &Prompt, model: &LoadedModel) -> String {
-    let pieces = prompt.tokens.iter();
-    let pieces = pieces.map(|token| model.vocabulary.piece(*token));
-    let texts = pieces.filter(|piece| piece.kind == PieceKind::Text);
-    let bytes: Vec<u8> = texts.flat_map(|piece| piece.bytes).collect();
-    String::from_utf8_lossy(&bytes).into_owned()
 }

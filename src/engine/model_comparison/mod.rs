@@ -32,6 +32,25 @@ struct Reading {
 }
 
 impl ModelComparison {
+    /// Tokenizes a text, or its first `n_first` tokens, for both models. If they split it
+    /// differently, the other one reads the text of the first one's tokens.
+    pub fn texts(
+        text: &str,
+        n_first: Option<usize>,
+        [a, b]: [&LoadedModel; 2],
+    ) -> Result<[Prompt; 2], EngineError> {
+        let own = a.encode_text(text, n_first)?;
+        if n_first.is_none() {
+            return Ok([own, b.encode_text(text, None)?]);
+        }
+        let other = b.encode_text(text, n_first)?;
+        if other.tokens == own.tokens {
+            return Ok([own, other]);
+        }
+        let other = b.encode_text(&text_of(&own, a), None)?;
+        Ok([own, other])
+    }
+
     /// Begins to compare two models on texts that each has tokenized with
     /// [`LoadedModel::encode_text`]. `settings` are those whose choices are compared. Fails if
     /// settings need more than one row of logits.
@@ -200,4 +219,13 @@ fn row_of<'a>(
 ) -> Option<(&'a [f32], TokenId)> {
     let token = reading.tokens.get(position)?;
     Some((logits.row(row)?, *token))
+}
+
+/// The text of these tokens, without special ones.
+fn text_of(prompt: &Prompt, model: &LoadedModel) -> String {
+    let pieces = prompt.tokens.iter();
+    let pieces = pieces.map(|token| model.vocabulary.piece(*token));
+    let texts = pieces.filter(|piece| piece.kind == PieceKind::Text);
+    let bytes: Vec<u8> = texts.flat_map(|piece| piece.bytes).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
