@@ -50,22 +50,21 @@ pub(super) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
-    /// Number format of model B's KV cache, if not that of --cache
+    /// Number format of model B's KV cache; the default is the one given by --cache
     #[arg(long, value_name = "FORMAT")]
     #[arg(value_parser = parse_by_name(CacheType::ALL, CacheType::name))]
     b_cache: Option<CacheType>,
 
-    /// Bits that the inputs of model B's weights are rounded to, if not those of --inputs
+    /// Bits that model B rounds its inputs to; the default is the one given by --inputs
     #[arg(long, value_name = "BITS")]
     #[arg(value_parser = parse_by_name(InputBits::ALL, InputBits::name))]
     b_inputs: Option<InputBits>,
 
-    /// Compute model A in f32, over its dequantized weights and with an f32 cache: without any
-    /// rounding but that of f32
+    /// Compute model A entirely in f32: dequantized weights, exact inputs and an f32 cache
     #[arg(long)]
     a_f32: bool,
 
-    /// Compute model B in f32
+    /// Compute model B entirely in f32
     #[arg(long, conflicts_with_all = ["b_cache", "b_inputs"])]
     b_f32: bool,
 

@@ -97,8 +97,7 @@ impl Compute {
         }
     }
 
-    /// The same in f32, over dequantized weights and with an f32 cache: without any rounding but
-    /// that of f32.
+    /// The same, entirely in f32: dequantized weights, exact inputs and an f32 cache.
     #[must_use]
     pub fn in_f32(self) -> Self {
         Self {

@@ -170,7 +170,7 @@ impl DraftModel {
         Ok(())
     }
 
-    /// Gives up the second model's sequence.
+    /// Closes the second model's sequence.
     pub(super) fn close(&mut self, model: &mut LoadedModel) {
         if let Some(sequence) = self.sequence.take()
             && let Ok(lm) = model.second_lm()

@@ -39,7 +39,7 @@ struct OtherRow {
     n_vocab: usize,
     /// How many tokens its sequence can hold, once it is open.
     n_context: usize,
-    /// The time of its own forward pass.
+    /// The time that its forward passes took since the last step.
     secs: f64,
 }
 

@@ -11,7 +11,7 @@ pub struct Prediction {
     pub said: String,
     pub answer: String,
     pub score: Score,
-    /// If the question came back in another lesson, where it is from.
+    /// The lesson that first asked, if the question came back in another one.
     #[serde(default)]
     pub from: Option<Origin>,
 }

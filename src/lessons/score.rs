@@ -82,8 +82,8 @@ impl Score {
         }
     }
 
-    /// Scores a token that was predicted to come: its surprise under the model's distribution. The
-    /// best possible is that of the most likely token.
+    /// Scores a guess of the next token by its surprise under the model's distribution. The lowest
+    /// possible cost is the surprise of the most likely token.
     pub fn of_token(prob: f64, top_prob: f64) -> Self {
         let surprise = |prob: f64| -prob.max(f64::MIN_POSITIVE).log2();
         Self {

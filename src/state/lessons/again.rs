@@ -20,8 +20,8 @@ impl LessonRun {
 }
 
 impl Lessons {
-    /// Returns the questions of other lessons that were far off and not answered well since, the
-    /// most expensive one first: the index of the lesson, and that of the step.
+    /// Returns the questions of other lessons that were answered badly and not well since, as
+    /// indices of a lesson and of its step. The one that cost the most comes first.
     pub fn missed(&self) -> Vec<(usize, usize)> {
         let current = self.run.as_ref().map(|run| run.lesson.id.as_str());
         let made = self.predictions();

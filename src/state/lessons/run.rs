@@ -29,7 +29,7 @@ pub struct LessonRun {
     pub(super) queue: VecDeque<Act>,
     /// The texts of the step, filled from the run.
     pub(super) texts: StepTexts,
-    /// The predictions: one per step that was seen, and that of the question that came back.
+    /// One prediction per answered step, and one for a question that came back.
     pub(super) predictions: Vec<Prediction>,
     aside: Box<SetAside>,
 }
@@ -127,7 +127,7 @@ impl Guess {
         self.row.or_else(|| (0..n_rows).find(is_free))
     }
 
-    /// Gives an option to the current row. The row that had it loses it.
+    /// Assigns an option to the current row, and takes it from the row that had it.
     pub fn match_option(&mut self, option: usize, n_rows: usize) {
         let Some(row) = self.current_row(n_rows) else {
             return;

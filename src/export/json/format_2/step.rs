@@ -83,7 +83,7 @@ struct StageEntry {
 pub(super) struct Shared<'a> {
     pub filters: &'a [Arc<Filter>],
     pub grammars: &'a [Arc<GrammarRule>],
-    /// The guidance of the settings, which is usually that of every step.
+    /// The guidance in the settings. Steps that used it refer to it.
     pub guidance: Option<&'a Arc<Guidance>>,
     pub vocabulary: &'a Vocabulary,
     pub n_vocab: usize,
