@@ -100,7 +100,7 @@ pub(super) fn ranked_head(candidates: &mut Candidates, n: usize) -> Vec<RankedCa
 }
 
 /// Returns 1 plus the number of tokens that the model ranks before this one.
-pub(super) fn raw_rank(logits: &[f32], token: TokenId, logit: f32) -> u32 {
+pub(crate) fn raw_rank(logits: &[f32], token: TokenId, logit: f32) -> u32 {
     let likelier = |other: &f32| u32::from(*other > logit);
     let as_likely = |other: &f32| u32::from(*other >= logit);
     let (before, after) = logits.split_at(token.index().min(logits.len()));

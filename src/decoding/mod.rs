@@ -64,6 +64,7 @@ pub use detail::{Detail, Summary};
 pub use detail_bytes::DetailBytes;
 pub use drafts::{Draft, Drafts, PromptLookup};
 pub use error::DecodingError;
+pub(crate) use evidence::raw_rank;
 pub use filter::{Filter, FilterKind, StageContext};
 pub use filter_spec::{FilterSpec, Phase, Ranking, Usage};
 pub use grammar::{

@@ -1,8 +1,9 @@
 //! What the KV cache costs and saves: the time per token with it and without it, its memory, and
 //! the time to read a prompt.
 
-use egui::{Align2, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
 
+use super::frame::unit_title_ui;
 use super::sweep::{Axes, Scale};
 use super::{TextRun, paint_text, paint_text_within};
 use crate::analysis::cache_lab::{CacheLab, Line};
@@ -45,21 +46,6 @@ pub fn cache_lab_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
     bars_ui(ui, at(2.0), lab);
 }
 
-/// Draws a title with its unit, and names the plot for screen readers.
-fn title_ui(ui: &Ui, rect: Rect, [title, unit]: [&str; 2], words: &str) {
-    let theme = Theme::of(ui);
-    let middle = rect.top() + 9.0;
-    let run = TextRun::new(title, Face::SmallMedium, theme.text_1);
-    let name = paint_text(ui, pos2(rect.left(), middle), Align2::LEFT_CENTER, run);
-    let left = name.right() + 8.0;
-    let run = TextRun::new(unit, Face::Small, theme.text_3);
-    let at = pos2(left, middle);
-    paint_text_within(ui, at, Align2::LEFT_CENTER, run, rect.right() - left);
-    let response = ui.interact(rect, ui.scope_id().with(title), Sense::hover());
-    let name = format!("{title}, {unit}. {words}");
-    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &name));
-}
-
 /// The largest of these values, or `least` if there are none.
 fn largest(values: impl Iterator<Item = f64>, least: f64) -> f64 {
     let most = values.fold(0.0, f64::max);
@@ -73,7 +59,7 @@ fn times_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
         "Time per token",
         "milliseconds, against the length of the text",
     ];
-    title_ui(ui, rect, title, &lab.sentences().join(" "));
+    unit_title_ui(ui, rect, title, &lab.sentences().join(" "));
     let n_text = lab.n_text() as f64;
     let most = largest(on.iter().chain(&off).map(|(_, ms)| *ms), 1.0);
     let axes = Axes::new(
@@ -151,7 +137,7 @@ fn memory_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
         ("kilobytes", 1e3)
     };
     let words = lab.memory_words().unwrap_or_default();
-    title_ui(ui, rect, ["Cache memory", unit], &words);
+    unit_title_ui(ui, rect, ["Cache memory", unit], &words);
     let held = lab.on.iter().filter_map(|point| point.n_bytes);
     let most = largest(held.map(|n| n as f64).chain([whole]), 1.0) / scale;
     let axes = Axes::new(
@@ -193,7 +179,7 @@ fn reads_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
     let theme = Theme::of(ui);
     let words = lab.read_words().unwrap_or_default();
     let title = ["Reading a prompt", "milliseconds"];
-    title_ui(ui, rect, title, &words);
+    unit_title_ui(ui, rect, title, &words);
     let times = lab
         .reads
         .iter()
@@ -278,7 +264,7 @@ fn bars_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
         .map(|(name, per_sec)| format!("{name}: {}", speed(*per_sec)))
         .collect();
     let title = ["Tokens per second", "writing against reading"];
-    title_ui(ui, rect, title, &words.join(", "));
+    unit_title_ui(ui, rect, title, &words.join(", "));
     let most = largest(bars.iter().map(|(_, per_sec)| *per_sec), 1.0);
     for (place, (name, per_sec)) in (0_u8..).zip(&bars) {
         let y = rect.top() + TITLE + ROW * (f32::from(place) + 0.5) + 4.0;

@@ -54,6 +54,21 @@ pub fn title_ui(ui: &mut Ui, title: &str, badge: Option<usize>, subtitles: &[Str
     rect.with_min_x(x).with_max_y(middle * 2.0 - rect.top())
 }
 
+/// Draws a title with its unit at the top of a plot, and names the plot for screen readers.
+pub(super) fn unit_title_ui(ui: &Ui, rect: Rect, [title, unit]: [&str; 2], words: &str) {
+    let theme = Theme::of(ui);
+    let middle = rect.top() + 9.0;
+    let run = TextRun::new(title, Face::SmallMedium, theme.text_1);
+    let name = paint_text(ui, pos2(rect.left(), middle), Align2::LEFT_CENTER, run);
+    let left = name.right() + 8.0;
+    let run = TextRun::new(unit, Face::Small, theme.text_3);
+    let at = pos2(left, middle);
+    paint_text_within(ui, at, Align2::LEFT_CENTER, run, rect.right() - left);
+    let response = ui.interact(rect, ui.scope_id().with(title), Sense::hover());
+    let name = format!("{title}, {unit}. {words}");
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &name));
+}
+
 /// Shows a note at the right end of the title row, if it fits.
 pub(super) fn note_ui(ui: &Ui, rest: Rect, note: &str) {
     if Face::Micro.width(ui, note) <= rest.width() - 24.0 {

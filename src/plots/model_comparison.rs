@@ -1,12 +1,11 @@
 //! Two models that read the same text: the divergence of their distributions and the margins of A,
 //! token by token, or how much better one predicts the text, character by character.
 
-use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2};
+use egui::{Pos2, Rect, Stroke, Ui};
 
+use super::frame::unit_title_ui;
 use super::sweep::{Axes, Scale};
-use super::{TextRun, paint_text, paint_text_within};
 use crate::analysis::model_comparison::ComparedModels;
-use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 
 const TITLE: f32 = 26.0;
@@ -28,26 +27,6 @@ pub fn model_comparison_ui(ui: &Ui, rect: Rect, compared: &ComparedModels) {
     let (above, below) = rect.split_top_bottom_at_fraction(0.5);
     divergence_ui(ui, above.with_max_y(above.bottom() - GAP / 2.0), compared);
     margin_ui(ui, below.with_min_y(below.top() + GAP / 2.0), compared);
-}
-
-/// Draws a title with its unit, and names the plot for screen readers.
-fn title_ui(ui: &Ui, rect: Rect, [title, unit]: [&str; 2], words: &str) {
-    let theme = Theme::of(ui);
-    let middle = rect.top() + 9.0;
-    let run = TextRun::new(title, Face::SmallMedium, theme.text_1);
-    let name = paint_text(ui, pos2(rect.left(), middle), Align2::LEFT_CENTER, run);
-    let left = name.right() + 8.0;
-    let run = TextRun::new(unit, Face::Small, theme.text_3);
-    paint_text_within(
-        ui,
-        pos2(left, middle),
-        Align2::LEFT_CENTER,
-        run,
-        rect.right() - left,
-    );
-    let response = ui.interact(rect, ui.scope_id().with(title), Sense::hover());
-    let name = format!("{title}, {unit}. {words}");
-    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &name));
 }
 
 /// A logarithmic axis.
@@ -111,7 +90,7 @@ fn divergence_ui(ui: &Ui, rect: Rect, compared: &ComparedModels) {
         "KL divergence of B from A",
         "nats; filled where another token comes first",
     ];
-    title_ui(ui, rect, title, &compared.sentences().join(" "));
+    unit_title_ui(ui, rect, title, &compared.sentences().join(" "));
     let decades = Decades::of(compared.gaps.iter().map(|gap| gap.kl));
     let area = rect.with_min_y(rect.top() + TITLE);
     let axes = Axes::new(area, tokens_scale(compared), decades.scale());
@@ -134,7 +113,7 @@ fn margin_ui(ui: &Ui, rect: Rect, compared: &ComparedModels) {
         "Margin between A’s first two tokens",
         "nats; the line is the noise, by which B moves such a distance",
     ];
-    title_ui(ui, rect, title, &compared.sentences().join(" "));
+    unit_title_ui(ui, rect, title, &compared.sentences().join(" "));
     let margins = compared.predicted[0].iter().map(|token| token.margin);
     let noises = compared.gaps.iter().map(|gap| gap.noise);
     let decades = Decades::of(margins.clone().chain(noises.clone()));
@@ -178,7 +157,7 @@ fn lead_ui(ui: &Ui, rect: Rect, compared: &ComparedModels) {
         "A’s lead over B",
         "bits, from the beginning of the text; below 0, B leads",
     ];
-    title_ui(ui, rect, title, &compared.sentences().join(" "));
+    unit_title_ui(ui, rect, title, &compared.sentences().join(" "));
     let (mut chars, mut lead) = (0, 0.0);
     let mut points = vec![(0, 0.0)];
     for span in compared.spans() {

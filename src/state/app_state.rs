@@ -292,6 +292,18 @@ impl AppState {
         self.panes.iter().map(Pane::generation).collect()
     }
 
+    /// Returns the panes that show a text, with their letters and names: "A Greedy".
+    pub fn panes_with_text(&self) -> Vec<(PaneId, String)> {
+        let panes = self.panes.iter().enumerate();
+        let panes = panes.filter(|(_, pane)| pane.has_text());
+        panes
+            .map(|(place, pane)| {
+                let name = format!("{} {}", pane_letter(place), pane.settings.name);
+                (pane.id, name)
+            })
+            .collect()
+    }
+
     /// Returns where the panes' texts diverge.
     pub fn divergence(&self) -> Divergence {
         // Include the tokens that arrived since the last review.

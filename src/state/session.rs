@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::branches::RunTexts;
 use super::panes::undo::Undo;
-use super::{AppState, Command, Effect, Notice, Pane, PaneId, PaneStatus, RunCommand, Settings};
+use super::{AppState, Command, Effect, Notice, PaneId, PaneStatus, RunCommand, Settings};
 use crate::export::json::RunFile;
 use crate::generation::{FinishReason, GenerationId};
 
@@ -107,9 +107,4 @@ impl AppState {
             ..Notice::hint(title)
         });
     }
-}
-
-/// Returns whether a pane has something to restore.
-pub(super) fn has_text(pane: &Pane) -> bool {
-    pane.generation().is_some_and(|text| !text.steps.is_empty())
 }

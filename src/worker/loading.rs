@@ -18,7 +18,7 @@ pub(super) enum LoadOutcome {
 /// makes of it.
 pub(super) fn load(
     loader: impl FnOnce(LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
-    loading: fn(f32) -> Event,
+    loading: impl Fn(f32) -> Event,
     events: &EventSender<Event>,
     incoming: &mut IncomingRequests,
 ) -> Result<LoadOutcome, Disconnected> {

@@ -1,8 +1,7 @@
 //! Comparing the model that is loaded with another one, or with itself computed in another way.
 
-use std::ops::ControlFlow;
-
 use super::event_sender::Disconnected;
+use super::loading::{self, LoadOutcome};
 use super::thread::{EngineThread, NO_MODEL};
 use super::{CacheType, Event, InputBits, ModelSource};
 use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel};
@@ -78,27 +77,17 @@ where
         other: &OtherModel,
     ) -> Result<Result<Option<LoadedModel>, String>, Disconnected> {
         let compute = other.way.of(self.compute()?);
-        let mut reported = 0.0;
-        let mut report = |fraction: f32| -> Result<ControlFlow<()>, Disconnected> {
-            if self.incoming.take_cancellation()? {
-                return Ok(ControlFlow::Break(()));
-            }
-            if fraction - reported >= 0.01 {
-                reported = fraction;
-                let update = ComparisonUpdate::Loading { fraction };
-                self.events.send(Event::Comparison { id, update })?;
-            }
-            Ok(ControlFlow::Continue(()))
+        let loader = |progress: LoadProgress<'_>| (self.loader)(&other.source, &compute, progress);
+        let loading = |fraction| {
+            let update = ComparisonUpdate::Loading { fraction };
+            Event::Comparison { id, update }
         };
-        let mut connection = Ok(());
-        let loaded = (self.loader)(&other.source, &compute, &mut |fraction| {
-            report(fraction).unwrap_or_else(|disconnected| {
-                connection = Err(disconnected);
-                ControlFlow::Break(())
-            })
-        });
-        connection?;
-        Ok(loaded.map_err(|error| error.to_string()))
+        let outcome = loading::load(loader, loading, &self.events, &mut self.incoming)?;
+        Ok(match outcome {
+            LoadOutcome::Loaded(model) => Ok(Some(*model)),
+            LoadOutcome::Cancelled => Ok(None),
+            LoadOutcome::Failed(error) => Err(error.to_string()),
+        })
     }
 
     /// Stops a comparison.

@@ -1,6 +1,6 @@
 //! What two rows of logits predict, and how they differ.
 
-use crate::decoding::{Candidates, Coins, DecodingError, History, SamplerChain, TokenId};
+use crate::decoding::{Candidates, Coins, DecodingError, History, SamplerChain, TokenId, raw_rank};
 use crate::engine::EngineError;
 use crate::generation::{DistributionGap, GenerationConfig, PredictedToken, Vocabulary};
 
@@ -16,15 +16,12 @@ pub(super) fn predicted(
     let mut candidates = Candidates::from_logits(logits).map_err(invalid)?;
     let softmax = candidates.softmax();
     let logit = candidates.logit(token).unwrap_or(f32::NEG_INFINITY);
-    let own = crate::decoding::Candidate { token, logit };
-    let n_ahead = candidates.iter().filter(|other| own.comes_after(*other));
-    let rank = 1 + n_ahead.count() as u32;
     let [top, second] = [1, 2].map(|rank| candidates.nth_best(rank));
     Ok(PredictedToken {
         token,
         piece: vocabulary.piece(token),
         ln_prob: softmax.ln_prob(logit),
-        rank,
+        rank: raw_rank(logits, token, logit),
         top: top.token,
         top_piece: vocabulary.piece(top.token),
         margin: f64::from(top.logit) - f64::from(second.logit),

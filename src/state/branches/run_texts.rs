@@ -6,7 +6,6 @@ use super::{KeptText, KeptTexts};
 use crate::export::json::{Branch, RunFile, RunHeader};
 use crate::generation::{Generation, GenerationId, Lineage};
 use crate::state::runs::Behind;
-use crate::state::session::has_text;
 use crate::state::{AppState, OpenedRun, Pane, PaneId, PaneStatus};
 
 /// All texts of a run. It shares their steps, so it takes microseconds to create and to clone.
@@ -29,7 +28,7 @@ impl RunTexts {
     }
 
     pub(in crate::state) fn of(panes: &[Pane], kept: &KeptTexts) -> Self {
-        let panes = panes.iter().filter(|pane| has_text(pane));
+        let panes = panes.iter().filter(|pane| pane.has_text());
         let panes: Vec<(PaneId, Generation)> = panes
             .filter_map(|pane| Some((pane.id, pane.generation()?.clone())))
             .collect();
@@ -53,7 +52,7 @@ impl RunTexts {
     /// Returns the positions of the panes that have a text.
     pub(in crate::state) fn places(panes: &[Pane]) -> Vec<usize> {
         let panes = panes.iter().enumerate();
-        let panes = panes.filter(|(_, pane)| has_text(pane));
+        let panes = panes.filter(|(_, pane)| pane.has_text());
         panes.map(|(place, _)| place).collect()
     }
 

@@ -293,11 +293,8 @@ impl FitRun {
 impl AppState {
     /// Takes the text of the last pane that has one, until the user has chosen texts.
     pub fn suggest_fit_text(&mut self) {
-        let has_text = |pane: &&Pane| {
-            let text = pane.generation();
-            text.is_some_and(|text| !text.steps.is_empty())
-        };
-        let last = self.panes.iter().rev().find(has_text).map(|pane| pane.id);
+        let last = self.panes.iter().rev().find(|pane| pane.has_text());
+        let last = last.map(|pane| pane.id);
         let form = &mut self.lab.fit_form;
         if !form.is_chosen {
             form.inputs = last.map(FitInput::Pane).into_iter().collect();

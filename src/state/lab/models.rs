@@ -157,10 +157,7 @@ impl ModelsRun {
 impl AppState {
     /// The pane whose text is compared: the chosen one, or else the first with a text.
     pub fn compared_pane(&self) -> Option<&Pane> {
-        let has_text = |pane: &&Pane| {
-            let text = pane.generation();
-            text.is_some_and(|text| !text.steps.is_empty())
-        };
+        let has_text = |pane: &&Pane| pane.has_text();
         let chosen = self.lab.models_form.pane.and_then(|id| self.pane(id));
         let chosen = chosen.filter(has_text);
         chosen.or_else(|| self.panes.iter().find(has_text))

@@ -294,10 +294,7 @@ impl AppState {
     /// it. If there is no such pane, returns why.
     pub fn stability_source(&self) -> Result<(&Pane, &Generation), &'static str> {
         let pinned = self.pin.and_then(|pin| self.pane(pin.pane));
-        let with_text = |pane: &&Pane| {
-            let text = pane.generation();
-            text.is_some_and(|text| !text.steps.is_empty())
-        };
+        let with_text = |pane: &&Pane| pane.has_text();
         let is_sampled = |pane: &&Pane| {
             let text = pane.generation();
             text.is_some_and(|text| !text.steps.is_empty() && !text.config.chain.is_greedy())

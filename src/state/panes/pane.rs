@@ -123,6 +123,11 @@ impl Pane {
         self.status.generation()
     }
 
+    /// Returns whether it shows a text with at least one token.
+    pub fn has_text(&self) -> bool {
+        self.generation().is_some_and(|text| !text.steps.is_empty())
+    }
+
     /// Returns what the pane's settings would have changed in its text, as of the last
     /// [`AppState::review`](crate::state::AppState::review); `None` if they are the settings that
     /// generated it.

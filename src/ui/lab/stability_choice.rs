@@ -5,9 +5,9 @@ use egui::{Align, Layout, Popup, Ui};
 use super::setup::row_ui;
 use crate::design::widgets::{Chip, Number, menu_item};
 use crate::generation::Generation;
-use crate::generation::formatting::{pane_letter, quoted};
+use crate::generation::formatting::quoted;
 use crate::plots::count;
-use crate::state::{AppState, Pane, PaneId, StabilityRun, StabilityScope};
+use crate::state::{AppState, Pane, StabilityRun, StabilityScope};
 
 /// The height of the choices.
 pub(super) const CHOICES: f32 = 76.0;
@@ -20,18 +20,7 @@ pub(super) fn choices_ui(ui: &mut Ui, state: &mut AppState) {
 }
 
 fn text_ui(ui: &mut Ui, state: &mut AppState) {
-    let has_text = |pane: &Pane| {
-        let text = pane.generation();
-        text.is_some_and(|text| !text.steps.is_empty())
-    };
-    let panes = state.panes.iter().enumerate();
-    let panes: Vec<(PaneId, String)> = panes
-        .filter(|(_, pane)| has_text(pane))
-        .map(|(place, pane)| {
-            let name = format!("{} {}", pane_letter(place), pane.settings.name);
-            (pane.id, name)
-        })
-        .collect();
+    let panes = state.panes_with_text();
     let shown = state.lab.stability.as_ref().map(|run| run.pane);
     let current = shown.or(state.lab.stability_pane);
     let name = panes.iter().find(|(id, _)| Some(*id) == current);

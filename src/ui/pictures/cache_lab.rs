@@ -1,21 +1,14 @@
 //! Measurements of the KV cache as pictures.
 
 use super::caption::{model_words, shortened};
-use super::{Palette, Picture, PicturePlot, svg};
+use super::{Palette, PicturePlot, lab_svg};
 use crate::export::CacheRecord;
 use crate::state::PictureStyle;
 
 /// Renders a measurement as SVG.
 pub fn cache_drawing(record: CacheRecord<'_>, palette: Palette, style: PictureStyle) -> String {
     let plot = PicturePlot::Cache(record.lab);
-    let [width, height] = plot.usual_size();
-    svg(&Picture {
-        plot,
-        caption: &caption(record),
-        size: [style.width.map_or(width, f32::from), height],
-        palette,
-        transparent: style.transparent,
-    })
+    lab_svg(plot, &caption(record), palette, style)
 }
 
 /// Names the model and the prompt, and says what was measured.

@@ -2,7 +2,7 @@
 
 use crate::export::prompt_hash;
 use crate::generation::formatting::pane_letter;
-use crate::generation::{Generation, ModelInfo, PaneSettings, needs_seed};
+use crate::generation::{Generation, ModelInfo, PaneSettings, chain_words};
 use crate::plots::StepAt;
 
 /// The maximum number of characters of a prompt in a caption.
@@ -43,12 +43,12 @@ pub fn caption(panes: &[Option<&Generation>]) -> String {
 /// "B T 0.7, top-p 0.9, seed 42". Greedy needs no seed.
 fn settings(place: usize, generation: &Generation) -> String {
     let chain = &generation.config.chain;
-    let (letter, words) = (pane_letter(place), PaneSettings::from(chain.clone()));
-    if needs_seed(chain) && !generation.is_scored() {
-        format!("{letter} {words}, seed {}", generation.config.seed)
+    let words = if generation.is_scored() {
+        PaneSettings::from(chain.clone()).to_string()
     } else {
-        format!("{letter} {words}")
-    }
+        chain_words(chain, generation.config.seed)
+    };
+    format!("{} {words}", pane_letter(place))
 }
 
 /// "Quartet Stories (`Q8_0`, CPU)".

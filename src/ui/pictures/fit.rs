@@ -1,7 +1,7 @@
 //! Fits as pictures.
 
 use super::caption::{model_words, shortened};
-use super::{Palette, Picture, PicturePlot, svg};
+use super::{Palette, PicturePlot, lab_svg};
 use crate::export::FitRecord;
 use crate::generation::PaneSettings;
 use crate::plots::FitPlot;
@@ -21,14 +21,7 @@ pub fn fit_drawing(
         pane: pane.filter(|_| record.fit.setup.base_cell().is_some()),
         selected: None,
     });
-    let [width, height] = plot.usual_size();
-    svg(&Picture {
-        plot,
-        caption: &fit_caption(record),
-        size: [style.width.map_or(width, f32::from), height],
-        palette,
-        transparent: style.transparent,
-    })
+    lab_svg(plot, &fit_caption(record), palette, style)
 }
 
 /// Names the model, the texts, the other settings, and what is best.

@@ -44,7 +44,7 @@ use crate::plots::{
     draft_strip_ui, fit_curve_ui, fit_map_ui, gap_plot_ui, map_height, map_ui, model_comparison_ui,
     next_token_plot_ui, scatter_ui, score_plot_ui, speed_plot_ui, stability_ui, trend_plot_ui,
 };
-use crate::state::BranchTree;
+use crate::state::{BranchTree, PictureStyle};
 use crate::ui::branches;
 use crate::ui::futures::{self, picture::FuturesPicture};
 
@@ -82,6 +82,18 @@ pub enum PicturePlot<'a> {
     Beams(&'a BeamTree),
     /// The passes of speculative decoding.
     Drafts(&'a DraftStrip<'a>),
+}
+
+/// Renders a plot of the Lab as SVG, in its usual height.
+fn lab_svg(plot: PicturePlot<'_>, caption: &str, palette: Palette, style: PictureStyle) -> String {
+    let [width, height] = plot.usual_size();
+    svg(&Picture {
+        plot,
+        caption,
+        size: [style.width.map_or(width, f32::from), height],
+        palette,
+        transparent: style.transparent,
+    })
 }
 
 /// A standalone picture of one plot.

@@ -1,7 +1,7 @@
 //! Comparisons of two models as pictures.
 
 use super::caption::{model_words, shortened};
-use super::{Palette, Picture, PicturePlot, svg};
+use super::{Palette, PicturePlot, lab_svg};
 use crate::export::ModelComparisonRecord;
 use crate::state::PictureStyle;
 
@@ -12,14 +12,7 @@ pub fn model_comparison_drawing(
     style: PictureStyle,
 ) -> String {
     let plot = PicturePlot::Models(record.compared);
-    let [width, height] = plot.usual_size();
-    svg(&Picture {
-        plot,
-        caption: &caption(record),
-        size: [style.width.map_or(width, f32::from), height],
-        palette,
-        transparent: style.transparent,
-    })
+    lab_svg(plot, &caption(record), palette, style)
 }
 
 /// Names both models and the text, and says what was found.

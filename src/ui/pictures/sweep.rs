@@ -1,7 +1,7 @@
 //! Sweeps and stability maps as pictures.
 
 use super::caption::{model_words, shortened};
-use super::{Palette, Picture, PicturePlot, caption, svg};
+use super::{Palette, PicturePlot, caption, lab_svg};
 use crate::analysis::sweep::{Metric, SweepResults};
 use crate::generation::{Generation, ModelInfo, PaneSettings, PromptText};
 use crate::plots::{Curve, Scatter, StabilityPlot, SweepMap};
@@ -28,16 +28,7 @@ pub fn sweep_drawing(
 ) -> String {
     let results = source.results;
     let caption = sweep_caption(source);
-    let draw = |plot: PicturePlot<'_>| {
-        let [width, height] = plot.usual_size();
-        svg(&Picture {
-            plot,
-            caption: &caption,
-            size: [style.width.map_or(width, f32::from), height],
-            palette,
-            transparent: style.transparent,
-        })
-    };
+    let draw = |plot: PicturePlot<'_>| lab_svg(plot, &caption, palette, style);
     match picture {
         SweepPicture::Metric(metric) if results.setup.columns.is_some() => {
             draw(PicturePlot::SweepMap(&SweepMap::of(results, metric)))
@@ -60,14 +51,7 @@ pub fn stability_drawing(
     let mut panes = vec![None; plot.pane.unwrap_or(0)];
     panes.push(Some(text));
     let plot = PicturePlot::Stability(plot);
-    let [width, height] = plot.usual_size();
-    svg(&Picture {
-        plot,
-        caption: &caption(&panes),
-        size: [style.width.map_or(width, f32::from), height],
-        palette,
-        transparent: style.transparent,
-    })
+    lab_svg(plot, &caption(&panes), palette, style)
 }
 
 /// Names the model, the prompts, the other settings, the seeds and the length of the texts.

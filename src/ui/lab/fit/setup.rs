@@ -92,18 +92,10 @@ fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> bool) -> bool {
 fn add_ui(ui: &mut Ui, state: &mut AppState) {
     let chosen = &state.lab.fit_form.inputs;
     let panes: Vec<(PaneId, String)> = state
-        .panes
-        .iter()
-        .enumerate()
-        .filter(|(_, pane)| {
-            let text = pane.generation();
-            text.is_some_and(|text| !text.steps.is_empty())
-        })
-        .filter(|(_, pane)| !chosen.contains(&FitInput::Pane(pane.id)))
-        .map(|(place, pane)| {
-            let letter = pane_letter(place);
-            (pane.id, format!("Text of {letter} {}", pane.settings.name))
-        })
+        .panes_with_text()
+        .into_iter()
+        .filter(|(id, _)| !chosen.contains(&FitInput::Pane(*id)))
+        .map(|(id, name)| (id, format!("Text of {name}")))
         .collect();
     let response = ui.add(Button::new("Add a text").icon(Icon::Plus).quiet());
     Popup::menu(&response)

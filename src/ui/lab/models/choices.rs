@@ -5,8 +5,7 @@ use egui::{Label, Popup, TextEdit, Ui};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, field_frame, menu_item};
-use crate::generation::formatting::pane_letter;
-use crate::state::{AppState, Command, ModelsForm, Pane, PathPurpose};
+use crate::state::{AppState, Command, ModelsForm, PathPurpose};
 use crate::ui::lab::setup::row_ui;
 
 const TYPED: &str = "a typed text";
@@ -74,15 +73,7 @@ fn way_ui(ui: &mut Ui, state: &mut AppState) {
 }
 
 fn text_ui(ui: &mut Ui, state: &mut AppState) {
-    let has_text = |pane: &Pane| {
-        let text = pane.generation();
-        text.is_some_and(|text| !text.steps.is_empty())
-    };
-    let label = |(place, pane): (usize, &Pane)| {
-        let name = format!("{} {}", pane_letter(place), pane.settings.name);
-        has_text(pane).then_some((pane.id, name))
-    };
-    let panes: Vec<_> = state.panes.iter().enumerate().filter_map(label).collect();
+    let panes = state.panes_with_text();
     let shown = state.compared_pane().map(|pane| pane.id);
     let form = &mut state.lab.models_form;
     let name = panes.iter().find(|(id, _)| Some(*id) == shown);
