@@ -29,6 +29,7 @@ fn a_hundred_random_runs_repeat_alone_and_batched() {
                 panes: vec![PaneRequest {
                     id: GenerationId(id),
                     config: text.config.clone(),
+                    model: None,
                     continuation: replay_of(text),
                 }],
             };

@@ -12,7 +12,7 @@ use crate::generation::{
     ByteSize, ChatSupport, MemoryNeed, ModelInfo, ModelOutline, ModelSource, PaneSettings,
 };
 use crate::state::{
-    AppState, Effect, ModelStatus, Notice, Pane, PaneId, PromptMode, ReadyModel, capitalize,
+    AppState, Effect, ModelStatus, Notice, Page, Pane, PaneId, PromptMode, ReadyModel, capitalize,
     unix_time_secs,
 };
 use crate::worker::{PaneModelUpdate, Request, memory_with_cache};
@@ -53,6 +53,7 @@ impl AppState {
     pub(super) fn apply_to_pane_models(&mut self, command: PaneModelCommand) -> Vec<Effect> {
         match command {
             PaneModelCommand::OpenMenu(id) => {
+                self.page = Page::Write;
                 self.pane_models.menu_to_open = Some(id);
                 Vec::new()
             }
@@ -119,7 +120,7 @@ impl AppState {
 
     /// Returns why a pane's own model can't generate now, or `None` if it can or if the pane uses the
     /// main model.
-    pub(super) fn own_model_blocking_reason(&self, pane: &Pane) -> Option<String> {
+    pub fn own_model_blocking_reason(&self, pane: &Pane) -> Option<String> {
         let source = self.own_model_source(&pane.settings)?;
         let model = match self.pane_models.status(source) {
             Some(PaneModelStatus::Ready(model)) => model,
