@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let mut engine = Engine::open(source, arguments.compute, &mut console)?;
     arguments.draft_model.load(&mut engine, &mut console)?;
-    let mut texts = run_panes(engine, task, panes, &mut console);
+    let mut texts = run_panes(engine, task, &panes, &mut console);
     for text in &mut texts {
         text.config.limits.max_new_tokens = text.steps.len();
     }
@@ -110,6 +110,7 @@ pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
 impl Arguments {
     fn panes(&self) -> Result<Vec<Pane>, Failure> {
         let pane = |settings: PaneSettings| Pane {
+            model: None,
             name: settings.name,
             config: GenerationConfig {
                 chain: settings.chain,

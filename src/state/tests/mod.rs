@@ -15,6 +15,7 @@ pub(crate) mod lessons;
 mod models;
 mod outside;
 mod pace;
+mod pane_models;
 mod panes;
 mod paste;
 mod presets;

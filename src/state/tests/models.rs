@@ -20,7 +20,8 @@ pub(super) fn path(name: &str) -> PathBuf {
 
 /// The effects that inspect a model, while the devices are not yet known.
 fn inspecting(name: &str) -> [Effect; 2] {
-    [Request::ListDevices, Request::Inspect(path(name))].map(Effect::Send)
+    let source = ModelSource::Path(path(name));
+    [Request::ListDevices, Request::Inspect(source)].map(Effect::Send)
 }
 
 /// Opens a small model by its path. Returns the effects after its inspection.
@@ -293,7 +294,7 @@ pub(super) fn outline(n_weight_bytes: u64) -> ModelOutline {
 
 pub(super) fn inspected(name: &str, found: Result<ModelOutline, String>) -> Event {
     Event::Inspected {
-        path: path(name),
+        source: ModelSource::Path(path(name)),
         found,
         n_free_bytes: 3_900_000_000,
     }
