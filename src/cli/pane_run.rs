@@ -87,7 +87,7 @@ pub(super) fn run_panes(
 pub(super) struct Engine {
     pub worker: Worker,
     pub info: Arc<ModelInfo>,
-    /// The second model, if one was loaded.
+    /// The second model, if there is one.
     pub second: Option<Arc<ModelInfo>>,
     pub vocabulary: Arc<Vocabulary>,
     /// The models that panes use besides this one.
@@ -104,12 +104,12 @@ impl Engine {
         let mut worker = Worker::start(|| {});
         worker.send(Request::SetCompute(choice));
         worker.send(Request::LoadModel(source));
-        let (info, vocabulary) = loaded(&mut worker, console)?;
+        let (info, vocabulary, second) = loaded(&mut worker, console)?;
         console.progress.clear();
         Ok(Self {
             worker,
             info,
-            second: None,
+            second,
             vocabulary,
             others: Vec::new(),
         })
@@ -260,10 +260,10 @@ impl Task {
     }
 }
 
-fn loaded(
-    worker: &mut Worker,
-    console: &mut Console,
-) -> Result<(Arc<ModelInfo>, Arc<Vocabulary>), Failure> {
+/// A model, its vocabulary, and the second model that comes with it.
+type Loaded = (Arc<ModelInfo>, Arc<Vocabulary>, Option<Arc<ModelInfo>>);
+
+fn loaded(worker: &mut Worker, console: &mut Console) -> Result<Loaded, Failure> {
     let Console {
         progress,
         interrupt,
@@ -280,8 +280,11 @@ fn loaded(
                 format!("Loading the model, {percent:.0} %")
             }),
             Some(Some(Event::ModelLoaded {
-                info, vocabulary, ..
-            })) => return Ok((info, vocabulary)),
+                info,
+                vocabulary,
+                second,
+                ..
+            })) => return Ok((info, vocabulary, second)),
             Some(Some(Event::DeviceUnavailable { reason, .. })) => {
                 progress.clear();
                 console::note(&cpu_fallback_note(&reason));

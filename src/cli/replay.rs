@@ -82,17 +82,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let then = read_run(&arguments.run)
         .map_err(|error| Failure::usage(format!("{error}\nFile: {path}")))?;
     let needed = SecondNeeded::by(&then.panes);
-    let needs_second = arguments.check_second(&needed)?;
+    let loads_second = arguments.check_second(&needed)?;
     let mut models = RunModels::of(&then.panes, &arguments.models)?;
     let mut console = Console::quiet();
     let mut engine = arguments.engine(&models, &mut console)?;
     models.match_hashes(&engine);
     models.check_vocabularies(&engine)?;
-    if needs_second {
+    if loads_second {
         let loaded = arguments.draft_model.load(&mut engine, &mut console);
         loaded.map_err(Failure::into_usage)?;
     }
-    let second = engine.second.clone();
+    let second = engine
+        .second
+        .clone()
+        .filter(|_| needed != SecondNeeded::None);
     let now = replayed(engine, &then.panes, &models, &mut console);
     if console.interrupt.is_raised() {
         return Err(Failure::Interrupted);
@@ -154,7 +157,7 @@ impl Arguments {
         }
     }
 
-    /// Returns whether the run needs a second model. Fails if it is not given.
+    /// Returns whether the run needs the second model that is given. Fails if it is missing.
     fn check_second(&self, needed: &SecondNeeded) -> Result<bool, Failure> {
         let message = match (needed, self.draft_model.path()) {
             (SecondNeeded::Several, _) => {
@@ -167,6 +170,8 @@ impl Arguments {
                 return Ok(false);
             }
             (SecondNeeded::One(_) | SecondNeeded::Unnamed, Some(_)) => return Ok(true),
+            // It comes with the built-in model.
+            (SecondNeeded::One(second), None) if second.file == "embedded" => return Ok(false),
             (SecondNeeded::One(second), None) => {
                 let (name, file, hash) = (&second.name, &second.file, &second.sha256);
                 format!(

@@ -24,9 +24,14 @@ impl LoadedModel {
         Ok(())
     }
 
+    /// The second model in use.
+    pub fn second(&self) -> Option<&Self> {
+        self.second.as_deref().or(self.own_second.as_deref())
+    }
+
     /// Returns the second model, or an error that says how to get one.
     pub(super) fn second_lm(&mut self) -> Result<&mut dyn CausalLm, EngineError> {
-        match &mut self.second {
+        match self.second.as_mut().or(self.own_second.as_mut()) {
             Some(second) => Ok(&mut *second.lm),
             None => Err(EngineError::NoSecondModel),
         }
@@ -49,7 +54,7 @@ impl LoadedModel {
             return Ok(());
         };
         match (drafts.n_layers, self.lm.n_layers()) {
-            (None, _) if self.second.is_none() => Err(EngineError::NoSecondModel),
+            (None, _) if self.second().is_none() => Err(EngineError::NoSecondModel),
             (Some(_), None) => Err(EngineError::LayersUnavailable),
             (Some(first), Some(n_layers)) if first as usize >= n_layers => {
                 Err(EngineError::TooManyLayers { n_layers })
@@ -66,7 +71,7 @@ impl LoadedModel {
         form: PromptForm,
     ) -> Result<Vec<TokenId>, EngineError> {
         let text = match &guidance.against {
-            Against::Model if self.second.is_none() => return Err(EngineError::NoSecondModel),
+            Against::Model if self.second().is_none() => return Err(EngineError::NoSecondModel),
             Against::Model => return Ok(prompt.to_vec()),
             Against::Prompt(text) if text.is_empty() => {
                 return Ok(prompt.last().copied().into_iter().collect());

@@ -27,17 +27,20 @@ impl AppState {
                 recommended_sampling,
                 chat,
                 load_warning,
+                second,
             } => {
                 if let Some(load_warning) = load_warning {
                     let title = "The model was loaded with a warning";
                     self.notify(Notice::error(title, load_warning));
                 }
-                return self.on_loaded(ReadyModel {
+                let effects = self.on_loaded(ReadyModel {
                     info,
                     vocabulary,
                     recommended_sampling,
                     chat,
                 });
+                self.second_model.on_first_loaded(second);
+                return effects;
             }
             Event::ModelFailed { error } => return self.on_load_failed(error),
             Event::Inspected {

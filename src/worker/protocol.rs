@@ -30,8 +30,8 @@ pub struct PaneRequest {
 pub enum Request {
     /// Load a model in place of the current one. All generations are stopped first.
     LoadModel(ModelSource),
-    /// Load a second model, which drafts for the first or guides it, or free it. All generations are
-    /// stopped first.
+    /// Load a second model, which drafts for the first or guides it, or free it, so that the one that
+    /// comes with the first takes its place. All generations are stopped first.
     LoadSecondModel(Option<ModelSource>),
     /// Load a model for panes besides the main one. It stays until it is unloaded, also if the main
     /// one changes. Generations pause meanwhile.
@@ -137,6 +137,8 @@ pub enum Event {
         recommended_sampling: Option<Arc<RecommendedSampling>>,
         /// Why an optional file could not be loaded, if there was such a problem.
         load_warning: Option<String>,
+        /// The second model that comes with it.
+        second: Option<Arc<ModelInfo>>,
     },
     /// The model could not be loaded. The previous model, if any, stays loaded.
     ModelFailed {

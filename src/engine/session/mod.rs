@@ -257,7 +257,7 @@ impl Session {
         second: Option<LoadedModel>,
     ) -> Result<Option<Arc<ModelInfo>>, EngineError> {
         self.model.set_second(second)?;
-        let second = self.model.second.as_ref();
+        let second = self.model.second();
         Ok(second.map(|second| Arc::clone(&second.info)))
     }
 

@@ -6,7 +6,9 @@ use crate::analysis::replay::{
     Fact, Models, SecondNeeded, TextReplay, Verdict, facts_of_all, likely_cause, replay_of,
 };
 use crate::generation::{Generation, GenerationId, Steps};
-use crate::state::{AppState, Command, DockTab, Effect, Notice, Pane, PathPurpose};
+use crate::state::{
+    AppState, Command, DockTab, Effect, Notice, Pane, PathPurpose, SecondModelCommand,
+};
 use crate::worker::{PaneRequest, Progress, Request};
 
 /// The repetition of an opened run.
@@ -226,7 +228,17 @@ impl AppState {
     pub(super) fn refuse_without_second(&mut self, reason: &str) -> Vec<Effect> {
         let choose = Command::AskPath(PathPurpose::SecondModelToVerify);
         let notice = Notice::error("This run can’t be verified", reason);
-        self.notify(notice.with_action("Choose the second model…", choose))
+        let own = match SecondNeeded::by(self.generations().into_iter().flatten()) {
+            SecondNeeded::One(then) => then.file == "embedded" && self.second_model.is_chosen(),
+            _ => false,
+        };
+        let notice = if own {
+            let unload = Command::SecondModel(SecondModelCommand::Unload);
+            notice.with_action("Use the built-in one", unload)
+        } else {
+            notice.with_action("Choose the second model…", choose)
+        };
+        self.notify(notice)
     }
 
     /// Stops the verification and drops its result.

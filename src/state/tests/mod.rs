@@ -65,6 +65,7 @@ pub(crate) fn loaded_with(chat: ChatSupport) -> Event {
         chat,
         recommended_sampling: None,
         load_warning: None,
+        second: None,
     }
 }
 

@@ -235,6 +235,7 @@ fn texts_keep_the_model_that_generated_them() {
         chat,
         recommended_sampling,
         load_warning: Some("the settings could not be understood".to_owned()),
+        second: None,
     });
     assert_eq!(
         state.notices[0].body,

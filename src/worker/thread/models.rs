@@ -1,5 +1,6 @@
 //! Loads and frees the models of the engine thread.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::{EngineThread, NO_MODEL};
@@ -27,6 +28,7 @@ where
                     chat: model.chat_support(),
                     recommended_sampling: model.recommended_sampling.clone(),
                     load_warning: model.load_warning.clone(),
+                    second: model.second().map(|second| Arc::clone(&second.info)),
                 };
                 self.sessions.main = Some(Session::new(*model));
                 self.sessions.share_prefix_cache(self.n_prefix_cache_bytes);
@@ -56,7 +58,7 @@ where
                     }
                 }
             }
-            _ => Ok(None),
+            Some(_) | None => Ok(None),
         };
         let second = match &mut self.sessions.main {
             Some(session) => second
@@ -80,7 +82,8 @@ where
         let outcome = loading::load(loader, loading, cancel, (&self.events, &mut self.incoming))?;
         self.exclude_since(begun_at);
         let update = match outcome {
-            LoadOutcome::Loaded(model) => {
+            LoadOutcome::Loaded(mut model) => {
+                model.own_second = None;
                 let loaded = PaneModelUpdate::Loaded {
                     info: model.info.clone(),
                     vocabulary: model.vocabulary.clone(),
