@@ -28,7 +28,7 @@ impl ModelArgument {
 #[derive(Debug, Clone, Args)]
 pub(super) struct DraftModelArgument {
     /// A second model with the same vocabulary, a GGUF file or a folder, for settings that name it:
-    /// "drafts 4 model" and "guide 1.5 against model"
+    /// "drafts 4 model" and "guide 1.5 against model". The built-in model comes with a small one
     #[arg(long, value_name = "PATH")]
     draft_model: Option<PathBuf>,
 }

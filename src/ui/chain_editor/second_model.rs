@@ -41,7 +41,7 @@ pub(super) fn second_model_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<
             return;
         }
         let tip = "Opens a GGUF file with a smaller model that has the same vocabulary. It stays until \
-                   another first model is opened.";
+                   another first model is opened. The built-in model comes with one.";
         let button = ui.add(Button::new("Choose a file…").quiet());
         if button.on_hover_text(tip).clicked() {
             commands.push(Command::AskPath(PathPurpose::SecondModel));
@@ -52,7 +52,7 @@ pub(super) fn second_model_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<
                     .name("Unload the second model")
                     .quiet(),
             );
-            if button.on_hover_text("Frees its memory").clicked() {
+            if button.on_hover_text("Frees its memory, and goes back to the one that comes with the model, if any").clicked() {
                 commands.push(Command::SecondModel(SecondModelCommand::Unload));
             }
         }

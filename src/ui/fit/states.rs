@@ -4,11 +4,13 @@ use crate::decoding::filters::TopP;
 use crate::decoding::{ChainConfig, Filter};
 use crate::export::{PaneSummary, RunSummary};
 use crate::generation::ChatSupport;
+use crate::lessons::built_in;
+use crate::state::tests::lesson_kinds::{answer_well, begin_kinds, next_question};
 use crate::state::tests::{asked, branched, loaded_with, ready, write};
 use crate::state::{
     AppState, BranchCommand, BranchesView, Command, DockTab, Folders, HelpTab, KeptRun, LabTab,
-    ModelsCommand, ModelsTab, Notice, Pace, Page, PaletteCommand, PasteCommand, PathPurpose, Pin,
-    PromptMode, RunCommand, ScoreCommand, SettingsTab,
+    LessonCommand, ModelsCommand, ModelsTab, Notice, Pace, Page, PaletteCommand, PasteCommand,
+    PathPurpose, Pin, PromptMode, RunCommand, ScoreCommand, SettingsTab,
 };
 
 /// A state of the window, and the controls that are pressed in it, in order.
@@ -197,9 +199,50 @@ pub(super) fn scenes() -> Vec<Scene> {
             state
         })
     }));
+    scenes.extend(lessons());
     scenes.extend(dialogs());
     scenes.extend(tabbed_dialogs());
     scenes.extend(popups());
+    scenes
+}
+
+/// The list of lessons, the first card of each, and every kind of question before and after it is
+/// answered.
+fn lessons() -> Vec<Scene> {
+    let mut scenes = vec![Scene::new("lessons", || {
+        let mut state = ready();
+        state.page = Page::Lessons;
+        state
+    })];
+    scenes.extend((0..built_in().len()).map(|index| {
+        Scene::new(&format!("lesson {}", index + 1), move || {
+            let mut state = ready();
+            state.apply(Command::Lesson(LessonCommand::Start(index)));
+            assert!(state.lessons.run().is_some(), "lesson {index} began");
+            state
+        })
+    }));
+    let at_step = |step: usize| {
+        let mut state = ready();
+        begin_kinds(&mut state);
+        for _ in 0..step {
+            answer_well(&mut state);
+            next_question(&mut state);
+        }
+        state
+    };
+    let n_kinds = 4;
+    scenes.extend(
+        (0..n_kinds)
+            .map(|step| Scene::new(&format!("question {}", step + 1), move || at_step(step))),
+    );
+    scenes.extend((0..n_kinds).map(|step| {
+        Scene::new(&format!("answer {}", step + 1), move || {
+            let mut state = at_step(step);
+            answer_well(&mut state);
+            state
+        })
+    }));
     scenes
 }
 
@@ -300,7 +343,7 @@ fn tabbed_dialogs() -> Vec<Scene> {
 }
 
 fn popups() -> Vec<Scene> {
-    let pressed: [&'static [&'static str]; 12] = [
+    let pressed: [&'static [&'static str]; 13] = [
         &["How A chooses"],
         &["How D chooses"],
         &["How D chooses", "Order"],
@@ -313,6 +356,7 @@ fn popups() -> Vec<Scene> {
         &["Stop: end of text"],
         &["Pace: Full speed"],
         &["Starter prompts"],
+        &["More actions for pane B", "Choose a model…"],
     ];
     let scene = |pressed: &'static [&'static str]| {
         Scene::new(&format!("pressed {}", pressed.join(", ")), pinned).pressing(pressed)
