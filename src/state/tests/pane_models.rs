@@ -174,6 +174,7 @@ fn a_text_keeps_the_model_that_writes_it() {
 #[test]
 fn a_text_is_continued_by_its_own_model() {
     let mut state = with_other();
+    "Once there was".clone_into(&mut state.prompt);
     for id in asked(&state.apply(Command::GenerateAll)) {
         write(&mut state, id, &[(" in", 0.6), (" a", 0.9)]);
     }

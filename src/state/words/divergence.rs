@@ -67,7 +67,10 @@ pub(in crate::state) fn are_comparable(texts: &[Option<&Generation>]) -> bool {
 fn incomparable_words(texts: &[Option<&Generation>]) -> String {
     let prompts = || texts.iter().flatten().map(|text| &text.prompt.text);
     let same_prompt = prompts().all(|prompt| Some(prompt) == prompts().next());
-    let words = if same_prompt {
+    let mut models = texts.iter().flatten().map(|text| &text.model);
+    let first = models.next();
+    let same_model = models.all(|model| first.is_some_and(|first| first.is_equivalent_to(model)));
+    let words = if same_prompt && !same_model {
         "These texts come from different models, so they are not compared token by token"
     } else {
         "These texts come from different prompts or models, so they are not compared"
