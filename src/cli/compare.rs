@@ -22,7 +22,7 @@ use crate::generation::{GenerationConfig, Limits, PaneSettings, Vocabulary, chai
 use crate::interop::GRAMMAR;
 use crate::state::Settings;
 use crate::ui::pictures::{Palette, model_comparison_drawing};
-use crate::worker::{self, CacheType, InputBits, ModelSource};
+use crate::worker::{self, CacheType, InputBits};
 
 /// The arguments of `quartet compare`.
 #[derive(Debug, Args)]

@@ -21,7 +21,7 @@ use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
 use crate::generation::{
     BeamPass, ChatRecord, Continuation, FinishReason, GenerationConfig, GenerationId, ModelInfo,
-    PromptRecord, PromptText, Step,
+    PromptForm, PromptRecord, PromptText, Step,
 };
 
 /// What happened during generation, reported in order.
@@ -69,6 +69,13 @@ pub struct Prompt {
     pub chat: Option<ChatRecord>,
     /// The tokens of the rendered chat or of the text, special tokens included.
     pub tokens: Vec<TokenId>,
+}
+
+impl Prompt {
+    /// Whether the model continues it or answers it.
+    pub fn form(&self) -> PromptForm {
+        PromptForm::of(self.chat.as_ref())
+    }
 }
 
 /// A model, and everything that it is generating.
@@ -318,7 +325,7 @@ impl Session {
             return true;
         }
         if let Some(scoring) = self.scorings.iter_mut().find(|scoring| scoring.has(id)) {
-            scoring.leave(id, &mut *self.model.lm);
+            scoring.leave(id, &mut self.model);
             self.scorings.retain(Scoring::has_panes);
             return true;
         }
