@@ -21,6 +21,9 @@ pub(super) const MODEL_LINE: f32 = 30.0;
 
 const MENU_WIDTH: f32 = 300.0;
 
+/// The usual height of a notice.
+const NOTICE: f32 = 88.0;
+
 /// Draws the line that names the pane's model, if there is one, and the menu below it or below the
 /// header.
 pub(super) fn pane_model_ui(
@@ -136,18 +139,20 @@ pub(super) fn model_notice_ui(
     commands: &mut Vec<Command>,
 ) -> f32 {
     let inside = body.shrink2(vec2(14.0, 8.0));
-    let mut child = ui.new_child(
-        egui::UiBuilder::new()
-            .id_salt("model notice")
-            .max_rect(inside)
-            .layout(Layout::bottom_up(Align::Min)),
-    );
-    let shown = child.vertical(|ui| notice_ui(ui, pane, state, commands));
-    if shown.inner {
-        child.min_rect().height() + 16.0
-    } else {
-        0.0
+    let id = egui::Id::unique(("height of the model notice", pane.id.0));
+    // Its height is known once it was drawn.
+    let height: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(NOTICE);
+    let rect = inside.with_min_y((inside.bottom() - height).max(inside.top()));
+    let mut child = child_ui(ui, rect, "model notice");
+    if !notice_ui(&mut child, pane, state, commands) {
+        return 0.0;
     }
+    let drawn = child.min_rect().height();
+    if (drawn - height).abs() > 0.5 {
+        ui.data_mut(|data| data.insert_temp(id, drawn));
+        ui.ctx().request_discard("the notice has another height");
+    }
+    drawn + 16.0
 }
 
 /// Draws the notice, if there is one. Returns whether there is.
@@ -205,7 +210,7 @@ struct Look {
 impl Look {
     const fn plain(theme: &Theme) -> Self {
         Self {
-            fill: theme.surface_2,
+            fill: theme.surface_3,
             icon: (Icon::Info, theme.text_2),
         }
     }
