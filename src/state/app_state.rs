@@ -380,12 +380,11 @@ impl AppState {
 
     /// Returns why this pane can't generate now, or `None` if it can.
     pub fn blocking_reason_of(&self, pane: &Pane) -> Option<String> {
-        let shared = match self.own_model_source(&pane.settings) {
-            None => self.shared_blocking_reason(),
-            Some(_) => {
-                let common = self.common_blocking_reason();
-                common.or_else(|| self.own_model_blocking_reason(pane))
-            }
+        let shared = if self.own_model_source(&pane.settings).is_some() {
+            let common = self.common_blocking_reason();
+            common.or_else(|| self.own_model_blocking_reason(pane))
+        } else {
+            self.shared_blocking_reason()
         };
         shared.or_else(|| {
             let invalid = pane.settings.chain.validate().err();

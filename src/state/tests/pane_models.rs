@@ -292,7 +292,10 @@ fn each_text_of_an_opened_run_is_verified_with_its_own_model() {
     open(&mut state, texts.clone());
     assert_eq!(run(&mut state, RunCommand::Verify), []);
     let notice = &state.notices[0];
-    assert!(notice.body.contains("t needs the model Other"), "{notice:?}");
+    assert!(
+        notice.body.contains("t needs the model Other"),
+        "{notice:?}"
+    );
     let pane = state.panes[1].id;
     let find = Command::AskPath(PathPurpose::PaneModel(pane));
     assert_eq!(notice.actions[0].command, find);
