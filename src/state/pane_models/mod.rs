@@ -80,7 +80,7 @@ impl AppState {
         let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) else {
             return Vec::new();
         };
-        pane.settings.model.clone_from(&source);
+        pane.settings.model = source;
         let Some(source) = self.own_source(id) else {
             return Vec::new();
         };
