@@ -8,8 +8,9 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
+use super::model::named_source;
 use super::named_value::parse_by_name;
-use super::pane_run::{Console, model_source};
+use super::pane_run::Console;
 use super::panes::pane_settings;
 use super::report_output::{Output, OutputArguments};
 use super::score::text_of;
@@ -21,10 +22,7 @@ use crate::generation::{GenerationConfig, Limits, PaneSettings, Vocabulary, chai
 use crate::interop::GRAMMAR;
 use crate::state::Settings;
 use crate::ui::pictures::{Palette, model_comparison_drawing};
-use crate::worker::{self, CacheType, InputBits, ModelSource};
-
-/// The word for the model that comes with the program.
-const BUILT_IN: &str = "built-in";
+use crate::worker::{self, CacheType, InputBits};
 
 /// The arguments of `quartet compare`.
 #[derive(Debug, Args)]
@@ -172,11 +170,7 @@ impl Arguments {
         compute: &Compute,
         console: &mut Console,
     ) -> Result<LoadedModel, Failure> {
-        let source = if path.as_os_str() == BUILT_IN && !path.exists() {
-            ModelSource::Embedded
-        } else {
-            model_source(Some(path.to_owned()))
-        };
+        let source = named_source(path);
         let Console {
             progress,
             interrupt,

@@ -1,12 +1,24 @@
 //! `--model`: which model runs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::failure::Failure;
 use super::pane_run::{Console, Engine, model_source};
 use crate::worker::ModelSource;
+
+/// The word for the model that comes with the program.
+const BUILT_IN: &str = "built-in";
+
+/// Returns the source of a model that is given by its path or as `built-in`.
+pub(super) fn named_source(path: &Path) -> ModelSource {
+    if path.as_os_str() == BUILT_IN && !path.exists() {
+        ModelSource::Embedded
+    } else {
+        model_source(Some(path.to_owned()))
+    }
+}
 
 /// The argument, for commands that run a model.
 #[derive(Debug, Clone, Args)]

@@ -1,6 +1,6 @@
 //! `--pane-model`: panes that do not use the model of the run.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -8,19 +8,17 @@ use clap::Args;
 use super::compute::cpu_fallback_note;
 use super::console;
 use super::failure::Failure;
+use super::model::named_source;
 use super::pane_run::{Console, Engine, Pane, SIGNAL_PAUSE};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{ModelInfo, ModelSource, Vocabulary};
 use crate::worker::{Event, PaneModelUpdate, Request};
 
-/// What stands for the built-in model, as in run files.
-const EMBEDDED: &str = "embedded";
-
 /// The argument, for commands whose panes can use several models.
 #[derive(Debug, Clone, Args)]
 pub(super) struct PaneModelArgument {
     /// Another model for one pane, such as B=PATH: the letter of the pane, and a GGUF file, a folder
-    /// or `embedded`. Repeat it for more panes; panes with the same model share its memory
+    /// or `built-in`. Repeat it for more panes; panes with the same model share its memory
     #[arg(
         long = "pane-model",
         value_name = "PANE=PATH",
@@ -69,13 +67,9 @@ fn pane_model(argument: &str) -> Result<PaneModel, String> {
     let Some((letter, path)) = parts.filter(|(_, path)| !path.is_empty()) else {
         return Err("expected the letter of a pane and a path, such as B=model.gguf".to_owned());
     };
-    let source = match path {
-        EMBEDDED => ModelSource::Embedded,
-        path => ModelSource::Path(PathBuf::from(path)),
-    };
     Ok(PaneModel {
         letter: letter.trim().to_uppercase(),
-        source,
+        source: named_source(Path::new(path)),
     })
 }
 
@@ -184,7 +178,7 @@ mod tests {
         };
         let path = ModelSource::Path(PathBuf::from("a=b.gguf"));
         assert_eq!(pane_model("b=a=b.gguf"), model("B", path));
-        assert_eq!(pane_model("C=embedded"), model("C", ModelSource::Embedded));
+        assert_eq!(pane_model("C=built-in"), model("C", ModelSource::Embedded));
         for wrong in ["B", "B=", "model.gguf"] {
             assert!(pane_model(wrong).unwrap_err().contains("B=model.gguf"));
         }

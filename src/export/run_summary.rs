@@ -14,7 +14,7 @@ pub struct RunSummary {
     pub title: Option<String>,
     /// In seconds since 1970.
     pub finished_at: Option<u64>,
-    /// The name of the model.
+    /// The name of the model, or those of all models: "Quartet Stories + Qwen3 0.6B".
     pub model: String,
     pub prompt: String,
     pub panes: Vec<PaneSummary>,
@@ -61,6 +61,8 @@ struct Prompt {
 #[derive(Deserialize)]
 struct Pane {
     name: String,
+    /// `None` if it is that of the file.
+    model: Option<Model>,
     settings: Settings,
     text: String,
     metrics: Metrics,
@@ -84,6 +86,12 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
         let version = file.format_version;
         return Err(ParseError::TooNew { version }.into());
     }
+    let mut models: Vec<String> = Vec::new();
+    for pane in &file.panes {
+        let model = pane.model.as_ref().or(file.model.as_ref());
+        let model = model.filter(|model| !models.contains(&model.name));
+        models.extend(model.map(|model| model.name.clone()));
+    }
     let pane = |pane: Pane| PaneSummary {
         name: pane.name,
         settings: pane.settings.summary,
@@ -94,7 +102,7 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
     Ok(RunSummary {
         title: file.title,
         finished_at: file.finished_at,
-        model: file.model.map(|model| model.name).unwrap_or_default(),
+        model: models.join(" + "),
         prompt: file.prompt.map(|prompt| prompt.text).unwrap_or_default(),
         panes: file.panes.into_iter().map(pane).collect(),
     })
@@ -127,6 +135,14 @@ mod tests {
         assert_eq!(summary.prompt, "Once there was");
         assert_eq!(summary.panes[1].text, " the fox");
         assert_eq!(summary.panes[1].settings, "T 0.7");
+        let mut other = generation(&[(" the", 0.5)]);
+        std::sync::Arc::make_mut(&mut other.model).name = "Other".to_owned();
+        let two = RunFile {
+            panes: vec![run.panes[0].clone(), other.clone(), other],
+            ..RunFile::default()
+        };
+        write_run(&path, &two, Form::default()).unwrap();
+        assert_eq!(read_summary(&path).unwrap().model, "Test + Other");
         let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
         let first = read_summary(&golden.join("run-1.json")).unwrap();
         assert_eq!((first.panes.len(), first.n_tokens()), (2, 8));

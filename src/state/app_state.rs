@@ -361,10 +361,13 @@ impl AppState {
     pub fn skipped_pane_words(&self) -> Option<String> {
         let mut panes = self.panes.iter().enumerate();
         let (place, reason) = panes.find_map(|(place, pane)| {
-            let own = self.own_model_blocking_reason(pane);
-            let invalid = || pane.settings.chain.validate().err();
-            let reason = own.or_else(|| invalid().map(|error| error.to_string()))?;
-            Some((place, reason))
+            let reason = if self.uses_several_models() {
+                self.blocking_reason_of(pane)
+            } else {
+                let invalid = pane.settings.chain.validate().err();
+                invalid.map(|error| error.to_string())
+            };
+            Some((place, reason?))
         })?;
         let reason = in_sentence(&reason);
         Some(format!("{} will not run: {reason}", pane_letter(place)))
@@ -377,12 +380,11 @@ impl AppState {
 
     /// Returns why this pane can't generate now, or `None` if it can.
     pub fn blocking_reason_of(&self, pane: &Pane) -> Option<String> {
-        let shared = match self.own_model_source(&pane.settings) {
-            None => self.shared_blocking_reason(),
-            Some(_) => {
-                let common = self.common_blocking_reason();
-                common.or_else(|| self.own_model_blocking_reason(pane))
-            }
+        let shared = if self.own_model_source(&pane.settings).is_some() {
+            let common = self.common_blocking_reason();
+            common.or_else(|| self.own_model_blocking_reason(pane))
+        } else {
+            self.shared_blocking_reason()
         };
         shared.or_else(|| {
             let invalid = pane.settings.chain.validate().err();

@@ -154,7 +154,10 @@ impl AppState {
         let is_valid = |place: &usize| {
             let pane = self.panes.get(*place);
             pane.is_some_and(|pane| {
-                self.blocking_reason_of(pane).is_none() && !self.keeps_given_text(pane)
+                let is_blocked =
+                    self.uses_several_models() && self.blocking_reason_of(pane).is_some();
+                let is_valid = pane.settings.chain.validate().is_ok();
+                is_valid && !is_blocked && !self.keeps_given_text(pane)
             })
         };
         (0..self.panes.len()).filter(is_valid).collect()

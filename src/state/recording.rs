@@ -31,9 +31,12 @@ impl AppState {
         let Some(model) = self.model.ready() else {
             return "Distributions that fit in this memory make what-if exact".to_owned();
         };
-        let n_texts = self.panes.len().saturating_mul(self.max_steps());
-        let n_bytes = model.info.n_vocab.saturating_mul(size_of::<f32>());
-        let n_megabytes = n_texts.saturating_mul(n_bytes).div_ceil(MEGABYTE);
+        let sizes = self.panes.iter().map(|pane| {
+            let model = self.model_of(pane).unwrap_or(model);
+            model.info.n_vocab.saturating_mul(size_of::<f32>())
+        });
+        let n_bytes = sizes.fold(0, usize::saturating_add);
+        let n_megabytes = n_bytes.saturating_mul(self.max_steps()).div_ceil(MEGABYTE);
         if n_megabytes <= self.record_megabytes as usize {
             format!("All probabilities of every step take {n_megabytes} MB: what-if is exact")
         } else {

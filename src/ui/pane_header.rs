@@ -14,7 +14,7 @@ use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{BADGE, Chip, badge, focus_ring, menu_item};
+use crate::design::widgets::{BADGE, Chip, badge, focus_ring, menu_item, scrolled};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, PaneSettings};
 use crate::lessons::Ring;
@@ -39,7 +39,7 @@ pub(super) fn header_ui(
         .open_memory(opens_menu.then_some(SetOpenCommand::Bool(true)))
         .at_pointer_fixed()
         .width(MENU_WIDTH)
-        .show(|ui| menu_ui(ui, state, place, commands));
+        .show(|ui| scrolled(ui, |ui| menu_ui(ui, state, place, commands)));
     let running = state.panes.get(place).is_some_and(is_running);
     let inside = Rect::from_min_max(rect.min + vec2(12.0, 0.0), rect.max - vec2(6.0, 0.0));
     let mut ui = child_ui(ui, inside, "header");
@@ -62,7 +62,7 @@ pub(super) fn header_ui(
                     .width(MENU_WIDTH)
                     .gap(4.0)
                     .accessible_name(name)
-                    .show(|ui| menu_ui(ui, state, place, commands));
+                    .show(|ui| scrolled(ui, |ui| menu_ui(ui, state, place, commands)));
             }
         });
     });

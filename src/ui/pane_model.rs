@@ -12,14 +12,15 @@ use crate::design::widgets::{
 };
 use crate::generation::ModelSource;
 use crate::generation::formatting::pane_letter;
-use crate::state::{
-    AppState, Command, Pane, PaneModelCommand, PaneModelStatus, PathPurpose, capitalize,
-};
+use crate::state::{AppState, Command, Pane, PaneModelCommand, PaneModelStatus, PathPurpose};
 
 /// The height of the line that names the model.
 pub(super) const MODEL_LINE: f32 = 30.0;
 
 const MENU_WIDTH: f32 = 300.0;
+
+/// The usual height of a notice.
+const NOTICE: f32 = 88.0;
 
 /// Draws the line that names the pane's model, if there is one, and the menu below it or below the
 /// header.
@@ -136,18 +137,20 @@ pub(super) fn model_notice_ui(
     commands: &mut Vec<Command>,
 ) -> f32 {
     let inside = body.shrink2(vec2(14.0, 8.0));
-    let mut child = ui.new_child(
-        egui::UiBuilder::new()
-            .id_salt("model notice")
-            .max_rect(inside)
-            .layout(Layout::bottom_up(Align::Min)),
-    );
-    let shown = child.vertical(|ui| notice_ui(ui, pane, state, commands));
-    if shown.inner {
-        child.min_rect().height() + 16.0
-    } else {
-        0.0
+    let id = egui::Id::unique(("height of the model notice", pane.id.0));
+    // Its height is known once it was drawn.
+    let height: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(NOTICE);
+    let rect = inside.with_min_y((inside.bottom() - height).max(inside.top()));
+    let mut child = child_ui(ui, rect, "model notice");
+    if !notice_ui(&mut child, pane, state, commands) {
+        return 0.0;
     }
+    let drawn = child.min_rect().height();
+    if (drawn - height).abs() > 0.5 {
+        ui.data_mut(|data| data.insert_temp(id, drawn));
+        ui.ctx().request_discard("the notice has another height");
+    }
+    drawn + 16.0
 }
 
 /// Draws the notice, if there is one. Returns whether there is.
@@ -155,20 +158,18 @@ fn notice_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comm
     let Some((source, status)) = status_of(pane, state) else {
         return false;
     };
-    let theme = Theme::of(ui);
     let decline = Command::PaneModel(PaneModelCommand::Decline(source.clone()));
     match status {
         PaneModelStatus::Inspecting { .. } => return false,
         PaneModelStatus::Offered { words, is_short } => {
             let load = Command::PaneModel(PaneModelCommand::Load(source.clone()));
-            let look = if *is_short {
-                Look::warning(theme)
+            let (kind, label) = if *is_short {
+                (Kind::Warning, "Load anyway")
             } else {
-                Look::plain(theme)
+                (Kind::Plain, "Load")
             };
-            let label = if *is_short { "Load anyway" } else { "Load" };
             let actions = [(label, load), ("Cancel", decline)];
-            look.show(ui, words, None, &actions, commands);
+            ModelNotice::new(kind, words).show(ui, &actions, commands);
         }
         PaneModelStatus::Loading { fraction } => {
             let words = format!(
@@ -176,66 +177,73 @@ fn notice_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comm
                 state.pane_model_words(pane),
                 fraction * 100.0
             );
-            let actions = [("Cancel", decline)];
-            Look::plain(theme).show(ui, &words, Some(*fraction), &actions, commands);
+            let notice = ModelNotice::new(Kind::Plain, &words);
+            let notice = ModelNotice {
+                fraction: Some(*fraction),
+                ..notice
+            };
+            notice.show(ui, &[("Cancel", decline)], commands);
         }
         PaneModelStatus::Failed { error } => {
             let again = PaneModelCommand::Choose(pane.id, Some(source.clone()));
             let again = Command::PaneModel(again);
             let actions = [("Try again", again), ("Use the main model", decline)];
-            Look::error(theme).show(ui, error, None, &actions, commands);
+            ModelNotice::new(Kind::Error, error).show(ui, &actions, commands);
         }
         PaneModelStatus::Ready(_) => {
             let Some(reason) = state.own_model_blocking_reason(pane) else {
                 return false;
             };
             let actions = [("Use the main model", decline)];
-            Look::warning(theme).show(ui, &capitalize(&reason), None, &actions, commands);
+            ModelNotice::new(Kind::Warning, &reason).show(ui, &actions, commands);
         }
     }
     true
 }
 
-/// How a notice looks.
-struct Look {
-    fill: Color32,
-    icon: (Icon, Color32),
+/// How serious a notice is.
+#[derive(Clone, Copy)]
+enum Kind {
+    Plain,
+    Warning,
+    Error,
 }
 
-impl Look {
-    const fn plain(theme: &Theme) -> Self {
+impl Kind {
+    /// Returns the fill and the icon with its color.
+    const fn look(self, theme: &Theme) -> (Color32, (Icon, Color32)) {
+        match self {
+            Self::Plain => (theme.surface_3, (Icon::Info, theme.text_2)),
+            Self::Warning => (theme.warning_bg, (Icon::Warning, theme.warning)),
+            Self::Error => (theme.error_bg, (Icon::Warning, theme.error)),
+        }
+    }
+}
+
+/// What has to be decided or waited for.
+struct ModelNotice<'a> {
+    kind: Kind,
+    words: &'a str,
+    /// How much is loaded, between 0 and 1.
+    fraction: Option<f32>,
+}
+
+impl<'a> ModelNotice<'a> {
+    const fn new(kind: Kind, words: &'a str) -> Self {
+        let fraction = None;
         Self {
-            fill: theme.surface_2,
-            icon: (Icon::Info, theme.text_2),
+            kind,
+            words,
+            fraction,
         }
     }
 
-    const fn warning(theme: &Theme) -> Self {
-        Self {
-            fill: theme.warning_bg,
-            icon: (Icon::Warning, theme.warning),
-        }
-    }
-
-    const fn error(theme: &Theme) -> Self {
-        Self {
-            fill: theme.error_bg,
-            icon: (Icon::Warning, theme.error),
-        }
-    }
-
-    fn show(
-        &self,
-        ui: &mut Ui,
-        words: &str,
-        fraction: Option<f32>,
-        actions: &[(&str, Command)],
-        commands: &mut Vec<Command>,
-    ) {
-        notice_frame(ui, self.fill, self.icon, |ui| {
-            let color = Theme::of(ui).text_1;
-            ui.label(Face::Small.text(words).color(color));
-            if let Some(fraction) = fraction {
+    fn show(&self, ui: &mut Ui, actions: &[(&str, Command)], commands: &mut Vec<Command>) {
+        let theme = Theme::of(ui);
+        let (fill, icon) = self.kind.look(theme);
+        notice_frame(ui, fill, icon, |ui| {
+            ui.label(Face::Small.text(self.words).color(theme.text_1));
+            if let Some(fraction) = self.fraction {
                 ui.add_space(4.0);
                 progress_bar(ui, fraction);
             }

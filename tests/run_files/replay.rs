@@ -182,7 +182,7 @@ fn a_run_with_a_model_per_pane_is_replayed_with_all_of_them() {
     let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let model = manifest.join("assets/model/quartet-stories-q8_0.gguf");
     let pane_model = format!("b={}", model.display());
-    let panes = ["--pane", "greedy", "--pane", "temp=0.7", "--pane", "greedy"];
+    let panes = ["--pane", "greedy", "--pane", "temp 0.7", "--pane", "greedy"];
     let prompt = ["--prompt", "Once upon a time", "--max-tokens", "8"];
     let generate = ["generate", "--json", file, "--pane-model", &pane_model];
     let output = quartet(&[&generate[..], &panes, &prompt].concat());

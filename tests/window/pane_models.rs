@@ -63,7 +63,7 @@ fn names(state: &AppState) -> Vec<&str> {
 #[test]
 fn one_pane_writes_with_another_model_beside_the_others() {
     let mut window = offered();
-    window.get_by_label_contains("Quartet Stories, Q8_0, needs ");
+    window.get_by_label_contains("quartet-stories-q8_0, Q8_0, needs ");
     press(&mut window, "Load");
     wait(&mut window, "the other model", |state| {
         matches!(status(state), Some(PaneModelStatus::Ready(_)))

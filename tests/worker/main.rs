@@ -29,9 +29,7 @@ use quartet::engine::{EngineError, LoadProgress, LoadedModel};
 use quartet::generation::{
     Continuation, FinishReason, FuturesUpdate, GenerationConfig, Limits, PieceKind, PromptToken,
 };
-use quartet::worker::{
-    Event, GenerationId, ModelSource, PaneModelUpdate, PaneRequest, Progress, Request, Worker,
-};
+use quartet::worker::{Event, GenerationId, ModelSource, PaneRequest, Progress, Request, Worker};
 
 use scripted::ScriptedLm;
 
@@ -113,7 +111,7 @@ fn describe(event: &Event) -> String {
         Event::ModelFailed { error } => format!("load failed: {error}"),
         Event::LoadingCancelled => "loading cancelled".to_owned(),
         Event::PaneModel { source, update } => {
-            format!("{} {}", source.name(), update_words(update))
+            format!("{} {}", source.name(), pane_models::words(update))
         }
         Event::Inspected { found, .. } => format!("inspected {}", found.is_ok()),
         Event::DevicesListed(devices) => format!("{} devices", devices.choices.len()),
@@ -153,16 +151,6 @@ fn describe(event: &Event) -> String {
             other => format!("{} futures: {other:?}", id.0),
         },
         Event::Panicked { message } => format!("panicked: {message}"),
-    }
-}
-
-fn update_words(update: &PaneModelUpdate) -> String {
-    match update {
-        PaneModelUpdate::Loading { fraction } => format!("loading {fraction}"),
-        PaneModelUpdate::Loaded { info, .. } => format!("loaded {}", info.n_context),
-        PaneModelUpdate::Failed { error } => format!("failed: {error}"),
-        PaneModelUpdate::Cancelled => "cancelled".to_owned(),
-        PaneModelUpdate::Unloaded => "unloaded".to_owned(),
     }
 }
 

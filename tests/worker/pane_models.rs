@@ -16,6 +16,17 @@ use super::{Harness, TALE, greedy, pane};
 
 const OTHER_TALE: &str = "Once there was a goose who could not swim.";
 
+/// What happened to the model of a pane.
+pub(super) fn words(update: &PaneModelUpdate) -> String {
+    match update {
+        PaneModelUpdate::Loading { fraction } => format!("loading {fraction}"),
+        PaneModelUpdate::Loaded { info, .. } => format!("loaded {}", info.n_context),
+        PaneModelUpdate::Failed { error } => format!("failed: {error}"),
+        PaneModelUpdate::Cancelled => "cancelled".to_owned(),
+        PaneModelUpdate::Unloaded => "unloaded".to_owned(),
+    }
+}
+
 fn other() -> ModelSource {
     ModelSource::Path(PathBuf::from("other.gguf"))
 }

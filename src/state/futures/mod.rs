@@ -173,7 +173,10 @@ impl AppState {
                     .is_some_and(|model| model.info.is_equivalent_to(&text.model));
                 (!same).then(|| "Another model wrote this text".to_owned())
             }
-            None => self.prompt_reason(),
+            None => self.prompt_reason().or_else(|| {
+                let panes = self.futures_pane().into_iter().chain(self.futures_beside());
+                self.several_models_reason(panes)
+            }),
         }
     }
 

@@ -238,7 +238,8 @@ impl AppState {
         }
         let chains = self.panes.iter().map(|pane| &pane.settings.chain);
         let mut errors = chains.filter_map(|chain| chain.validate().err());
-        errors.next().map(|error| error.to_string())
+        let error = errors.next().map(|error| error.to_string());
+        error.or_else(|| self.several_models_reason(&self.panes))
     }
 
     pub(super) fn run_batch(&mut self) -> Vec<Effect> {

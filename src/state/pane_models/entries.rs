@@ -65,9 +65,7 @@ impl PaneModels {
 
     /// Returns the models that panes can use now, with their sources.
     pub fn all_ready(&self) -> impl Iterator<Item = (&ModelSource, &ReadyModel)> {
-        let ready = |entry: &'_ Entry| matches!(entry.status, Some(PaneModelStatus::Ready(_)));
-        let ready = self.entries.iter().filter(move |entry| ready(entry));
-        ready.filter_map(|entry| match &entry.status {
+        self.entries.iter().filter_map(|entry| match &entry.status {
             Some(PaneModelStatus::Ready(model)) => Some((&entry.source, model)),
             _ => None,
         })

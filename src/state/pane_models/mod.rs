@@ -8,6 +8,7 @@
 mod entries;
 mod rows;
 
+use crate::generation::formatting::pane_letter;
 use crate::generation::{
     ByteSize, ChatSupport, MemoryNeed, ModelInfo, ModelOutline, ModelSource, PaneSettings,
 };
@@ -79,7 +80,7 @@ impl AppState {
         let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) else {
             return Vec::new();
         };
-        pane.settings.model.clone_from(&source);
+        pane.settings.model = source;
         let Some(source) = self.own_source(id) else {
             return Vec::new();
         };
@@ -288,6 +289,19 @@ impl AppState {
         let mut loaded = self.pane_models.all_ready();
         let found = loaded.find(|(_, model)| is_it(model));
         found.map(|(source, _)| source.clone())
+    }
+
+    /// Returns why the main model can't stand in for these panes, if one of them has another model.
+    pub(super) fn several_models_reason<'a>(
+        &self,
+        panes: impl IntoIterator<Item = &'a Pane>,
+    ) -> Option<String> {
+        let mut panes = panes.into_iter();
+        let own = panes.find(|pane| self.own_model_source(&pane.settings).is_some())?;
+        let letter = self.place_of(own.id).map(pane_letter).unwrap_or_default();
+        Some(format!(
+            "This runs with the main model only, but {letter} uses another one"
+        ))
     }
 
     /// Returns whether several models write, so that each pane should name its own.

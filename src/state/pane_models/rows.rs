@@ -11,7 +11,7 @@ const N_RECENT: usize = 6;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaneModelRow {
     pub name: String,
-    /// "Q8_0, main model".
+    /// "`Q8_0`, main model".
     pub facts: String,
     /// What the pane chooses with it; `None` for the main model.
     pub source: Option<ModelSource>,
@@ -59,7 +59,7 @@ impl AppState {
     }
 
     /// Returns the short name of a pane's model, with the format of its weights if known:
-    /// "Quartet Stories · Q8_0".
+    /// "Quartet Stories · `Q8_0`".
     pub fn pane_model_words(&self, pane: &Pane) -> String {
         let (name, quantization) = match self.own_model_source(&pane.settings) {
             None => self.main_model_words(),
@@ -101,7 +101,7 @@ fn words(info: &ModelInfo) -> (String, String) {
     (info.name.clone(), info.quantization.clone())
 }
 
-/// "Q8_0, main model"; either may be empty.
+/// "`Q8_0`, main model"; either may be empty.
 fn with(note: &str, quantization: &str) -> String {
     let parts = [quantization, note].into_iter();
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::models::{outline, path};
+use super::runs::{open, run};
 use super::{asked, loaded, ready, text, write};
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, ModelInfo};
 use crate::state::{
     AppState, Command, Effect, PaneModelCommand, PaneModelStatus, PaneStatus, PathPurpose,
-    PromptMode, divergence_summary,
+    PromptMode, RunCommand, divergence_summary,
 };
 use crate::worker::{Event, GenerationId, ModelSource, PaneModelUpdate, Request};
 
@@ -174,6 +175,7 @@ fn a_text_keeps_the_model_that_writes_it() {
 #[test]
 fn a_text_is_continued_by_its_own_model() {
     let mut state = with_other();
+    "Once there was".clone_into(&mut state.prompt);
     for id in asked(&state.apply(Command::GenerateAll)) {
         write(&mut state, id, &[(" in", 0.6), (" a", 0.9)]);
     }
@@ -275,4 +277,31 @@ fn a_path_chosen_in_the_dialog_is_offered_and_settings_keep_it() {
     // Only the settings of the sampler are reset.
     state.apply(Command::ResetSettings(id));
     assert_eq!(state.panes[3].settings.model, Some(other()));
+}
+
+#[test]
+fn each_text_of_an_opened_run_is_verified_with_its_own_model() {
+    let text = generation(&[(" in", 0.6), (" a", 0.9)]);
+    let mut by_other = text.clone();
+    let info = Arc::make_mut(&mut by_other.model);
+    "Other".clone_into(&mut info.name);
+    "other".clone_into(&mut info.sha256);
+    let texts = vec![text, by_other];
+
+    let mut state = ready();
+    open(&mut state, texts.clone());
+    assert_eq!(run(&mut state, RunCommand::Verify), []);
+    let notice = &state.notices[0];
+    assert!(
+        notice.body.contains("t needs the model Other"),
+        "{notice:?}"
+    );
+    let pane = state.panes[1].id;
+    let find = Command::AskPath(PathPurpose::PaneModel(pane));
+    assert_eq!(notice.actions[0].command, find);
+
+    let mut state = with_other();
+    open(&mut state, texts);
+    let effects = run(&mut state, RunCommand::Verify);
+    assert_eq!(models(&effects), [None, Some(other())]);
 }

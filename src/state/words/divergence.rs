@@ -27,7 +27,9 @@ pub fn divergence_summary(state: &AppState) -> DivergenceSummary {
         return without_divergence(incomparable_words(&state.generations()));
     }
     match state.divergence() {
-        Divergence::NothingToCompare => without_divergence(introduction(n_panes)),
+        Divergence::NothingToCompare => {
+            without_divergence(introduction(n_panes, state.uses_several_models()))
+        }
         Divergence::Agree { n_shared } if state.is_running() => {
             without_divergence(format!("The panes agree so far, for {}", tokens(n_shared)))
         }
@@ -67,7 +69,10 @@ pub(in crate::state) fn are_comparable(texts: &[Option<&Generation>]) -> bool {
 fn incomparable_words(texts: &[Option<&Generation>]) -> String {
     let prompts = || texts.iter().flatten().map(|text| &text.prompt.text);
     let same_prompt = prompts().all(|prompt| Some(prompt) == prompts().next());
-    let words = if same_prompt {
+    let mut models = texts.iter().flatten().map(|text| &text.model);
+    let first = models.next();
+    let same_model = models.all(|model| first.is_some_and(|first| first.is_equivalent_to(model)));
+    let words = if same_prompt && !same_model {
         "These texts come from different models, so they are not compared token by token"
     } else {
         "These texts come from different prompts or models, so they are not compared"
@@ -83,14 +88,17 @@ fn without_divergence(words: String) -> DivergenceSummary {
     }
 }
 
-fn introduction(n_panes: usize) -> String {
+fn introduction(n_panes: usize, several_models: bool) -> String {
     if n_panes == 1 {
         "The pane continues the prompt with its own settings".to_owned()
     } else {
         let all = all(n_panes);
-        format!(
-            "The prompt is read once. Then {all} panes continue it, each with its own settings."
-        )
+        let read = if several_models {
+            "Each model reads the prompt once"
+        } else {
+            "The prompt is read once"
+        };
+        format!("{read}. Then {all} panes continue it, each with its own settings.")
     }
 }
 

@@ -177,7 +177,8 @@ impl AppState {
         if self.blind_contestants().len() < 2 {
             return Some("A blind test needs two panes with different settings".to_owned());
         }
-        self.prompt_refusal()
+        let refusal = self.prompt_refusal();
+        refusal.or_else(|| self.several_models_reason(&self.panes))
     }
 
     pub(super) fn start_blind(&mut self) -> Vec<Effect> {
