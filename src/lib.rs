@@ -21,6 +21,9 @@ pub mod engine;
 /// Search, download and listing of models from the Hugging Face Hub.
 pub mod hub;
 
+/// Servers that run a model elsewhere: llama-server, vLLM, Ollama and the like.
+pub mod servers;
+
 /// The engine and download threads, and their message protocol.
 pub mod worker;
 

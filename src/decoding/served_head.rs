@@ -55,6 +55,11 @@ impl ServedHead {
         self.head.len()
     }
 
+    /// The most likely tokens, the most likely first.
+    pub fn tokens(&self) -> impl Iterator<Item = TokenId> {
+        self.head.iter().map(|known| known.token)
+    }
+
     /// Whether it names no token.
     pub const fn is_empty(&self) -> bool {
         self.head.is_empty()

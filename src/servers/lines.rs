@@ -69,7 +69,9 @@ mod tests {
             for part in text.chunks(size) {
                 assert!(reader.push(part));
                 while let Some(line) = reader.next_line() {
-                    found.extend(data_of(line).map(|data| String::from_utf8_lossy(data).into_owned()));
+                    found.extend(
+                        data_of(line).map(|data| String::from_utf8_lossy(data).into_owned()),
+                    );
                 }
             }
             assert_eq!(found, expected, "parts of {size}");
