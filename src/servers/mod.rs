@@ -32,4 +32,5 @@ pub use found::ServerInfo;
 pub use kind::ServerKind;
 pub use pane::{PaneJob, write_pane};
 pub use prompt::ServedPrompt;
+pub use sampler::sampler_notes;
 pub use stop::StopFlag;

@@ -11,7 +11,7 @@ use crate::generation::{EndOfText, GenerationConfig};
 use crate::interop::tools::{Tool, request_fields};
 
 /// Returns what a server's sampler does otherwise than the settings say, one sentence each.
-pub(super) fn notes(connection: &Connection, config: &GenerationConfig) -> Vec<String> {
+pub fn sampler_notes(connection: &Connection, config: &GenerationConfig) -> Vec<String> {
     translated(connection.kind(), config).1
 }
 
