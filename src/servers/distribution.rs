@@ -11,9 +11,9 @@ const LEAST_LOG_PROB: f64 = -9990.0;
 /// How far the probabilities may exceed 1 in total, by rounding.
 const EXCESS: f64 = 0.01;
 
-/// The size of a vocabulary that a server does not tell: larger than any in use, so that bounds that
-/// depend on it hold.
-const UNKNOWN_VOCABULARY: usize = 1 << 19;
+/// The size of a vocabulary that a server does not tell: larger than those in use, so that bounds
+/// that depend on it hold.
+const UNKNOWN_VOCABULARY: usize = 300_000;
 
 /// A token with its log-probability.
 #[derive(Debug, Clone, PartialEq)]

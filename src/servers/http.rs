@@ -331,10 +331,13 @@ impl Stream<'_> {
             match self.http.chunk(&mut self.response, self.stop)? {
                 Some(bytes) if self.lines.push(&bytes) => {}
                 Some(_) => return Err(self.http.too_large().into()),
-                None if is_web_page(self.lines.rest()) => {
-                    return Err(self.http.web_page().into());
+                // An error may come as plain JSON instead of a stream.
+                None => {
+                    let rest = self.lines.rest();
+                    let is_whole = rest.trim_ascii_end().ends_with(b"}") || is_web_page(rest);
+                    let error = self.http.parsed(rest).err().filter(|_| is_whole);
+                    return Err(error.unwrap_or_else(|| self.http.lost()).into());
                 }
-                None => return Err(self.http.lost().into()),
             }
         }
     }

@@ -123,7 +123,8 @@ pub(super) fn ask_step(
         answer = connection.http().post("/completion", &body, stop)?;
     }
     let first = probs_of(&answer).first();
-    let reported = first.map(reported).unwrap_or_default();
+    let first = first.ok_or_else(|| connection.http().unexpected("no probabilities"))?;
+    let reported = reported(first);
     if !reported.has_probs() {
         return Err(no_probs(connection).into());
     }

@@ -21,7 +21,7 @@ use crate::generation::{
 };
 
 /// How many tokens of a head get a name if the server does not send it along.
-const N_NAMED: usize = 20;
+const N_NAMED: usize = 48;
 
 /// A text to write.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::decoding::TokenId;
-use crate::generation::{Piece, Vocabulary};
+use crate::generation::{Piece, PieceKind, Vocabulary};
 
 /// The tokens that a server has named. Texts of servers without ids get ids in the order in which
 /// they were first seen.
@@ -47,8 +47,9 @@ impl TokenTable {
     /// Returns a token that is plain text of whole characters.
     pub(super) fn plain(&self) -> Option<TokenId> {
         let is_plain = |piece: &Piece| {
-            let letters = piece.bytes.iter().all(u8::is_ascii_lowercase);
-            letters && !piece.bytes.is_empty()
+            let is_text = piece.kind == PieceKind::Text && !piece.bytes.is_empty();
+            let is_printed = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
+            is_text && piece.bytes.iter().all(is_printed)
         };
         let mut known = self.pieces.iter();
         known

@@ -307,6 +307,15 @@ impl StandIn {
                 }
                 Kind::Vllm | Kind::OpenAi => {
                     let mut choice = self.choice(token, &log_probs, body);
+                    // It sends text only in whole characters.
+                    let whole = match std::str::from_utf8(&held) {
+                        Ok(text) => text.to_owned(),
+                        Err(_) => String::new(),
+                    };
+                    if !whole.is_empty() {
+                        held.clear();
+                    }
+                    choice["text"] = json!(whole);
                     let reason = if is_last {
                         json!("length")
                     } else {
@@ -410,7 +419,7 @@ fn llama_part(token: usize, row: &[f32], body: &Value, content: &[u8]) -> Value 
 }
 
 fn ollama_part(token: usize, row: &[f32], body: &Value) -> Value {
-    let n_probs = body["top_logprobs"].as_u64().unwrap().min(20) as usize;
+    let n_probs = body["top_logprobs"].as_u64().unwrap() as usize;
     let entry = |token: usize| {
         let bytes = if token == END {
             b"</s>".to_vec()

@@ -41,7 +41,7 @@ pub(crate) fn tokenize(text: &str) -> Vec<usize> {
 }
 
 /// Returns the natural log-probabilities of the next token. After the first byte of "€" the others
-/// follow; the text seldom ends.
+/// follow; that and the end of the text are rare.
 pub(crate) fn log_probs(tokens: &[usize]) -> Vec<f32> {
     let last = tokens.last().copied().unwrap_or_default();
     let mut seed = (tokens.len() as u32).wrapping_mul(40_503) ^ (last as u32 * 977);
@@ -52,6 +52,7 @@ pub(crate) fn log_probs(tokens: &[usize]) -> Vec<f32> {
         })
         .collect();
     logits[END] = -3.0;
+    logits[EURO[0]] = 0.0;
     logits[EURO[1]] = if last == EURO[0] { 40.0 } else { -20.0 };
     logits[EURO[2]] = if last == EURO[1] { 40.0 } else { -20.0 };
     let sum: f64 = logits.iter().map(|logit| f64::from(*logit).exp()).sum();
