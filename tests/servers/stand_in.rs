@@ -145,6 +145,7 @@ impl StandIn {
             Some(Fault::Replaced(old, new)) => text.replace(old, new),
             _ => text,
         };
+        assert_eq!(request.method == "POST", !request.body.is_empty());
         if body["stream"] != json!(true) {
             return match self.reply(&request.path, &body) {
                 Some(reply) => send(stream, 200, "", &replaced(reply.to_string())),
