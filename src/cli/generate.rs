@@ -117,12 +117,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         texts: arguments.text_output(panes.len()),
         interrupt: Interrupt::catch(),
     };
-    let generations = match server {
-        Some(config) => server::run_panes(config, prompt, panes, &mut console)?,
-        None => {
-            let engine = arguments.engine(&mut console)?;
-            run_panes(engine, Task::Generate(prompt), panes, &mut console)
-        }
+    let generations = if let Some(config) = server {
+        server::run_panes(config, prompt, panes, &mut console)?
+    } else {
+        let engine = arguments.engine(&mut console)?;
+        run_panes(engine, Task::Generate(prompt), panes, &mut console)
     };
     for pane in &generations {
         report_token_rules(pane);

@@ -22,7 +22,7 @@ use crate::worker::{
 /// The arguments of `quartet server`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The server's address: http://127.0.0.1:8080
+    /// The server's address: <http://127.0.0.1:8080>
     #[arg(value_name = "ADDRESS")]
     address: String,
 
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
 #[derive(Debug, Args)]
 pub(super) struct ServerArguments {
     /// Run the panes on the model of this server (llama-server, vLLM, Ollama, or any with OpenAI's
-    /// completions API): http://127.0.0.1:8080. The prompt and the texts are sent to it
+    /// completions API): <http://127.0.0.1:8080>. The prompt and the texts are sent to it
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["model", "draft_model", "prompts", "compare"])]
     server: Option<String>,
 

@@ -251,10 +251,10 @@ mod tests {
             let (row, head) = served(&row(seed, 2.5), 20);
             for config in &chains {
                 let whole = SamplerChain::new(config.clone())
-                    .sample(&row, History::empty(), coins(seed))
+                    .sample(&row, History::empty(), coins(seed.into()))
                     .unwrap();
                 let mut chain = SamplerChain::new(config.clone());
-                let sampled = chain.sample_served(&head, History::empty(), coins(seed));
+                let sampled = chain.sample_served(&head, History::empty(), coins(seed.into()));
                 match sampled.unwrap() {
                     Some(sampled) if !sampled.trace.bounded => {
                         n_exact += 1;
@@ -280,10 +280,10 @@ mod tests {
             let config =
                 ChainConfig::sampled([Filter::Temperature(Temperature { temperature: 1.5 })]);
             let whole = SamplerChain::new(config.clone())
-                .sample(&row, History::empty(), coins(seed))
+                .sample(&row, History::empty(), coins(seed.into()))
                 .unwrap();
             let sampled = SamplerChain::new(config)
-                .sample_served(&head, History::empty(), coins(seed))
+                .sample_served(&head, History::empty(), coins(seed.into()))
                 .unwrap()
                 .unwrap();
             assert_eq!(sampled.token, whole.token);

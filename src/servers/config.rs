@@ -8,7 +8,7 @@ use super::ServerKind;
 /// How to reach a server, and what to ask of it.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
-    /// "http://127.0.0.1:8080"; a path such as `/v1` at the end is fine.
+    /// `http://127.0.0.1:8080`; a path such as `/v1` at the end is fine.
     pub address: String,
     /// `None` to find out.
     pub kind: Option<ServerKind>,

@@ -128,7 +128,7 @@ impl Http {
                 return Err(self.refusal(response, path, stop)?.into());
             };
             n_failed += 1;
-            self.sleep(pause, stop)?;
+            sleep(pause, stop)?;
         }
     }
 
@@ -148,18 +148,6 @@ impl Http {
                 return Err(ServerError::timed_out(&self.host, self.timeout).into());
             }
         }
-    }
-
-    fn sleep(&self, pause: Duration, stop: &StopFlag) -> Result<(), Broken> {
-        let until = Instant::now() + pause;
-        while !stop.is_raised() {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(());
-            }
-            std::thread::sleep(left.min(TICK));
-        }
-        Err(Broken::Stopped)
     }
 
     fn chunk(&self, response: &mut Response, stop: &StopFlag) -> Result<Option<Vec<u8>>, Broken> {
@@ -341,6 +329,19 @@ impl Stream<'_> {
             }
         }
     }
+}
+
+/// Waits before a request is repeated, but not after a stop.
+fn sleep(pause: Duration, stop: &StopFlag) -> Result<(), Broken> {
+    let until = Instant::now() + pause;
+    while !stop.is_raised() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(TICK));
+    }
+    Err(Broken::Stopped)
 }
 
 /// Returns how long to wait before the request is repeated, or `None` if it is refused.

@@ -25,9 +25,8 @@ pub(super) fn find(http: &Http, model: &str, stop: &StopFlag) -> Result<ServerIn
     architecture.clone_into(&mut info.architecture);
     let number = |name: &str| facts.get(name).and_then(Value::as_u64);
     info.n_params = number("general.parameter_count").unwrap_or_default();
-    let size = |name: &str| usize::try_from(number(&format!("{architecture}.{name}"))?).ok();
-    info.n_context = size("context_length");
-    info.n_vocab = None;
+    let n_context = number(&format!("{architecture}.context_length"));
+    info.n_context = n_context.and_then(|n_context| usize::try_from(n_context).ok());
     let version = http.get("/api/version", stop)?;
     text(&version, "version")
         .unwrap_or_default()

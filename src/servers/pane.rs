@@ -166,14 +166,12 @@ impl<'a> Text<'a> {
             }
             None => step,
         };
-        let sampled = match sampled {
-            Some(sampled) => sampled,
-            None => {
-                let (chain, history, coins) =
-                    chain_at(&mut self.chain, &self.tokens, self.prompt, self.config.seed);
-                let only = chain.sample_served_only(&step.head, history, coins);
-                only.map_err(|error| failed(&error))?
-            }
+        let sampled = if let Some(sampled) = sampled {
+            sampled
+        } else {
+            let (chain, history, coins) = self.chain_here();
+            let only = chain.sample_served_only(&step.head, history, coins);
+            only.map_err(|error| failed(&error))?
         };
         let total_secs = asked_at.elapsed().as_secs_f64();
         let time = StepTime {
@@ -219,8 +217,7 @@ impl<'a> Text<'a> {
         step: &CheckedStep,
         by_hand: Option<TokenId>,
     ) -> Result<Option<Sampled>, ServerError> {
-        let (chain, history, coins) =
-            chain_at(&mut self.chain, &self.tokens, self.prompt, self.config.seed);
+        let (chain, history, coins) = self.chain_here();
         let sampled = match by_hand {
             Some(token) => {
                 let taken = Taken::ByHand(token);
@@ -290,8 +287,7 @@ impl<'a> Text<'a> {
             let lacks = "a step without the token that was sampled";
             return Err(self.connection.http().unexpected(lacks).into());
         };
-        let (chain, history, coins) =
-            chain_at(&mut self.chain, &self.tokens, self.prompt, self.config.seed);
+        let (chain, history, coins) = self.chain_here();
         let taken = chain.take_served(&step.head, history, coins, Taken::ByServer(taken));
         let sampled = taken.map_err(|error| failed(&error))?;
         let piece = self.piece(sampled.token, Some(&token.bytes))?;
@@ -315,9 +311,8 @@ impl<'a> Text<'a> {
         let known = known.unwrap_or_else(|| Piece::text(""));
         let is_part = |text: &str| text.contains(char::REPLACEMENT_CHARACTER);
         let is_unnamed = known.as_str().is_some_and(is_part);
-        if self.connection.kind() != ServerKind::Vllm
-            || !(is_unnamed || !self.unfinished.is_empty())
-        {
+        let is_whole = !is_unnamed && self.unfinished.is_empty();
+        if is_whole || self.connection.kind() != ServerKind::Vllm {
             return Ok(known);
         }
         // vLLM tells the text of tokens only in whole characters.
@@ -367,6 +362,16 @@ impl<'a> Text<'a> {
         let n_left = self.n_until_pause.as_mut()?;
         *n_left = n_left.saturating_sub(1);
         (*n_left == 0).then_some(FinishReason::Paused)
+    }
+
+    /// Returns the chain with what it looks at to choose the next token.
+    fn chain_here(&mut self) -> (&mut SamplerChain, History<'_>, Coins) {
+        let history = History::new(&self.tokens, self.prompt.0.tokens.len());
+        let coins = Coins {
+            seed: self.config.seed,
+            position: self.tokens.len() as u64,
+        };
+        (&mut self.chain, history, coins)
     }
 
     fn place(&self) -> Place<'_> {
@@ -443,18 +448,6 @@ impl<'a> Text<'a> {
             Err(ServerError::Unsupported { what, needed, kind })
         })
     }
-}
-
-/// Returns the chain with what it looks at to choose the next token.
-fn chain_at<'a>(
-    chain: &'a mut SamplerChain,
-    tokens: &'a [TokenId],
-    prompt: &ServedPrompt,
-    seed: u64,
-) -> (&'a mut SamplerChain, History<'a>, Coins) {
-    let history = History::new(tokens, prompt.0.tokens.len());
-    let position = tokens.len() as u64;
-    (chain, history, Coins { seed, position })
 }
 
 fn failed(error: &DecodingError) -> ServerError {

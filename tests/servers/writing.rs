@@ -177,7 +177,11 @@ fn a_servers_sampler_streams_with_its_probabilities_as_evidence() {
         }
         let paths = ["/completion", "/v1/completions", "/api/generate"];
         let n_requests = paths.map(|path| server.bodies(path).len());
-        assert_eq!(n_requests.iter().sum::<usize>(), 1, "one request for the text");
+        assert_eq!(
+            n_requests.iter().sum::<usize>(),
+            1,
+            "one request for the text"
+        );
     }
 }
 
