@@ -20,7 +20,7 @@ use crate::analysis::replay::{
 use crate::decoding::TokenId;
 use crate::export::read_run;
 use crate::generation::formatting::{pane_letter, quoted};
-use crate::generation::{FinishReason, Generation, GenerationId, ModelInfo, Steps};
+use crate::generation::{FinishReason, Generation, GenerationId, Implementation, ModelInfo, Steps};
 use crate::plots::GapData;
 use crate::state::{PictureFormat, recorded_formats};
 use crate::ui::pictures::{Palette, View, encode, gap_drawing};
@@ -82,6 +82,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let source = match (&arguments.model, model.file.as_str()) {
         (Some(path), _) => model_source(Some(path.clone())),
         (None, "embedded") => model_source(None),
+        (None, _) if model.implementation == Implementation::Server => {
+            let (name, server) = (&model.name, &model.device);
+            return Err(Failure::usage(format!(
+                "this run was written over a server ({server}); pass a file of {name} with --model to \
+                 compare it"
+            )));
+        }
         (None, file) => {
             let (name, hash) = (&model.name, &model.sha256);
             return Err(Failure::usage(format!(

@@ -141,10 +141,9 @@ impl<'a> Text<'a> {
         &mut self,
         report: &mut dyn FnMut(Step),
     ) -> Result<Option<FinishReason>, Broken> {
-        let asked_at = Instant::now();
-        let mut server_secs = Some(0.0);
+        let mut waited = Waited::default();
         let n_probs = self.connection.n_probs();
-        let Some(step) = self.ask(n_probs, &mut server_secs)? else {
+        let Some(step) = self.ask(n_probs, &mut waited)? else {
             return Ok(Some(FinishReason::EndOfText));
         };
         let state = self.chain.state();
@@ -160,7 +159,7 @@ impl<'a> Text<'a> {
         {
             Some(n_whole) => {
                 self.chain.restore(state);
-                let whole = self.ask(n_whole, &mut server_secs)?.unwrap_or(step);
+                let whole = self.ask(n_whole, &mut waited)?.unwrap_or(step);
                 sampled = self.choose(&whole, by_hand)?;
                 whole
             }
@@ -173,32 +172,22 @@ impl<'a> Text<'a> {
             let only = chain.sample_served_only(&step.head, history, coins);
             only.map_err(|error| failed(&error))?
         };
-        let total_secs = asked_at.elapsed().as_secs_f64();
-        let time = StepTime {
-            at_secs: self.secs(),
-            forward_secs: server_secs.unwrap_or(total_secs).min(total_secs),
-            n_batch: 1,
-            mask_secs: None,
-            network_secs: server_secs.map(|secs| (total_secs - secs).max(0.0)),
-        };
+        let time = waited.step_time(self.secs());
         let piece = self.piece(sampled.token, None)?;
         Ok(self.push(sampled, piece, time, report))
     }
 
     /// Asks for a distribution. Returns `None` if the server ended the text and reported nothing.
-    fn ask(
-        &self,
-        n_probs: usize,
-        server_secs: &mut Option<f64>,
-    ) -> Result<Option<CheckedStep>, Broken> {
+    fn ask(&self, n_probs: usize, waited: &mut Waited) -> Result<Option<CheckedStep>, Broken> {
+        let asked_at = Instant::now();
         let Answer {
             reported,
-            server_secs: more_secs,
+            server_secs,
             model,
             ended,
         } = ask_step(self.connection, self.place(), n_probs, self.stop)?;
+        waited.add(asked_at.elapsed().as_secs_f64(), server_secs);
         self.connection.check_model(model.as_deref())?;
-        *server_secs = server_secs.zip(more_secs).map(|(a, b)| a + b);
         if ended {
             return Ok(None);
         }
@@ -447,6 +436,35 @@ impl<'a> Text<'a> {
             let kind = kind.name();
             Err(ServerError::Unsupported { what, needed, kind })
         })
+    }
+}
+
+/// How long the requests of one step took, without those that only name tokens.
+#[derive(Default)]
+struct Waited {
+    secs: f64,
+    /// What the server reported of its own time.
+    server_secs: f64,
+    is_unreported: bool,
+}
+
+impl Waited {
+    fn add(&mut self, secs: f64, server_secs: Option<f64>) {
+        self.secs += secs;
+        self.server_secs += server_secs.unwrap_or_default();
+        self.is_unreported |= server_secs.is_none();
+    }
+
+    fn step_time(&self, at_secs: f64) -> StepTime {
+        let server_secs = Some(self.server_secs.min(self.secs));
+        let server_secs = server_secs.filter(|_| !self.is_unreported);
+        StepTime {
+            at_secs,
+            forward_secs: server_secs.unwrap_or(self.secs),
+            n_batch: 1,
+            mask_secs: None,
+            network_secs: server_secs.map(|server_secs| self.secs - server_secs),
+        }
     }
 }
 
