@@ -135,6 +135,7 @@ fn written() -> AppState {
         chat: ChatSupport::Missing,
         recommended_sampling: None,
         load_warning: None,
+        second: None,
     });
     state.limits.max_new_tokens = N_TOKENS;
     for effect in state.apply(Command::GenerateAll) {

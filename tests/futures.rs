@@ -19,7 +19,7 @@ use quartet::decoding::{ChainConfig, Filter, Selector, SelectorState, TokenId};
 use quartet::engine::{Compute, Progress, Session, open_embedded};
 use quartet::generation::{
     Continuation, FinishReason, Future, FuturesPlan, FuturesUpdate, GenerationConfig, GenerationId,
-    Limits,
+    Limits, PaneSettings, PromptForm,
 };
 use scripted::ScriptedLm;
 
@@ -29,6 +29,7 @@ fn plan(session: &Session, prompt: &str, chain: ChainConfig, n_futures: usize) -
     let text = session.prompt(prompt.to_owned()).unwrap().tokens;
     FuturesPlan {
         n_prompt: text.len(),
+        form: PromptForm::Raw,
         text,
         selector_state: SelectorState::default(),
         config: GenerationConfig {
@@ -113,6 +114,10 @@ fn chains() -> Vec<ChainConfig> {
         ChainConfig::sampled([]),
         ChainConfig::sampled([penalty, temperature, Filter::TopP(TopP { p: 0.9 })]),
         mirostat,
+        "T 0.9, guide 1.6 against \"A sad tale:\""
+            .parse::<PaneSettings>()
+            .unwrap()
+            .chain,
     ]
 }
 

@@ -50,11 +50,13 @@ pub(super) fn open(
         PathPurpose::ModelFile
         | PathPurpose::SecondModel
         | PathPurpose::SecondModelToVerify
+        | PathPurpose::PaneModel(_)
         | PathPurpose::OtherModel => {
             let dialog = dialog.add_filter("GGUF models", &["gguf"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
         PathPurpose::ModelFolder
+        | PathPurpose::PaneModelFolder(_)
         | PathPurpose::Folder(_)
         | PathPurpose::Save(Document::Everything) => Box::pin(dialog.pick_folder()),
         PathPurpose::Presets => {

@@ -12,9 +12,7 @@ use super::outputs::{OutputFile, check_outputs, write_outputs};
 use super::pane_run::{Console, Engine, Pane};
 use crate::export::{TextRow, texts_csv, texts_jsonl};
 use crate::generation::formatting::without_final_line_break;
-use crate::generation::{
-    Continuation, Generation, GenerationId, Lineage, PromptRecord, PromptText, Steps,
-};
+use crate::generation::{Continuation, GenerationId, PromptRecord, PromptText};
 use crate::worker::{PaneRequest, Request};
 
 /// How many characters of a prompt and of a text the printed table shows.
@@ -83,7 +81,11 @@ pub(super) fn run(
         console
             .progress
             .milestone(&format!("Prompt {number} of {n}"));
-        let generations = panes.iter().map(|pane| generation(&engine, prompt, pane));
+        let record = Arc::new(PromptRecord {
+            text: prompt.text.clone(),
+            ..PromptRecord::default()
+        });
+        let generations = panes.iter().map(|pane| engine.new_text(pane, &record));
         let generations = generations.collect();
         let texts = engine.run(vec![request(prompt, panes)], generations, console);
         succeeded &= report_failures(&texts.iter().collect::<Vec<_>>());
@@ -93,24 +95,6 @@ pub(super) fn run(
     (rows, succeeded)
 }
 
-fn generation(engine: &Engine, prompt: &PromptText, pane: &Pane) -> Generation {
-    Generation {
-        name: pane.name.clone(),
-        config: pane.config.clone(),
-        model: Arc::clone(&engine.info),
-        second_model: engine.second_for(&pane.config.chain),
-        vocabulary: Arc::clone(&engine.vocabulary),
-        prompt: Arc::new(PromptRecord {
-            text: prompt.text.clone(),
-            ..PromptRecord::default()
-        }),
-        steps: Steps::default(),
-        finish: None,
-        lineage: Lineage::default(),
-        beams: Arc::default(),
-    }
-}
-
 fn request(prompt: &PromptText, panes: &[Pane]) -> Request {
     let panes = (0..)
         .map(GenerationId)
@@ -118,6 +102,7 @@ fn request(prompt: &PromptText, panes: &[Pane]) -> Request {
         .map(|(id, pane)| PaneRequest {
             id,
             config: pane.config.clone(),
+            model: pane.model.clone(),
             continuation: Continuation::default(),
         });
     Request::Generate {

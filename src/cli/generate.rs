@@ -14,6 +14,7 @@ use super::files::{NewFolder, check_file, export_run, json_file, prepare_export,
 use super::interrupt::Interrupt;
 use super::model::{DraftModelArgument, ModelArgument};
 use super::outputs::report_error;
+use super::pane_models::PaneModelArgument;
 use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
@@ -66,6 +67,9 @@ pub(super) struct Arguments {
     /// panes: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
     #[arg(long = "pane", value_name = "SETTINGS")]
     panes: Vec<String>,
+
+    #[command(flatten)]
+    pane_models: PaneModelArgument,
 
     /// Maximum number of tokens to generate in each pane
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_new_tokens)]
@@ -120,8 +124,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let generations = if let Some(config) = server {
         server::run_panes(config, prompt, panes, &mut console)?
     } else {
-        let engine = arguments.engine(&mut console)?;
-        run_panes(engine, Task::Generate(prompt), panes, &mut console)
+        let engine = arguments.engine(&panes, &mut console)?;
+        run_panes(engine, Task::Generate(prompt), &panes, &mut console)
     };
     for pane in &generations {
         report_token_rules(pane);
@@ -146,7 +150,7 @@ fn run_batch(arguments: &Arguments, prompts: &Path, panes: &[Pane]) -> Result<()
     let prompts = prompts_from(prompts)?.into_iter();
     let prompts: Vec<PromptText> = prompts.map(|text| arguments.chat.prompt(text)).collect();
     let mut console = Console::quiet();
-    let engine = arguments.engine(&mut console)?;
+    let engine = arguments.engine(panes, &mut console)?;
     let (rows, succeeded) = batch::run(engine, &prompts, panes, &mut console);
     arguments.tables.output(&rows)?;
     if console.interrupt.is_raised() {
@@ -160,9 +164,10 @@ fn run_batch(arguments: &Arguments, prompts: &Path, panes: &[Pane]) -> Result<()
 
 impl Arguments {
     /// Starts the engine with the models of the run.
-    fn engine(&self, console: &mut Console) -> Result<Engine, Failure> {
+    fn engine(&self, panes: &[Pane], console: &mut Console) -> Result<Engine, Failure> {
         let mut engine = Engine::open(self.model.source(), self.compute, console)?;
         self.draft_model.load(&mut engine, console)?;
+        engine.load_pane_models(panes, console)?;
         Ok(engine)
     }
 
@@ -179,6 +184,7 @@ impl Arguments {
         let settings = pane_settings(&self.panes)?;
         let limits = self.stop.limits(self.max_tokens);
         let pane = |settings: PaneSettings| Pane {
+            model: None,
             name: settings.name,
             config: GenerationConfig {
                 chain: settings.chain,
@@ -186,7 +192,9 @@ impl Arguments {
                 limits: limits.clone(),
             },
         };
-        Ok(settings.into_iter().map(pane).collect())
+        let mut panes: Vec<Pane> = settings.into_iter().map(pane).collect();
+        self.pane_models.apply(&self.model.source(), &mut panes)?;
+        Ok(panes)
     }
 
     /// Fails early if the output files can't be written, before the model is loaded.

@@ -8,6 +8,7 @@ use super::compute::{ComputeArguments, cpu_fallback_note};
 use super::console;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::pane_models::OtherModel;
 use super::progress::Progress;
 use super::text_output::TextOutput;
 use crate::analysis::DraftPasses;
@@ -45,6 +46,8 @@ impl Console {
 pub(super) struct Pane {
     pub name: String,
     pub config: GenerationConfig,
+    /// Its own model, if it is not the one of the run.
+    pub model: Option<ModelSource>,
 }
 
 /// What the panes of a run do.
@@ -69,24 +72,13 @@ pub(super) fn model_source(model: Option<PathBuf>) -> ModelSource {
 pub(super) fn run_panes(
     mut engine: Engine,
     task: Task,
-    panes: Vec<Pane>,
+    panes: &[Pane],
     console: &mut Console,
 ) -> Vec<Generation> {
     // The model is loaded before the request, because the record's times start here.
     let prompt = task.prompt();
-    let request = task.into_request(&panes);
-    let generations = panes.into_iter().map(|pane| Generation {
-        name: pane.name,
-        model: Arc::clone(&engine.info),
-        second_model: engine.second_for(&pane.config.chain),
-        config: pane.config,
-        vocabulary: Arc::clone(&engine.vocabulary),
-        prompt: Arc::clone(&prompt),
-        steps: Steps::default(),
-        finish: None,
-        lineage: Lineage::default(),
-        beams: Arc::default(),
-    });
+    let request = task.into_request(panes);
+    let generations = panes.iter().map(|pane| engine.new_text(pane, &prompt));
     let generations = generations.collect();
     engine.run(vec![request], generations, console)
 }
@@ -95,9 +87,11 @@ pub(super) fn run_panes(
 pub(super) struct Engine {
     pub worker: Worker,
     pub info: Arc<ModelInfo>,
-    /// The second model, if one was loaded.
+    /// The second model, if there is one.
     pub second: Option<Arc<ModelInfo>>,
     pub vocabulary: Arc<Vocabulary>,
+    /// The models that panes use besides this one.
+    pub others: Vec<OtherModel>,
 }
 
 impl Engine {
@@ -110,13 +104,14 @@ impl Engine {
         let mut worker = Worker::start(|| {});
         worker.send(Request::SetCompute(choice));
         worker.send(Request::LoadModel(source));
-        let (info, vocabulary) = loaded(&mut worker, console)?;
+        let (info, vocabulary, second) = loaded(&mut worker, console)?;
         console.progress.clear();
         Ok(Self {
             worker,
             info,
-            second: None,
+            second,
             vocabulary,
+            others: Vec::new(),
         })
     }
 
@@ -169,6 +164,24 @@ impl Engine {
         };
         progress.clear();
         outcome
+    }
+
+    /// Returns the record of a text that has not begun.
+    pub(super) fn new_text(&self, pane: &Pane, prompt: &Arc<PromptRecord>) -> Generation {
+        let (info, vocabulary) = self.model_of(pane.model.as_ref());
+        let second = self.second_for(&pane.config.chain);
+        Generation {
+            name: pane.name.clone(),
+            config: pane.config.clone(),
+            model: Arc::clone(info),
+            second_model: second.filter(|_| pane.model.is_none()),
+            vocabulary: Arc::clone(vocabulary),
+            prompt: Arc::clone(prompt),
+            steps: Steps::default(),
+            finish: None,
+            lineage: Lineage::default(),
+            beams: Arc::default(),
+        }
     }
 
     /// Returns the second model if these settings use it.
@@ -225,6 +238,7 @@ impl Task {
         let request = |(id, pane): (GenerationId, &Pane)| PaneRequest {
             id,
             config: pane.config.clone(),
+            model: pane.model.clone(),
             continuation: Continuation::default(),
         };
         let panes = (0..).map(GenerationId).zip(panes).map(request).collect();
@@ -246,10 +260,10 @@ impl Task {
     }
 }
 
-fn loaded(
-    worker: &mut Worker,
-    console: &mut Console,
-) -> Result<(Arc<ModelInfo>, Arc<Vocabulary>), Failure> {
+/// A model, its vocabulary, and the second model that comes with it.
+type Loaded = (Arc<ModelInfo>, Arc<Vocabulary>, Option<Arc<ModelInfo>>);
+
+fn loaded(worker: &mut Worker, console: &mut Console) -> Result<Loaded, Failure> {
     let Console {
         progress,
         interrupt,
@@ -266,8 +280,11 @@ fn loaded(
                 format!("Loading the model, {percent:.0} %")
             }),
             Some(Some(Event::ModelLoaded {
-                info, vocabulary, ..
-            })) => return Ok((info, vocabulary)),
+                info,
+                vocabulary,
+                second,
+                ..
+            })) => return Ok((info, vocabulary, second)),
             Some(Some(Event::DeviceUnavailable { reason, .. })) => {
                 progress.clear();
                 console::note(&cpu_fallback_note(&reason));
@@ -359,6 +376,7 @@ impl Record {
             | Event::SecondModel(_)
             | Event::SecondModelLoading { .. }
             | Event::SecondModelCancelled
+            | Event::PaneModel { .. }
             | Event::Inspected { .. }
             | Event::DevicesListed(_)
             | Event::DeviceUnavailable { .. }

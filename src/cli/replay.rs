@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -12,15 +13,16 @@ use super::failure::Failure;
 use super::files::{check_file, write_file};
 use super::model::DraftModelArgument;
 use super::named_value::parse_by_name;
-use super::pane_run::{Console, Engine, model_source};
+use super::pane_run::{Console, Engine};
+use super::replay_models::RunModels;
 use crate::analysis::replay::{
-    Difference, Fact, Models, SecondNeeded, TextReplay, Verdict, facts, likely_cause, logit_gap,
-    replay_of,
+    Difference, Fact, Models, SecondNeeded, TextReplay, Verdict, facts_of_all, likely_cause,
+    logit_gap, replay_of,
 };
 use crate::decoding::TokenId;
 use crate::export::read_run;
 use crate::generation::formatting::{pane_letter, quoted};
-use crate::generation::{FinishReason, Generation, GenerationId, Implementation, ModelInfo, Steps};
+use crate::generation::{FinishReason, Generation, GenerationId, ModelInfo, Steps};
 use crate::plots::GapData;
 use crate::state::{PictureFormat, recorded_formats};
 use crate::ui::pictures::{Palette, View, encode, gap_drawing};
@@ -37,9 +39,10 @@ pub(super) struct Arguments {
     #[arg(value_name = "FILE")]
     run: PathBuf,
 
-    /// The model's file or folder; not needed for the built-in model
-    #[arg(long, value_name = "PATH")]
-    model: Option<PathBuf>,
+    /// The model's file or folder; not needed for the built-in model. Repeat it for a run with
+    /// texts of several models
+    #[arg(long = "model", value_name = "PATH")]
+    models: Vec<PathBuf>,
 
     #[command(flatten)]
     draft_model: DraftModelArgument,
@@ -78,53 +81,39 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = arguments.run.display();
     let then = read_run(&arguments.run)
         .map_err(|error| Failure::usage(format!("{error}\nFile: {path}")))?;
-    let model = shared_model(&then.panes)?;
-    let source = match (&arguments.model, model.file.as_str()) {
-        (Some(path), _) => model_source(Some(path.clone())),
-        (None, "embedded") => model_source(None),
-        (None, _) if model.implementation == Implementation::Server => {
-            let (name, server) = (&model.name, &model.device);
-            return Err(Failure::usage(format!(
-                "this run was written over a server ({server}); pass a file of {name} with --model to \
-                 compare it"
-            )));
-        }
-        (None, file) => {
-            let (name, hash) = (&model.name, &model.sha256);
-            return Err(Failure::usage(format!(
-                "this run needs {name}: pass its path with --model\nFile: {file}\nSHA-256: {hash}"
-            )));
-        }
-    };
     let needed = SecondNeeded::by(&then.panes);
-    let needs_second = arguments.check_second(&needed)?;
+    let loads_second = arguments.check_second(&needed)?;
+    let mut models = RunModels::of(&then.panes, &arguments.models)?;
     let mut console = Console::quiet();
-    let mut engine = Engine::load(source, arguments.compute(&model), &mut console)
-        .map_err(Failure::into_usage)?;
-    if engine.info.n_vocab != model.n_vocab {
-        let (now, then) = (engine.info.n_vocab, model.n_vocab);
-        let message = format!("this model has {now} tokens, but the model of the run has {then}");
-        return Err(Failure::usage(message));
-    }
-    if needs_second {
+    let mut engine = arguments.engine(&models, &mut console)?;
+    models.match_hashes(&engine);
+    models.check_vocabularies(&engine)?;
+    if loads_second {
         let loaded = arguments.draft_model.load(&mut engine, &mut console);
         loaded.map_err(Failure::into_usage)?;
     }
-    let (info, second) = (engine.info.clone(), engine.second.clone());
-    let now = replayed(engine, &then.panes, &mut console);
+    let second = engine
+        .second
+        .clone()
+        .filter(|_| needed != SecondNeeded::None);
+    let now = replayed(engine, &then.panes, &models, &mut console);
     if console.interrupt.is_raised() {
         return Err(Failure::Interrupted);
     }
     check_completed(&then.panes, &now)?;
-    let models_then = Models {
-        model: &model,
-        second: needed.named(),
-    };
-    let models_now = Models {
-        model: &info,
-        second: second.as_deref(),
-    };
-    let report = Report::new(&then.panes, &now, facts(models_then, models_now));
+    let pairs = then.panes.iter().zip(&now).map(|(then, now)| {
+        let then = Models {
+            model: &then.model,
+            second: needed.named(),
+        };
+        let now = Models {
+            model: &now.model,
+            second: second.as_deref(),
+        };
+        (then, now)
+    });
+    let facts = facts_of_all(&pairs.collect::<Vec<_>>());
+    let report = Report::new(&then.panes, &now, facts);
     console::print(report.text(&then.panes, &now).as_bytes())?;
     if let Some(path) = &arguments.picture {
         write_picture(path, &report, &then.panes, &now).map_err(Failure::usage)?;
@@ -137,6 +126,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Arguments {
+    /// Loads all models of the run, the first of them as the main one.
+    fn engine(&self, models: &RunModels, console: &mut Console) -> Result<Engine, Failure> {
+        let mut models = models.iter();
+        let Some(main) = models.next() else {
+            return Err(Failure::usage("this run has no texts"));
+        };
+        let choice = self.compute(&main.then);
+        let mut engine =
+            Engine::load(main.source.clone(), choice, console).map_err(Failure::into_usage)?;
+        for model in models {
+            let choice = self.compute(&model.then);
+            engine.worker.send(Request::SetCompute(choice));
+            let loaded = engine.load_pane_model(&model.source, console);
+            loaded.map_err(Failure::into_usage)?;
+        }
+        Ok(engine)
+    }
+
     /// Returns the number formats and threads of the run, as far as they are known and not
     /// replaced.
     fn compute(&self, model: &ModelInfo) -> ComputeChoice {
@@ -150,7 +157,7 @@ impl Arguments {
         }
     }
 
-    /// Returns whether the run needs a second model. Fails if it is not given.
+    /// Returns whether the run needs the second model that is given. Fails if it is missing.
     fn check_second(&self, needed: &SecondNeeded) -> Result<bool, Failure> {
         let message = match (needed, self.draft_model.path()) {
             (SecondNeeded::Several, _) => {
@@ -163,6 +170,8 @@ impl Arguments {
                 return Ok(false);
             }
             (SecondNeeded::One(_) | SecondNeeded::Unnamed, Some(_)) => return Ok(true),
+            // It comes with the built-in model.
+            (SecondNeeded::One(second), None) if second.file == "embedded" => return Ok(false),
             (SecondNeeded::One(second), None) => {
                 let (name, file, hash) = (&second.name, &second.file, &second.sha256);
                 format!(
@@ -178,27 +187,19 @@ impl Arguments {
     }
 }
 
-/// Returns the model of all panes.
-fn shared_model(panes: &[Generation]) -> Result<ModelInfo, Failure> {
-    let Some(first) = panes.first() else {
-        return Err(Failure::usage("this run has no texts"));
-    };
-    let is_shared = |pane: &Generation| pane.model.sha256 == first.model.sha256;
-    if !panes.iter().all(is_shared) {
-        return Err(Failure::usage(
-            "this run has texts of several models; replay can only load one",
-        ));
-    }
-    Ok((*first.model).clone())
-}
-
 /// Generates all texts again. Texts of the same prompt decode together.
-fn replayed(mut engine: Engine, then: &[Generation], console: &mut Console) -> Vec<Generation> {
+fn replayed(
+    mut engine: Engine,
+    then: &[Generation],
+    models: &RunModels,
+    console: &mut Console,
+) -> Vec<Generation> {
     let mut requests: Vec<Request> = Vec::new();
     for (id, text) in (0..).map(GenerationId).zip(then) {
         let pane = PaneRequest {
             id,
             config: text.config.clone(),
+            model: models.other_source(text).cloned(),
             continuation: replay_of(text),
         };
         let same = requests.iter_mut().find_map(|request| match request {
@@ -215,14 +216,19 @@ fn replayed(mut engine: Engine, then: &[Generation], console: &mut Console) -> V
             }),
         }
     }
-    let now = then.iter().map(|text| Generation {
-        model: engine.info.clone(),
-        second_model: engine.second_for(&text.config.chain),
-        vocabulary: engine.vocabulary.clone(),
-        steps: Steps::default(),
-        finish: None,
-        beams: std::sync::Arc::default(),
-        ..text.clone()
+    let now = then.iter().map(|text| {
+        let source = models.other_source(text);
+        let (info, vocabulary) = engine.model_of(source);
+        let second = engine.second_for(&text.config.chain);
+        Generation {
+            model: Arc::clone(info),
+            second_model: second.filter(|_| source.is_none()),
+            vocabulary: Arc::clone(vocabulary),
+            steps: Steps::default(),
+            finish: None,
+            beams: Arc::default(),
+            ..text.clone()
+        }
     });
     let now = now.collect();
     engine.run(requests, now, console)

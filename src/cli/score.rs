@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::files::{NewFolder, check_file, export_run, json_file, prepare_export, write_file};
 use super::generate::{is_aborted, report_failures, text_from};
 use super::interrupt::Interrupt;
-use super::model::ModelArgument;
+use super::model::{DraftModelArgument, ModelArgument};
 use super::outputs::report_error;
 use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
@@ -40,6 +40,9 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     model: ModelArgument,
+
+    #[command(flatten)]
+    draft_model: DraftModelArgument,
 
     #[command(flatten)]
     compute: ComputeArguments,
@@ -74,8 +77,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         texts: TextOutput::off(),
         interrupt: Interrupt::catch(),
     };
-    let engine = Engine::open(source, arguments.compute, &mut console)?;
-    let mut texts = run_panes(engine, task, panes, &mut console);
+    let mut engine = Engine::open(source, arguments.compute, &mut console)?;
+    arguments.draft_model.load(&mut engine, &mut console)?;
+    let mut texts = run_panes(engine, task, &panes, &mut console);
     for text in &mut texts {
         text.config.limits.max_new_tokens = text.steps.len();
     }
@@ -106,6 +110,7 @@ pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
 impl Arguments {
     fn panes(&self) -> Result<Vec<Pane>, Failure> {
         let pane = |settings: PaneSettings| Pane {
+            model: None,
             name: settings.name,
             config: GenerationConfig {
                 chain: settings.chain,

@@ -35,7 +35,7 @@ pub(super) struct Arguments {
 pub(super) struct ServerArguments {
     /// Run the panes on the model of this server (llama-server, vLLM, Ollama, or any with OpenAI's
     /// completions API): <http://127.0.0.1:8080>. The prompt and the texts are sent to it
-    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["model", "draft_model", "prompts", "compare"])]
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["model", "draft_model", "prompts", "compare", "pane_models"])]
     server: Option<String>,
 
     #[command(flatten)]
@@ -215,6 +215,7 @@ pub(super) fn run_panes(
     let requests = requests.map(|(id, pane)| PaneRequest {
         id,
         config: pane.config.clone(),
+        model: None,
         continuation: Continuation::default(),
     });
     worker.send(ServerRequest::Generate {

@@ -116,6 +116,7 @@ fn read(file: &Path) -> Result<(), Failure> {
     let read = import_settings(&text, None).map_err(Failure::run)?;
     let ImportedSettings { chain, seed, .. } = &read;
     let pane = PaneSettings {
+        model: None,
         seed: *seed,
         ..PaneSettings::from(chain.clone())
     };

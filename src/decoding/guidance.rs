@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::setting::{Field, Limits, ParamSpec, SettingError};
-use super::{ChainConfig, DecodingError, RankedCandidate, Softmax, TokenId};
+use super::{ChainConfig, DecodingError, RankedCandidate, Softmax, TokenId, Trace};
 
 /// What a pane's own distribution is contrasted with, and how strongly.
 ///
@@ -212,6 +212,18 @@ impl Mixture {
             own: MixedRow::of(head, picked, own)?,
             other: MixedRow::of(head, picked, other)?,
         })
+    }
+
+    /// Records the two rows of a guided step in its trace.
+    pub fn note(
+        trace: &mut Trace,
+        guidance: &Arc<Guidance>,
+        picked: TokenId,
+        rows: [&[f32]; 2],
+    ) -> Result<(), DecodingError> {
+        let mixture = Self::of(guidance, &trace.raw.head, picked, rows)?;
+        trace.mixture = Some(Box::new(mixture));
+        Ok(())
     }
 
     /// Returns the memory that it takes, in bytes.

@@ -1,4 +1,6 @@
-//! The model that is embedded in the program.
+//! The model that is embedded in the program, and the small one that drafts for it.
+
+use std::ops::ControlFlow;
 
 use super::open::Gguf;
 use super::weights::Source;
@@ -6,14 +8,25 @@ use super::{Compute, EngineError, LoadProgress, LoadedModel, Tokenizer};
 use crate::generation::ModelOutline;
 
 const WEIGHTS: &[u8] = include_bytes!("../../assets/model/quartet-stories-q8_0.gguf");
+const DRAFT_WEIGHTS: &[u8] = include_bytes!("../../assets/model/quartet-draft-q4_0.gguf");
 const TOKENIZER: &[u8] = include_bytes!("../../assets/model/tokenizer.json");
 
-/// Loads the embedded model. Returns `None` if `progress` cancels the load.
+/// Loads the embedded model, and the one that drafts for it. Returns `None` if `progress` cancels the load.
 pub fn open_embedded(
     compute: &Compute,
     progress: LoadProgress<'_>,
 ) -> Result<Option<LoadedModel>, EngineError> {
-    gguf()?.locate()?.load(compute, progress)
+    let Some(mut model) = gguf()?.locate()?.load(compute, progress)? else {
+        return Ok(None);
+    };
+    let weights = Source::memory(DRAFT_WEIGHTS, "the embedded draft model");
+    let tokenizer = Some(model.tokenizer.clone());
+    let draft = Gguf::from_source(weights, "Quartet Draft", "embedded", tokenizer)?;
+    let draft = draft
+        .locate()?
+        .load(compute, &mut |_| ControlFlow::Continue(()))?;
+    model.own_second = draft.map(Box::new);
+    Ok(Some(model))
 }
 
 /// Describes the embedded model and what loading it takes.

@@ -30,9 +30,16 @@ pub enum EngineError {
     #[error("beam search writes a single text; choose another way to draw for this")]
     OneTextOnly,
 
-    /// Futures, a fit or a score was requested for settings that mix two runs.
-    #[error("guidance reads two texts at once; switch it off for this")]
-    OneRunOnly,
+    /// Models were to be compared under settings that mix two runs.
+    #[error("models are compared without guidance; switch it off in the settings")]
+    NoGuidanceCompared,
+
+    /// The prompt that guides a given text leaves it no room.
+    #[error(
+        "with the prompt that guides it, the text has {n_tokens} tokens; the context holds at most \
+         {n_max}"
+    )]
+    GuideTooLong { n_tokens: usize, n_max: usize },
 
     /// Models were to be compared under settings with a grammar.
     #[error("models are compared without a grammar; remove it from the settings")]

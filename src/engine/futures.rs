@@ -4,6 +4,7 @@
 //! far share one row of the forward pass, because their logits are the same. No evidence is
 //! recorded.
 
+use super::guide::Guide;
 use super::prefill::Prefill;
 use super::prefix_cache::PrefixCache;
 use super::shared_rows::{Member, Shared, Texts};
@@ -22,6 +23,8 @@ pub(super) struct FuturesJob {
     chain: SamplerChain,
     /// Where the text stands in the grammar of the chain.
     grammar: Option<GrammarState>,
+    /// What the chain moves away from.
+    guide: Option<Guide>,
     /// The text that all of them follow. `None` until the job begins, so that a job can reuse what
     /// the one before it has read.
     text: Option<Prefill>,
@@ -46,8 +49,18 @@ impl FuturesJob {
                 grammar.accept(*token);
             }
         }
+        let guide = match &plan.config.chain.guidance {
+            Some(guidance) => {
+                let (prompt, written) = plan.text.split_at(plan.n_prompt.min(plan.text.len()));
+                let mut other = model.guiding_prompt(guidance, prompt, plan.form.clone())?;
+                other.extend_from_slice(written);
+                Some(Guide::new(guidance.against.clone(), other))
+            }
+            None => None,
+        };
         Ok(Self {
             id,
+            guide,
             grammar: grammar.filter(|grammar| !grammar.is_broken()),
             chain: SamplerChain::new(plan.config.chain.clone()),
             text: None,
@@ -77,6 +90,9 @@ impl FuturesJob {
     /// Frees the sequences, and keeps the text for reuse.
     pub(super) fn retire(mut self, cache: &mut PrefixCache, model: &mut LoadedModel) {
         self.texts.close(model);
+        if let Some(mut guide) = self.guide {
+            guide.close(model);
+        }
         if let Some(text) = self.text {
             cache.keep(text.into_cached(), &mut *model.lm);
         }
@@ -96,36 +112,38 @@ impl FuturesJob {
             text.read_chunk(&mut *model.lm)?;
             return Ok(None);
         }
-        if self.texts.groups.is_empty() {
-            self.begin_batch(model)?;
-        } else if !self.texts.advance(
-            shared(&self.plan, &self.chain, self.grammar.as_ref()),
-            model,
-        )? {
+        if let Some(guide) = &mut self.guide
+            && guide.reads_prompt(0, model)?
+        {
             return Ok(None);
         }
-        Ok(self.batch_update())
-    }
-
-    /// Samples the first token of the next futures from the logits after the text.
-    fn begin_batch(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
-        let Some(text) = &self.text else {
-            return Ok(());
+        let shared = Shared {
+            given: &self.plan.text,
+            n_prompt: self.plan.n_prompt,
+            n_tokens: self.plan.n_tokens,
+            limits: &self.plan.config.limits,
+            chains: std::slice::from_ref(&self.chain),
+            grammar: self.grammar.as_ref(),
+            other: self.guide.as_ref().and_then(Guide::prompt),
+            is_measured: false,
         };
-        let end = self
-            .n_begun
-            .saturating_add(self.width)
-            .min(self.plan.n_futures);
-        let members = (self.n_begun..end).map(|index| Member {
-            index,
-            chain: 0,
-            seed: self.plan.seed_of(index),
-            state: self.plan.selector_state,
-        });
-        let shared = shared(&self.plan, &self.chain, self.grammar.as_ref());
-        self.texts.begin(members.collect(), text, shared, model)?;
-        self.n_begun = end;
-        Ok(())
+        if !self.texts.groups.is_empty() {
+            if !self.texts.advance(shared, model)? {
+                return Ok(None);
+            }
+        } else if let Some(text) = &self.text {
+            let end = self.n_begun.saturating_add(self.width);
+            let end = end.min(self.plan.n_futures);
+            let members = (self.n_begun..end).map(|index| Member {
+                index,
+                chain: 0,
+                seed: self.plan.seed_of(index),
+                state: self.plan.selector_state,
+            });
+            self.texts.begin(members.collect(), text, shared, model)?;
+            self.n_begun = end;
+        }
+        Ok(self.batch_update())
     }
 
     /// Reports the futures of the current batch, once all of them are complete.
@@ -144,23 +162,5 @@ impl FuturesJob {
             finish: text.finish,
         });
         Some(FuturesUpdate::Drawn(futures.collect()))
-    }
-}
-
-/// Returns what all futures have in common.
-fn shared<'a>(
-    plan: &'a FuturesPlan,
-    chain: &'a SamplerChain,
-    grammar: Option<&'a GrammarState>,
-) -> Shared<'a> {
-    Shared {
-        given: &plan.text,
-        n_prompt: plan.n_prompt,
-        n_tokens: plan.n_tokens,
-        limits: &plan.config.limits,
-        chains: std::slice::from_ref(chain),
-        grammar,
-        other: None,
-        is_measured: false,
     }
 }

@@ -137,14 +137,9 @@ impl GuidedWriter {
             ..pass
         };
         let mut step = self.slot.take(by_hand, &mixed, pass, model)?;
-        let mixture = Mixture::of(
-            &self.guidance,
-            &step.trace.raw.head,
-            step.token,
-            [own, other],
-        );
-        if let (Some(trace), Ok(mixture)) = (Arc::get_mut(&mut step.trace), mixture) {
-            trace.mixture = Some(Box::new(mixture));
+        if let Some(trace) = Arc::get_mut(&mut step.trace) {
+            let noted = Mixture::note(trace, &self.guidance, step.token, [own, other]);
+            noted.map_err(|source| self.slot.failed(source))?;
         }
         Ok(step)
     }

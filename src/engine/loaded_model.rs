@@ -35,8 +35,10 @@ pub struct LoadedModel {
     pub load_warning: Option<String>,
     /// The vocabulary as grammars need it. Empty until a grammar is used.
     pub grammar_trie: GrammarTrie,
-    /// A model with the same vocabulary that drafts for this one or guides it.
+    /// A model with the same vocabulary that the user chose to draft for this one or guide it.
     pub second: Option<Box<LoadedModel>>,
+    /// The one that comes with it, which does so while no other is chosen.
+    pub own_second: Option<Box<LoadedModel>>,
 }
 
 /// Texts up to this length are always tokenized.

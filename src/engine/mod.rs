@@ -23,6 +23,7 @@ mod estimate;
 mod fit;
 mod futures;
 mod gguf_tokenizer;
+mod guide;
 mod guided_writer;
 mod loaded_model;
 mod model_comparison;

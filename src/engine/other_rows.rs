@@ -219,6 +219,36 @@ impl OtherPrompt {
         self.logits.as_deref()
     }
 
+    /// Reads the tokens that follow, and returns the logits after each.
+    pub(super) fn read_on(
+        &mut self,
+        tokens: &[TokenId],
+        model: &mut LoadedModel,
+    ) -> Result<Vec<Vec<f32>>, EngineError> {
+        if tokens.is_empty() {
+            return Ok(Vec::new());
+        }
+        let n_vocab = model.lm.n_vocab();
+        let (lm, sequence) = self.sequence.model_and_id(model)?;
+        let rows = tokens.iter().map(|token| Row {
+            sequence,
+            token: *token,
+            logits_wanted: true,
+        });
+        let logits = lm.forward(&rows.collect::<Vec<_>>())?;
+        let rows = (0..tokens.len()).filter_map(|index| logits.row(index));
+        Ok(rows.map(|row| comparable(row, n_vocab)).collect())
+    }
+
+    /// Fails if its context has no room for this many tokens after it.
+    pub(super) const fn check_room_for(&self, n_tokens: usize) -> Result<(), EngineError> {
+        if self.is_full_after(n_tokens) {
+            let (n_tokens, n_max) = (self.tokens.len() + n_tokens, self.n_context);
+            return Err(EngineError::GuideTooLong { n_tokens, n_max });
+        }
+        Ok(())
+    }
+
     /// Opens a sequence that goes on from it.
     pub(super) fn fork(&self, model: &mut LoadedModel) -> Result<OtherSequence, EngineError> {
         self.sequence.fork(model)

@@ -5,14 +5,17 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::guide::Guide;
+use super::other_rows::RowLogits;
 use super::prefill::PREFILL_CHUNK;
-use super::{CausalLm, EngineError, LoadedModel, Logits, Progress, Prompt, Row, SequenceId};
+use super::{EngineError, LoadedModel, Logits, Progress, Prompt, Row, SequenceId};
 use crate::decoding::{
-    Coins, GrammarDraw, GrammarState, History, LegalTokens, SamplerChain, Taken, TokenId,
+    Coins, GrammarDraw, GrammarState, Guidance, History, LegalTokens, Mixture, SamplerChain, Taken,
+    TokenId,
 };
 use crate::generation::{
-    FinishReason, GenerationConfig, GenerationId, PieceKind, PromptRecord, Step, StepTime,
-    Vocabulary,
+    FinishReason, GenerationConfig, GenerationId, PieceKind, PromptForm, PromptRecord, Step,
+    StepTime, Vocabulary,
 };
 
 /// How many logits one pass may compute, so that a chunk takes at most 16 MB.
@@ -38,7 +41,16 @@ struct ScoredPane {
     chain: SamplerChain,
     /// Where the text that was scored so far stands in the grammar of the pane.
     grammar: Option<GrammarState>,
+    guide: Option<PaneGuide>,
     seed: u64,
+}
+
+/// What moves the probabilities of a pane.
+struct PaneGuide {
+    guidance: Arc<Guidance>,
+    guide: Guide,
+    /// Its logits at the rows of the current chunk.
+    rows: Vec<Vec<f32>>,
 }
 
 /// The tokens of one forward pass, with the logits after each.
@@ -73,9 +85,10 @@ impl Scoring {
         n_detail_bytes: usize,
         model: &LoadedModel,
     ) {
-        if config.chain.guidance.is_some() {
-            return self.refused.push((id, EngineError::OneRunOnly.to_string()));
-        }
+        let guide = match self.guide_of(&config, model) {
+            Ok(guide) => guide,
+            Err(error) => return self.refused.push((id, error.to_string())),
+        };
         let mut grammar = match model.grammar_of(&config.chain, &config.limits) {
             Ok(grammar) => grammar,
             Err(error) => return self.refused.push((id, error.to_string())),
@@ -88,9 +101,28 @@ impl Scoring {
         self.panes.push(ScoredPane {
             id,
             grammar,
+            guide,
             chain: SamplerChain::new(config.chain).with_detail(n_detail_bytes),
             seed: config.seed,
         });
+    }
+
+    /// Returns what guides a pane: it reads its prompt in place of the token that begins the text.
+    fn guide_of(
+        &self,
+        config: &GenerationConfig,
+        model: &LoadedModel,
+    ) -> Result<Option<PaneGuide>, EngineError> {
+        let Some(guidance) = config.chain.guidance.clone() else {
+            return Ok(None);
+        };
+        let first = self.text.tokens.get(..1).unwrap_or_default();
+        let prompt = model.guiding_prompt(&guidance, first, PromptForm::Raw)?;
+        Ok(Some(PaneGuide {
+            guide: Guide::new(guidance.against.clone(), prompt),
+            guidance: Arc::new(guidance),
+            rows: Vec::new(),
+        }))
     }
 
     pub(super) fn ids(&self) -> impl Iterator<Item = GenerationId> {
@@ -106,10 +138,11 @@ impl Scoring {
     }
 
     /// Removes a pane, and frees the sequence with the last one.
-    pub(super) fn leave(&mut self, id: GenerationId, lm: &mut dyn CausalLm) {
-        self.panes.retain(|pane| pane.id != id);
+    pub(super) fn leave(&mut self, id: GenerationId, model: &mut LoadedModel) {
+        let left = self.panes.extract_if(.., |pane| pane.id == id);
+        left.for_each(|pane| pane.close(model));
         if self.panes.is_empty() {
-            self.close(lm);
+            self.close(model);
         }
     }
 
@@ -119,10 +152,11 @@ impl Scoring {
         model: &mut LoadedModel,
         progress: &mut Vec<Progress>,
     ) -> bool {
+        let reads = self.read_guides(model);
         let refused = self.refused.drain(..);
         progress.extend(refused.map(|(id, error)| Progress::failed(id, &error)));
-        if self.panes.is_empty() {
-            return false;
+        if self.panes.is_empty() || reads {
+            return reads;
         }
         let goes_on = self.read_chunk(model, progress).unwrap_or_else(|error| {
             let failed = |id| Progress::failed(id, &error.to_string());
@@ -130,9 +164,29 @@ impl Scoring {
             false
         });
         if !goes_on {
-            self.close(&mut *model.lm);
+            self.close(model);
         }
         goes_on
+    }
+
+    /// Reads on in what guides the panes, before the text. Refuses panes whose guide fails. Returns
+    /// whether there was anything to read.
+    fn read_guides(&mut self, model: &mut LoadedModel) -> bool {
+        let n_tokens = self.text.tokens.len().saturating_sub(1);
+        let mut reads = false;
+        for pane in &mut self.panes {
+            let Some(guide) = &mut pane.guide else {
+                continue;
+            };
+            match guide.guide.reads_prompt(n_tokens, model) {
+                Ok(read) => reads |= read,
+                Err(error) => self.refused.push((pane.id, error.to_string())),
+            }
+        }
+        let is_refused = |pane: &mut ScoredPane| self.refused.iter().any(|(id, _)| *id == pane.id);
+        let refused = self.panes.extract_if(.., is_refused);
+        refused.for_each(|pane| pane.close(model));
+        reads
     }
 
     fn read_chunk(
@@ -161,6 +215,10 @@ impl Scoring {
             .collect();
         let started_at = Instant::now();
         let logits = model.lm.forward(&rows)?;
+        for guide in self.panes.iter_mut().filter_map(|pane| pane.guide.as_mut()) {
+            let positions = self.n_read..n_after;
+            guide.rows = guide.guide.rows(tokens, 1, positions, model)?;
+        }
         let chunk = Chunk {
             tokens,
             start: self.n_read,
@@ -209,10 +267,25 @@ impl Scoring {
         }
     }
 
-    fn close(&mut self, lm: &mut dyn CausalLm) {
+    fn close(&mut self, model: &mut LoadedModel) {
+        self.panes.drain(..).for_each(|pane| pane.close(model));
         if let Some(sequence) = self.sequence.take() {
-            lm.close(sequence);
+            model.lm.close(sequence);
         }
+    }
+}
+
+impl ScoredPane {
+    fn close(self, model: &mut LoadedModel) {
+        if let Some(mut guide) = self.guide {
+            guide.guide.close(model);
+        }
+    }
+
+    /// The row that guides it, after the same text as this one of the chunk.
+    fn other_row(&self, row: usize) -> Option<&[f32]> {
+        let rows = &self.guide.as_ref()?.rows;
+        rows.get(row).map(Vec::as_slice)
     }
 }
 
@@ -270,6 +343,13 @@ impl Chunk<'_> {
             position: position as u64,
         };
         let given = Taken::Given(*token);
+        let failed = |source| EngineError::SamplingFailed { position, source };
+        let rows = RowLogits {
+            own: logits,
+            other: pane.other_row(row),
+        };
+        let mixed = rows.for_chain(chain.config()).map_err(failed)?;
+        let logits = &*mixed;
         let rule = pane.grammar.as_ref().map(GrammarState::rule);
         let scored = match rule.zip(legal) {
             Some((rule, legal)) => GrammarDraw {
@@ -280,7 +360,11 @@ impl Chunk<'_> {
             .take(chain, history, coins, given),
             None => chain.take(logits, history, coins, given),
         };
-        let scored = scored.map_err(|source| EngineError::SamplingFailed { position, source })?;
+        let mut scored = scored.map_err(failed)?;
+        if let (Some(guide), Some(other)) = (&pane.guide, rows.other) {
+            let rows = [rows.own, other];
+            Mixture::note(&mut scored.trace, &guide.guidance, *token, rows).map_err(failed)?;
+        }
         Ok(Some(Step {
             token: *token,
             piece: self.vocabulary.piece(*token),

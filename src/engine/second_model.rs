@@ -24,9 +24,14 @@ impl LoadedModel {
         Ok(())
     }
 
+    /// The second model in use.
+    pub fn second(&self) -> Option<&Self> {
+        self.second.as_deref().or(self.own_second.as_deref())
+    }
+
     /// Returns the second model, or an error that says how to get one.
     pub(super) fn second_lm(&mut self) -> Result<&mut dyn CausalLm, EngineError> {
-        match &mut self.second {
+        match self.second.as_mut().or(self.own_second.as_mut()) {
             Some(second) => Ok(&mut *second.lm),
             None => Err(EngineError::NoSecondModel),
         }
@@ -39,10 +44,8 @@ impl LoadedModel {
         prompt: &Prompt,
     ) -> Result<(), EngineError> {
         if let Some(guidance) = &chain.guidance {
-            let (n_tokens, n_max) = (
-                self.guiding_prompt(guidance, prompt)?.len(),
-                self.lm.n_context(),
-            );
+            let other = self.guiding_prompt(guidance, &prompt.tokens, prompt.form())?;
+            let (n_tokens, n_max) = (other.len(), self.lm.n_context());
             if n_tokens > n_max {
                 return Err(EngineError::PromptTooLong { n_tokens, n_max });
             }
@@ -51,7 +54,7 @@ impl LoadedModel {
             return Ok(());
         };
         match (drafts.n_layers, self.lm.n_layers()) {
-            (None, _) if self.second.is_none() => Err(EngineError::NoSecondModel),
+            (None, _) if self.second().is_none() => Err(EngineError::NoSecondModel),
             (Some(_), None) => Err(EngineError::LayersUnavailable),
             (Some(first), Some(n_layers)) if first as usize >= n_layers => {
                 Err(EngineError::TooManyLayers { n_layers })
@@ -60,27 +63,22 @@ impl LoadedModel {
         }
     }
 
-    /// Returns what the guiding row reads in place of the prompt.
+    /// Returns what the guiding row reads in place of a prompt of this form.
     pub(super) fn guiding_prompt(
         &self,
         guidance: &Guidance,
-        prompt: &Prompt,
+        prompt: &[TokenId],
+        form: PromptForm,
     ) -> Result<Vec<TokenId>, EngineError> {
         let text = match &guidance.against {
-            Against::Model if self.second.is_none() => return Err(EngineError::NoSecondModel),
-            Against::Model => return Ok(prompt.tokens.clone()),
+            Against::Model if self.second().is_none() => return Err(EngineError::NoSecondModel),
+            Against::Model => return Ok(prompt.to_vec()),
             Against::Prompt(text) if text.is_empty() => {
-                return Ok(prompt.tokens.last().copied().into_iter().collect());
+                return Ok(prompt.last().copied().into_iter().collect());
             }
             Against::Prompt(text) => text.clone(),
         };
-        let form = prompt.chat.as_ref().map(|chat| PromptForm::Chat {
-            system: chat.system.clone(),
-        });
-        let other = self.encode_prompt(&PromptText {
-            form: form.unwrap_or(PromptForm::Raw),
-            text,
-        })?;
+        let other = self.encode_prompt(&PromptText { form, text })?;
         Ok(other.tokens)
     }
 }

@@ -6,6 +6,7 @@
 
 use std::time::Instant;
 
+use super::guide::Guide;
 use super::other_rows::OtherPrompt;
 use super::prefill::Prefill;
 use super::prefix_cache::PrefixCache;
@@ -50,7 +51,7 @@ pub(super) struct SweepJob {
     /// What the guided cells move away from, and what it reads in place of each prompt.
     guide: Option<(Against, Vec<Vec<TokenId>>)>,
     /// The latter in the KV cache.
-    other: Option<OtherPrompt>,
+    other: Option<Guide>,
     /// How many of the texts that continue this prompt have begun.
     n_begun: usize,
     /// How many tokens the complete texts have.
@@ -72,7 +73,7 @@ impl SweepJob {
             Some(guidance) => {
                 let others = prompts
                     .iter()
-                    .map(|own| model.guiding_prompt(guidance, own));
+                    .map(|own| model.guiding_prompt(guidance, &own.tokens, own.form()));
                 Some((guidance.against.clone(), others.collect::<Result<_, _>>()?))
             }
             None => None,
@@ -135,7 +136,7 @@ impl SweepJob {
     }
 
     fn keep_prompt(&mut self, cache: &mut PrefixCache, model: &mut LoadedModel) {
-        if let Some(other) = self.other.take() {
+        if let Some(mut other) = self.other.take() {
             other.close(model);
         }
         if let Some(prefill) = self.prefill.take() {
@@ -173,7 +174,7 @@ impl SweepJob {
         let shared = shared(
             (&self.plan, &self.chains),
             self.grammar.as_ref(),
-            self.other.as_ref(),
+            self.other.as_ref().and_then(Guide::prompt),
             prompt,
         );
         if !self.texts.groups.is_empty() && !self.texts.advance(shared, model)? {
@@ -188,18 +189,11 @@ impl SweepJob {
         let Some((against, others)) = &self.guide else {
             return Ok(false);
         };
-        let other = if let Some(other) = &mut self.other {
-            other
-        } else {
+        let other = self.other.get_or_insert_with(|| {
             let tokens = others.get(self.prompt).cloned().unwrap_or_default();
-            self.other
-                .insert(OtherPrompt::open(tokens, against, model)?)
-        };
-        if other.is_read() {
-            return Ok(false);
-        }
-        other.read_chunk(model)?;
-        Ok(true)
+            Guide::new(against.clone(), tokens)
+        });
+        other.reads_prompt(0, model)
     }
 
     /// Returns whether every text of the current prompt is complete.
@@ -236,7 +230,7 @@ impl SweepJob {
         let shared = shared(
             (&self.plan, &self.chains),
             self.grammar.as_ref(),
-            self.other.as_ref(),
+            self.other.as_ref().and_then(Guide::prompt),
             prompt,
         );
         self.texts
@@ -294,7 +288,7 @@ fn shared<'a>(
 
 /// Returns the guidance of the cells, which may differ in its numbers only, or `None` if no cell has
 /// one.
-fn shared_guidance(cells: &[ChainConfig]) -> Result<Option<&Guidance>, EngineError> {
+pub(super) fn shared_guidance(cells: &[ChainConfig]) -> Result<Option<&Guidance>, EngineError> {
     let mut all = cells.iter().filter_map(|chain| chain.guidance.as_ref());
     let Some(first) = all.next() else {
         return Ok(None);

@@ -72,7 +72,7 @@ pub(super) trait Writer: Send {
 pub(super) fn writer_of(slot: Slot, prompt: &Prompt, model: &LoadedModel) -> Box<dyn Writer> {
     let chain = slot.chain();
     if let Some(guidance) = chain.guidance.clone() {
-        let other = model.guiding_prompt(&guidance, prompt);
+        let other = model.guiding_prompt(&guidance, &prompt.tokens, prompt.form());
         let other = other.map_err(|error| error.to_string());
         return Box::new(GuidedWriter::new(slot, guidance, other));
     }

@@ -56,7 +56,7 @@ mod tests {
     use super::{PaneFutures, render_futures};
     use crate::decoding::{SelectorState, TokenId};
     use crate::generation::testing::generation;
-    use crate::generation::{FinishReason, Future, FuturesPlan};
+    use crate::generation::{FinishReason, Future, FuturesPlan, PromptForm};
 
     #[test]
     fn every_future_is_a_row_with_the_seed_that_writes_it_again() {
@@ -64,6 +64,7 @@ mod tests {
         let plan = FuturesPlan {
             text: text.prompt.tokens.clone(),
             n_prompt: 3,
+            form: PromptForm::Raw,
             selector_state: SelectorState::NEW,
             config: text.config.clone(),
             n_futures: 2,

@@ -1,6 +1,6 @@
 //! Fits: how likely given texts are under many settings.
 
-use super::PromptText;
+use super::{PromptForm, PromptText};
 use crate::decoding::{ChainConfig, TokenId};
 
 /// A text whose likelihood is asked for.
@@ -16,7 +16,22 @@ pub enum FitText {
     Recorded {
         tokens: Vec<TokenId>,
         n_prompt: usize,
+        /// The form of the prompt, which a prompt that guides the text has too.
+        form: PromptForm,
     },
+}
+
+impl FitText {
+    /// Returns the form of its prompt.
+    pub fn form(&self) -> PromptForm {
+        match self {
+            Self::Recorded { form, .. } => form.clone(),
+            Self::Typed { prompt, .. } => {
+                let form = prompt.as_ref().map(|prompt| prompt.form.clone());
+                form.unwrap_or_default()
+            }
+        }
+    }
 }
 
 /// Which texts to read, and the settings under which to compute their likelihood.

@@ -1,6 +1,6 @@
 //! Futures: many short continuations of one text, drawn to see what could follow it.
 
-use super::{FinishReason, GenerationConfig};
+use super::{FinishReason, GenerationConfig, PromptForm};
 use crate::decoding::{SelectorState, TokenId};
 
 /// Which continuations to draw from a text.
@@ -10,6 +10,8 @@ pub struct FuturesPlan {
     pub text: Vec<TokenId>,
     /// How many tokens of the text are the prompt's.
     pub n_prompt: usize,
+    /// The form of the prompt, which a prompt that guides the futures has too.
+    pub form: PromptForm,
     /// What the selector had learned at the last token of the text.
     pub selector_state: SelectorState,
     /// The settings of the pane. Its limit on new tokens does not apply.

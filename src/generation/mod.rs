@@ -19,6 +19,7 @@ mod lineage;
 mod listing;
 mod model;
 mod model_comparison;
+mod model_source;
 mod outline;
 mod pane_settings;
 mod piece;
@@ -52,6 +53,7 @@ pub use model_comparison::{
     ComparedToken, ComparisonFacts, ComparisonPlan, ComparisonText, ComparisonUpdate,
     DistributionGap, PredictedToken,
 };
+pub use model_source::ModelSource;
 pub use outline::{MemoryNeed, ModelOutline};
 pub use pane_settings::PaneSettings;
 pub(crate) use pane_settings::{chain_words, default_name, needs_seed};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::filters::{Temperature, TopK, TopP};
 use crate::decoding::{Against, ChainConfig, Filter, Selector};
-use crate::generation::in_sentence;
+use crate::generation::{ModelSource, in_sentence};
 
 /// What makes one pane differ from another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,9 @@ pub struct PaneSettings {
     pub chain: ChainConfig,
     /// This pane's own seed, or `None` to use the run's seed.
     pub seed: Option<u64>,
+    /// The model that writes in this pane, or `None` for the one that is open in the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelSource>,
 }
 
 impl PaneSettings {
@@ -48,6 +51,7 @@ impl From<ChainConfig> for PaneSettings {
             name: default_name(&chain),
             chain,
             seed: None,
+            model: None,
         }
     }
 }

@@ -43,6 +43,15 @@ impl PromptText {
     }
 }
 
+impl PromptForm {
+    /// Returns the form of a prompt that was read as this chat, or as it is.
+    pub fn of(chat: Option<&ChatRecord>) -> Self {
+        chat.map_or(Self::Raw, |chat| Self::Chat {
+            system: chat.system.clone(),
+        })
+    }
+}
+
 impl From<String> for PromptText {
     fn from(text: String) -> Self {
         Self::raw(text)

@@ -7,8 +7,8 @@ use super::{
     BranchDialog, BranchTree, ByHand, ChosenFolders, ComparedPair, Effect, ExportChoice, Folders,
     FormatTrial, Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lab, LabSettings,
     Lessons, MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId,
-    Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, SecondModel, Settings,
-    SettingsTab, Verification, ViewChoices, WatermarkDialog,
+    PaneModels, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, SecondModel,
+    Settings, SettingsTab, Verification, ViewChoices, WatermarkDialog,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -62,6 +62,8 @@ pub struct AppState {
     pub(super) pending_sources: VecDeque<ModelSource>,
     /// The model that drafts for the current one or guides it.
     pub second_model: SecondModel,
+    /// The models of panes that do not use the current one.
+    pub pane_models: PaneModels,
     /// The models on this computer, and how models compute.
     pub models: Models,
     /// The models on the Hub, and their downloads.
@@ -164,6 +166,7 @@ impl AppState {
             model_source: model_source.clone(),
             pending_sources: VecDeque::new(),
             second_model: SecondModel::default(),
+            pane_models: PaneModels::default(),
             hub: HubState::default(),
             models: Models::new(settings.recent_models, settings.compute),
             view: settings.view,
@@ -267,6 +270,14 @@ impl AppState {
         if let Some(run) = self.lessons.run() {
             run.restore_settings(&mut settings);
         }
+        for pane in &mut settings.panes {
+            // As above.
+            let is_unicode = |model: &ModelSource| {
+                let path = model.path();
+                path.is_none_or(|path| path.to_str().is_some())
+            };
+            pane.model.take_if(|model| !is_unicode(model));
+        }
         settings
     }
 
@@ -328,6 +339,15 @@ impl AppState {
 
     /// Returns why no pane can generate now, or `None` if at least one can.
     pub fn blocking_reason(&self) -> Option<String> {
+        if self.uses_several_models() {
+            return self.common_blocking_reason().or_else(|| {
+                let mut reasons = self.panes.iter().map(|pane| self.blocking_reason_of(pane));
+                let first = reasons.next()??;
+                reasons
+                    .all(|reason| reason.is_some())
+                    .then(|| format!("{}: {first}", pane_letter(0)))
+            });
+        }
         let all_invalid = || {
             let mut invalid = self.invalid_panes();
             let (place, error) = invalid.next()?;
@@ -337,10 +357,16 @@ impl AppState {
         self.shared_blocking_reason().or_else(all_invalid)
     }
 
-    /// Returns which pane will be left out because of an invalid value, and why.
+    /// Returns which pane will be left out because of an invalid value or its model, and why.
     pub fn skipped_pane_words(&self) -> Option<String> {
-        let (place, error) = self.invalid_panes().next()?;
-        let reason = in_sentence(&error.to_string());
+        let mut panes = self.panes.iter().enumerate();
+        let (place, reason) = panes.find_map(|(place, pane)| {
+            let own = self.own_model_blocking_reason(pane);
+            let invalid = || pane.settings.chain.validate().err();
+            let reason = own.or_else(|| invalid().map(|error| error.to_string()))?;
+            Some((place, reason))
+        })?;
+        let reason = in_sentence(&reason);
         Some(format!("{} will not run: {reason}", pane_letter(place)))
     }
 
@@ -351,12 +377,20 @@ impl AppState {
 
     /// Returns why this pane can't generate now, or `None` if it can.
     pub fn blocking_reason_of(&self, pane: &Pane) -> Option<String> {
-        self.shared_blocking_reason().or_else(|| {
+        let shared = match self.own_model_source(&pane.settings) {
+            None => self.shared_blocking_reason(),
+            Some(_) => {
+                let common = self.common_blocking_reason();
+                common.or_else(|| self.own_model_blocking_reason(pane))
+            }
+        };
+        shared.or_else(|| {
             let invalid = pane.settings.chain.validate().err();
             invalid.map(|error| error.to_string())
         })
     }
 
+    /// Returns why no pane that uses the main model can generate now.
     fn shared_blocking_reason(&self) -> Option<String> {
         if self.opened.is_some() {
             return Some("Close this run or use its settings first".to_owned());
@@ -364,19 +398,30 @@ impl AppState {
         if let Some(reason) = self.model.blocking_reason() {
             return Some(reason.to_owned());
         }
-        let invalid_limit = || {
-            let is_zero = self.limits.max_new_tokens == 0;
-            is_zero.then(|| "The token limit must be at least 1".to_owned())
-        };
-        self.prompt_blocking_reason().or_else(invalid_limit)
+        let reason = self.prompt_blocking_reason();
+        reason.or_else(|| self.limit_blocking_reason())
+    }
+
+    /// Returns why no pane can generate now, whatever its model.
+    fn common_blocking_reason(&self) -> Option<String> {
+        if self.opened.is_some() || self.model == ModelStatus::Lost {
+            return self.shared_blocking_reason();
+        }
+        let reason = self.empty_prompt_reason();
+        reason.or_else(|| self.limit_blocking_reason())
+    }
+
+    fn limit_blocking_reason(&self) -> Option<String> {
+        let is_zero = self.limits.max_new_tokens == 0;
+        is_zero.then(|| "The token limit must be at least 1".to_owned())
     }
 
     /// Returns whether generating now could produce a text that the panes don't show yet: the
     /// prompt, the settings or the model changed since the last run.
     pub fn output_is_stale(&self) -> bool {
-        let model = self.model.ready().map(|model| &model.info);
         let mut panes = self.panes.iter();
         panes.any(|pane| {
+            let model = self.model_of(pane).map(|model| &model.info);
             let written = !self.keeps_given_text(pane);
             written
                 && pane.generation().is_none_or(|generation| {

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::{
     AppState, Command, Document, Effect, MAX_PANES, ModelStatus, ModelsCommand, Notice,
-    NoticeAction, Pane, PaneId, PaneStatus, PathPurpose, Pin, PinMove, RunCommand,
+    NoticeAction, Pane, PaneId, PaneModelCommand, PaneStatus, PathPurpose, Pin, PinMove,
+    RunCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{Continuation, FinishReason, PaneSettings};
 use crate::interop::presets;
 use crate::state::branches::Upcoming;
+use crate::state::pane_models::OwnModel;
 use crate::state::panes::pane::PendingGeneration;
 use crate::state::panes::run_end::is_token_hint;
 use crate::state::panes::solo::Solo;
@@ -25,6 +27,7 @@ impl AppState {
         self.observe_settings();
         let mut effects = self.dispatch(command);
         effects.extend(self.follow_lesson());
+        effects.extend(self.follow_pane_models());
         self.observe_settings();
         effects
     }
@@ -94,6 +97,7 @@ impl AppState {
 
             Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),
             Command::Models(command) => self.apply_to_models(command),
+            Command::PaneModel(command) => self.apply_to_pane_models(command),
             Command::SecondModel(command) => self.apply_to_second(command),
             Command::Hub(command) => self.apply_to_hub(command),
             Command::AskPath(purpose) => vec![Effect::OpenDialog(purpose)],
@@ -150,7 +154,7 @@ impl AppState {
         let is_valid = |place: &usize| {
             let pane = self.panes.get(*place);
             pane.is_some_and(|pane| {
-                pane.settings.chain.validate().is_ok() && !self.keeps_given_text(pane)
+                self.blocking_reason_of(pane).is_none() && !self.keeps_given_text(pane)
             })
         };
         (0..self.panes.len()).filter(is_valid).collect()
@@ -178,9 +182,12 @@ impl AppState {
         let n_detail_bytes = self.detail_bytes_per_step(places);
         let mut requests = Vec::new();
         for &place in places {
-            let Some(config) = self.panes.get(place).map(|pane| self.config_of(pane)) else {
+            let Some(pane) = self.panes.get(place) else {
                 continue;
             };
+            let config = self.config_of(pane);
+            let own = self.own_model(pane);
+            let model = OwnModel::named(own.as_ref());
             self.last_id += 1;
             let id = GenerationId(self.last_id);
             if let Some(pane) = self.panes.get_mut(place) {
@@ -193,7 +200,9 @@ impl AppState {
                     config: config.clone(),
                     previous: status.into_generation(),
                     kept: None,
+                    own_model: own,
                 };
+                pane.running_model.clone_from(&model);
                 // The last token before the pause is shown ahead.
                 pane.upcoming = pause_after
                     .map(|n_tokens| Upcoming::expected(id, n_tokens - 1, config.clone()));
@@ -201,6 +210,7 @@ impl AppState {
                 requests.push(PaneRequest {
                     id,
                     config,
+                    model,
                     continuation: Continuation {
                         pause_after,
                         ..Continuation::default()
@@ -259,7 +269,8 @@ impl AppState {
             let classics = PaneSettings::classics();
             let settings = classics.into_iter().cycle().nth(place);
             if let (Some(pane), Some(settings)) = (self.panes.get_mut(place), settings) {
-                pane.settings = settings;
+                let model = pane.settings.model.take();
+                pane.settings = PaneSettings { model, ..settings };
             }
         }
         Vec::new()
@@ -374,6 +385,10 @@ impl AppState {
             }
             PathPurpose::SecondModel => self.open_second_model(path, false),
             PathPurpose::SecondModelToVerify => self.open_second_model(path, true),
+            PathPurpose::PaneModel(pane) | PathPurpose::PaneModelFolder(pane) => {
+                let source = Some(ModelSource::Path(path));
+                self.apply_to_pane_models(PaneModelCommand::Choose(pane, source))
+            }
             PathPurpose::OtherModel => self.use_other_model(path),
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),

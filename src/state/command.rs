@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::{
     BranchCommand, FolderCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, Kept,
-    LabCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PasteCommand,
-    PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand,
+    LabCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PaneModelCommand,
+    PasteCommand, PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand,
     SecondModelCommand, SettingsTab, SweepFile, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
@@ -128,6 +128,8 @@ pub enum Command {
     LoadEmbeddedModel,
     /// Open, list and unload models.
     Models(ModelsCommand),
+    /// Choose the model of a pane.
+    PaneModel(PaneModelCommand),
     /// Stop loading the second model, or free it.
     SecondModel(SecondModelCommand),
     /// Search the Hugging Face Hub and download models.
@@ -220,6 +222,10 @@ pub enum PathPurpose {
     SecondModel,
     /// The same, to verify the opened run with it.
     SecondModelToVerify,
+    /// To open the file of this pane's model.
+    PaneModel(PaneId),
+    /// To open the folder of this pane's model.
+    PaneModelFolder(PaneId),
     /// To choose the model to compare the loaded one with.
     OtherModel,
     /// To import a preset file.
@@ -247,6 +253,8 @@ impl PathPurpose {
             Self::ModelFile => "Open a model file".to_owned(),
             Self::ModelFolder => "Open a model folder".to_owned(),
             Self::SecondModel | Self::SecondModelToVerify => "Open a second model".to_owned(),
+            Self::PaneModel(_) => "Open a model for this pane".to_owned(),
+            Self::PaneModelFolder(_) => "Open a model folder for this pane".to_owned(),
             Self::OtherModel => "Choose a model to compare with".to_owned(),
             Self::Presets => "Import presets".to_owned(),
             Self::Run => "Open a run".to_owned(),
@@ -270,6 +278,8 @@ impl PathPurpose {
             | Self::SecondModel
             | Self::SecondModelToVerify
             | Self::OtherModel
+            | Self::PaneModel(_)
+            | Self::PaneModelFolder(_)
             | Self::Presets
             | Self::Run
             | Self::Text

@@ -14,6 +14,7 @@ impl AppState {
     pub fn on_event(&mut self, event: Event) -> Vec<Effect> {
         let mut effects = self.take_event(event);
         effects.extend(self.follow_lesson());
+        effects.extend(self.follow_pane_models());
         effects
     }
 
@@ -26,28 +27,32 @@ impl AppState {
                 recommended_sampling,
                 chat,
                 load_warning,
+                second,
             } => {
                 if let Some(load_warning) = load_warning {
                     let title = "The model was loaded with a warning";
                     self.notify(Notice::error(title, load_warning));
                 }
-                return self.on_loaded(ReadyModel {
+                let effects = self.on_loaded(ReadyModel {
                     info,
                     vocabulary,
                     recommended_sampling,
                     chat,
                 });
+                self.second_model.on_first_loaded(second);
+                return effects;
             }
             Event::ModelFailed { error } => return self.on_load_failed(error),
             Event::Inspected {
-                path,
+                source,
                 found,
                 n_free_bytes,
-            } => return self.on_inspected(path, found, n_free_bytes),
+            } => return self.on_inspected(source, found, n_free_bytes),
             Event::DevicesListed(devices) => self.models.devices = Some(devices),
             Event::DeviceUnavailable { name, reason } => self.on_device_missing(&name, &reason),
             Event::LoadingCancelled => return self.on_loading_cancelled(),
             Event::ModelUnloaded => self.on_unloaded(),
+            Event::PaneModel { source, update } => return self.on_pane_model(&source, update),
             Event::SecondModelLoading { fraction } => self.second_model.on_loading(fraction),
             Event::SecondModel(loaded) => return self.on_second_model(loaded),
             Event::SecondModelCancelled => return self.on_second_cancelled(),
@@ -119,9 +124,7 @@ impl AppState {
     }
 
     fn on_started(&mut self, ids: &[GenerationId], prompt: &Arc<PromptRecord>) {
-        let Some(model) = self.model.in_use().cloned() else {
-            return;
-        };
+        let main = self.model.in_use().cloned();
         let second = self.second_model.clone();
         for id in ids {
             let Some(pane) = self.running_pane(*id) else {
@@ -141,7 +144,13 @@ impl AppState {
                 config,
                 previous,
                 kept,
+                own_model,
             } = pending;
+            let is_main = own_model.is_none();
+            let model = own_model.map_or_else(|| main.clone(), |own| own.ready);
+            let Some(model) = model else {
+                continue;
+            };
             // The tokens that stay keep their pins.
             let continued = kept.is_some();
             let replaces = kept.as_ref().is_none_or(|kept| kept.replaces);
@@ -165,7 +174,9 @@ impl AppState {
                     ..kept.text
                 },
             );
-            generation.second_model = second.used_by(&generation.config.chain);
+            let chain = &generation.config.chain;
+            let second = is_main.then(|| second.used_by(chain));
+            generation.second_model = second.flatten();
             pane.status = PaneStatus::Writing { id, generation };
             match previous {
                 Some(previous) if continued && replaces => self.keep_text(pane_id, previous),

@@ -26,6 +26,7 @@ mod lessons;
 mod models;
 mod notice;
 mod pace;
+mod pane_models;
 mod panes;
 mod picture;
 mod preferences;
@@ -77,6 +78,7 @@ pub use models::{
 };
 pub use notice::{Notice, NoticeAction, NoticeKind, capitalize};
 pub use pace::Pace;
+pub use pane_models::{PaneModelCommand, PaneModelRow, PaneModelStatus, PaneModels};
 pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand,
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,

@@ -135,14 +135,18 @@ impl AppState {
         self.chat_unavailable_reason().filter(|_| is_chat)
     }
 
+    pub(super) fn empty_prompt_reason(&self) -> Option<String> {
+        let sentence = match self.prompt_mode {
+            PromptMode::Raw => "Type a prompt first",
+            PromptMode::Chat => "Type a message first",
+        };
+        self.prompt.is_empty().then(|| sentence.to_owned())
+    }
+
     /// Returns why the prompt can't be continued or answered now.
     pub(super) fn prompt_blocking_reason(&self) -> Option<String> {
-        if self.prompt.is_empty() {
-            let sentence = match self.prompt_mode {
-                PromptMode::Raw => "Type a prompt first",
-                PromptMode::Chat => "Type a message first",
-            };
-            return Some(sentence.to_owned());
+        if let Some(reason) = self.empty_prompt_reason() {
+            return Some(reason);
         }
         // An outdated result says nothing about the current prompt.
         let reading = self.prompt_reading.as_ref();

@@ -8,6 +8,7 @@ use crate::generation::{
     Continuation, FinishReason, Generation, GenerationConfig, Limits, PromptForm, PromptText,
     PromptToken,
 };
+use crate::state::pane_models::OwnModel;
 use crate::worker::{GenerationId, PaneRequest, Request};
 
 /// A passage that a person wrote, which surprises a model far more than its own texts do: Kenneth
@@ -224,12 +225,14 @@ impl AppState {
         };
         self.last_id += 1;
         let id = GenerationId(self.last_id);
-        let Some(config) = self.panes.get(place).map(|pane| self.config_of(pane)) else {
+        let Some(pane) = self.panes.get(place) else {
             return effects;
         };
+        let (config, own) = (self.config_of(pane), self.own_model(pane));
+        let model = OwnModel::named(own.as_ref());
         let config = GenerationConfig { limits, ..config };
         if let Some(pane) = self.panes.get_mut(place) {
-            pane.wait_for(id, config.clone());
+            pane.wait_for(id, config.clone(), own);
         }
         effects.push(Effect::Send(Request::Score {
             text,
@@ -237,6 +240,7 @@ impl AppState {
             panes: vec![PaneRequest {
                 id,
                 config,
+                model,
                 continuation: Continuation::default(),
             }],
             n_detail_bytes,
@@ -267,7 +271,8 @@ impl AppState {
 
 impl Pane {
     /// Waits for a text that replaces the current one.
-    fn wait_for(&mut self, id: GenerationId, config: GenerationConfig) {
+    fn wait_for(&mut self, id: GenerationId, config: GenerationConfig, own: Option<OwnModel>) {
+        self.running_model = OwnModel::named(own.as_ref());
         let mut status = std::mem::replace(&mut self.status, PaneStatus::Ready);
         status.finish(FinishReason::Cancelled);
         let pending = PendingGeneration {
@@ -276,6 +281,7 @@ impl Pane {
             config,
             previous: status.into_generation(),
             kept: None,
+            own_model: own,
         };
         self.status = PaneStatus::Waiting { pending };
     }

@@ -9,11 +9,12 @@ use crate::decoding::ChainConfig;
 use crate::generation::ModelInfo;
 use crate::worker::{ModelSource, Request};
 
-/// The second model, as far as the window knows. Another first model begins without one.
+/// The second model, as far as the window knows. Another first model begins with the one that comes
+/// with it, if there is one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SecondModel {
-    /// The one in use, and where it is from.
-    ready: Option<(Arc<ModelInfo>, PathBuf)>,
+    /// The one in use, and where it is from. `None` if it came with the first.
+    ready: Option<(Arc<ModelInfo>, Option<PathBuf>)>,
     /// What is being loaded, oldest first.
     pending: VecDeque<Choice>,
     /// How much of the first of them is loaded, between 0 and 1.
@@ -22,10 +23,10 @@ pub struct SecondModel {
     error: Option<String>,
 }
 
-/// A file to load.
+/// A file to load, or none, to go back to the model that comes with the first.
 #[derive(Debug, Clone, PartialEq)]
 struct Choice {
-    path: PathBuf,
+    path: Option<PathBuf>,
     /// Whether it was asked for to verify a run.
     verifies: bool,
 }
@@ -45,9 +46,16 @@ impl SecondModel {
         self.ready.as_ref().map(|(info, _)| info)
     }
 
+    /// Whether the user chose the model in use.
+    pub fn is_chosen(&self) -> bool {
+        matches!(self.ready, Some((_, Some(_))))
+    }
+
     /// How much of it is loaded, or `None` if none is being loaded.
     pub fn loading(&self) -> Option<f32> {
-        (!self.pending.is_empty()).then_some(self.fraction)
+        let mut pending = self.pending.iter();
+        let loads = pending.any(|choice| choice.path.is_some());
+        loads.then_some(self.fraction)
     }
 
     /// Why the model that was chosen last can't be used.
@@ -67,6 +75,14 @@ impl SecondModel {
         used.cloned()
     }
 
+    /// Notes the model that comes with a first model. One that was chosen before is loaded again by
+    /// [`AppState::reload_second`].
+    pub(super) fn on_first_loaded(&mut self, own: Option<Arc<ModelInfo>>) {
+        if !self.is_chosen() {
+            self.ready = own.map(|info| (info, None));
+        }
+    }
+
     pub(super) const fn on_loading(&mut self, fraction: f32) {
         self.fraction = fraction;
     }
@@ -84,6 +100,7 @@ impl AppState {
         let second = &mut self.second_model;
         (second.error, second.fraction) = (None, 0.0);
         let source = Some(ModelSource::Path(path.clone()));
+        let path = Some(path);
         second.pending.push_back(Choice { path, verifies });
         effects.push(Effect::Send(Request::LoadSecondModel(source)));
         effects
@@ -92,8 +109,14 @@ impl AppState {
     pub(super) fn apply_to_second(&mut self, command: SecondModelCommand) -> Vec<Effect> {
         match command {
             SecondModelCommand::Cancel => self.cancel_second(),
-            SecondModelCommand::Unload if self.second_model.ready.is_none() => Vec::new(),
-            SecondModelCommand::Unload => vec![Effect::Send(Request::LoadSecondModel(None))],
+            SecondModelCommand::Unload if !self.second_model.is_chosen() => Vec::new(),
+            SecondModelCommand::Unload => {
+                self.second_model.pending.push_back(Choice {
+                    path: None,
+                    verifies: false,
+                });
+                vec![Effect::Send(Request::LoadSecondModel(None))]
+            }
         }
     }
 
@@ -107,8 +130,11 @@ impl AppState {
     /// Loads the second model again, after the first was loaded again.
     pub(super) fn reload_second(&mut self) -> Vec<Effect> {
         match self.second_model.ready.take() {
-            Some((_, path)) => self.open_second_model(path, false),
-            None => Vec::new(),
+            Some((_, Some(path))) => self.open_second_model(path, false),
+            own => {
+                self.second_model.ready = own;
+                Vec::new()
+            }
         }
     }
 
@@ -118,17 +144,13 @@ impl AppState {
     ) -> Vec<Effect> {
         let second = &mut self.second_model;
         let info = match loaded {
-            Ok(Some(info)) => info,
-            Ok(None) => {
-                *second = SecondModel::default();
-                return Vec::new();
-            }
+            Ok(info) => info,
             Err(error) => return self.on_second_failed(error),
         };
         let Some(choice) = second.pending.pop_front() else {
             return Vec::new();
         };
-        second.ready = Some((info, choice.path));
+        second.ready = info.map(|info| (info, choice.path));
         let mut effects = self.begin_trial();
         if choice.verifies {
             effects.extend(self.verify());

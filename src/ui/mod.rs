@@ -37,6 +37,7 @@ mod palette;
 mod pane;
 mod pane_footer;
 mod pane_header;
+mod pane_model;
 mod paste_settings;
 mod path_dialog;
 mod picture_menu;

@@ -6,6 +6,7 @@ use super::empty_pane::empty_pane_ui;
 use super::layout::Breakpoint;
 use super::pane_footer::footer_ui;
 use super::pane_header::header_ui;
+use super::pane_model::{MODEL_LINE, model_notice_ui, pane_model_ui};
 use super::token_text::{TextEnd, TokenTextInput, TokenTextResponse, TokenView};
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
@@ -42,7 +43,12 @@ pub(super) fn pane_ui(
     ui.painter().rect_filled(rect, 8, theme.surface_1);
     let header = Rect::from_min_size(rect.min, vec2(rect.width(), HEADER));
     let footer = Rect::from_min_max(pos2(rect.left(), rect.bottom() - FOOTER), rect.max);
-    let body = Rect::from_min_max(header.left_bottom(), footer.right_top());
+    let line = state.uses_several_models().then(|| {
+        let size = vec2(rect.width(), MODEL_LINE);
+        Rect::from_min_size(header.left_bottom(), size)
+    });
+    let top = line.unwrap_or(header).left_bottom();
+    let body = Rect::from_min_max(top, footer.right_top());
 
     header_ui(
         ui,
@@ -54,6 +60,7 @@ pub(super) fn pane_ui(
         state,
         commands,
     );
+    pane_model_ui(ui, (frame.place, header), line, state, commands);
     let response = body_ui(
         ui,
         PaneFrame {
@@ -106,6 +113,7 @@ fn body_ui(
         return TokenTextResponse::default();
     };
     let mut rect = frame.rect;
+    rect.max.y -= model_notice_ui(ui, rect, pane, state, commands);
     if let Some(error) = failure(&pane.status) {
         rect.max.y -= notice_ui(ui, rect, pane, error, commands);
     }

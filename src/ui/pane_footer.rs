@@ -45,7 +45,7 @@ pub(super) fn footer_ui(
 /// Draws the status on the left and the token counts on the right. Returns whether "Continue" was
 /// clicked, which is offered if the text was interrupted.
 fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState) -> bool {
-    let model_ready = state.model.ready().is_some();
+    let model_ready = state.model_of(pane).is_some();
     let prices = state.view.prices;
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -101,6 +101,8 @@ const fn verb(purpose: PathPurpose) -> &'static str {
         | PathPurpose::SecondModel
         | PathPurpose::OtherModel
         | PathPurpose::SecondModelToVerify
+        | PathPurpose::PaneModel(_)
+        | PathPurpose::PaneModelFolder(_)
         | PathPurpose::Run
         | PathPurpose::Text
         | PathPurpose::Grammar(_)

@@ -57,11 +57,11 @@ impl IncomingRequests {
         Ok(())
     }
 
-    /// Removes a waiting request to cancel the load in progress. Returns whether there was one.
-    pub(super) fn take_cancellation(&mut self) -> Result<bool, Disconnected> {
+    /// Removes a waiting request that cancels the load in progress. Returns whether there was one.
+    pub(super) fn take_cancellation(&mut self, cancel: &Request) -> Result<bool, Disconnected> {
         self.buffer_arrived()?;
         // All waiting requests are newer than the request to load that is being served.
-        let cancels = |waiting: &TimedRequest| waiting.request == Request::CancelLoading;
+        let cancels = |waiting: &TimedRequest| waiting.request == *cancel;
         let index = self.waiting.iter().position(cancels);
         Ok(index.and_then(|index| self.waiting.remove(index)).is_some())
     }
@@ -135,8 +135,9 @@ mod tests {
             incoming.try_recv().unwrap().unwrap().request,
             Request::UnloadModel
         );
-        assert!(incoming.take_cancellation().unwrap());
-        assert!(!incoming.take_cancellation().unwrap());
+        let cancel = Request::CancelLoading;
+        assert!(incoming.take_cancellation(&cancel).unwrap());
+        assert!(!incoming.take_cancellation(&cancel).unwrap());
         assert_eq!(
             incoming.try_recv().unwrap().unwrap().request,
             Request::StopAll

@@ -1,16 +1,17 @@
 //! Answers questions that need no loaded model: what a file contains, and which devices there are.
 
-use std::path::PathBuf;
-
-use super::{Devices, Event};
-use crate::engine::{CpuThreads, DeviceChoice, free_memory, inspect};
+use super::{Devices, Event, ModelSource};
+use crate::engine::{CpuThreads, DeviceChoice, free_memory, inspect, inspect_embedded};
 
 /// Reads the headers of a model's files and measures the free memory.
-pub(super) fn inspect_model(path: PathBuf) -> Event {
-    let found = inspect(&path).map_err(|error| error.to_string());
+pub(super) fn inspect_model(source: ModelSource) -> Event {
+    let found = match &source {
+        ModelSource::Embedded => inspect_embedded(),
+        ModelSource::Path(path) => inspect(path),
+    };
     Event::Inspected {
-        path,
-        found,
+        source,
+        found: found.map_err(|error| error.to_string()),
         n_free_bytes: free_memory(),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::Event;
 use super::event_sender::{Disconnected, EventSender};
 use super::incoming::IncomingRequests;
+use super::{Event, Request};
 use crate::engine::{EngineError, LoadProgress, LoadedModel};
 
 /// How a load ended.
@@ -15,16 +15,16 @@ pub(super) enum LoadOutcome {
 }
 
 /// Runs the loader and reports its progress in steps of 1 % or more, as the events that `loading`
-/// makes of it.
+/// makes of it. It stops once the request to cancel arrives.
 pub(super) fn load(
     loader: impl FnOnce(LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
     loading: impl Fn(f32) -> Event,
-    events: &EventSender<Event>,
-    incoming: &mut IncomingRequests,
+    cancel: &Request,
+    (events, incoming): (&EventSender<Event>, &mut IncomingRequests),
 ) -> Result<LoadOutcome, Disconnected> {
     let mut reported = f32::NEG_INFINITY;
     let mut report = |fraction: f32| -> Result<ControlFlow<()>, Disconnected> {
-        if incoming.take_cancellation()? {
+        if incoming.take_cancellation(cancel)? {
             return Ok(ControlFlow::Break(()));
         }
         if fraction - reported >= 0.01 {

@@ -14,6 +14,7 @@ mod inspection;
 mod loading;
 mod other_model;
 mod pacer;
+mod pane_models;
 mod protocol;
 mod request_queue;
 mod server_protocol;
@@ -24,7 +25,7 @@ mod thread;
 pub use crate::engine::{
     ComputeChoice, CpuThreads, DeviceChoice, Precision, Progress, SWEEP_WIDTH, memory_with_cache,
 };
-pub use crate::generation::GenerationId;
+pub use crate::generation::{GenerationId, ModelSource};
 pub use crate::hub::{
     CachedModel, DownloadPhase, DownloadProgress, DownloadTarget, HubConfig, ModelFiles,
     ModelFormat, PartialDownload, RECOMMENDED, RecommendedModel, Repository,
@@ -37,7 +38,8 @@ pub use download::Downloads;
 pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;
 pub use other_model::{OtherModel, OtherWay};
-pub use protocol::{Devices, Event, ModelSource, PaneRequest, Request};
+pub use pane_models::PaneModelUpdate;
+pub use protocol::{Devices, Event, PaneRequest, Request};
 pub use server_protocol::{ServerEvent, ServerRequest};
 pub use server_worker::ServerWorker;
 

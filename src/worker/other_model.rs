@@ -3,7 +3,7 @@
 use super::event_sender::Disconnected;
 use super::loading::{self, LoadOutcome};
 use super::thread::{EngineThread, NO_MODEL};
-use super::{CacheType, Event, InputBits, ModelSource};
+use super::{CacheType, Event, InputBits, ModelSource, Request};
 use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel};
 use crate::generation::{ComparisonPlan, ComparisonUpdate, GenerationId};
 
@@ -50,12 +50,12 @@ where
         plan: ComparisonPlan,
         other: &OtherModel,
     ) -> Result<(), Disconnected> {
-        let queued = if self.session.is_some() {
+        let queued = if self.sessions.main.is_some() {
             self.load_other(id, other)?
         } else {
             Err(NO_MODEL.to_owned())
         };
-        let queued = queued.and_then(|loaded| match (loaded, &mut self.session) {
+        let queued = queued.and_then(|loaded| match (loaded, &mut self.sessions.main) {
             (Some(model), Some(session)) => session
                 .compare_models(id, plan, model)
                 .map_err(|error| error.to_string())
@@ -82,7 +82,8 @@ where
             let update = ComparisonUpdate::Loading { fraction };
             Event::Comparison { id, update }
         };
-        let outcome = loading::load(loader, loading, &self.events, &mut self.incoming)?;
+        let cancel = &Request::CancelLoading;
+        let outcome = loading::load(loader, loading, cancel, (&self.events, &mut self.incoming))?;
         Ok(match outcome {
             LoadOutcome::Loaded(model) => Ok(Some(*model)),
             LoadOutcome::Cancelled => Ok(None),
@@ -92,7 +93,7 @@ where
 
     /// Stops a comparison.
     pub(super) fn stop_comparison(&mut self, id: GenerationId) -> Result<(), Disconnected> {
-        let session = self.session.as_mut();
+        let session = self.sessions.main.as_mut();
         if session.is_some_and(|session| session.stop_comparison(id)) {
             let update = ComparisonUpdate::Stopped;
             self.events.send(Event::Comparison { id, update })?;

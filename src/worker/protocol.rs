@@ -1,10 +1,9 @@
 //! Everything that the window and the engine thread say to each other.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::OtherModel;
+use super::{ModelSource, OtherModel, PaneModelUpdate};
 use crate::decoding::TokenId;
 use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
 use crate::generation::RecommendedSampling;
@@ -14,21 +13,14 @@ use crate::generation::{
     PromptRecord, PromptText, PromptToken, SweepPlan, SweepUpdate, Vocabulary,
 };
 
-/// Where a model comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ModelSource {
-    /// The model built into the program.
-    Embedded,
-    /// A GGUF file, or a folder with `config.json`, `tokenizer.json` and safetensors.
-    Path(PathBuf),
-}
-
 /// One pane's part of a request to generate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaneRequest {
     /// The id that its events carry.
     pub id: GenerationId,
     pub config: GenerationConfig,
+    /// The pane's own model, which must be loaded; `None` for the main model.
+    pub model: Option<ModelSource>,
     /// The text that it continues, if not the prompt alone.
     pub continuation: Continuation,
 }
@@ -38,23 +30,28 @@ pub struct PaneRequest {
 pub enum Request {
     /// Load a model in place of the current one. All generations are stopped first.
     LoadModel(ModelSource),
-    /// Load a second model, which drafts for the first or guides it, or free it. All generations are
-    /// stopped first.
+    /// Load a second model, which drafts for the first or guides it, or free it, so that the one that
+    /// comes with the first takes its place. All generations are stopped first.
     LoadSecondModel(Option<ModelSource>),
-    /// Cancel the load in progress, if any.
+    /// Load a model for panes besides the main one. It stays until it is unloaded, also if the main
+    /// one changes. Generations pause meanwhile.
+    LoadPaneModel(ModelSource),
+    /// Cancel loading the model of a pane, or free it. Generations with it are stopped first.
+    UnloadPaneModel(ModelSource),
+    /// Cancel the load of the main, second or compared model in progress, if any.
     CancelLoading,
     /// Free the model and its memory. All generations are stopped first.
     UnloadModel,
     /// Report what a model is and how much memory it needs, without loading it.
-    Inspect(PathBuf),
+    Inspect(ModelSource),
     /// Use this device and these settings for models loaded from now on.
     SetCompute(ComputeChoice),
     /// Report the available devices.
     ListDevices,
     /// Report the tokens of a prompt. Only the newest of several waiting requests is answered.
     Tokenize { prompt: PromptText },
-    /// Prefill the prompt once and continue it in all of these panes. They join the batch of the
-    /// panes that are already decoding.
+    /// Prefill the prompt once per model and continue it in all of these panes. They join the batch
+    /// of the panes that are already decoding with the same model.
     Generate {
         prompt: PromptText,
         panes: Vec<PaneRequest>,
@@ -66,9 +63,13 @@ pub enum Request {
         prompt: Arc<PromptRecord>,
         panes: Vec<PaneRequest>,
     },
-    /// Report how many of these tokens are in the KV cache.
-    CountCached { tokens: Vec<TokenId> },
-    /// Limit the memory of the prompts and texts that stay in the KV cache for reuse.
+    /// Report how many of these tokens are in the KV cache of a model, `None` for the main one.
+    CountCached {
+        tokens: Vec<TokenId>,
+        model: Option<ModelSource>,
+    },
+    /// Limit the memory of the prompts and texts that stay in the KV cache for reuse. All loaded
+    /// models share it.
     LimitPrefixCache { n_max_bytes: u64 },
     /// Wait so long between two decode steps. Zero is full speed; the wait counts towards no time of
     /// a step.
@@ -136,6 +137,8 @@ pub enum Event {
         recommended_sampling: Option<Arc<RecommendedSampling>>,
         /// Why an optional file could not be loaded, if there was such a problem.
         load_warning: Option<String>,
+        /// The second model that comes with it.
+        second: Option<Arc<ModelInfo>>,
     },
     /// The model could not be loaded. The previous model, if any, stays loaded.
     ModelFailed {
@@ -159,9 +162,15 @@ pub enum Event {
     SecondModel(Result<Option<Arc<ModelInfo>>, String>),
     /// Instead of it: loading was cancelled, and the previous one stays.
     SecondModelCancelled,
+    /// The model of a pane is being loaded, was loaded, or is gone. Each request to load ends with
+    /// an update that says how.
+    PaneModel {
+        source: ModelSource,
+        update: PaneModelUpdate,
+    },
     /// The answer to [`Request::Inspect`].
     Inspected {
-        path: PathBuf,
+        source: ModelSource,
         /// What the files contain, or why the model cannot be loaded.
         found: Result<ModelOutline, String>,
         /// The free memory in bytes.

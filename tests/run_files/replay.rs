@@ -29,6 +29,7 @@ fn a_hundred_random_runs_repeat_alone_and_batched() {
                 panes: vec![PaneRequest {
                     id: GenerationId(id),
                     config: text.config.clone(),
+                    model: None,
                     continuation: replay_of(text),
                 }],
             };
@@ -171,4 +172,60 @@ fn a_run_with_a_second_model_is_replayed_with_that_file() {
     assert!(said.contains("an early version did not record"), "{said}");
     let (code, said) = replay(&["--draft-model", second]);
     assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn a_run_with_a_model_per_pane_is_replayed_with_all_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.quartet.json");
+    let file = path.to_str().unwrap();
+    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let model = manifest.join("assets/model/quartet-stories-q8_0.gguf");
+    let pane_model = format!("b={}", model.display());
+    let panes = ["--pane", "greedy", "--pane", "temp=0.7", "--pane", "greedy"];
+    let prompt = ["--prompt", "Once upon a time", "--max-tokens", "8"];
+    let generate = ["generate", "--json", file, "--pane-model", &pane_model];
+    let output = quartet(&[&generate[..], &panes, &prompt].concat());
+    assert!(output.status.success(), "{output:?}");
+    let run: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(run["model"]["file"], "embedded");
+    assert_eq!(
+        run["panes"][1]["model"]["file"],
+        "quartet-stories-q8_0.gguf"
+    );
+    assert!(run["panes"][2].get("model").is_none(), "it is the run's");
+    let read = quartet::export::json::parse(run.to_string().as_bytes()).unwrap();
+    let files: Vec<&str> = read.iter().map(|text| text.model.file.as_str()).collect();
+    assert_eq!(files, ["embedded", "quartet-stories-q8_0.gguf", "embedded"]);
+    let output = quartet(&["replay", file]);
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    // Both are the same weights, so that the built-in model repeats all texts.
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("Same tokens, bit-identical numbers\n"),
+        "{said}"
+    );
+
+    // A pane's own model that is not built in must be named.
+    let mut run = run;
+    run["panes"][1]["model"]["sha256"] = "00c0ffee".repeat(8).into();
+    std::fs::write(&path, run.to_string()).unwrap();
+    let output = quartet(&["replay", file]);
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains(
+            "pass its path with --model\nFile: quartet-stories-q8_0.gguf\nSHA-256: 00c0ffee"
+        ),
+        "{said}"
+    );
+    let output = quartet(&["replay", file, "--model", model.to_str().unwrap()]);
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("Model file"), "{said}");
+
+    let wrong = ["generate", "--prompt", "Once", "--pane", "greedy"];
+    let output = quartet(&[&wrong[..], &["--pane-model", &pane_model]].concat());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("names pane B"), "{said}");
 }

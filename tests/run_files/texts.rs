@@ -106,6 +106,7 @@ pub(crate) fn random_runs(
         panes[id as usize % PROMPTS.len()].push(PaneRequest {
             id: GenerationId(id),
             config: config.clone(),
+            model: None,
             continuation: Continuation::default(),
         });
     }

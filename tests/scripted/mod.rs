@@ -116,6 +116,7 @@ impl ScriptedLm {
             recommended_sampling: None,
             load_warning: None,
             second: None,
+            own_second: None,
             grammar_trie: quartet::engine::GrammarTrie::default(),
         })
     }

@@ -76,6 +76,7 @@ pub(crate) fn pane(id: u64, chain: ChainConfig, n_tokens: usize) -> PaneRequest 
                 ..Limits::default()
             },
         },
+        model: None,
         continuation: Continuation::default(),
     }
 }

@@ -9,6 +9,7 @@
 mod chat;
 mod layout;
 mod lessons;
+mod pane_models;
 mod pictures;
 mod presets;
 mod restored;

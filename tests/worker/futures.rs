@@ -1,7 +1,7 @@
 //! Futures on the engine thread: they wait for panes, and a stop reports what became of them.
 
 use quartet::decoding::{SelectorState, TokenId};
-use quartet::generation::FuturesPlan;
+use quartet::generation::{FuturesPlan, PromptForm};
 use quartet::worker::{Event, GenerationId, ModelSource, Request};
 
 use crate::scripted::ScriptedLm;
@@ -11,6 +11,7 @@ fn plan(n_futures: usize) -> FuturesPlan {
     FuturesPlan {
         text: b"fox".map(|byte| TokenId(byte.into())).to_vec(),
         n_prompt: 3,
+        form: PromptForm::Raw,
         selector_state: SelectorState::NEW,
         config: greedy(1, 4).config,
         n_futures,

@@ -13,6 +13,7 @@ mod comparing;
 mod futures;
 mod models;
 mod pace;
+mod pane_models;
 #[path = "../scripted/mod.rs"]
 mod scripted;
 mod shutdown;
@@ -28,7 +29,9 @@ use quartet::engine::{EngineError, LoadProgress, LoadedModel};
 use quartet::generation::{
     Continuation, FinishReason, FuturesUpdate, GenerationConfig, Limits, PieceKind, PromptToken,
 };
-use quartet::worker::{Event, GenerationId, ModelSource, PaneRequest, Progress, Request, Worker};
+use quartet::worker::{
+    Event, GenerationId, ModelSource, PaneModelUpdate, PaneRequest, Progress, Request, Worker,
+};
 
 use scripted::ScriptedLm;
 
@@ -109,6 +112,9 @@ fn describe(event: &Event) -> String {
         Event::ModelLoaded { info, .. } => format!("loaded {}", info.n_context),
         Event::ModelFailed { error } => format!("load failed: {error}"),
         Event::LoadingCancelled => "loading cancelled".to_owned(),
+        Event::PaneModel { source, update } => {
+            format!("{} {}", source.name(), update_words(update))
+        }
         Event::Inspected { found, .. } => format!("inspected {}", found.is_ok()),
         Event::DevicesListed(devices) => format!("{} devices", devices.choices.len()),
         Event::DeviceUnavailable { name, .. } => format!("no {name}"),
@@ -150,6 +156,16 @@ fn describe(event: &Event) -> String {
     }
 }
 
+fn update_words(update: &PaneModelUpdate) -> String {
+    match update {
+        PaneModelUpdate::Loading { fraction } => format!("loading {fraction}"),
+        PaneModelUpdate::Loaded { info, .. } => format!("loaded {}", info.n_context),
+        PaneModelUpdate::Failed { error } => format!("failed: {error}"),
+        PaneModelUpdate::Cancelled => "cancelled".to_owned(),
+        PaneModelUpdate::Unloaded => "unloaded".to_owned(),
+    }
+}
+
 /// The pieces, separated by bars. Special tokens are in brackets.
 fn joined(tokens: &[PromptToken]) -> String {
     let piece = |PromptToken { piece, .. }: &PromptToken| match piece.kind {
@@ -171,6 +187,7 @@ fn pane(id: u64, chain: ChainConfig, max_new_tokens: usize) -> PaneRequest {
                 ..Limits::default()
             },
         },
+        model: None,
         continuation: Continuation::default(),
     }
 }
@@ -450,13 +467,15 @@ fn sending_never_blocks_and_loses_nothing() {
         .map(|n| PathBuf::from(format!("{n}.gguf")))
         .collect();
     for path in &requested {
-        harness.worker.send(Request::Inspect(path.clone()));
+        harness
+            .worker
+            .send(Request::Inspect(ModelSource::Path(path.clone())));
     }
     drop(permits);
     let mut answered = Vec::new();
     while answered.len() < requested.len() {
-        if let Event::Inspected { path, .. } = harness.next() {
-            answered.push(path);
+        if let Event::Inspected { source, .. } = harness.next() {
+            answered.extend(source.path().map(PathBuf::from));
         }
     }
     assert_eq!(answered, requested);

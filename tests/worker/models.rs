@@ -116,16 +116,18 @@ fn devices_and_files_are_inspected_without_loading_a_model() {
     assert!(devices.cpu_threads.n_default <= devices.cpu_threads.n_max);
 
     let path = PathBuf::from("nowhere.gguf");
-    harness.worker.send(Request::Inspect(path.clone()));
+    harness
+        .worker
+        .send(Request::Inspect(ModelSource::Path(path.clone())));
     let Event::Inspected {
-        path: inspected,
+        source: inspected,
         found,
         n_free_bytes,
     } = harness.next()
     else {
         panic!("expected the result of the inspection");
     };
-    assert_eq!(inspected, path);
+    assert_eq!(inspected, ModelSource::Path(path));
     assert!(found.unwrap_err().contains("nowhere.gguf"));
     assert!(n_free_bytes > 0);
 }

@@ -23,10 +23,8 @@ pub enum FitError {
     SameParameter { name: String },
     #[error("{name} adapts to what it has picked, so it gives a text no fixed likelihood")]
     Adaptive { name: &'static str },
-    #[error(
-        "A fit reads each text once with one model, but guidance mixes in a second run; switch it off"
-    )]
-    Guided,
+    #[error("{name} can only be varied in settings with guidance, such as guide 1.5 against model")]
+    NoGuidance { name: String },
 }
 
 impl FitSetup {
@@ -100,9 +98,11 @@ impl FitSetup {
             let name = selector.name();
             return Err(FitError::Adaptive { name });
         }
-        let is_guidance = |axis: &&Axis| matches!(axis.parameter, Parameter::Guidance(_));
-        if self.base.guidance.is_some() || self.axes().iter().any(is_guidance) {
-            return Err(FitError::Guided);
+        let axes = self.axes();
+        let mut guided = axes.iter().filter(|axis| axis.parameter.is_guidance());
+        if let Some(axis) = guided.next().filter(|_| self.base.guidance.is_none()) {
+            let name = axis.parameter.name();
+            return Err(FitError::NoGuidance { name });
         }
         (0..self.n_cells()).try_for_each(|cell| {
             let chain = self.chain_at(&self.values_of(cell));

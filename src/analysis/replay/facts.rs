@@ -36,6 +36,45 @@ impl<'a> From<&'a ModelInfo> for Models<'a> {
 
 /// Lists what can change the numbers, the strongest cause first.
 pub fn facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
+    facts_of_all(&[(then, now)])
+}
+
+/// Lists what can change the numbers of texts by several models, each then and now. Values that are
+/// not the same for all texts are listed side by side.
+pub fn facts_of_all(models: &[(Models<'_>, Models<'_>)]) -> Vec<Fact> {
+    let mut merged: Vec<Fact> = Vec::new();
+    let mut listed: Vec<Vec<(String, String)>> = Vec::new();
+    for (then, now) in models {
+        for (index, fact) in all_facts(*then, *now).into_iter().enumerate() {
+            let values = (fact.then.clone(), fact.now.clone());
+            match (merged.get_mut(index), listed.get_mut(index)) {
+                (Some(merged), Some(listed)) if !listed.contains(&values) => {
+                    merged.then = beside(&merged.then, &fact.then);
+                    merged.now = beside(&merged.now, &fact.now);
+                    listed.push(values);
+                }
+                (Some(_), Some(_)) => {}
+                _ => {
+                    merged.push(fact);
+                    listed.push(vec![values]);
+                }
+            }
+        }
+    }
+    let is_known = |fact: &Fact| !fact.then.is_empty() || !fact.now.is_empty();
+    merged.into_iter().filter(is_known).collect()
+}
+
+/// "2fb47323, 00c0ffee". An unknown value beside a known one is a dash.
+fn beside(earlier: &str, value: &str) -> String {
+    if earlier.is_empty() && value.is_empty() {
+        return String::new();
+    }
+    let known = |value: &str| if value.is_empty() { "–" } else { value }.to_owned();
+    format!("{}, {}", known(earlier), known(value))
+}
+
+fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
     let second = Fact {
         name: "Second model",
         then: second_words(then.second),
@@ -50,7 +89,7 @@ pub fn facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
         effect,
     };
     let threads = |info: &ModelInfo| info.n_threads.map_or(String::new(), |n| n.to_string());
-    let all = vec![
+    vec![
         fact("Model file", "Other weights give other logits", &|info| {
             short_hash(&info.sha256)
         }),
@@ -94,9 +133,7 @@ pub fn facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
             "Threads divide sums differently on some devices",
             &threads,
         ),
-    ];
-    let is_known = |fact: &Fact| !fact.then.is_empty() || !fact.now.is_empty();
-    all.into_iter().filter(is_known).collect()
+    ]
 }
 
 /// Explains a difference by what is not as it was: "Then the cache was f32, now it is f16. …"

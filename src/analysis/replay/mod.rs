@@ -6,7 +6,7 @@ mod second;
 mod text;
 mod verdict;
 
-pub use facts::{Fact, Models, facts, likely_cause};
+pub use facts::{Fact, Models, facts, facts_of_all, likely_cause};
 pub use plan::replay_of;
 pub use second::SecondNeeded;
 pub use text::{Difference, TextReplay};

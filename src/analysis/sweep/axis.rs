@@ -31,6 +31,11 @@ impl PartialEq for Parameter {
 impl Eq for Parameter {}
 
 impl Parameter {
+    /// Whether it is a number of the guidance.
+    pub const fn is_guidance(&self) -> bool {
+        matches!(self, Self::Guidance(_))
+    }
+
     /// Returns every number that a chain has, those of common filters first. A beam search writes a
     /// single text, so there is nothing to compare over its numbers.
     pub fn all() -> Vec<Self> {
@@ -276,7 +281,7 @@ impl Axis {
                 kept.push(value);
             }
             let mut chain = ChainConfig::sampled([]);
-            if matches!(parameter, Parameter::Guidance(_)) {
+            if parameter.is_guidance() {
                 chain.guidance = Some(Guidance::usual(Against::Model));
             }
             parameter.set(&mut chain, value);

@@ -1,6 +1,6 @@
 //! A whole sweep: what was asked, and its cells as they fill.
 
-use super::axis::{Axis, Parameter, label};
+use super::axis::{Axis, label};
 use super::cell::{Cell, CellText};
 use super::metric::{Metric, Unit};
 use super::text::TextFigures;
@@ -108,7 +108,7 @@ impl SweepSetup {
             return Err(SetupError::NoTokens);
         }
         let mut parameters = std::iter::once(&self.rows).chain(&self.columns);
-        let guided = parameters.find(|axis| matches!(axis.parameter, Parameter::Guidance(_)));
+        let guided = parameters.find(|axis| axis.parameter.is_guidance());
         if let Some(axis) = guided.filter(|_| self.base.guidance.is_none()) {
             let name = axis.parameter.name();
             return Err(SetupError::NoGuidance { name });

@@ -6,7 +6,7 @@ use super::decode::config;
 use crate::cli::failure::Failure;
 use crate::decoding::SelectorState;
 use crate::engine::{Progress, Prompt, Session};
-use crate::generation::{FinishReason, FuturesPlan, FuturesUpdate, GenerationId};
+use crate::generation::{FinishReason, FuturesPlan, FuturesUpdate, GenerationId, PromptForm};
 
 /// How many futures are drawn, and their length in tokens: what the window draws by default.
 pub(super) const N_FUTURES: usize = 64;
@@ -73,6 +73,7 @@ fn in_batches(width: usize, prompt: &Prompt, session: &mut Session) -> Result<()
     let plan = FuturesPlan {
         text: prompt.tokens.clone(),
         n_prompt: prompt.tokens.len(),
+        form: PromptForm::Raw,
         selector_state: SelectorState::NEW,
         config: config(0, N_TOKENS),
         n_futures: N_FUTURES,

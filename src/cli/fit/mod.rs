@@ -10,7 +10,7 @@ use clap::Args;
 use self::report::report;
 use super::compute::ComputeArguments;
 use super::failure::Failure;
-use super::model::ModelArgument;
+use super::model::{DraftModelArgument, ModelArgument};
 use super::pane_run::{Console, Engine};
 use super::prompts::ChatArguments;
 use super::report_output::{Output, OutputArguments};
@@ -42,6 +42,9 @@ pub(super) struct Arguments {
     model: ModelArgument,
 
     #[command(flatten)]
+    draft_model: DraftModelArgument,
+
+    #[command(flatten)]
     compute: ComputeArguments,
 
     /// What to vary, as described below; repeat for a second number. The default is temperature and
@@ -68,6 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut console = Console::quiet();
     let source = arguments.model.source();
     let mut engine = Engine::open(source, arguments.compute, &mut console)?;
+    arguments.draft_model.load(&mut engine, &mut console)?;
     let mut fit = Fit::new(setup);
     let failure = run::fit(&mut engine, &mut fit, &texts, &mut console);
     let record = FitRecord {

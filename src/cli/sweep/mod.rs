@@ -134,12 +134,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let source = arguments.model.source();
     let mut engine = Engine::open(source, arguments.compute, &mut console)?;
     arguments.draft_model.load(&mut engine, &mut console)?;
+    let is_guided = setup.base.is_guided_by_model();
     let mut swept = Swept::new(setup, prompts, arguments.keep);
     let word = swept.results.set_word(arguments.word.as_deref());
     word.map_err(Failure::usage)?;
     let width = usize::try_from(arguments.width).unwrap_or(usize::MAX);
     let failure = run::sweep(&mut engine, &mut swept, width, &mut console);
-    arguments.output(&swept, (&engine.info, engine.second.as_deref()))?;
+    let second = engine.second.as_deref().filter(|_| is_guided);
+    arguments.output(&swept, (&engine.info, second))?;
     failure.map_or(Ok(()), Err)
 }
 

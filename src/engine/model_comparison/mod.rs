@@ -64,7 +64,7 @@ impl ModelComparison {
                 return Err(EngineError::OneTextOnly);
             }
             if chain.guidance.is_some() {
-                return Err(EngineError::OneRunOnly);
+                return Err(EngineError::NoGuidanceCompared);
             }
             if chain.grammar.is_some() {
                 return Err(EngineError::NoGrammarCompared);

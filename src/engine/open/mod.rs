@@ -218,6 +218,7 @@ impl LocatedModel {
             recommended_sampling: self.recommended_sampling.map(Arc::new),
             load_warning,
             second: None,
+            own_second: None,
             grammar_trie: GrammarTrie::default(),
         }))
     }

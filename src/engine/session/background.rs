@@ -60,9 +60,6 @@ impl Session {
         if plan.config.chain.selector.beam_search().is_some() {
             return Err(EngineError::OneTextOnly);
         }
-        if plan.config.chain.guidance.is_some() {
-            return Err(EngineError::OneRunOnly);
-        }
         let (n_vocab, n_max) = (self.model.lm.n_vocab(), self.model.lm.n_context());
         if let Some(token) = plan.text.iter().find(|token| token.index() >= n_vocab) {
             let token = token.0;
@@ -130,16 +127,17 @@ impl Session {
 
     /// Queues a fit. Fails if one of its texts has no token to compute.
     pub fn fit(&mut self, id: GenerationId, plan: FitPlan) -> Result<(), EngineError> {
-        if plan.chains.iter().any(|chain| chain.guidance.is_some()) {
-            return Err(EngineError::OneRunOnly);
-        }
         let texts = self.model.encode_texts(&plan)?;
-        let n_row_bytes = size_of::<f32>() * self.model.lm.n_vocab().max(1);
+        let guided = self.model.guided_texts(&plan, &texts)?;
+        let n_rows = 1 + usize::from(guided.is_some());
+        let n_row_bytes = n_rows * size_of::<f32>() * self.model.lm.n_vocab().max(1);
         let n_max_rows = self.background.n_fit_bytes / n_row_bytes;
         let first = plan.chains.first();
         let grammar = first.map(|chain| self.model.grammar_of(chain, &Limits::default()));
         let grammar = grammar.transpose()?.flatten();
-        let job = FitJob::new(id, plan.chains, texts, n_max_rows).constrained(grammar);
+        let job = FitJob::new(id, plan.chains, texts, n_max_rows)
+            .constrained(grammar)
+            .guided(guided);
         self.background.fits.push_back(job);
         Ok(())
     }
@@ -176,7 +174,7 @@ impl Session {
         let job = index.and_then(|index| fits.remove(index));
         let was_present = job.is_some();
         if let Some(job) = job {
-            self.background.read = job.retire(&mut *self.model.lm);
+            self.background.read = job.retire(&mut self.model);
         }
         was_present
     }

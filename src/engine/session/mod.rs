@@ -21,7 +21,7 @@ use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
 use crate::generation::{
     BeamPass, ChatRecord, Continuation, FinishReason, GenerationConfig, GenerationId, ModelInfo,
-    PromptRecord, PromptText, Step,
+    PromptForm, PromptRecord, PromptText, Step,
 };
 
 /// What happened during generation, reported in order.
@@ -69,6 +69,13 @@ pub struct Prompt {
     pub chat: Option<ChatRecord>,
     /// The tokens of the rendered chat or of the text, special tokens included.
     pub tokens: Vec<TokenId>,
+}
+
+impl Prompt {
+    /// Whether the model continues it or answers it.
+    pub fn form(&self) -> PromptForm {
+        PromptForm::of(self.chat.as_ref())
+    }
 }
 
 /// A model, and everything that it is generating.
@@ -250,7 +257,7 @@ impl Session {
         second: Option<LoadedModel>,
     ) -> Result<Option<Arc<ModelInfo>>, EngineError> {
         self.model.set_second(second)?;
-        let second = self.model.second.as_ref();
+        let second = self.model.second();
         Ok(second.map(|second| Arc::clone(&second.info)))
     }
 
@@ -318,7 +325,7 @@ impl Session {
             return true;
         }
         if let Some(scoring) = self.scorings.iter_mut().find(|scoring| scoring.has(id)) {
-            scoring.leave(id, &mut *self.model.lm);
+            scoring.leave(id, &mut self.model);
             self.scorings.retain(Scoring::has_panes);
             return true;
         }

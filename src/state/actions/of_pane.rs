@@ -2,8 +2,8 @@
 
 use crate::interop::tools::Tool;
 use crate::state::{
-    AppState, BranchCommand, Command, MAX_PANES, PaneId, PasteCommand, ScoreCommand,
-    WatermarkCommand,
+    AppState, BranchCommand, Command, MAX_PANES, PaneId, PaneModelCommand, PasteCommand,
+    ScoreCommand, WatermarkCommand,
 };
 
 /// An item of a pane's menu.
@@ -11,6 +11,7 @@ use crate::state::{
 pub enum PaneAction {
     /// Open the editor of the chain.
     EditChain,
+    ChooseModel,
     RunAlone,
     Stop,
     Continue,
@@ -37,6 +38,7 @@ impl PaneAction {
     fn on_text() -> Vec<Self> {
         vec![
             Self::EditChain,
+            Self::ChooseModel,
             Self::RunAlone,
             Self::Stop,
             Self::Continue,
@@ -60,6 +62,7 @@ impl PaneAction {
     pub fn label(self) -> String {
         let label = match self {
             Self::EditChain => "Change the settings…",
+            Self::ChooseModel => "Choose a model…",
             Self::RunAlone => "Run only this pane",
             Self::Stop => "Stop",
             Self::Continue => "Continue",
@@ -80,6 +83,7 @@ impl PaneAction {
     pub(super) fn name(self, letter: &str) -> String {
         match self {
             Self::EditChain => format!("Change the settings of {letter}…"),
+            Self::ChooseModel => format!("Choose a model for {letter}…"),
             Self::RunAlone => format!("Run only {letter}"),
             Self::Stop => format!("Stop {letter}"),
             Self::Continue => format!("Continue {letter}"),
@@ -125,6 +129,7 @@ impl AppState {
         };
         Ok(match action {
             PaneAction::EditChain => Command::EditChain(id),
+            PaneAction::ChooseModel => Command::PaneModel(PaneModelCommand::OpenMenu(id)),
             PaneAction::RunAlone => {
                 self.blocking_reason_of(pane).map_or(Ok(()), Err)?;
                 Command::Generate(id)

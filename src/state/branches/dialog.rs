@@ -66,7 +66,9 @@ impl AppState {
             n_cached: None,
             n_before: tokens.len(),
         });
-        vec![Effect::Send(Request::CountCached { tokens })]
+        let model = self.pane(from.pane).and_then(|pane| self.own_model(pane));
+        let model = model.map(|own| own.source);
+        vec![Effect::Send(Request::CountCached { tokens, model })]
     }
 
     /// Returns the prompt's tokens and those of the text before a token.

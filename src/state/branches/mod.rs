@@ -129,7 +129,7 @@ impl AppState {
     /// Returns whether the loaded model can extend a pane's text with the pane's settings.
     fn can_extend(&self, pane: &Pane) -> bool {
         let same_model = |generation: &Generation| {
-            let model = self.model.ready();
+            let model = self.model_of(pane);
             model.is_some_and(|model| model.info.is_equivalent_to(&generation.model))
         };
         self.opened.is_none()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Upcoming;
 use crate::decoding::TokenId;
 use crate::generation::{Continuation, Generation, Lineage, Origin, OriginChange, PromptRecord};
+use crate::state::pane_models::OwnModel;
 use crate::state::panes::pane::{Kept, PendingGeneration};
 use crate::state::{AppState, Effect, PaneId, PaneStatus};
 use crate::worker::{GenerationId, PaneRequest, Request};
@@ -58,7 +59,9 @@ impl AppState {
         mut text: Generation,
         extension: Extension,
     ) -> Option<ContinueRequest> {
-        let mut config = self.config_of(self.pane(id)?);
+        let pane = self.pane(id)?;
+        let (mut config, own) = (self.config_of(pane), self.own_model(pane));
+        let model = OwnModel::named(own.as_ref());
         let n_given = extension.n_kept + extension.by_hand.len();
         if n_given >= config.limits.max_new_tokens {
             // A text at its limit gets as many tokens again.
@@ -105,11 +108,14 @@ impl AppState {
                 text,
                 replaces: extension.branches_by.is_some(),
             }),
+            own_model: own,
         };
+        pane.running_model.clone_from(&model);
         pane.status = PaneStatus::Waiting { pending };
         let request = PaneRequest {
             id: generation_id,
             config,
+            model,
             continuation,
         };
         Some((prompt, request))

@@ -143,8 +143,8 @@ impl AppState {
     /// Returns whether any of these texts does not belong to the current prompt and model, so that
     /// all of them start over.
     fn starts_with_prompt(&self, places: &[usize]) -> bool {
-        let model = self.model.ready().map(|model| &model.info);
         let is_new = |pane: &Pane| {
+            let model = self.model_of(pane).map(|model| &model.info);
             pane.generation().is_none_or(|generation| {
                 !self.is_prompt_of(&generation.prompt)
                     || Some(&generation.model) != model

@@ -5,7 +5,7 @@ mod run;
 pub use run::{FuturesRun, FuturesStatus, WordRow};
 
 use crate::decoding::SelectorState;
-use crate::generation::{FuturesPlan, FuturesUpdate};
+use crate::generation::{FuturesPlan, FuturesUpdate, PromptForm};
 use crate::state::{AppState, BranchesView, DockTab, Effect, Pane, PaneId};
 use crate::worker::{GenerationId, Request};
 
@@ -224,6 +224,7 @@ impl AppState {
         let mut plan = FuturesPlan {
             text: Vec::new(),
             n_prompt: 0,
+            form: self.prompt_text().form,
             selector_state: SelectorState::NEW,
             config: self.config_of(pane),
             n_futures: self.futures.n_futures.max(1),
@@ -232,6 +233,7 @@ impl AppState {
         if let (Some(pin), Some((_, text, step))) = (self.pin, self.pinned()) {
             plan.text.clone_from(&text.prompt.tokens);
             plan.n_prompt = plan.text.len();
+            plan.form = PromptForm::of(text.prompt.chat.as_ref());
             let kept = text.steps.iter().take(pin.step + 1);
             plan.text.extend(kept.map(|step| step.token));
             plan.selector_state = step.trace.selector_state;

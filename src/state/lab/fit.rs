@@ -8,7 +8,7 @@ use crate::analysis::sweep::Parameter;
 use crate::decoding::FilterKind;
 use crate::generation::formatting::grouped;
 use crate::generation::{
-    FitPlan, FitText, FitUpdate, GenerationId, ModelInfo, PromptText, Vocabulary,
+    FitPlan, FitText, FitUpdate, GenerationId, ModelInfo, PromptForm, PromptText, Vocabulary,
 };
 use crate::state::{AppState, Effect, Pane, PaneId, ReadyModel};
 use crate::worker::Request;
@@ -357,6 +357,7 @@ impl AppState {
                     return Ok(FitText::Recorded {
                         n_prompt: text.prompt.tokens.len(),
                         tokens: prompt.chain(written).collect(),
+                        form: PromptForm::of(text.prompt.chat.as_ref()),
                     });
                 }
                 // Another model has written it, so its tokens mean nothing here.

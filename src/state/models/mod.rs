@@ -227,7 +227,7 @@ impl AppState {
                 // A folder in the cache is named after its commit.
                 let name = || match cached {
                     Some(cached) if cached.model.file().is_none() => cached.repository.clone(),
-                    _ => file_name(path),
+                    _ => source.name(),
                 };
                 let quantization = || {
                     let quantization = cached.and_then(|cached| cached.model.quantization.clone());
@@ -295,13 +295,4 @@ impl AppState {
             Some(Ok(_)) | None => ModelRowStatus::Closed,
         }
     }
-}
-
-/// Returns the name to show for a model whose metadata has not been read.
-fn file_name(path: &Path) -> String {
-    let name = path.file_stem().or_else(|| path.file_name());
-    name.map_or_else(
-        || path.display().to_string(),
-        |name| name.to_string_lossy().into_owned(),
-    )
 }

@@ -93,7 +93,7 @@ impl AppState {
     }
 
     /// Returns the request for the list of devices, unless it is known.
-    fn list_devices(&self) -> Option<Effect> {
+    pub(in crate::state) fn list_devices(&self) -> Option<Effect> {
         let is_unknown = self.models.devices.is_none();
         is_unknown.then_some(Effect::Send(Request::ListDevices))
     }
@@ -122,11 +122,25 @@ impl AppState {
         let mut effects = self.cancel_loading();
         // The devices decide whether the model uses the machine's memory.
         effects.extend(self.list_devices());
-        effects.push(Effect::Send(Request::Inspect(path)));
+        let source = ModelSource::Path(path);
+        effects.push(Effect::Send(Request::Inspect(source)));
         effects
     }
 
     pub(in crate::state) fn on_inspected(
+        &mut self,
+        source: ModelSource,
+        found: Result<ModelOutline, String>,
+        n_free_bytes: u64,
+    ) -> Vec<Effect> {
+        let mut effects = self.on_pane_model_inspected(&source, &found, n_free_bytes);
+        if let ModelSource::Path(path) = source {
+            effects.extend(self.on_opening_inspected(path, found, n_free_bytes));
+        }
+        effects
+    }
+
+    fn on_opening_inspected(
         &mut self,
         path: PathBuf,
         found: Result<ModelOutline, String>,

@@ -10,7 +10,8 @@ use crate::analysis::watermark::WatermarkScan;
 use crate::analysis::{Lint, TextMetrics};
 use crate::generation::{FinishReason, Generation, GenerationConfig, PaneSettings};
 use crate::state::branches::Upcoming;
-use crate::worker::GenerationId;
+use crate::state::pane_models::OwnModel;
+use crate::worker::{GenerationId, ModelSource};
 
 /// Identifies a pane, independent of its position. Never reused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,6 +35,8 @@ pub struct Pane {
     pub(in crate::state) grammar_break: PaneBreak,
     /// What was found of a watermark.
     pub(in crate::state) watermark: PaneScan,
+    /// The model of its last request, if it was not the main one.
+    pub(in crate::state) running_model: Option<ModelSource>,
     /// In step mode, the token that comes next.
     pub(in crate::state) upcoming: Option<Upcoming>,
 }
@@ -79,6 +82,8 @@ pub struct PendingGeneration {
     pub previous: Option<Generation>,
     /// The text that it goes on from, or `None` if it continues the prompt alone.
     pub kept: Option<Kept>,
+    /// The model that generates it, if it is not the main one.
+    pub(in crate::state) own_model: Option<OwnModel>,
 }
 
 /// The beginning of a text that a generation goes on from.
@@ -103,6 +108,7 @@ impl Pane {
             measures: Measures::default(),
             grammar_break: PaneBreak::default(),
             watermark: PaneScan::default(),
+            running_model: None,
             upcoming: None,
         }
     }

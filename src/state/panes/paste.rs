@@ -41,7 +41,7 @@ impl AppState {
         if let Err(error) = pane.settings.chain.validate() {
             return self.notify(Notice::error("Nothing was copied", error.to_string()));
         }
-        let model = self.model.ready();
+        let model = self.model_of(pane);
         let vocabulary = model.map(|model| &*model.vocabulary);
         let written = export_settings(tool, &self.config_of(pane), vocabulary);
         let mut notice = Notice::done(format!("{COPIED} {}", tool.name()));
@@ -80,9 +80,10 @@ impl AppState {
         }
     }
 
-    /// Parses the pasted text with the vocabulary of the current model.
+    /// Parses the pasted text with the vocabulary of the pane's model.
     pub(in crate::state) fn parse_pasted(&mut self) {
-        let model = self.model.ready();
+        let pane = self.paste.as_ref().and_then(|paste| self.pane(paste.pane));
+        let model = pane.and_then(|pane| self.model_of(pane));
         let vocabulary = model.map(|model| model.vocabulary.clone());
         if let Some(paste) = &mut self.paste {
             let has_text = !paste.text.trim().is_empty();

@@ -14,14 +14,18 @@ impl AppState {
     ///
     /// Call it before each frame. It is cheap if nothing has changed.
     pub fn review(&mut self, mut has_time: impl FnMut() -> bool) -> bool {
-        let n_vocab = self.model.ready().map(|model| model.info.n_vocab);
+        let sizes = self.panes.iter().map(|pane| {
+            let model = self.model_of(pane);
+            model.map(|model| model.info.n_vocab)
+        });
+        let sizes: Vec<Option<usize>> = sizes.collect();
         self.comparison.update(&self.panes);
         let looked_for = self.watermark().filter(|_| self.shows_watermark());
         let mut complete = true;
         // The grammar of the first text that has one.
         let mut texts = self.panes.iter().filter_map(Pane::generation);
         let shared_rule = texts.find_map(|text| text.config.chain.grammar.clone());
-        for pane in &mut self.panes {
+        for (pane, n_vocab) in self.panes.iter_mut().zip(sizes) {
             let Pane {
                 settings,
                 status,

@@ -1,6 +1,7 @@
 //! Runs as documents: the page that lists them, and a run that is shown as it was written.
 
 mod history;
+mod models_to_verify;
 mod opened;
 mod other_formats;
 mod verification;

@@ -1,6 +1,7 @@
 //! Verifying an opened run in other number formats, to see where they make a difference. The model
 //! is loaded again for it, and once more afterwards.
 
+use super::models_to_verify::refusal;
 use crate::generation::ModelInfo;
 use crate::state::{AppState, Effect, recorded_formats};
 use crate::worker::{CacheType, ComputeChoice, InputBits, Precision, Request};
@@ -58,9 +59,11 @@ impl AppState {
         all
     }
 
-    /// Returns the model of the opened run.
+    /// Returns the model of the opened run, unless it has texts of several.
     fn opened_model(&self) -> Option<&ModelInfo> {
-        self.opened.as_ref()?;
+        self.opened
+            .as_ref()
+            .filter(|_| !self.opened_several_models())?;
         let mut texts = self.generations().into_iter().flatten();
         texts.next().map(|text| &*text.model)
     }
@@ -84,7 +87,7 @@ impl AppState {
             return Vec::new();
         }
         if let Err(reason) = self.model_to_verify(&then) {
-            return self.refuse_to_verify(&reason, &then.file);
+            return self.notify(refusal(&reason, &then, None));
         }
         if let Err(reason) = self.second_to_verify() {
             return self.refuse_without_second(&reason);

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::analysis::replay::{
-    Fact, Models, SecondNeeded, TextReplay, Verdict, facts, likely_cause, replay_of,
+    Fact, Models, SecondNeeded, TextReplay, Verdict, facts_of_all, likely_cause, replay_of,
 };
-use crate::generation::{Generation, GenerationId, ModelInfo, Steps};
+use crate::generation::{Generation, GenerationId, Steps};
 use crate::state::{
-    AppState, Command, DockTab, Effect, ModelsCommand, Notice, Pane, PathPurpose, ReadyModel,
+    AppState, Command, DockTab, Effect, Notice, Pane, PathPurpose, SecondModelCommand,
 };
 use crate::worker::{PaneRequest, Progress, Request};
 
@@ -122,35 +122,35 @@ impl AppState {
     /// Generates the opened run again.
     pub(in crate::state) fn verify(&mut self) -> Vec<Effect> {
         let texts: Vec<Generation> = self.generations().into_iter().flatten().cloned().collect();
-        let Some(first) = texts.first().filter(|_| self.opened.is_some()) else {
+        if texts.is_empty() || self.opened.is_none() {
             return Vec::new();
-        };
+        }
         if self.verifying_words().is_some() {
             return Vec::new();
         }
-        let then = Arc::clone(&first.model);
-        let ready = match self.model_to_verify(&then) {
-            Ok(ready) => ready,
-            Err(reason) => return self.refuse_to_verify(&reason, &then.file),
+        let models = match self.models_to_verify(&texts) {
+            Ok(models) => models,
+            Err(refusal) => return self.notify(refusal),
         };
         if let Err(reason) = self.second_to_verify() {
             return self.refuse_without_second(&reason);
         }
         let needed = SecondNeeded::by(&texts);
         let is_needed = needed != SecondNeeded::None;
-        let models_then = Models {
-            model: &then,
-            second: needed.named(),
-        };
-        let models_now = Models {
-            model: &ready.info,
-            second: self
-                .second_model
-                .info()
-                .map(|info| &**info)
-                .filter(|_| is_needed),
-        };
-        let facts = facts(models_then, models_now);
+        let second = self.second_model.info().map(|info| &**info);
+        let second = second.filter(|_| is_needed);
+        let pairs = texts.iter().zip(&models).map(|(text, (_, ready))| {
+            let then = Models {
+                model: &text.model,
+                second: needed.named(),
+            };
+            let now = Models {
+                model: &ready.info,
+                second,
+            };
+            (then, now)
+        });
+        let facts = facts_of_all(&pairs.collect::<Vec<_>>());
         let mut verification = Verification {
             texts: Vec::new(),
             facts,
@@ -158,12 +158,13 @@ impl AppState {
             shown: true,
         };
         let mut requests: Vec<Request> = Vec::new();
-        for text in texts {
+        for (text, (source, ready)) in texts.into_iter().zip(models) {
             self.last_id += 1;
             let id = GenerationId(self.last_id);
             let request = PaneRequest {
                 id,
                 config: text.config.clone(),
+                model: source.clone(),
                 continuation: replay_of(&text),
             };
             let same = requests.iter_mut().find_map(|request| match request {
@@ -179,7 +180,10 @@ impl AppState {
             }
             let now = Generation {
                 model: Arc::clone(&ready.info),
-                second_model: self.second_model.used_by(&text.config.chain),
+                second_model: self
+                    .second_model
+                    .used_by(&text.config.chain)
+                    .filter(|_| source.is_none()),
                 vocabulary: Arc::clone(&ready.vocabulary),
                 steps: Steps::default(),
                 finish: None,
@@ -190,15 +194,6 @@ impl AppState {
         }
         self.verification = Some(verification);
         requests.into_iter().map(Effect::Send).collect()
-    }
-
-    /// Returns the loaded model if it can repeat a run of this model, or else why not.
-    pub(super) fn model_to_verify(&self, then: &ModelInfo) -> Result<ReadyModel, String> {
-        let ready = self.model.ready().ok_or("no model is loaded")?;
-        if ready.info.sha256 != then.sha256 || ready.info.n_vocab != then.n_vocab {
-            return Err(format!("it needs the model {}", then.name));
-        }
-        Ok(ready.clone())
     }
 
     /// Checks that the second model can repeat the opened run, or returns why not.
@@ -233,16 +228,15 @@ impl AppState {
     pub(super) fn refuse_without_second(&mut self, reason: &str) -> Vec<Effect> {
         let choose = Command::AskPath(PathPurpose::SecondModelToVerify);
         let notice = Notice::error("This run can’t be verified", reason);
-        self.notify(notice.with_action("Choose the second model…", choose))
-    }
-
-    pub(super) fn refuse_to_verify(&mut self, reason: &str, file: &str) -> Vec<Effect> {
-        let notice = Notice::error("This run can’t be verified", reason);
-        let notice = if file == "embedded" {
-            notice.with_action("Load the built-in model", Command::LoadEmbeddedModel)
+        let own = match SecondNeeded::by(self.generations().into_iter().flatten()) {
+            SecondNeeded::One(then) => then.file == "embedded" && self.second_model.is_chosen(),
+            _ => false,
+        };
+        let notice = if own {
+            let unload = Command::SecondModel(SecondModelCommand::Unload);
+            notice.with_action("Use the built-in one", unload)
         } else {
-            let show = Command::Models(ModelsCommand::ShowDialog);
-            notice.with_action("Find the model", show)
+            notice.with_action("Choose the second model…", choose)
         };
         self.notify(notice)
     }

@@ -297,7 +297,13 @@ fn the_popup_says_what_the_cache_holds() {
         step: 2,
     };
     let effects = state.apply(Command::Branch(BranchCommand::Open(Some(from))));
-    let [Effect::Send(Request::CountCached { tokens })] = effects.as_slice() else {
+    let [
+        Effect::Send(Request::CountCached {
+            tokens,
+            model: None,
+        }),
+    ] = effects.as_slice()
+    else {
         panic!("{effects:?}");
     };
     let n_tokens = tokens.len();

@@ -80,7 +80,12 @@ fn a_fit_reads_the_tokens_of_a_pane_and_narrows_its_results_down() {
     );
     let text = state.panes[3].generation().unwrap();
     let written: Vec<TokenId> = text.steps.iter().map(|step| step.token).collect();
-    let [FitText::Recorded { tokens, n_prompt }] = &plan.texts[..] else {
+    let [
+        FitText::Recorded {
+            tokens, n_prompt, ..
+        },
+    ] = &plan.texts[..]
+    else {
         panic!("{plan:?}");
     };
     assert_eq!(*n_prompt, text.prompt.tokens.len());

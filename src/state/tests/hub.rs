@@ -10,7 +10,7 @@ use crate::state::{
 };
 use crate::worker::{
     CachedModel, DownloadEvent, DownloadPhase, DownloadProgress, DownloadRequest, DownloadTarget,
-    ModelFiles, ModelFormat, PartialDownload, Repository, Request,
+    ModelFiles, ModelFormat, ModelSource, PartialDownload, Repository, Request,
 };
 
 const NAME: &str = "someone/Tiny-GGUF";
@@ -203,7 +203,7 @@ fn a_download_shows_its_progress_and_can_be_opened_when_done() {
     let HubRowStatus::Downloaded { open } = row(&state).status else {
         unreachable!("it is downloaded");
     };
-    let inspect = Effect::Send(Request::Inspect(path));
+    let inspect = Effect::Send(Request::Inspect(ModelSource::Path(path)));
     assert_eq!(state.apply(open).last(), Some(&inspect));
     assert_eq!(state.hub.tab, ModelsTab::OnThisComputer);
 }

@@ -15,6 +15,7 @@ pub(crate) mod lessons;
 mod models;
 mod outside;
 mod pace;
+mod pane_models;
 mod panes;
 mod paste;
 mod presets;
@@ -64,6 +65,7 @@ pub(crate) fn loaded_with(chat: ChatSupport) -> Event {
         chat,
         recommended_sampling: None,
         load_warning: None,
+        second: None,
     }
 }
 

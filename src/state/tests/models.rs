@@ -20,7 +20,8 @@ pub(super) fn path(name: &str) -> PathBuf {
 
 /// The effects that inspect a model, while the devices are not yet known.
 fn inspecting(name: &str) -> [Effect; 2] {
-    [Request::ListDevices, Request::Inspect(path(name))].map(Effect::Send)
+    let source = ModelSource::Path(path(name));
+    [Request::ListDevices, Request::Inspect(source)].map(Effect::Send)
 }
 
 /// Opens a small model by its path. Returns the effects after its inspection.
@@ -234,6 +235,7 @@ fn texts_keep_the_model_that_generated_them() {
         chat,
         recommended_sampling,
         load_warning: Some("the settings could not be understood".to_owned()),
+        second: None,
     });
     assert_eq!(
         state.notices[0].body,
@@ -293,7 +295,7 @@ pub(super) fn outline(n_weight_bytes: u64) -> ModelOutline {
 
 pub(super) fn inspected(name: &str, found: Result<ModelOutline, String>) -> Event {
     Event::Inspected {
-        path: path(name),
+        source: ModelSource::Path(path(name)),
         found,
         n_free_bytes: 3_900_000_000,
     }

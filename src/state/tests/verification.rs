@@ -42,6 +42,7 @@ fn load_in(state: &mut AppState, formats: ComputeChoice) -> Vec<Effect> {
         chat: model.chat,
         recommended_sampling: None,
         load_warning: None,
+        second: None,
     })
 }
 

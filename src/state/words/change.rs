@@ -93,6 +93,14 @@ fn of_one_pane(before: &Snapshot, after: &Snapshot) -> Option<Change> {
 }
 
 fn of_settings(before: &PaneSettings, after: &PaneSettings, pane: &str) -> Change {
+    if before.model != after.model {
+        let same = PaneSettings {
+            model: after.model.clone(),
+            ..before.clone()
+        };
+        let what = if same == *after { "model" } else { "settings" };
+        return Change::action(format!("{what} of {pane}"));
+    }
     match (before.chain == after.chain, before.seed == after.seed) {
         (true, true) => Change::value_edit(format!("name of {pane}")),
         (true, false) => Change::value_edit(format!("seed of {pane}")),

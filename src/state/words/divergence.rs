@@ -24,8 +24,7 @@ pub fn divergence_summary(state: &AppState) -> DivergenceSummary {
         return without_divergence(words);
     }
     if !are_comparable(&state.generations()) {
-        let words = "These texts come from different prompts or models, so they are not compared";
-        return without_divergence(words.to_owned());
+        return without_divergence(incomparable_words(&state.generations()));
     }
     match state.divergence() {
         Divergence::NothingToCompare => without_divergence(introduction(n_panes)),
@@ -62,6 +61,18 @@ pub(in crate::state) fn are_comparable(texts: &[Option<&Generation>]) -> bool {
         return true;
     };
     started().all(|text| text.shares_prompt_with(first))
+}
+
+/// Says why the texts are not compared token by token.
+fn incomparable_words(texts: &[Option<&Generation>]) -> String {
+    let prompts = || texts.iter().flatten().map(|text| &text.prompt.text);
+    let same_prompt = prompts().all(|prompt| Some(prompt) == prompts().next());
+    let words = if same_prompt {
+        "These texts come from different models, so they are not compared token by token"
+    } else {
+        "These texts come from different prompts or models, so they are not compared"
+    };
+    words.to_owned()
 }
 
 fn without_divergence(words: String) -> DivergenceSummary {

@@ -46,7 +46,7 @@ pub(super) fn second_model_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<
         if button.on_hover_text(tip).clicked() {
             commands.push(Command::AskPath(PathPurpose::SecondModel));
         }
-        if second.info().is_some() {
+        if second.is_chosen() {
             let button = ui.add(
                 Button::new("Unload")
                     .name("Unload the second model")

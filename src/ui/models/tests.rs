@@ -7,7 +7,7 @@ use std::sync::Arc;
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-use crate::generation::{Implementation, MemoryNeed, ModelOutline};
+use crate::generation::{Implementation, MemoryNeed, ModelOutline, ModelSource};
 use crate::state::tests::{
     CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, PartialDownload,
     Precision, ready,
@@ -201,7 +201,7 @@ fn a_warning_about_memory_can_be_overridden() {
         load_warning: None,
     };
     window.state_mut().on_event(Event::Inspected {
-        path,
+        source: ModelSource::Path(path),
         found: Ok(outline),
         n_free_bytes: 3_900_000_000,
     });

@@ -1,10 +1,13 @@
 //! Loads and frees the models of the engine thread.
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use super::{EngineThread, NO_MODEL};
 use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel, Session};
 use crate::worker::event_sender::Disconnected;
 use crate::worker::loading::{self, LoadOutcome};
-use crate::worker::{Event, ModelSource};
+use crate::worker::{Event, ModelSource, PaneModelUpdate, Request};
 
 impl<L> EngineThread<L>
 where
@@ -15,7 +18,8 @@ where
         let compute = self.compute()?;
         let loader = |progress: LoadProgress<'_>| (self.loader)(source, &compute, progress);
         let loading = |fraction| Event::ModelLoading { fraction };
-        let outcome = loading::load(loader, loading, &self.events, &mut self.incoming)?;
+        let cancel = &Request::CancelLoading;
+        let outcome = loading::load(loader, loading, cancel, (&self.events, &mut self.incoming))?;
         let event = match outcome {
             LoadOutcome::Loaded(model) => {
                 let loaded = Event::ModelLoaded {
@@ -24,10 +28,10 @@ where
                     chat: model.chat_support(),
                     recommended_sampling: model.recommended_sampling.clone(),
                     load_warning: model.load_warning.clone(),
+                    second: model.second().map(|second| Arc::clone(&second.info)),
                 };
-                let mut session = Session::new(*model);
-                session.set_prefix_cache_limit(self.n_prefix_cache_bytes);
-                self.session = Some(session);
+                self.sessions.main = Some(Session::new(*model));
+                self.sessions.share_prefix_cache(self.n_prefix_cache_bytes);
                 loaded
             }
             LoadOutcome::Failed(error) => Event::ModelFailed {
@@ -41,11 +45,12 @@ where
     pub(super) fn load_second(&mut self, source: Option<&ModelSource>) -> Result<(), Disconnected> {
         self.stop_everything()?;
         let second = match source {
-            Some(source) if self.session.is_some() => {
+            Some(source) if self.sessions.main.is_some() => {
                 let compute = self.compute()?;
                 let loader = |progress: LoadProgress<'_>| (self.loader)(source, &compute, progress);
                 let loading = |fraction| Event::SecondModelLoading { fraction };
-                match loading::load(loader, loading, &self.events, &mut self.incoming)? {
+                let cancel = &Request::CancelLoading;
+                match loading::load(loader, loading, cancel, (&self.events, &mut self.incoming))? {
                     LoadOutcome::Loaded(model) => Ok(Some(*model)),
                     LoadOutcome::Failed(error) => Err(error),
                     LoadOutcome::Cancelled => {
@@ -53,15 +58,67 @@ where
                     }
                 }
             }
-            _ => Ok(None),
+            Some(_) | None => Ok(None),
         };
-        let second = match &mut self.session {
+        let second = match &mut self.sessions.main {
             Some(session) => second
                 .and_then(|second| session.set_second(second))
                 .map_err(|error| error.to_string()),
             None => Err(NO_MODEL.to_owned()),
         };
         self.events.send(Event::SecondModel(second))
+    }
+
+    /// Loads a model for panes. Texts pause meanwhile, and go on whatever comes of it.
+    pub(super) fn load_pane_model(&mut self, source: ModelSource) -> Result<(), Disconnected> {
+        let begun_at = Instant::now();
+        let compute = self.compute()?;
+        let loader = |progress: LoadProgress<'_>| (self.loader)(&source, &compute, progress);
+        let loading = |fraction| Event::PaneModel {
+            source: source.clone(),
+            update: PaneModelUpdate::Loading { fraction },
+        };
+        let cancel = &Request::UnloadPaneModel(source.clone());
+        let outcome = loading::load(loader, loading, cancel, (&self.events, &mut self.incoming))?;
+        self.exclude_since(begun_at);
+        let update = match outcome {
+            LoadOutcome::Loaded(mut model) => {
+                model.own_second = None;
+                let loaded = PaneModelUpdate::Loaded {
+                    info: model.info.clone(),
+                    vocabulary: model.vocabulary.clone(),
+                    chat: model.chat_support(),
+                    recommended_sampling: model.recommended_sampling.clone(),
+                    load_warning: model.load_warning.clone(),
+                };
+                self.stop_pane_model(&source)?;
+                self.sessions.insert(source.clone(), Session::new(*model));
+                self.sessions.share_prefix_cache(self.n_prefix_cache_bytes);
+                loaded
+            }
+            LoadOutcome::Failed(error) => PaneModelUpdate::Failed {
+                error: error.to_string(),
+            },
+            LoadOutcome::Cancelled => PaneModelUpdate::Cancelled,
+        };
+        self.events.send(Event::PaneModel { source, update })
+    }
+
+    /// Frees the model of panes. A late request to cancel loading it does the same.
+    pub(super) fn unload_pane_model(&mut self, source: ModelSource) -> Result<(), Disconnected> {
+        self.stop_pane_model(&source)?;
+        if self.sessions.remove(&source) {
+            self.sessions.share_prefix_cache(self.n_prefix_cache_bytes);
+        }
+        let update = PaneModelUpdate::Unloaded;
+        self.events.send(Event::PaneModel { source, update })
+    }
+
+    /// Stops everything that uses the model of panes.
+    fn stop_pane_model(&mut self, source: &ModelSource) -> Result<(), Disconnected> {
+        let session = self.sessions.of(Some(source));
+        let ids = session.map(Session::ids).unwrap_or_default();
+        ids.into_iter().try_for_each(|id| self.stop(id))
     }
 
     /// The device and settings for the next model. Opens the device on first use, and reports it if
@@ -83,7 +140,7 @@ where
 
     pub(super) fn unload(&mut self) -> Result<(), Disconnected> {
         self.stop_everything()?;
-        self.session = None;
+        self.sessions.main = None;
         self.events.send(Event::ModelUnloaded)
     }
 }

@@ -7,6 +7,8 @@
     reason = "a helper that fails should fail its test"
 )]
 
+mod guided;
+#[path = "../scripted/mod.rs"]
 mod scripted;
 
 use std::ops::ControlFlow;
@@ -19,7 +21,7 @@ use quartet::decoding::{ChainConfig, TokenId};
 use quartet::engine::{Compute, Progress, Session, open_embedded};
 use quartet::generation::{
     EndOfText, FitPlan, FitText, FitTokens, FitUpdate, GenerationConfig, GenerationId, Likelihood,
-    Limits, PaneSettings, PromptText,
+    Limits, PaneSettings, PromptForm, PromptText,
 };
 use quartet::interop::parse_axis;
 use scripted::ScriptedLm;
@@ -155,7 +157,11 @@ fn written(
                 }
             }
         }
-        FitText::Recorded { tokens, n_prompt }
+        FitText::Recorded {
+            tokens,
+            n_prompt,
+            form: PromptForm::Raw,
+        }
     });
     texts.collect()
 }
@@ -178,6 +184,9 @@ fn the_likelihood_is_that_of_the_chain_run_token_by_token() {
         "typical 0.95",
         "repeat 1.1, frequency 0.2, presence 0.1, T 0.9",
         "dry 0.8, T 0.8, top-p 0.995",
+        "T 0.9, guide 1.6 cutoff 0.0001 against \"A sad tale:\"",
+        "guide 0.5 against \"A sad tale:\"",
+        "guide 3 cutoff 0.3 against \"A sad tale:\"",
         "greedy",
     ];
     let chains = settings.map(chain);
@@ -393,6 +402,7 @@ fn what_has_no_token_to_fit_says_why() {
     let unknown = FitText::Recorded {
         tokens: vec![TokenId(3), TokenId(9999)],
         n_prompt: 1,
+        form: PromptForm::Raw,
     };
     assert!(error(&mut session, vec![unknown]).contains("9999"));
     assert!(!session.is_fitting());

@@ -1,19 +1,22 @@
 //! Computes how likely given texts are under many chains. The model reads each text once; the
 //! chains then run over the logits that it returned.
 
+mod read_texts;
+mod tokens;
+
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
+use self::read_texts::ReadRow;
+pub(super) use self::read_texts::{GuidedTexts, ReadTexts};
+use super::guide::Guide;
 use super::prefill::PREFILL_CHUNK;
-use super::{CausalLm, EngineError, LoadedModel, Row, SequenceId};
-use crate::decoding::{ChainConfig, ChainLikelihood, GrammarRule, GrammarState, History, TokenId};
-use crate::generation::{
-    FitPlace, FitPlan, FitText, FitTokens, FitUpdate, GenerationId, Likelihood, PromptForm,
-    PromptText,
-};
+use super::{EngineError, LoadedModel, Row, SequenceId};
+use crate::decoding::{ChainConfig, ChainLikelihood, GrammarState, History, LegalTokens, TokenId};
+use crate::generation::{FitPlace, FitTokens, FitUpdate, GenerationId, Likelihood};
 
 /// The memory of the logits that are held at a time, unless the caller chose another limit. Texts
 /// whose logits need more are read and computed part by part.
@@ -24,18 +27,6 @@ const N_LOGITS: usize = 1 << 22;
 
 /// How long chains run between two looks at the requests.
 const SLICE: Duration = Duration::from_millis(40);
-
-/// The logits before each token of the texts, or of a part of them.
-#[derive(Debug, Default)]
-pub(super) struct ReadTexts {
-    texts: Vec<FitTokens>,
-    /// The grammar whose illegal tokens have a logit of −∞.
-    grammar: Option<Arc<GrammarRule>>,
-    /// The tokens whose logits are held, in order.
-    places: Vec<FitPlace>,
-    /// One row for each of `places`.
-    logits: Vec<f32>,
-}
 
 /// A fit at work.
 pub(super) struct FitJob {
@@ -54,6 +45,8 @@ pub(super) struct FitJob {
     /// How many of its tokens were read.
     n_read: usize,
     sequence: Option<SequenceId>,
+    /// What guides the text that is being read.
+    guide: Option<Guide>,
     /// How many chains have run over the logits that are held.
     n_computed: usize,
     /// How many rows of logits may be held.
@@ -85,16 +78,14 @@ impl FitJob {
             id,
             found: vec![unknown; chains.len()],
             chains,
-            read: ReadTexts {
-                texts,
-                ..ReadTexts::default()
-            },
+            read: ReadTexts::of(texts),
             grammar: None,
             followed: None,
             is_announced: false,
             text: 0,
             n_read: 0,
             sequence: None,
+            guide: None,
             n_computed: 0,
             n_max_rows: n_max_rows.max(1),
         }
@@ -108,9 +99,15 @@ impl FitJob {
         self
     }
 
+    /// Reads what guides the texts, too.
+    pub(super) fn guided(mut self, guided: Option<GuidedTexts>) -> Self {
+        self.read.guided = guided;
+        self
+    }
+
     /// Takes over the logits of an earlier fit if they are those of the same texts.
     pub(super) fn reuse(&mut self, read: ReadTexts) {
-        if read.texts == self.read.texts && read.grammar == self.read.grammar {
+        if read.has_read_as(&self.read) {
             self.text = read.texts.len();
             self.read = read;
         }
@@ -120,9 +117,9 @@ impl FitJob {
         self.id
     }
 
-    /// Frees the sequence, and returns the logits if they are those of all texts.
-    pub(super) fn retire(mut self, lm: &mut dyn CausalLm) -> Option<ReadTexts> {
-        self.close(lm);
+    /// Frees the sequences, and returns the logits if they are those of all texts.
+    pub(super) fn retire(mut self, model: &mut LoadedModel) -> Option<ReadTexts> {
+        self.close(model);
         let n_tokens: usize = self.read.texts.iter().map(|text| text.fitted().len()).sum();
         let is_whole = self.is_read() && self.read.places.len() == n_tokens;
         is_whole.then_some(self.read)
@@ -150,7 +147,7 @@ impl FitJob {
             Ok(Pass::Partly) => None,
             Ok(Pass::Finished) => Some(FitUpdate::Finished),
             Err(error) => {
-                self.close(&mut *model.lm);
+                self.close(model);
                 let error = error.to_string();
                 Some(FitUpdate::Failed { error })
             }
@@ -191,6 +188,13 @@ impl FitJob {
             Some(sequence) => sequence,
             None => *self.sequence.insert(model.lm.open_for(n_to_read)),
         };
+        if let Some(guided) = &self.read.guided {
+            let guide = self.guide.get_or_insert_with(|| guided.guide_of(self.text));
+            // The last token is never read.
+            if guide.reads_prompt(text.fitted().len().saturating_sub(1), model)? {
+                return Ok(Pass::Read);
+            }
+        }
         let is_wanted = |position: usize| position + 1 >= text.n_prompt;
         let rows: Vec<Row> = (self.n_read..end)
             .filter_map(|position| {
@@ -202,27 +206,36 @@ impl FitJob {
             })
             .collect();
         let logits = model.lm.forward(&rows)?;
-        if self.read.logits.is_empty() {
-            let fitted = self.read.texts.iter().map(|text| text.fitted().len());
-            let n_held = fitted.sum::<usize>().min(self.n_max_rows);
-            self.read.logits.reserve_exact(n_held * model.lm.n_vocab());
-        }
+        let others = match &mut self.guide {
+            Some(guide) => guide.rows(&text.tokens, text.n_prompt, self.n_read..end, model)?,
+            None => Vec::new(),
+        };
         if self.n_read == 0 {
             self.followed.clone_from(&self.grammar);
         }
         let wanted = (self.n_read..end).filter(|position| is_wanted(*position));
+        let mut read = Vec::new();
         for (index, position) in wanted.enumerate() {
-            if let (Some(row), Some(next)) = (logits.row(index), text.tokens.get(position + 1)) {
-                push_legal(row, self.followed.as_mut(), *next, &mut self.read.logits)?;
-                self.read.places.push(FitPlace {
+            if let (Some(own), Some(next)) = (logits.row(index), text.tokens.get(position + 1)) {
+                let row = ReadRow {
+                    own,
+                    other: others.get(index).map(Vec::as_slice),
+                    legal: legal(self.followed.as_mut(), *next)?,
+                };
+                let place = FitPlace {
                     text: self.text,
                     step: position + 1 - text.n_prompt,
-                });
+                };
+                read.push((place, row));
             }
+        }
+        self.read.reserve(self.n_max_rows, model.lm.n_vocab());
+        for (place, row) in read {
+            self.read.push(place, row);
         }
         self.n_read = end;
         if end >= n_to_read {
-            self.close(&mut *model.lm);
+            self.close(model);
             self.text += 1;
             self.n_read = 0;
         }
@@ -257,8 +270,7 @@ impl FitJob {
         }
         if self.n_computed >= self.chains.len() {
             self.n_computed = 0;
-            self.read.places.clear();
-            self.read.logits.clear();
+            self.read.clear();
         }
         Ok(Pass::Partly)
     }
@@ -279,8 +291,7 @@ impl FitJob {
         if sum.ruled_out.is_some() {
             return Ok(sum);
         }
-        let rows = self.read.logits.chunks_exact(n_vocab.max(1));
-        for (place, logits) in self.read.places.iter().zip(rows) {
+        for (index, place) in self.read.places.iter().enumerate() {
             let Some(text) = self.read.texts.get(place.text) else {
                 continue;
             };
@@ -290,8 +301,10 @@ impl FitJob {
                 continue;
             };
             let history = History::new(before, text.n_prompt);
-            let ln_prob = likelihood
-                .ln_prob(logits, history, *token)
+            let ln_prob = self
+                .read
+                .row(index, n_vocab, config)
+                .and_then(|logits| likelihood.ln_prob(&logits, history, *token))
                 .map_err(|source| EngineError::SamplingFailed { position, source })?;
             if ln_prob.is_infinite() {
                 return Ok(impossible(Some(*place)));
@@ -301,100 +314,25 @@ impl FitJob {
         Ok(sum)
     }
 
-    fn close(&mut self, lm: &mut dyn CausalLm) {
+    fn close(&mut self, model: &mut LoadedModel) {
+        if let Some(mut guide) = self.guide.take() {
+            guide.close(model);
+        }
         if let Some(sequence) = self.sequence.take() {
-            lm.close(sequence);
+            model.lm.close(sequence);
         }
     }
 }
 
-/// Appends a row of logits, without the tokens that the grammar forbids, and follows the next token.
-fn push_legal(
-    row: &[f32],
+/// Returns the legal tokens as long as a text keeps to its grammar, and follows its next token.
+fn legal(
     grammar: Option<&mut GrammarState>,
     next: TokenId,
-    logits: &mut Vec<f32>,
-) -> Result<(), EngineError> {
-    match grammar.filter(|grammar| !grammar.is_broken()) {
-        Some(grammar) => {
-            let mut masked = Vec::new();
-            grammar.legal()?.mask(row, &mut masked);
-            logits.append(&mut masked);
-            grammar.accept(next);
-        }
-        None => logits.extend_from_slice(row),
-    }
-    Ok(())
-}
-
-impl LoadedModel {
-    /// Tokenizes the texts of a fit. Fails if one of them has no token to compute.
-    pub(super) fn encode_texts(&self, plan: &FitPlan) -> Result<Vec<FitTokens>, EngineError> {
-        let texts = plan.texts.iter().map(|text| self.encode_fit_text(text));
-        let texts: Vec<FitTokens> = texts.collect::<Result<_, _>>()?;
-        if texts.is_empty() {
-            return Err(EngineError::NothingToScore);
-        }
-        Ok(texts)
-    }
-
-    fn encode_fit_text(&self, text: &FitText) -> Result<FitTokens, EngineError> {
-        let (mut tokens, n_prompt) = match text {
-            FitText::Recorded { tokens, n_prompt } => (tokens.clone(), *n_prompt),
-            FitText::Typed { prompt: None, text } => {
-                let tokens = self.encode_prompt(&PromptText::raw(text.clone()))?.tokens;
-                (tokens, 1)
-            }
-            FitText::Typed {
-                prompt: Some(prompt),
-                text,
-            } => self.continued(prompt, text)?,
-        };
-        let n_vocab = self.lm.n_vocab();
-        if let Some(token) = tokens.iter().find(|token| token.index() >= n_vocab) {
-            let token = token.0;
-            return Err(EngineError::UnknownToken { token, n_vocab });
-        }
-        let n_max = self.lm.n_context();
-        if n_prompt >= n_max {
-            let n_tokens = n_prompt;
-            return Err(EngineError::PromptTooLong { n_tokens, n_max });
-        }
-        let n_left_out = tokens.len().saturating_sub(n_max);
-        tokens.truncate(n_max);
-        if n_prompt == 0 || tokens.len() <= n_prompt {
-            return Err(EngineError::NothingToScore);
-        }
-        Ok(FitTokens {
-            tokens,
-            n_prompt,
-            n_left_out,
-        })
-    }
-
-    /// Returns the tokens of a prompt followed by those of its continuation, and how many belong to
-    /// the prompt.
-    ///
-    /// A raw prompt and its continuation are tokenized as one text, so that no token is split where
-    /// the continuation begins. A token that holds the end of the prompt too, as " there" after a
-    /// prompt that ends with a space, counts as one of the text.
-    fn continued(
-        &self,
-        prompt: &PromptText,
-        text: &str,
-    ) -> Result<(Vec<TokenId>, usize), EngineError> {
-        let mut before = self.encode_prompt(prompt)?.tokens;
-        if prompt.form == PromptForm::Raw && !text.is_empty() {
-            let whole = format!("{}{text}", prompt.text);
-            let whole = self.tokenizer.encode_turn(&whole)?;
-            let pairs = before.iter().zip(&whole);
-            let n_prompt = pairs.take_while(|(a, b)| a == b).count();
-            if n_prompt > 0 {
-                return Ok((whole, n_prompt));
-            }
-        }
-        let n_prompt = before.len();
-        before.extend(self.tokenizer.encode_continuation(text)?);
-        Ok((before, n_prompt))
-    }
+) -> Result<Option<LegalTokens>, EngineError> {
+    let Some(grammar) = grammar.filter(|grammar| !grammar.is_broken()) else {
+        return Ok(None);
+    };
+    let legal = grammar.legal()?;
+    grammar.accept(next);
+    Ok(Some(legal))
 }

@@ -1,0 +1,192 @@
+//! `--pane-model`: panes that do not use the model of the run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::compute::cpu_fallback_note;
+use super::console;
+use super::failure::Failure;
+use super::pane_run::{Console, Engine, Pane, SIGNAL_PAUSE};
+use crate::generation::formatting::pane_letter;
+use crate::generation::{ModelInfo, ModelSource, Vocabulary};
+use crate::worker::{Event, PaneModelUpdate, Request};
+
+/// What stands for the built-in model, as in run files.
+const EMBEDDED: &str = "embedded";
+
+/// The argument, for commands whose panes can use several models.
+#[derive(Debug, Clone, Args)]
+pub(super) struct PaneModelArgument {
+    /// Another model for one pane, such as B=PATH: the letter of the pane, and a GGUF file, a folder
+    /// or `embedded`. Repeat it for more panes; panes with the same model share its memory
+    #[arg(
+        long = "pane-model",
+        value_name = "PANE=PATH",
+        value_parser = pane_model,
+        conflicts_with = "compare"
+    )]
+    pane_models: Vec<PaneModel>,
+}
+
+/// A pane's own model, as written on the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PaneModel {
+    /// "B".
+    letter: String,
+    source: ModelSource,
+}
+
+/// A model that panes use besides the one of the run.
+#[derive(Debug, Clone)]
+pub(super) struct OtherModel {
+    pub source: ModelSource,
+    pub info: Arc<ModelInfo>,
+    pub vocabulary: Arc<Vocabulary>,
+}
+
+impl PaneModelArgument {
+    /// Gives each named pane its model. The model of the run itself is `main`.
+    pub(super) fn apply(&self, main: &ModelSource, panes: &mut [Pane]) -> Result<(), Failure> {
+        let letters: Vec<String> = (0..panes.len()).map(pane_letter).collect();
+        for PaneModel { letter, source } in &self.pane_models {
+            let place = letters.iter().position(|other| other == letter);
+            let Some(pane) = place.and_then(|place| panes.get_mut(place)) else {
+                let last = letters.last().map_or("", String::as_str);
+                return Err(Failure::usage(format!(
+                    "--pane-model names pane {letter}, but the panes of this run are A to {last}"
+                )));
+            };
+            pane.model = Some(source.clone()).filter(|source| source != main);
+        }
+        Ok(())
+    }
+}
+
+fn pane_model(argument: &str) -> Result<PaneModel, String> {
+    let parts = argument.split_once('=');
+    let Some((letter, path)) = parts.filter(|(_, path)| !path.is_empty()) else {
+        return Err("expected the letter of a pane and a path, such as B=model.gguf".to_owned());
+    };
+    let source = match path {
+        EMBEDDED => ModelSource::Embedded,
+        path => ModelSource::Path(PathBuf::from(path)),
+    };
+    Ok(PaneModel {
+        letter: letter.trim().to_uppercase(),
+        source,
+    })
+}
+
+impl Engine {
+    /// Loads the models of panes that do not use the one of the run.
+    pub(super) fn load_pane_models(
+        &mut self,
+        panes: &[Pane],
+        console: &mut Console,
+    ) -> Result<(), Failure> {
+        for source in panes.iter().filter_map(|pane| pane.model.as_ref()) {
+            if self.other(source).is_none() {
+                self.load_pane_model(source, console)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads another model besides the one of the run.
+    pub(super) fn load_pane_model(
+        &mut self,
+        source: &ModelSource,
+        console: &mut Console,
+    ) -> Result<(), Failure> {
+        self.worker.send(Request::LoadPaneModel(source.clone()));
+        let name = source.name();
+        console.progress.milestone(&format!("Loading {name}"));
+        let loaded = self.wait_for_pane_model(source, console);
+        console.progress.clear();
+        self.others.push(loaded?);
+        Ok(())
+    }
+
+    fn wait_for_pane_model(
+        &mut self,
+        source: &ModelSource,
+        console: &mut Console,
+    ) -> Result<OtherModel, Failure> {
+        let name = source.name();
+        loop {
+            if console.interrupt.is_raised() {
+                return Err(Failure::Interrupted);
+            }
+            let update = match self.worker.wait_at_most(SIGNAL_PAUSE) {
+                Some(Some(Event::PaneModel { update, .. })) => update,
+                Some(Some(Event::DeviceUnavailable { reason, .. })) => {
+                    console.progress.clear();
+                    console::note(&cpu_fallback_note(&reason));
+                    continue;
+                }
+                Some(Some(Event::Panicked { message })) => {
+                    let message = format!("the engine stopped unexpectedly: {message}");
+                    return Err(Failure::run(message));
+                }
+                Some(_) => continue,
+                None => return Err(Failure::run("the engine stopped unexpectedly")),
+            };
+            match update {
+                PaneModelUpdate::Loading { fraction } => console.progress.update(|| {
+                    let percent = 100.0 * fraction;
+                    format!("Loading {name}, {percent:.0} %")
+                }),
+                PaneModelUpdate::Loaded {
+                    info, vocabulary, ..
+                } => {
+                    return Ok(OtherModel {
+                        source: source.clone(),
+                        info,
+                        vocabulary,
+                    });
+                }
+                PaneModelUpdate::Failed { error } => return Err(Failure::run(error)),
+                PaneModelUpdate::Cancelled | PaneModelUpdate::Unloaded => {}
+            }
+        }
+    }
+
+    /// Returns the model of a pane.
+    pub(super) fn model_of(
+        &self,
+        source: Option<&ModelSource>,
+    ) -> (&Arc<ModelInfo>, &Arc<Vocabulary>) {
+        let other = source.and_then(|source| self.other(source));
+        other.map_or((&self.info, &self.vocabulary), |other| {
+            (&other.info, &other.vocabulary)
+        })
+    }
+
+    fn other(&self, source: &ModelSource) -> Option<&OtherModel> {
+        self.others.iter().find(|other| other.source == *source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{PaneModel, pane_model};
+    use crate::generation::ModelSource;
+
+    #[test]
+    fn a_pane_model_is_a_letter_and_a_path() {
+        let model = |letter: &str, source| {
+            let letter = letter.to_owned();
+            Ok(PaneModel { letter, source })
+        };
+        let path = ModelSource::Path(PathBuf::from("a=b.gguf"));
+        assert_eq!(pane_model("b=a=b.gguf"), model("B", path));
+        assert_eq!(pane_model("C=embedded"), model("C", ModelSource::Embedded));
+        for wrong in ["B", "B=", "model.gguf"] {
+            assert!(pane_model(wrong).unwrap_err().contains("B=model.gguf"));
+        }
+    }
+}

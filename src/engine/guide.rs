@@ -1,0 +1,82 @@
+//! The row that guides texts: it reads another prompt, or the same one with the second model, and
+//! then what they have in common.
+
+use std::ops::Range;
+
+use super::other_rows::OtherPrompt;
+use super::{EngineError, LoadedModel};
+use crate::decoding::{Against, TokenId};
+
+/// What guides texts with the same beginning.
+pub(super) struct Guide {
+    against: Against,
+    /// What it reads in place of the texts' prompt.
+    prompt: Vec<TokenId>,
+    /// `None` until it is needed.
+    open: Option<OtherPrompt>,
+}
+
+impl Guide {
+    pub(super) const fn new(against: Against, prompt: Vec<TokenId>) -> Self {
+        Self {
+            against,
+            prompt,
+            open: None,
+        }
+    }
+
+    /// Reads on in the prompt. Returns whether there was anything to read. Fails if its context has no
+    /// room for `n_tokens` more, of which the last is never read.
+    pub(super) fn reads_prompt(
+        &mut self,
+        n_tokens: usize,
+        model: &mut LoadedModel,
+    ) -> Result<bool, EngineError> {
+        let prompt = if let Some(prompt) = &mut self.open {
+            prompt
+        } else {
+            let prompt = OtherPrompt::open(self.prompt.clone(), &self.against, model)?;
+            self.open.insert(prompt)
+        };
+        prompt.check_room_for(n_tokens.saturating_sub(1))?;
+        if prompt.is_read() {
+            return Ok(false);
+        }
+        prompt.read_chunk(model)?;
+        Ok(true)
+    }
+
+    /// Returns the logits that go with those of the text's own row after these positions, which follow
+    /// the ones of the call before. The first `n_prompt` tokens are the text's own prompt.
+    pub(super) fn rows(
+        &mut self,
+        tokens: &[TokenId],
+        n_prompt: usize,
+        positions: Range<usize>,
+        model: &mut LoadedModel,
+    ) -> Result<Vec<Vec<f32>>, EngineError> {
+        let Some(prompt) = &mut self.open else {
+            return Ok(Vec::new());
+        };
+        let mut rows = Vec::new();
+        if positions.contains(&(n_prompt.saturating_sub(1))) {
+            rows.extend(prompt.logits().map(<[f32]>::to_vec));
+        }
+        let read = positions.start.max(n_prompt)..positions.end;
+        let read = tokens.get(read).unwrap_or_default();
+        rows.append(&mut prompt.read_on(read, model)?);
+        Ok(rows)
+    }
+
+    /// The prompt, once it is open.
+    pub(super) const fn prompt(&self) -> Option<&OtherPrompt> {
+        self.open.as_ref()
+    }
+
+    /// Frees its sequence. It can be opened again.
+    pub(super) fn close(&mut self, model: &mut LoadedModel) {
+        if let Some(prompt) = self.open.take() {
+            prompt.close(model);
+        }
+    }
+}

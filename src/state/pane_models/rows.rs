@@ -1,0 +1,109 @@
+//! The menu of models that a pane can use.
+
+use super::PaneModelStatus;
+use crate::generation::{ModelInfo, ModelSource};
+use crate::state::{AppState, Pane};
+
+/// The most recent models in the menu.
+const N_RECENT: usize = 6;
+
+/// A model in a pane's menu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaneModelRow {
+    pub name: String,
+    /// "Q8_0, main model".
+    pub facts: String,
+    /// What the pane chooses with it; `None` for the main model.
+    pub source: Option<ModelSource>,
+    pub is_chosen: bool,
+}
+
+impl AppState {
+    /// Returns the models that a pane can use: the main one, those of other panes, the built-in one
+    /// and recent ones.
+    pub fn pane_model_rows(&self, pane: &Pane) -> Vec<PaneModelRow> {
+        let own = self.own_model_source(&pane.settings);
+        let (name, quantization) = self.main_model_words();
+        let mut rows = vec![PaneModelRow {
+            name,
+            facts: with("main model", &quantization),
+            source: None,
+            is_chosen: own.is_none(),
+        }];
+        let of_panes = self.panes.iter();
+        let of_panes = of_panes.filter_map(|pane| self.own_model_source(&pane.settings));
+        let embedded = [ModelSource::Embedded];
+        let recent = self.models.recent.iter().take(N_RECENT);
+        let recent: Vec<ModelSource> = recent
+            .map(|recent| ModelSource::Path(recent.path.clone()))
+            .collect();
+        for source in of_panes.chain(&embedded).chain(&recent) {
+            let is_listed = rows.iter().any(|row| row.source.as_ref() == Some(source));
+            if *source == self.model_source || is_listed {
+                continue;
+            }
+            let (name, quantization) = self.model_words(source);
+            let note = match self.pane_models.status(source) {
+                Some(PaneModelStatus::Ready(_)) => "loaded",
+                _ if *source == ModelSource::Embedded => "built in",
+                _ => "",
+            };
+            rows.push(PaneModelRow {
+                name,
+                facts: with(note, &quantization),
+                source: Some(source.clone()),
+                is_chosen: own == Some(source),
+            });
+        }
+        rows
+    }
+
+    /// Returns the short name of a pane's model, with the format of its weights if known:
+    /// "Quartet Stories · Q8_0".
+    pub fn pane_model_words(&self, pane: &Pane) -> String {
+        let (name, quantization) = match self.own_model_source(&pane.settings) {
+            None => self.main_model_words(),
+            Some(source) => self.model_words(source),
+        };
+        if quantization.is_empty() {
+            name
+        } else {
+            format!("{name} · {quantization}")
+        }
+    }
+
+    /// Returns the name and the quantization of the main model, which may still be loading.
+    fn main_model_words(&self) -> (String, String) {
+        match self.model.in_use() {
+            Some(model) => words(&model.info),
+            None => self.model_words(&self.model_source),
+        }
+    }
+
+    /// Returns the name and the quantization of a model that may not be loaded.
+    fn model_words(&self, source: &ModelSource) -> (String, String) {
+        if let Some(model) = self.pane_models.ready(source) {
+            return words(&model.info);
+        }
+        let Some(path) = source.path() else {
+            let embedded = self.models.embedded.as_ref();
+            return embedded.map_or_else(|| (source.name(), String::new()), |info| words(info));
+        };
+        let mut recent = self.models.recent.iter();
+        match recent.find(|recent| recent.path == path) {
+            Some(recent) => (recent.name.clone(), recent.quantization.clone()),
+            None => (source.name(), String::new()),
+        }
+    }
+}
+
+fn words(info: &ModelInfo) -> (String, String) {
+    (info.name.clone(), info.quantization.clone())
+}
+
+/// "Q8_0, main model"; either may be empty.
+fn with(note: &str, quantization: &str) -> String {
+    let parts = [quantization, note].into_iter();
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join(", ")
+}

@@ -1,0 +1,84 @@
+//! Which loaded models can repeat an opened run, or what is missing.
+
+use crate::generation::{Generation, ModelInfo, ModelSource};
+use crate::state::{
+    AppState, Command, ModelsCommand, Notice, Pane, PaneModelCommand, PathPurpose, ReadyModel,
+};
+
+/// A loaded model, and where it comes from if it is not the main one.
+pub(super) type LoadedSource = (Option<ModelSource>, ReadyModel);
+
+impl AppState {
+    /// Returns the model that repeats each of these texts, or a notice about one that is missing.
+    pub(super) fn models_to_verify(
+        &self,
+        texts: &[Generation],
+    ) -> Result<Vec<LoadedSource>, Notice> {
+        let is_one = are_of_one_model(texts);
+        let model_of = |text: &Generation| {
+            self.model_to_verify(&text.model).map_err(|reason| {
+                let pane = self.pane_of_model(&text.model).filter(|_| !is_one);
+                refusal(&reason, &text.model, pane)
+            })
+        };
+        texts.iter().map(model_of).collect()
+    }
+
+    /// Returns the loaded model that can repeat a text of this model, or else why there is none.
+    pub(super) fn model_to_verify(&self, then: &ModelInfo) -> Result<LoadedSource, String> {
+        let is_it = |model: &ReadyModel| {
+            model.info.sha256 == then.sha256 && model.info.n_vocab == then.n_vocab
+        };
+        if let Some(model) = self.model.ready().filter(|model| is_it(model)) {
+            return Ok((None, model.clone()));
+        }
+        let mut loaded = self.pane_models.all_ready();
+        if let Some((source, model)) = loaded.find(|(_, model)| is_it(model)) {
+            return Ok((Some(source.clone()), model.clone()));
+        }
+        if self.model.ready().is_none() {
+            return Err("no model is loaded".to_owned());
+        }
+        Err(format!("it needs the model {}", then.name))
+    }
+
+    /// Returns whether the opened run has texts of several models.
+    pub(super) fn opened_several_models(&self) -> bool {
+        let texts: Vec<Generation> = self.generations().into_iter().flatten().cloned().collect();
+        !are_of_one_model(&texts)
+    }
+
+    /// Returns the first pane with a text of this model.
+    fn pane_of_model(&self, model: &ModelInfo) -> Option<&Pane> {
+        let is_it = |text: &Generation| text.model.sha256 == model.sha256;
+        let mut panes = self.panes.iter();
+        panes.find(|pane| pane.generation().is_some_and(is_it))
+    }
+}
+
+fn are_of_one_model(texts: &[Generation]) -> bool {
+    let first = texts.first().map(|first| &first.model.sha256);
+    texts.iter().all(|text| Some(&text.model.sha256) == first)
+}
+
+/// Says that a model is missing, and how to load it: for one pane if the run has several models.
+pub(super) fn refusal(reason: &str, model: &ModelInfo, pane: Option<&Pane>) -> Notice {
+    let notice = Notice::error("This run can’t be verified", reason);
+    match (model.file.as_str(), pane) {
+        ("embedded", None) => {
+            notice.with_action("Load the built-in model", Command::LoadEmbeddedModel)
+        }
+        ("embedded", Some(pane)) => {
+            let choose = PaneModelCommand::Choose(pane.id, Some(ModelSource::Embedded));
+            notice.with_action("Load the built-in model", Command::PaneModel(choose))
+        }
+        (_, None) => {
+            let show = Command::Models(ModelsCommand::ShowDialog);
+            notice.with_action("Find the model", show)
+        }
+        (_, Some(pane)) => {
+            let ask = Command::AskPath(PathPurpose::PaneModel(pane.id));
+            notice.with_action("Find the model", ask)
+        }
+    }
+}

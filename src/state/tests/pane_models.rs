@@ -1,0 +1,278 @@
+//! A model per pane: chosen, offered with its memory, loaded, used and freed.
+
+use std::sync::Arc;
+
+use super::models::{outline, path};
+use super::{asked, loaded, ready, text, write};
+use crate::generation::testing::generation;
+use crate::generation::{ChatSupport, ModelInfo};
+use crate::state::{
+    AppState, Command, Effect, PaneModelCommand, PaneModelStatus, PaneStatus, PathPurpose,
+    PromptMode, divergence_summary,
+};
+use crate::worker::{Event, GenerationId, ModelSource, PaneModelUpdate, Request};
+
+fn other() -> ModelSource {
+    ModelSource::Path(path("other.gguf"))
+}
+
+fn choose(state: &mut AppState, place: usize, source: Option<ModelSource>) -> Vec<Effect> {
+    let id = state.panes[place].id;
+    state.apply(Command::PaneModel(PaneModelCommand::Choose(id, source)))
+}
+
+fn inspected(state: &mut AppState, n_weight_bytes: u64) -> Vec<Effect> {
+    state.on_event(Event::Inspected {
+        source: other(),
+        found: Ok(outline(n_weight_bytes)),
+        n_free_bytes: 3_900_000_000,
+    })
+}
+
+fn update(state: &mut AppState, update: PaneModelUpdate) -> Vec<Effect> {
+    let source = other();
+    state.on_event(Event::PaneModel { source, update })
+}
+
+fn arrived(chat: ChatSupport) -> PaneModelUpdate {
+    let text = generation(&[]);
+    PaneModelUpdate::Loaded {
+        info: Arc::new(ModelInfo {
+            name: "Other".to_owned(),
+            sha256: "other".to_owned(),
+            quantization: "Q4_K".to_owned(),
+            ..(*text.model).clone()
+        }),
+        vocabulary: text.vocabulary,
+        chat,
+        recommended_sampling: None,
+        load_warning: None,
+    }
+}
+
+fn load() -> Effect {
+    Effect::Send(Request::LoadPaneModel(other()))
+}
+
+fn unload() -> Effect {
+    Effect::Send(Request::UnloadPaneModel(other()))
+}
+
+/// A state whose second pane has a model of its own.
+fn with_other() -> AppState {
+    let mut state = ready();
+    choose(&mut state, 1, Some(other()));
+    inspected(&mut state, 500_000_000);
+    state.apply(Command::PaneModel(PaneModelCommand::Load(other())));
+    update(&mut state, arrived(ChatSupport::Ready));
+    state
+}
+
+/// The own model of each pane that a command lets generate.
+fn models(effects: &[Effect]) -> Vec<Option<ModelSource>> {
+    let panes = effects.iter().flat_map(|effect| match effect {
+        Effect::Send(Request::Generate { panes, .. } | Request::Continue { panes, .. }) => {
+            panes.clone()
+        }
+        _ => Vec::new(),
+    });
+    panes.map(|pane| pane.model).collect()
+}
+
+#[test]
+fn a_model_is_loaded_once_the_user_has_seen_what_it_needs() {
+    let mut state = ready();
+    let effects = choose(&mut state, 1, Some(other()));
+    let inspect = Effect::Send(Request::Inspect(other()));
+    assert_eq!(effects.last(), Some(&inspect));
+    assert_eq!(inspected(&mut state, 500_000_000), []);
+    let Some(PaneModelStatus::Offered { words, is_short }) = state.pane_models.status(&other())
+    else {
+        panic!("it is offered");
+    };
+    assert!(words.ends_with("MB of memory; 3.9 GB is free"), "{words}");
+    assert!(!is_short);
+    let pane = &state.panes[1];
+    let reason = state.blocking_reason_of(pane).unwrap();
+    assert_eq!(reason, "Its model is not loaded yet");
+
+    let load_it = Command::PaneModel(PaneModelCommand::Load(other()));
+    assert_eq!(state.apply(load_it), [load()]);
+    update(&mut state, PaneModelUpdate::Loading { fraction: 0.5 });
+    let loading = PaneModelStatus::Loading { fraction: 0.5 };
+    assert_eq!(state.pane_models.status(&other()), Some(&loading));
+    // The other panes can go on meanwhile, without this one.
+    assert_eq!(state.blocking_reason(), None);
+    let words = state.skipped_pane_words().unwrap();
+    assert_eq!(words, "B will not run: its model is still loading");
+    update(&mut state, arrived(ChatSupport::Ready));
+    assert_eq!(state.skipped_pane_words(), None);
+    assert_eq!(state.pane_model_words(&state.panes[1]), "Other · Q4_K");
+    let effects = state.apply(Command::GenerateAll);
+    assert_eq!(models(&effects), [None, Some(other()), None, None]);
+}
+
+#[test]
+fn a_model_that_needs_more_than_is_free_says_so() {
+    let mut state = ready();
+    choose(&mut state, 1, Some(other()));
+    inspected(&mut state, 4_800_000_000);
+    let Some(PaneModelStatus::Offered { words, is_short }) = state.pane_models.status(&other())
+    else {
+        panic!("it is offered");
+    };
+    assert!(
+        words.ends_with("only 3.9 GB is free") && *is_short,
+        "{words}"
+    );
+    let decline = Command::PaneModel(PaneModelCommand::Decline(other()));
+    assert_eq!(state.apply(decline), [], "nothing is loaded");
+    assert_eq!(state.panes[1].settings.model, None);
+    assert_eq!(state.pane_models.status(&other()), None);
+}
+
+#[test]
+fn a_model_leaves_with_the_last_pane_that_uses_it() {
+    let mut state = with_other();
+    assert_eq!(choose(&mut state, 2, Some(other())), [], "it is loaded");
+    assert_eq!(choose(&mut state, 1, None), []);
+    let id = state.panes[2].id;
+    assert_eq!(state.apply(Command::Remove(id)), [unload()]);
+    assert!(!state.uses_several_models());
+    // Undo brings the pane back, and its model.
+    let effects = state.apply(Command::Undo);
+    assert_eq!(
+        effects.last(),
+        Some(&Effect::Send(Request::Inspect(other())))
+    );
+    assert_eq!(inspected(&mut state, 500_000_000), [load()], "it fits");
+    assert_eq!(state.apply(Command::Redo), [unload()], "it is cancelled");
+    update(&mut state, PaneModelUpdate::Cancelled);
+    assert_eq!(state.pane_models.status(&other()), None);
+}
+
+#[test]
+fn a_text_keeps_the_model_that_writes_it() {
+    let mut state = with_other();
+    let ids: Vec<GenerationId> = asked(&state.apply(Command::GenerateAll));
+    // The model stays while its text is written, whatever the pane will use next.
+    assert_eq!(choose(&mut state, 1, None), []);
+    for id in &ids {
+        write(&mut state, *id, &[(" in", 0.6), (" a", 0.9)]);
+    }
+    let written_by = |place: usize| &*state.panes[place].generation().unwrap().model.name;
+    assert_eq!((written_by(0), written_by(1)), ("Test", "Other"));
+    assert_eq!(text(&state, 1), " in a");
+    assert_eq!(state.pane_models.status(&other()), None, "it is freed now");
+    // Only the model that wrote a text continues it.
+    assert!(state.can_continue(&state.panes[0]));
+    assert!(!state.can_continue(&state.panes[1]));
+    let words = divergence_summary(&state).long;
+    assert!(words.contains("different models"), "{words}");
+}
+
+#[test]
+fn a_text_is_continued_by_its_own_model() {
+    let mut state = with_other();
+    for id in asked(&state.apply(Command::GenerateAll)) {
+        write(&mut state, id, &[(" in", 0.6), (" a", 0.9)]);
+    }
+    assert!(!state.output_is_stale());
+    let id = state.panes[1].id;
+    let more = crate::state::BranchCommand::Continue(id);
+    let effects = state.apply(Command::Branch(more));
+    assert_eq!(models(&effects), [Some(other())]);
+}
+
+#[test]
+fn a_file_that_fails_is_named_in_its_pane_and_can_be_tried_again() {
+    let mut state = ready();
+    choose(&mut state, 1, Some(other()));
+    inspected(&mut state, 500_000_000);
+    state.apply(Command::PaneModel(PaneModelCommand::Load(other())));
+    let error = "the file is incomplete".to_owned();
+    update(&mut state, PaneModelUpdate::Failed { error });
+    let failed = PaneModelStatus::Failed {
+        error: "The file is incomplete".to_owned(),
+    };
+    assert_eq!(state.pane_models.status(&other()), Some(&failed));
+    let reason = state.blocking_reason_of(&state.panes[1]);
+    assert_eq!(reason.unwrap(), "Its model could not be loaded");
+    let effects = choose(&mut state, 1, Some(other()));
+    assert_eq!(
+        effects.last(),
+        Some(&Effect::Send(Request::Inspect(other())))
+    );
+}
+
+#[test]
+fn a_model_without_a_template_leaves_its_pane_out_of_a_chat() {
+    let mut state = with_other();
+    state.prompt_mode = PromptMode::Chat;
+    assert_eq!(state.own_model_blocking_reason(&state.panes[1]), None);
+    let mut state = ready();
+    choose(&mut state, 1, Some(other()));
+    inspected(&mut state, 500_000_000);
+    state.apply(Command::PaneModel(PaneModelCommand::Load(other())));
+    update(&mut state, arrived(ChatSupport::Missing));
+    assert_eq!(state.own_model_blocking_reason(&state.panes[1]), None);
+    state.prompt_mode = PromptMode::Chat;
+    let reason = state.own_model_blocking_reason(&state.panes[1]);
+    assert_eq!(reason.unwrap(), "Its model has no chat template");
+}
+
+#[test]
+fn a_model_that_becomes_the_main_one_is_loaded_once() {
+    let mut state = with_other();
+    state.apply(Command::Models(crate::state::ModelsCommand::Open(path(
+        "other.gguf",
+    ))));
+    let effects = inspected(&mut state, 500_000_000);
+    assert_eq!(
+        effects.last(),
+        Some(&Effect::Send(Request::LoadModel(other())))
+    );
+    let effects = state.on_event(loaded());
+    assert!(effects.contains(&unload()), "{effects:?}");
+    assert!(!state.uses_several_models());
+    // With another main model, the pane keeps its choice.
+    state.apply(Command::LoadEmbeddedModel);
+    let effects = state.on_event(loaded());
+    let inspect = Effect::Send(Request::Inspect(other()));
+    assert!(effects.contains(&inspect), "{effects:?}");
+}
+
+#[test]
+fn models_of_panes_are_loaded_again_after_the_engine_stopped() {
+    let mut state = with_other();
+    let message = "a bug".to_owned();
+    state.on_event(Event::Panicked { message });
+    assert_eq!(state.pane_models.status(&other()), None);
+    let effects = state.apply(Command::RestartEngine);
+    let inspect = Effect::Send(Request::Inspect(other()));
+    assert_eq!(effects.last(), Some(&inspect));
+    assert_eq!(inspected(&mut state, 500_000_000), [load()]);
+}
+
+#[test]
+fn a_path_chosen_in_the_dialog_is_offered_and_settings_keep_it() {
+    let mut state = ready();
+    let id = state.panes[3].id;
+    state.apply(Command::PathGiven(
+        PathPurpose::PaneModel(id),
+        path("other.gguf"),
+    ));
+    let settings = state.settings();
+    assert_eq!(settings.panes[3].model, Some(other()));
+    assert_eq!(settings.panes[0].model, None);
+    let json = serde_json::to_string(&settings.panes[3]).unwrap();
+    assert_eq!(
+        serde_json::from_str::<crate::generation::PaneSettings>(&json).unwrap(),
+        settings.panes[3]
+    );
+    assert!(matches!(state.panes[3].status, PaneStatus::Ready));
+    assert_eq!(state.undo_label(), Some("model of D"));
+    // Only the settings of the sampler are reset.
+    state.apply(Command::ResetSettings(id));
+    assert_eq!(state.panes[3].settings.model, Some(other()));
+}

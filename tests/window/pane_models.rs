@@ -1,0 +1,104 @@
+//! A model of its own for one pane: chosen, loaded, used beside the main one, and given up.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::scripted::ScriptedLm;
+use egui_kittest::kittest::Queryable as _;
+use quartet::engine::{EngineError, LoadedModel};
+use quartet::state::{AppState, PaneModelStatus};
+use quartet::worker::ModelSource;
+
+use super::writing::fill_path;
+use super::{
+    DEFAULT_SIZE, STORY, Window, generate, is_done, is_ready, open, press, settings, wait,
+};
+
+const OTHER_STORY: &str = "A fox met a goose who could not swim. They became friends at once.";
+
+/// A model file, so that it can be inspected. What is loaded for it is scripted.
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/model/quartet-stories-q8_0.gguf")
+}
+
+fn model(source: &ModelSource) -> Result<LoadedModel, EngineError> {
+    let (name, story) = match source {
+        ModelSource::Embedded => ("Main", STORY),
+        ModelSource::Path(_) => ("Other", OTHER_STORY),
+    };
+    let mut loaded = ScriptedLm::reciting(512, story).into_loaded()?;
+    let info = Arc::make_mut(&mut loaded.info);
+    name.clone_into(&mut info.name);
+    name.clone_into(&mut info.sha256);
+    Ok(loaded)
+}
+
+/// A window whose second pane offers the other model.
+fn offered() -> Window {
+    let mut window = open(settings(30), DEFAULT_SIZE, model);
+    wait(&mut window, "the model", is_ready);
+    press(&mut window, "More actions for pane B");
+    press(&mut window, "Choose a model…");
+    press(&mut window, "Open another model…");
+    fill_path(&mut window, &file());
+    press(&mut window, "Open");
+    wait(&mut window, "the offer", |state| {
+        let status = status(state);
+        matches!(status, Some(PaneModelStatus::Offered { .. }))
+    });
+    window
+}
+
+/// Returns the status of the second pane's own model.
+fn status(state: &AppState) -> Option<&PaneModelStatus> {
+    let source = state.panes[1].settings.model.as_ref()?;
+    state.pane_models.status(source)
+}
+
+fn names(state: &AppState) -> Vec<&str> {
+    let texts = state.generations().into_iter().flatten();
+    texts.map(|text| text.model.name.as_str()).collect()
+}
+
+#[test]
+fn one_pane_writes_with_another_model_beside_the_others() {
+    let mut window = offered();
+    window.get_by_label_contains("Quartet Stories, Q8_0, needs ");
+    press(&mut window, "Load");
+    wait(&mut window, "the other model", |state| {
+        matches!(status(state), Some(PaneModelStatus::Ready(_)))
+    });
+    // Every pane names its model now.
+    for pane in ["A", "B", "C", "D"] {
+        window.get_by_label(&format!("Model of {pane}"));
+    }
+    generate(&mut window);
+    let state = window.state().state();
+    assert_eq!(names(state), ["Main", "Other", "Main", "Main"]);
+    let greedy = state.panes[0].generation().unwrap().text();
+    assert_eq!(greedy, STORY["A fox".len()..].split_at(30).0);
+    window.get_by_label_contains("These texts come from different models");
+
+    // Without a pane, the model is freed. Its text stays.
+    press(&mut window, "Model of B");
+    press(&mut window, "Main");
+    assert!(!window.state().state().uses_several_models());
+    assert!(window.query_by_label("Model of B").is_none());
+    assert_eq!(
+        names(window.state().state()),
+        ["Main", "Other", "Main", "Main"]
+    );
+    generate(&mut window);
+    wait(&mut window, "four texts by one model", is_done);
+    assert_eq!(names(window.state().state()), ["Main"; 4]);
+}
+
+#[test]
+fn an_offered_model_can_be_declined() {
+    let mut window = offered();
+    press(&mut window, "Cancel");
+    assert_eq!(window.state().state().panes[1].settings.model, None);
+    assert!(window.query_by_label("Load").is_none());
+    generate(&mut window);
+    assert_eq!(names(window.state().state()), ["Main"; 4]);
+}
