@@ -170,7 +170,15 @@ impl Connection {
 
 /// Finds out what kind of server it is and which model it serves.
 fn find(http: &Http, config: &ServerConfig, stop: &StopFlag) -> Result<ServerInfo, Broken> {
-    let listed = http.get("/v1/models", stop)?;
+    let listed = match (http.get("/v1/models", stop), config.kind, &config.model) {
+        // Some services don't list their models.
+        (
+            Err(Broken::Failed(ServerError::NotFound { .. })),
+            Some(ServerKind::OpenAi),
+            Some(model),
+        ) => return Ok(ServerInfo::new(ServerKind::OpenAi, &http.host, model)),
+        (listed, ..) => listed?,
+    };
     let models = listed.get("data").and_then(Value::as_array);
     let models = models.ok_or_else(|| http.unexpected("no list of models"))?;
     let model = chosen(models, config.model.as_deref(), http)?;

@@ -83,8 +83,9 @@ impl ServerThread {
             }
         }
         self.stop(|_| true);
+        // One of them may hold what another waits for, so all are stopped before any is joined.
+        self.groups.iter().for_each(|group| group.all.raise());
         for group in self.groups.drain(..) {
-            group.all.raise();
             // A panic has already been reported as an event.
             group.thread.join().ok();
         }

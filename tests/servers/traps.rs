@@ -188,6 +188,19 @@ fn a_server_is_recognized_by_what_it_says() {
 }
 
 #[test]
+fn a_service_that_lists_no_models_needs_a_kind_and_a_model() {
+    let server = StandIn::start(Kind::OpenAi);
+    server.fail("/v1/models", 0, Fault::Refused(404, "", "{}"));
+    let named = ServerConfig {
+        kind: Some(ServerKind::OpenAi),
+        model: Some("toy".to_owned()),
+        ..config(&server, SampledBy::Chain)
+    };
+    let bench = Bench::write(named, vec![pane(0, ChainConfig::greedy(), 3)]);
+    assert_eq!(bench.written[0].steps.len(), 3);
+}
+
+#[test]
 fn nothing_is_contacted_before_a_request() {
     let server = StandIn::start(Kind::Llama);
     let bench = Bench::new(config(&server, SampledBy::Chain));
