@@ -190,6 +190,7 @@ fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, vocabu
                 forward_secs: 0.018,
                 n_batch: 4,
                 mask_secs: None,
+                network_secs: None,
             },
             draft: None,
         });

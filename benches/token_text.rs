@@ -180,12 +180,14 @@ fn step(index: usize, word: usize, text: &str) -> Step {
             raw_rank: 1,
             selector_state: SelectorState::NEW,
             grammar: None,
+            bounded: false,
         }),
         time: StepTime {
             at_secs: index as f64 / 400.0,
             forward_secs: 0.002,
             n_batch: N_PANES,
             mask_secs: None,
+            network_secs: None,
         },
         draft: None,
     }

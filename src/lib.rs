@@ -21,11 +21,14 @@ pub mod engine;
 /// Search, download and listing of models from the Hugging Face Hub.
 pub mod hub;
 
-/// The engine and download threads, and their message protocol.
-pub mod worker;
-
 /// Conversion of settings to and from text.
 pub mod interop;
+
+/// Servers that run a model elsewhere: llama-server, vLLM, Ollama and the like.
+pub mod servers;
+
+/// The engine and download threads, and their message protocol.
+pub mod worker;
 
 /// Lessons as data: their format, checks and scores.
 pub mod lessons;

@@ -350,6 +350,7 @@ mod fixture {
                     forward_secs: 0.0015,
                     n_batch: 2,
                     mask_secs: None,
+                    network_secs: None,
                 },
                 draft: None,
             }

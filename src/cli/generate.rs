@@ -19,6 +19,7 @@ use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::prompts::{ChatArguments, prompts_from};
+use super::server::{self, ServerArguments};
 use super::stopping::StopArguments;
 use super::text_output::{TextOutput, error_of};
 use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
@@ -58,6 +59,9 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     draft_model: DraftModelArgument,
+
+    #[command(flatten)]
+    server: ServerArguments,
 
     /// The settings of a pane, as described below; repeat for more panes. The default is four
     /// panes: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
@@ -108,7 +112,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(prompts) = &arguments.tables.prompts {
         return run_batch(arguments, prompts, &panes);
     }
-    let task = Task::Generate(arguments.prompt()?);
+    let server = arguments.server.config()?;
+    let prompt = arguments.prompt()?;
     let source = arguments.model.source();
     let compute = arguments.compute;
     let mut console = Console {
@@ -116,8 +121,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         texts: arguments.text_output(panes.len()),
         interrupt: Interrupt::catch(),
     };
-    let engine = arguments.engine(&panes, &mut console)?;
-    let generations = run_panes(engine, task, &panes, &mut console);
+    let generations = if let Some(config) = server {
+        server::run_panes(config, prompt, panes, &mut console)?
+    } else {
+        let engine = arguments.engine(&panes, &mut console)?;
+        run_panes(engine, Task::Generate(prompt), &panes, &mut console)
+    };
     for pane in &generations {
         report_token_rules(pane);
     }

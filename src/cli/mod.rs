@@ -38,6 +38,7 @@ mod replay_models;
 mod report_output;
 mod sample;
 mod score;
+mod server;
 mod settings;
 mod stopping;
 mod sweep;
@@ -105,6 +106,8 @@ enum Command {
     Why(why::Arguments),
     /// List the lessons, check a lesson file, or take one without a window
     Lesson(lesson::Arguments),
+    /// Show what a server is and serves: its kind, model and context, and what it can report
+    Server(server::Arguments),
     /// Run a recorded run again and compare it with its record
     Replay(replay::Arguments),
     /// Find models on the Hugging Face Hub
@@ -140,6 +143,7 @@ pub fn run() -> ExitCode {
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),
         Some(Command::Lesson(arguments)) => lesson::run(&arguments),
+        Some(Command::Server(arguments)) => server::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Search(arguments)) => hub::search(&arguments),
         Some(Command::Download(arguments)) => hub::download(&arguments),

@@ -302,13 +302,13 @@ fn loaded(worker: &mut Worker, console: &mut Console) -> Result<Loaded, Failure>
 }
 
 /// The records so far. A pane's index is its generation id.
-struct Record {
-    generations: Vec<Generation>,
+pub(super) struct Record {
+    pub generations: Vec<Generation>,
 }
 
 impl Record {
     /// Returns `Some` while any pane is still running.
-    fn unfinished(&self) -> Option<()> {
+    pub(super) fn unfinished(&self) -> Option<()> {
         let mut finishes = self.generations.iter().map(|pane| &pane.finish);
         finishes.any(Option::is_none).then_some(())
     }
@@ -317,7 +317,7 @@ impl Record {
         self.generations.get_mut(place_of(id))
     }
 
-    fn note(&mut self, event: Event, console: &mut Console) {
+    pub(super) fn note(&mut self, event: Event, console: &mut Console) {
         let Console {
             progress, texts, ..
         } = console;
@@ -401,7 +401,7 @@ impl Record {
         format!("Generating, {n_steps} of at most {most} tokens")
     }
 
-    fn fail_unfinished(&mut self, error: &str, console: &mut Console) {
+    pub(super) fn fail_unfinished(&mut self, error: &str, console: &mut Console) {
         for (place, pane) in self.generations.iter_mut().enumerate() {
             if pane.finish.is_none() {
                 let error = error.to_owned();

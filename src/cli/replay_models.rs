@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::console;
 use super::failure::Failure;
 use super::pane_run::Engine;
-use crate::generation::{Generation, ModelInfo, ModelSource};
+use crate::generation::{Generation, Implementation, ModelInfo, ModelSource};
 
 /// The models of a run, with what is loaded for each.
 pub(super) struct RunModels {
@@ -132,6 +132,13 @@ impl RunModels {
 fn missing_words(missing: &[&ModelInfo]) -> String {
     let words = missing.iter().map(|model| {
         let (name, file, hash) = (&model.name, &model.file, &model.sha256);
+        if model.implementation == Implementation::Server {
+            let server = &model.device;
+            return format!(
+                "this run was written over a server ({server}): pass a file of {name} with --model to \
+                 compare it"
+            );
+        }
         format!("this run needs {name}: pass its path with --model\nFile: {file}\nSHA-256: {hash}")
     });
     words.collect::<Vec<_>>().join("\n\n")

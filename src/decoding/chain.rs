@@ -17,6 +17,8 @@ pub struct SamplerChain {
     /// The stages that are on, shared with the record of each step.
     filters: Vec<Arc<Filter>>,
     state: SelectorState,
+    /// How many of the most likely candidates a step records before the chain.
+    n_recorded: usize,
     /// The memory that a step may use to record more than the head of its distribution.
     n_detail_bytes: usize,
     /// The buffers of the previous step, for reuse.
@@ -29,6 +31,7 @@ impl Clone for SamplerChain {
             config: self.config.clone(),
             filters: self.filters.clone(),
             state: self.state,
+            n_recorded: self.n_recorded,
             n_detail_bytes: self.n_detail_bytes,
             scratch: None,
         }
@@ -46,6 +49,8 @@ pub enum Taken {
     ByBeams(TokenId),
     /// The rule of speculative sampling accepted it, or drew it in place of a draft.
     ByRatio(TokenId),
+    /// The sampler of a server picked it.
+    ByServer(TokenId),
 }
 
 /// A sampled token and its evidence.
@@ -66,6 +71,7 @@ impl SamplerChain {
             config,
             filters,
             state: SelectorState::NEW,
+            n_recorded: N_RECORDED,
             n_detail_bytes: 0,
             scratch: None,
         }
@@ -76,6 +82,11 @@ impl SamplerChain {
     pub const fn with_detail(mut self, n_bytes_per_step: usize) -> Self {
         self.n_detail_bytes = n_bytes_per_step;
         self
+    }
+
+    /// Lets each step record this many of the most likely candidates before the chain.
+    pub(super) const fn record(&mut self, n_recorded: usize) {
+        self.n_recorded = n_recorded;
     }
 
     /// Moves on to where a text has already begun. `state` is the one recorded at its last step.
@@ -154,7 +165,7 @@ impl SamplerChain {
         taken: Option<Taken>,
     ) -> Result<Sampled, DecodingError> {
         let mut candidates = self.refilled(logits)?;
-        let raw = evidence_of(&mut candidates, self.n_detail_bytes);
+        let raw = evidence_of(&mut candidates, self.n_recorded, self.n_detail_bytes);
         let mut stages = Vec::new();
         let mut context = self.context(logits.len(), history, coins);
         for filter in &self.filters {
@@ -182,6 +193,7 @@ impl SamplerChain {
             draw,
             selector_state: self.state,
             grammar: None,
+            bounded: false,
         };
         Ok(Sampled {
             token: draw.token,
@@ -192,7 +204,7 @@ impl SamplerChain {
     /// Records the distribution of a row of logits, as each step does.
     pub fn evidence(&mut self, logits: &[f32]) -> Result<Evidence, DecodingError> {
         let mut candidates = self.refilled(logits)?;
-        let evidence = evidence_of(&mut candidates, self.n_detail_bytes);
+        let evidence = evidence_of(&mut candidates, self.n_recorded, self.n_detail_bytes);
         self.scratch = Some(candidates);
         Ok(evidence)
     }

@@ -18,6 +18,7 @@ pub(super) fn taken_draw(taken: Taken, draw: Draw, candidates: &mut Candidates) 
         Taken::Given(token) => (token, Picked::Given),
         Taken::ByBeams(token) => (token, Picked::ByBeams),
         Taken::ByRatio(token) => (token, Picked::ByRatio),
+        Taken::ByServer(token) => (token, Picked::ByServer),
     };
     let softmax = candidates.softmax();
     let logit = candidates.logit(token);
@@ -67,9 +68,13 @@ pub(super) fn probs_of(
 }
 
 /// Records a distribution over the whole vocabulary.
-pub(super) fn evidence_of(candidates: &mut Candidates, n_detail_bytes: usize) -> Evidence {
+pub(super) fn evidence_of(
+    candidates: &mut Candidates,
+    n_recorded: usize,
+    n_detail_bytes: usize,
+) -> Evidence {
     let softmax = candidates.softmax();
-    let head = ranked_head(candidates, N_RECORDED);
+    let head = ranked_head(candidates, n_recorded);
     Evidence {
         n_candidates: candidates.n_kept() as u32,
         detail: Detail::of(candidates, head.len(), n_detail_bytes),

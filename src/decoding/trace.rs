@@ -34,6 +34,18 @@ pub struct Trace {
     /// What the grammar did, if the text has one.
     #[serde(skip)]
     pub grammar: Option<Box<GrammarReport>>,
+    /// Whether `raw` is only the head of the distribution that a server reported, and the choice
+    /// depends on what it lacks.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub bounded: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the form that serde asks for"
+)]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl Trace {
@@ -170,6 +182,9 @@ pub enum Picked {
     /// The rule of speculative sampling accepted it as a draft, or drew it in place of one. `prob` is
     /// the probability that the chain left it.
     ByRatio,
+    /// The sampler of a server, under the same settings as far as it has them. `prob` is the
+    /// probability that the chain left it, 0 if the chain would have cut it.
+    ByServer,
 }
 
 impl Draw {
@@ -191,6 +206,11 @@ impl Draw {
     /// Whether the rule of speculative sampling took the token.
     pub fn is_by_ratio(&self) -> bool {
         self.picked == Picked::ByRatio
+    }
+
+    /// Whether the sampler of a server took the token.
+    pub fn is_by_server(&self) -> bool {
+        self.picked == Picked::ByServer
     }
 
     /// Whether the chain could have picked the token.

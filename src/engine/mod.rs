@@ -70,6 +70,7 @@ pub use prefill::PREFILL_CHUNK;
 pub use prefix_cache::DEFAULT_PREFIX_CACHE_BYTES;
 pub use resident::{Resident, resident_memory};
 pub use session::{Progress, Prompt, Session};
+pub(crate) use stop::StopMatcher;
 pub use sweep::SWEEP_WIDTH;
 pub use synthetic::Synthetic;
 pub use tokenizer::Tokenizer;

@@ -229,6 +229,7 @@ impl Scoring {
                 forward_secs: started_at.elapsed().as_secs_f64() / rows.len().max(1) as f64,
                 n_batch: 1,
                 mask_secs: None,
+                network_secs: None,
             },
         };
         self.n_read = n_after;

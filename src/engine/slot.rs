@@ -326,6 +326,7 @@ impl Slot {
                 forward_secs: pass.secs,
                 n_batch: pass.n_batch,
                 mask_secs,
+                network_secs: None,
             },
             draft: None,
         })

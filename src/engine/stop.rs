@@ -3,7 +3,7 @@
 /// Searches a stream of pieces for stop strings. It compares bytes, so a match may span tokens, and
 /// a token may end in the middle of a character.
 #[derive(Debug, Clone)]
-pub(super) struct StopMatcher {
+pub(crate) struct StopMatcher {
     /// None of them is empty.
     stops: Vec<String>,
     /// The length of the longest stop string in bytes.
@@ -14,7 +14,7 @@ pub(super) struct StopMatcher {
 
 impl StopMatcher {
     /// Searches for these strings. Empty ones are ignored.
-    pub(super) fn new(stops: &[String]) -> Self {
+    pub(crate) fn new(stops: &[String]) -> Self {
         let stops: Vec<String> = stops.iter().filter(|s| !s.is_empty()).cloned().collect();
         Self {
             n_longest: stops.iter().map(String::len).max().unwrap_or(0),
@@ -24,7 +24,7 @@ impl StopMatcher {
     }
 
     /// Appends a piece of a text that already exists. A stop string in it was passed before.
-    pub(super) fn skip(&mut self, bytes: &[u8]) {
+    pub(crate) fn skip(&mut self, bytes: &[u8]) {
         self.tail.extend_from_slice(bytes);
         let n_expired = self.tail.len().saturating_sub(self.n_longest);
         self.tail.drain(..n_expired);
@@ -32,7 +32,7 @@ impl StopMatcher {
 
     /// Appends a piece. Returns the stop string that is completed first; if several end with the
     /// same byte, the longest of them, because it begins first.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Option<&str> {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Option<&str> {
         for byte in bytes {
             self.tail.push(*byte);
             let found = self

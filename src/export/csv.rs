@@ -79,6 +79,7 @@ fn row(
         Picked::Given => "given",
         Picked::ByBeams => "by_beams",
         Picked::ByRatio => "by_ratio",
+        Picked::ByServer => "by_server",
     };
     [
         run.to_string(),

@@ -11,6 +11,8 @@ pub enum Implementation {
     Quartet,
     /// candle-transformers, for architectures that our decoder does not support.
     CandleTransformers,
+    /// A server, which reports probabilities and keeps the model.
+    Server,
 }
 
 impl Implementation {
@@ -23,6 +25,7 @@ impl Implementation {
         match self {
             Self::Quartet => None,
             Self::CandleTransformers => Some("candle-transformers"),
+            Self::Server => Some("a server"),
         }
     }
 
@@ -33,6 +36,9 @@ impl Implementation {
             Self::CandleTransformers => Some(
                 "Runs on candle-transformers: panes decode one at a time, and a text that you cut \
                  or branch may need another prefill",
+            ),
+            Self::Server => Some(
+                "Runs on a server: the record holds the probabilities that the server reported",
             ),
         }
     }

@@ -47,6 +47,9 @@ pub struct StepTime {
     pub n_batch: usize,
     /// How long it took to find the legal tokens. `None` without a grammar.
     pub mask_secs: Option<f64>,
+    /// How long a server's answer took beyond `forward_secs`, mostly on the network. `None` if no
+    /// server was asked, or it does not report its own time.
+    pub network_secs: Option<f64>,
 }
 
 /// One pane's run: what was requested and what happened.

@@ -118,6 +118,7 @@ fn step(index: usize, piece: &Piece, prob: f64, vocabulary: &[Piece], chain: &Ch
             forward_secs: 0.002,
             n_batch: 4,
             mask_secs: None,
+            network_secs: None,
         },
         draft: None,
     }

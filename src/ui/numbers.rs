@@ -284,6 +284,7 @@ fn draw_label(step: &Step, selector: Selector) -> String {
         _ if step.trace.draw.is_given() => "given".to_owned(),
         _ if step.trace.draw.is_by_beams() => "beam search".to_owned(),
         _ if step.trace.draw.is_by_ratio() => "draft rule".to_owned(),
+        _ if step.trace.draw.is_by_server() => "the server’s sampler".to_owned(),
         Some(coin) => format!("coin {coin:.3}"),
         None if selector.has_coin_per_token() => "a coin for each token".to_owned(),
         None => "the top token".to_owned(),

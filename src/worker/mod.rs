@@ -1,5 +1,5 @@
-//! The background threads: one for the engine, two for the Hugging Face Hub. Requests in, events
-//! out.
+//! The background threads: one for the engine, two for the Hugging Face Hub, and some for each
+//! server. Requests in, events out.
 //!
 //! The window and the command line reach the engine only through this module. It does not know who
 //! sends the requests, or what is shown.
@@ -17,6 +17,9 @@ mod pacer;
 mod pane_models;
 mod protocol;
 mod request_queue;
+mod server_protocol;
+mod server_thread;
+mod server_worker;
 mod thread;
 
 pub use crate::engine::{
@@ -30,12 +33,15 @@ pub use crate::hub::{
 };
 pub use crate::kernels::InputBits;
 pub use crate::kernels::attention::CacheType;
+pub use crate::servers::{Key, SampledBy, ServerConfig, ServerInfo, ServerKind};
 pub use download::Downloads;
 pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;
 pub use other_model::{OtherModel, OtherWay};
 pub use pane_models::PaneModelUpdate;
 pub use protocol::{Devices, Event, PaneRequest, Request};
+pub use server_protocol::{ServerEvent, ServerRequest};
+pub use server_worker::ServerWorker;
 
 use crate::engine::{
     Compute, Device, EngineError, LoadProgress, LoadedModel, open_embedded, open_path,

@@ -12,5 +12,7 @@ mod command_line;
 mod download;
 mod faults;
 mod find;
+#[path = "../loopback/mod.rs"]
+mod loopback;
 mod server;
 mod threads;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+
+use crate::loopback::{self, Received};
 
 /// The commit of all repositories.
 pub(crate) const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
@@ -404,28 +406,15 @@ fn git_name(file: &Stored) -> &str {
 }
 
 fn read_request(stream: &TcpStream) -> std::io::Result<Option<Asked>> {
-    let mut reader = BufReader::new(stream);
-    let mut line = String::new();
-    reader.read_line(&mut line)?;
-    let mut words = line.split(' ');
-    let (Some(method), Some(path)) = (words.next(), words.next()) else {
+    let Some(received) = loopback::read_request(stream)? else {
         return Ok(None);
     };
-    let (method, path) = (method.to_owned(), path.to_owned());
-    let mut headers = BTreeMap::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line)?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else {
-            break;
-        };
-        headers.insert(name.to_lowercase(), value.to_owned());
-    }
-    let n_body = headers
-        .get("content-length")
-        .map_or(0, |n| n.parse().unwrap());
-    let mut body = vec![0; n_body];
-    reader.read_exact(&mut body)?;
+    let Received {
+        method,
+        path,
+        headers,
+        body,
+    } = received;
     let range = headers.get("range").map(|range| {
         let (start, last) = range
             .strip_prefix("bytes=")

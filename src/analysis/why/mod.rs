@@ -193,6 +193,12 @@ fn draw_words(selector: Selector, step: &Step) -> String {
     if draw.is_by_ratio() {
         return ratio_words(step);
     }
+    if draw.is_by_server() {
+        return format!(
+            "No coin: the server’s own sampler took it; these settings give it a probability of {}.",
+            percent(draw.prob)
+        );
+    }
     match (selector, draw.coin) {
         (Selector::Greedy, _) | (_, None) if draw.n_kept == 1 => {
             "No coin: the most likely token left is always taken.".to_owned()

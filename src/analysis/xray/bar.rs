@@ -51,6 +51,8 @@ pub enum DrawnBy {
     Beams,
     /// The rule of speculative sampling, which compared two probabilities of it.
     Ratio,
+    /// The sampler of a server.
+    Server,
 }
 
 impl Default for CoinBar {
@@ -92,11 +94,12 @@ impl CoinBar {
                     _ if draw.is_given() => DrawnBy::Given,
                     _ if draw.is_by_beams() => DrawnBy::Beams,
                     _ if draw.is_by_ratio() => DrawnBy::Ratio,
+                    _ if draw.is_by_server() => DrawnBy::Server,
                     _ if selector.has_coin_per_token() => DrawnBy::CoinForEach,
                     (_, Some(coin)) => DrawnBy::OneCoin(coin),
                     (_, None) => DrawnBy::TopToken,
                 },
-                sure: true,
+                sure: !trace.bounded,
             },
         }
     }

@@ -77,6 +77,7 @@ fn step_data(step: &Step, stages: &[usize], vocabulary: &Vocabulary, words: &mut
         Picked::Given => "given",
         Picked::ByBeams => "by_beams",
         Picked::ByRatio => "by_ratio",
+        Picked::ByServer => "by_server",
     };
     json!([
         words.index(step.token, &step.piece),

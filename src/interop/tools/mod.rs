@@ -126,6 +126,26 @@ pub fn export_settings(
     ExportedSettings { text, notes }
 }
 
+/// Converts a configuration to the fields of a request to a server: llama-server's JSON, Ollama's
+/// options or OpenAI's JSON. The other tools take no requests, so they get no fields. The notes are
+/// those of [`export_settings`].
+pub fn request_fields(
+    tool: Tool,
+    config: &GenerationConfig,
+    vocabulary: Option<&Vocabulary>,
+) -> (serde_json::Map<String, serde_json::Value>, Vec<String>) {
+    let (fields, notes) = match tool {
+        Tool::LlamaServer => llama::write(Flavor::Server, config, vocabulary),
+        Tool::Ollama => llama::write(Flavor::Ollama, config, vocabulary),
+        Tool::OpenAi => openai::write(config),
+        Tool::LlamaCpp | Tool::Transformers => (NamedValues::new(), Vec::new()),
+    };
+    let json = |value: value::Value| serde_json::from_str(&value.json()).unwrap_or_default();
+    let fields = fields.into_iter();
+    let fields = fields.map(|(name, value)| (name.to_owned(), json(value)));
+    (fields.collect(), notes)
+}
+
 /// Formats a JSON object with one entry per line.
 fn json(fields: &NamedValues) -> String {
     let entries: Vec<String> = fields

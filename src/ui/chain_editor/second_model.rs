@@ -52,7 +52,12 @@ pub(super) fn second_model_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<
                     .name("Unload the second model")
                     .quiet(),
             );
-            if button.on_hover_text("Frees its memory, and goes back to the one that comes with the model, if any").clicked() {
+            if button
+                .on_hover_text(
+                    "Frees its memory, and goes back to the one that comes with the model, if any",
+                )
+                .clicked()
+            {
                 commands.push(Command::SecondModel(SecondModelCommand::Unload));
             }
         }

@@ -158,6 +158,7 @@ fn coin_address(at: LoopStep<'_>) -> String {
     match (at.step.trace.draw.coin, at.generation.config.chain.selector) {
         _ if at.step.trace.draw.is_by_beams() => "beam search".to_owned(),
         _ if at.step.trace.draw.is_by_ratio() => "the rule min(1, p/q)".to_owned(),
+        _ if at.step.trace.draw.is_by_server() => "the server’s sampler".to_owned(),
         (None, Selector::GumbelMark(mark)) => {
             format!("key {}, last {} tokens", mark.key, mark.window)
         }

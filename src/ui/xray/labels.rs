@@ -191,6 +191,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
             DrawnBy::Given => given_label(xray, &name),
             DrawnBy::Beams => format!("Beam search took {name} for the total of its text"),
             DrawnBy::Ratio => format!("Speculative sampling took {name}: see the Loop tab"),
+            DrawnBy::Server => format!("The server’s own sampler took {name}"),
         };
     };
     let same = drawn.token == Some(generated);
@@ -216,6 +217,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
         DrawnBy::Given => given_label(xray, &name),
         DrawnBy::Beams => "Beam search compares whole texts, so one step can’t tell".to_owned(),
         DrawnBy::Ratio => format!("Speculative sampling took {name}: see the Loop tab"),
+        DrawnBy::Server => format!("The server’s own sampler took {name}"),
     };
     if drawn.sure {
         sentence

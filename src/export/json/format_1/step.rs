@@ -130,6 +130,7 @@ impl StepEntry {
             raw_rank: self.rank,
             selector_state: self.selector_state,
             grammar: None,
+            bounded: false,
         };
         Ok(Step {
             token: self.token,
@@ -140,6 +141,7 @@ impl StepEntry {
                 forward_secs: self.time.forward_secs,
                 n_batch: self.time.n_batch,
                 mask_secs: None,
+                network_secs: None,
             },
             draft: None,
         })

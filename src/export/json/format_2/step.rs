@@ -62,6 +62,11 @@ pub(super) struct StepEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mask_secs: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    network_secs: Option<f64>,
+    /// Whether the choice depends on probabilities that the server did not report.
+    #[serde(default, skip_serializing_if = "is_false")]
+    bounded: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     mixture: Option<Box<MixtureEntry>>,
 }
 
@@ -143,6 +148,8 @@ impl StepEntry {
             draft: step.draft,
             grammar: GrammarEntry::of(trace, shared.grammars),
             mask_secs: time.mask_secs,
+            network_secs: time.network_secs,
+            bounded: trace.bounded,
             mixture: MixtureEntry::of(trace, shared.guidance).map(Box::new),
         }
     }
@@ -195,6 +202,7 @@ impl StepEntry {
             raw_rank: self.rank,
             selector_state: self.selector_state.0,
             grammar: grammar.transpose()?.map(Box::new),
+            bounded: self.bounded,
         };
         let (at_secs, forward_secs, n_batch) = self.time;
         Ok(Step {
@@ -206,6 +214,7 @@ impl StepEntry {
                 forward_secs,
                 n_batch,
                 mask_secs: self.mask_secs,
+                network_secs: self.network_secs,
             },
             draft: self.draft,
         })
@@ -280,6 +289,14 @@ fn in_single_precision(probs: &[Option<f64>]) -> Vec<Option<f32>> {
 )]
 const fn is_by_chain(picked: &Picked) -> bool {
     matches!(picked, Picked::ByChain)
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the form that serde asks for"
+)]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 fn is_new(state: &Known<SelectorState>) -> bool {

@@ -1,0 +1,278 @@
+//! `quartet server` and `--server`: what a server is, and panes whose model runs on one.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::console;
+use super::failure::Failure;
+use super::interrupt::Interrupt;
+use super::pane_run::{Console, Pane, Record, SIGNAL_PAUSE};
+use crate::generation::formatting::grouped;
+use crate::generation::{
+    Continuation, Generation, GenerationId, Lineage, ModelInfo, PromptRecord, PromptText, Steps,
+};
+use crate::worker::{
+    Event, Key, PaneRequest, SampledBy, ServerConfig, ServerEvent, ServerInfo, ServerKind,
+    ServerRequest, ServerWorker,
+};
+
+/// The arguments of `quartet server`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The server's address: <http://127.0.0.1:8080>
+    #[arg(value_name = "ADDRESS")]
+    address: String,
+
+    #[command(flatten)]
+    details: Details,
+}
+
+/// The arguments of commands whose panes can run on a server.
+#[derive(Debug, Args)]
+pub(super) struct ServerArguments {
+    /// Run the panes on the model of this server (llama-server, vLLM, Ollama, or any with OpenAI's
+    /// completions API): <http://127.0.0.1:8080>. The prompt and the texts are sent to it
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["model", "draft_model", "prompts", "compare", "pane_models"])]
+    server: Option<String>,
+
+    #[command(flatten)]
+    details: Details,
+
+    /// Let the server's own sampler choose the tokens, under the settings as far as it has them. By
+    /// default Quartet's chain chooses, on the probabilities that the server reports, which takes
+    /// one request per token
+    #[arg(long, requires = "server")]
+    server_sampler: bool,
+}
+
+/// How to talk to a server.
+#[derive(Debug, Args)]
+struct Details {
+    /// What kind of server it is: llama-server, vllm, ollama or openai; by default Quartet finds out
+    #[arg(long, value_name = "KIND")]
+    server_kind: Option<ServerKind>,
+
+    /// The model on the server; by default the first that it lists
+    #[arg(long, value_name = "NAME")]
+    server_model: Option<String>,
+
+    /// The environment variable that holds the server's key
+    #[arg(long, value_name = "VARIABLE")]
+    server_key_env: Option<String>,
+
+    /// How many log-probabilities to ask for at each token; by default 128 from llama-server, 20
+    /// from vLLM and Ollama, 5 from others
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    server_probs: Option<u32>,
+
+    /// How many seconds the server may send nothing
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..))]
+    server_timeout: u32,
+}
+
+impl Details {
+    fn config(&self, address: &str, sampled_by: SampledBy) -> Result<ServerConfig, Failure> {
+        let key = self.server_key_env.as_deref().map(key_from);
+        Ok(ServerConfig {
+            kind: self.server_kind,
+            model: self.server_model.clone(),
+            key: key.transpose()?,
+            sampled_by,
+            n_probs: self.server_probs.map(|n_probs| n_probs as usize),
+            timeout: Duration::from_secs(u64::from(self.server_timeout)),
+            ..ServerConfig::at(address)
+        })
+    }
+}
+
+fn key_from(variable: &str) -> Result<Key, Failure> {
+    match std::env::var(variable) {
+        Ok(key) if !key.trim().is_empty() => Ok(Key::new(&key)),
+        _ => Err(Failure::usage(format!(
+            "the environment variable {variable} holds no key"
+        ))),
+    }
+}
+
+impl ServerArguments {
+    /// Returns how to reach the server, if the panes run on one.
+    pub(super) fn config(&self) -> Result<Option<ServerConfig>, Failure> {
+        let sampled_by = if self.server_sampler {
+            SampledBy::Server
+        } else {
+            SampledBy::Chain
+        };
+        let config = |address: &String| self.details.config(address, sampled_by);
+        self.server.as_ref().map(config).transpose()
+    }
+}
+
+/// Runs `quartet server`.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let config = arguments
+        .details
+        .config(&arguments.address, SampledBy::Chain)?;
+    let mut worker = ServerWorker::start(config, || {});
+    let interrupt = Interrupt::catch();
+    let (server, _, n_probs) = connected(&mut worker, &interrupt)?;
+    console::print(table(&server, n_probs).as_bytes())
+}
+
+/// Waits until the server has said what it is.
+fn connected(
+    worker: &mut ServerWorker,
+    interrupt: &Interrupt,
+) -> Result<(Arc<ServerInfo>, Arc<ModelInfo>, usize), Failure> {
+    worker.send(ServerRequest::Connect);
+    loop {
+        if interrupt.is_raised() {
+            return Err(Failure::Interrupted);
+        }
+        match worker.wait_at_most(SIGNAL_PAUSE) {
+            Some(Some(ServerEvent::Connected {
+                server,
+                model,
+                n_probs,
+            })) => return Ok((server, model, n_probs)),
+            Some(Some(ServerEvent::ConnectFailed { error })) => return Err(Failure::run(error)),
+            Some(Some(ServerEvent::Panicked { message })) => {
+                return Err(Failure::run(format!(
+                    "Quartet failed unexpectedly: {message}"
+                )));
+            }
+            Some(_) => {}
+            None => return Err(Failure::run("the connection ended unexpectedly")),
+        }
+    }
+}
+
+fn table(server: &ServerInfo, n_probs: usize) -> String {
+    let count = |n: Option<usize>, unit: &str| match n {
+        Some(n) => format!("{} {unit}", grouped(n as f64)),
+        None => "not reported".to_owned(),
+    };
+    let kind = format!("{} {}", server.kind.name(), server.version);
+    let model = format!("{} {}", server.model, server.quantization);
+    let mut rows = vec![
+        ("Server", format!("{} at {}", kind.trim(), server.host)),
+        ("Model", model.trim().to_owned()),
+        ("Vocabulary", count(server.n_vocab, "tokens")),
+        ("Context", count(server.n_context, "tokens")),
+        (
+            "Per token",
+            format!(
+                "{} log-probabilities, {}",
+                grouped(n_probs as f64),
+                if server.kind.has_ids() {
+                    "with token ids"
+                } else {
+                    "without token ids"
+                }
+            ),
+        ),
+    ];
+    if let Some(n_slots) = server.n_slots {
+        rows.push(("Texts", format!("{n_slots} at the same time")));
+    }
+    if server.has_chat_template {
+        rows.push(("Chat", "has a chat template".to_owned()));
+    }
+    rows.extend(
+        server
+            .remarks()
+            .into_iter()
+            .map(|remark| ("Note", format!("{remark}."))),
+    );
+    let mut table = String::new();
+    for (title, text) in rows {
+        // Writing to a string can't fail.
+        writeln!(table, "{title:<13}{text}").ok();
+    }
+    table
+}
+
+/// Runs all panes on a server and returns their records, as [`super::pane_run::run_panes`] does on
+/// the engine.
+pub(super) fn run_panes(
+    config: ServerConfig,
+    prompt: PromptText,
+    panes: Vec<Pane>,
+    console: &mut Console,
+) -> Result<Vec<Generation>, Failure> {
+    let mut worker = ServerWorker::start(config, || {});
+    console.progress.milestone("Connecting to the server");
+    let connected = connected(&mut worker, &console.interrupt);
+    console.progress.clear();
+    let (_, model, _) = connected?;
+    let unread = Arc::new(PromptRecord {
+        text: prompt.text.clone(),
+        ..PromptRecord::default()
+    });
+    let requests = (0..).map(GenerationId).zip(&panes);
+    let requests = requests.map(|(id, pane)| PaneRequest {
+        id,
+        config: pane.config.clone(),
+        model: None,
+        continuation: Continuation::default(),
+    });
+    worker.send(ServerRequest::Generate {
+        prompt,
+        panes: requests.collect(),
+    });
+    let generations = panes.into_iter().map(|pane| Generation {
+        name: pane.name,
+        model: Arc::clone(&model),
+        second_model: None,
+        config: pane.config,
+        vocabulary: Arc::default(),
+        prompt: Arc::clone(&unread),
+        steps: Steps::default(),
+        finish: None,
+        lineage: Lineage::default(),
+        beams: Arc::default(),
+    });
+    let record = Record {
+        generations: generations.collect(),
+    };
+    Ok(collect(&mut worker, record, console))
+}
+
+fn collect(
+    worker: &mut ServerWorker,
+    mut record: Record,
+    console: &mut Console,
+) -> Vec<Generation> {
+    let (mut stopping, mut vocabulary) = (false, Arc::default());
+    while let Some(event) = record
+        .unfinished()
+        .and_then(|()| worker.wait_at_most(SIGNAL_PAUSE))
+    {
+        match event {
+            Some(ServerEvent::Progress(progress)) => {
+                record.note(Event::Progress(progress), console);
+            }
+            Some(ServerEvent::Vocabulary(known)) => vocabulary = known,
+            Some(ServerEvent::Noted { notes, .. }) => {
+                console.progress.clear();
+                notes.iter().for_each(|note| console::note(note));
+            }
+            Some(ServerEvent::Panicked { message }) => {
+                record.fail_unfinished(&format!("Quartet failed unexpectedly: {message}"), console);
+            }
+            Some(ServerEvent::Connected { .. } | ServerEvent::ConnectFailed { .. }) | None => {}
+        }
+        if console.interrupt.is_raised() && !stopping {
+            worker.send(ServerRequest::StopAll);
+            stopping = true;
+        }
+    }
+    record.fail_unfinished("the connection ended unexpectedly", console);
+    console.progress.clear();
+    for pane in &mut record.generations {
+        pane.vocabulary = Arc::clone(&vocabulary);
+    }
+    record.generations
+}

@@ -1,0 +1,328 @@
+//! A chain on the head of a distribution: all that a server reports of it.
+//!
+//! The tokens that it does not name share the remaining probability. How, is unknown, so a row of
+//! logits spreads it evenly over them. What that cannot change is exact; the rest is bounded.
+
+use super::{
+    Candidate, ChainConfig, Coins, DecodingError, History, Sampled, SamplerChain, Taken, TokenId,
+    WhatIf, what_if,
+};
+
+/// The most tokens of a head that a step records.
+const N_MAX_RECORDED: usize = 256;
+
+/// A remaining probability below this is rounding.
+const ROUNDING: f64 = 1e-5;
+
+/// The most likely tokens of a distribution, with natural log-probabilities as logits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServedHead {
+    /// The most likely first.
+    head: Vec<Candidate>,
+    /// A token below the head whose probability is known too.
+    extra: Option<Candidate>,
+    n_vocab: usize,
+}
+
+impl ServedHead {
+    /// Creates a head of these tokens, each named once, of a vocabulary of `n_vocab` tokens.
+    pub fn new(mut head: Vec<Candidate>, n_vocab: usize) -> Self {
+        head.sort_by(|a, b| {
+            b.logit
+                .total_cmp(&a.logit)
+                .then_with(|| a.token.cmp(&b.token))
+        });
+        let n_needed = head.iter().map(|known| known.token.index() + 1).max();
+        Self {
+            n_vocab: n_vocab.max(n_needed.unwrap_or_default()),
+            head,
+            extra: None,
+        }
+    }
+
+    /// Adds a token whose probability is known although it is not among the most likely.
+    #[must_use]
+    pub fn with(mut self, extra: Candidate) -> Self {
+        if self.logit(extra.token).is_none() {
+            self.n_vocab = self.n_vocab.max(extra.token.index() + 1);
+            self.extra = Some(extra);
+        }
+        self
+    }
+
+    /// How many of the most likely tokens it names.
+    pub const fn len(&self) -> usize {
+        self.head.len()
+    }
+
+    /// The most likely tokens, the most likely first.
+    pub fn tokens(&self) -> impl Iterator<Item = TokenId> {
+        self.head.iter().map(|known| known.token)
+    }
+
+    /// Whether it names no token.
+    pub const fn is_empty(&self) -> bool {
+        self.head.is_empty()
+    }
+
+    /// Whether it names every token that is possible.
+    pub fn is_whole(&self) -> bool {
+        self.head.len() >= self.n_vocab || self.mass_left() < ROUNDING
+    }
+
+    /// The probability of the tokens that it does not name.
+    pub fn mass_left(&self) -> f64 {
+        let known = self.head.iter().chain(&self.extra);
+        let mass: f64 = known.map(|known| f64::from(known.logit).exp()).sum();
+        (1.0 - mass).max(0.0)
+    }
+
+    /// Returns the log-probability of a token that it names.
+    pub fn logit(&self, token: TokenId) -> Option<f32> {
+        let mut known = self.head.iter().chain(&self.extra);
+        let found = known.find(|known| known.token == token);
+        found.map(|known| known.logit)
+    }
+
+    /// Returns a row of logits in which the other tokens share the remaining probability, or have
+    /// none.
+    fn row(&self, spread: bool) -> Vec<f32> {
+        let n_others = self.n_vocab.saturating_sub(self.head.len()).max(1);
+        let share = (self.mass_left() / n_others as f64).ln() as f32;
+        // No token outside the head is likelier than its last one, nor comes before it.
+        let most = self.head.last().map_or(0.0, |last| last.logit.next_down());
+        let other = if spread && !self.is_whole() {
+            share.min(most)
+        } else {
+            f32::NEG_INFINITY
+        };
+        let mut row = vec![other; self.n_vocab];
+        for known in self.head.iter().chain(&self.extra) {
+            if let Some(logit) = row.get_mut(known.token.index()) {
+                *logit = known.logit;
+            }
+        }
+        row
+    }
+}
+
+impl SamplerChain {
+    /// Samples from the head of a distribution. Returns `None` if the token is not in the head.
+    pub fn sample_served(
+        &mut self,
+        head: &ServedHead,
+        history: History<'_>,
+        coins: Coins,
+    ) -> Result<Option<Sampled>, DecodingError> {
+        let state = self.state();
+        self.record(head.len().min(N_MAX_RECORDED));
+        let sampled = self.sample(&head.row(true), history, coins)?;
+        if head.logit(sampled.token).is_none() {
+            self.restore(state);
+            return Ok(None);
+        }
+        let sampled = restricted(sampled, head);
+        Ok(Some(judged(sampled, head, self.config(), history, coins)))
+    }
+
+    /// Samples from the head as if it were the whole distribution, for a token that lies outside it.
+    pub fn sample_served_only(
+        &mut self,
+        head: &ServedHead,
+        history: History<'_>,
+        coins: Coins,
+    ) -> Result<Sampled, DecodingError> {
+        self.record(head.len().min(N_MAX_RECORDED));
+        let sampled = self.sample(&head.row(false), history, coins)?;
+        let mut sampled = restricted(sampled, head);
+        // What the model reported is recorded as it is, without the tokens below it ruled out.
+        let trace = &mut sampled.trace;
+        let n_known = trace.raw.head.len();
+        trace.raw = self.evidence(&head.row(true))?;
+        trace.raw.head.truncate(n_known);
+        let logit = head.logit(sampled.token).map_or(f64::NAN, f64::from);
+        trace.raw_prob = (logit - trace.raw.log_sum_exp).exp();
+        trace.bounded = true;
+        Ok(sampled)
+    }
+
+    /// Takes a token that the chain did not draw, and records what the chain makes of it.
+    pub fn take_served(
+        &mut self,
+        head: &ServedHead,
+        history: History<'_>,
+        coins: Coins,
+        taken: Taken,
+    ) -> Result<Sampled, DecodingError> {
+        self.record(head.len().min(N_MAX_RECORDED));
+        let sampled = self.take(&head.row(true), history, coins, taken)?;
+        let mut sampled = restricted(sampled, head);
+        let token = sampled.token;
+        if !head.head.iter().any(|known| known.token == token) {
+            // It comes after all tokens of the head; how far after is unknown.
+            sampled.trace.raw_rank = head.len() as u32 + 1;
+            sampled.trace.bounded = true;
+        }
+        Ok(sampled)
+    }
+}
+
+/// Leaves the tokens out of a record that the head does not name.
+fn restricted(mut sampled: Sampled, head: &ServedHead) -> Sampled {
+    let trace = &mut sampled.trace;
+    let known = |token: TokenId| head.head.iter().any(|known| known.token == token);
+    let n_known = trace.raw.head.partition_point(|ranked| known(ranked.token));
+    trace.raw.head.truncate(n_known);
+    trace.head_final_probs.truncate(n_known);
+    for stage in &mut trace.stages {
+        stage.head_probs.truncate(n_known);
+    }
+    trace.survivors.retain(|left| known(left.token));
+    sampled
+}
+
+/// Marks a record whose token depends on what the head lacks.
+fn judged(
+    mut sampled: Sampled,
+    head: &ServedHead,
+    chain: &ChainConfig,
+    history: History<'_>,
+    coins: Coins,
+) -> Sampled {
+    let exact = || {
+        let answer = what_if(&sampled.trace.raw, chain, history, coins);
+        answer == Some(WhatIf::Exact(sampled.token))
+    };
+    sampled.trace.bounded = !head.is_whole() && !exact();
+    sampled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ServedHead;
+    use crate::decoding::filters::{Temperature, TopK, TopP};
+    use crate::decoding::testing::row;
+    use crate::decoding::{
+        Candidate, ChainConfig, Coins, Filter, History, SamplerChain, Taken, TokenId,
+    };
+
+    /// The log-probabilities of a row, and its `n` most likely tokens as a server reports them.
+    fn served(logits: &[f32], n: usize) -> (Vec<f32>, ServedHead) {
+        let max = logits.iter().copied().fold(f32::MIN, f32::max);
+        let sum: f64 = logits
+            .iter()
+            .map(|logit| f64::from(logit - max).exp())
+            .sum();
+        let row: Vec<f32> = logits
+            .iter()
+            .map(|logit| (f64::from(logit - max) - sum.ln()) as f32)
+            .collect();
+        let mut all: Vec<Candidate> = (0..)
+            .map(TokenId)
+            .zip(&row)
+            .map(|(token, logit)| Candidate {
+                token,
+                logit: *logit,
+            })
+            .collect();
+        all.sort_by(|a, b| b.logit.total_cmp(&a.logit).then(a.token.cmp(&b.token)));
+        all.truncate(n);
+        (row.clone(), ServedHead::new(all, row.len()))
+    }
+
+    fn coins(seed: u64) -> Coins {
+        Coins { seed, position: 3 }
+    }
+
+    #[test]
+    fn what_the_head_decides_is_exact_and_the_rest_is_bounded_or_outside() {
+        let chains = [
+            ChainConfig::greedy(),
+            ChainConfig::sampled([Filter::TopK(TopK { k: 10 })]),
+            ChainConfig::sampled([Filter::TopP(TopP { p: 0.6 })]),
+            ChainConfig::sampled([
+                Filter::Temperature(Temperature { temperature: 0.7 }),
+                Filter::TopP(TopP { p: 0.9 }),
+            ]),
+            ChainConfig::sampled([]),
+        ];
+        let (mut n_exact, mut n_outside) = (0, 0);
+        for seed in 0..200 {
+            let (row, head) = served(&row(seed, 2.5), 20);
+            for config in &chains {
+                let whole = SamplerChain::new(config.clone())
+                    .sample(&row, History::empty(), coins(seed.into()))
+                    .unwrap();
+                let mut chain = SamplerChain::new(config.clone());
+                let sampled = chain.sample_served(&head, History::empty(), coins(seed.into()));
+                match sampled.unwrap() {
+                    Some(sampled) if !sampled.trace.bounded => {
+                        n_exact += 1;
+                        assert_eq!(sampled.token, whole.token, "{config}");
+                        assert_eq!(sampled.trace.raw_rank, whole.trace.raw_rank);
+                        assert!((sampled.trace.raw_prob - whole.trace.raw_prob).abs() < 1e-5);
+                        assert!(sampled.trace.raw.head.len() <= 20);
+                    }
+                    Some(_) => {}
+                    None => n_outside += 1,
+                }
+            }
+        }
+        assert!(n_exact > 500, "{n_exact}");
+        assert!(n_outside > 0);
+    }
+
+    #[test]
+    fn a_whole_head_is_always_exact() {
+        for seed in 0..20 {
+            let logits = row(seed, 2.5);
+            let (row, head) = served(&logits, logits.len());
+            let config =
+                ChainConfig::sampled([Filter::Temperature(Temperature { temperature: 1.5 })]);
+            let whole = SamplerChain::new(config.clone())
+                .sample(&row, History::empty(), coins(seed.into()))
+                .unwrap();
+            let sampled = SamplerChain::new(config)
+                .sample_served(&head, History::empty(), coins(seed.into()))
+                .unwrap()
+                .unwrap();
+            assert_eq!(sampled.token, whole.token);
+            assert!(!sampled.trace.bounded);
+        }
+    }
+
+    #[test]
+    fn a_choice_within_the_head_keeps_what_the_model_said() {
+        let (row, head) = served(&row(5, 1.0), 4);
+        let mut chain = SamplerChain::new(ChainConfig::sampled([]));
+        for seed in 0..50 {
+            let sampled = chain.sample_served_only(&head, History::empty(), coins(seed));
+            let trace = sampled.unwrap().trace;
+            assert!(trace.bounded);
+            assert_eq!(trace.raw.head.len(), 4);
+            let known = f64::from(row[trace.draw.token.index()]).exp();
+            assert!((trace.raw_prob - known).abs() < 1e-5);
+            let coin = trace.draw.coin.unwrap();
+            assert!(trace.draw.below <= coin && coin < trace.draw.below + trace.draw.prob);
+        }
+    }
+
+    #[test]
+    fn a_token_below_the_head_is_known_to_come_after_it() {
+        let (row, head) = served(&row(5, 2.5), 10);
+        let token = (0..)
+            .map(TokenId)
+            .take(row.len())
+            .find(|token| head.logit(*token).is_none())
+            .unwrap();
+        let logit = row[token.index()];
+        let head = head.with(Candidate { token, logit });
+        let mut chain = SamplerChain::new(ChainConfig::sampled([]));
+        let taken = Taken::ByServer(token);
+        let sampled = chain.take_served(&head, History::empty(), coins(1), taken);
+        let trace = sampled.unwrap().trace;
+        assert_eq!((trace.raw_rank, trace.bounded), (11, true));
+        assert!((trace.raw_prob - f64::from(logit).exp()).abs() < 1e-5);
+        assert_eq!(trace.raw.head.len(), 10);
+    }
+}

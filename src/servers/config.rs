@@ -1,0 +1,94 @@
+//! How to reach a server: its address, kind, model and key.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::ServerKind;
+
+/// How to reach a server, and what to ask of it.
+#[derive(Debug, Clone)]
+pub struct ServerConfig {
+    /// `http://127.0.0.1:8080`; a path such as `/v1` at the end is fine.
+    pub address: String,
+    /// `None` to find out.
+    pub kind: Option<ServerKind>,
+    /// `None` for the only model, or the first.
+    pub model: Option<String>,
+    pub key: Option<Key>,
+    pub sampled_by: SampledBy,
+    /// How many log-probabilities to ask for at each token; `None` for the kind's usual number.
+    pub n_probs: Option<usize>,
+    /// How long a server may send nothing before the request fails.
+    pub timeout: Duration,
+}
+
+impl ServerConfig {
+    /// The usual settings for the server at an address.
+    pub fn at(address: impl Into<String>) -> Self {
+        Self {
+            address: address.into(),
+            kind: None,
+            model: None,
+            key: None,
+            sampled_by: SampledBy::Chain,
+            n_probs: None,
+            timeout: Duration::from_mins(2),
+        }
+    }
+}
+
+/// What chooses the tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SampledBy {
+    /// Quartet's own chain, on the head that the server reports: one request per token.
+    #[default]
+    Chain,
+    /// The server's sampler, under the same settings as far as it has them: one request per text.
+    Server,
+}
+
+/// A secret that a server asks for. It is never shown, written or serialized.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// Creates a key. Surrounding whitespace is not part of it.
+    pub fn new(secret: &str) -> Self {
+        Self(secret.trim().to_owned())
+    }
+
+    pub(super) fn secret(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns a text without the key, should it be in there.
+    pub(super) fn hidden_in(&self, text: &str) -> String {
+        if self.0.is_empty() {
+            return text.to_owned();
+        }
+        text.replace(&self.0, "…")
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, ServerConfig};
+
+    #[test]
+    fn a_key_is_never_shown() {
+        let key = Key::new(" sk-secret\n");
+        assert_eq!(key.secret(), "sk-secret");
+        let config = ServerConfig {
+            key: Some(key.clone()),
+            ..ServerConfig::at("http://127.0.0.1")
+        };
+        assert!(!format!("{config:?}").contains("secret"));
+        assert_eq!(key.hidden_in("bad key sk-secret!"), "bad key …!");
+    }
+}

@@ -1,0 +1,229 @@
+//! An open server: what it is, what it serves, and the tokens that it has named.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use super::error::Broken;
+use super::http::Http;
+use super::llama_server::text;
+use super::token_table::TokenTable;
+use super::{
+    SampledBy, ServerConfig, ServerError, ServerInfo, ServerKind, StopFlag, llama_server, ollama,
+    vllm,
+};
+use crate::decoding::TokenId;
+use crate::generation::{Piece, Vocabulary};
+
+/// An open server. Several texts can be written at the same time.
+#[derive(Debug)]
+pub struct Connection {
+    http: Http,
+    info: ServerInfo,
+    sampled_by: SampledBy,
+    n_probs: usize,
+    /// Shared by the texts, so that they agree on the ids of tokens that the server only names.
+    table: Mutex<TokenTable>,
+}
+
+impl Connection {
+    /// Asks the server what it is and what it serves. Returns `None` if it was stopped.
+    pub fn open(config: &ServerConfig, stop: &StopFlag) -> Result<Option<Self>, ServerError> {
+        let http = Http::new(config)?;
+        let info = match find(&http, config, stop) {
+            Ok(info) => info,
+            Err(Broken::Stopped) => return Ok(None),
+            Err(Broken::Failed(error)) => return Err(error),
+        };
+        let n_probs = config
+            .n_probs
+            .unwrap_or_else(|| info.kind.default_n_probs());
+        let n_max = info.n_vocab.unwrap_or(usize::MAX);
+        Ok(Some(Self {
+            http,
+            sampled_by: config.sampled_by,
+            n_probs: n_probs.clamp(1, n_max.max(1)),
+            info,
+            table: Mutex::default(),
+        }))
+    }
+
+    /// Returns what was found.
+    pub const fn info(&self) -> &ServerInfo {
+        &self.info
+    }
+
+    /// Returns what chooses the tokens.
+    pub const fn sampled_by(&self) -> SampledBy {
+        self.sampled_by
+    }
+
+    /// Returns how many log-probabilities it is asked for at each token.
+    pub const fn n_probs(&self) -> usize {
+        self.n_probs
+    }
+
+    /// Returns the vocabulary as far as the server has named it.
+    pub fn vocabulary(&self) -> Vocabulary {
+        self.table().vocabulary()
+    }
+
+    /// How many tokens the server has named.
+    pub fn n_known_tokens(&self) -> usize {
+        self.table().len()
+    }
+
+    pub(super) const fn http(&self) -> &Http {
+        &self.http
+    }
+
+    pub(super) const fn kind(&self) -> ServerKind {
+        self.info.kind
+    }
+
+    pub(super) fn host(&self) -> &str {
+        &self.info.host
+    }
+
+    /// Returns an id that the vocabulary has.
+    pub(super) fn check_id(&self, id: u64) -> Result<TokenId, ServerError> {
+        /// No vocabulary is as large, and the record could not hold its tokens.
+        const N_MAX: usize = 1 << 22;
+        let n_vocab = self.info.n_vocab.unwrap_or(N_MAX).min(N_MAX);
+        let known = u32::try_from(id).ok().map(TokenId);
+        known
+            .filter(|token| token.index() < n_vocab)
+            .ok_or_else(|| ServerError::WrongId {
+                host: self.host().to_owned(),
+                id,
+                n_vocab,
+            })
+    }
+
+    pub(super) fn learn(&self, token: TokenId, piece: Piece) {
+        self.table().learn(token, piece);
+    }
+
+    pub(super) fn intern(&self, bytes: &[u8]) -> TokenId {
+        let name = std::str::from_utf8(bytes).unwrap_or_default();
+        let piece = if self.info.is_end(name) && !name.is_empty() {
+            Piece::special(name)
+        } else {
+            Piece::text(bytes)
+        };
+        self.table().intern(piece)
+    }
+
+    pub(super) fn piece(&self, token: TokenId) -> Option<Piece> {
+        self.table().piece(token).cloned()
+    }
+
+    pub(super) fn plain_token(&self) -> Option<TokenId> {
+        self.table().plain()
+    }
+
+    /// Asks for the texts of these tokens as far as the server has not named them. Only what is
+    /// shown needs a name, and each is a request.
+    pub(super) fn name_tokens(
+        &self,
+        tokens: impl Iterator<Item = TokenId>,
+        stop: &StopFlag,
+    ) -> Result<(), Broken> {
+        for token in tokens {
+            if self.piece(token).is_some() {
+                continue;
+            }
+            let piece = match self.kind() {
+                ServerKind::LlamaServer => {
+                    let name = llama_server::name_of(self, token, stop)?;
+                    let unnamed = format!("<|{token}|>");
+                    Piece::special(if name.is_empty() { &unnamed } else { &name })
+                }
+                ServerKind::Vllm => vllm::piece_of(self, &vllm::name_of(self, token, stop)?),
+                ServerKind::Ollama | ServerKind::OpenAi => continue,
+            };
+            self.learn(token, piece);
+        }
+        Ok(())
+    }
+
+    /// Checks that the model is the one that the text began with.
+    pub(super) fn check_model(&self, now: Option<&str>) -> Result<(), ServerError> {
+        let then = &self.info.model;
+        match now {
+            // Some servers report the name that the request used, others a longer form of it.
+            Some(now) if !now.is_empty() && !now.contains(then.as_str()) => {
+                Err(ServerError::ModelChanged {
+                    then: then.clone(),
+                    now: now.to_owned(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, TokenTable> {
+        // It is complete after each change, so a panic elsewhere leaves it usable.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Finds out what kind of server it is and which model it serves.
+fn find(http: &Http, config: &ServerConfig, stop: &StopFlag) -> Result<ServerInfo, Broken> {
+    let listed = match (http.get("/v1/models", stop), config.kind, &config.model) {
+        // Some services don't list their models.
+        (
+            Err(Broken::Failed(ServerError::NotFound { .. })),
+            Some(ServerKind::OpenAi),
+            Some(model),
+        ) => return Ok(ServerInfo::new(ServerKind::OpenAi, &http.host, model)),
+        (listed, ..) => listed?,
+    };
+    let models = listed.get("data").and_then(Value::as_array);
+    let models = models.ok_or_else(|| http.unexpected("no list of models"))?;
+    let model = chosen(models, config.model.as_deref(), http)?;
+    let name = text(model, "id").unwrap_or_default();
+    let owner = text(model, "owned_by").unwrap_or_default();
+    let kind = match (config.kind, owner) {
+        (Some(kind), _) => kind,
+        (None, "llamacpp") => ServerKind::LlamaServer,
+        (None, "vllm") => ServerKind::Vllm,
+        (None, _) if is_ollama(http, stop)? => ServerKind::Ollama,
+        (None, _) => ServerKind::OpenAi,
+    };
+    match kind {
+        ServerKind::LlamaServer => llama_server::find(http, model, stop),
+        ServerKind::Vllm => vllm::find(http, model, stop),
+        ServerKind::Ollama => ollama::find(http, name, stop),
+        ServerKind::OpenAi => Ok(ServerInfo::new(kind, &http.host, name)),
+    }
+}
+
+fn chosen<'a>(
+    models: &'a [Value],
+    wanted: Option<&str>,
+    http: &Http,
+) -> Result<&'a Value, ServerError> {
+    let host = || http.host.clone();
+    let named = |model: &&Value| wanted.is_none() || text(model, "id") == wanted;
+    match models.iter().find(named) {
+        Some(model) => Ok(model),
+        None if models.is_empty() => Err(ServerError::NoModel { host: host() }),
+        None => Err(ServerError::ModelMissing {
+            host: host(),
+            model: wanted.unwrap_or_default().to_owned(),
+            names: models
+                .iter()
+                .filter_map(|model| text(model, "id").map(str::to_owned))
+                .collect(),
+        }),
+    }
+}
+
+fn is_ollama(http: &Http, stop: &StopFlag) -> Result<bool, Broken> {
+    match http.get("/api/version", stop) {
+        Ok(answer) => Ok(text(&answer, "version").is_some()),
+        Err(Broken::Failed(_)) => Ok(false),
+        Err(Broken::Stopped) => Err(Broken::Stopped),
+    }
+}

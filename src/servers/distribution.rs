@@ -1,0 +1,126 @@
+//! The distribution of one step as a server reports it, checked and made into a head.
+
+use super::{Connection, ServerError};
+use crate::decoding::{Candidate, ServedHead, TokenId};
+use crate::generation::Piece;
+
+/// vLLM and OpenAI write −9999 and llama-server the lowest float for a probability of zero, or one
+/// that they did not compute. No real log-probability comes near.
+const LEAST_LOG_PROB: f64 = -9990.0;
+
+/// How far the probabilities may exceed 1 in total, by rounding.
+const EXCESS: f64 = 0.01;
+
+/// The size of a vocabulary that a server does not tell: larger than those in use, so that bounds
+/// that depend on it hold.
+const UNKNOWN_VOCABULARY: usize = 300_000;
+
+/// A token with its log-probability.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ReportedToken {
+    /// `None` if the server names tokens by their texts.
+    pub id: Option<u64>,
+    /// `None` if the server names tokens by their ids.
+    pub bytes: Option<Vec<u8>>,
+    pub log_prob: f64,
+}
+
+/// The most likely tokens of one step, and the one that the server's sampler took.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Reported {
+    pub top: Vec<ReportedToken>,
+    pub sampled: Option<ReportedToken>,
+}
+
+impl Reported {
+    /// Whether a token has a probability besides the one that was taken.
+    pub(super) fn has_probs(&self) -> bool {
+        self.top.iter().any(ReportedToken::is_possible)
+    }
+}
+
+impl ReportedToken {
+    fn is_possible(&self) -> bool {
+        self.log_prob > LEAST_LOG_PROB
+    }
+}
+
+/// What a step reported, with Quartet's ids.
+#[derive(Debug, Clone)]
+pub(super) struct CheckedStep {
+    pub head: ServedHead,
+    /// The token that the server's sampler took.
+    pub sampled: Option<TokenId>,
+}
+
+/// Checks what a server reported. `n_asked` is how many tokens it was asked for.
+pub(super) fn checked(
+    reported: &Reported,
+    n_asked: usize,
+    connection: &Connection,
+) -> Result<CheckedStep, ServerError> {
+    let mut head: Vec<Candidate> = Vec::new();
+    let possible = reported.top.iter().filter(|token| token.is_possible());
+    for token in possible {
+        let candidate = candidate(token, connection)?;
+        match head.iter_mut().find(|other| other.token == candidate.token) {
+            None => head.push(candidate),
+            Some(_) if connection.kind().has_ids() => {
+                return Err(ServerError::RepeatedId {
+                    host: connection.host().to_owned(),
+                    id: u64::from(candidate.token.0),
+                });
+            }
+            // Two tokens with the same text can't be told apart.
+            Some(same) => same.logit = ln_sum(same.logit, candidate.logit),
+        }
+    }
+    let sampled = reported.sampled.as_ref();
+    let sampled = sampled
+        .map(|token| candidate(token, connection))
+        .transpose()?;
+    // vLLM adds the sampled token to the n most likely ones if it is not among them.
+    head.sort_by(|a, b| b.logit.total_cmp(&a.logit));
+    if head.len() > n_asked
+        && let Some(sampled) = sampled
+        && head.last().is_some_and(|last| last.token == sampled.token)
+    {
+        head.pop();
+    }
+    let sum: f64 = head.iter().map(|known| f64::from(known.logit).exp()).sum();
+    if sum > 1.0 + EXCESS {
+        return Err(ServerError::MassExceeded {
+            host: connection.host().to_owned(),
+            sum: format!("{sum:.3}"),
+        });
+    }
+    let n_vocab = connection.info().n_vocab.unwrap_or(UNKNOWN_VOCABULARY);
+    let mut head = ServedHead::new(head, n_vocab);
+    if let Some(sampled) = sampled {
+        head = head.with(sampled);
+    }
+    let sampled = sampled.map(|sampled| sampled.token);
+    Ok(CheckedStep { head, sampled })
+}
+
+fn candidate(token: &ReportedToken, connection: &Connection) -> Result<Candidate, ServerError> {
+    let bytes = token.bytes.as_deref().unwrap_or_default();
+    let id = match token.id {
+        Some(id) => {
+            let known = connection.check_id(id)?;
+            if !bytes.is_empty() {
+                connection.learn(known, Piece::text(bytes));
+            }
+            known
+        }
+        None => connection.intern(bytes),
+    };
+    Ok(Candidate {
+        token: id,
+        logit: token.log_prob.min(0.0) as f32,
+    })
+}
+
+fn ln_sum(a: f32, b: f32) -> f32 {
+    (f64::from(a).exp() + f64::from(b).exp()).ln() as f32
+}

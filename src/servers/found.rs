@@ -1,0 +1,113 @@
+//! What was found at a server's address.
+
+use super::ServerKind;
+use crate::generation::{Implementation, ModelInfo, Provenance};
+
+/// A server and the model that it serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerInfo {
+    pub kind: ServerKind,
+    /// Its name in messages: "127.0.0.1:8080".
+    pub host: String,
+    /// The model's name, as the server spells it.
+    pub model: String,
+    /// The server's version; empty if unknown.
+    pub version: String,
+    pub architecture: String,
+    pub n_params: u64,
+    pub quantization: String,
+    pub n_vocab: Option<usize>,
+    pub n_context: Option<usize>,
+    /// How many texts it writes at the same time; `None` if unknown.
+    pub n_slots: Option<usize>,
+    pub has_chat_template: bool,
+    /// The names of special tokens that begin and end a text, as far as the server tells them.
+    pub begin_name: String,
+    pub end_name: String,
+}
+
+impl ServerInfo {
+    pub(super) fn new(kind: ServerKind, host: &str, model: &str) -> Self {
+        Self {
+            kind,
+            host: host.to_owned(),
+            model: model.to_owned(),
+            version: String::new(),
+            architecture: String::new(),
+            n_params: 0,
+            quantization: String::new(),
+            n_vocab: None,
+            n_context: None,
+            n_slots: None,
+            has_chat_template: false,
+            begin_name: String::new(),
+            end_name: String::new(),
+        }
+    }
+
+    /// Returns what a run records of it: the kind and the model, but neither address nor key.
+    pub fn model_info(&self) -> ModelInfo {
+        ModelInfo {
+            name: self.model.clone(),
+            architecture: self.architecture.clone(),
+            implementation: Implementation::Server,
+            n_params: self.n_params,
+            quantization: self.quantization.clone(),
+            device: if self.version.is_empty() {
+                self.kind.name().to_owned()
+            } else {
+                format!("{} {}", self.kind.name(), self.version)
+            },
+            n_threads: None,
+            n_vocab: self.n_vocab.unwrap_or_default(),
+            n_context: self.n_context.unwrap_or_default(),
+            file: String::new(),
+            sha256: String::new(),
+            provenance: Provenance {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                ..Provenance::default()
+            },
+        }
+    }
+
+    /// Whether a special token of this name ends a text.
+    pub(super) fn is_end(&self, name: &str) -> bool {
+        const ENDS: [&str; 9] = [
+            "</s>",
+            "<|endoftext|>",
+            "<|end_of_text|>",
+            "<|eot_id|>",
+            "<|eom_id|>",
+            "<|im_end|>",
+            "<|end|>",
+            "<end_of_turn>",
+            "<eos>",
+        ];
+        name == self.end_name || ENDS.contains(&name)
+    }
+
+    /// Sentences on what to expect of this kind of server.
+    pub fn remarks(&self) -> Vec<&'static str> {
+        match self.kind {
+            ServerKind::LlamaServer => vec![
+                "If a step needs more log-probabilities than were asked for, Quartet asks for all of \
+                 them",
+                "Asking for probabilities switches llama-server’s sampling on the GPU off",
+                "With speculative decoding, llama-server reports no probabilities of drafted tokens",
+            ],
+            ServerKind::Vllm => vec![
+                "vLLM reports at most 20 log-probabilities, unless it was started with \
+                 --max-logprobs -1",
+            ],
+            ServerKind::Ollama => vec![
+                "Ollama reports at most 20 log-probabilities and no token ids; it tokenizes the text \
+                 again at each step",
+                "Ollama does not report the probability that the text ends: where its own sampler \
+                 would end the text, so does Quartet",
+            ],
+            ServerKind::OpenAi => vec![
+                "Tokens have texts but no ids; the server tokenizes the text again at each step",
+            ],
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! Requests to a server: they can be stopped at any moment, are limited in size, and fail with a
+//! sentence.
+
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use reqwest::{Client, RequestBuilder, Response, Url, redirect};
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
+
+use super::error::Broken;
+use super::lines::{LineReader, N_MAX_LINE_BYTES, data_of};
+use super::{Key, ServerConfig, ServerError, StopFlag};
+
+/// How often a waiting request checks whether it should stop.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How much of an error's text is read, and how much of it is shown.
+const N_MAX_ERROR_BYTES: usize = 1 << 16;
+const N_MAX_REASON: usize = 300;
+
+/// How often a request is repeated that came too soon, and for how long it waits at most.
+const N_RETRIES: u32 = 3;
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// A client for one server. It is shared by all panes, whose requests run at the same time.
+#[derive(Debug)]
+pub(super) struct Http {
+    client: Client,
+    /// Where requests run, so that they can be dropped.
+    runtime: Runtime,
+    /// Ends without a slash.
+    root: String,
+    key: Option<Key>,
+    timeout: Duration,
+    /// The server's name in messages: "127.0.0.1:8080".
+    pub host: String,
+}
+
+impl Http {
+    /// Sets up the client. Does not use the network.
+    pub(super) fn new(config: &ServerConfig) -> Result<Self, ServerError> {
+        let (root, url) = root_of(&config.address)?;
+        let unusable = |reason: String| ServerError::Unusable { reason };
+        let mut builder = Client::builder()
+            .user_agent(concat!("quartet/", env!("CARGO_PKG_VERSION")))
+            // A redirect could carry the prompt to another host.
+            .redirect(redirect::Policy::none());
+        if is_loopback(&url) {
+            builder = builder.no_proxy();
+        }
+        let client = builder.build();
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("server-io")
+            .enable_all()
+            .build();
+        Ok(Self {
+            client: client.map_err(|error| unusable(error.to_string()))?,
+            runtime: runtime.map_err(|error| unusable(error.to_string()))?,
+            root,
+            key: config.key.clone().filter(|key| !key.secret().is_empty()),
+            timeout: config.timeout,
+            host: host_of(&url),
+        })
+    }
+
+    /// Sends a GET request for JSON.
+    pub(super) fn get(&self, path: &str, stop: &StopFlag) -> Result<Value, Broken> {
+        let response = self.send(path, stop, || self.client.get(self.url(path)))?;
+        self.json(response, stop)
+    }
+
+    /// Sends JSON and returns the JSON that answers it.
+    pub(super) fn post(&self, path: &str, body: &Value, stop: &StopFlag) -> Result<Value, Broken> {
+        let response = self.send(path, stop, || self.post_request(path, body))?;
+        self.json(response, stop)
+    }
+
+    /// Sends JSON and returns the answer as a stream of JSON objects.
+    pub(super) fn stream<'a>(
+        &'a self,
+        path: &str,
+        body: &Value,
+        stop: &'a StopFlag,
+    ) -> Result<Stream<'a>, Broken> {
+        let response = self.send(path, stop, || self.post_request(path, body))?;
+        Ok(Stream {
+            http: self,
+            stop,
+            response,
+            lines: LineReader::default(),
+        })
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.root)
+    }
+
+    fn post_request(&self, path: &str, body: &Value) -> RequestBuilder {
+        let request = self.client.post(self.url(path));
+        let request = request.header(CONTENT_TYPE, "application/json");
+        request.body(body.to_string())
+    }
+
+    /// Sends a request until the server accepts or refuses it.
+    fn send(
+        &self,
+        path: &str,
+        stop: &StopFlag,
+        request: impl Fn() -> RequestBuilder,
+    ) -> Result<Response, Broken> {
+        let mut n_failed = 0;
+        loop {
+            let request = match &self.key {
+                Some(key) => request().bearer_auth(key.secret()),
+                None => request(),
+            };
+            let sent = self.wait(request.send(), stop)?;
+            let response = sent.map_err(|error| ServerError::transport(&error, &self.host))?;
+            if response.status().is_success() {
+                return Ok(response);
+            }
+            let pause = pause_of(&response, n_failed).filter(|_| n_failed < N_RETRIES);
+            let Some(pause) = pause else {
+                return Err(self.refusal(response, path, stop)?.into());
+            };
+            n_failed += 1;
+            sleep(pause, stop)?;
+        }
+    }
+
+    /// Waits for a future, but not after a stop, nor longer than the timeout.
+    fn wait<T>(&self, future: impl Future<Output = T>, stop: &StopFlag) -> Result<T, Broken> {
+        let mut future = pin!(future);
+        let started_at = Instant::now();
+        loop {
+            if stop.is_raised() {
+                return Err(Broken::Stopped);
+            }
+            let ticked = async { timeout(TICK, &mut future).await };
+            if let Ok(ready) = self.runtime.block_on(ticked) {
+                return Ok(ready);
+            }
+            if started_at.elapsed() >= self.timeout {
+                return Err(ServerError::timed_out(&self.host, self.timeout).into());
+            }
+        }
+    }
+
+    fn chunk(&self, response: &mut Response, stop: &StopFlag) -> Result<Option<Vec<u8>>, Broken> {
+        let chunk = self.wait(response.chunk(), stop)?;
+        let chunk = chunk.map_err(|error| match ServerError::transport(&error, &self.host) {
+            error @ ServerError::Untrusted { .. } => error,
+            _ => self.lost(),
+        })?;
+        Ok(chunk.map(|bytes| bytes.to_vec()))
+    }
+
+    fn json(&self, response: Response, stop: &StopFlag) -> Result<Value, Broken> {
+        let body = self.body(response, N_MAX_LINE_BYTES, stop)?;
+        Ok(self.parsed(&body)?)
+    }
+
+    fn body(
+        &self,
+        mut response: Response,
+        n_max: usize,
+        stop: &StopFlag,
+    ) -> Result<Vec<u8>, Broken> {
+        let mut body = Vec::new();
+        while let Some(chunk) = self.chunk(&mut response, stop)? {
+            body.extend_from_slice(&chunk);
+            if body.len() > n_max {
+                return Err(self.too_large().into());
+            }
+        }
+        Ok(body)
+    }
+
+    /// Parses JSON, and turns an error that is reported as JSON into one.
+    fn parsed(&self, body: &[u8]) -> Result<Value, ServerError> {
+        if is_web_page(body) {
+            return Err(self.web_page());
+        }
+        let json: Value = serde_json::from_slice(body)
+            .map_err(|error| self.unexpected(&format!("it is not JSON: {error}")))?;
+        match json.get("error").filter(|error| !error.is_null()) {
+            Some(error) => Err(ServerError::Refused {
+                host: self.host.clone(),
+                status: status_of(error),
+                reason: self.shown(&message_of(error)),
+            }),
+            None => Ok(json),
+        }
+    }
+
+    /// Returns why the server did not do what it was asked.
+    fn refusal(
+        &self,
+        response: Response,
+        path: &str,
+        stop: &StopFlag,
+    ) -> Result<ServerError, Broken> {
+        let status = response.status().as_u16();
+        let header = |name| response.headers().get(name)?.to_str().ok();
+        let seconds = header(RETRY_AFTER).and_then(|seconds| seconds.trim().parse().ok());
+        let location = header(LOCATION).unwrap_or_default().to_owned();
+        let host = self.host.clone();
+        Ok(match status {
+            300..=399 => ServerError::Redirected { host, location },
+            401 | 403 if self.key.is_some() => ServerError::KeyRefused { host, status },
+            401 | 403 => ServerError::KeyNeeded { host, status },
+            429 => ServerError::RateLimited { host, seconds },
+            _ => {
+                // The body only explains the status, so it may be missing.
+                let body = match self.body(response, N_MAX_ERROR_BYTES, stop) {
+                    Err(Broken::Stopped) => return Err(Broken::Stopped),
+                    body => body.unwrap_or_default(),
+                };
+                let reason = self.reason(&body);
+                match status {
+                    404 | 405 => ServerError::NotFound {
+                        host,
+                        path: path.to_owned(),
+                        reason,
+                    },
+                    503 => ServerError::NotReady { host, reason },
+                    500.. => ServerError::ServerFailed {
+                        host,
+                        status,
+                        reason,
+                    },
+                    _ => ServerError::Refused {
+                        host,
+                        status,
+                        reason,
+                    },
+                }
+            }
+        })
+    }
+
+    fn reason(&self, body: &[u8]) -> String {
+        let json: Option<Value> = serde_json::from_slice(body).ok();
+        let text = match &json {
+            Some(json) => message_of(json.get("error").unwrap_or(json)),
+            None if is_web_page(body) => String::new(),
+            None => String::from_utf8_lossy(body).into_owned(),
+        };
+        self.shown(&text)
+    }
+
+    /// Returns a text of the server as part of a message: short, on one line, and without the key.
+    fn shown(&self, text: &str) -> String {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let mut line = words.join(" ");
+        if let Some(key) = &self.key {
+            line = key.hidden_in(&line);
+        }
+        if let Some((at, _)) = line.char_indices().nth(N_MAX_REASON) {
+            line.truncate(at);
+            line.push('…');
+        }
+        line
+    }
+
+    /// Returns the error for a response that this kind of server would not send.
+    pub(super) fn unexpected(&self, reason: &str) -> ServerError {
+        ServerError::Unexpected {
+            host: self.host.clone(),
+            reason: self.shown(reason),
+        }
+    }
+
+    fn lost(&self) -> ServerError {
+        let host = self.host.clone();
+        ServerError::ConnectionLost { host }
+    }
+
+    fn web_page(&self) -> ServerError {
+        let host = self.host.clone();
+        ServerError::WebPage { host }
+    }
+
+    fn too_large(&self) -> ServerError {
+        ServerError::TooLarge {
+            host: self.host.clone(),
+            n_max_mib: N_MAX_LINE_BYTES >> 20,
+        }
+    }
+}
+
+/// A streamed answer. Dropping it closes the connection.
+pub(super) struct Stream<'a> {
+    http: &'a Http,
+    stop: &'a StopFlag,
+    response: Response,
+    lines: LineReader,
+}
+
+impl Stream<'_> {
+    /// Waits for the next object. Returns `None` at the marker that ends the stream. A stream that
+    /// ends without it was cut.
+    pub(super) fn next(&mut self) -> Result<Option<Value>, Broken> {
+        loop {
+            while let Some(line) = self.lines.next_line() {
+                if is_web_page(line) {
+                    return Err(self.http.web_page().into());
+                }
+                match data_of(line) {
+                    Some(b"[DONE]") => return Ok(None),
+                    Some(data) => return Ok(Some(self.http.parsed(data)?)),
+                    None => {}
+                }
+            }
+            match self.http.chunk(&mut self.response, self.stop)? {
+                Some(bytes) if self.lines.push(&bytes) => {}
+                Some(_) => return Err(self.http.too_large().into()),
+                // An error may come as plain JSON instead of a stream.
+                None => {
+                    let rest = self.lines.rest();
+                    let is_whole = rest.trim_ascii_end().ends_with(b"}") || is_web_page(rest);
+                    let error = self.http.parsed(rest).err().filter(|_| is_whole);
+                    return Err(error.unwrap_or_else(|| self.http.lost()).into());
+                }
+            }
+        }
+    }
+}
+
+/// Waits before a request is repeated, but not after a stop.
+fn sleep(pause: Duration, stop: &StopFlag) -> Result<(), Broken> {
+    let until = Instant::now() + pause;
+    while !stop.is_raised() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(TICK));
+    }
+    Err(Broken::Stopped)
+}
+
+/// Returns how long to wait before the request is repeated, or `None` if it is refused.
+fn pause_of(response: &Response, n_failed: u32) -> Option<Duration> {
+    let seconds = response.headers().get(RETRY_AFTER);
+    let seconds = seconds.and_then(|seconds| seconds.to_str().ok()?.trim().parse().ok());
+    let named = seconds.map(Duration::from_secs);
+    let doubled = Duration::from_secs(1) * 2_u32.saturating_pow(n_failed);
+    let pause = match response.status().as_u16() {
+        429 => Some(named.unwrap_or(doubled)),
+        503 => named,
+        _ => None,
+    };
+    pause.filter(|pause| *pause <= LONGEST_WAIT)
+}
+
+/// Returns the address without a path that belongs to an API, and its parts.
+fn root_of(address: &str) -> Result<(String, Url), ServerError> {
+    let malformed = || ServerError::AddressMalformed {
+        address: address.to_owned(),
+    };
+    let trimmed = address.trim().trim_end_matches('/');
+    let trimmed = trimmed.strip_suffix("/v1").unwrap_or(trimmed);
+    let named = if trimmed.contains("://") {
+        trimmed.to_owned()
+    } else {
+        format!("http://{trimmed}")
+    };
+    let url = Url::parse(&named).map_err(|_invalid| malformed())?;
+    let is_http = matches!(url.scheme(), "http" | "https");
+    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
+        return Err(ServerError::KeyInAddress);
+    }
+    if !is_http || url.host_str().is_none() {
+        return Err(malformed());
+    }
+    Ok((url.as_str().trim_end_matches('/').to_owned(), url))
+}
+
+fn host_of(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+fn is_web_page(body: &[u8]) -> bool {
+    let start = body.trim_ascii_start();
+    let start = start.get(..start.len().min(16)).unwrap_or_default();
+    let start = start.to_ascii_lowercase();
+    start.starts_with(b"<!doctype") || start.starts_with(b"<html") || start.starts_with(b"<head")
+}
+
+/// Returns the message of an error that is reported as JSON.
+fn message_of(error: &Value) -> String {
+    let named = ["message", "detail", "error"];
+    let message = named.iter().find_map(|name| error.get(name)?.as_str());
+    let message = message.or_else(|| error.as_str());
+    message.map_or_else(|| error.to_string(), str::to_owned)
+}
+
+fn status_of(error: &Value) -> u16 {
+    let code = error.get("code").and_then(Value::as_u64);
+    code.and_then(|code| u16::try_from(code).ok())
+        .unwrap_or(200)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::root_of;
+
+    #[test]
+    fn an_address_is_read_with_or_without_scheme_and_version() {
+        for (address, root) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("127.0.0.1:8080/", "http://127.0.0.1:8080"),
+            ("http://localhost:11434/v1/", "http://localhost:11434"),
+            ("https://host.example/api/v1", "https://host.example/api"),
+        ] {
+            assert_eq!(root_of(address).unwrap().0, root);
+        }
+        for address in [
+            "",
+            "ftp://a",
+            "http://",
+            "http://user:key@host",
+            "http://a?key=b",
+        ] {
+            assert!(root_of(address).is_err(), "{address}");
+        }
+    }
+}

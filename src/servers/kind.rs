@@ -1,0 +1,65 @@
+//! The kinds of servers, and what each can report.
+
+use std::str::FromStr;
+
+/// The program that serves a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerKind {
+    LlamaServer,
+    Vllm,
+    Ollama,
+    /// Anything else with OpenAI's completions API.
+    OpenAi,
+}
+
+impl ServerKind {
+    /// All kinds, in menu order.
+    pub const ALL: [Self; 4] = [Self::LlamaServer, Self::Vllm, Self::Ollama, Self::OpenAi];
+
+    /// Returns its name, as it is shown and recorded.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LlamaServer => "llama-server",
+            Self::Vllm => "vLLM",
+            Self::Ollama => "Ollama",
+            Self::OpenAi => "OpenAI-compatible server",
+        }
+    }
+
+    /// Returns its name on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::LlamaServer => "llama-server",
+            Self::Vllm => "vllm",
+            Self::Ollama => "ollama",
+            Self::OpenAi => "openai",
+        }
+    }
+
+    /// Whether it names tokens by their ids, so that a text is continued token for token.
+    pub const fn has_ids(self) -> bool {
+        matches!(self, Self::LlamaServer | Self::Vllm)
+    }
+
+    /// How many log-probabilities to ask for if the user does not say. llama-server has no limit;
+    /// the others refuse more unless they were told otherwise when they started.
+    pub const fn default_n_probs(self) -> usize {
+        match self {
+            Self::LlamaServer => 128,
+            Self::Vllm | Self::Ollama => 20,
+            Self::OpenAi => 5,
+        }
+    }
+}
+
+impl FromStr for ServerKind {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let mut kinds = Self::ALL.into_iter();
+        kinds.find(|kind| kind.word() == word).ok_or_else(|| {
+            let words = Self::ALL.map(Self::word).join(", ");
+            format!("{word:?} is not a kind of server; choose one of {words}")
+        })
+    }
+}

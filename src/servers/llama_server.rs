@@ -1,0 +1,249 @@
+//! llama-server, llama.cpp's own API: token ids, any number of log-probabilities, and its timings.
+//!
+//! Source: `tools/server` of llama.cpp, 2026.
+
+use serde_json::{Value, json};
+
+use super::distribution::{Reported, ReportedToken};
+use super::error::Broken;
+use super::http::Http;
+use super::request::{Answer, Place, StreamEnd, StreamPart, StreamedToken};
+use super::{Connection, ServerError, ServerInfo, ServerKind, StopFlag};
+use crate::decoding::TokenId;
+use crate::generation::{Piece, PromptToken};
+
+/// Reads what is served. `model` is an entry of `/v1/models`.
+pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<ServerInfo, Broken> {
+    let name = text(model, "id").unwrap_or_default();
+    let mut info = ServerInfo::new(ServerKind::LlamaServer, &http.host, name);
+    let meta = model.get("meta").unwrap_or(&Value::Null);
+    info.n_vocab = count(meta, "n_vocab");
+    info.n_context = count(meta, "n_ctx");
+    info.n_params = meta.get("n_params").and_then(Value::as_u64).unwrap_or(0);
+    let props = http.get("/props", stop)?;
+    let settings = props.get("default_generation_settings");
+    let settings = settings.unwrap_or(&Value::Null);
+    info.n_context = count(settings, "n_ctx").or(info.n_context);
+    info.n_slots = count(&props, "total_slots");
+    for (field, name) in [
+        (&mut info.version, "build_info"),
+        (&mut info.begin_name, "bos_token"),
+        (&mut info.end_name, "eos_token"),
+        (&mut info.quantization, "model_ftype"),
+    ] {
+        text(&props, name).unwrap_or_default().clone_into(field);
+    }
+    info.has_chat_template = text(&props, "chat_template").is_some_and(|it| !it.is_empty());
+    Ok(info)
+}
+
+/// Renders a message with the model's chat template.
+pub(super) fn render(
+    connection: &Connection,
+    message: &str,
+    system: &str,
+    stop: &StopFlag,
+) -> Result<String, Broken> {
+    let mut messages = Vec::new();
+    if !system.is_empty() {
+        messages.push(json!({ "role": "system", "content": system }));
+    }
+    messages.push(json!({ "role": "user", "content": message }));
+    let body = json!({ "messages": messages });
+    let answer = connection.http().post("/apply-template", &body, stop)?;
+    let prompt = text(&answer, "prompt").map(str::to_owned);
+    Ok(prompt.ok_or_else(|| connection.http().unexpected("no rendered prompt"))?)
+}
+
+/// Returns the tokens of a prompt, with those that the model adds.
+pub(super) fn tokenize(
+    connection: &Connection,
+    prompt: &str,
+    stop: &StopFlag,
+) -> Result<Vec<PromptToken>, Broken> {
+    let body = json!({
+        "content": prompt, "add_special": true, "parse_special": true, "with_pieces": true,
+    });
+    let answer = connection.http().post("/tokenize", &body, stop)?;
+    let unexpected = || connection.http().unexpected("no list of tokens");
+    let tokens = answer.get("tokens").and_then(Value::as_array);
+    let mut read = Vec::new();
+    for token in tokens.ok_or_else(unexpected)? {
+        let id = token.get("id").and_then(Value::as_u64);
+        let id = connection.check_id(id.ok_or_else(unexpected)?)?;
+        let bytes = match token.get("piece") {
+            Some(Value::String(piece)) => piece.as_bytes().to_vec(),
+            Some(bytes) => bytes_of(bytes).ok_or_else(unexpected)?,
+            None => return Err(unexpected().into()),
+        };
+        let info = connection.info();
+        let name = String::from_utf8_lossy(&bytes);
+        let is_special = *name == info.begin_name || *name == info.end_name;
+        let piece = if is_special && !name.is_empty() {
+            Piece::special(&name)
+        } else {
+            Piece::text(bytes)
+        };
+        connection.learn(id, piece.clone());
+        read.push(PromptToken { id, piece });
+    }
+    Ok(read)
+}
+
+/// Returns the name of a special token, which the list of probabilities leaves empty.
+pub(super) fn name_of(
+    connection: &Connection,
+    token: TokenId,
+    stop: &StopFlag,
+) -> Result<String, Broken> {
+    let body = json!({ "tokens": [token.0] });
+    let answer = connection.http().post("/detokenize", &body, stop)?;
+    Ok(text(&answer, "content").unwrap_or_default().to_owned())
+}
+
+/// Asks for the distribution of the next token.
+pub(super) fn ask_step(
+    connection: &Connection,
+    place: Place<'_>,
+    n_probs: usize,
+    stop: &StopFlag,
+) -> Result<Answer, Broken> {
+    let mut body = step_body(connection, place, n_probs);
+    // Its own choice does not matter here.
+    for (name, value) in [("n_predict", json!(1)), ("temperature", json!(0.0))] {
+        set(&mut body, name, value);
+    }
+    let mut answer = connection.http().post("/completion", &body, stop)?;
+    // It leaves the probabilities out if its own token ends within a character. Reported
+    // probabilities don't include biases, so that one makes it choose another token.
+    if probs_of(&answer).is_empty()
+        && let Some(plain) = connection.plain_token()
+    {
+        set(&mut body, "logit_bias", json!([[plain.0, 1000.0]]));
+        answer = connection.http().post("/completion", &body, stop)?;
+    }
+    let first = probs_of(&answer).first();
+    let first = first.ok_or_else(|| connection.http().unexpected("no probabilities"))?;
+    let reported = reported(first);
+    if !reported.has_probs() {
+        return Err(no_probs(connection).into());
+    }
+    Ok(Answer {
+        reported,
+        server_secs: answer.get("timings").and_then(|timings| {
+            let secs = |name| Some(timings.get(name)?.as_f64()? / 1e3);
+            Some(secs("prompt_ms")? + secs("predicted_ms")?)
+        }),
+        model: text(&answer, "model").map(str::to_owned),
+        ended: false,
+    })
+}
+
+/// Returns the parts of a request that do not depend on what chooses.
+pub(super) fn step_body(connection: &Connection, place: Place<'_>, n_probs: usize) -> Value {
+    let tokens: Vec<u32> = place.tokens.iter().map(|token| token.0).collect();
+    let mut body = json!({
+        "prompt": tokens,
+        "model": connection.info().model,
+        "n_probs": n_probs,
+        "cache_prompt": true,
+        // Probabilities after sampling leave out all that are zero.
+        "post_sampling_probs": false,
+        "return_tokens": true,
+        "stream": false,
+    });
+    if let Some(slot) = place.slot {
+        set(&mut body, "id_slot", json!(slot));
+    }
+    body
+}
+
+/// Reads a part of a stream.
+pub(super) fn stream_part(
+    connection: &Connection,
+    part: &Value,
+) -> Result<StreamPart, ServerError> {
+    let stopped = part.get("stop").and_then(Value::as_bool) == Some(true);
+    let timings = part.get("timings").unwrap_or(&Value::Null);
+    let mut read = StreamPart {
+        model: text(part, "model").map(str::to_owned),
+        server_secs: timings
+            .get("predicted_ms")
+            .and_then(Value::as_f64)
+            .map(|ms| ms / 1e3),
+        ..StreamPart::default()
+    };
+    if stopped {
+        // The last part repeats all probabilities.
+        read.end = Some(match text(part, "stop_type") {
+            Some("eos") => StreamEnd::EndOfText,
+            _ if part.get("truncated").and_then(Value::as_bool) == Some(true) => {
+                StreamEnd::ContextFull
+            }
+            _ => StreamEnd::Limit,
+        });
+        return Ok(read);
+    }
+    for probs in probs_of(part) {
+        let reported = reported(probs);
+        if !reported.has_probs() {
+            return Err(no_probs(connection));
+        }
+        let bytes = text(part, "content")
+            .unwrap_or_default()
+            .as_bytes()
+            .to_vec();
+        read.tokens.push(StreamedToken { reported, bytes });
+    }
+    Ok(read)
+}
+
+fn no_probs(connection: &Connection) -> ServerError {
+    let host = connection.host().to_owned();
+    ServerError::SpeculationHidesProbabilities { host }
+}
+
+/// Its README says `probs`; it sends `completion_probabilities`.
+fn probs_of(answer: &Value) -> &[Value] {
+    let named = ["completion_probabilities", "probs"];
+    let found = named.iter().find_map(|name| answer.get(name)?.as_array());
+    found.map(Vec::as_slice).unwrap_or_default()
+}
+
+fn reported(probs: &Value) -> Reported {
+    let top = probs.get("top_logprobs").and_then(Value::as_array);
+    let top = top.map(Vec::as_slice).unwrap_or_default();
+    Reported {
+        top: top.iter().filter_map(reported_token).collect(),
+        sampled: reported_token(probs),
+    }
+}
+
+fn reported_token(token: &Value) -> Option<ReportedToken> {
+    Some(ReportedToken {
+        // A negative id is as wrong as one that is too large.
+        id: Some(token.get("id")?.as_u64().unwrap_or(u64::MAX)),
+        bytes: token.get("bytes").and_then(bytes_of),
+        log_prob: token.get("logprob")?.as_f64()?,
+    })
+}
+
+/// Returns bytes that are written as a list of numbers.
+pub(super) fn bytes_of(list: &Value) -> Option<Vec<u8>> {
+    let byte = |number: &Value| u8::try_from(number.as_u64()?).ok();
+    list.as_array()?.iter().map(byte).collect()
+}
+
+pub(super) fn text<'a>(json: &'a Value, name: &str) -> Option<&'a str> {
+    json.get(name)?.as_str()
+}
+
+pub(super) fn count(json: &Value, name: &str) -> Option<usize> {
+    usize::try_from(json.get(name)?.as_u64()?).ok()
+}
+
+pub(super) fn set(body: &mut Value, name: &str, value: Value) {
+    if let Some(fields) = body.as_object_mut() {
+        fields.insert(name.to_owned(), value);
+    }
+}

@@ -1,0 +1,36 @@
+//! Servers that run a model elsewhere: llama-server, vLLM, Ollama, and whatever speaks OpenAI's
+//! completions API.
+//!
+//! A server reports the most likely tokens of each step. Quartet's own chain chooses among them, one
+//! token per request, or the server's sampler writes the text and Quartet records what it reported.
+//! Nothing is contacted until [`Connection::open`] is called. This module knows nothing about
+//! windows, and it never writes a key anywhere.
+
+mod config;
+mod connection;
+mod distribution;
+mod error;
+mod found;
+mod http;
+mod kind;
+mod lines;
+mod llama_server;
+mod ollama;
+mod openai;
+mod pane;
+mod prompt;
+mod request;
+mod sampler;
+mod stop;
+mod token_table;
+mod vllm;
+
+pub use config::{Key, SampledBy, ServerConfig};
+pub use connection::Connection;
+pub use error::ServerError;
+pub use found::ServerInfo;
+pub use kind::ServerKind;
+pub use pane::{PaneJob, write_pane};
+pub use prompt::ServedPrompt;
+pub use sampler::sampler_notes;
+pub use stop::StopFlag;

@@ -1,0 +1,242 @@
+//! OpenAI's completions API, as far as all that imitate it agree: texts without ids, and a few
+//! log-probabilities.
+//!
+//! Sources: OpenAI's API reference of completions (legacy) and `vllm/entrypoints/openai`.
+
+use serde_json::{Value, json};
+
+use super::distribution::{Reported, ReportedToken};
+use super::error::Broken;
+use super::llama_server::{bytes_of, set, text};
+use super::request::{Answer, Place, StreamEnd, StreamPart, StreamedToken};
+use super::{Connection, ServerError, StopFlag};
+
+/// Asks for the distribution of the next token.
+pub(super) fn ask_step(
+    connection: &Connection,
+    place: Place<'_>,
+    n_probs: usize,
+    stop: &StopFlag,
+) -> Result<Answer, Broken> {
+    let prompt = place
+        .whole_text()
+        .ok_or_else(|| part_of_character(connection))?;
+    let mut body = body(connection, &json!(prompt), n_probs);
+    set(&mut body, "max_tokens", json!(1));
+    set(&mut body, "temperature", json!(0.0));
+    let answer = connection.http().post("/v1/completions", &body, stop)?;
+    Ok(answer_of(connection, &answer)?)
+}
+
+/// Returns the parts of a request that do not depend on what chooses.
+pub(super) fn body(connection: &Connection, prompt: &Value, n_probs: usize) -> Value {
+    json!({
+        "model": connection.info().model,
+        "prompt": prompt,
+        "logprobs": n_probs,
+        "stream": false,
+    })
+}
+
+/// Reads the answer to a request for one token.
+pub(super) fn answer_of(connection: &Connection, answer: &Value) -> Result<Answer, ServerError> {
+    let choice = first_choice(answer);
+    let choice = choice.ok_or_else(|| connection.http().unexpected("no choice"))?;
+    let steps = steps_of(choice);
+    let ended = text(choice, "finish_reason") == Some("stop") && steps.is_empty();
+    let reported = steps.into_iter().next().unwrap_or_default();
+    if !ended && !reported.has_probs() {
+        return Err(no_probs(connection));
+    }
+    Ok(Answer {
+        reported,
+        server_secs: None,
+        model: text(answer, "model").map(str::to_owned),
+        ended,
+    })
+}
+
+/// Reads a part of a stream.
+pub(super) fn stream_part(
+    connection: &Connection,
+    part: &Value,
+) -> Result<StreamPart, ServerError> {
+    let mut read = StreamPart {
+        model: text(part, "model").map(str::to_owned),
+        ..StreamPart::default()
+    };
+    // A part that only reports usage has no choice.
+    let Some(choice) = first_choice(part) else {
+        return Ok(read);
+    };
+    read.end = match text(choice, "finish_reason") {
+        Some("length") => Some(StreamEnd::Limit),
+        Some(_) => Some(StreamEnd::EndOfText),
+        None => None,
+    };
+    let steps = steps_of(choice);
+    let content = text(choice, "text").unwrap_or_default();
+    if steps.is_empty() && !content.is_empty() {
+        return Err(no_probs(connection));
+    }
+    // Joined tokens are cut where their own texts say, and the last one gets the rest.
+    let (mut rest, n_steps) = (content.as_bytes(), steps.len());
+    for (place, reported) in steps.into_iter().enumerate() {
+        let own = reported
+            .sampled
+            .as_ref()
+            .and_then(|token| token.bytes.as_ref());
+        let n_own = match own {
+            Some(own) if place + 1 < n_steps => own.len().min(rest.len()),
+            None if place + 1 < n_steps => 0,
+            _ => rest.len(),
+        };
+        let (bytes, left) = rest.split_at(n_own);
+        rest = left;
+        let bytes = bytes.to_vec();
+        read.tokens.push(StreamedToken { reported, bytes });
+    }
+    Ok(read)
+}
+
+pub(super) fn part_of_character(connection: &Connection) -> ServerError {
+    let kind = connection.kind().name();
+    ServerError::PartOfCharacter { kind }
+}
+
+fn no_probs(connection: &Connection) -> ServerError {
+    ServerError::NoProbabilities {
+        host: connection.host().to_owned(),
+        kind: connection.kind().name(),
+        condition: "if its completions API supports “logprobs”",
+    }
+}
+
+fn first_choice(answer: &Value) -> Option<&Value> {
+    answer.get("choices")?.as_array()?.first()
+}
+
+/// Reads the log-probabilities of a choice: in the form of completions, or in that of chats, which
+/// some servers use for both.
+fn steps_of(choice: &Value) -> Vec<Reported> {
+    let Some(logprobs) = choice.get("logprobs").filter(|it| it.is_object()) else {
+        return Vec::new();
+    };
+    if let Some(content) = logprobs.get("content").and_then(Value::as_array) {
+        return content.iter().map(chat_step).collect();
+    }
+    let list = |name: &str| logprobs.get(name).and_then(Value::as_array);
+    let (tokens, log_probs, tops) = (list("tokens"), list("token_logprobs"), list("top_logprobs"));
+    let tokens = tokens.map(Vec::as_slice).unwrap_or_default();
+    let at = |list: Option<&Vec<Value>>, place: usize| list?.get(place).cloned();
+    let step = |(place, token): (usize, &Value)| {
+        let log_prob = at(log_probs, place).and_then(|it| it.as_f64());
+        let top = at(tops, place).unwrap_or_default();
+        let top = top.as_object().into_iter().flatten();
+        Reported {
+            top: top
+                .filter_map(|(token, log_prob)| Some(named(token, log_prob.as_f64()?)))
+                .collect(),
+            sampled: log_prob.and_then(|log_prob| Some(named(token.as_str()?, log_prob))),
+        }
+    };
+    tokens.iter().enumerate().map(step).collect()
+}
+
+/// Reads a step in the form of chats, which Ollama uses too.
+pub(super) fn chat_step(step: &Value) -> Reported {
+    let top = step.get("top_logprobs").and_then(Value::as_array);
+    let top = top.map(Vec::as_slice).unwrap_or_default();
+    Reported {
+        top: top.iter().filter_map(chat_token).collect(),
+        sampled: chat_token(step),
+    }
+}
+
+fn chat_token(token: &Value) -> Option<ReportedToken> {
+    let name = text(token, "token")?;
+    let bytes = token.get("bytes").and_then(bytes_of);
+    Some(ReportedToken {
+        id: None,
+        bytes: Some(bytes.unwrap_or_else(|| name.as_bytes().to_vec())),
+        log_prob: token.get("logprob")?.as_f64()?,
+    })
+}
+
+/// Reads a token by its name: its text, its bytes if it is part of a character, or its id, for which
+/// vLLM can be asked.
+fn named(name: &str, log_prob: f64) -> ReportedToken {
+    if let Some(id) = name.strip_prefix("token_id:") {
+        return ReportedToken {
+            id: Some(id.parse().unwrap_or(u64::MAX)),
+            bytes: None,
+            log_prob,
+        };
+    }
+    let escaped = name.strip_prefix("bytes:").and_then(unescaped);
+    ReportedToken {
+        id: None,
+        bytes: Some(escaped.unwrap_or_else(|| name.as_bytes().to_vec())),
+        log_prob,
+    }
+}
+
+/// Decodes `\xe2\x82`, in which other characters stand for themselves.
+fn unescaped(escaped: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut rest = escaped;
+    while !rest.is_empty() {
+        if let Some(hex) = rest.strip_prefix("\\x") {
+            bytes.push(u8::from_str_radix(hex.get(..2)?, 16).ok()?);
+            rest = hex.get(2..)?;
+        } else {
+            let first = rest.chars().next()?;
+            let (own, left) = rest.split_at(first.len_utf8());
+            bytes.extend_from_slice(own.as_bytes());
+            rest = left;
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{named, steps_of};
+
+    #[test]
+    fn tokens_are_named_by_text_bytes_or_id() {
+        for (name, id, bytes) in [
+            (" fox", None, Some(&b" fox"[..])),
+            ("bytes:\\xe2\\x82", None, Some(&b"\xE2\x82"[..])),
+            ("bytes: \\xf0", None, Some(&b" \xF0"[..])),
+            ("bytes:", None, Some(&b""[..])),
+            ("bytes:\\xz", None, Some(&b"bytes:\\xz"[..])),
+            ("token_id:17", Some(17), None),
+        ] {
+            let token = named(name, -1.0);
+            assert_eq!((token.id, token.bytes.as_deref()), (id, bytes), "{name}");
+        }
+    }
+
+    #[test]
+    fn both_forms_of_log_probabilities_are_read() {
+        let completions = json!({ "logprobs": {
+            "tokens": [" a", " b"],
+            "token_logprobs": [-0.5, null],
+            "top_logprobs": [{ " a": -0.5, " c": -9999.0 }, {}],
+        } });
+        let steps = steps_of(&completions);
+        assert_eq!(steps.len(), 2);
+        assert_eq!(steps[0].top.len(), 2);
+        assert!(steps[1].sampled.is_none());
+        let chat = json!({ "logprobs": { "content": [{
+            "token": "\u{fffd}", "bytes": [226, 130], "logprob": -0.5,
+            "top_logprobs": [{ "token": "\u{fffd}", "bytes": [226, 130], "logprob": -0.5 }],
+        }] } });
+        let steps = steps_of(&chat);
+        assert_eq!(steps[0].top[0].bytes.as_deref(), Some(&b"\xE2\x82"[..]));
+        assert!(steps_of(&json!({ "logprobs": null })).is_empty());
+    }
+}

@@ -1,0 +1,475 @@
+//! One pane's text, written over a server: by Quartet's chain, one token per request, or by the
+//! server's sampler, one request per text.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::distribution::{CheckedStep, Reported, checked};
+use super::error::Broken;
+use super::request::{Answer, Place, StreamEnd, StreamedToken, ask_step};
+use super::{
+    Connection, SampledBy, ServedPrompt, ServerError, ServerKind, StopFlag, sampler, vllm,
+};
+use crate::decoding::{
+    Coins, DecodingError, Filter, History, Sampled, SamplerChain, Selector, Taken, TokenId,
+};
+use crate::engine::{Progress, StopMatcher};
+use crate::generation::{
+    Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Piece, PieceKind, Step,
+    StepTime,
+};
+
+/// How many tokens of a head get a name if the server does not send it along.
+const N_NAMED: usize = 48;
+
+/// A text to write.
+#[derive(Debug, Clone)]
+pub struct PaneJob {
+    /// The id that its reports carry.
+    pub id: GenerationId,
+    pub config: GenerationConfig,
+    pub continuation: Continuation,
+    /// Which of the server's caches it uses, if one can be chosen.
+    pub slot: Option<usize>,
+}
+
+/// Writes a text, and reports each step and the end. Returns when it has ended.
+pub fn write_pane(
+    connection: &Connection,
+    prompt: &ServedPrompt,
+    job: PaneJob,
+    stop: &StopFlag,
+    report: &mut dyn FnMut(Progress),
+) {
+    let id = job.id;
+    let mut text = Text::new(connection, prompt, job, stop);
+    let mut stepped = |step: Step| {
+        let step = Box::new(step);
+        report(Progress::Stepped { id, step });
+    };
+    let reason = match text.write(&mut stepped) {
+        Ok(reason) => reason,
+        Err(Broken::Stopped) => FinishReason::Cancelled,
+        Err(Broken::Failed(error)) => FinishReason::Failed {
+            error: error.to_string(),
+        },
+    };
+    report(Progress::Finished { id, reason });
+}
+
+/// A text as it is written.
+struct Text<'a> {
+    connection: &'a Connection,
+    prompt: &'a ServedPrompt,
+    stop: &'a StopFlag,
+    config: GenerationConfig,
+    slot: Option<usize>,
+    chain: SamplerChain,
+    matcher: StopMatcher,
+    /// The prompt's tokens, then the generated ones.
+    tokens: Vec<TokenId>,
+    /// The text after the prompt.
+    bytes: Vec<u8>,
+    /// The last tokens, of which only the next ones will tell the character.
+    unfinished: Vec<TokenId>,
+    by_hand: VecDeque<TokenId>,
+    n_until_pause: Option<usize>,
+    started_at: Instant,
+    secs_before: f64,
+}
+
+impl<'a> Text<'a> {
+    fn new(
+        connection: &'a Connection,
+        prompt: &'a ServedPrompt,
+        job: PaneJob,
+        stop: &'a StopFlag,
+    ) -> Self {
+        let PaneJob {
+            config,
+            continuation,
+            slot,
+            ..
+        } = job;
+        let mut matcher = StopMatcher::new(&config.limits.stop_strings);
+        let mut bytes = Vec::new();
+        for token in &continuation.kept {
+            let piece = connection.piece(*token);
+            if let Some(piece) = piece.filter(|piece| piece.kind == PieceKind::Text) {
+                matcher.skip(&piece.bytes);
+                bytes.extend(piece.bytes);
+            }
+        }
+        let mut chain = SamplerChain::new(config.chain.clone());
+        chain.restore(continuation.selector_state);
+        let mut tokens = prompt.0.tokens.clone();
+        tokens.extend(continuation.kept);
+        Self {
+            connection,
+            prompt,
+            stop,
+            slot,
+            chain,
+            matcher,
+            config,
+            tokens,
+            bytes,
+            unfinished: Vec::new(),
+            by_hand: continuation.by_hand.into(),
+            n_until_pause: continuation.pause_after,
+            started_at: Instant::now(),
+            secs_before: continuation.at_secs,
+        }
+    }
+
+    fn write(&mut self, report: &mut dyn FnMut(Step)) -> Result<FinishReason, Broken> {
+        self.check_settings()?;
+        if self.n_left() == 0 {
+            return Ok(self.limit());
+        }
+        while self.connection.sampled_by() == SampledBy::Chain || !self.by_hand.is_empty() {
+            if let Some(reason) = self.step_by_chain(report)? {
+                return Ok(reason);
+            }
+        }
+        self.stream(report)
+    }
+
+    /// Asks for one distribution and chooses from it.
+    fn step_by_chain(
+        &mut self,
+        report: &mut dyn FnMut(Step),
+    ) -> Result<Option<FinishReason>, Broken> {
+        let mut waited = Waited::default();
+        let n_probs = self.connection.n_probs();
+        let Some(step) = self.ask(n_probs, &mut waited)? else {
+            return Ok(Some(FinishReason::EndOfText));
+        };
+        let state = self.chain.state();
+        let by_hand = self.by_hand.pop_front();
+        let mut sampled = self.choose(&step, by_hand)?;
+        // What the head can't decide, the whole distribution does, if the server gives it.
+        let decided = sampled
+            .as_ref()
+            .is_some_and(|sampled| !sampled.trace.bounded);
+        let step = match self
+            .n_whole()
+            .filter(|n_whole| !decided && *n_whole > n_probs)
+        {
+            Some(n_whole) => {
+                self.chain.restore(state);
+                let whole = self.ask(n_whole, &mut waited)?.unwrap_or(step);
+                sampled = self.choose(&whole, by_hand)?;
+                whole
+            }
+            None => step,
+        };
+        let sampled = if let Some(sampled) = sampled {
+            sampled
+        } else {
+            let (chain, history, coins) = self.chain_here();
+            let only = chain.sample_served_only(&step.head, history, coins);
+            only.map_err(|error| failed(&error))?
+        };
+        let time = waited.step_time(self.secs());
+        let piece = self.piece(sampled.token, None)?;
+        Ok(self.push(sampled, piece, time, report))
+    }
+
+    /// Asks for a distribution. Returns `None` if the server ended the text and reported nothing.
+    fn ask(&self, n_probs: usize, waited: &mut Waited) -> Result<Option<CheckedStep>, Broken> {
+        let asked_at = Instant::now();
+        let Answer {
+            reported,
+            server_secs,
+            model,
+            ended,
+        } = ask_step(self.connection, self.place(), n_probs, self.stop)?;
+        waited.add(asked_at.elapsed().as_secs_f64(), server_secs);
+        self.connection.check_model(model.as_deref())?;
+        if ended {
+            return Ok(None);
+        }
+        self.checked(&reported, n_probs).map(Some)
+    }
+
+    fn checked(&self, reported: &Reported, n_probs: usize) -> Result<CheckedStep, Broken> {
+        let step = checked(reported, n_probs, self.connection)?;
+        let shown = step.head.tokens().take(N_NAMED).chain(step.sampled);
+        self.connection.name_tokens(shown, self.stop)?;
+        Ok(step)
+    }
+
+    fn choose(
+        &mut self,
+        step: &CheckedStep,
+        by_hand: Option<TokenId>,
+    ) -> Result<Option<Sampled>, ServerError> {
+        let (chain, history, coins) = self.chain_here();
+        let sampled = match by_hand {
+            Some(token) => {
+                let taken = Taken::ByHand(token);
+                chain
+                    .take_served(&step.head, history, coins, taken)
+                    .map(Some)
+            }
+            None => chain.sample_served(&step.head, history, coins),
+        };
+        sampled.map_err(|error| failed(&error))
+    }
+
+    /// Lets the server's sampler write the rest.
+    fn stream(&mut self, report: &mut dyn FnMut(Step)) -> Result<FinishReason, Broken> {
+        let n_left = self.n_left();
+        let (path, body) = sampler::request(self.connection, self.place(), &self.config, n_left)?;
+        let mut stream = self.connection.http().stream(path, &body, self.stop)?;
+        let (mut end, mut arrived_at, mut decoded_secs) = (None, Instant::now(), 0.0);
+        while let Some(part) = sampler::next_part(self.connection, &mut stream)? {
+            self.connection.check_model(part.model.as_deref())?;
+            let waited_secs = arrived_at.elapsed().as_secs_f64();
+            if !part.tokens.is_empty() {
+                arrived_at = Instant::now();
+            }
+            let forward_secs = match part.server_secs {
+                Some(now) => now - std::mem::replace(&mut decoded_secs, now),
+                None => waited_secs,
+            };
+            let n_tokens = part.tokens.len().max(1) as f64;
+            for token in part.tokens {
+                let time = StepTime {
+                    at_secs: self.secs(),
+                    forward_secs: forward_secs / n_tokens,
+                    n_batch: 1,
+                    mask_secs: None,
+                    network_secs: None,
+                };
+                if let Some(reason) = self.follow(&token, time, report)? {
+                    return Ok(reason);
+                }
+            }
+            if part.end.is_some() {
+                end = part.end;
+                break;
+            }
+        }
+        match end {
+            Some(StreamEnd::EndOfText) => Ok(FinishReason::EndOfText),
+            Some(StreamEnd::Limit) => Ok(FinishReason::MaxTokens),
+            Some(StreamEnd::ContextFull) => Ok(FinishReason::ContextFull),
+            None => {
+                let host = self.connection.host().to_owned();
+                Err(ServerError::ConnectionLost { host }.into())
+            }
+        }
+    }
+
+    /// Records a token that the server's sampler took.
+    fn follow(
+        &mut self,
+        token: &StreamedToken,
+        time: StepTime,
+        report: &mut dyn FnMut(Step),
+    ) -> Result<Option<FinishReason>, Broken> {
+        let step = self.checked(&token.reported, self.connection.n_probs())?;
+        let Some(taken) = step.sampled else {
+            let lacks = "a step without the token that was sampled";
+            return Err(self.connection.http().unexpected(lacks).into());
+        };
+        let (chain, history, coins) = self.chain_here();
+        let taken = chain.take_served(&step.head, history, coins, Taken::ByServer(taken));
+        let sampled = taken.map_err(|error| failed(&error))?;
+        let piece = self.piece(sampled.token, Some(&token.bytes))?;
+        Ok(self.push(sampled, piece, time, report))
+    }
+
+    /// Returns what a token adds to the text. `streamed` is what the server sent for it.
+    fn piece(&mut self, token: TokenId, streamed: Option<&[u8]>) -> Result<Piece, Broken> {
+        self.connection
+            .name_tokens([token].into_iter(), self.stop)?;
+        let known = self.connection.piece(token);
+        if let Some(special) = known
+            .as_ref()
+            .filter(|piece| piece.kind == PieceKind::Special)
+        {
+            return Ok(special.clone());
+        }
+        if let Some(bytes) = streamed {
+            return Ok(Piece::text(bytes));
+        }
+        let known = known.unwrap_or_else(|| Piece::text(""));
+        let is_part = |text: &str| text.contains(char::REPLACEMENT_CHARACTER);
+        let is_unnamed = known.as_str().is_some_and(is_part);
+        let is_whole = !is_unnamed && self.unfinished.is_empty();
+        if is_whole || self.connection.kind() != ServerKind::Vllm {
+            return Ok(known);
+        }
+        // vLLM tells the text of tokens only in whole characters.
+        self.unfinished.push(token);
+        let text = vllm::text_of(self.connection, &self.unfinished, self.stop)?;
+        if text.ends_with(char::REPLACEMENT_CHARACTER) && self.unfinished.len() < 4 {
+            return Ok(Piece::text(""));
+        }
+        self.unfinished.clear();
+        Ok(Piece::text(text))
+    }
+
+    /// Appends a step. Returns why the text ends with it, or `None` if it goes on.
+    fn push(
+        &mut self,
+        sampled: Sampled,
+        piece: Piece,
+        time: StepTime,
+        report: &mut dyn FnMut(Step),
+    ) -> Option<FinishReason> {
+        self.tokens.push(sampled.token);
+        let is_end = piece.kind == PieceKind::Special
+            && piece
+                .as_str()
+                .is_some_and(|name| self.connection.info().is_end(name));
+        let mut stop = None;
+        if piece.kind == PieceKind::Text {
+            self.bytes.extend_from_slice(&piece.bytes);
+            stop = self.matcher.push(&piece.bytes).map(str::to_owned);
+        }
+        report(Step {
+            token: sampled.token,
+            piece,
+            trace: Arc::new(sampled.trace),
+            time,
+            draft: None,
+        });
+        if is_end && self.config.limits.end_of_text == EndOfText::Stops {
+            return Some(FinishReason::EndOfText);
+        }
+        if let Some(stop) = stop {
+            return Some(FinishReason::StopString { stop });
+        }
+        if self.n_left() == 0 {
+            return Some(self.limit());
+        }
+        let n_left = self.n_until_pause.as_mut()?;
+        *n_left = n_left.saturating_sub(1);
+        (*n_left == 0).then_some(FinishReason::Paused)
+    }
+
+    /// Returns the chain with what it looks at to choose the next token.
+    fn chain_here(&mut self) -> (&mut SamplerChain, History<'_>, Coins) {
+        let history = History::new(&self.tokens, self.prompt.0.tokens.len());
+        let coins = Coins {
+            seed: self.config.seed,
+            position: self.tokens.len() as u64,
+        };
+        (&mut self.chain, history, coins)
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place {
+            prompt: &self.prompt.0,
+            tokens: &self.tokens,
+            text: &self.bytes,
+            slot: self.slot,
+        }
+    }
+
+    /// How many log-probabilities make a whole distribution, if the server gives as many.
+    fn n_whole(&self) -> Option<usize> {
+        let info = self.connection.info();
+        info.n_vocab
+            .filter(|_| info.kind == ServerKind::LlamaServer)
+    }
+
+    fn n_generated(&self) -> usize {
+        self.tokens.len() - self.prompt.0.tokens.len()
+    }
+
+    fn n_left(&self) -> usize {
+        let limits = &self.config.limits;
+        let n_left = limits.max_new_tokens.saturating_sub(self.n_generated());
+        let n_context = self.connection.info().n_context;
+        let n_context = n_context.filter(|_| self.connection.kind().has_ids());
+        n_left.min(n_context.map_or(usize::MAX, |n| n.saturating_sub(self.tokens.len())))
+    }
+
+    fn limit(&self) -> FinishReason {
+        if self.n_generated() >= self.config.limits.max_new_tokens {
+            FinishReason::MaxTokens
+        } else {
+            FinishReason::ContextFull
+        }
+    }
+
+    fn secs(&self) -> f64 {
+        self.secs_before + self.started_at.elapsed().as_secs_f64()
+    }
+
+    /// Refuses what a head alone can't do.
+    fn check_settings(&self) -> Result<(), ServerError> {
+        let (chain, kind) = (&self.config.chain, self.connection.kind());
+        let by_chain = self.connection.sampled_by() == SampledBy::Chain;
+        let needs_ids = |filter: &Filter| {
+            matches!(
+                filter,
+                Filter::LogitBias(_) | Filter::GreenList(_) | Filter::SynthId(_) | Filter::Dry(_)
+            )
+        };
+        let local = "a model on this computer";
+        let found = if matches!(chain.selector, Selector::BeamSearch(_)) {
+            Some(("beam search".to_owned(), local))
+        } else if chain.guidance.is_some() {
+            Some(("guidance".to_owned(), local))
+        } else if chain.drafts.is_some() {
+            Some(("speculative decoding".to_owned(), local))
+        } else if chain.grammar.is_some() && by_chain {
+            Some((
+                "a grammar".to_owned(),
+                "the whole vocabulary, or the server’s own sampler",
+            ))
+        } else if let Some(filter) = chain.active().find(|filter| needs_ids(filter))
+            && !kind.has_ids()
+        {
+            Some((filter.to_string(), "token ids"))
+        } else {
+            None
+        };
+        found.map_or(Ok(()), |(what, needed)| {
+            let kind = kind.name();
+            Err(ServerError::Unsupported { what, needed, kind })
+        })
+    }
+}
+
+/// How long the requests of one step took, without those that only name tokens.
+#[derive(Default)]
+struct Waited {
+    secs: f64,
+    /// What the server reported of its own time.
+    server_secs: f64,
+    is_unreported: bool,
+}
+
+impl Waited {
+    fn add(&mut self, secs: f64, server_secs: Option<f64>) {
+        self.secs += secs;
+        self.server_secs += server_secs.unwrap_or_default();
+        self.is_unreported |= server_secs.is_none();
+    }
+
+    fn step_time(&self, at_secs: f64) -> StepTime {
+        let server_secs = Some(self.server_secs.min(self.secs));
+        let server_secs = server_secs.filter(|_| !self.is_unreported);
+        StepTime {
+            at_secs,
+            forward_secs: server_secs.unwrap_or(self.secs),
+            n_batch: 1,
+            mask_secs: None,
+            network_secs: server_secs.map(|server_secs| self.secs - server_secs),
+        }
+    }
+}
+
+fn failed(error: &DecodingError) -> ServerError {
+    ServerError::SamplingFailed {
+        reason: error.to_string(),
+    }
+}

@@ -1,0 +1,112 @@
+//! vLLM: OpenAI's completions API with token ids.
+//!
+//! Source: `vllm/entrypoints/openai/protocol.py` and `serving_tokenization.py` of vLLM, 2026. It was
+//! not tried for real.
+
+use serde_json::{Value, json};
+
+use super::error::Broken;
+use super::http::Http;
+use super::llama_server::{count, set, text};
+use super::request::{Answer, Place};
+use super::{Connection, ServerInfo, ServerKind, StopFlag, openai};
+use crate::decoding::TokenId;
+use crate::generation::{Piece, PromptToken};
+
+/// Reads what is served. `model` is an entry of `/v1/models`.
+pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<ServerInfo, Broken> {
+    let name = text(model, "id").unwrap_or_default();
+    let mut info = ServerInfo::new(ServerKind::Vllm, &http.host, name);
+    info.n_context = count(model, "max_model_len");
+    match http.get("/version", stop) {
+        Err(Broken::Stopped) => return Err(Broken::Stopped),
+        // Its version is only shown.
+        Err(Broken::Failed(_)) => {}
+        Ok(answer) => text(&answer, "version")
+            .unwrap_or_default()
+            .clone_into(&mut info.version),
+    }
+    Ok(info)
+}
+
+/// Returns the tokens of a prompt, with those that the model adds.
+pub(super) fn tokenize(
+    connection: &Connection,
+    prompt: &str,
+    stop: &StopFlag,
+) -> Result<Vec<PromptToken>, Broken> {
+    let body = json!({
+        "model": connection.info().model, "prompt": prompt, "add_special_tokens": true,
+    });
+    let answer = connection.http().post("/tokenize", &body, stop)?;
+    let unexpected = || connection.http().unexpected("no list of tokens");
+    let tokens = answer.get("tokens").and_then(Value::as_array);
+    let mut read = Vec::new();
+    for id in tokens.ok_or_else(unexpected)? {
+        let id = connection.check_id(id.as_u64().ok_or_else(unexpected)?)?;
+        let name = name_of(connection, id, stop)?;
+        let piece = piece_of(connection, &name);
+        connection.learn(id, piece.clone());
+        read.push(PromptToken { id, piece });
+    }
+    Ok(read)
+}
+
+/// Returns a token's text. A part of a character is U+FFFD.
+pub(super) fn name_of(
+    connection: &Connection,
+    token: TokenId,
+    stop: &StopFlag,
+) -> Result<String, Broken> {
+    if let Some(known) = connection.piece(token) {
+        return Ok(String::from_utf8_lossy(&known.bytes).into_owned());
+    }
+    text_of(connection, &[token], stop)
+}
+
+/// Returns the text of several tokens.
+pub(super) fn text_of(
+    connection: &Connection,
+    tokens: &[TokenId],
+    stop: &StopFlag,
+) -> Result<String, Broken> {
+    let ids: Vec<u32> = tokens.iter().map(|token| token.0).collect();
+    let body = json!({ "model": connection.info().model, "tokens": ids });
+    let answer = connection.http().post("/detokenize", &body, stop)?;
+    let text = text(&answer, "prompt").map(str::to_owned);
+    Ok(text.ok_or_else(|| connection.http().unexpected("no text of a token"))?)
+}
+
+/// Returns the piece of a name: special if it names an end of text.
+pub(super) fn piece_of(connection: &Connection, name: &str) -> Piece {
+    if connection.info().is_end(name) {
+        Piece::special(name)
+    } else {
+        Piece::text(name)
+    }
+}
+
+/// Asks for the distribution of the next token.
+pub(super) fn ask_step(
+    connection: &Connection,
+    place: Place<'_>,
+    n_probs: usize,
+    stop: &StopFlag,
+) -> Result<Answer, Broken> {
+    let mut body = body(connection, place, n_probs);
+    set(&mut body, "max_tokens", json!(1));
+    set(&mut body, "temperature", json!(0.0));
+    let answer = connection.http().post("/v1/completions", &body, stop)?;
+    Ok(openai::answer_of(connection, &answer)?)
+}
+
+/// Returns the parts of a request that do not depend on what chooses.
+pub(super) fn body(connection: &Connection, place: Place<'_>, n_probs: usize) -> Value {
+    let tokens: Vec<u32> = place.tokens.iter().map(|token| token.0).collect();
+    let mut body = openai::body(connection, &json!(tokens), n_probs);
+    set(&mut body, "add_special_tokens", json!(false));
+    set(&mut body, "return_token_ids", json!(true));
+    // Names tokens by their ids, because several can have the same text.
+    set(&mut body, "return_tokens_as_token_ids", json!(true));
+    body
+}

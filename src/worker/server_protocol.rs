@@ -1,0 +1,63 @@
+//! Everything that the window and the thread of a server say to each other.
+
+use std::sync::Arc;
+
+use super::PaneRequest;
+use crate::engine::Progress;
+use crate::generation::{GenerationId, ModelInfo, PromptRecord, PromptText, Vocabulary};
+use crate::servers::ServerInfo;
+
+/// What is asked of a server. Requests return nothing; answers arrive as events.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ServerRequest {
+    /// Find out what the server is and what it serves. The first request to write does so too.
+    Connect,
+    /// Let the server read the prompt, and continue it in all of these panes at the same time.
+    Generate {
+        prompt: PromptText,
+        panes: Vec<PaneRequest>,
+    },
+    /// Go on from texts that already exist, after a lost connection or another stop.
+    Continue {
+        prompt: Arc<PromptRecord>,
+        panes: Vec<PaneRequest>,
+    },
+    /// Stop one text and close its connection.
+    Stop(GenerationId),
+    /// Stop all texts.
+    StopAll,
+}
+
+/// What the thread of a server reports. The events of one text arrive in order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ServerEvent {
+    /// The server answered.
+    Connected {
+        server: Arc<ServerInfo>,
+        /// What a run records of it.
+        model: Arc<ModelInfo>,
+        /// How many log-probabilities it is asked for at each token.
+        n_probs: usize,
+    },
+    /// The answer to [`ServerRequest::Connect`] if the server can't be used. Texts that were
+    /// requested end with the same error.
+    ConnectFailed {
+        /// Can be shown to the user.
+        error: String,
+    },
+    /// A text advanced, as with a model on this computer.
+    Progress(Progress),
+    /// The server has named more tokens. This is the vocabulary as far as it is known.
+    Vocabulary(Arc<Vocabulary>),
+    /// What the server's own sampler does otherwise than these panes' settings say, one sentence
+    /// each.
+    Noted {
+        id: GenerationId,
+        notes: Vec<String>,
+    },
+    /// A thread has panicked, which is a bug. A new `ServerWorker` can be started.
+    Panicked {
+        /// The message of the panic.
+        message: String,
+    },
+}

@@ -1,0 +1,173 @@
+//! `quartet generate --server` and `quartet server`.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::bench::PROMPT;
+use crate::stand_in::{Fault, KINDS, Kind, StandIn};
+
+fn quartet(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
+    command
+        .args(arguments)
+        .env("TEST_SERVER_KEY", "sk-very-secret")
+        .env("TEST_EMPTY_KEY", " ");
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_run_over_a_server_is_printed_recorded_and_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("run.json");
+    let export = folder.path().join("run");
+    for kind in KINDS {
+        let server = StandIn::start(kind);
+        let (json, export) = (json.to_str().unwrap(), export.join(format!("{kind:?}")));
+        std::fs::create_dir_all(export.parent().unwrap()).unwrap();
+        let mut words = vec!["generate", "--server", &server.address, "--prompt", PROMPT];
+        words.extend(["--pane", "greedy", "--pane", "top-k 3", "--max-tokens", "5"]);
+        words.extend(["--server-key-env", "TEST_SERVER_KEY", "--json", json]);
+        words.extend(["--export", export.to_str().unwrap()]);
+        let output = quartet(&words);
+        assert!(
+            output.status.success(),
+            "{kind:?}: {}",
+            text(&output.stderr)
+        );
+        let printed = text(&output.stdout);
+        assert!(printed.contains("[Token limit, 5 tokens]"), "{printed}");
+        let record = std::fs::read_to_string(json).unwrap();
+        let run: Value = serde_json::from_str(&record).unwrap();
+        assert_eq!(run["model"]["name"], "toy");
+        assert_eq!(run["model"]["implementation"], "server");
+        let steps = run["panes"][1]["steps"].as_array().unwrap();
+        assert_eq!(steps.len(), 5);
+        let mut all = vec![record, text(&output.stderr), printed];
+        for file in std::fs::read_dir(&export).unwrap() {
+            let path = file.unwrap().path();
+            all.extend(std::fs::read_to_string(&path).ok());
+        }
+        assert!(all.len() > 5, "several formats are exported");
+        for text in all {
+            assert!(!text.contains("sk-very-secret"));
+            assert!(!text.contains("127.0.0.1"), "the address is not recorded");
+        }
+        // The window and the other commands read it.
+        let why = quartet(&["why", json, "--pane", "B", "--token", "2"]);
+        assert!(why.status.success(), "{}", text(&why.stderr));
+        let replayed = text(&quartet(&["replay", json]).stderr);
+        assert!(replayed.contains("was written over a server"), "{replayed}");
+    }
+}
+
+#[test]
+fn a_servers_sampler_can_choose() {
+    let server = StandIn::start(Kind::OpenAi);
+    let output = quartet(&[
+        "generate",
+        "--server",
+        &server.address,
+        "--server-sampler",
+        "--prompt",
+        PROMPT,
+        "--pane",
+        "top-k 3, temp 0.5",
+        "--max-tokens",
+        "4",
+    ]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("4 tokens]"));
+    let notes = text(&output.stderr);
+    assert!(
+        notes.contains("top-k 3"),
+        "what it leaves out is said: {notes}"
+    );
+    let bodies = server.bodies("/v1/completions");
+    assert_eq!(
+        (bodies.len(), &bodies[0]["temperature"]),
+        (1, &Value::from(0.5))
+    );
+}
+
+#[test]
+fn a_lost_connection_keeps_the_text() {
+    let server = StandIn::start(Kind::Llama);
+    server.fail("/completion", 3, Fault::Refused(500, "", ""));
+    let output = quartet(&[
+        "generate",
+        "--server",
+        &server.address,
+        "--prompt",
+        PROMPT,
+        "--pane",
+        "greedy",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let host = server.address.trim_start_matches("http://");
+    let error = text(&output.stderr);
+    assert!(
+        error.contains(&format!("error: {host} returned a server error (500)")),
+        "{error}"
+    );
+    assert!(
+        text(&output.stdout).contains("3 tokens]"),
+        "{}",
+        text(&output.stdout)
+    );
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_refused() {
+    for (words, sentence) in [
+        (
+            &["--server", "a", "--model", "b"][..],
+            "cannot be used with",
+        ),
+        (&["--server-sampler"], "--server <ADDRESS>"),
+        (
+            &["--server", "a", "--server-kind", "tgi"],
+            "is not a kind of server",
+        ),
+        (
+            &["--server", "a", "--server-key-env", "TEST_EMPTY_KEY"],
+            "holds no key",
+        ),
+    ] {
+        let words = [&["generate", "--prompt", "Once"], words].concat();
+        let output = quartet(&words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        let error = text(&output.stderr);
+        assert!(error.contains(sentence), "{error}");
+    }
+    let output = quartet(&["server", "http://user:sk-very-secret@127.0.0.1"]);
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("leave the key out of the address"),
+        "{error}"
+    );
+    assert!(!error.contains("secret"));
+}
+
+#[test]
+fn a_server_is_described() {
+    let server = StandIn::start(Kind::Llama);
+    let output = quartet(&["server", &server.address]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let host = server.address.trim_start_matches("http://");
+    let expected = format!(
+        "Server       llama-server b1 at {host}\n\
+         Model        toy F32\n\
+         Vocabulary   30 tokens\n\
+         Context      64 tokens\n\
+         Per token    30 log-probabilities, with token ids\n\
+         Texts        4 at the same time\n\
+         Chat         has a chat template\n"
+    );
+    let printed = text(&output.stdout);
+    assert!(printed.starts_with(&expected), "{printed}");
+}

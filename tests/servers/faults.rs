@@ -1,0 +1,219 @@
+//! What can go wrong with a server, and what is said about it.
+
+use std::time::Duration;
+
+use quartet::decoding::ChainConfig;
+use quartet::generation::FinishReason;
+use quartet::worker::{Key, SampledBy, ServerConfig};
+
+use crate::bench::{Bench, config, pane};
+use crate::stand_in::{Fault, Kind, StandIn};
+
+fn greedy(config: ServerConfig) -> Bench {
+    Bench::write(config, vec![pane(0, ChainConfig::greedy(), 6)])
+}
+
+/// Writes over a llama-server with a fault, and returns the error without the server's name.
+fn error_after(path: &str, n_before: usize, fault: Fault, sampled_by: SampledBy) -> String {
+    let server = StandIn::start(Kind::Llama);
+    server.fail(path, n_before, fault);
+    let bench = greedy(config(&server, sampled_by));
+    let host = server.address.trim_start_matches("http://").to_owned();
+    bench.written[0].error().replace(&host, "HOST")
+}
+
+#[test]
+fn each_fault_has_a_sentence() {
+    let page = "<!DOCTYPE html><html><body>It works!</body></html>";
+    let overloaded = r#"{"error":{"message":"out of\n  memory","code":500}}"#;
+    let rows = [
+        (
+            Fault::Refused(200, "", page),
+            "HOST sent a web page instead of JSON: is this the address of a model server?",
+        ),
+        (
+            Fault::Refused(404, "", page),
+            "HOST did not find /completion (404)",
+        ),
+        (
+            Fault::Refused(401, "", "{}"),
+            "HOST requires a key (401): put it in an environment variable and name that with \
+             --server-key-env",
+        ),
+        (
+            Fault::Refused(429, "Retry-After: 900\r\n", "{}"),
+            "too many requests to HOST (429): try again in 900 seconds",
+        ),
+        (
+            Fault::Refused(500, "", overloaded),
+            "HOST returned a server error (500): out of memory",
+        ),
+        (
+            Fault::Refused(503, "", r#"{"error":{"message":"Loading model"}}"#),
+            "HOST is not ready (503): Loading model",
+        ),
+        (
+            Fault::Refused(400, "", r#"{"error":{"message":"too long"}}"#),
+            "HOST refused the request (400): too long",
+        ),
+        (
+            Fault::Refused(200, "", r#"{"error":{"message":"no slot","code":400}}"#),
+            "HOST refused the request (400): no slot",
+        ),
+        (
+            Fault::Refused(302, "Location: https://elsewhere.example/\r\n", ""),
+            "HOST redirects to https://elsewhere.example/; use that address",
+        ),
+        (
+            Fault::Replaced("\"id\":", "\"id\":9"),
+            "HOST reported token",
+        ),
+        (
+            Fault::Replaced("\"id\":", "\"id\":-"),
+            "HOST reported token",
+        ),
+        (
+            Fault::Replaced("\"toy\"", "\"other\""),
+            "the model changed from \"toy\" to \"other\" while the text was written",
+        ),
+        (
+            Fault::Replaced("\"logprob\":", "\"logprob\":0,\"before\":"),
+            "HOST reported probabilities that add up to",
+        ),
+    ];
+    for sampled_by in [SampledBy::Chain, SampledBy::Server] {
+        for (fault, sentence) in &rows {
+            let error = error_after("/completion", 0, fault.clone(), sampled_by);
+            // A stream is always answered with 200 and lines.
+            assert!(
+                error.starts_with(sentence),
+                "{fault:?} {sampled_by:?}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_or_says_nothing_is_named() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let bench = greedy(ServerConfig::at(address.clone()));
+    let expected = format!("could not connect to {address}: is the server running?");
+    assert_eq!(bench.written[0].error(), expected);
+
+    let server = StandIn::start(Kind::Llama);
+    server.fail("/completion", 2, Fault::Silence);
+    let impatient = ServerConfig {
+        timeout: Duration::from_secs(1),
+        ..config(&server, SampledBy::Chain)
+    };
+    let bench = greedy(impatient);
+    assert!(
+        bench.written[0]
+            .error()
+            .ends_with("sent nothing for 1 s; the text so far is kept")
+    );
+    assert_eq!(bench.written[0].steps.len(), 2);
+}
+
+#[test]
+fn a_stream_that_is_cut_in_the_middle_of_a_line_is_a_lost_connection() {
+    for (kind, path) in [
+        (Kind::Llama, "/completion"),
+        (Kind::Vllm, "/v1/completions"),
+        (Kind::Ollama, "/api/generate"),
+        (Kind::OpenAi, "/v1/completions"),
+    ] {
+        let server = StandIn::start(kind);
+        server.fail(path, 0, Fault::CutAfter(4));
+        let bench = greedy(config(&server, SampledBy::Server));
+        let text = &bench.written[0];
+        assert!(
+            text.error().ends_with("was lost; the text so far is kept"),
+            "{}",
+            text.error()
+        );
+        assert!(text.steps.len() >= 2 && text.steps.len() <= 4, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_busy_server_is_asked_again() {
+    let server = StandIn::start(Kind::Llama);
+    server.fail(
+        "/completion",
+        1,
+        Fault::Refused(429, "Retry-After: 1\r\n", "{}"),
+    );
+    let bench = greedy(config(&server, SampledBy::Chain));
+    assert_eq!(bench.written[0].finish, Some(FinishReason::MaxTokens));
+}
+
+#[test]
+fn a_key_is_sent_and_never_shown() {
+    let server = StandIn::start(Kind::Llama);
+    let echo = r#"{"error":{"message":"sk-very-secret has no access to this model"}}"#;
+    server.fail("/completion", 0, Fault::Refused(400, "", echo));
+    let with_key = ServerConfig {
+        key: Some(Key::new("sk-very-secret")),
+        ..config(&server, SampledBy::Chain)
+    };
+    let bench = greedy(with_key.clone());
+    let error = bench.written[0].error();
+    assert!(error.ends_with("… has no access to this model"), "{error}");
+    let sent = server.received();
+    assert!(
+        sent.iter()
+            .all(|request| request.headers["authorization"] == "Bearer sk-very-secret")
+    );
+    server.fail("/v1/models", 0, Fault::Refused(401, "", "{}"));
+    let bench = greedy(with_key);
+    assert!(bench.written[0].error().ends_with("refused the key (401)"));
+}
+
+#[test]
+fn a_model_that_is_not_there_is_listed_with_those_that_are() {
+    let server = StandIn::start(Kind::Llama);
+    let wrong = ServerConfig {
+        model: Some("large".to_owned()),
+        ..config(&server, SampledBy::Chain)
+    };
+    let bench = greedy(wrong);
+    assert!(
+        bench.written[0]
+            .error()
+            .ends_with("has no model \"large\"; it serves toy")
+    );
+}
+
+#[test]
+fn what_a_head_can_not_do_is_refused() {
+    for (settings, kind, sentence) in [
+        (
+            "beams 2",
+            Kind::Llama,
+            "beam search needs a model on this computer",
+        ),
+        (
+            "greedy, drafts 4 ngram 2",
+            Kind::Llama,
+            "speculative decoding needs a model on this computer",
+        ),
+        ("bias 3 +2", Kind::OpenAi, "needs token ids"),
+        (
+            "grammar regex \"[a-z ]*\"",
+            Kind::Llama,
+            "a grammar needs the whole vocabulary",
+        ),
+    ] {
+        let settings: quartet::generation::PaneSettings = settings.parse().unwrap();
+        let server = StandIn::start(kind);
+        let bench = Bench::write(
+            config(&server, SampledBy::Chain),
+            vec![pane(0, settings.chain, 4)],
+        );
+        let error = bench.written[0].error();
+        assert!(error.contains(sentence), "{error}");
+    }
+}

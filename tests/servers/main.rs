@@ -1,0 +1,19 @@
+//! Panes over servers, with a stand-in for each kind on loopback that can inject faults. The
+//! stand-ins answer as their documentation and sources say; `try_llama_server` does the same checks
+//! against the real program.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a failing test may panic, in helpers too"
+)]
+
+mod bench;
+mod command_line;
+mod faults;
+#[path = "../loopback/mod.rs"]
+mod loopback;
+mod stand_in;
+mod toy_model;
+mod traps;
+mod writing;

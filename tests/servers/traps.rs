@@ -1,0 +1,211 @@
+//! What surprises on each kind of server.
+
+use quartet::decoding::filters::Temperature;
+use quartet::decoding::{ChainConfig, Filter, TokenId};
+use quartet::worker::{SampledBy, ServerConfig, ServerEvent, ServerKind, ServerRequest};
+
+use crate::bench::{Bench, chains, config, pane};
+use crate::stand_in::{Fault, KINDS, Kind, StandIn};
+use crate::toy_model::EURO;
+
+#[test]
+fn llama_server_with_drafts_reports_no_probabilities() {
+    // It then sends an empty list and a log-probability of 0 for each token.
+    let server = StandIn::start(Kind::Llama);
+    server.fail(
+        "/completion",
+        0,
+        Fault::Replaced("top_logprobs", "top_logprobs_of_nothing"),
+    );
+    let bench = Bench::write(
+        config(&server, SampledBy::Server),
+        vec![pane(0, ChainConfig::greedy(), 4)],
+    );
+    let error = bench.written[0].error();
+    assert!(
+        error.contains("drafts tokens (speculative decoding)"),
+        "{error}"
+    );
+}
+
+#[test]
+fn llama_server_is_asked_for_probabilities_before_sampling() {
+    // Those after sampling leave out all that are zero.
+    for sampled_by in [SampledBy::Chain, SampledBy::Server] {
+        let server = StandIn::start(Kind::Llama);
+        Bench::write(
+            config(&server, sampled_by),
+            vec![pane(0, chains()[2].clone(), 3)],
+        );
+        let bodies = server.bodies("/completion");
+        assert!(
+            bodies
+                .iter()
+                .all(|body| body["post_sampling_probs"] == false)
+        );
+    }
+}
+
+#[test]
+fn llama_servers_probabilities_have_two_names() {
+    let server = StandIn::start(Kind::Llama);
+    let greedy = || vec![pane(0, ChainConfig::greedy(), 1)];
+    let usual = Bench::write(config(&server, SampledBy::Chain), greedy());
+    server.fail(
+        "/completion",
+        0,
+        Fault::Replaced("completion_probabilities", "probs"),
+    );
+    let as_documented = Bench::write(config(&server, SampledBy::Chain), greedy());
+    assert_eq!(usual.written[0].tokens(), as_documented.written[0].tokens());
+}
+
+#[test]
+fn a_part_of_a_character_does_not_hide_the_probabilities() {
+    // llama-server lists no probabilities for a token that ends within a character, so it is made
+    // to choose another one: reported probabilities don't include biases.
+    let server = StandIn::start(Kind::Llama);
+    let mut begun = pane(0, ChainConfig::greedy(), 3);
+    begun.continuation.by_hand = vec![TokenId(EURO[0] as u32)];
+    let bench = Bench::write(config(&server, SampledBy::Chain), vec![begun]);
+    assert_eq!(bench.written[0].text(), "€");
+    let bodies = server.bodies("/completion");
+    assert!(bodies.iter().any(|body| body["logit_bias"].is_array()));
+    let second = &bench.written[0].steps[1].trace;
+    assert!(
+        second.raw_prob > 0.9,
+        "as if there were no bias: {}",
+        second.raw_prob
+    );
+}
+
+#[test]
+fn servers_without_ids_can_not_continue_after_a_part_of_a_character() {
+    for kind in [Kind::Ollama, Kind::OpenAi] {
+        let server = StandIn::start(kind);
+        // At such a temperature, some text takes the first byte of "€".
+        let hot = ChainConfig::sampled([Filter::Temperature(Temperature { temperature: 9.0 })]);
+        let seeds = (0..12).map(|seed| {
+            let mut pane = pane(seed, hot.clone(), 6);
+            pane.config.seed = seed;
+            pane
+        });
+        let with_probs = ServerConfig {
+            n_probs: Some(30),
+            ..config(&server, SampledBy::Chain)
+        };
+        let bench = Bench::write(with_probs, seeds.collect());
+        let cut = bench.written.iter().filter(|text| {
+            text.steps
+                .last()
+                .is_some_and(|last| last.piece.bytes == [0xE2])
+                && text.steps.len() < 6
+        });
+        let cut: Vec<&str> = cut.map(|text| text.error()).collect();
+        assert!(!cut.is_empty(), "{kind:?}");
+        for error in cut {
+            assert!(
+                error.starts_with("the token is part of a character"),
+                "{error}"
+            );
+            assert!(error.contains("--server-sampler"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn vllm_may_report_the_sampled_token_on_top_of_the_n_most_likely() {
+    // The stand-in's own token has rank 26.
+    let server = StandIn::start(Kind::Vllm);
+    let ten = ServerConfig {
+        n_probs: Some(10),
+        ..config(&server, SampledBy::Chain)
+    };
+    let bench = Bench::write(ten, vec![pane(0, ChainConfig::greedy(), 6)]);
+    for step in &bench.written[0].steps {
+        assert_eq!(step.trace.raw.head.len(), 10, "it is no part of the head");
+    }
+    assert!(server.bodies("/v1/completions").iter().all(|body| {
+        body["return_token_ids"] == true && body["return_tokens_as_token_ids"] == true
+    }));
+}
+
+#[test]
+fn minus_9999_is_no_probability() {
+    let server = StandIn::start(Kind::OpenAi);
+    // Every log-probability that begins with −2 becomes −9999.
+    for _ in 0..20 {
+        server.fail("/v1/completions", 0, Fault::Replaced(":-2.", ":-9999."));
+    }
+    let twenty = ServerConfig {
+        n_probs: Some(20),
+        ..config(&server, SampledBy::Chain)
+    };
+    let bench = Bench::write(twenty, vec![pane(0, ChainConfig::greedy(), 6)]);
+    let heads = bench.written[0]
+        .steps
+        .iter()
+        .map(|step| &step.trace.raw.head);
+    for head in heads {
+        assert!(head.iter().all(|known| known.logit > -100.0));
+    }
+}
+
+#[test]
+fn a_server_is_recognized_by_what_it_says() {
+    let kinds = [
+        ServerKind::LlamaServer,
+        ServerKind::Vllm,
+        ServerKind::Ollama,
+        ServerKind::OpenAi,
+    ];
+    for (kind, expected) in KINDS.into_iter().zip(kinds) {
+        let server = StandIn::start(kind);
+        // With and without the path of OpenAI's API, which Ollama has too.
+        for path in ["", "/", "/v1"] {
+            let there = ServerConfig::at(format!("{}{path}", server.address));
+            let mut bench = Bench::new(there);
+            bench.worker.send(ServerRequest::Connect);
+            let event = loop {
+                match bench.worker.wait_at_most(std::time::Duration::from_secs(5)) {
+                    Some(Some(event)) => break event,
+                    Some(None) => {}
+                    None => panic!("the thread ended"),
+                }
+            };
+            let ServerEvent::Connected { server, model, .. } = event else {
+                panic!("{event:?}");
+            };
+            assert_eq!((server.kind, server.model.as_str()), (expected, "toy"));
+            assert_eq!(model.name, "toy");
+            assert!(
+                model.device.starts_with(expected.name()),
+                "{}",
+                model.device
+            );
+        }
+    }
+}
+
+#[test]
+fn a_service_that_lists_no_models_needs_a_kind_and_a_model() {
+    let server = StandIn::start(Kind::OpenAi);
+    server.fail("/v1/models", 0, Fault::Refused(404, "", "{}"));
+    let named = ServerConfig {
+        kind: Some(ServerKind::OpenAi),
+        model: Some("toy".to_owned()),
+        ..config(&server, SampledBy::Chain)
+    };
+    let bench = Bench::write(named, vec![pane(0, ChainConfig::greedy(), 3)]);
+    assert_eq!(bench.written[0].steps.len(), 3);
+}
+
+#[test]
+fn nothing_is_contacted_before_a_request() {
+    let server = StandIn::start(Kind::Llama);
+    let bench = Bench::new(config(&server, SampledBy::Chain));
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert!(server.received().is_empty());
+    drop(bench);
+    assert!(server.received().is_empty());
+}
