@@ -281,7 +281,7 @@ fn a_path_chosen_in_the_dialog_is_offered_and_settings_keep_it() {
 
 #[test]
 fn each_text_of_an_opened_run_is_verified_with_its_own_model() {
-    let text = generation(&[(" in", 0.6), (" a", 0.9)]);
+    let text = generation(&[(" the", 0.5), (" fox", 0.25)]);
     let mut by_other = text.clone();
     let info = Arc::make_mut(&mut by_other.model);
     "Other".clone_into(&mut info.name);
