@@ -50,6 +50,10 @@ pub(super) struct ServerArguments {
 
 /// How to talk to a server.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the fields are named as their options, of which all concern the server"
+)]
 struct Details {
     /// What kind of server it is: llama-server, vllm, ollama or openai; by default Quartet finds out
     #[arg(long, value_name = "KIND")]
@@ -257,7 +261,9 @@ fn collect(
             Some(ServerEvent::Vocabulary(known)) => vocabulary = known,
             Some(ServerEvent::Noted { notes, .. }) => {
                 console.progress.clear();
-                notes.iter().for_each(|note| console::note(note));
+                for note in &notes {
+                    console::note(note);
+                }
             }
             Some(ServerEvent::Panicked { message }) => {
                 record.fail_unfinished(&format!("Quartet failed unexpectedly: {message}"), console);

@@ -78,7 +78,7 @@ impl LoadedModel {
             }
             Against::Prompt(text) => text.clone(),
         };
-        let other = self.encode_prompt(&PromptText { form, text })?;
+        let other = self.encode_prompt(&PromptText { text, form })?;
         Ok(other.tokens)
     }
 }

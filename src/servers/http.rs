@@ -363,12 +363,11 @@ fn root_of(address: &str) -> Result<(String, Url), ServerError> {
     let malformed = || ServerError::AddressMalformed {
         address: address.to_owned(),
     };
-    let trimmed = address.trim().trim_end_matches('/');
-    let trimmed = trimmed.strip_suffix("/v1").unwrap_or(trimmed);
-    let named = if trimmed.contains("://") {
-        trimmed.to_owned()
+    let typed = address.trim();
+    let named = if typed.contains("://") {
+        typed.to_owned()
     } else {
-        format!("http://{trimmed}")
+        format!("http://{typed}")
     };
     let url = Url::parse(&named).map_err(|_invalid| malformed())?;
     let is_http = matches!(url.scheme(), "http" | "https");
@@ -378,7 +377,9 @@ fn root_of(address: &str) -> Result<(String, Url), ServerError> {
     if !is_http || url.host_str().is_none() {
         return Err(malformed());
     }
-    Ok((url.as_str().trim_end_matches('/').to_owned(), url))
+    let root = url.as_str().trim_end_matches('/');
+    let root = root.strip_suffix("/v1").unwrap_or(root);
+    Ok((root.trim_end_matches('/').to_owned(), url))
 }
 
 fn host_of(url: &Url) -> String {

@@ -75,7 +75,10 @@ pub enum Request {
     /// a step.
     SetPace { interval: Duration },
     /// Draw futures. They wait while a pane is being generated.
-    DrawFutures { id: GenerationId, plan: FuturesPlan },
+    DrawFutures {
+        id: GenerationId,
+        plan: Box<FuturesPlan>,
+    },
     /// Stop drawing these futures.
     StopFutures(GenerationId),
     /// Compute how likely texts are under many settings. It waits while a pane is being generated.

@@ -115,20 +115,20 @@ fn a_guide_that_leaves_no_room_for_the_text_is_refused_by_its_length() {
 }
 
 /// Writes a text.
-fn run(session: &mut Session, prompt: Prompt, config: GenerationConfig) -> Vec<Box<Step>> {
+fn run(session: &mut Session, prompt: Prompt, config: GenerationConfig) -> Vec<Step> {
     session.generate(prompt, [(ID, config)], Instant::now());
     steps(session)
 }
 
 /// Advances the session until it is done, and returns the steps.
-fn steps(session: &mut Session) -> Vec<Box<Step>> {
+fn steps(session: &mut Session) -> Vec<Step> {
     let mut steps = Vec::new();
     while session.is_busy() {
         let mut progress = Vec::new();
         session.advance(&mut progress);
         for progress in progress {
             match progress {
-                Progress::Stepped { step, .. } => steps.push(step),
+                Progress::Stepped { step, .. } => steps.push(*step),
                 Progress::Finished {
                     reason: FinishReason::Failed { error },
                     ..

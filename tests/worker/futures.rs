@@ -36,9 +36,10 @@ fn futures_wait_for_panes_and_can_be_stopped() {
         panes: vec![greedy(1, 40)],
         n_detail_bytes: 0,
     });
-    harness
-        .worker
-        .send(Request::DrawFutures { id, plan: plan(5) });
+    harness.worker.send(Request::DrawFutures {
+        id,
+        plan: Box::new(plan(5)),
+    });
     let events = harness.until(|event| is_about(event, 8));
     let finished = events
         .iter()
@@ -50,9 +51,10 @@ fn futures_wait_for_panes_and_can_be_stopped() {
     // Endless futures are stopped after their first batch.
     let id = GenerationId(9);
     let endless = plan(usize::MAX);
-    harness
-        .worker
-        .send(Request::DrawFutures { id, plan: endless });
+    harness.worker.send(Request::DrawFutures {
+        id,
+        plan: Box::new(endless),
+    });
     harness.until(|event| is_about(event, 9));
     harness.worker.send(Request::StopFutures(id));
     let stopped = |event: &Event| describe(event) == "9 futures: Stopped";
@@ -61,9 +63,10 @@ fn futures_wait_for_panes_and_can_be_stopped() {
     let id = GenerationId(10);
     let mut empty = plan(1);
     empty.text.clear();
-    harness
-        .worker
-        .send(Request::DrawFutures { id, plan: empty });
+    harness.worker.send(Request::DrawFutures {
+        id,
+        plan: Box::new(empty),
+    });
     let events = harness.until(|event| is_about(event, 10));
     assert!(
         events.last().unwrap().starts_with("10 futures: Failed"),

@@ -20,7 +20,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The hash of the script. The page's policy lets this script run and no other, even if something
 /// on the page were not escaped. A test compares it with the script.
-const SCRIPT_HASH: &str = "sha256-YhhQIZTqLHsC/5cfJoMhnRzxG0VAxbBHUMxbweMAJu0=";
+const SCRIPT_HASH: &str = "sha256-HJ19Mui8YhE1zeq6wkY2Ykbs6XXrQBeqsOw1mfUlTl4=";
 
 /// A plot on the page, as SVG for either theme.
 #[derive(Debug, Clone, PartialEq, Eq)]

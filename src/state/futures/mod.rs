@@ -212,7 +212,7 @@ impl AppState {
             let id = GenerationId(self.last_id);
             if let Some(mut run) = self.new_futures(id, pane) {
                 run.count_words(&self.futures.words);
-                let plan = run.plan().clone();
+                let plan = Box::new(run.plan().clone());
                 effects.push(Effect::Send(Request::DrawFutures { id, plan }));
                 runs.push(run);
             }

@@ -185,7 +185,7 @@ mod tests {
         let source = source();
         let mut models = PaneModels::default();
         models.begin_loading(&source);
-        assert_eq!(models.release(|_| false), [source.clone()]);
+        assert_eq!(models.release(|_| false), std::slice::from_ref(&source));
         assert_eq!(models.status(&source), None);
         models.begin_loading(&source);
         models.note(&source, PaneModelUpdate::Cancelled);

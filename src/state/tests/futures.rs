@@ -19,7 +19,7 @@ fn apply(state: &mut AppState, command: FuturesCommand) -> Vec<Request> {
 
 fn plans(requests: &[Request]) -> Vec<(GenerationId, FuturesPlan)> {
     let plans = requests.iter().filter_map(|request| match request {
-        Request::DrawFutures { id, plan } => Some((*id, plan.clone())),
+        Request::DrawFutures { id, plan } => Some((*id, (**plan).clone())),
         _ => None,
     });
     plans.collect()

@@ -22,10 +22,18 @@ pub(super) fn starter_chips_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     changed
 }
 
-/// Draws the menu of starters. Returns whether one set the prompt.
+/// The name of the menu, and the room that it takes besides it, in points.
+const MENU: &str = "Starters";
+const MENU_SPACE: f32 = 40.0;
+
+/// Draws the menu of starters if there is room for it; an empty prompt offers them too. Returns
+/// whether one set the prompt.
 pub(super) fn starter_menu_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     let mut changed = false;
-    let chip = Chip::new("Starters").name("Starter prompts").chevron();
+    if ui.available_width() < Face::Small.width(ui, MENU) + MENU_SPACE {
+        return changed;
+    }
+    let chip = Chip::new(MENU).name("Starter prompts").chevron();
     let response = ui.add(chip.quiet());
     Popup::menu(&response)
         .align(RectAlign::BOTTOM_END)

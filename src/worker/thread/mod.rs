@@ -168,7 +168,7 @@ where
                 self.pacer.set_interval(interval);
                 Ok(())
             }
-            Request::DrawFutures { id, plan } => self.draw_futures(id, plan),
+            Request::DrawFutures { id, plan } => self.draw_futures(id, *plan),
             Request::StopFutures(id) => self.stop_futures(id),
             Request::Fit { id, plan } => self.fit(id, plan),
             Request::StopFit(id) => self.stop_fit(id),
