@@ -3,7 +3,7 @@
 //!
 //! A server reports the most likely tokens of each step. Quartet's own chain chooses among them, one
 //! token per request, or the server's sampler writes the text and Quartet records what it reported.
-//! Nothing is contacted until [`Connection::open`] is called. This module knows nothing about
+//! Nothing is contacted until `Connection::open` is called. This module knows nothing about
 //! windows, and it never writes a key anywhere.
 
 mod config;

@@ -92,7 +92,8 @@ fn texts(harness: &mut Harness, ids: [u64; 2]) -> ([Vec<String>; 2], usize) {
     while n_finished < ids.len() {
         match harness.next() {
             Event::Progress(Progress::Stepped { id, step }) => {
-                let place = ids.iter().position(|other| *other == id.0).unwrap();
+                let place = ids.iter().position(|other| *other == id.0);
+                let place = place.expect("a text of these panes");
                 let top = &step.trace.raw.head[0];
                 texts[place].push(format!("{} {:08x}", step.piece, top.logit.to_bits()));
                 n_changes += usize::from(last != Some(place));
