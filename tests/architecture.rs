@@ -150,6 +150,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
             "hub",
             "interop",
             "lessons",
+            "servers",
             "state",
         ],
     ),

@@ -13,6 +13,7 @@ mod lab_files;
 mod model_paths;
 mod runs;
 mod save;
+mod servers;
 mod settings_file;
 mod show;
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::copy_picture::Copies;
 use super::dialogs::{self, Dialogs};
 use super::runs::{self, RunFolder, TextsToKeep};
 use super::save::{self, Saves};
+use super::servers::ServerWorkers;
 use super::settings_file::{self, SettingsFile};
 use super::{folders, icon, import, model_paths, show};
 use crate::design::style;
@@ -114,6 +115,7 @@ pub struct App {
     worker: Worker,
     /// The Hub's threads, started by the first request.
     downloads: Option<Downloads>,
+    servers: ServerWorkers,
     start_worker: Box<dyn FnMut(Wake) -> Worker>,
     dialogs: Dialogs,
     /// Commands from dialogs and background threads.
@@ -155,6 +157,7 @@ impl App {
             window: WindowUi::default(),
             worker,
             downloads: None,
+            servers: ServerWorkers::default(),
             start_worker: Box::new(start_worker),
             dialogs,
             answers: sync_channel(N_PENDING_ANSWERS),
@@ -245,6 +248,14 @@ impl App {
             let command = Command::Hub(HubCommand::Event(event));
             effects.extend(self.state.apply(command));
         }
+        let (events, any_left) = self.servers.drain(EVENT_BATCH);
+        self.autosave.changed |= !events.is_empty();
+        for (served, event) in events {
+            effects.extend(self.state.on_server_event(&served, event));
+        }
+        if any_left {
+            ctx.request_repaint();
+        }
         loop {
             let events = self.worker.drain(EVENT_BATCH);
             let drained = events.len() < EVENT_BATCH;
@@ -332,6 +343,9 @@ impl App {
                 import::grammar(ctx.clone(), pane, path, answers);
             }
             Effect::ReadLesson(path) => import::lesson(ctx.clone(), path, answers),
+            Effect::StartServer(served, config) => self.servers.start(served, *config, wake(ctx)),
+            Effect::Server(served, request) => self.servers.send(&served, request),
+            Effect::EndServer(served) => self.servers.end(&served),
             Effect::Hub(request) => self.downloads(ctx).send(request),
             Effect::TryFolder(kept, folder) => folders::attempt(ctx.clone(), kept, folder, answers),
             Effect::UseFolder(kept) => self.use_folder(kept),

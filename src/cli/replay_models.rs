@@ -30,7 +30,7 @@ impl RunModels {
         let mut recorded: Vec<&ModelInfo> = Vec::new();
         for text in texts {
             let model = &*text.model;
-            if !recorded.iter().any(|known| known.sha256 == model.sha256) {
+            if !recorded.iter().any(|known| known.has_weights_of(model)) {
                 recorded.push(model);
             }
         }
@@ -119,7 +119,7 @@ impl RunModels {
     /// Returns what is loaded for a text, if it is not the main model.
     pub(super) fn other_source(&self, text: &Generation) -> Option<&ModelSource> {
         let mut models = self.models.iter();
-        let model = models.find(|model| model.then.sha256 == text.model.sha256)?;
+        let model = models.find(|model| model.then.has_weights_of(&text.model))?;
         self.other(&model.source)
     }
 

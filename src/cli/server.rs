@@ -15,7 +15,7 @@ use crate::generation::{
     Continuation, Generation, GenerationId, Lineage, ModelInfo, PromptRecord, PromptText, Steps,
 };
 use crate::worker::{
-    Event, Key, PaneRequest, SampledBy, ServerConfig, ServerEvent, ServerInfo, ServerKind,
+    Event, KeySource, PaneRequest, SampledBy, ServerConfig, ServerEvent, ServerInfo, ServerKind,
     ServerRequest, ServerWorker,
 };
 
@@ -79,25 +79,19 @@ struct Details {
 
 impl Details {
     fn config(&self, address: &str, sampled_by: SampledBy) -> Result<ServerConfig, Failure> {
-        let key = self.server_key_env.as_deref().map(key_from);
+        let key = self.server_key_env.clone().map(KeySource::Variable);
+        if let Some(Err(error)) = key.as_ref().map(KeySource::key) {
+            return Err(Failure::usage(error.to_string()));
+        }
         Ok(ServerConfig {
             kind: self.server_kind,
             model: self.server_model.clone(),
-            key: key.transpose()?,
+            key,
             sampled_by,
             n_probs: self.server_probs.map(|n_probs| n_probs as usize),
             timeout: Duration::from_secs(u64::from(self.server_timeout)),
             ..ServerConfig::at(address)
         })
-    }
-}
-
-fn key_from(variable: &str) -> Result<Key, Failure> {
-    match std::env::var(variable) {
-        Ok(key) if !key.trim().is_empty() => Ok(Key::new(&key)),
-        _ => Err(Failure::usage(format!(
-            "the environment variable {variable} holds no key"
-        ))),
     }
 }
 

@@ -53,7 +53,7 @@ pub use model_comparison::{
     ComparedToken, ComparisonFacts, ComparisonPlan, ComparisonText, ComparisonUpdate,
     DistributionGap, PredictedToken,
 };
-pub use model_source::ModelSource;
+pub use model_source::{ModelSource, PaneModel, ServedModel};
 pub use outline::{MemoryNeed, ModelOutline};
 pub use pane_settings::PaneSettings;
 pub(crate) use pane_settings::{chain_words, default_name, needs_seed};

@@ -70,4 +70,14 @@ impl ModelInfo {
         };
         with_same_threads == *other
     }
+
+    /// Returns whether both have the same weights. A server tells no checksum, so that only the names
+    /// can be compared.
+    pub fn has_weights_of(&self, other: &Self) -> bool {
+        let is_served = self.implementation == Implementation::Server;
+        if is_served || other.implementation == Implementation::Server {
+            return self.implementation == other.implementation && self.name == other.name;
+        }
+        self.sha256 == other.sha256
+    }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::filters::{Temperature, TopK, TopP};
 use crate::decoding::{Against, ChainConfig, Filter, Selector};
-use crate::generation::{ModelSource, in_sentence};
+use crate::generation::{PaneModel, in_sentence};
 
 /// What makes one pane differ from another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct PaneSettings {
     pub seed: Option<u64>,
     /// The model that writes in this pane, or `None` for the one that is open in the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<ModelSource>,
+    pub model: Option<PaneModel>,
 }
 
 impl PaneSettings {

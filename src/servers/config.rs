@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::ServerKind;
+use super::{ServerError, ServerKind};
 
 /// How to reach a server, and what to ask of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     /// `http://127.0.0.1:8080`; a path such as `/v1` at the end is fine.
     pub address: String,
@@ -14,7 +14,7 @@ pub struct ServerConfig {
     pub kind: Option<ServerKind>,
     /// `None` for the only model, or the first.
     pub model: Option<String>,
-    pub key: Option<Key>,
+    pub key: Option<KeySource>,
     pub sampled_by: SampledBy,
     /// How many log-probabilities to ask for at each token; `None` for the kind's usual number.
     pub n_probs: Option<usize>,
@@ -45,6 +45,29 @@ pub enum SampledBy {
     Chain,
     /// The server's sampler, under the same settings as far as it has them: one request per text.
     Server,
+}
+
+/// Where the key of a server comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    Typed(Key),
+    /// The environment variable of this name holds it.
+    Variable(String),
+}
+
+impl KeySource {
+    /// Returns the key; fails if the variable holds none.
+    pub fn key(&self) -> Result<Key, ServerError> {
+        match self {
+            Self::Typed(key) => Ok(key.clone()),
+            Self::Variable(variable) => match std::env::var(variable) {
+                Ok(key) if !key.trim().is_empty() => Ok(Key::new(&key)),
+                _ => Err(ServerError::KeyMissing {
+                    variable: variable.clone(),
+                }),
+            },
+        }
+    }
 }
 
 /// A secret that a server asks for. It is never shown, written or serialized.
@@ -78,14 +101,14 @@ impl fmt::Debug for Key {
 
 #[cfg(test)]
 mod tests {
-    use super::{Key, ServerConfig};
+    use super::{Key, KeySource, ServerConfig};
 
     #[test]
     fn a_key_is_never_shown() {
         let key = Key::new(" sk-secret\n");
         assert_eq!(key.secret(), "sk-secret");
         let config = ServerConfig {
-            key: Some(key.clone()),
+            key: Some(KeySource::Typed(key.clone())),
             ..ServerConfig::at("http://127.0.0.1")
         };
         assert!(!format!("{config:?}").contains("secret"));

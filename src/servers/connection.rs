@@ -205,7 +205,10 @@ fn chosen<'a>(
     http: &Http,
 ) -> Result<&'a Value, ServerError> {
     let host = || http.host.clone();
-    let named = |model: &&Value| wanted.is_none() || text(model, "id") == wanted;
+    let named = |model: &&Value| {
+        let id = text(model, "id");
+        wanted.is_none() || id == wanted || id.map(llama_server::file_name) == wanted
+    };
     match models.iter().find(named) {
         Some(model) => Ok(model),
         None if models.is_empty() => Err(ServerError::NoModel { host: host() }),

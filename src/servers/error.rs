@@ -11,10 +11,12 @@ pub enum ServerError {
     AddressMalformed { address: String },
 
     #[error(
-        "leave the key out of the address: put it in an environment variable and name that with \
-         --server-key-env"
+        "leave the key out of the address: Quartet asks for it separately, and keeps it out of files"
     )]
     KeyInAddress,
+
+    #[error("the environment variable {variable} holds no key")]
+    KeyMissing { variable: String },
 
     #[error("could not set up the connection: {reason}")]
     Unusable { reason: String },
@@ -34,9 +36,7 @@ pub enum ServerError {
     #[error("the connection to {host} was lost; the text so far is kept")]
     ConnectionLost { host: String },
 
-    #[error(
-        "{host} requires a key ({status}): put it in an environment variable and name that with --server-key-env"
-    )]
+    #[error("{host} requires a key ({status}), and none was given")]
     KeyNeeded { host: String, status: u16 },
 
     #[error("{host} refused the key ({status})")]
@@ -122,7 +122,7 @@ pub enum ServerError {
 
     #[error(
         "the token is part of a character, and {kind} continues text only by whole characters: let its own \
-         sampler choose with --server-sampler"
+         sampler choose the tokens"
     )]
     PartOfCharacter { kind: &'static str },
 

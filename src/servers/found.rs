@@ -27,7 +27,8 @@ pub struct ServerInfo {
 }
 
 impl ServerInfo {
-    pub(super) fn new(kind: ServerKind, host: &str, model: &str) -> Self {
+    /// Creates what is known before anything else was asked.
+    pub fn new(kind: ServerKind, host: &str, model: &str) -> Self {
         Self {
             kind,
             host: host.to_owned(),
@@ -68,6 +69,11 @@ impl ServerInfo {
                 ..Provenance::default()
             },
         }
+    }
+
+    /// Whether it makes a prompt of a chat message.
+    pub fn renders_chat(&self) -> bool {
+        self.kind == ServerKind::LlamaServer && self.has_chat_template
     }
 
     /// Whether a special token of this name ends a text.

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::error::Broken;
 use super::lines::{LineReader, N_MAX_LINE_BYTES, data_of};
-use super::{Key, ServerConfig, ServerError, StopFlag};
+use super::{Key, KeySource, ServerConfig, ServerError, StopFlag};
 
 /// How often a waiting request checks whether it should stop.
 const TICK: Duration = Duration::from_millis(50);
@@ -57,11 +57,12 @@ impl Http {
             .thread_name("server-io")
             .enable_all()
             .build();
+        let key = config.key.as_ref().map(KeySource::key).transpose()?;
         Ok(Self {
             client: client.map_err(|error| unusable(error.to_string()))?,
             runtime: runtime.map_err(|error| unusable(error.to_string()))?,
             root,
-            key: config.key.clone().filter(|key| !key.secret().is_empty()),
+            key: key.filter(|key| !key.secret().is_empty()),
             timeout: config.timeout,
             host: host_of(&url),
         })

@@ -2,13 +2,17 @@
 
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// The program that serves a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ServerKind {
     LlamaServer,
     Vllm,
     Ollama,
     /// Anything else with OpenAI's completions API.
+    #[serde(rename = "openai")]
     OpenAi,
 }
 

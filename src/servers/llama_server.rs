@@ -14,7 +14,9 @@ use crate::generation::{Piece, PromptToken};
 
 /// Reads what is served. `model` is an entry of `/v1/models`.
 pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<ServerInfo, Broken> {
-    let name = text(model, "id").unwrap_or_default();
+    // It names a model by the path of its file, which is nobody else's business.
+    let id = text(model, "id").unwrap_or_default();
+    let name = file_name(id);
     let mut info = ServerInfo::new(ServerKind::LlamaServer, &http.host, name);
     let meta = model.get("meta").unwrap_or(&Value::Null);
     info.n_vocab = count(meta, "n_vocab");
@@ -35,6 +37,11 @@ pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<Server
     }
     info.has_chat_template = text(&props, "chat_template").is_some_and(|it| !it.is_empty());
     Ok(info)
+}
+
+/// Returns the part of a path after its last separator, on whatever system the server runs.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// Renders a message with the model's chat template.

@@ -25,7 +25,7 @@ mod stop;
 mod token_table;
 mod vllm;
 
-pub use config::{Key, SampledBy, ServerConfig};
+pub use config::{Key, KeySource, SampledBy, ServerConfig};
 pub use connection::Connection;
 pub use error::ServerError;
 pub use found::ServerInfo;

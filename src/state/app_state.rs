@@ -8,12 +8,14 @@ use super::{
     FormatTrial, Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lab, LabSettings,
     Lessons, MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId,
     PaneModels, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, SecondModel,
-    Settings, SettingsTab, Verification, ViewChoices, WatermarkDialog,
+    Servers, Settings, SettingsTab, Verification, ViewChoices, WatermarkDialog,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
 use crate::generation::formatting::pane_letter;
-use crate::generation::{Generation, GenerationConfig, Limits, PaneSettings, Step, in_sentence};
+use crate::generation::{
+    Generation, GenerationConfig, Limits, PaneModel, PaneSettings, Step, in_sentence,
+};
 use crate::interop::presets::OwnPreset;
 use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::comparison::Comparison;
@@ -64,6 +66,7 @@ pub struct AppState {
     pub second_model: SecondModel,
     /// The models of panes that do not use the current one.
     pub pane_models: PaneModels,
+    pub servers: Servers,
     /// The models on this computer, and how models compute.
     pub models: Models,
     /// The models on the Hub, and their downloads.
@@ -167,6 +170,7 @@ impl AppState {
             pending_sources: VecDeque::new(),
             second_model: SecondModel::default(),
             pane_models: PaneModels::default(),
+            servers: Servers::new(settings.servers),
             hub: HubState::default(),
             models: Models::new(settings.recent_models, settings.compute),
             view: settings.view,
@@ -260,6 +264,7 @@ impl AppState {
                 .cloned()
                 .collect(),
             compute: self.models.compute,
+            servers: self.servers.added.clone(),
             history: self.history_limits,
             lessons: self.lessons.progress.clone(),
             folders: self.chosen_folders.clone(),
@@ -276,7 +281,9 @@ impl AppState {
                 let path = model.path();
                 path.is_none_or(|path| path.to_str().is_some())
             };
-            pane.model.take_if(|model| !is_unicode(model));
+            let is_lost =
+                |model: &PaneModel| model.local().is_some_and(|source| !is_unicode(source));
+            pane.model.take_if(|model| is_lost(model));
         }
         settings
     }
@@ -380,7 +387,7 @@ impl AppState {
 
     /// Returns why this pane can't generate now, or `None` if it can.
     pub fn blocking_reason_of(&self, pane: &Pane) -> Option<String> {
-        let shared = if self.own_model_source(&pane.settings).is_some() {
+        let shared = if self.chosen_model(&pane.settings).is_some() {
             let common = self.common_blocking_reason();
             common.or_else(|| self.own_model_blocking_reason(pane))
         } else {

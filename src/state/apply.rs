@@ -8,14 +8,14 @@ use super::{
     RunCommand,
 };
 use crate::decoding::ChainConfig;
-use crate::generation::{Continuation, FinishReason, PaneSettings};
+use crate::generation::{Continuation, FinishReason, PaneModel, PaneSettings};
 use crate::interop::presets;
 use crate::state::branches::Upcoming;
 use crate::state::pane_models::OwnModel;
 use crate::state::panes::pane::PendingGeneration;
 use crate::state::panes::run_end::is_token_hint;
 use crate::state::panes::solo::Solo;
-use crate::worker::{GenerationId, ModelSource, PaneRequest, Request};
+use crate::worker::{GenerationId, ModelSource, PaneRequest, Request, ServerRequest};
 
 impl AppState {
     /// Applies a command and returns the effects to run outside.
@@ -71,10 +71,7 @@ impl AppState {
             Command::Watermark(command) => self.apply_to_watermark(command),
 
             Command::Pin(pin) => self.toggle_pin(pin),
-            Command::Unpin => {
-                self.pin = None;
-                Vec::new()
-            }
+            Command::Unpin => self.unpin(),
             Command::MovePin(direction) => self.move_pin(direction),
 
             Command::CopyPicture(plot) => vec![Effect::CopyPicture(plot)],
@@ -98,6 +95,7 @@ impl AppState {
             Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),
             Command::Models(command) => self.apply_to_models(command),
             Command::PaneModel(command) => self.apply_to_pane_models(command),
+            Command::Server(command) => self.apply_to_servers(command),
             Command::SecondModel(command) => self.apply_to_second(command),
             Command::Hub(command) => self.apply_to_hub(command),
             Command::AskPath(purpose) => vec![Effect::OpenDialog(purpose)],
@@ -190,7 +188,8 @@ impl AppState {
             };
             let config = self.config_of(pane);
             let own = self.own_model(pane);
-            let model = OwnModel::named(own.as_ref());
+            let (named, model) = (OwnModel::named(own.as_ref()), OwnModel::local(own.as_ref()));
+            let served = named.as_ref().and_then(PaneModel::served).cloned();
             self.last_id += 1;
             let id = GenerationId(self.last_id);
             if let Some(pane) = self.panes.get_mut(place) {
@@ -205,12 +204,13 @@ impl AppState {
                     kept: None,
                     own_model: own,
                 };
-                pane.running_model.clone_from(&model);
+                pane.running_model = named;
+                pane.server_notes.clear();
                 // The last token before the pause is shown ahead.
                 pane.upcoming = pause_after
                     .map(|n_tokens| Upcoming::expected(id, n_tokens - 1, config.clone()));
                 pane.status = PaneStatus::Waiting { pending };
-                requests.push(PaneRequest {
+                let request = PaneRequest {
                     id,
                     config,
                     model,
@@ -218,30 +218,30 @@ impl AppState {
                         pause_after,
                         ..Continuation::default()
                     },
-                });
+                };
+                requests.push((served, request));
             }
         }
-        vec![Effect::Send(Request::Generate {
-            prompt: self.prompt_text(),
-            panes: requests,
+        let prompt = self.prompt_text();
+        let to_engine = |panes| Request::Generate {
+            prompt: prompt.clone(),
+            panes,
             n_detail_bytes,
-        })]
+        };
+        let to_server = |panes| ServerRequest::Generate {
+            prompt: prompt.clone(),
+            panes,
+        };
+        self.send(requests, to_engine, to_server)
     }
 
     pub(super) fn stop_all(&self) -> Vec<Effect> {
-        if self.is_running() {
-            vec![Effect::Send(Request::StopAll)]
-        } else {
-            Vec::new()
-        }
+        self.stop_all_effects()
     }
 
     pub(super) fn stop(&self, id: PaneId) -> Vec<Effect> {
-        let running = self.pane(id).and_then(|pane| pane.status.running());
-        running
-            .map(|id| Effect::Send(Request::Stop(id)))
-            .into_iter()
-            .collect()
+        let stopped = self.pane(id).and_then(Self::stop_effect);
+        stopped.into_iter().collect()
     }
 
     pub(super) fn set_chain(&mut self, id: PaneId, chain: ChainConfig) -> Vec<Effect> {
@@ -339,6 +339,11 @@ impl AppState {
             .collect()
     }
 
+    fn unpin(&mut self) -> Vec<Effect> {
+        self.pin = None;
+        Vec::new()
+    }
+
     fn toggle_pin(&mut self, pin: Pin) -> Vec<Effect> {
         self.pin = (self.pin != Some(pin)).then_some(pin);
         self.learn_tokens();
@@ -389,7 +394,7 @@ impl AppState {
             PathPurpose::SecondModel => self.open_second_model(path, false),
             PathPurpose::SecondModelToVerify => self.open_second_model(path, true),
             PathPurpose::PaneModel(pane) | PathPurpose::PaneModelFolder(pane) => {
-                let source = Some(ModelSource::Path(path));
+                let source = Some(ModelSource::Path(path).into());
                 self.apply_to_pane_models(PaneModelCommand::Choose(pane, source))
             }
             PathPurpose::OtherModel => self.use_other_model(path),

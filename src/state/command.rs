@@ -7,12 +7,13 @@ use super::{
     BranchCommand, FolderCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, Kept,
     LabCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PaneModelCommand,
     PasteCommand, PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand,
-    SecondModelCommand, SettingsTab, SweepFile, ViewChange, WatermarkCommand,
+    SecondModelCommand, ServerCommand, SettingsTab, SweepFile, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
+use crate::generation::ServedModel;
 use crate::interop::tools::Tool;
-use crate::worker::{DownloadRequest, Request};
+use crate::worker::{DownloadRequest, Request, ServerConfig, ServerRequest};
 
 /// A user action, or the result of an effect.
 ///
@@ -130,6 +131,8 @@ pub enum Command {
     Models(ModelsCommand),
     /// Choose the model of a pane.
     PaneModel(PaneModelCommand),
+    /// Add, contact and remove servers.
+    Server(ServerCommand),
     /// Stop loading the second model, or free it.
     SecondModel(SecondModelCommand),
     /// Search the Hugging Face Hub and download models.
@@ -203,6 +206,12 @@ pub enum Effect {
     ReadLesson(PathBuf),
     /// Read or change the runs that are kept.
     Runs(RunRequest),
+    /// Start the threads of a server. They contact it once they get a request.
+    StartServer(ServedModel, Box<ServerConfig>),
+    /// Send a request to the threads of a server.
+    Server(ServedModel, ServerRequest),
+    /// End the threads of a server, and close its connections.
+    EndServer(ServedModel),
     /// Send a request to the download threads.
     Hub(DownloadRequest),
     /// Check that these models still exist, and how large they are.

@@ -75,7 +75,7 @@ impl AppState {
         Vec::new()
     }
 
-    fn on_progress(&mut self, progress: Progress) -> Vec<Effect> {
+    pub(super) fn on_progress(&mut self, progress: Progress) -> Vec<Effect> {
         if self.note_verification(&progress) {
             return self.end_finished_trial();
         }
@@ -99,7 +99,7 @@ impl AppState {
         Vec::new()
     }
 
-    fn running_pane(&mut self, id: GenerationId) -> Option<&mut Pane> {
+    pub(super) fn running_pane(&mut self, id: GenerationId) -> Option<&mut Pane> {
         self.panes
             .iter_mut()
             .find(|pane| pane.status.running() == Some(id))
@@ -204,7 +204,7 @@ impl AppState {
     fn on_panicked(&mut self, message: &str) {
         self.verification = None;
         self.format_trial = None;
-        for pane in &mut self.panes {
+        for pane in self.panes.iter_mut().filter(|pane| pane.server().is_none()) {
             pane.status.finish(FinishReason::Failed {
                 error: "the engine stopped unexpectedly".to_owned(),
             });

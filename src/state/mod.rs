@@ -35,6 +35,7 @@ mod recording;
 mod runs;
 mod score;
 mod second_model;
+mod servers;
 mod session;
 mod settings;
 mod starters;
@@ -92,6 +93,10 @@ pub use runs::{
 };
 pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
 pub use second_model::{SecondModel, SecondModelCommand};
+pub use servers::{
+    AddedServer, ReadyServer, ServerCommand, ServerForm, ServerKind, ServerRow, ServerStatus,
+    ServerUse, Servers,
+};
 pub use session::{Session, SessionKey};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;

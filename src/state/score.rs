@@ -124,7 +124,14 @@ impl AppState {
         if dialog.text.trim().is_empty() {
             return ScoreReadiness::Empty;
         }
-        let chain = self.pane(dialog.pane).map(|pane| &pane.settings.chain);
+        let pane = self.pane(dialog.pane);
+        let chosen = pane.and_then(|pane| self.chosen_model(&pane.settings));
+        if chosen.is_some_and(|model| model.served().is_some()) {
+            let reason =
+                "A given text is scored by a model on this computer, and this pane uses a server";
+            return ScoreReadiness::Impossible(reason.to_owned());
+        }
+        let chain = pane.map(|pane| &pane.settings.chain);
         if let Some(Err(error)) = chain.map(crate::decoding::ChainConfig::validate) {
             return ScoreReadiness::Impossible(error.to_string());
         }
@@ -229,7 +236,7 @@ impl AppState {
             return effects;
         };
         let (config, own) = (self.config_of(pane), self.own_model(pane));
-        let model = OwnModel::named(own.as_ref());
+        let model = OwnModel::local(own.as_ref());
         let config = GenerationConfig { limits, ..config };
         if let Some(pane) = self.panes.get_mut(place) {
             pane.wait_for(id, config.clone(), own);

@@ -7,8 +7,8 @@ use super::branches::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES};
 use super::recording::DEFAULT_RECORD_MEGABYTES;
 use super::starters::DEFAULT_PROMPT;
 use super::{
-    AppState, ByHand, ChosenFolders, HistoryLimits, LabSettings, LessonProgress, MAX_RECENT,
-    Notice, Pace, PromptMode, RecentModel, ViewChoices,
+    AddedServer, AppState, ByHand, ChosenFolders, HistoryLimits, LabSettings, LessonProgress,
+    MAX_RECENT, Notice, Pace, PromptMode, RecentModel, ViewChoices,
 };
 use crate::generation::{Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
@@ -42,6 +42,8 @@ pub struct Settings {
     /// The models that were opened, most recent first.
     pub recent_models: Vec<RecentModel>,
     pub compute: ComputeChoice,
+    /// The servers that the user added.
+    pub servers: Vec<AddedServer>,
     /// The memory for the recorded distributions of all texts on screen.
     pub record_megabytes: u32,
     /// How many runs are kept.
@@ -72,6 +74,7 @@ impl Default for Settings {
             presets: Vec::new(),
             recent_models: Vec::new(),
             compute: ComputeChoice::default(),
+            servers: Vec::new(),
             record_megabytes: DEFAULT_RECORD_MEGABYTES,
             history: HistoryLimits::default(),
             kept_megabytes: DEFAULT_KEPT_MEGABYTES,
@@ -111,7 +114,7 @@ impl Settings {
     /// Merges these settings with those that another window saved in the meantime.
     ///
     /// A field that changed here since `before` wins; otherwise the other window's value does.
-    /// Presets and recent models are merged entry by entry.
+    /// Presets, servers and recent models are merged entry by entry.
     #[must_use]
     pub fn merged(&self, before: &Self, theirs: &Self) -> Self {
         let json = |settings: &Self| serde_json::to_value(settings).unwrap_or_default();
@@ -126,6 +129,8 @@ impl Settings {
         let mut merged: Self = serde_json::from_value(ours).unwrap_or_else(|_| self.clone());
         let presets = [&before.presets, &self.presets, &theirs.presets];
         merged.presets = merged_list(presets, |preset| &preset.name);
+        let servers = [&before.servers, &self.servers, &theirs.servers];
+        merged.servers = merged_list(servers, |server| server.address.as_str());
         let models = [
             &before.recent_models,
             &self.recent_models,

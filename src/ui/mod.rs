@@ -38,6 +38,7 @@ mod pane;
 mod pane_footer;
 mod pane_header;
 mod pane_model;
+mod pane_server;
 mod paste_settings;
 mod path_dialog;
 mod picture_menu;

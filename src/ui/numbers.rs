@@ -90,6 +90,11 @@ fn panes_ui(ui: &mut Ui, panes: &[Pane]) {
             for column in COLUMNS {
                 heading_ui(ui, column);
             }
+            let texts = panes.iter().filter_map(Pane::generation);
+            let any_network = texts.clone().any(|text| mean_network_secs(text).is_some());
+            if any_network {
+                heading_ui(ui, "Network");
+            }
             ui.end_row();
             for (place, pane) in panes.iter().enumerate() {
                 let Some(generation) = pane.generation() else {
@@ -98,6 +103,11 @@ fn panes_ui(ui: &mut Ui, panes: &[Pane]) {
                 badge(ui, place, SMALL_BADGE);
                 for value in pane_row(generation) {
                     value_ui(ui, value);
+                }
+                if any_network {
+                    let secs = mean_network_secs(generation);
+                    let words = |secs: f64| format!("{:.1} ms/token", secs * 1e3);
+                    value_ui(ui, secs.map_or_else(|| "–".to_owned(), words));
                 }
                 ui.end_row();
             }
@@ -177,6 +187,14 @@ fn pane_row(generation: &Generation) -> [String; 9] {
         surprise,
         stop_reason,
     ]
+}
+
+/// How long the answers of a server took beyond its own time, on average; `None` for a model on this
+/// computer.
+fn mean_network_secs(generation: &Generation) -> Option<f64> {
+    let secs = generation.steps.iter();
+    let secs: Vec<f64> = secs.filter_map(|step| step.time.network_secs).collect();
+    (!secs.is_empty()).then(|| secs.iter().sum::<f64>() / secs.len() as f64)
 }
 
 /// The mean of −log2(p) over the tokens, where p is the probability before the chain.

@@ -1,17 +1,17 @@
 //! One pane: a header with its name and settings, its text, and a footer with its status.
 
-use egui::{Align, Layout, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::empty_pane::empty_pane_ui;
 use super::layout::Breakpoint;
 use super::pane_footer::footer_ui;
 use super::pane_header::header_ui;
-use super::pane_model::{MODEL_LINE, model_notice_ui, pane_model_ui};
+use super::pane_model::{MODEL_LINE, at_bottom_ui, model_notice_ui, pane_model_ui};
 use super::token_text::{TextEnd, TokenTextInput, TokenTextResponse, TokenView};
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Notice, NoticeKind};
-use crate::generation::{FinishReason, Generation};
+use crate::generation::Generation;
 use crate::state::{AppState, BranchCommand, Command, DockTab, Pane, PaneStatus, Pin, capitalize};
 
 /// A pane's place in the window, and what it needs to know about the other panes.
@@ -114,8 +114,8 @@ fn body_ui(
     };
     let mut rect = frame.rect;
     rect.max.y -= model_notice_ui(ui, rect, pane, state, commands);
-    if let Some(error) = failure(&pane.status) {
-        rect.max.y -= notice_ui(ui, rect, pane, error, commands);
+    if let Some(error) = pane.status.failure() {
+        rect.max.y -= notice_ui(ui, rect, (pane, error), state, commands);
     }
     let Some(generation) = pane.generation() else {
         empty_pane_ui(ui, rect, &state.prompt, &pane.settings.chain, frame.place);
@@ -139,50 +139,41 @@ fn body_ui(
     response
 }
 
-/// Returns the error that stopped a pane, if any.
-fn failure(status: &PaneStatus) -> Option<&str> {
-    let reason = match status {
-        PaneStatus::Finished(generation) => generation.finish.as_ref(),
-        PaneStatus::Refused { reason, .. } => Some(reason),
-        _ => None,
-    };
-    match reason {
-        Some(FinishReason::Failed { error }) => Some(error),
-        _ => None,
-    }
-}
+const CONTINUE: &str = "Continue";
+const AGAIN: &str = "Run again";
 
 /// Shows an error at the bottom of the pane. Returns the height of the notice.
 fn notice_ui(
     ui: &mut Ui,
     body: Rect,
-    pane: &Pane,
-    error: &str,
+    (pane, error): (&Pane, &str),
+    state: &AppState,
     commands: &mut Vec<Command>,
 ) -> f32 {
+    const KEPT: &str = "the text so far is kept";
     let kept = match pane.status {
-        PaneStatus::Finished(_) => " The text so far is kept.",
+        // Some errors say so themselves.
+        PaneStatus::Finished(_) if !error.contains(KEPT) => " The text so far is kept.",
         _ => "",
     };
     let text = format!("{}.{kept}", capitalize(error));
-    let inside = body.shrink2(vec2(14.0, 8.0));
-    let mut child = ui.new_child(
-        egui::UiBuilder::new()
-            .id_salt("failure")
-            .max_rect(inside)
-            .layout(Layout::bottom_up(Align::Min)),
-    );
-    let pressed = child
-        .vertical(|ui| {
-            Notice::new(NoticeKind::Error, &text)
-                .actions(&["Run again"])
-                .show(ui)
-        })
-        .inner;
-    if pressed.is_some() {
-        commands.push(Command::Generate(pane.id));
+    let actions: &[&str] = if state.can_continue(pane) {
+        &[CONTINUE, AGAIN]
+    } else {
+        &[AGAIN]
+    };
+    let mut pressed = None;
+    let height = at_bottom_ui(ui, body, ("failure", pane), |ui| {
+        let notice = Notice::new(NoticeKind::Error, &text).actions(actions);
+        pressed = notice.show(ui);
+        true
+    });
+    match pressed.and_then(|at| actions.get(at)) {
+        Some(&CONTINUE) => commands.push(Command::Branch(BranchCommand::Continue(pane.id))),
+        Some(_) => commands.push(Command::Generate(pane.id)),
+        None => {}
     }
-    child.min_rect().height() + 16.0
+    height
 }
 
 /// Returns whether the prefix that all texts share is dimmed.

@@ -3,6 +3,7 @@
 
 use egui::{Align, Color32, Layout, Popup, Rect, Sense, SetOpenCommand, Ui, vec2};
 
+use super::pane_server::{has_server_failed, server_notice_ui};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
@@ -10,9 +11,11 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{
     Button, Chip, Choice, menu_item, notice_frame, progress_bar, scrolled,
 };
-use crate::generation::ModelSource;
 use crate::generation::formatting::pane_letter;
-use crate::state::{AppState, Command, Pane, PaneModelCommand, PaneModelStatus, PathPurpose};
+use crate::generation::{ModelSource, PaneModel};
+use crate::state::{
+    AppState, Command, Pane, PaneModelCommand, PaneModelStatus, PathPurpose, ServerCommand,
+};
 
 /// The height of the line that names the model.
 pub(super) const MODEL_LINE: f32 = 30.0;
@@ -77,10 +80,12 @@ fn line_ui(
     let failed = matches!(
         status_of(pane, state),
         Some((_, PaneModelStatus::Failed { .. }))
-    );
+    ) || has_server_failed(pane, state);
+    let is_served = matches!(pane.settings.model, Some(PaneModel::Server(_)));
+    let label = if is_served { "Server" } else { "Model" };
     let name = format!("Model of {}", pane_letter(place));
     let chip = Chip::new(&words)
-        .label("Model")
+        .label(label)
         .name(&name)
         .chevron()
         .open(is_open)
@@ -89,8 +94,13 @@ fn line_ui(
     let response = ui
         .with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(chip))
         .inner;
-    let path = pane.settings.model.as_ref().and_then(ModelSource::path);
-    let tip = path.map_or_else(|| words.clone(), |path| path.display().to_string());
+    let tip = match &pane.settings.model {
+        Some(PaneModel::Server(served)) => {
+            format!("The prompt and the text go to {}; {words}", served.address)
+        }
+        Some(PaneModel::Local(ModelSource::Path(path))) => path.display().to_string(),
+        Some(PaneModel::Local(ModelSource::Embedded)) | None => words.clone(),
+    };
     let response = response.on_hover_text(tip);
     (response.rect, response.clicked())
 }
@@ -99,7 +109,7 @@ fn menu_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comman
     for row in state.pane_model_rows(pane) {
         let choice = Choice::new(&row.name).aside(&row.facts);
         if choice.selected(row.is_chosen).show(ui).clicked() {
-            let choose = PaneModelCommand::Choose(pane.id, row.source);
+            let choose = PaneModelCommand::Choose(pane.id, row.model);
             commands.push(Command::PaneModel(choose));
             ui.close();
         }
@@ -117,6 +127,10 @@ fn menu_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comman
             ui.close();
         }
     }
+    if menu_item(ui, "Add a server…", "", false).clicked() {
+        commands.push(Command::Server(ServerCommand::Show));
+        ui.close();
+    }
 }
 
 /// Returns the status of a pane's own model.
@@ -124,7 +138,7 @@ fn status_of<'a>(
     pane: &'a Pane,
     state: &'a AppState,
 ) -> Option<(&'a ModelSource, &'a PaneModelStatus)> {
-    let source = state.own_model_source(&pane.settings)?;
+    let source = state.chosen_model(&pane.settings)?.local()?;
     Some((source, state.pane_models.status(source)?))
 }
 
@@ -136,13 +150,26 @@ pub(super) fn model_notice_ui(
     state: &AppState,
     commands: &mut Vec<Command>,
 ) -> f32 {
+    at_bottom_ui(ui, body, ("model notice", pane), |ui| {
+        notice_ui(ui, pane, state, commands) || server_notice_ui(ui, pane, state, commands)
+    })
+}
+
+/// Draws something at the bottom of a pane's body. `draw` returns whether it drew anything. Returns
+/// the height.
+pub(super) fn at_bottom_ui(
+    ui: &mut Ui,
+    body: Rect,
+    (salt, pane): (&str, &Pane),
+    draw: impl FnOnce(&mut Ui) -> bool,
+) -> f32 {
     let inside = body.shrink2(vec2(14.0, 8.0));
-    let id = egui::Id::unique(("height of the model notice", pane.id.0));
+    let id = egui::Id::unique(("height of a notice", salt, pane.id.0));
     // Its height is known once it was drawn.
     let height: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(NOTICE);
     let rect = inside.with_min_y((inside.bottom() - height).max(inside.top()));
-    let mut child = child_ui(ui, rect, "model notice");
-    if !notice_ui(&mut child, pane, state, commands) {
+    let mut child = child_ui(ui, rect, salt);
+    if !draw(&mut child) {
         return 0.0;
     }
     let drawn = child.min_rect().height();
@@ -158,7 +185,7 @@ fn notice_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comm
     let Some((source, status)) = status_of(pane, state) else {
         return false;
     };
-    let decline = Command::PaneModel(PaneModelCommand::Decline(source.clone()));
+    let decline = Command::PaneModel(PaneModelCommand::Decline(source.clone().into()));
     match status {
         PaneModelStatus::Inspecting { .. } => return false,
         PaneModelStatus::Offered { words, is_short } => {
@@ -185,7 +212,7 @@ fn notice_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comm
             notice.show(ui, &[("Cancel", decline)], commands);
         }
         PaneModelStatus::Failed { error } => {
-            let again = PaneModelCommand::Choose(pane.id, Some(source.clone()));
+            let again = PaneModelCommand::Choose(pane.id, Some(source.clone().into()));
             let again = Command::PaneModel(again);
             let actions = [("Try again", again), ("Use the main model", decline)];
             ModelNotice::new(Kind::Error, error).show(ui, &actions, commands);
@@ -203,7 +230,7 @@ fn notice_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comm
 
 /// How serious a notice is.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     Plain,
     Warning,
     Error,
@@ -221,7 +248,7 @@ impl Kind {
 }
 
 /// What has to be decided or waited for.
-struct ModelNotice<'a> {
+pub(super) struct ModelNotice<'a> {
     kind: Kind,
     words: &'a str,
     /// How much is loaded, between 0 and 1.
@@ -229,7 +256,7 @@ struct ModelNotice<'a> {
 }
 
 impl<'a> ModelNotice<'a> {
-    const fn new(kind: Kind, words: &'a str) -> Self {
+    pub(super) const fn new(kind: Kind, words: &'a str) -> Self {
         let fraction = None;
         Self {
             kind,
@@ -238,7 +265,12 @@ impl<'a> ModelNotice<'a> {
         }
     }
 
-    fn show(&self, ui: &mut Ui, actions: &[(&str, Command)], commands: &mut Vec<Command>) {
+    pub(super) fn show(
+        &self,
+        ui: &mut Ui,
+        actions: &[(&str, Command)],
+        commands: &mut Vec<Command>,
+    ) {
         let theme = Theme::of(ui);
         let (fill, icon) = self.kind.look(theme);
         notice_frame(ui, fill, icon, |ui| {

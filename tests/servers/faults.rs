@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quartet::decoding::ChainConfig;
 use quartet::generation::FinishReason;
-use quartet::worker::{Key, SampledBy, ServerConfig};
+use quartet::worker::{Key, KeySource, SampledBy, ServerConfig};
 
 use crate::bench::{Bench, config, pane};
 use crate::stand_in::{Fault, Kind, StandIn};
@@ -37,8 +37,7 @@ fn each_fault_has_a_sentence() {
         ),
         (
             Fault::Refused(401, "", "{}"),
-            "HOST requires a key (401): put it in an environment variable and name that with \
-             --server-key-env",
+            "HOST requires a key (401), and none was given",
         ),
         (
             Fault::Refused(429, "Retry-After: 900\r\n", "{}"),
@@ -156,7 +155,7 @@ fn a_key_is_sent_and_never_shown() {
     let echo = r#"{"error":{"message":"sk-very-secret has no access to this model"}}"#;
     server.fail("/completion", 0, Fault::Refused(400, "", echo));
     let with_key = ServerConfig {
-        key: Some(Key::new("sk-very-secret")),
+        key: Some(KeySource::Typed(Key::new("sk-very-secret"))),
         ..config(&server, SampledBy::Chain)
     };
     let bench = greedy(with_key.clone());

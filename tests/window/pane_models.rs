@@ -51,7 +51,7 @@ fn offered() -> Window {
 
 /// Returns the status of the second pane's own model.
 fn status(state: &AppState) -> Option<&PaneModelStatus> {
-    let source = state.panes[1].settings.model.as_ref()?;
+    let source = state.panes[1].settings.model.as_ref()?.local()?;
     state.pane_models.status(source)
 }
 

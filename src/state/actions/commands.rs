@@ -3,8 +3,8 @@
 use super::{Action, PaletteCommand};
 use crate::state::{
     AppState, BranchCommand, Command, DockTab, Document, Effect, FuturesCommand, LessonCommand,
-    MAX_PANES, ModelsCommand, Page, PathPurpose, RunCommand, ScoreCommand, TextSize, ViewChange,
-    WatermarkCommand,
+    MAX_PANES, ModelsCommand, Page, PathPurpose, RunCommand, ScoreCommand, ServerCommand, TextSize,
+    ViewChange, WatermarkCommand,
 };
 
 impl AppState {
@@ -77,6 +77,7 @@ impl AppState {
                 Command::AskPath(PathPurpose::Save(Document::Picture(plot, format)))
             }
             Action::ShowModels => Command::Models(ModelsCommand::ShowDialog),
+            Action::ShowServers => Command::Server(ServerCommand::Show),
             Action::OpenModelFile => Command::AskPath(PathPurpose::ModelFile),
             Action::OpenModelFolder => Command::AskPath(PathPurpose::ModelFolder),
             Action::UseEmbeddedModel => Command::LoadEmbeddedModel,

@@ -68,6 +68,7 @@ pub enum Action {
     CopyPicture(Plot),
     SavePicture(Plot, PictureFormat),
     ShowModels,
+    ShowServers,
     OpenModelFile,
     OpenModelFolder,
     UseEmbeddedModel,
@@ -169,6 +170,7 @@ impl AppState {
         actions.push(Action::ShowMarks);
         actions.extend([
             Action::ShowModels,
+            Action::ShowServers,
             Action::OpenModelFile,
             Action::OpenModelFolder,
             Action::UseEmbeddedModel,
@@ -261,6 +263,7 @@ impl AppState {
                 return format!("Save {} as {format}…", plot.name_in_sentence());
             }
             Action::ShowModels => "Models…",
+            Action::ShowServers => "Add a server…",
             Action::OpenModelFile => "Open a model file…",
             Action::OpenModelFolder => "Open a model folder…",
             Action::UseEmbeddedModel => "Use the built-in model",

@@ -2,6 +2,7 @@
 
 use super::BranchTarget;
 use crate::decoding::TokenId;
+use crate::generation::PaneModel;
 use crate::state::recording::MEGABYTE;
 use crate::state::{AppState, Effect, Pin};
 use crate::worker::Request;
@@ -67,8 +68,14 @@ impl AppState {
             n_before: tokens.len(),
         });
         let model = self.pane(from.pane).and_then(|pane| self.own_model(pane));
-        let model = model.map(|own| own.source);
-        vec![Effect::Send(Request::CountCached { tokens, model })]
+        match model.map(|own| own.model) {
+            // A server does not tell what it has cached.
+            Some(PaneModel::Server(_)) => Vec::new(),
+            model => {
+                let model = model.and_then(|model| model.local().cloned());
+                vec![Effect::Send(Request::CountCached { tokens, model })]
+            }
+        }
     }
 
     /// Returns the prompt's tokens and those of the text before a token.

@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use super::Upcoming;
 use crate::decoding::TokenId;
-use crate::generation::{Continuation, Generation, Lineage, Origin, OriginChange, PromptRecord};
+use crate::generation::{
+    Continuation, Generation, Lineage, Origin, OriginChange, PaneModel, PromptRecord,
+};
 use crate::state::pane_models::OwnModel;
 use crate::state::panes::pane::{Kept, PendingGeneration};
+use crate::state::servers::Addressed;
 use crate::state::{AppState, Effect, PaneId, PaneStatus};
-use crate::worker::{GenerationId, PaneRequest, Request};
+use crate::worker::{GenerationId, PaneRequest, Request, ServerRequest};
 
 /// The prompt of a text, and how the text goes on.
-pub(super) type ContinueRequest = (Arc<PromptRecord>, PaneRequest);
+pub(super) type ContinueRequest = (Arc<PromptRecord>, Addressed);
 
 /// How a text goes on.
 #[derive(Debug, Default)]
@@ -29,7 +32,7 @@ pub(super) struct Extension {
 impl AppState {
     pub(super) fn continue_text(&mut self, id: PaneId) -> Vec<Effect> {
         let request = self.continuation_request(id);
-        sent(request.into_iter().collect())
+        self.send_continuations(request.into_iter().collect())
     }
 
     /// Lets a text go on, in a pane that may be another one.
@@ -40,7 +43,7 @@ impl AppState {
         extension: Extension,
     ) -> Vec<Effect> {
         let request = self.extension_request(pane, text, extension);
-        sent(request.into_iter().collect())
+        self.send_continuations(request.into_iter().collect())
     }
 
     pub(super) fn continuation_request(&mut self, id: PaneId) -> Option<ContinueRequest> {
@@ -61,7 +64,8 @@ impl AppState {
     ) -> Option<ContinueRequest> {
         let pane = self.pane(id)?;
         let (mut config, own) = (self.config_of(pane), self.own_model(pane));
-        let model = OwnModel::named(own.as_ref());
+        let (named, model) = (OwnModel::named(own.as_ref()), OwnModel::local(own.as_ref()));
+        let served = named.as_ref().and_then(PaneModel::served).cloned();
         let n_given = extension.n_kept + extension.by_hand.len();
         if n_given >= config.limits.max_new_tokens {
             // A text at its limit gets as many tokens again.
@@ -110,7 +114,8 @@ impl AppState {
             }),
             own_model: own,
         };
-        pane.running_model.clone_from(&model);
+        pane.running_model = named;
+        pane.server_notes.clear();
         pane.status = PaneStatus::Waiting { pending };
         let request = PaneRequest {
             id: generation_id,
@@ -118,21 +123,30 @@ impl AppState {
             model,
             continuation,
         };
-        Some((prompt, request))
+        Some((prompt, (served, request)))
     }
-}
 
-/// Groups requests by their prompt, so that the texts of one prompt decode together.
-pub(super) fn sent(requests: Vec<ContinueRequest>) -> Vec<Effect> {
-    let mut groups: Vec<(Arc<PromptRecord>, Vec<PaneRequest>)> = Vec::new();
-    for (prompt, request) in requests {
-        match groups.iter_mut().find(|(other, _)| *other == prompt) {
-            Some((_, panes)) => panes.push(request),
-            None => groups.push((prompt, vec![request])),
+    /// Sends requests, grouped by their prompt, so that the texts of one prompt decode together.
+    pub(super) fn send_continuations(&mut self, requests: Vec<ContinueRequest>) -> Vec<Effect> {
+        let mut groups: Vec<(Arc<PromptRecord>, Vec<Addressed>)> = Vec::new();
+        for (prompt, request) in requests {
+            match groups.iter_mut().find(|(other, _)| *other == prompt) {
+                Some((_, panes)) => panes.push(request),
+                None => groups.push((prompt, vec![request])),
+            }
         }
+        let mut effects = Vec::new();
+        for (prompt, panes) in groups {
+            let to_engine = |panes| Request::Continue {
+                prompt: Arc::clone(&prompt),
+                panes,
+            };
+            let to_server = |panes| ServerRequest::Continue {
+                prompt: Arc::clone(&prompt),
+                panes,
+            };
+            effects.extend(self.send(panes, to_engine, to_server));
+        }
+        effects
     }
-    let effects = groups
-        .into_iter()
-        .map(|(prompt, panes)| Effect::Send(Request::Continue { prompt, panes }));
-    effects.collect()
 }

@@ -3,7 +3,7 @@
 //! The engine always computes one token more than the text shows. Space reveals that token; picking
 //! another one by hand discards it.
 
-use super::requests::{Extension, sent};
+use super::requests::Extension;
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, Generation, GenerationConfig, GenerationId, Step};
 use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus};
@@ -128,7 +128,7 @@ impl AppState {
             // The last texts have ended, and nothing of them is generated any more.
             return self.keep_run();
         }
-        sent(requests)
+        self.send_continuations(requests)
     }
 
     /// Adds tokens to a text that the user picked, whatever the chain would have drawn.
@@ -137,7 +137,8 @@ impl AppState {
             return Vec::new();
         }
         let n_new = tokens.len();
-        sent(self.look_ahead(id, tokens, n_new).into_iter().collect())
+        let request = self.look_ahead(id, tokens, n_new);
+        self.send_continuations(request.into_iter().collect())
     }
 
     /// Returns whether any of these texts does not belong to the current prompt and model, so that
@@ -182,7 +183,8 @@ impl AppState {
         let requests = ids
             .into_iter()
             .filter_map(|id| self.continuation_request(id));
-        sent(requests.collect())
+        let requests = requests.collect();
+        self.send_continuations(requests)
     }
 
     /// Removes the last token of every text that steps. It becomes the upcoming one again.

@@ -29,11 +29,18 @@ pub enum ModelsTab {
     OnThisComputer,
     /// Search results from the Hub.
     HuggingFace,
+    /// Models that run elsewhere.
+    Servers,
 }
 
 impl ModelsTab {
     /// All tabs, from left to right.
-    pub const ALL: [Self; 3] = [Self::Recommended, Self::OnThisComputer, Self::HuggingFace];
+    pub const ALL: [Self; 4] = [
+        Self::Recommended,
+        Self::OnThisComputer,
+        Self::HuggingFace,
+        Self::Servers,
+    ];
 
     /// Returns the label on the tab.
     pub const fn name(self) -> &'static str {
@@ -41,6 +48,7 @@ impl ModelsTab {
             Self::Recommended => "Recommended",
             Self::OnThisComputer => "On this computer",
             Self::HuggingFace => "Hugging Face",
+            Self::Servers => "Servers",
         }
     }
 }

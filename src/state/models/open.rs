@@ -79,7 +79,7 @@ impl AppState {
         }
     }
 
-    fn show_models(&mut self) -> Vec<Effect> {
+    pub(in crate::state) fn show_models(&mut self) -> Vec<Effect> {
         self.models.dialog_open = true;
         let recent = self.models.recent.iter();
         let paths: Vec<PathBuf> = recent.map(|recent| recent.path.clone()).collect();

@@ -10,7 +10,8 @@ mod rows;
 
 use crate::generation::formatting::pane_letter;
 use crate::generation::{
-    ByteSize, ChatSupport, MemoryNeed, ModelInfo, ModelOutline, ModelSource, PaneSettings,
+    ByteSize, ChatSupport, MemoryNeed, ModelInfo, ModelOutline, ModelSource, PaneModel,
+    PaneSettings,
 };
 use crate::state::{
     AppState, Effect, ModelStatus, Notice, Page, Pane, PaneId, PromptMode, ReadyModel, capitalize,
@@ -28,25 +29,31 @@ pub enum PaneModelCommand {
     OpenMenu(PaneId),
     /// Let a pane use a model, or the main one. A model that is not loaded is offered first, with
     /// the memory that it needs.
-    Choose(PaneId, Option<ModelSource>),
+    Choose(PaneId, Option<PaneModel>),
     /// Load a model that was offered.
     Load(ModelSource),
     /// Let all panes use the main model instead of this one.
-    Decline(ModelSource),
+    Decline(PaneModel),
 }
 
 /// The model of a request, if it is not the main one.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OwnModel {
-    pub source: ModelSource,
-    /// `None` if it is not loaded, so that the engine will refuse the request.
+    pub model: PaneModel,
+    /// `None` if it is not loaded, so that the engine will refuse the request, or if its server has
+    /// not answered yet.
     pub ready: Option<ReadyModel>,
 }
 
 impl OwnModel {
     /// Returns what a request names.
-    pub(super) fn named(own: Option<&Self>) -> Option<ModelSource> {
-        own.map(|own| own.source.clone())
+    pub(super) fn named(own: Option<&Self>) -> Option<PaneModel> {
+        own.map(|own| own.model.clone())
+    }
+
+    /// Returns what a request to the engine names.
+    pub(super) fn local(own: Option<&Self>) -> Option<ModelSource> {
+        own.and_then(|own| own.model.local()).cloned()
     }
 }
 
@@ -58,7 +65,18 @@ impl AppState {
                 self.pane_models.menu_to_open = Some(id);
                 Vec::new()
             }
-            PaneModelCommand::Choose(id, source) => self.choose_pane_model(id, source),
+            PaneModelCommand::Choose(id, Some(PaneModel::Server(served))) => {
+                self.choose_server(id, &served)
+            }
+            PaneModelCommand::Choose(id, Some(PaneModel::Local(source))) => {
+                self.choose_pane_model(id, &source)
+            }
+            PaneModelCommand::Choose(id, None) => {
+                if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) {
+                    pane.settings.model = None;
+                }
+                Vec::new()
+            }
             PaneModelCommand::Load(source) => {
                 let is_wanted = self.wanted_pane_models().contains(&source);
                 if is_wanted {
@@ -67,62 +85,73 @@ impl AppState {
                     Vec::new()
                 }
             }
-            PaneModelCommand::Decline(source) => {
+            PaneModelCommand::Decline(declined) => {
                 for pane in &mut self.panes {
-                    pane.settings.model.take_if(|model| *model == source);
+                    pane.settings.model.take_if(|model| *model == declined);
                 }
                 Vec::new()
             }
         }
     }
 
-    fn choose_pane_model(&mut self, id: PaneId, source: Option<ModelSource>) -> Vec<Effect> {
+    fn choose_pane_model(&mut self, id: PaneId, source: &ModelSource) -> Vec<Effect> {
         let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) else {
             return Vec::new();
         };
-        pane.settings.model = source;
-        let Some(source) = self.own_source(id) else {
+        pane.settings.model = Some(source.clone().into());
+        if *source == self.model_source {
             return Vec::new();
-        };
-        match self.pane_models.status(&source) {
-            None | Some(PaneModelStatus::Failed { .. }) => self.inspect_pane_model(&source, true),
+        }
+        match self.pane_models.status(source) {
+            None | Some(PaneModelStatus::Failed { .. }) => self.inspect_pane_model(source, true),
             Some(_) => Vec::new(),
         }
     }
 
-    /// Returns the source of a pane's model, if it is not the main one.
-    fn own_source(&self, id: PaneId) -> Option<ModelSource> {
-        let pane = self.pane(id)?;
-        self.own_model_source(&pane.settings).cloned()
-    }
-
-    /// Returns where the model of these settings comes from, if it is not the main one.
-    pub fn own_model_source<'a>(&self, settings: &'a PaneSettings) -> Option<&'a ModelSource> {
+    /// Returns the model that these settings choose, if it is not the main one.
+    pub fn chosen_model<'a>(&self, settings: &'a PaneSettings) -> Option<&'a PaneModel> {
         let own = settings.model.as_ref();
-        own.filter(|source| **source != self.model_source)
+        own.filter(|model| model.local() != Some(&self.model_source))
     }
 
     /// Returns the model of a pane, if it can generate now.
     pub fn model_of(&self, pane: &Pane) -> Option<&ReadyModel> {
-        match self.own_model_source(&pane.settings) {
+        match self.chosen_model(&pane.settings) {
             None => self.model.ready(),
-            Some(source) => self.pane_models.ready(source),
+            Some(model) => self.ready_model(model),
+        }
+    }
+
+    fn ready_model(&self, model: &PaneModel) -> Option<&ReadyModel> {
+        match model {
+            PaneModel::Local(source) => self.pane_models.ready(source),
+            PaneModel::Server(served) => {
+                let ready = self.servers.connections.ready(served);
+                ready.map(|ready| &ready.model)
+            }
         }
     }
 
     /// Returns a pane's own model, to be named in a request; `None` for the main one.
     pub(super) fn own_model(&self, pane: &Pane) -> Option<OwnModel> {
-        let source = self.own_model_source(&pane.settings)?;
+        let model = self.chosen_model(&pane.settings)?;
         Some(OwnModel {
-            source: source.clone(),
-            ready: self.pane_models.ready(source).cloned(),
+            model: model.clone(),
+            ready: self.ready_model(model).cloned(),
         })
     }
 
     /// Returns why a pane's own model can't generate now, or `None` if it can or if the pane uses the
     /// main model.
     pub fn own_model_blocking_reason(&self, pane: &Pane) -> Option<String> {
-        let source = self.own_model_source(&pane.settings)?;
+        let source = match self.chosen_model(&pane.settings)? {
+            PaneModel::Local(source) => source,
+            PaneModel::Server(served) => {
+                // It is asked when the pane generates, also after a failure.
+                let server = self.servers.connections.ready(served)?;
+                return self.chat_blocking_reason(&server.model.chat);
+            }
+        };
         let model = match self.pane_models.status(source) {
             Some(PaneModelStatus::Ready(model)) => model,
             Some(PaneModelStatus::Loading { .. }) => {
@@ -139,7 +168,11 @@ impl AppState {
             let reason = "The second model works with the main model only";
             return Some(reason.to_owned());
         }
-        match &model.chat {
+        self.chat_blocking_reason(&model.chat)
+    }
+
+    fn chat_blocking_reason(&self, chat: &ChatSupport) -> Option<String> {
+        match chat {
             _ if self.prompt_mode == PromptMode::Raw => None,
             ChatSupport::Ready => None,
             ChatSupport::Missing => Some("Its model has no chat template".to_owned()),
@@ -147,7 +180,7 @@ impl AppState {
         }
     }
 
-    /// Returns the models that panes use besides the main one, hidden panes included.
+    /// Returns the models on this computer that panes use besides the main one, hidden panes included.
     fn wanted_pane_models(&self) -> Vec<ModelSource> {
         let hidden = self.hidden().map(|hidden| hidden.texts().0);
         let panes = self.panes.iter().chain(hidden.into_iter().flatten());
@@ -155,8 +188,9 @@ impl AppState {
         for pane in panes {
             let running = pane.running_model.as_ref();
             let running = running.filter(|_| pane.status.running().is_some());
-            let own = self.own_model_source(&pane.settings);
-            for source in own.into_iter().chain(running) {
+            let own = self.chosen_model(&pane.settings);
+            let models = own.into_iter().chain(running);
+            for source in models.filter_map(PaneModel::local) {
                 if !wanted.contains(source) {
                     wanted.push(source.clone());
                 }
@@ -233,7 +267,10 @@ impl AppState {
         outline: &ModelOutline,
         n_free_bytes: u64,
     ) -> (String, bool) {
-        let uses_it = |pane: &&Pane| pane.settings.model.as_ref() == Some(source);
+        let uses_it = |pane: &&Pane| {
+            let model = pane.settings.model.as_ref();
+            model.and_then(PaneModel::local) == Some(source)
+        };
         let n_panes = self.panes.iter().filter(uses_it).count().max(1);
         let n_tokens = self.longest_text().min(outline.n_context);
         let memory = memory_with_cache(outline, self.models.compute.cache);
@@ -279,16 +316,21 @@ impl AppState {
         Vec::new()
     }
 
-    /// Returns where a loaded model comes from that is the same as a recorded one, if it is not the
-    /// main model.
-    pub(super) fn loaded_source_of(&self, recorded: &ModelInfo) -> Option<ModelSource> {
-        let is_it = |model: &ReadyModel| model.info.sha256 == recorded.sha256;
+    /// Returns what a pane chooses to use the recorded model, if it is loaded or on a server that
+    /// answered, and if it is not the main one.
+    pub(super) fn loaded_model_of(&self, recorded: &ModelInfo) -> Option<PaneModel> {
+        let is_it = |model: &ReadyModel| model.info.has_weights_of(recorded);
         if self.model.ready().is_some_and(is_it) {
             return None;
         }
         let mut loaded = self.pane_models.all_ready();
-        let found = loaded.find(|(_, model)| is_it(model));
-        found.map(|(source, _)| source.clone())
+        let loaded = loaded.find(|(_, model)| is_it(model));
+        let loaded = loaded.map(|(source, _)| source.clone().into());
+        loaded.or_else(|| {
+            let mut servers = self.servers.connections.all_ready();
+            let server = servers.find(|(_, server)| is_it(&server.model));
+            server.map(|(served, _)| PaneModel::Server(served.clone()))
+        })
     }
 
     /// Returns why the main model can't stand in for these panes, if one of them has another model.
@@ -297,7 +339,7 @@ impl AppState {
         panes: impl IntoIterator<Item = &'a Pane>,
     ) -> Option<String> {
         let mut panes = panes.into_iter();
-        let own = panes.find(|pane| self.own_model_source(&pane.settings).is_some())?;
+        let own = panes.find(|pane| self.chosen_model(&pane.settings).is_some())?;
         let letter = self.place_of(own.id).map(pane_letter).unwrap_or_default();
         Some(format!(
             "This runs with the main model only, but {letter} uses another one"
@@ -307,6 +349,6 @@ impl AppState {
     /// Returns whether several models write, so that each pane should name its own.
     pub fn uses_several_models(&self) -> bool {
         let mut panes = self.panes.iter();
-        panes.any(|pane| self.own_model_source(&pane.settings).is_some())
+        panes.any(|pane| self.chosen_model(&pane.settings).is_some())
     }
 }

@@ -1,7 +1,7 @@
 //! The menu of models that a pane can use.
 
 use super::PaneModelStatus;
-use crate::generation::{ModelInfo, ModelSource};
+use crate::generation::{ModelInfo, ModelSource, PaneModel};
 use crate::state::{AppState, Pane};
 
 /// The most recent models in the menu.
@@ -14,31 +14,32 @@ pub struct PaneModelRow {
     /// "`Q8_0`, main model".
     pub facts: String,
     /// What the pane chooses with it; `None` for the main model.
-    pub source: Option<ModelSource>,
+    pub model: Option<PaneModel>,
     pub is_chosen: bool,
 }
 
 impl AppState {
-    /// Returns the models that a pane can use: the main one, those of other panes, the built-in one
-    /// and recent ones.
+    /// Returns the models that a pane can use: the main one, those of other panes, the built-in one,
+    /// recent ones, and those on servers.
     pub fn pane_model_rows(&self, pane: &Pane) -> Vec<PaneModelRow> {
-        let own = self.own_model_source(&pane.settings);
+        let own = self.chosen_model(&pane.settings);
         let (name, quantization) = self.main_model_words();
         let mut rows = vec![PaneModelRow {
             name,
             facts: with("main model", &quantization),
-            source: None,
+            model: None,
             is_chosen: own.is_none(),
         }];
         let of_panes = self.panes.iter();
-        let of_panes = of_panes.filter_map(|pane| self.own_model_source(&pane.settings));
+        let of_panes = of_panes.filter_map(|pane| self.chosen_model(&pane.settings)?.local());
         let embedded = [ModelSource::Embedded];
         let recent = self.models.recent.iter().take(N_RECENT);
         let recent: Vec<ModelSource> = recent
             .map(|recent| ModelSource::Path(recent.path.clone()))
             .collect();
         for source in of_panes.chain(&embedded).chain(&recent) {
-            let is_listed = rows.iter().any(|row| row.source.as_ref() == Some(source));
+            let model = PaneModel::from(source.clone());
+            let is_listed = rows.iter().any(|row| row.model.as_ref() == Some(&model));
             if *source == self.model_source || is_listed {
                 continue;
             }
@@ -51,19 +52,21 @@ impl AppState {
             rows.push(PaneModelRow {
                 name,
                 facts: with(note, &quantization),
-                source: Some(source.clone()),
-                is_chosen: own == Some(source),
+                is_chosen: own == Some(&model),
+                model: Some(model),
             });
         }
+        rows.extend(self.served_rows(own));
         rows
     }
 
     /// Returns the short name of a pane's model, with the format of its weights if known:
     /// "Quartet Stories · `Q8_0`".
     pub fn pane_model_words(&self, pane: &Pane) -> String {
-        let (name, quantization) = match self.own_model_source(&pane.settings) {
+        let (name, quantization) = match self.chosen_model(&pane.settings) {
             None => self.main_model_words(),
-            Some(source) => self.model_words(source),
+            Some(PaneModel::Local(source)) => self.model_words(source),
+            Some(PaneModel::Server(served)) => return self.served_words(served),
         };
         if quantization.is_empty() {
             name

@@ -8,10 +8,10 @@ use super::watermark::PaneScan;
 use super::what_if::WhatIfs;
 use crate::analysis::watermark::WatermarkScan;
 use crate::analysis::{Lint, TextMetrics};
-use crate::generation::{FinishReason, Generation, GenerationConfig, PaneSettings};
+use crate::generation::{FinishReason, Generation, GenerationConfig, PaneModel, PaneSettings};
 use crate::state::branches::Upcoming;
 use crate::state::pane_models::OwnModel;
-use crate::worker::{GenerationId, ModelSource};
+use crate::worker::GenerationId;
 
 /// Identifies a pane, independent of its position. Never reused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,7 +36,9 @@ pub struct Pane {
     /// What was found of a watermark.
     pub(in crate::state) watermark: PaneScan,
     /// The model of its last request, if it was not the main one.
-    pub(in crate::state) running_model: Option<ModelSource>,
+    pub(in crate::state) running_model: Option<PaneModel>,
+    /// What the sampler of its server does otherwise than its settings say, one sentence each.
+    pub server_notes: Vec<String>,
     /// In step mode, the token that comes next.
     pub(in crate::state) upcoming: Option<Upcoming>,
 }
@@ -109,6 +111,7 @@ impl Pane {
             grammar_break: PaneBreak::default(),
             watermark: PaneScan::default(),
             running_model: None,
+            server_notes: Vec::new(),
             upcoming: None,
         }
     }
@@ -187,6 +190,19 @@ impl PaneStatus {
     /// Returns whether tokens are being generated; false during prefill.
     pub const fn is_writing(&self) -> bool {
         matches!(self, Self::Writing { .. })
+    }
+
+    /// Returns the error that ended the generation, if one did.
+    pub fn failure(&self) -> Option<&str> {
+        let reason = match self {
+            Self::Finished(generation) => generation.finish.as_ref()?,
+            Self::Refused { reason, .. } => reason,
+            _ => return None,
+        };
+        match reason {
+            FinishReason::Failed { error } => Some(error),
+            _ => None,
+        }
     }
 
     /// Returns the generation to show, by value.

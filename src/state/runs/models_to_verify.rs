@@ -1,6 +1,6 @@
 //! Which loaded models can repeat an opened run, or what is missing.
 
-use crate::generation::{Generation, ModelInfo, ModelSource};
+use crate::generation::{Generation, Implementation, ModelInfo, ModelSource};
 use crate::state::{
     AppState, Command, ModelsCommand, Notice, Pane, PaneModelCommand, PathPurpose, ReadyModel,
 };
@@ -26,8 +26,14 @@ impl AppState {
 
     /// Returns the loaded model that can repeat a text of this model, or else why there is none.
     pub(super) fn model_to_verify(&self, then: &ModelInfo) -> Result<LoadedSource, String> {
+        if then.implementation == Implementation::Server {
+            let (name, server) = (&then.name, &then.device);
+            return Err(format!(
+                "{name} ran on {server}, which does not promise the same numbers again"
+            ));
+        }
         let is_it = |model: &ReadyModel| {
-            model.info.sha256 == then.sha256 && model.info.n_vocab == then.n_vocab
+            model.info.has_weights_of(then) && model.info.n_vocab == then.n_vocab
         };
         if let Some(model) = self.model.ready().filter(|model| is_it(model)) {
             return Ok((None, model.clone()));
@@ -50,26 +56,30 @@ impl AppState {
 
     /// Returns the first pane with a text of this model.
     fn pane_of_model(&self, model: &ModelInfo) -> Option<&Pane> {
-        let is_it = |text: &Generation| text.model.sha256 == model.sha256;
+        let is_it = |text: &Generation| text.model.has_weights_of(model);
         let mut panes = self.panes.iter();
         panes.find(|pane| pane.generation().is_some_and(is_it))
     }
 }
 
 fn are_of_one_model(texts: &[Generation]) -> bool {
-    let first = texts.first().map(|first| &first.model.sha256);
-    texts.iter().all(|text| Some(&text.model.sha256) == first)
+    let mut texts = texts.iter();
+    let first = texts.next();
+    first.is_none_or(|first| texts.all(|text| text.model.has_weights_of(&first.model)))
 }
 
 /// Says that a model is missing, and how to load it: for one pane if the run has several models.
 pub(super) fn refusal(reason: &str, model: &ModelInfo, pane: Option<&Pane>) -> Notice {
     let notice = Notice::error("This run can’t be verified", reason);
+    if model.implementation == Implementation::Server {
+        return notice;
+    }
     match (model.file.as_str(), pane) {
         ("embedded", None) => {
             notice.with_action("Load the built-in model", Command::LoadEmbeddedModel)
         }
         ("embedded", Some(pane)) => {
-            let choose = PaneModelCommand::Choose(pane.id, Some(ModelSource::Embedded));
+            let choose = PaneModelCommand::Choose(pane.id, Some(ModelSource::Embedded.into()));
             notice.with_action("Load the built-in model", Command::PaneModel(choose))
         }
         (_, None) => {

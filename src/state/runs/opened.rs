@@ -171,7 +171,7 @@ impl AppState {
                 name: text.name.clone(),
                 chain: text.config.chain.clone(),
                 seed: Some(text.config.seed).filter(|seed| *seed != self.seed),
-                model: self.loaded_source_of(&text.model),
+                model: self.loaded_model_of(&text.model),
             };
             let mut pane = Pane::new(id, settings);
             pane.status = PaneStatus::Finished(text);

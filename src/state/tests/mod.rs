@@ -24,6 +24,7 @@ mod recording;
 mod run_end;
 mod runs;
 mod score;
+pub(crate) mod servers;
 mod stability;
 mod undo;
 mod verification;

@@ -19,7 +19,10 @@ fn other() -> ModelSource {
 
 fn choose(state: &mut AppState, place: usize, source: Option<ModelSource>) -> Vec<Effect> {
     let id = state.panes[place].id;
-    state.apply(Command::PaneModel(PaneModelCommand::Choose(id, source)))
+    state.apply(Command::PaneModel(PaneModelCommand::Choose(
+        id,
+        source.map(Into::into),
+    )))
 }
 
 fn inspected(state: &mut AppState, n_weight_bytes: u64) -> Vec<Effect> {
@@ -126,7 +129,7 @@ fn a_model_that_needs_more_than_is_free_says_so() {
         words.ends_with("only 3.9 GB is free") && *is_short,
         "{words}"
     );
-    let decline = Command::PaneModel(PaneModelCommand::Decline(other()));
+    let decline = Command::PaneModel(PaneModelCommand::Decline(other().into()));
     assert_eq!(state.apply(decline), [], "nothing is loaded");
     assert_eq!(state.panes[1].settings.model, None);
     assert_eq!(state.pane_models.status(&other()), None);
@@ -265,7 +268,7 @@ fn a_path_chosen_in_the_dialog_is_offered_and_settings_keep_it() {
         path("other.gguf"),
     ));
     let settings = state.settings();
-    assert_eq!(settings.panes[3].model, Some(other()));
+    assert_eq!(settings.panes[3].model, Some(other().into()));
     assert_eq!(settings.panes[0].model, None);
     let json = serde_json::to_string(&settings.panes[3]).unwrap();
     assert_eq!(
@@ -276,7 +279,7 @@ fn a_path_chosen_in_the_dialog_is_offered_and_settings_keep_it() {
     assert_eq!(state.undo_label(), Some("model of D"));
     // Only the settings of the sampler are reset.
     state.apply(Command::ResetSettings(id));
-    assert_eq!(state.panes[3].settings.model, Some(other()));
+    assert_eq!(state.panes[3].settings.model, Some(other().into()));
 }
 
 #[test]

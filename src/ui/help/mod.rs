@@ -95,9 +95,13 @@ fn privacy_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     heading_ui(ui, "What leaves this computer");
     paragraph_ui(
         ui,
-        "Nothing, unless you ask for it. Prompts and texts are never sent anywhere: models run on \
-         this computer. Quartet has no account, no statistics and no check for updates.",
+        "Nothing, unless you ask for it. Models run on this computer, and prompts and texts are sent \
+         nowhere, unless you add a server in Models and let a pane use it. Quartet has no account, \
+         no statistics and no check for updates.",
     );
+    if let Some(words) = state.servers_in_use_words() {
+        paragraph_ui(ui, &words);
+    }
     paragraph_ui(
         ui,
         "A search in Models sends its words to Hugging Face, and a download asks it for the model’s \
@@ -171,6 +175,7 @@ mod tests {
         let mut window = help(HelpTab::Privacy);
         let words = "Nothing, unless you ask for it";
         assert_eq!(window.query_all_by_label_contains(words).count(), 1);
+        assert_eq!(window.query_all_by_label_contains("sends its").count(), 0);
         window.get_by_label("Open folder of settings");
         press(&mut window, "Keys");
         assert_eq!(window.state().help_tab, Some(HelpTab::Keys));

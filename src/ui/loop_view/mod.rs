@@ -133,6 +133,9 @@ fn n_left(at: LoopStep<'_>) -> u32 {
 
 fn batch_words(at: LoopStep<'_>) -> String {
     let prompt = &at.generation.prompt;
+    if let Some(secs) = at.step.time.network_secs {
+        return format!("and {} of network", milliseconds(secs));
+    }
     match (at.index, at.step.time.n_batch) {
         (0, _) => format!(
             "prompt: {} tokens in {}",

@@ -5,6 +5,7 @@ mod drop;
 mod hub_row;
 mod row;
 mod row_frame;
+mod servers;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -14,6 +15,7 @@ use egui::{Align, Id, Layout, Modal, ScrollArea, Sense, TextEdit, Ui, vec2};
 use self::compute::compute_ui;
 use self::hub_row::hub_rows_ui;
 use self::row::row_ui;
+use self::servers::servers_ui;
 use super::dock::tab_ui;
 use super::keys::entered;
 use super::layout::TABS;
@@ -132,7 +134,7 @@ fn tabs_ui(ui: &mut Ui, state: &mut AppState) {
     ui.painter().hline(rect.x_range(), rect.bottom(), stroke);
 }
 
-fn list_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+fn list_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let area = ScrollArea::vertical()
         .id_salt(state.hub.tab.name())
         .auto_shrink(false);
@@ -143,6 +145,7 @@ fn list_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             ModelsTab::Recommended => hub_rows_ui(ui, &state.recommended_rows(), commands),
             ModelsTab::OnThisComputer => computer_ui(ui, state, commands),
             ModelsTab::HuggingFace => found_ui(ui, state, commands),
+            ModelsTab::Servers => servers_ui(ui, state, commands),
         }
     });
 }

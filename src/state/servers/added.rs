@@ -1,0 +1,43 @@
+//! A server that the user added, as the settings keep it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::generation::ServedModel;
+use crate::worker::ServerKind;
+
+/// A server that the user added. Its key is kept nowhere, only the name of the environment variable
+/// that holds it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AddedServer {
+    pub address: String,
+    /// The name of the model on the server, or `None` for the first one that it lists.
+    pub model: Option<String>,
+    /// `None` to find out.
+    pub kind: Option<ServerKind>,
+    /// The environment variable that holds the key; empty if there is none.
+    pub key_variable: String,
+    /// How many log-probabilities to ask for at each token; `None` for the usual number.
+    pub n_probs: Option<usize>,
+}
+
+impl AddedServer {
+    /// Returns what a pane chooses to use it.
+    pub fn served(&self, own_sampler: bool) -> ServedModel {
+        ServedModel {
+            address: self.address.clone(),
+            model: self.model.clone(),
+            own_sampler,
+        }
+    }
+
+    /// Returns whether a pane that chose this uses the server.
+    pub fn serves(&self, served: &ServedModel) -> bool {
+        self.address == served.address && self.model == served.model
+    }
+
+    /// Returns whether both name the same model on the same server.
+    pub(in crate::state) fn is_same(&self, other: &Self) -> bool {
+        self.address == other.address && self.model == other.model
+    }
+}

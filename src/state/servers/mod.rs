@@ -1,0 +1,156 @@
+//! Servers that run models: those that the user added, what was found there, and the requests of the
+//! panes that write over them.
+//!
+//! Nothing is contacted until the user adds a server, or a pane that uses one generates.
+
+mod added;
+mod connections;
+mod events;
+mod form;
+mod requests;
+mod rows;
+
+use crate::generation::{PaneModel, ServedModel};
+use crate::state::{AppState, Effect, ModelsTab, PaneId};
+use crate::worker::ServerRequest;
+
+pub use crate::worker::ServerKind;
+
+pub use self::added::AddedServer;
+pub use self::connections::{ReadyServer, ServerStatus};
+pub use self::form::ServerForm;
+pub(in crate::state) use self::requests::Addressed;
+pub use self::rows::{ServerRow, ServerUse};
+
+use self::connections::Connections;
+use self::form::TypedKeys;
+
+/// The servers, as far as the window knows them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Servers {
+    /// In the order in which they were added.
+    pub added: Vec<AddedServer>,
+    pub form: ServerForm,
+    pub(in crate::state) typed_keys: TypedKeys,
+    pub(in crate::state) connections: Connections,
+}
+
+/// What the user can do with servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerCommand {
+    /// Show the servers in the models dialog.
+    Show,
+    /// Add the server that the form describes, and contact it.
+    Add,
+    /// Contact it again.
+    Reconnect(AddedServer),
+    /// Put it back into the form.
+    Edit(AddedServer),
+    /// Forget it. Panes that use it go back to the main model.
+    Remove(AddedServer),
+    /// Hide what its sampler does otherwise than a pane's settings say.
+    HideNotes(PaneId),
+    /// Let a pane use it.
+    UseIn(PaneId, ServedModel),
+}
+
+impl Servers {
+    /// Creates the state at startup; nothing has been contacted.
+    pub(in crate::state) fn new(added: Vec<AddedServer>) -> Self {
+        Self {
+            added,
+            ..Self::default()
+        }
+    }
+}
+
+impl AppState {
+    pub(in crate::state) fn apply_to_servers(&mut self, command: ServerCommand) -> Vec<Effect> {
+        match command {
+            ServerCommand::Show => {
+                self.hub.tab = ModelsTab::Servers;
+                self.show_models()
+            }
+            ServerCommand::Add => self.add_server(),
+            ServerCommand::Reconnect(added) => self.connect(&added.served(false)),
+            ServerCommand::Edit(added) => {
+                let key = self.servers.typed_keys.of(&added);
+                self.servers.form = ServerForm::of(&added, key);
+                self.forget_server(&added)
+            }
+            ServerCommand::Remove(added) => {
+                let effects = self.forget_server(&added);
+                for pane in &mut self.panes {
+                    let model = &mut pane.settings.model;
+                    model.take_if(|model| model.served().is_some_and(|it| added.serves(it)));
+                }
+                effects
+            }
+            ServerCommand::HideNotes(id) => {
+                if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) {
+                    pane.server_notes.clear();
+                }
+                Vec::new()
+            }
+            ServerCommand::UseIn(pane, served) => self.choose_server(pane, &served),
+        }
+    }
+
+    fn add_server(&mut self) -> Vec<Effect> {
+        let form = std::mem::take(&mut self.servers.form);
+        let added = match form.server() {
+            Ok(added) => added,
+            Err(error) => {
+                self.servers.form = ServerForm {
+                    error: Some(error),
+                    ..form
+                };
+                return Vec::new();
+            }
+        };
+        self.servers.typed_keys.keep(&added, form.typed_key());
+        let mut effects = self.forget_connections(&added);
+        self.servers.added.retain(|other| !other.is_same(&added));
+        self.servers.added.push(added.clone());
+        effects.extend(self.connect(&added.served(false)));
+        effects
+    }
+
+    /// Contacts a server, also if that failed before.
+    pub(in crate::state) fn connect(&mut self, served: &ServedModel) -> Vec<Effect> {
+        let mut effects = self.servers.connections.end(served);
+        effects.extend(self.start_server(served));
+        effects.push(Effect::Server(served.clone(), ServerRequest::Connect));
+        effects
+    }
+
+    /// Lets a pane use a model on a server, which is contacted unless that is known to work.
+    pub(in crate::state) fn choose_server(
+        &mut self,
+        pane: PaneId,
+        served: &ServedModel,
+    ) -> Vec<Effect> {
+        let Some(pane) = self.panes.iter_mut().find(|other| other.id == pane) else {
+            return Vec::new();
+        };
+        pane.settings.model = Some(PaneModel::Server(served.clone()));
+        match self.servers.connections.status(served) {
+            Some(ServerStatus::Connecting | ServerStatus::Ready(_)) => Vec::new(),
+            Some(ServerStatus::Failed { .. }) | None => self.connect(served),
+        }
+    }
+
+    /// Takes a server from the list, and closes its connections.
+    fn forget_server(&mut self, added: &AddedServer) -> Vec<Effect> {
+        self.servers.added.retain(|other| other != added);
+        self.forget_connections(added)
+    }
+
+    fn forget_connections(&mut self, added: &AddedServer) -> Vec<Effect> {
+        let of_server = [added.served(false), added.served(true)];
+        let ended = of_server.iter();
+        ended
+            .flat_map(|served| self.servers.connections.end(served))
+            .collect()
+    }
+}

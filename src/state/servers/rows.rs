@@ -1,0 +1,187 @@
+//! The servers in the models dialog and in the menus of panes.
+
+use super::{AddedServer, ReadyServer, ServerStatus};
+use crate::generation::formatting::{grouped, pane_letter};
+use crate::generation::{PaneModel, ServedModel};
+use crate::state::{AppState, PaneModelRow};
+
+/// A server in the models dialog.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerRow {
+    pub added: AddedServer,
+    /// The model, or the server if it has not answered yet.
+    pub name: String,
+    /// "llama-server b1 at 127.0.0.1:8080".
+    pub facts: String,
+    /// `None` if it was not contacted since the window was opened.
+    pub status: Option<ServerStatus>,
+    /// What to expect of this kind of server, one sentence each.
+    pub remarks: Vec<&'static str>,
+}
+
+/// The two ways to write over a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerUse {
+    QuartetsChain,
+    OwnSampler,
+}
+
+impl ServerUse {
+    /// Both ways, in menu order.
+    pub const ALL: [Self; 2] = [Self::QuartetsChain, Self::OwnSampler];
+
+    /// Returns the label in the menu.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::QuartetsChain => "Quartet’s chain",
+            Self::OwnSampler => "Its own sampler",
+        }
+    }
+
+    /// Returns one sentence about it.
+    pub const fn help(self) -> &'static str {
+        match self {
+            Self::QuartetsChain => {
+                "Quartet asks for the most likely tokens of each step, and its own chain chooses \
+                 among them. One request per token"
+            }
+            Self::OwnSampler => {
+                "The server’s sampler writes the text under the pane’s settings, as far as it has \
+                 them. One request per text"
+            }
+        }
+    }
+
+    /// Returns what a pane chooses to use the server in this way.
+    pub fn served(self, added: &AddedServer) -> ServedModel {
+        added.served(self == Self::OwnSampler)
+    }
+}
+
+/// Says what chooses the tokens.
+const fn way_words(own_sampler: bool) -> &'static str {
+    if own_sampler {
+        "its own sampler"
+    } else {
+        "Quartet’s chain"
+    }
+}
+
+impl AppState {
+    /// Returns the servers that the user added.
+    pub fn server_rows(&self) -> Vec<ServerRow> {
+        let row = |added: &AddedServer| {
+            let served = added.served(false);
+            let status = self.servers.connections.status(&served).cloned();
+            let (facts, remarks) = match &status {
+                Some(ServerStatus::Ready(ready)) => (facts(ready), ready.server.remarks()),
+                _ => (unknown_facts(added), Vec::new()),
+            };
+            ServerRow {
+                name: self.served_name(&served),
+                added: added.clone(),
+                facts,
+                status,
+                remarks,
+            }
+        };
+        self.servers.added.iter().map(row).collect()
+    }
+
+    /// Returns what is known of a server, or `None` if it was not contacted since the window was
+    /// opened.
+    pub fn server_status(&self, served: &ServedModel) -> Option<&ServerStatus> {
+        self.servers.connections.status(served)
+    }
+
+    /// Returns the name of the model, or of the server if it has not answered yet.
+    fn served_name(&self, served: &ServedModel) -> String {
+        // Both ways to use it have connections of their own.
+        let ways = [false, true].map(|own_sampler| ServedModel {
+            own_sampler,
+            ..served.clone()
+        });
+        let mut ready = ways.iter();
+        let ready = ready.find_map(|way| self.servers.connections.ready(way));
+        let known = ready.map(|ready| ready.model.info.name.clone());
+        let named = known.or_else(|| served.model.clone());
+        let name = named.unwrap_or_else(|| served.host().to_owned());
+        let stem = name.strip_suffix(".gguf").map(str::to_owned);
+        stem.unwrap_or(name)
+    }
+
+    /// Returns the short name of a pane's model on a server: "stories · its own sampler ·
+    /// 127.0.0.1:8080".
+    pub(in crate::state) fn served_words(&self, served: &ServedModel) -> String {
+        let name = self.served_name(served);
+        // The usual way goes without saying.
+        let way = served.own_sampler.then(|| way_words(true));
+        let host = Some(served.host()).filter(|host| *host != name);
+        let parts = [Some(&*name), way, host].into_iter();
+        parts.flatten().collect::<Vec<_>>().join(" · ")
+    }
+
+    /// Says which panes send their texts where, or returns `None` if none does.
+    pub fn servers_in_use_words(&self) -> Option<String> {
+        let panes = self.panes.iter().enumerate();
+        let sentences: Vec<String> = panes
+            .filter_map(|(place, pane)| {
+                let served = self.chosen_model(&pane.settings)?.served()?;
+                let (letter, host) = (pane_letter(place), served.host());
+                Some(format!(
+                    "Pane {letter} sends its prompt and its text to {host}."
+                ))
+            })
+            .collect();
+        (!sentences.is_empty()).then(|| sentences.join(" "))
+    }
+
+    /// Returns the servers in a pane's menu, each in both ways, and the one that the pane uses.
+    pub(in crate::state) fn served_rows(&self, own: Option<&PaneModel>) -> Vec<PaneModelRow> {
+        let added = self.servers.added.iter();
+        let added = added.flat_map(|added| ServerUse::ALL.map(|way| way.served(added)));
+        let mut all: Vec<ServedModel> = added.collect();
+        if let Some(PaneModel::Server(served)) = own
+            && !all.contains(served)
+        {
+            all.push(served.clone());
+        }
+        let row = |served: ServedModel| {
+            let (name, host) = (self.served_name(&served), served.host());
+            let way = way_words(served.own_sampler);
+            let facts = if name == host {
+                way.to_owned()
+            } else {
+                format!("{host}, {way}")
+            };
+            let model = PaneModel::Server(served);
+            PaneModelRow {
+                name,
+                facts,
+                is_chosen: own == Some(&model),
+                model: Some(model),
+            }
+        };
+        all.into_iter().map(row).collect()
+    }
+}
+
+fn facts(ready: &ReadyServer) -> String {
+    let server = &ready.server;
+    let kind = format!("{} {}", server.kind.name(), server.version);
+    let mut facts = vec![format!("{} at {}", kind.trim(), server.host)];
+    if let Some(n_context) = server.n_context {
+        facts.push(format!("context {}", grouped(n_context as f64)));
+    }
+    let n_probs = grouped(ready.n_probs as f64);
+    facts.push(format!("{n_probs} log-probs"));
+    facts.join(" · ")
+}
+
+fn unknown_facts(added: &AddedServer) -> String {
+    let host = added.served(false).host().to_owned();
+    match added.kind {
+        Some(kind) => format!("{} at {host}", kind.name()),
+        None => host,
+    }
+}
