@@ -348,3 +348,33 @@ fn a_text_that_cannot_be_continued_is_refused_with_a_reason() {
         Err(EngineError::ContextFull { n_max: 512 })
     ));
 }
+
+#[test]
+fn a_text_that_is_read_in_parts_has_the_probabilities_of_the_one_that_was_written() {
+    let mut session = embedded();
+    let config = configs().remove(1);
+    let written = run(&mut session, [(0, config.clone(), Continuation::default())]);
+    let written = &written.steps[&0];
+    let mut read: Vec<Step> = Vec::new();
+    for (id, n_more) in (1..).zip([1, 5, 1, 20, N_TOKENS - 27]) {
+        let more = &written[read.len()..read.len() + n_more];
+        let continuation = Continuation {
+            by_hand: more.iter().map(|step| step.token).collect(),
+            reads: true,
+            pause_after: Some(n_more),
+            ..after(&read, read.len())
+        };
+        let mut config = config.clone();
+        config.limits.max_new_tokens = N_TOKENS + 1;
+        let part = run(&mut session, [(id, config, continuation)]);
+        assert_eq!(part.finish[&id], FinishReason::Paused);
+        read.extend(part.steps[&id].clone());
+    }
+    assert_eq!(read.len(), written.len());
+    for (read, written) in read.iter().zip(written) {
+        assert_eq!(read.token, written.token);
+        assert_eq!(read.trace.draw.picked, Picked::Given);
+        assert_eq!(read.trace.raw.head, written.trace.raw.head);
+        assert_eq!(read.trace.draw.prob, written.trace.draw.prob);
+    }
+}

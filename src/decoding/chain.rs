@@ -53,6 +53,19 @@ pub enum Taken {
     ByServer(TokenId),
 }
 
+impl Taken {
+    /// Returns the token.
+    pub const fn token(&self) -> TokenId {
+        match self {
+            Self::ByHand(token)
+            | Self::Given(token)
+            | Self::ByBeams(token)
+            | Self::ByRatio(token)
+            | Self::ByServer(token) => *token,
+        }
+    }
+}
+
 /// A sampled token and its evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampled {

@@ -335,10 +335,8 @@ impl BeamText {
         model: ModelContext<'_>,
     ) -> Result<Self, EngineError> {
         let mut text = self.clone();
-        let taken = match text.slot.take_by_hand() {
-            Some(token) => Taken::ByHand(token),
-            None => Taken::ByBeams(candidate.token),
-        };
+        let by_hand = text.slot.take_by_hand();
+        let taken = by_hand.unwrap_or(Taken::ByBeams(candidate.token));
         let step = text.slot.take(Some(taken), logits, pass, model)?;
         text.slot.finish_after(&step, model);
         text.steps.push(step);

@@ -56,7 +56,7 @@ impl DraftWriter {
         progress: &mut Vec<Progress>,
     ) -> Result<(Option<FinishReason>, bool), EngineError> {
         let VerifiedRow { place, logits } = row;
-        let by_hand = self.slot.take_by_hand().map(Taken::ByHand);
+        let by_hand = self.slot.take_by_hand();
         let drafted = self.drafts.get(place);
         let by_ratio = drafted.filter(|guess| by_hand.is_none() && !guess.probs.is_empty());
         let verified = by_ratio.map(|guess| self.slot.verify(logits, guess));

@@ -9,7 +9,7 @@ use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::writer::Writer;
 use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
-use crate::decoding::{Against, Guidance, Mixture, Taken, TokenId};
+use crate::decoding::{Against, Guidance, Mixture, TokenId};
 use crate::generation::{FinishReason, GenerationId, Step};
 
 /// A pane whose logits are mixed with those of another row.
@@ -131,7 +131,7 @@ impl GuidedWriter {
     ) -> Result<Step, EngineError> {
         let mixed = self.guidance.mix(own, other);
         let mixed = mixed.map_err(|source| self.slot.failed(source))?;
-        let by_hand = self.slot.take_by_hand().map(Taken::ByHand);
+        let by_hand = self.slot.take_by_hand();
         let pass = ForwardPass {
             secs: pass.secs + std::mem::take(&mut self.other.secs),
             ..pass

@@ -62,7 +62,7 @@ pub(super) struct Slot {
     limits: Limits,
     stop_matcher: StopMatcher,
     /// The tokens that the user picked to come next.
-    by_hand: VecDeque<TokenId>,
+    by_hand: VecDeque<Taken>,
     /// After how many more tokens the generation pauses. `None` for no pause.
     n_until_pause: Option<usize>,
     clock: Clock,
@@ -156,8 +156,8 @@ impl Slot {
             self.constraint.follow(*token);
         }
         self.chain.restore(continuation.selector_state);
+        self.by_hand = continuation.taken();
         self.tokens.extend(continuation.kept);
-        self.by_hand = continuation.by_hand.into();
         self.n_until_pause = continuation.pause_after;
         self.clock.secs_before = continuation.at_secs;
         self
@@ -208,11 +208,11 @@ impl Slot {
 
     /// The token that the user picked to come next.
     pub(super) fn next_by_hand(&self) -> Option<TokenId> {
-        self.by_hand.front().copied()
+        self.by_hand.front().map(Taken::token)
     }
 
-    /// Takes the token that the user picked to come next.
-    pub(super) fn take_by_hand(&mut self) -> Option<TokenId> {
+    /// Takes the token that the user picked to come next, or that of the text that is read.
+    pub(super) fn take_by_hand(&mut self) -> Option<Taken> {
         self.by_hand.pop_front()
     }
 
@@ -451,7 +451,7 @@ impl Writer for Slot {
             return false;
         }
         let logits = logits.first().copied().unwrap_or_default();
-        let by_hand = self.by_hand.pop_front().map(Taken::ByHand);
+        let by_hand = self.take_by_hand();
         let finish = match self.take(by_hand, logits, pass, model) {
             Ok(step) => {
                 let finish = self.finish_after(&step, model);

@@ -1,6 +1,8 @@
 //! Where a generation begins: after its prompt, or after a text that already exists.
 
-use crate::decoding::{SelectorState, TokenId};
+use std::collections::VecDeque;
+
+use crate::decoding::{SelectorState, Taken, TokenId};
 
 /// What a generation continues, beyond its prompt. The default continues the prompt alone.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,6 +18,21 @@ pub struct Continuation {
     /// The tokens that the user picked to follow, in order. Each becomes a step with the evidence
     /// of its position; the selector decides only after them.
     pub by_hand: Vec<TokenId>,
+    /// Whether `by_hand` are the tokens of another text that is only read, so that the user picked none
+    /// of them.
+    pub reads: bool,
     /// After how many new tokens to pause. `None` for no pause.
     pub pause_after: Option<usize>,
+}
+
+impl Continuation {
+    /// Returns the tokens that come next, whatever the chain would draw.
+    pub(crate) fn taken(&self) -> VecDeque<Taken> {
+        let taken = if self.reads {
+            Taken::Given
+        } else {
+            Taken::ByHand
+        };
+        self.by_hand.iter().copied().map(taken).collect()
+    }
 }

@@ -73,7 +73,7 @@ struct Text<'a> {
     bytes: Vec<u8>,
     /// The last tokens, of which only the next ones will tell the character.
     unfinished: Vec<TokenId>,
-    by_hand: VecDeque<TokenId>,
+    by_hand: VecDeque<Taken>,
     n_until_pause: Option<usize>,
     started_at: Instant,
     secs_before: f64,
@@ -92,6 +92,7 @@ impl<'a> Text<'a> {
             slot,
             ..
         } = job;
+        let by_hand = continuation.taken();
         let mut matcher = StopMatcher::new(&config.limits.stop_strings);
         let mut bytes = Vec::new();
         for token in &continuation.kept {
@@ -116,7 +117,7 @@ impl<'a> Text<'a> {
             tokens,
             bytes,
             unfinished: Vec::new(),
-            by_hand: continuation.by_hand.into(),
+            by_hand,
             n_until_pause: continuation.pause_after,
             started_at: Instant::now(),
             secs_before: continuation.at_secs,
@@ -204,16 +205,13 @@ impl<'a> Text<'a> {
     fn choose(
         &mut self,
         step: &CheckedStep,
-        by_hand: Option<TokenId>,
+        by_hand: Option<Taken>,
     ) -> Result<Option<Sampled>, ServerError> {
         let (chain, history, coins) = self.chain_here();
         let sampled = match by_hand {
-            Some(token) => {
-                let taken = Taken::ByHand(token);
-                chain
-                    .take_served(&step.head, history, coins, taken)
-                    .map(Some)
-            }
+            Some(taken) => chain
+                .take_served(&step.head, history, coins, taken)
+                .map(Some),
             None => chain.sample_served(&step.head, history, coins),
         };
         sampled.map_err(|error| failed(&error))

@@ -28,6 +28,7 @@ impl AppState {
         let mut effects = self.dispatch(command);
         effects.extend(self.follow_lesson());
         effects.extend(self.follow_pane_models());
+        effects.extend(self.follow_readers());
         self.observe_settings();
         effects
     }
@@ -94,6 +95,7 @@ impl AppState {
 
             Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),
             Command::Models(command) => self.apply_to_models(command),
+            Command::ReadAlong(id, with) => self.read_along(id, with),
             Command::PaneModel(command) => self.apply_to_pane_models(command),
             Command::Server(command) => self.apply_to_servers(command),
             Command::SecondModel(command) => self.apply_to_second(command),

@@ -129,6 +129,8 @@ pub enum Command {
     LoadEmbeddedModel,
     /// Open, list and unload models.
     Models(ModelsCommand),
+    /// Let a pane read along with another one, or write its own texts again.
+    ReadAlong(PaneId, Option<PaneId>),
     /// Choose the model of a pane.
     PaneModel(PaneModelCommand),
     /// Add, contact and remove servers.

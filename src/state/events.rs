@@ -15,6 +15,7 @@ impl AppState {
         let mut effects = self.take_event(event);
         effects.extend(self.follow_lesson());
         effects.extend(self.follow_pane_models());
+        effects.extend(self.follow_readers());
         effects
     }
 

@@ -31,6 +31,7 @@ mod panes;
 mod picture;
 mod preferences;
 mod prompt;
+mod read_along;
 mod recording;
 mod runs;
 mod score;

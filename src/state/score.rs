@@ -268,9 +268,12 @@ impl AppState {
         Some(place + 1)
     }
 
-    /// Returns whether a run of all panes leaves this pane alone, because it shows a given text. If
-    /// all panes do, none is left alone.
+    /// Returns whether a run of all panes leaves this pane alone, because it reads along with another
+    /// one or shows a given text. If all panes show given texts, none is left alone.
     pub(super) fn keeps_given_text(&self, pane: &Pane) -> bool {
+        if pane.reads.is_some() {
+            return true;
+        }
         let is_given = |pane: &Pane| pane.generation().is_some_and(Generation::is_scored);
         is_given(pane) && !self.panes.iter().all(is_given)
     }

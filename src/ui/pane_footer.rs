@@ -65,7 +65,11 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
         lint_sign_ui(ui, pane);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
-            let status = status_text(&pane.status, model_ready, theme);
+            let reads = state.reads_words(pane);
+            let status = match reads.filter(|_| pane.status.failure().is_none()) {
+                Some(words) => (false, words, theme.text_2),
+                None => status_text(&pane.status, model_ready, theme),
+            };
             let can_continue = state.can_continue(pane);
             let reserved = if can_continue {
                 Face::Small.width(ui, CONTINUE) + ui.spacing().item_spacing.x

@@ -131,6 +131,20 @@ fn menu_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comman
         commands.push(Command::Server(ServerCommand::Show));
         ui.close();
     }
+    let rows = state.read_along_rows(pane.id);
+    if !rows.is_empty() {
+        ui.separator();
+    }
+    for (name, is_chosen, command) in rows {
+        let item = menu_item(ui, &name, "", is_chosen);
+        let item = item.on_hover_text(
+            "Its text, with the probabilities that this pane’s model gives its tokens",
+        );
+        if item.clicked() {
+            commands.push(command);
+            ui.close();
+        }
+    }
 }
 
 /// Returns the status of a pane's own model.

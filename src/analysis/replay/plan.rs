@@ -19,6 +19,7 @@ pub fn replay_of(text: &Generation) -> Continuation {
     );
     Continuation {
         by_hand: given(text).iter().map(|step| step.token).collect(),
+        reads: text.is_scored(),
         pause_after: was_interrupted.then_some(text.steps.len()),
         ..Continuation::default()
     }

@@ -12,6 +12,7 @@ pub enum PaneAction {
     /// Open the editor of the chain.
     EditChain,
     ChooseModel,
+    ReadAlong,
     RunAlone,
     Stop,
     Continue,
@@ -39,6 +40,7 @@ impl PaneAction {
         vec![
             Self::EditChain,
             Self::ChooseModel,
+            Self::ReadAlong,
             Self::RunAlone,
             Self::Stop,
             Self::Continue,
@@ -63,6 +65,7 @@ impl PaneAction {
         let label = match self {
             Self::EditChain => "Change the settings…",
             Self::ChooseModel => "Choose a model…",
+            Self::ReadAlong => "Read along with another pane…",
             Self::RunAlone => "Run only this pane",
             Self::Stop => "Stop",
             Self::Continue => "Continue",
@@ -84,6 +87,7 @@ impl PaneAction {
         match self {
             Self::EditChain => format!("Change the settings of {letter}…"),
             Self::ChooseModel => format!("Choose a model for {letter}…"),
+            Self::ReadAlong => format!("Let {letter} read along with another pane…"),
             Self::RunAlone => format!("Run only {letter}"),
             Self::Stop => format!("Stop {letter}"),
             Self::Continue => format!("Continue {letter}"),
@@ -130,6 +134,11 @@ impl AppState {
         Ok(match action {
             PaneAction::EditChain => Command::EditChain(id),
             PaneAction::ChooseModel => Command::PaneModel(PaneModelCommand::OpenMenu(id)),
+            PaneAction::ReadAlong => {
+                let reason = "No other pane’s model has the same vocabulary";
+                only_if(!self.read_along_rows(id).is_empty(), reason)?;
+                Command::PaneModel(PaneModelCommand::OpenMenu(id))
+            }
             PaneAction::RunAlone => {
                 self.blocking_reason_of(pane).map_or(Ok(()), Err)?;
                 Command::Generate(id)

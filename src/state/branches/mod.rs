@@ -18,7 +18,7 @@ pub use run_texts::RunTexts;
 pub(super) use step_mode::Upcoming;
 pub use tree::{BranchRow, BranchTree};
 
-use self::requests::Extension;
+pub(super) use self::requests::{ContinueRequest, Extension};
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, Generation, GenerationId, OriginChange};
 use crate::state::settings::MAX_PANES;
@@ -133,6 +133,7 @@ impl AppState {
             model.is_some_and(|model| model.info.is_equivalent_to(&generation.model))
         };
         self.opened.is_none()
+            && pane.reads.is_none()
             && pane.status.running().is_none()
             && pane.settings.chain.validate().is_ok()
             && self.limits.max_new_tokens > 0
@@ -187,6 +188,7 @@ impl AppState {
             pause_after: self.is_step_mode().then_some(n_new + 1),
             n_shown: self.is_step_mode().then_some(from.step + n_new),
             branches_by: Some(origin),
+            ..Extension::default()
         };
         self.request_branch(pane, text, extension)
     }

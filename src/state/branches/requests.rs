@@ -14,14 +14,16 @@ use crate::state::{AppState, Effect, PaneId, PaneStatus};
 use crate::worker::{GenerationId, PaneRequest, Request, ServerRequest};
 
 /// The prompt of a text, and how the text goes on.
-pub(super) type ContinueRequest = (Arc<PromptRecord>, Addressed);
+pub(in crate::state) type ContinueRequest = (Arc<PromptRecord>, Addressed);
 
 /// How a text goes on.
 #[derive(Debug, Default)]
-pub(super) struct Extension {
+pub(in crate::state) struct Extension {
     /// How many of its steps stay.
     pub n_kept: usize,
     pub by_hand: Vec<TokenId>,
+    /// Whether these are the tokens of another pane's text, which is only read.
+    pub reads: bool,
     pub pause_after: Option<usize>,
     /// How many steps the text shows in step mode; the next one is shown ahead.
     pub n_shown: Option<usize>,
@@ -56,7 +58,7 @@ impl AppState {
         self.extension_request(id, text, extension)
     }
 
-    pub(super) fn extension_request(
+    pub(in crate::state) fn extension_request(
         &mut self,
         id: PaneId,
         mut text: Generation,
@@ -100,6 +102,7 @@ impl AppState {
                 .unwrap_or_default(),
             at_secs: last.map_or(0.0, |step| step.time.at_secs),
             by_hand: extension.by_hand,
+            reads: extension.reads,
             pause_after: extension.pause_after,
         };
         let prompt = Arc::clone(&text.prompt);
@@ -127,7 +130,10 @@ impl AppState {
     }
 
     /// Sends requests, grouped by their prompt, so that the texts of one prompt decode together.
-    pub(super) fn send_continuations(&mut self, requests: Vec<ContinueRequest>) -> Vec<Effect> {
+    pub(in crate::state) fn send_continuations(
+        &mut self,
+        requests: Vec<ContinueRequest>,
+    ) -> Vec<Effect> {
         let mut groups: Vec<(Arc<PromptRecord>, Vec<Addressed>)> = Vec::new();
         for (prompt, request) in requests {
             match groups.iter_mut().find(|(other, _)| *other == prompt) {

@@ -260,7 +260,7 @@ impl AppState {
             by_hand,
             pause_after: Some(n_new + 1),
             n_shown: Some(n_kept + n_new),
-            branches_by: None,
+            ..Extension::default()
         };
         self.extension_request(id, text, extension)
     }

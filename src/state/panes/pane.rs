@@ -39,6 +39,8 @@ pub struct Pane {
     pub(in crate::state) running_model: Option<PaneModel>,
     /// What the sampler of its server does otherwise than its settings say, one sentence each.
     pub server_notes: Vec<String>,
+    /// The pane whose text it reads along, instead of writing its own.
+    pub reads: Option<PaneId>,
     /// In step mode, the token that comes next.
     pub(in crate::state) upcoming: Option<Upcoming>,
 }
@@ -112,6 +114,7 @@ impl Pane {
             watermark: PaneScan::default(),
             running_model: None,
             server_notes: Vec::new(),
+            reads: None,
             upcoming: None,
         }
     }

@@ -13,6 +13,7 @@ impl AppState {
         let mut effects = self.take_server_event(served, event);
         effects.extend(self.follow_lesson());
         effects.extend(self.follow_pane_models());
+        effects.extend(self.follow_readers());
         effects
     }
 

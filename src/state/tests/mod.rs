@@ -20,6 +20,7 @@ mod panes;
 mod paste;
 mod presets;
 mod prompt;
+mod read_along;
 mod recording;
 mod run_end;
 mod runs;

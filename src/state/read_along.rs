@@ -1,0 +1,155 @@
+//! Reading along: a pane whose text is that of another pane, token for token, so that its model tells
+//! at every step what it would have written there.
+
+use std::sync::Arc;
+
+use super::branches::{ContinueRequest, Extension};
+use super::{AppState, Command, Effect, Page, Pane, PaneId};
+use crate::generation::formatting::pane_letter;
+use crate::generation::{FinishReason, Generation, GenerationId, Lineage, Steps};
+
+impl AppState {
+    /// Lets a pane read along with another one, or write its own texts again.
+    pub(super) fn read_along(&mut self, id: PaneId, with: Option<PaneId>) -> Vec<Effect> {
+        let is_possible = with.is_none_or(|with| self.read_along_reason(id, with).is_none());
+        let mut effects = self.stop(id);
+        if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id)
+            && is_possible
+        {
+            pane.reads = with;
+            self.page = Page::Write;
+        }
+        effects.extend(self.follow_readers());
+        effects
+    }
+
+    /// Returns why a pane can't read along with another one, or `None` if it can.
+    pub fn read_along_reason(&self, id: PaneId, with: PaneId) -> Option<String> {
+        let (reader, leader) = (self.pane(id)?, self.pane(with)?);
+        if id == with {
+            return Some("A pane can’t read along with itself".to_owned());
+        }
+        if leader.reads.is_some() {
+            return Some("That pane reads along, too".to_owned());
+        }
+        if self.panes.iter().any(|pane| pane.reads == Some(id)) {
+            return Some("Another pane reads along with this one".to_owned());
+        }
+        let (Some(own), Some(other)) = (self.model_of(reader), self.model_of(leader)) else {
+            return Some("Both models must be loaded".to_owned());
+        };
+        (own.vocabulary != other.vocabulary)
+            .then(|| "Both models must have the same vocabulary".to_owned())
+    }
+
+    /// Returns the panes with which a pane can read along, with the names of the commands.
+    pub fn read_along_rows(&self, id: PaneId) -> Vec<(String, bool, Command)> {
+        let Some(pane) = self.pane(id) else {
+            return Vec::new();
+        };
+        let others = self.panes.iter().enumerate();
+        let possible = others.filter(|(_, other)| self.read_along_reason(id, other.id).is_none());
+        let rows = possible.map(|(place, other)| {
+            let is_chosen = pane.reads == Some(other.id);
+            let name = format!("Read along with {}", pane_letter(place));
+            let with = (!is_chosen).then_some(other.id);
+            (name, is_chosen, Command::ReadAlong(id, with))
+        });
+        rows.collect()
+    }
+
+    /// Returns the letter of the pane with which a pane reads along.
+    pub fn reads_words(&self, pane: &Pane) -> Option<String> {
+        let place = self.place_of(pane.reads?)?;
+        Some(format!("Reads {}", pane_letter(place)))
+    }
+
+    /// Lets the panes that read along catch up with the texts that they read.
+    pub(super) fn follow_readers(&mut self) -> Vec<Effect> {
+        let known: Vec<PaneId> = self.panes.iter().map(|pane| pane.id).collect();
+        for pane in &mut self.panes {
+            pane.reads.take_if(|with| !known.contains(with));
+        }
+        let readers = self.panes.iter().filter(|pane| pane.reads.is_some());
+        let readers: Vec<PaneId> = readers.map(|pane| pane.id).collect();
+        let requests: Vec<ContinueRequest> = readers
+            .into_iter()
+            .filter_map(|id| self.reading_request(id))
+            .collect();
+        if requests.is_empty() {
+            return Vec::new();
+        }
+        self.send_continuations(requests)
+    }
+
+    /// Returns the request to read what the other pane has written since.
+    fn reading_request(&mut self, id: PaneId) -> Option<ContinueRequest> {
+        let pane = self.pane(id)?;
+        let leader = self.pane(pane.reads?)?;
+        let text = leader.generation().filter(|text| !text.steps.is_empty())?;
+        let is_settled = pane.status.running().is_none() && self.opened.is_none();
+        if !is_settled || self.blocking_reason_of(pane).is_some() {
+            return None;
+        }
+        let model = self.model_of(pane)?;
+        let read = pane.generation().filter(|read| {
+            read.is_scored()
+                && read.prompt.tokens == text.prompt.tokens
+                && read.model.is_equivalent_to(&model.info)
+                && read.config.chain == pane.settings.chain
+                && begins_with(text, read)
+        });
+        if let Some(read) = read {
+            let is_complete = read.steps.len() == text.steps.len();
+            let goes_on = match &read.finish {
+                Some(FinishReason::Paused) => true,
+                // What the user stopped goes on with the text that is read.
+                Some(FinishReason::Cancelled) => leader.status.running().is_some(),
+                _ => false,
+            };
+            if is_complete || !goes_on {
+                return None;
+            }
+        } else if self.read_along_reason(id, leader.id).is_some() {
+            return None;
+        }
+        let n_read = read.map_or(0, |read| read.steps.len());
+        let more = text.steps.iter().skip(n_read);
+        let extension = Extension {
+            n_kept: n_read,
+            by_hand: more.map(|step| step.token).collect(),
+            reads: true,
+            pause_after: Some(text.steps.len() - n_read),
+            ..Extension::default()
+        };
+        let read = read.cloned().unwrap_or_else(|| Generation {
+            name: pane.settings.name.clone(),
+            config: self.config_of(pane),
+            model: Arc::clone(&model.info),
+            second_model: None,
+            vocabulary: Arc::clone(&model.vocabulary),
+            prompt: Arc::clone(&text.prompt),
+            steps: Steps::default(),
+            finish: None,
+            lineage: Lineage {
+                // Nothing else has this id.
+                id: GenerationId(self.last_id + 1),
+                origin: None,
+            },
+            beams: Arc::default(),
+        });
+        self.last_id += 1;
+        let own = self.pane(id).and_then(Pane::generation);
+        if let Some(own) = own.filter(|own| !own.is_scored()).cloned() {
+            self.keep_text(id, own);
+        }
+        self.extension_request(id, read, extension)
+    }
+}
+
+/// Returns whether a text begins with the tokens that were read of it.
+fn begins_with(text: &Generation, read: &Generation) -> bool {
+    let mut steps = text.steps.iter().map(|step| step.token);
+    let mut read = read.steps.iter().map(|step| step.token);
+    read.all(|token| steps.next() == Some(token))
+}
