@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::branches::{ContinueRequest, Extension};
-use super::{AppState, Command, Effect, Page, Pane, PaneId};
+use super::{AppState, Command, Effect, Page, Pane, PaneId, PaneStatus};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{FinishReason, Generation, GenerationId, Lineage, Steps};
 
@@ -16,11 +16,23 @@ impl AppState {
         if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id)
             && is_possible
         {
-            pane.reads = with;
+            let has_read = std::mem::replace(&mut pane.reads, with).is_some() && with.is_none();
             self.page = Page::Write;
+            if has_read {
+                self.set_reading_aside(id);
+            }
         }
         effects.extend(self.follow_readers());
         effects
+    }
+
+    /// Empties a pane for its own texts. What it has read can be shown again.
+    fn set_reading_aside(&mut self, id: PaneId) {
+        let pane = self.panes.iter_mut().find(|pane| pane.id == id);
+        let status = pane.map(|pane| std::mem::replace(&mut pane.status, PaneStatus::Ready));
+        if let Some(read) = status.and_then(PaneStatus::into_generation) {
+            self.keep_text(id, read);
+        }
     }
 
     /// Returns why a pane can't read along with another one, or `None` if it can.
@@ -62,6 +74,21 @@ impl AppState {
     pub fn reads_words(&self, pane: &Pane) -> Option<String> {
         let place = self.place_of(pane.reads?)?;
         Some(format!("Reads {}", pane_letter(place)))
+    }
+
+    /// Says which pane reads which, if any pane has begun to.
+    pub(super) fn reading_words(&self) -> Option<String> {
+        let panes = self.panes.iter().enumerate();
+        let mut readings = panes.filter_map(|(place, pane)| {
+            let read = self.place_of(pane.reads?)?;
+            let has_read = pane.generation().is_some_and(Generation::is_scored);
+            has_read.then(|| format!("{} reads {}", pane_letter(place), pane_letter(read)))
+        });
+        let first = readings.next()?;
+        let all = readings.fold(first, |all, reading| format!("{all}, {reading}"));
+        Some(format!(
+            "{all}: tint and plots show what its own model and settings make of each token"
+        ))
     }
 
     /// Lets the panes that read along catch up with the texts that they read.

@@ -85,6 +85,8 @@ fn a_pane_reads_what_another_one_writes_while_it_is_written() {
     let panes = &state.panes;
     assert!(panes[1].generation().is_some_and(Generation::is_scored));
     assert_eq!(state.reads_words(&panes[1]).unwrap(), "Reads A");
+    let words = crate::state::divergence_summary(&state).long;
+    assert!(words.starts_with("B reads A: "), "{words}");
     assert!(!state.can_continue(&panes[1]), "it only reads");
 }
 

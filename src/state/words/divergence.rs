@@ -20,7 +20,10 @@ pub struct DivergenceSummary {
 /// Describes where the panes diverge.
 pub fn divergence_summary(state: &AppState) -> DivergenceSummary {
     let n_panes = state.panes.len();
-    if let Some(words) = given_words(&state.generations()) {
+    if let Some(words) = state
+        .reading_words()
+        .or_else(|| given_words(&state.generations()))
+    {
         return without_divergence(words);
     }
     if !are_comparable(&state.generations()) {

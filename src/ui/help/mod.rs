@@ -175,7 +175,12 @@ mod tests {
         let mut window = help(HelpTab::Privacy);
         let words = "Nothing, unless you ask for it";
         assert_eq!(window.query_all_by_label_contains(words).count(), 1);
-        assert_eq!(window.query_all_by_label_contains("sends its").count(), 0);
+        assert_eq!(
+            window
+                .query_all_by_label_contains("sends its prompt")
+                .count(),
+            0
+        );
         window.get_by_label("Open folder of settings");
         press(&mut window, "Keys");
         assert_eq!(window.state().help_tab, Some(HelpTab::Keys));
