@@ -131,7 +131,10 @@ impl Bench {
                 "nothing more happens"
             );
             let event = self.worker.wait_at_most(Duration::from_millis(20));
-            if let Some(event) = event.expect("the thread runs") {
+            let Some(event) = event else {
+                panic!("the thread has ended");
+            };
+            if let Some(event) = event {
                 self.note(event);
             }
         }

@@ -136,7 +136,10 @@ impl StandIn {
             Some(Fault::Refused(status, headers, body)) => {
                 return send(stream, *status, headers, body);
             }
-            Some(Fault::Silence) => return self.wait_for_hang_up(stream),
+            Some(Fault::Silence) => {
+                self.wait_for_hang_up(stream);
+                return Ok(());
+            }
             Some(Fault::Late(pause)) => thread::sleep(*pause),
             _ => {}
         }
@@ -165,7 +168,8 @@ impl StandIn {
                     return stream.write_all(&line[..line.len() / 2]);
                 }
                 Some(Fault::SilentAfter(n)) if n == place => {
-                    return self.wait_for_hang_up(stream);
+                    self.wait_for_hang_up(stream);
+                    return Ok(());
                 }
                 _ => {}
             }
@@ -179,32 +183,17 @@ impl StandIn {
         Ok(())
     }
 
-    fn wait_for_hang_up(&self, mut stream: &TcpStream) -> std::io::Result<()> {
+    fn wait_for_hang_up(&self, mut stream: &TcpStream) {
         let mut byte = [0];
         // A reset is a hang-up too.
         let n_read = stream.read(&mut byte).unwrap_or(0);
         assert_eq!(n_read, 0, "the client sent more than its request");
         self.shared.n_hung_up.fetch_add(1, Ordering::SeqCst);
-        Ok(())
     }
 
     fn reply(&self, path: &str, body: &Value) -> Option<Value> {
-        let owner = match self.kind {
-            Kind::Llama => "llamacpp",
-            Kind::Vllm => "vllm",
-            Kind::Ollama => "library",
-            Kind::OpenAi => "somebody",
-        };
-        if path == "/v1/models" {
-            let mut model = json!({ "id": "toy", "object": "model", "owned_by": owner });
-            match self.kind {
-                Kind::Llama => model["meta"] = json!({ "n_vocab": N_VOCAB, "n_params": 1000 }),
-                Kind::Vllm => model["max_model_len"] = json!(64),
-                _ => {}
-            }
-            return Some(json!({ "object": "list", "data": [model] }));
-        }
         match (self.kind, path) {
+            (_, "/v1/models") => Some(self.models()),
             (Kind::Llama, "/props") => Some(json!({
                 "default_generation_settings": { "n_ctx": 64 }, "total_slots": 4,
                 "bos_token": "<s>", "eos_token": "</s>", "build_info": "b1", "chat_template": "x",
@@ -271,6 +260,22 @@ impl StandIn {
             }
             _ => None,
         }
+    }
+
+    fn models(&self) -> Value {
+        let owner = match self.kind {
+            Kind::Llama => "llamacpp",
+            Kind::Vllm => "vllm",
+            Kind::Ollama => "library",
+            Kind::OpenAi => "somebody",
+        };
+        let mut model = json!({ "id": "toy", "object": "model", "owned_by": owner });
+        match self.kind {
+            Kind::Llama => model["meta"] = json!({ "n_vocab": N_VOCAB, "n_params": 1000 }),
+            Kind::Vllm => model["max_model_len"] = json!(64),
+            _ => {}
+        }
+        json!({ "object": "list", "data": [model] })
     }
 
     /// The server's own sampler takes the second most likely token, or the most likely one at

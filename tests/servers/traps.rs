@@ -4,7 +4,7 @@ use quartet::decoding::filters::Temperature;
 use quartet::decoding::{ChainConfig, Filter, TokenId};
 use quartet::worker::{SampledBy, ServerConfig, ServerEvent, ServerKind, ServerRequest};
 
-use crate::bench::{Bench, chains, config, pane};
+use crate::bench::{Bench, Written, chains, config, pane};
 use crate::stand_in::{Fault, KINDS, Kind, StandIn};
 use crate::toy_model::EURO;
 
@@ -101,7 +101,7 @@ fn servers_without_ids_can_not_continue_after_a_part_of_a_character() {
                 .is_some_and(|last| last.piece.bytes == [0xE2])
                 && text.steps.len() < 6
         });
-        let cut: Vec<&str> = cut.map(|text| text.error()).collect();
+        let cut: Vec<&str> = cut.map(Written::error).collect();
         assert!(!cut.is_empty(), "{kind:?}");
         for error in cut {
             assert!(

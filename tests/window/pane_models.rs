@@ -51,7 +51,7 @@ fn offered() -> Window {
 
 /// Returns the status of the second pane's own model.
 fn status(state: &AppState) -> Option<&PaneModelStatus> {
-    let source = state.panes[1].settings.model.as_ref()?.local()?;
+    let source = state.panes.get(1)?.settings.model.as_ref()?.local()?;
     state.pane_models.status(source)
 }
 
