@@ -33,7 +33,11 @@ pub(super) fn server_notice_ui(
             let words = format!("Connecting to {}", served.host());
             ModelNotice::new(Kind::Plain, &words).show(ui, &[("Cancel", decline)], commands);
         }
-        _ if served.own_sampler && !pane.server_notes.is_empty() => {
+        // Nor does a text that failed need more words.
+        _ if served.own_sampler
+            && !pane.server_notes.is_empty()
+            && pane.status.failure().is_none() =>
+        {
             let words = pane.server_notes.join(". ");
             let chain = ServedModel {
                 own_sampler: false,

@@ -1,6 +1,8 @@
 //! The servers in the models dialog: the form that adds one, and a row for each.
 
-use egui::{Align, DragValue, Frame, Label, Layout, Margin, Popup, RectAlign, TextEdit, Ui};
+use egui::{
+    Align, DragValue, Frame, Label, Layout, Margin, Popup, RectAlign, RichText, TextEdit, Ui,
+};
 
 use super::row_frame::{row_frame_ui, sentence_ui};
 use crate::design::fonts::Face;
@@ -87,7 +89,7 @@ fn field_ui(
         ui.spacing_mut().item_spacing.y = 4.0;
         ui.label(Face::Small.text(label).color(Theme::of(ui).text_2));
         let edit = TextEdit::singleline(text)
-            .hint_text(Face::Body.text(hint).color(Theme::of(ui).text_3))
+            .hint_text(RichText::new(hint).color(Theme::of(ui).text_3))
             .password(is_secret)
             .frame(field_frame(ui))
             .desired_width(f32::INFINITY);
