@@ -211,7 +211,7 @@ impl Slot {
         self.by_hand.front().map(Taken::token)
     }
 
-    /// Takes the token that the user picked to come next, or that of the text that is read.
+    /// Takes the next token that the user picked, or the next one of the text being read.
     pub(super) fn take_by_hand(&mut self) -> Option<Taken> {
         self.by_hand.pop_front()
     }

@@ -359,8 +359,23 @@ fn pause_of(response: &Response, n_failed: u32) -> Option<Duration> {
     pause.filter(|pause| *pause <= LONGEST_WAIT)
 }
 
+/// Returns a typed address with its scheme and without a slash at the end; fails if it is no address of
+/// a server or contains a key.
+pub fn server_address(typed: &str) -> Result<String, ServerError> {
+    let (address, _) = parsed(typed)?;
+    Ok(address.trim_end_matches('/').to_owned())
+}
+
 /// Returns the address without a path that belongs to an API, and its parts.
 fn root_of(address: &str) -> Result<(String, Url), ServerError> {
+    let (_, url) = parsed(address)?;
+    let root = url.as_str().trim_end_matches('/');
+    let root = root.strip_suffix("/v1").unwrap_or(root);
+    Ok((root.trim_end_matches('/').to_owned(), url))
+}
+
+/// Returns the address with its scheme, and its parts.
+fn parsed(address: &str) -> Result<(String, Url), ServerError> {
     let malformed = || ServerError::AddressMalformed {
         address: address.to_owned(),
     };
@@ -378,9 +393,7 @@ fn root_of(address: &str) -> Result<(String, Url), ServerError> {
     if !is_http || url.host_str().is_none() {
         return Err(malformed());
     }
-    let root = url.as_str().trim_end_matches('/');
-    let root = root.strip_suffix("/v1").unwrap_or(root);
-    Ok((root.trim_end_matches('/').to_owned(), url))
+    Ok((named, url))
 }
 
 fn host_of(url: &Url) -> String {

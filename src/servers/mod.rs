@@ -29,6 +29,7 @@ pub use config::{Key, KeySource, SampledBy, ServerConfig};
 pub use connection::Connection;
 pub use error::ServerError;
 pub use found::ServerInfo;
+pub use http::server_address;
 pub use kind::ServerKind;
 pub use pane::{PaneJob, write_pane};
 pub use prompt::ServedPrompt;

@@ -1,5 +1,5 @@
-//! Reading along: a pane whose text is that of another pane, token for token, so that its model tells
-//! at every step what it would have written there.
+//! Reading along: a pane follows the text of another pane, token for token, and its own model shows what
+//! it would have written at every step.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl AppState {
             return Some("A pane can’t read along with itself".to_owned());
         }
         if leader.reads.is_some() {
-            return Some("That pane reads along, too".to_owned());
+            return Some("That pane reads along with another one".to_owned());
         }
         if self.panes.iter().any(|pane| pane.reads == Some(id)) {
             return Some("Another pane reads along with this one".to_owned());
@@ -52,6 +52,12 @@ impl AppState {
         };
         (own.vocabulary != other.vocabulary)
             .then(|| "Both models must have the same vocabulary".to_owned())
+    }
+
+    /// Returns whether there is a pane with which this one can read along.
+    pub fn can_read_along(&self, id: PaneId) -> bool {
+        let mut others = self.panes.iter();
+        others.any(|other| self.read_along_reason(id, other.id).is_none())
     }
 
     /// Returns the panes with which a pane can read along, with the names of the commands.

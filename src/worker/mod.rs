@@ -33,7 +33,9 @@ pub use crate::hub::{
 };
 pub use crate::kernels::InputBits;
 pub use crate::kernels::attention::CacheType;
-pub use crate::servers::{Key, KeySource, SampledBy, ServerConfig, ServerInfo, ServerKind};
+pub use crate::servers::{
+    Key, KeySource, SampledBy, ServerConfig, ServerInfo, ServerKind, server_address,
+};
 pub use download::Downloads;
 pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;

@@ -136,7 +136,7 @@ impl AppState {
             PaneAction::ChooseModel => Command::PaneModel(PaneModelCommand::OpenMenu(id)),
             PaneAction::ReadAlong => {
                 let reason = "No other pane’s model has the same vocabulary";
-                only_if(!self.read_along_rows(id).is_empty(), reason)?;
+                only_if(self.can_read_along(id), reason)?;
                 Command::PaneModel(PaneModelCommand::OpenMenu(id))
             }
             PaneAction::RunAlone => {

@@ -9,7 +9,7 @@ use crate::generation::{
 };
 use crate::state::pane_models::OwnModel;
 use crate::state::panes::pane::{Kept, PendingGeneration};
-use crate::state::servers::Addressed;
+use crate::state::servers::{Addressed, grouped};
 use crate::state::{AppState, Effect, PaneId, PaneStatus};
 use crate::worker::{GenerationId, PaneRequest, Request, ServerRequest};
 
@@ -134,15 +134,8 @@ impl AppState {
         &mut self,
         requests: Vec<ContinueRequest>,
     ) -> Vec<Effect> {
-        let mut groups: Vec<(Arc<PromptRecord>, Vec<Addressed>)> = Vec::new();
-        for (prompt, request) in requests {
-            match groups.iter_mut().find(|(other, _)| *other == prompt) {
-                Some((_, panes)) => panes.push(request),
-                None => groups.push((prompt, vec![request])),
-            }
-        }
         let mut effects = Vec::new();
-        for (prompt, panes) in groups {
+        for (prompt, panes) in grouped(requests) {
             let to_engine = |panes| Request::Continue {
                 prompt: Arc::clone(&prompt),
                 panes,

@@ -35,9 +35,4 @@ impl AddedServer {
     pub fn serves(&self, served: &ServedModel) -> bool {
         self.address == served.address && self.model == served.model
     }
-
-    /// Returns whether both name the same model on the same server.
-    pub(in crate::state) fn is_same(&self, other: &Self) -> bool {
-        self.address == other.address && self.model == other.model
-    }
 }

@@ -28,7 +28,7 @@ pub struct ReadyServer {
     pub n_probs: usize,
 }
 
-/// The servers that have threads of their own, and what is known of them.
+/// The servers that have been contacted, and what is known of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::state) struct Connections {
     entries: Vec<Entry>,
@@ -38,7 +38,7 @@ pub(in crate::state) struct Connections {
 struct Entry {
     served: ServedModel,
     status: ServerStatus,
-    /// Whether a text over it failed, so that it must be asked again what it serves.
+    /// Whether a text from it failed, so that the next request must connect again.
     is_stale: bool,
 }
 
@@ -100,7 +100,7 @@ impl Connections {
         }
     }
 
-    /// Notes that a text over this server failed.
+    /// Notes that a text from this server failed.
     pub(super) fn distrust(&mut self, served: &ServedModel) {
         if let Some(entry) = self.entry(served) {
             entry.is_stale = true;

@@ -1,7 +1,8 @@
 //! The form that adds a server, and the keys that were typed into it.
 
 use super::AddedServer;
-use crate::worker::{Key, KeySource, ServerKind};
+use crate::state::capitalize;
+use crate::worker::{Key, KeySource, ServerKind, server_address};
 
 /// What marks the name of an environment variable in the field of the key.
 const VARIABLE: char = '$';
@@ -50,11 +51,8 @@ impl ServerForm {
         if address.is_empty() {
             return Err("Enter the server’s address, such as http://127.0.0.1:8080".to_owned());
         }
-        let address = if address.contains("://") {
-            address.to_owned()
-        } else {
-            format!("http://{address}")
-        };
+        // An address that contains a key must not reach the settings.
+        let address = server_address(address).map_err(|error| capitalize(&error.to_string()))?;
         let key = self.key.trim();
         let variable = key.strip_prefix(VARIABLE).map(str::trim);
         if variable == Some("") {
@@ -62,7 +60,7 @@ impl ServerForm {
         }
         let model = self.model.trim();
         Ok(AddedServer {
-            address: address.trim_end_matches('/').to_owned(),
+            address,
             model: (!model.is_empty()).then(|| model.to_owned()),
             kind: self.kind,
             key_variable: variable.unwrap_or_default().to_owned(),
@@ -132,5 +130,9 @@ mod tests {
         assert_eq!(ServerForm::of(&named, keys.of(&named)).key, "$MY_KEY");
         "$ ".clone_into(&mut form.key);
         form.server().unwrap_err();
+        form.key.clear();
+        "http://user:sk-secret@host".clone_into(&mut form.address);
+        let error = form.server().unwrap_err();
+        assert!(error.starts_with("Leave the key out"), "{error}");
     }
 }

@@ -1,5 +1,5 @@
 //! Servers that run models: those that the user added, what was found there, and the requests of the
-//! panes that write over them.
+//! panes that use them.
 //!
 //! Nothing is contacted until the user adds a server, or a pane that uses one generates.
 
@@ -19,7 +19,7 @@ pub use crate::worker::ServerKind;
 pub use self::added::AddedServer;
 pub use self::connections::{ReadyServer, ServerStatus};
 pub use self::form::ServerForm;
-pub(in crate::state) use self::requests::Addressed;
+pub(in crate::state) use self::requests::{Addressed, grouped};
 pub use self::rows::{ServerRow, ServerUse};
 
 use self::connections::Connections;
@@ -110,9 +110,10 @@ impl AppState {
         };
         self.servers.typed_keys.keep(&added, form.typed_key());
         let mut effects = self.forget_connections(&added);
-        self.servers.added.retain(|other| !other.is_same(&added));
-        self.servers.added.push(added.clone());
-        effects.extend(self.connect(&added.served(false)));
+        let served = added.served(false);
+        self.servers.added.retain(|other| !other.serves(&served));
+        self.servers.added.push(added);
+        effects.extend(self.connect(&served));
         effects
     }
 

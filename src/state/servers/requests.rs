@@ -7,6 +7,18 @@ use crate::worker::{PaneRequest, Request, SampledBy, ServerConfig, ServerRequest
 /// A request, and the server that it goes to; `None` for the engine.
 pub(in crate::state) type Addressed = (Option<ServedModel>, PaneRequest);
 
+/// Groups values by their keys, in the order in which the keys first occur.
+pub(in crate::state) fn grouped<K: PartialEq, V>(pairs: Vec<(K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
+}
+
 impl AppState {
     /// Sends requests that share a prompt: one message to the engine, and one to each server.
     pub(in crate::state) fn send(
@@ -15,15 +27,8 @@ impl AppState {
         to_engine: impl Fn(Vec<PaneRequest>) -> Request,
         to_server: impl Fn(Vec<PaneRequest>) -> ServerRequest,
     ) -> Vec<Effect> {
-        let mut groups: Vec<(Option<ServedModel>, Vec<PaneRequest>)> = Vec::new();
-        for (served, request) in requests {
-            match groups.iter_mut().find(|(other, _)| *other == served) {
-                Some((_, panes)) => panes.push(request),
-                None => groups.push((served, vec![request])),
-            }
-        }
         let mut effects = Vec::new();
-        for (served, panes) in groups {
+        for (served, panes) in grouped(requests) {
             if let Some(served) = served {
                 effects.extend(self.start_server(&served));
                 effects.push(Effect::Server(served, to_server(panes)));

@@ -19,7 +19,7 @@ pub struct ServerRow {
     pub remarks: Vec<&'static str>,
 }
 
-/// The two ways to write over a server.
+/// The two ways to generate text with a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerUse {
     QuartetsChain,
@@ -96,7 +96,7 @@ impl AppState {
 
     /// Returns the name of the model, or of the server if it has not answered yet.
     fn served_name(&self, served: &ServedModel) -> String {
-        // Both ways to use it have connections of their own.
+        // Each way of using it has its own connection.
         let ways = [false, true].map(|own_sampler| ServedModel {
             own_sampler,
             ..served.clone()

@@ -45,7 +45,7 @@ fn form_ui(ui: &mut Ui, form: &mut ServerForm, commands: &mut Vec<Command>) {
     let mut is_entered = false;
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = GAP;
-        let hint = "http://127.0.0.1:8080";
+        let hint = "Such as http://127.0.0.1:8080";
         is_entered |= field_ui(ui, ("Address", address), &mut form.address, hint, false);
         is_entered |= field_ui(
             ui,
