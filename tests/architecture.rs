@@ -174,6 +174,7 @@ const UNSAFE_FILES: &[&str] = &[
     "kernels/neon/dot.rs",
     "kernels/neon/memory.rs",
     "kernels/neon/mod.rs",
+    "kernels/returned_memory.rs",
     "kernels/thread_pool.rs",
 ];
 

@@ -12,6 +12,7 @@ use crate::generation::RecommendedSampling;
 use crate::generation::{
     ByteSize, ChatRecord, ChatSupport, ModelInfo, PromptForm, PromptText, Vocabulary,
 };
+use crate::kernels::ReturnedMemory;
 
 /// A callback that receives the fraction of a model loaded so far, between 0 and 1, and decides
 /// whether to continue.
@@ -39,6 +40,8 @@ pub struct LoadedModel {
     pub second: Option<Box<LoadedModel>>,
     /// The one that comes with it, which does so while no other is chosen.
     pub own_second: Option<Box<LoadedModel>>,
+    /// The last field, so that it is dropped when the others have been freed.
+    pub memory: ReturnedMemory,
 }
 
 /// Texts up to this length are always tokenized.

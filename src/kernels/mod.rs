@@ -23,6 +23,7 @@ mod matrix;
 mod neon;
 mod portable;
 mod product;
+mod returned_memory;
 mod scalar;
 mod soft_cap;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use inputs::{InputKinds, Inputs};
 pub use instructions::InstructionSet;
 pub use matrix::Matrix;
 pub use product::multiply;
+pub use returned_memory::ReturnedMemory;
 pub use soft_cap::soft_cap;
 pub use thread_pool::ThreadPool;
 

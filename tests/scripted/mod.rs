@@ -118,6 +118,7 @@ impl ScriptedLm {
             second: None,
             own_second: None,
             grammar_trie: quartet::engine::GrammarTrie::default(),
+            memory: quartet::kernels::ReturnedMemory::default(),
         })
     }
 

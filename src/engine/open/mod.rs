@@ -29,6 +29,7 @@ use crate::decoding::TokenId;
 use crate::generation::{
     Implementation, ModelInfo, ModelOutline, PieceKind, RecommendedSampling, Vocabulary,
 };
+use crate::kernels::ReturnedMemory;
 
 use self::architecture::Architecture;
 use self::provenance::provenance_of;
@@ -166,10 +167,12 @@ impl LocatedModel {
         compute: &Compute,
         progress: LoadProgress<'_>,
     ) -> Result<Option<LoadedModel>, EngineError> {
+        // Dropped last: the file's buffers have been freed by then.
+        let _memory = ReturnedMemory::default();
         let architecture = self.architecture.name().to_owned();
         let implementation = self.architecture.implementation();
         let quantization = self.catalog.quantization();
-        let compute = self.architecture.compute(compute);
+        let compute = self.architecture.compute(compute, &self.catalog);
         let mut provenance = provenance_of(&compute, implementation);
         provenance.template_sha256 = self.template_sha256();
         // This starts to hash the files.
@@ -220,6 +223,7 @@ impl LocatedModel {
             second: None,
             own_second: None,
             grammar_trie: GrammarTrie::default(),
+            memory: ReturnedMemory::default(),
         }))
     }
 }
