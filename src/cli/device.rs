@@ -40,10 +40,10 @@ fn parse_available(name: &str) -> Result<DeviceChoice, String> {
         return Ok(choice);
     }
     let names: Vec<String> = available.into_iter().map(DeviceChoice::name).collect();
-    let build = if DeviceChoice::build_supports_gpus() {
-        ""
-    } else {
-        " (this build has no GPU support)"
+    let build = match DeviceChoice::launcher_reason() {
+        _ if DeviceChoice::build_supports_gpus() => String::new(),
+        Some(reason) => format!(" ({reason})"),
+        None => " (this build has no GPU support)".to_owned(),
     };
     let (wanted, names) = (choice.name(), names.join(", "));
     Err(format!("{wanted} is not available, only {names}{build}"))

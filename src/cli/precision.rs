@@ -11,7 +11,7 @@ use crate::worker::Precision;
 pub(super) struct PrecisionArgument {
     /// Number format of GPU computation, apart from quantized weights. Has no effect on the CPU,
     /// which computes in f32 from the weights as stored
-    #[arg(long, value_name = "FORMAT", default_value = "f32")]
+    #[arg(long, value_name = "FORMAT", default_value = "file")]
     #[arg(value_parser = parse_by_name(Precision::ALL, Precision::name))]
     pub precision: Precision,
 }

@@ -11,6 +11,18 @@ pub struct Device {
     fallback_reason: Option<String>,
     /// Always `F32` on the CPU.
     precision: Precision,
+    /// Whether the user left the choice to us.
+    is_best: bool,
+}
+
+/// What decides on which device a model runs fastest, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Workload {
+    pub n_layers: usize,
+    /// How many bytes of weights a step reads.
+    pub n_step_bytes: u64,
+    /// The type in which most weights are stored, if it is a 16-bit one.
+    pub stored: Precision,
 }
 
 /// The precision of unquantized weights, activations, and the KV cache on a GPU. The CPU always
@@ -18,8 +30,10 @@ pub struct Device {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
-    /// 32 bits, as on the CPU.
+    /// That of the file, if its weights have 16 bits; otherwise 32 bits.
     #[default]
+    File,
+    /// 32 bits, as on the CPU.
     F32,
     /// 16 bits with the range of 32-bit floats. Most models were trained in this precision.
     Bf16,
@@ -29,11 +43,12 @@ pub enum Precision {
 
 impl Precision {
     /// All precisions, in menu order.
-    pub const ALL: [Self; 3] = [Self::F32, Self::Bf16, Self::F16];
+    pub const ALL: [Self; 4] = [Self::File, Self::F32, Self::Bf16, Self::F16];
 
     /// Returns the display name, such as "bf16".
     pub const fn name(self) -> &'static str {
         match self {
+            Self::File => "file",
             Self::F32 => "f32",
             Self::Bf16 => "bf16",
             Self::F16 => "f16",
@@ -43,6 +58,7 @@ impl Precision {
     /// Returns a short note on the trade-off, to show beside the name.
     pub const fn hint(self) -> &'static str {
         match self {
+            Self::File => "16-bit files stay 16-bit",
             Self::F32 => "as on the CPU",
             Self::Bf16 => "half the memory",
             Self::F16 => "more precise, smaller range",
@@ -51,7 +67,7 @@ impl Precision {
 
     pub(super) const fn dtype(self) -> DType {
         match self {
-            Self::F32 => DType::F32,
+            Self::File | Self::F32 => DType::F32,
             Self::Bf16 => DType::BF16,
             Self::F16 => DType::F16,
         }
@@ -72,10 +88,16 @@ pub enum DeviceChoice {
     Metal(usize),
 }
 
+/// The environment variable in which a launcher says why it started the build for the CPU.
+const LAUNCHER_VARIABLE: &str = "QUARTET_GPU_UNAVAILABLE";
+
 /// The most GPUs of one kind to look for.
 const N_MAX_DEVICES: usize = 16;
 
 impl DeviceChoice {
+    /// The display name of the CPU, with which the names of its settings begin.
+    pub const CPU_NAME: &str = "CPU";
+
     /// Returns the devices that this build can use on this machine, the CPU first.
     pub fn available() -> Vec<Self> {
         let opens = |choice: &Self| choice.open().is_ok();
@@ -92,11 +114,17 @@ impl DeviceChoice {
         cfg!(any(feature = "cuda", feature = "metal"))
     }
 
+    /// Returns why this is a build without GPU support, if the launcher of a package chose it because
+    /// the one with GPU support can't start.
+    pub fn launcher_reason() -> Option<String> {
+        std::env::var(LAUNCHER_VARIABLE).ok()
+    }
+
     /// Returns the display name, such as "CPU" or "CUDA 0".
     pub fn name(self) -> String {
         match self {
             Self::Best => "Best available".to_owned(),
-            Self::Cpu => "CPU".to_owned(),
+            Self::Cpu => Self::CPU_NAME.to_owned(),
             Self::Cuda(number) => format!("CUDA {number}"),
             Self::Metal(number) => format!("Metal {number}"),
         }
@@ -119,6 +147,7 @@ impl Device {
             inner: CandleDevice::Cpu,
             fallback_reason: None,
             precision: Precision::F32,
+            is_best: false,
         }
     }
 
@@ -131,6 +160,7 @@ impl Device {
                 inner,
                 fallback_reason: None,
                 precision,
+                is_best: choice == DeviceChoice::Best,
             },
             Err(error) => Self {
                 fallback_reason: Some(error.to_string()),
@@ -148,13 +178,28 @@ impl Device {
     /// Returns the display name, such as "CPU", "CUDA 0" or "CUDA 0 in bf16".
     pub fn name(&self) -> String {
         let name = match self.inner.location() {
-            candle_core::DeviceLocation::Cpu => "CPU".to_owned(),
+            candle_core::DeviceLocation::Cpu => DeviceChoice::CPU_NAME.to_owned(),
             candle_core::DeviceLocation::Cuda { gpu_id } => format!("CUDA {gpu_id}"),
             candle_core::DeviceLocation::Metal { gpu_id } => format!("Metal {gpu_id}"),
         };
         match self.precision {
-            Precision::F32 => name,
+            Precision::File | Precision::F32 => name,
             precision => format!("{name} in {}", precision.name()),
+        }
+    }
+
+    /// Returns the device and precision for a model: the CPU instead of the best GPU if it is likely
+    /// to be faster, and the precision of the model's file if it was asked for.
+    pub(super) fn for_model(&self, workload: Workload) -> Self {
+        if self.is_best && workload.is_faster_on_cpu() {
+            return Self::cpu();
+        }
+        match self.precision {
+            Precision::File => Self {
+                precision: workload.stored,
+                ..self.clone()
+            },
+            _ => self.clone(),
         }
     }
 
@@ -177,6 +222,19 @@ impl Device {
     }
 }
 
+impl Workload {
+    /// Returns whether a step is likely to take longer on a GPU than on the CPU.
+    ///
+    /// On a GPU, a step of a small model takes the time to launch its kernels, whatever they compute:
+    /// 0.25 ms for each layer, measured with 16 to 30 layers on an H200. On the CPU, it takes the
+    /// time to read the weights, at about 15 GB/s on a laptop.
+    const fn is_faster_on_cpu(self) -> bool {
+        const LAUNCH_NANOSECS: u64 = 250_000;
+        const CPU_BYTES_PER_NANOSEC: u64 = 15;
+        self.n_step_bytes < LAUNCH_NANOSECS * CPU_BYTES_PER_NANOSEC * self.n_layers as u64
+    }
+}
+
 /// Opens the GPU that this build supports. Returns `None` if it supports none.
 fn best_accelerator() -> Option<candle_core::Result<CandleDevice>> {
     if cfg!(feature = "cuda") {
@@ -190,7 +248,48 @@ fn best_accelerator() -> Option<candle_core::Result<CandleDevice>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Device, DeviceChoice, Precision};
+    use super::{CandleDevice, Device, DeviceChoice, Precision, Workload};
+
+    /// The embedded model, and a model of a billion parameters in 16 bits.
+    const SMALL: Workload = Workload {
+        n_layers: 8,
+        n_step_bytes: 13_000_000,
+        stored: Precision::F32,
+    };
+    const LARGE: Workload = Workload {
+        n_layers: 16,
+        n_step_bytes: 2_500_000_000,
+        stored: Precision::Bf16,
+    };
+
+    /// Stands for a GPU.
+    fn gpu(is_best: bool, precision: Precision) -> Device {
+        Device {
+            inner: CandleDevice::Cpu,
+            fallback_reason: None,
+            precision,
+            is_best,
+        }
+    }
+
+    #[test]
+    fn the_precision_follows_the_file_unless_one_was_chosen() {
+        let precision = |chosen, workload| gpu(false, chosen).for_model(workload).precision();
+        assert_eq!(precision(Precision::File, LARGE), Precision::Bf16);
+        assert_eq!(precision(Precision::File, SMALL), Precision::F32);
+        assert_eq!(precision(Precision::F16, LARGE), Precision::F16);
+        assert_eq!(precision(Precision::F32, LARGE), Precision::F32);
+    }
+
+    #[test]
+    fn only_the_best_device_is_the_cpu_for_small_models() {
+        assert!(SMALL.is_faster_on_cpu());
+        assert!(!LARGE.is_faster_on_cpu());
+        let device = |is_best, workload| gpu(is_best, Precision::F16).for_model(workload);
+        assert_eq!(device(true, SMALL).precision(), Precision::F32);
+        assert_eq!(device(true, LARGE).precision(), Precision::F16);
+        assert_eq!(device(false, SMALL).precision(), Precision::F16);
+    }
 
     #[test]
     fn the_cpu_is_always_available() {

@@ -48,7 +48,7 @@ fn default_cache_bytes(head_dim: usize) -> u64 {
 
 /// Returns how many bytes of weights a decode step reads: all of them except for embedding tables,
 /// of which it reads only a row for each token.
-fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
+pub(super) fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
     let naming = blueprint.naming;
     let short = |name: &str| {
         let prefix = naming.optional_prefix();

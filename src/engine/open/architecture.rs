@@ -7,9 +7,10 @@ use crate::decoding::TokenId;
 use crate::engine::blueprint::Blueprint;
 use crate::engine::candle_models::Plan;
 use crate::engine::decoder::{Decoder, check_tensors};
+use crate::engine::device::Workload;
 use crate::engine::estimate;
 use crate::engine::weights::{Catalog, Checkpoint, LoadStop};
-use crate::engine::{CausalLm, Compute, EngineError};
+use crate::engine::{CausalLm, Compute, EngineError, Precision};
 use crate::generation::{Implementation, ModelOutline};
 use crate::kernels::InputBits;
 use crate::kernels::attention::CacheType;
@@ -84,9 +85,12 @@ impl Architecture {
     /// Adapts the compute settings to the model. In candle-transformers, several models also round
     /// token positions when they run in half precision, so all of them run in full precision. They
     /// also ignore the cache type.
-    pub(super) fn compute(&self, compute: &Compute) -> Compute {
+    pub(super) fn compute(&self, compute: &Compute, catalog: &Catalog) -> Compute {
         match self {
-            Self::Quartet(_) => compute.clone(),
+            Self::Quartet(blueprint) => Compute {
+                device: compute.device.for_model(workload(blueprint, catalog)),
+                ..compute.clone()
+            },
             Self::Candle(_) => Compute {
                 device: compute.device.in_full_precision(),
                 cache: CacheType::default(),
@@ -153,5 +157,17 @@ impl Architecture {
                 Ok((Box::new(lm), n_params))
             }
         }
+    }
+}
+
+fn workload(blueprint: &Blueprint, catalog: &Catalog) -> Workload {
+    Workload {
+        n_layers: blueprint.n_layers(),
+        n_step_bytes: estimate::n_step_bytes(blueprint, catalog),
+        stored: match catalog.quantization().as_str() {
+            "BF16" => Precision::Bf16,
+            "F16" => Precision::F16,
+            _ => Precision::F32,
+        },
     }
 }

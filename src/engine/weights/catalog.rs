@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::gguf::Header;
-use super::stored_type::{StoredType, is_half};
 use super::tensor_entry::{TensorEntry, check_entries};
 use super::{Checkpoint, Source, safetensors};
 use crate::engine::{EngineError, LoadProgress};
@@ -124,16 +123,6 @@ impl Catalog {
         }
         let most = n_values.into_iter().max_by_key(|(_, n_values)| *n_values);
         most.map(|(name, _)| name).unwrap_or_default()
-    }
-
-    /// Returns the size in bytes of all 16-bit floating-point tensors.
-    pub(crate) fn n_half_bytes(&self) -> u64 {
-        let half = |entry: &&TensorEntry| matches!(&entry.stored_type, StoredType::Known(dtype) if is_half(*dtype));
-        self.entries
-            .values()
-            .filter(half)
-            .map(|entry| entry.n_bytes)
-            .sum()
     }
 
     /// Returns the size in bytes of all tensors.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
-use candle_core::Device;
 use candle_core::quantized::{GgmlDType, QStorage, QTensor};
+use candle_core::{DType, Device, Tensor};
 
 use super::buffer_pool::{Buffer, BufferPool};
 use crate::engine::EngineError;
@@ -107,23 +107,26 @@ impl StoredTensor {
         Ok(QTensor::new(storage, (n_values / width, width))?)
     }
 
-    /// Copies up to `n_rows` rows from row `start`. Only for types that store values one by one,
-    /// not in blocks.
-    pub(crate) fn slice(
-        &self,
-        start: usize,
-        n_rows: usize,
-        device: &Device,
-    ) -> Result<QTensor, EngineError> {
-        let width = self.shape.last().copied().unwrap_or(1);
-        let n_row_bytes = width * self.dtype.type_size();
-        let end = (start + n_rows) * n_row_bytes;
-        let bytes = self
-            .bytes
-            .get(start * n_row_bytes..end.min(self.bytes.len()))
-            .unwrap_or_default();
-        let storage = QStorage::from_data(bytes.into(), device, self.dtype)?;
-        Ok(QTensor::new(storage, (bytes.len() / n_row_bytes, width))?)
+    /// Stacks the rows of several matrices into a tensor of their type. All must have the same type
+    /// and width. Only for types that store values one by one, not in blocks.
+    pub(crate) fn plain(parts: &[Self], device: &Device) -> Result<Tensor, EngineError> {
+        let (dtype, width) = match parts {
+            [] => (GgmlDType::F32, 1),
+            [part, ..] => (part.dtype, part.dims2().1),
+        };
+        let dtype = match dtype {
+            GgmlDType::F16 => DType::F16,
+            GgmlDType::BF16 => DType::BF16,
+            _ => DType::F32,
+        };
+        let n_values: usize = parts.iter().map(Self::n_values).sum();
+        let shape = [n_values / width.max(1), width];
+        Ok(Tensor::from_raw_buffer(
+            &Self::bytes(parts),
+            dtype,
+            &shape,
+            device,
+        )?)
     }
 
     /// Returns the values as 32-bit floats, row by row.

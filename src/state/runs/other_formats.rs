@@ -36,7 +36,9 @@ impl AppState {
             choice: base,
         }];
         if self.uses_gpu() {
-            all.extend(Precision::ALL.map(|precision| OtherFormats {
+            let precisions = Precision::ALL.into_iter();
+            let named = precisions.filter(|precision| *precision != Precision::File);
+            all.extend(named.map(|precision| OtherFormats {
                 name: format!("Precision {}", precision.name()),
                 choice: ComputeChoice { precision, ..base },
             }));

@@ -1,35 +1,29 @@
 //! Weight matrices, kept in their file's format if that is fastest.
 
-use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
+use candle_core::quantized::{GgmlDType, QMatMul};
 use candle_core::{DType, Device, Module, Tensor};
 
 use crate::engine::EngineError;
-use crate::engine::weights::{Catalog, StoredTensor, is_half};
+use crate::engine::weights::StoredTensor;
 
-/// Up to this total size, 16-bit weights are converted to 32 bits when they are loaded. Those of
-/// larger models are converted slab by slab in each product, so they never take memory twice.
-const N_MAX_WIDENED_BYTES: u64 = 256 << 20;
-
-/// How many values of 16-bit weights are converted at a time.
+/// How many values of 16-bit weights are widened at a time for a product in 32 bits.
 const N_SLAB_VALUES: usize = 1 << 22;
 
 /// In which format to keep the weights of a model.
 #[derive(Debug, Clone)]
 pub(super) struct Policy {
-    widen: bool,
-    n_slab_values: usize,
     device: Device,
     dtype: DType,
+    n_slab_values: usize,
 }
 
 impl Policy {
-    /// Chooses the format by the size of the weights. Unquantized weights are converted to `dtype`.
-    pub(super) fn new(catalog: &Catalog, device: &Device, dtype: DType) -> Self {
+    /// Creates the policy for products in `dtype`.
+    pub(super) fn new(device: &Device, dtype: DType) -> Self {
         Self {
-            widen: catalog.n_half_bytes() <= N_MAX_WIDENED_BYTES,
-            n_slab_values: N_SLAB_VALUES,
             device: device.clone(),
             dtype,
+            n_slab_values: N_SLAB_VALUES,
         }
     }
 
@@ -43,9 +37,15 @@ impl Policy {
         &self.device
     }
 
-    /// Returns whether weights of this stored type are multiplied in half precision.
-    fn is_half_precision(&self, stored: GgmlDType) -> bool {
-        self.dtype != DType::F32 && (is_half(stored) || stored == GgmlDType::F32)
+    /// Returns the type in which weights of a stored type are kept as plain tensors, or `None` if
+    /// they stay in the format of their file.
+    fn plain(&self, stored: GgmlDType) -> Option<DType> {
+        match (stored, self.dtype) {
+            (GgmlDType::F16, DType::F32) => Some(DType::F16),
+            (GgmlDType::BF16, DType::F32) => Some(DType::BF16),
+            (GgmlDType::F32 | GgmlDType::F16 | GgmlDType::BF16, dtype) => Some(dtype),
+            _ => None,
+        }
     }
 }
 
@@ -59,15 +59,11 @@ pub(super) struct Projection {
 
 #[derive(Debug)]
 enum Part {
-    /// Quantized or 32-bit weights.
-    Whole(QMatMul),
-    /// Half-precision weights for half-precision inputs: `[outputs, inputs]`.
-    Half(Tensor),
-    /// 16-bit weights in slabs of rows, for 32-bit inputs.
-    Slabs {
-        n_slab_rows: usize,
-        slabs: Vec<QTensor>,
-    },
+    /// Weights in the format of their file.
+    Quantized(QMatMul),
+    /// Weights in their own type: `[outputs, inputs]`. If the inputs are wider, so many rows at a
+    /// time are widened that a product never takes the memory of the weights twice.
+    Plain { weights: Tensor, n_slab_rows: usize },
 }
 
 impl Projection {
@@ -79,22 +75,13 @@ impl Projection {
         bias: Option<Tensor>,
         policy: &Policy,
     ) -> Result<Self, EngineError> {
-        let device = policy.device();
         let mut parts = Vec::new();
         for group in matrices.chunk_by(|a, b| a.dtype() == b.dtype()) {
-            match group {
-                [first, ..] if policy.is_half_precision(first.dtype()) => {
-                    for matrix in group {
-                        parts.push(Part::half(matrix, policy)?);
-                    }
-                }
-                [first, ..] if is_half(first.dtype()) && !policy.widen => {
-                    for matrix in group {
-                        parts.push(Part::slabs(matrix, policy)?);
-                    }
-                }
-                _ => parts.push(Part::whole(group, device)?),
-            }
+            let plain = group.first().and_then(|first| policy.plain(first.dtype()));
+            parts.push(match plain {
+                Some(dtype) => Part::plain(group, dtype, policy)?,
+                None => Part::quantized(group, policy.device())?,
+            });
         }
         Ok(Self { parts, bias })
     }
@@ -115,7 +102,7 @@ impl Projection {
         }
     }
 
-    /// Returns the given rows of the matrix, as in an embedding lookup.
+    /// Returns the given rows of the matrix in the type of the weights, as in an embedding lookup.
     pub(super) fn rows(&self, indices: &[u32], device: &Device) -> candle_core::Result<Tensor> {
         let parts: candle_core::Result<Vec<_>> = self
             .parts
@@ -127,74 +114,55 @@ impl Projection {
 }
 
 impl Part {
-    fn whole(matrices: &[StoredTensor], device: &Device) -> Result<Self, EngineError> {
+    fn quantized(matrices: &[StoredTensor], device: &Device) -> Result<Self, EngineError> {
         let matrix = StoredTensor::stack(matrices, device)?;
-        // QMatMul converts floating-point types to 32 bits.
-        Ok(Self::Whole(QMatMul::from_qtensor(matrix)?))
+        Ok(Self::Quantized(QMatMul::from_qtensor(matrix)?))
     }
 
-    fn half(matrix: &StoredTensor, policy: &Policy) -> Result<Self, EngineError> {
-        let (_, slabs) = slabs(matrix, policy)?;
-        let halved = slabs.iter().map(|slab| {
-            let wide = slab.dequantize(policy.device())?;
-            wide.to_dtype(policy.dtype)
-        });
-        let halved: candle_core::Result<Vec<_>> = halved.collect();
-        Ok(Self::Half(Tensor::cat(&halved?, 0)?))
-    }
-
-    fn slabs(matrix: &StoredTensor, policy: &Policy) -> Result<Self, EngineError> {
-        let (n_slab_rows, slabs) = slabs(matrix, policy)?;
-        Ok(Self::Slabs { n_slab_rows, slabs })
+    fn plain(
+        matrices: &[StoredTensor],
+        dtype: DType,
+        policy: &Policy,
+    ) -> Result<Self, EngineError> {
+        let weights = StoredTensor::plain(matrices, policy.device())?.to_dtype(dtype)?;
+        let width = weights.dim(1)?;
+        Ok(Self::Plain {
+            weights,
+            n_slab_rows: (policy.n_slab_values / width.max(1)).max(1),
+        })
     }
 
     fn forward(&self, input: &Tensor) -> candle_core::Result<Tensor> {
         match self {
             // Products with quantized weights have 32-bit inputs and outputs.
-            Self::Whole(matrix) => {
+            Self::Quantized(matrix) => {
                 let output = matrix.forward(&input.to_dtype(DType::F32)?)?;
                 output.to_dtype(input.dtype())
             }
-            Self::Half(matrix) => input.matmul(&matrix.t()?),
-            Self::Slabs { slabs, .. } => {
-                let outputs: candle_core::Result<Vec<_>> = slabs
-                    .iter()
-                    .map(|slab| input.matmul(&slab.dequantize(input.device())?.t()?))
-                    .collect();
-                Tensor::cat(&outputs?, 1)
+            Self::Plain { weights, .. } if weights.dtype() == input.dtype() => {
+                input.matmul(&weights.t()?)
+            }
+            Self::Plain {
+                weights,
+                n_slab_rows,
+            } => {
+                let n_rows = weights.dim(0)?;
+                let outputs = (0..n_rows).step_by(*n_slab_rows).map(|start| {
+                    let slab = weights.narrow(0, start, (*n_slab_rows).min(n_rows - start))?;
+                    input.matmul(&slab.to_dtype(input.dtype())?.t()?)
+                });
+                Tensor::cat(&outputs.collect::<candle_core::Result<Vec<_>>>()?, 1)
             }
         }
     }
 
     fn rows(&self, indices: &[u32], device: &Device) -> candle_core::Result<Tensor> {
+        let indices = Tensor::new(indices, device)?;
         match self {
-            Self::Whole(matrix) => matrix.embedding(&Tensor::new(indices, device)?),
-            Self::Half(matrix) => matrix.index_select(&Tensor::new(indices, device)?, 0),
-            Self::Slabs { n_slab_rows, slabs } => {
-                let rows: candle_core::Result<Vec<_>> = indices
-                    .iter()
-                    .map(|index| {
-                        let index = *index as usize;
-                        let Some(slab) = slabs.get(index / n_slab_rows) else {
-                            candle_core::bail!("row {index} is beyond the embedding table");
-                        };
-                        slab.embedding(&Tensor::new(&[(index % n_slab_rows) as u32], device)?)
-                    })
-                    .collect();
-                Tensor::cat(&rows?, 0)
-            }
+            Self::Quantized(matrix) => matrix.embedding(&indices),
+            Self::Plain { weights, .. } => weights.index_select(&indices, 0),
         }
     }
-}
-
-/// Splits a matrix into slabs, and returns the number of rows in each. Only for types that store
-/// values one by one, not in blocks.
-fn slabs(matrix: &StoredTensor, policy: &Policy) -> Result<(usize, Vec<QTensor>), EngineError> {
-    let (n_rows, width) = matrix.dims2();
-    let n_slab_rows = (policy.n_slab_values / width).max(1);
-    let starts = (0..n_rows).step_by(n_slab_rows);
-    let slabs = starts.map(|start| matrix.slice(start, n_slab_rows, policy.device()));
-    Ok((n_slab_rows, slabs.collect::<Result<_, _>>()?))
 }
 
 #[cfg(test)]
@@ -233,18 +201,18 @@ mod tests {
         let input = Tensor::from_vec(values(18), (3, 6), &device).unwrap();
         let product = input.matmul(&weights.t().unwrap()).unwrap();
         let rows = weights.index_select(&Tensor::new(&[9_u32, 0, 4], &device).unwrap(), 0);
-        for (widen, n_slab_values) in [(true, 24), (false, 24), (false, 1), (false, 1000)] {
+        for n_slab_values in [24, 1, 1000] {
             let catalog = catalog();
             let policy = Policy {
-                widen,
                 n_slab_values,
-                ..Policy::new(&catalog, &device, DType::F32)
+                ..Policy::new(&device, DType::F32)
             };
             let mut ignored = |_| std::ops::ControlFlow::Continue(());
             let mut checkpoint = catalog.open(&mut ignored).unwrap();
             let matrix = checkpoint.take("w", &[10, 6]).unwrap();
             let projection = Projection::new(&[matrix], None, &policy).unwrap();
             let found = projection.rows(&[9, 0, 4], &device).unwrap();
+            let found = found.to_dtype(DType::F32).unwrap();
             let difference = (&found - rows.as_ref().unwrap()).unwrap().abs().unwrap();
             assert!(difference.max_all().unwrap().to_scalar::<f32>().unwrap() < 1e-7);
             let difference = (projection.forward(&input).unwrap() - &product).unwrap();
