@@ -1,6 +1,7 @@
 //! Beam search: several texts of one pane grow side by side, and the one with the best score is the
 //! result.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rayon::prelude::*;
@@ -32,8 +33,8 @@ pub(super) struct BeamWriter {
 #[derive(Clone)]
 struct BeamText {
     slot: Slot,
-    /// The steps that the search took.
-    steps: Vec<Step>,
+    /// The steps that the search took. Texts share those that they have in common.
+    steps: Vec<Arc<Step>>,
     /// The total log-prob of these steps, in nats.
     log_prob: f64,
 }
@@ -168,7 +169,7 @@ impl BeamWriter {
         let before = progress.len();
         progress.extend(agreed.map(|step| Progress::Stepped {
             id,
-            step: Box::new(step),
+            step: Box::new(Step::clone(&step)),
         }));
         self.n_reported += progress.len() - before;
     }
@@ -179,7 +180,7 @@ impl BeamWriter {
         let rest = text.steps.iter().skip(self.n_reported).cloned();
         progress.extend(rest.map(|step| Progress::Stepped {
             id,
-            step: Box::new(step),
+            step: Box::new(Step::clone(&step)),
         }));
     }
 }
@@ -339,7 +340,7 @@ impl BeamText {
         let taken = by_hand.unwrap_or(Taken::ByBeams(candidate.token));
         let step = text.slot.take(Some(taken), logits, pass, model)?;
         text.slot.finish_after(&step, model);
-        text.steps.push(step);
+        text.steps.push(Arc::new(step));
         text.log_prob = candidate.log_prob;
         Ok(text)
     }

@@ -70,21 +70,84 @@ fn logits(lm: &mut dyn CausalLm) -> Vec<f32> {
     found
 }
 
-/// Returns a fixture's logits from the tensor backend.
-fn on_tensors(folder: &Path, is_gguf: bool, precision: Precision) -> Vec<f32> {
+/// Opens, forks, truncates and closes sequences at random, and reads 1 to 45 tokens of some of them
+/// together, in an order that mixes them. Returns all logits.
+fn random_walk(lm: &mut dyn CausalLm, seed: u64) -> Vec<f32> {
+    let mut state = seed;
+    let mut below = |n: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as usize % n
+    };
+    let mut open = vec![lm.open()];
+    let mut found = Vec::new();
+    for _ in 0..40 {
+        let chosen = below(open.len());
+        let sequence = open[chosen];
+        match below(6) {
+            0 if open.len() < 6 => open.push(lm.open()),
+            1 | 2 if open.len() < 6 => open.push(lm.fork(sequence).unwrap()),
+            3 => lm
+                .truncate(sequence, below(lm.n_read(sequence) + 1))
+                .unwrap(),
+            4 if open.len() > 1 => {
+                lm.close(sequence);
+                open.remove(chosen);
+            }
+            _ => {}
+        }
+        let mut waiting: Vec<(SequenceId, usize)> = Vec::new();
+        for sequence in &open {
+            let n_max = if below(3) == 0 { 45 } else { 3 };
+            let n_tokens = below(n_max + 1).min(64 - lm.n_read(*sequence));
+            waiting.push((*sequence, n_tokens));
+        }
+        let mut rows = Vec::new();
+        while waiting.iter().any(|(_, n_left)| *n_left > 0) {
+            let index = below(waiting.len());
+            let (sequence, n_left) = &mut waiting[index];
+            if *n_left > 0 {
+                *n_left -= 1;
+                rows.push(Row {
+                    sequence: *sequence,
+                    token: TokenId(3 + below(61) as u32),
+                    logits_wanted: below(2) == 0,
+                });
+            }
+        }
+        let n_wanted = rows.iter().filter(|row| row.logits_wanted).count();
+        let logits = lm.forward(&rows).unwrap();
+        found.extend((0..n_wanted).flat_map(|row| logits.row(row).unwrap().to_vec()));
+    }
+    found
+}
+
+/// Opens a fixture on the tensor backend.
+fn tensors(folder: &Path, is_gguf: bool, precision: Precision) -> Box<dyn CausalLm> {
     let (blueprint, catalog) = open(folder, is_gguf);
     let mut progress = |_| std::ops::ControlFlow::Continue(());
     let mut checkpoint = catalog.open(&mut progress).unwrap();
     let decoder = Decoder::on_device(blueprint, &mut checkpoint, Device::Cpu, precision);
-    logits(&mut decoder.unwrap())
+    Box::new(decoder.unwrap())
+}
+
+/// Opens a fixture on the CPU backend.
+fn cpu(folder: &Path, is_gguf: bool) -> Box<dyn CausalLm> {
+    let (blueprint, catalog) = open(folder, is_gguf);
+    let mut progress = |_| std::ops::ControlFlow::Continue(());
+    let mut checkpoint = catalog.open(&mut progress).unwrap();
+    Box::new(Decoder::on_cpu(blueprint, &mut checkpoint, &Compute::on_cpu()).unwrap())
+}
+
+/// Returns a fixture's logits from the tensor backend.
+fn on_tensors(folder: &Path, is_gguf: bool, precision: Precision) -> Vec<f32> {
+    logits(&mut *tensors(folder, is_gguf, precision))
 }
 
 /// Returns a fixture's logits from the CPU backend.
 fn on_cpu(folder: &Path, is_gguf: bool) -> Vec<f32> {
-    let (blueprint, catalog) = open(folder, is_gguf);
-    let mut progress = |_| std::ops::ControlFlow::Continue(());
-    let mut checkpoint = catalog.open(&mut progress).unwrap();
-    logits(&mut Decoder::on_cpu(blueprint, &mut checkpoint, &Compute::on_cpu()).unwrap())
+    logits(&mut *cpu(folder, is_gguf))
 }
 
 fn all_fixtures() -> Vec<(PathBuf, bool)> {
@@ -96,18 +159,29 @@ fn all_fixtures() -> Vec<(PathBuf, bool)> {
     found
 }
 
+fn assert_close(found: &[f32], expected: &[f32], name: &Path) {
+    assert_eq!(found.len(), expected.len());
+    assert!(!found.is_empty());
+    let differences = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+    // Unlike `f32::max`, this keeps NaN.
+    let largest = differences.fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a });
+    assert!(largest < 1e-4, "{}: {largest}", name.display());
+}
+
 #[test]
 fn the_tensor_backend_agrees_with_the_cpu_backend() {
     for (folder, is_gguf) in all_fixtures() {
         let tensors = on_tensors(&folder, is_gguf, Precision::F32);
-        let cpu = on_cpu(&folder, is_gguf);
-        assert_eq!(tensors.len(), cpu.len());
-        let differences = tensors
-            .iter()
-            .zip(&cpu)
-            .map(|(tensors, cpu)| (tensors - cpu).abs());
-        let largest = differences.fold(0.0, f32::max);
-        assert!(largest < 1e-4, "{}: {largest}", folder.display());
+        assert_close(&tensors, &on_cpu(&folder, is_gguf), &folder);
+    }
+}
+
+#[test]
+fn the_backends_agree_however_sequences_are_forked_and_batched() {
+    for (seed, (folder, is_gguf)) in (1..).zip(all_fixtures()) {
+        let tensors = random_walk(&mut *tensors(&folder, is_gguf, Precision::F32), seed);
+        let cpu = random_walk(&mut *cpu(&folder, is_gguf), seed);
+        assert_close(&tensors, &cpu, &folder);
     }
 }
 

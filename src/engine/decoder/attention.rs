@@ -70,19 +70,19 @@ impl HeadShape {
 }
 
 impl<V> AttentionLayer<V> {
-    /// Returns the first position that the token at `position` attends to.
-    pub(super) const fn first_visible(&self, position: usize) -> usize {
-        match self.window {
-            Some(window) => (position + 1).saturating_sub(window),
-            None => 0,
-        }
-    }
-
     /// Returns the rotary angles of this layer, or `None` if it does not rotate.
     pub(super) fn rotary_angles<'a, T>(
         &self,
         rotary_angles: &'a [RotaryAngles<T>],
     ) -> Option<&'a RotaryAngles<T>> {
         self.rope.and_then(|rope| rotary_angles.get(rope))
+    }
+}
+
+/// Returns the first position that the token at `position` attends to with this sliding window.
+pub(super) const fn first_visible(window: Option<usize>, position: usize) -> usize {
+    match window {
+        Some(window) => (position + 1).saturating_sub(window),
+        None => 0,
     }
 }

@@ -26,6 +26,11 @@ pub(crate) trait Backend: Send {
         n_layers: usize,
     ) -> Result<Logits, EngineError>;
 
+    /// Forks a cache.
+    fn fork(&mut self, cache: &mut Cache<Self::Run>) -> Result<Cache<Self::Run>, EngineError> {
+        Ok(cache.fork())
+    }
+
     /// Reads the next chunk of a text into a cache that holds the tokens before it, and commits it.
     fn read_chunk(
         &mut self,

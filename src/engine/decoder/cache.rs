@@ -57,6 +57,11 @@ impl<R: Default> Cache<R> {
         self.shared.iter().map(|span| span.n_tokens).sum()
     }
 
+    /// Returns the number of committed tokens in the tail.
+    pub(crate) const fn n_tail(&self) -> usize {
+        self.n_tail
+    }
+
     /// Returns for how many tokens memory is held, including tokens cut off from shared runs.
     pub(crate) fn n_held(&self) -> usize {
         self.shared.iter().map(|span| span.n_held).sum::<usize>() + self.n_tail
@@ -75,6 +80,11 @@ impl<R: Default> Cache<R> {
         &mut self.tail
     }
 
+    /// Returns the private tail.
+    pub(crate) const fn tail(&self) -> &R {
+        &self.tail
+    }
+
     /// Counts tokens as read, after their keys and values were written to the tail.
     pub(crate) const fn commit(&mut self, n_tokens: usize) {
         self.n_tail += n_tokens;
@@ -83,7 +93,7 @@ impl<R: Default> Cache<R> {
     /// Iterates over the runs in the order of their positions, each with the number of its tokens
     /// among the first `n_visible`.
     pub(crate) fn runs(&self, n_visible: usize) -> impl Iterator<Item = (&R, usize)> {
-        let shared = self.shared.iter().map(|span| (&*span.run, span.n_tokens));
+        let shared = self.shared_runs();
         let tail = std::iter::once((&self.tail, usize::MAX));
         let mut n_left = n_visible;
         shared.chain(tail).map_while(move |(run, n_tokens)| {
@@ -93,9 +103,34 @@ impl<R: Default> Cache<R> {
         })
     }
 
+    /// Iterates over the shared runs in the order of their positions, each with its number of
+    /// tokens.
+    pub(crate) fn shared_runs(&self) -> impl Iterator<Item = (&R, usize)> {
+        self.shared.iter().map(|span| (&*span.run, span.n_tokens))
+    }
+
     /// Forks the cache. The tail becomes a shared run, and both caches grow new tails, so neither
     /// can write where the other reads.
     pub(crate) fn fork(&mut self) -> Self {
+        self.share_tail();
+        Self {
+            shared: self.shared.clone(),
+            tail: R::default(),
+            n_tail: 0,
+        }
+    }
+
+    /// Forks the cache with a copy of its tail, which the caller has made.
+    pub(crate) fn fork_with(&self, tail: R) -> Self {
+        Self {
+            shared: self.shared.clone(),
+            tail,
+            n_tail: self.n_tail,
+        }
+    }
+
+    /// Turns the tail into a shared run, which can't grow any more, and starts a new one.
+    pub(crate) fn share_tail(&mut self) {
         if self.n_tail > 0 {
             self.shared.push(Span {
                 run: Arc::new(std::mem::take(&mut self.tail)),
@@ -103,11 +138,6 @@ impl<R: Default> Cache<R> {
                 n_held: self.n_tail,
             });
             self.n_tail = 0;
-        }
-        Self {
-            shared: self.shared.clone(),
-            tail: R::default(),
-            n_tail: 0,
         }
     }
 

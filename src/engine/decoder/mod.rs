@@ -174,7 +174,9 @@ impl<B: Backend> CausalLm for Decoder<B> {
     }
 
     fn fork(&mut self, parent: SequenceId) -> Result<SequenceId, EngineError> {
-        let child = self.sequences.get_mut(parent)?.fork();
+        let parent = self.sequences.get_mut(parent)?;
+        let cache = self.backend.fork(&mut parent.cache)?;
+        let child = parent.fork_with(cache);
         Ok(self.sequences.add(child))
     }
 

@@ -34,11 +34,11 @@ impl<R: Default> Sequence<R> {
         }
     }
 
-    /// Forks the sequence, sharing the cache so far.
-    pub(super) fn fork(&mut self) -> Self {
+    /// Forks the sequence, given a fork of its cache.
+    pub(super) fn fork_with(&self, cache: Cache<R>) -> Self {
         Self {
             text: self.text.clone(),
-            cache: self.cache.fork(),
+            cache,
             reread: None,
         }
     }

@@ -69,14 +69,14 @@ impl CacheType {
 /// One layer's keys and values for a run of adjacent tokens, in blocks of 16 positions.
 ///
 /// Blocks begin at multiples of 16 in the sequence, so the first and the last may be partly filled.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct KeysValues {
     heads: Heads,
     first_position: usize,
     blocks: Blocks,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Blocks {
     F16(Vec<HeadBlocks<HalfLanes>>),
     F32(Vec<HeadBlocks<Lanes>>),

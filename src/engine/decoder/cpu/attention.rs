@@ -4,7 +4,7 @@ use super::Batch;
 use super::head::{Angles, RotateRow};
 use super::rows::each_row;
 use super::run::{KvFormat, spans};
-use crate::engine::decoder::attention::{AttentionLayer, HeadShape};
+use crate::engine::decoder::attention::{AttentionLayer, HeadShape, first_visible};
 use crate::kernels::attention::{CacheType, Heads, Row, Span, attend};
 
 /// Attention on the CPU.
@@ -61,7 +61,7 @@ impl CpuAttention {
             .collect();
         let rows = batch.places.iter().map(|place| Row {
             spans: sequences.get(place.cache).map_or(&[], Vec::as_slice),
-            visible: layer.first_visible(place.position)..place.position + 1,
+            visible: first_visible(layer.window, place.position)..place.position + 1,
         });
         let rows: Vec<Row<'_>> = rows.collect();
         attend(batch.context, self.heads, &rows, qkv, mixed);

@@ -23,7 +23,11 @@ use super::weights::{Layer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward};
 use crate::engine::weights::{Checkpoint, LoadStop};
 use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
-use crate::kernels::{CpuContext, Inputs, InstructionSet, ThreadPool, soft_cap};
+use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, soft_cap};
+
+/// Up to this many tokens, a fork copies the tail, unless it is the start of the text. A run takes
+/// memory, and attention takes time, for whole blocks of this many positions.
+const N_MAX_COPIED_TOKENS: usize = N_LANES;
 
 /// A model on the CPU.
 pub(crate) struct CpuBackend {
@@ -304,6 +308,13 @@ impl Backend for CpuBackend {
         let cache_type = self.model.attention.cache_type();
         let format = cache_type.name().to_owned();
         (cache_type.n_bytes(head_dim), format)
+    }
+
+    fn fork(&mut self, cache: &mut Cache<CpuRun>) -> Result<Cache<CpuRun>, EngineError> {
+        if cache.n_shared() > 0 && (1..=N_MAX_COPIED_TOKENS).contains(&cache.n_tail()) {
+            return Ok(cache.fork_with(cache.tail().clone()));
+        }
+        Ok(cache.fork())
     }
 
     fn run(

@@ -4,7 +4,7 @@ use crate::engine::decoder::cache::Cache;
 use crate::kernels::attention::{CacheType, Heads, KeysValues, Span};
 
 /// Keys and values of consecutive tokens, for all layers.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct CpuRun {
     layers: Vec<KeysValues>,
 }

@@ -1,10 +1,14 @@
-//! Attention and the KV cache, in tensor operations.
+//! Attention, in tensor operations.
 
-use candle_core::{D, DType, Device, Tensor};
+use candle_core::{D, DType, Tensor};
 
-use crate::engine::blueprint::{RopeForm, Rotation};
+use super::batch::{Batch, TextRows};
+use super::run::{KeysValues, TensorRun};
+use super::tail_pool::Memory;
+use super::tail_rows::TailRows;
+use crate::engine::blueprint::RopeForm;
 use crate::engine::decoder::attention::{AttentionLayer, HeadShape};
-use crate::engine::decoder::batch::{Place, RotaryAngles};
+use crate::engine::decoder::batch::RotaryAngles;
 use crate::engine::decoder::cache::Cache;
 
 /// Attention in tensor operations.
@@ -13,17 +17,24 @@ pub(super) struct TensorAttention {
     shape: HeadShape,
 }
 
-/// Keys and values of consecutive tokens, for all layers.
-#[derive(Debug, Default)]
-pub(crate) struct TensorRun {
-    layers: Vec<KeysValues>,
-}
-
-#[derive(Debug)]
-struct KeysValues {
-    /// `[kv heads, capacity, head_dim]`, like the values.
+/// Queries, keys and values of all rows: `[heads, rows, head_dim]`.
+struct Heads {
+    queries: Tensor,
     keys: Tensor,
     values: Tensor,
+}
+
+/// The part of the keys and values that lies in the pool of tails, and the rows that read it.
+struct Tails<'a> {
+    layer: &'a KeysValues,
+    rows: &'a TailRows,
+}
+
+/// A mask, and the arrangement of the rows of scores that it applies to.
+struct Mask<'a> {
+    /// All dimensions but the last, which are the columns.
+    rows: &'a [usize],
+    values: &'a Tensor,
 }
 
 impl TensorAttention {
@@ -32,29 +43,201 @@ impl TensorAttention {
         Self { shape }
     }
 
-    /// Returns some heads of all rows, normed if the layer has head norms: `[heads, rows,
-    /// head_dim]`.
+    /// Norms and rotates queries and keys, writes keys and values to the tails of the caches, and
+    /// computes attention for each row over all tokens up to its own, or over the layer's window.
+    ///
+    /// `qkv` is `[rows, q_width + 2 × kv_width]`; the result is `[rows, q_width]`.
+    pub(super) fn forward(
+        &self,
+        layer: &AttentionLayer<Tensor>,
+        qkv: &Tensor,
+        batch: &Batch,
+        memory: &mut Memory<'_>,
+    ) -> candle_core::Result<Tensor> {
+        let heads = self.heads(layer, &batch.in_working_order(qkv)?, batch)?;
+        let mut outputs = Vec::new();
+        for text in &batch.texts {
+            let cache = memory.cache(text.cache)?;
+            let heads = heads.rows(text.start, text.positions.len())?;
+            let start = cache.n_read() - cache.n_shared();
+            cache
+                .tail_mut()
+                .write(layer.index, start, &heads.keys, &heads.values)?;
+            outputs.push(self.text(layer, &heads.queries, text, cache)?);
+        }
+        if let Some(rows) = &batch.tails {
+            let heads = heads.rows(rows.start, rows.n_slots * rows.n_rows)?;
+            let shape = rows.columns.dims();
+            let (keys, values) = (heads.keys.reshape(shape)?, heads.values.reshape(shape)?);
+            memory
+                .pool
+                .write(layer.index, &rows.columns, &keys, &values)?;
+            for group in &rows.groups {
+                let cache = memory.cache(group.cache)?;
+                let runs = own_runs(cache.shared_runs(), layer.index)?;
+                let tails = Tails {
+                    layer: memory.pool.layer(layer.index)?,
+                    rows,
+                };
+                let mask = group.mask(layer.window)?;
+                outputs.push(self.group(&heads.queries, &runs, &tails, mask)?);
+            }
+        }
+        batch.in_batch_order(&outputs)
+    }
+
+    /// Computes attention for a sequence that reads many tokens: `[rows, q_width]`.
+    fn text(
+        &self,
+        layer: &AttentionLayer<Tensor>,
+        queries: &Tensor,
+        text: &TextRows,
+        cache: &Cache<TensorRun>,
+    ) -> candle_core::Result<Tensor> {
+        let (_, n_rows, head_dim) = queries.dims3()?;
+        let shape = self.shape;
+        let queries = queries.reshape((shape.n_kv_heads, shape.group() * n_rows, head_dim))?;
+        // Scale before the product, which could otherwise overflow in half precision.
+        let queries = (queries * f64::from(shape.score_scale))?;
+        let n_visible = text.positions.last().map_or(0, |last| last + 1);
+        let runs = own_runs(cache.runs(n_visible), layer.index)?;
+        let mask = Mask {
+            rows: &[shape.n_heads, n_rows],
+            values: text.mask(layer.window)?,
+        };
+        let mixed = self.attend(&queries, &runs, None, &mask)?;
+        mixed
+            .reshape((shape.n_heads, n_rows, head_dim))?
+            .transpose(0, 1)?
+            .reshape((n_rows, shape.q_width()))
+    }
+
+    /// Computes attention for the sequences of a group, over the runs that they share and each over
+    /// its tail: `[slots × rows, q_width]`.
+    fn group(
+        &self,
+        queries: &Tensor,
+        runs: &[(Tensor, Tensor)],
+        tails: &Tails<'_>,
+        mask: &Tensor,
+    ) -> candle_core::Result<Tensor> {
+        let shape = self.shape;
+        let (n_kv_heads, n_group, head_dim) = (shape.n_kv_heads, shape.group(), shape.head_dim);
+        let (n_slots, n_rows) = (tails.rows.n_slots, tails.rows.n_rows);
+        let queries = queries
+            .reshape((n_kv_heads, n_group, n_slots, n_rows, head_dim))?
+            .permute((0, 2, 1, 3, 4))?;
+        let queries = (queries * f64::from(shape.score_scale))?;
+        let queries = queries.reshape((n_kv_heads, n_slots * n_group * n_rows, head_dim))?;
+        let mask = Mask {
+            rows: &[n_kv_heads, n_slots, n_group, n_rows],
+            values: mask,
+        };
+        let mixed = self.attend(&queries, runs, Some(tails), &mask)?;
+        mixed
+            .reshape((n_kv_heads, n_slots, n_group, n_rows, head_dim))?
+            .permute((1, 3, 0, 2, 4))?
+            .reshape((n_slots * n_rows, shape.q_width()))
+    }
+
+    /// Computes attention for `queries`, `[kv heads, rows, head_dim]`, over whole runs and then over
+    /// tails. If there are tails, the rows of each slot follow those of the one before.
+    fn attend(
+        &self,
+        queries: &Tensor,
+        runs: &[(Tensor, Tensor)],
+        tails: Option<&Tails<'_>>,
+        mask: &Mask<'_>,
+    ) -> candle_core::Result<Tensor> {
+        let (n_kv_heads, n_rows, head_dim) = queries.dims3()?;
+        let mut scores = Vec::new();
+        for (keys, _) in runs {
+            scores.push(queries.matmul(&keys.transpose(1, 2)?)?);
+        }
+        if let Some(Tails { layer, rows }) = tails {
+            let by_slot = (n_kv_heads, rows.n_slots, n_rows / rows.n_slots, head_dim);
+            let keys = layer.keys.narrow(2, 0, rows.n_columns)?;
+            let tail = queries.reshape(by_slot)?.matmul(&keys.transpose(2, 3)?)?;
+            scores.push(tail.reshape((n_kv_heads, n_rows, rows.n_columns))?);
+        }
+        let mut scores = Tensor::cat(&scores, D::Minus1)?.to_dtype(DType::F32)?;
+        if let Some(cap) = self.shape.score_cap.map(f64::from) {
+            scores = ((scores / cap)?.tanh()? * cap)?;
+        }
+        let n_columns = scores.dim(D::Minus1)?;
+        let arranged = [mask.rows, &[n_columns]].concat();
+        let scores = scores.reshape(arranged)?.broadcast_add(mask.values)?;
+        let probs = candle_nn::ops::softmax_last_dim(&scores)?.to_dtype(queries.dtype())?;
+        let probs = probs.reshape((n_kv_heads, n_rows, n_columns))?;
+        let mut mixed = Vec::new();
+        let mut start = 0;
+        for (_, values) in runs {
+            let n_tokens = values.dim(1)?;
+            let probs = probs.narrow(2, start, n_tokens)?.contiguous()?;
+            mixed.push(probs.matmul(values)?);
+            start += n_tokens;
+        }
+        if let Some(Tails { layer, rows }) = tails {
+            let (n_slots, n_columns) = (rows.n_slots, rows.n_columns);
+            let probs = probs.narrow(2, start, n_columns)?.contiguous()?;
+            let probs = probs.reshape((n_kv_heads, n_slots, n_rows / n_slots, n_columns))?;
+            let values = layer.values.narrow(2, 0, n_columns)?;
+            mixed.push(probs.matmul(&values)?.reshape(queries.shape())?);
+        }
+        let sum = mixed.into_iter().map(Ok).reduce(|sum, part| sum? + part?);
+        sum.unwrap_or_else(|| queries.zeros_like())
+    }
+
+    /// Splits the rows into heads, and norms and rotates queries and keys.
     fn heads(
         &self,
+        layer: &AttentionLayer<Tensor>,
         qkv: &Tensor,
-        start: usize,
-        n_heads: usize,
-        norm: Option<(&Tensor, f32)>,
-    ) -> candle_core::Result<Tensor> {
-        let n_rows = qkv.dim(0)?;
-        let head_dim = self.shape.head_dim;
-        let width = n_heads * head_dim;
-        let mut heads = qkv.narrow(1, start, width)?;
-        if let Some((weights, eps)) = norm {
-            let group_size = weights.dim(0)?;
-            let parts = heads.reshape((n_rows, width / group_size, group_size))?;
-            let parts = parts.contiguous()?.to_dtype(DType::F32)?;
-            heads = candle_nn::ops::rms_norm(&parts, weights, eps)?.to_dtype(qkv.dtype())?;
-        }
-        heads
-            .reshape((n_rows, n_heads, head_dim))?
-            .transpose(0, 1)?
-            .contiguous()
+        batch: &Batch,
+    ) -> candle_core::Result<Heads> {
+        let HeadShape {
+            n_heads,
+            n_kv_heads,
+            head_dim,
+            ..
+        } = self.shape;
+        let rotary_angles = layer.rotary_angles(&batch.rotary_angles);
+        let all_heads = |rows: &Tensor| {
+            let (n_rows, width) = rows.dims2()?;
+            rows.reshape((n_rows, width / head_dim, head_dim))?
+                .transpose(0, 1)?
+                .contiguous()
+        };
+        let (q_width, kv_width) = (self.shape.q_width(), self.shape.kv_width());
+        let (queries, keys, values) = match &layer.norms {
+            // One copy and one rotation serve queries and keys.
+            None => {
+                let heads = all_heads(qkv)?;
+                let rotating = heads.narrow(0, 0, n_heads + n_kv_heads)?;
+                let rotated = self.rotated(rotating, rotary_angles)?;
+                let queries = rotated.narrow(0, 0, n_heads)?;
+                let keys = rotated.narrow(0, n_heads, n_kv_heads)?;
+                (
+                    queries,
+                    keys,
+                    heads.narrow(0, n_heads + n_kv_heads, n_kv_heads)?,
+                )
+            }
+            Some(norms) => {
+                let queries = qkv.narrow(1, 0, q_width)?;
+                let queries = all_heads(&normed_groups(&queries, &norms.queries, norms.eps)?)?;
+                let keys = qkv.narrow(1, q_width, kv_width)?;
+                let keys = all_heads(&normed_groups(&keys, &norms.keys, norms.eps)?)?;
+                let values = all_heads(&qkv.narrow(1, q_width + kv_width, kv_width)?)?;
+                let queries = self.rotated(queries, rotary_angles)?;
+                (queries, self.rotated(keys, rotary_angles)?, values)
+            }
+        };
+        Ok(Heads {
+            queries,
+            keys,
+            values,
+        })
     }
 
     fn rotated(
@@ -85,215 +268,39 @@ impl TensorAttention {
         let unrotated = heads.narrow(2, rotary_angles.n_dims, n_unrotated)?;
         Tensor::cat(&[rotated, unrotated], 2)?.contiguous()
     }
-
-    /// Computes attention for the rows of one sequence: `[heads, rows, head_dim]`.
-    fn attend(
-        &self,
-        layer: &AttentionLayer<Tensor>,
-        queries: &Tensor,
-        positions: &[usize],
-        cache: &Cache<TensorRun>,
-    ) -> candle_core::Result<Tensor> {
-        let (n_heads, n_rows, head_dim) = queries.dims3()?;
-        let n_visible = positions.last().map_or(0, |last| last + 1);
-        let n_kv_heads = self.shape.n_kv_heads;
-        let queries = queries.reshape((n_kv_heads, self.shape.group() * n_rows, head_dim))?;
-        // Scale before the product, which could otherwise overflow in half precision.
-        let queries = (queries * f64::from(self.shape.score_scale))?;
-        let mut scores = Vec::new();
-        let mut values = Vec::new();
-        for (run, n_tokens) in cache.runs(n_visible) {
-            let run = run.layer(layer.index)?;
-            let keys = run.keys.narrow(1, 0, n_tokens)?;
-            scores.push(queries.matmul(&keys.transpose(1, 2)?)?);
-            values.push(run.values.narrow(1, 0, n_tokens)?);
-        }
-        let mut scores = Tensor::cat(&scores, D::Minus1)?.to_dtype(DType::F32)?;
-        if let Some(cap) = self.shape.score_cap.map(f64::from) {
-            scores = ((scores / cap)?.tanh()? * cap)?;
-        }
-        let scores = scores
-            .reshape((n_heads, n_rows, n_visible))?
-            .broadcast_add(&mask(layer, positions, n_visible, queries.device())?)?;
-        let probs = candle_nn::ops::softmax_last_dim(&scores)?.to_dtype(queries.dtype())?;
-        let probs = probs.reshape((n_kv_heads, self.shape.group() * n_rows, n_visible))?;
-        let mut mixed = queries.zeros_like()?;
-        let mut start = 0;
-        for values in values {
-            let n_tokens = values.dim(1)?;
-            let probs = probs.narrow(2, start, n_tokens)?.contiguous()?;
-            mixed = (mixed + probs.matmul(&values)?)?;
-            start += n_tokens;
-        }
-        mixed.reshape((n_heads, n_rows, head_dim))
-    }
 }
 
-/// The rows of one forward pass.
-#[derive(Debug)]
-pub(super) struct Batch<'a> {
-    pub places: &'a [Place],
-    /// The rotary angles of the rows, for each of the model's rotations.
-    pub rotary_angles: Vec<RotaryAngles<Tensor>>,
-}
-
-impl<'a> Batch<'a> {
-    /// Computes the angles of the rows.
-    pub(super) fn new(
-        places: &'a [Place],
-        rotations: &[Rotation],
-        device: &Device,
-        dtype: DType,
-    ) -> candle_core::Result<Self> {
-        let rotary_angles = rotations.iter().map(|rotation| {
-            let rotary_angles = RotaryAngles::new(rotation, places);
-            let shape = (places.len(), rotary_angles.n_dims / 2);
-            Ok(RotaryAngles {
-                form: rotary_angles.form,
-                n_dims: rotary_angles.n_dims,
-                cos: Tensor::from_vec(rotary_angles.cos, shape, device)?.to_dtype(dtype)?,
-                sin: Tensor::from_vec(rotary_angles.sin, shape, device)?.to_dtype(dtype)?,
-            })
-        });
+impl Heads {
+    /// Returns consecutive rows.
+    fn rows(&self, start: usize, n_rows: usize) -> candle_core::Result<Self> {
+        let rows = |heads: &Tensor| heads.narrow(1, start, n_rows)?.contiguous();
         Ok(Self {
-            places,
-            rotary_angles: rotary_angles.collect::<candle_core::Result<_>>()?,
+            queries: rows(&self.queries)?,
+            keys: rows(&self.keys)?,
+            values: rows(&self.values)?,
         })
     }
 }
 
-impl TensorAttention {
-    /// Norms and rotates queries and keys, writes keys and values to the tails of the caches, and
-    /// computes attention for each row over all tokens up to its own, or over the layer's window.
-    ///
-    /// `qkv` is `[rows, q_width + 2 × kv_width]`; the result is `[rows, q_width]`.
-    pub(super) fn forward(
-        &self,
-        layer: &AttentionLayer<Tensor>,
-        qkv: &Tensor,
-        batch: &Batch<'_>,
-        caches: &mut [Cache<TensorRun>],
-    ) -> candle_core::Result<Tensor> {
-        let (q_width, kv_width) = (self.shape.q_width(), self.shape.kv_width());
-        let n_kv_heads = self.shape.n_kv_heads;
-        let norms = layer.norms.as_ref();
-        let query_norm = norms.map(|norms| (&norms.queries, norms.eps));
-        let key_norm = norms.map(|norms| (&norms.keys, norms.eps));
-        let rotary_angles = layer.rotary_angles(&batch.rotary_angles);
-        let queries = self.heads(qkv, 0, self.shape.n_heads, query_norm)?;
-        let queries = self.rotated(queries, rotary_angles)?;
-        let keys = self.heads(qkv, q_width, n_kv_heads, key_norm)?;
-        let keys = self.rotated(keys, rotary_angles)?;
-        let values = self.heads(qkv, q_width + kv_width, n_kv_heads, None)?;
-        let mut mixed = Vec::new();
-        let mut order = vec![0_u32; batch.places.len()];
-        let mut n_done = 0;
-        for (index, cache) in caches.iter_mut().enumerate() {
-            let (rows, positions): (Vec<u32>, Vec<usize>) = (0..)
-                .zip(batch.places)
-                .filter(|(_, place)| place.cache == index)
-                .map(|(row, place)| (row, place.position))
-                .unzip();
-            let indices = Tensor::new(rows.as_slice(), qkv.device())?;
-            let start = cache.n_read() - cache.n_shared();
-            let keys = keys.index_select(&indices, 1)?;
-            let values = values.index_select(&indices, 1)?;
-            cache.tail_mut().write(layer.index, start, &keys, &values)?;
-            let queries = queries.index_select(&indices, 1)?;
-            mixed.push(self.attend(layer, &queries, &positions, cache)?);
-            for row in rows {
-                if let Some(place) = order.get_mut(row as usize) {
-                    *place = n_done;
-                }
-                n_done += 1;
-            }
-        }
-        let order = Tensor::new(order.as_slice(), qkv.device())?;
-        Tensor::cat(&mixed, 1)?
-            .index_select(&order, 1)?
-            .transpose(0, 1)?
-            .reshape((batch.places.len(), q_width))
-    }
+/// Norms each group of as many values as there are weights: a head, or all heads.
+fn normed_groups(rows: &Tensor, weights: &Tensor, eps: f32) -> candle_core::Result<Tensor> {
+    let (n_rows, width) = rows.dims2()?;
+    let group_size = weights.dim(0)?;
+    let groups = rows.reshape((n_rows, width / group_size, group_size))?;
+    let groups = groups.contiguous()?.to_dtype(DType::F32)?;
+    let normed = candle_nn::ops::rms_norm(&groups, weights, eps)?;
+    normed.to_dtype(rows.dtype())?.reshape((n_rows, width))
 }
 
-impl TensorRun {
-    /// Returns how much memory the run takes, in bytes.
-    pub(crate) fn n_bytes(&self) -> usize {
-        let tensors = self.layers.iter().flat_map(|run| [&run.keys, &run.values]);
-        tensors
-            .map(|tensor| tensor.elem_count() * tensor.dtype().size_in_bytes())
-            .sum()
-    }
-
-    fn layer(&self, layer: usize) -> candle_core::Result<&KeysValues> {
-        match self.layers.get(layer) {
-            Some(run) => Ok(run),
-            None => candle_core::bail!("layer {layer} has no cache"),
-        }
-    }
-
-    /// Writes keys and values at position `start` of the run. The capacity doubles when it is
-    /// exceeded, so each token is copied about once on average.
-    fn write(
-        &mut self,
-        layer: usize,
-        start: usize,
-        keys: &Tensor,
-        values: &Tensor,
-    ) -> candle_core::Result<()> {
-        let (n_kv_heads, n_rows, head_dim) = keys.dims3()?;
-        if self.layers.len() == layer {
-            let empty = || Tensor::zeros((n_kv_heads, 0, head_dim), keys.dtype(), keys.device());
-            self.layers.push(KeysValues {
-                keys: empty()?,
-                values: empty()?,
-            });
-        }
-        let Some(run) = self.layers.get_mut(layer) else {
-            candle_core::bail!("layer {layer} has no cache");
-        };
-        grow(&mut run.keys, start, n_rows)?;
-        grow(&mut run.values, start, n_rows)?;
-        run.keys.slice_set(keys, 1, start)?;
-        run.values.slice_set(values, 1, start)
-    }
-}
-
-/// Ensures capacity for `n_more` tokens after the first `n_kept`, which are preserved.
-fn grow(tensor: &mut Tensor, n_kept: usize, n_more: usize) -> candle_core::Result<()> {
-    let (n_kv_heads, capacity, head_dim) = tensor.dims3()?;
-    if n_kept + n_more > capacity {
-        let capacity = (n_kept + n_more).next_power_of_two().max(64);
-        let shape = (n_kv_heads, capacity, head_dim);
-        let wider = Tensor::zeros(shape, tensor.dtype(), tensor.device())?;
-        if n_kept > 0 {
-            wider.slice_set(&tensor.narrow(1, 0, n_kept)?.contiguous()?, 1, 0)?;
-        }
-        *tensor = wider;
-    }
-    Ok(())
-}
-
-/// Returns the attention mask: 0 for visible tokens, minus infinity after the row's own position
-/// and before its window.
-fn mask(
-    layer: &AttentionLayer<Tensor>,
-    positions: &[usize],
-    n_visible: usize,
-    device: &Device,
-) -> candle_core::Result<Tensor> {
-    let values: Vec<f32> = positions
-        .iter()
-        .flat_map(|position| {
-            let visible = layer.first_visible(*position)..=*position;
-            (0..n_visible).map(move |seen| {
-                if visible.contains(&seen) {
-                    0.0
-                } else {
-                    f32::NEG_INFINITY
-                }
-            })
-        })
-        .collect();
-    Tensor::from_vec(values, (positions.len(), n_visible), device)
+/// Returns keys and values of the first tokens of runs: `[kv heads, tokens, head_dim]` each.
+fn own_runs<'a>(
+    runs: impl Iterator<Item = (&'a TensorRun, usize)>,
+    layer: usize,
+) -> candle_core::Result<Vec<(Tensor, Tensor)>> {
+    let runs = runs.map(|(run, n_tokens)| {
+        let run = run.layer(layer)?;
+        let keys = run.keys.narrow(1, 0, n_tokens)?;
+        Ok((keys, run.values.narrow(1, 0, n_tokens)?))
+    });
+    runs.collect()
 }

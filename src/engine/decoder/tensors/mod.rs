@@ -3,15 +3,25 @@
 
 mod activation;
 mod attention;
+mod batch;
+mod masks;
 mod norm;
 mod projection;
+mod run;
+mod tail_pool;
+mod tail_rows;
+
+use std::collections::BTreeSet;
 
 use candle_core::{DType, Device, Tensor};
 
 use self::activation::activated;
-use self::attention::{Batch, TensorAttention, TensorRun};
+use self::attention::TensorAttention;
+use self::batch::{Batch, Model};
 use self::norm::normed;
 use self::projection::{Policy, Projection};
+use self::run::TensorRun;
+use self::tail_pool::{Memory, TailPool};
 use super::attention::HeadShape;
 use super::backend::{Backend, Facts, Form};
 use super::batch::Place;
@@ -21,11 +31,17 @@ use crate::engine::blueprint::Blueprint;
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 use crate::engine::{EngineError, Logits, Precision, Row};
 
+/// Up to this many tokens, a fork copies the tail within the pool; a longer one becomes a shared run.
+const N_MAX_COPIED_TOKENS: usize = 256;
+
 /// A model in tensors on one device.
 pub(crate) struct TensorBackend {
     blueprint: Blueprint,
     weights: Weights<Tensors>,
     attention: TensorAttention,
+    /// The different sliding windows of the layers.
+    windows: Vec<Option<usize>>,
+    tails: TailPool,
     device: Device,
     /// The type of the residual stream, keys, values and unquantized weights. Norms, attention
     /// probabilities and logits are computed in 32 bits.
@@ -68,18 +84,26 @@ impl TensorBackend {
         precision: Precision,
     ) -> Result<Self, LoadStop> {
         let dtype = precision.dtype();
-        let form = Tensors(Policy::new(checkpoint.catalog(), &device, dtype));
+        let form = Tensors(Policy::new(&device, dtype));
+        let weights = Weights::load(blueprint, checkpoint, &form)?;
+        let windows: BTreeSet<Option<usize>> = weights
+            .layers
+            .iter()
+            .map(|layer| layer.attention.window)
+            .collect();
         Ok(Self {
-            weights: Weights::load(blueprint, checkpoint, &form)?,
+            weights,
             blueprint: blueprint.clone(),
             attention: TensorAttention::new(HeadShape::new(blueprint)),
+            windows: windows.into_iter().collect(),
+            tails: TailPool::default(),
             device,
             dtype,
         })
     }
 
     fn logits(
-        &self,
+        &mut self,
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<TensorRun>],
@@ -99,15 +123,15 @@ impl TensorBackend {
             let positions: Vec<u32> = places.iter().map(|place| place.position as u32).collect();
             hidden = (hidden + self.rows(table, &positions)?)?;
         }
-        let batch = Batch::new(
-            places,
-            &self.weights.facts.rotations,
-            &self.device,
-            self.dtype,
-        )?;
-        for layer in self.weights.layers.iter().take(n_layers) {
-            hidden = self.layer(layer, &hidden, &batch, caches)?;
-        }
+        // Taken out of the backend, since the layers borrow it.
+        let mut pool = std::mem::take(&mut self.tails);
+        let mut memory = Memory {
+            caches,
+            pool: &mut pool,
+        };
+        let hidden = self.layers(hidden, places, &mut memory, n_layers);
+        self.tails = pool;
+        let mut hidden = hidden?;
         if wanted.is_empty() {
             return Ok(None);
         }
@@ -126,6 +150,35 @@ impl TensorBackend {
         Ok(Some(logits))
     }
 
+    /// Runs at most the first `n_layers` over the residual stream, and returns it.
+    fn layers(
+        &self,
+        mut hidden: Tensor,
+        places: &[Place],
+        memory: &mut Memory<'_>,
+        n_layers: usize,
+    ) -> candle_core::Result<Tensor> {
+        let model = Model {
+            shape: HeadShape::new(&self.blueprint),
+            rotations: &self.weights.facts.rotations,
+            windows: &self.windows,
+            device: &self.device,
+            dtype: self.dtype,
+        };
+        let batch = Batch::new(&model, places, memory)?;
+        // Kernels over strided tensors read shapes and strides from the device. The layers use the
+        // same few, so they are sent once. Nothing else is sent from here on.
+        #[cfg(feature = "cuda")]
+        let _kept_shapes = match &self.device {
+            Device::Cuda(device) => Some(device.enable_cuda_graph_htod_cache()),
+            Device::Cpu | Device::Metal(_) => None,
+        };
+        for layer in self.weights.layers.iter().take(n_layers) {
+            hidden = self.layer(layer, &hidden, &batch, memory)?;
+        }
+        Ok(hidden)
+    }
+
     /// Looks up rows of an embedding table.
     fn rows(&self, table: &Projection, indices: &[u32]) -> candle_core::Result<Tensor> {
         table.rows(indices, &self.device)?.to_dtype(self.dtype)
@@ -135,14 +188,14 @@ impl TensorBackend {
         &self,
         layer: &Layer<Tensors>,
         hidden: &Tensor,
-        batch: &Batch<'_>,
-        caches: &mut [Cache<TensorRun>],
+        batch: &Batch,
+        memory: &mut Memory<'_>,
     ) -> candle_core::Result<Tensor> {
         let norms = &layer.attention_norms;
         let qkv = layer.qkv.forward(&normed(norms.before.as_ref(), hidden)?)?;
         let mixed = self
             .attention
-            .forward(&layer.attention, &qkv, batch, caches)?;
+            .forward(&layer.attention, &qkv, batch, memory)?;
         let found = layer.attention_output.forward(&mixed)?;
         let hidden = self.joined(hidden, &normed(norms.after.as_ref(), &found)?)?;
         let norms = &layer.ffn_norms;
@@ -177,6 +230,20 @@ impl Backend for TensorBackend {
     fn cached_head(&self, head_dim: usize) -> (usize, String) {
         let format = self.dtype.as_str().to_owned();
         (2 * head_dim * self.dtype.size_in_bytes(), format)
+    }
+
+    fn fork(&mut self, cache: &mut Cache<TensorRun>) -> Result<Cache<TensorRun>, EngineError> {
+        let slot = cache.tail().slot().filter(|_| cache.n_tail() > 0);
+        let Some(slot) = slot.cloned() else {
+            return Ok(cache.fork());
+        };
+        if cache.n_tail() > N_MAX_COPIED_TOKENS {
+            *cache.tail_mut() = self.tails.extract(&slot, cache.n_tail())?;
+            return Ok(cache.fork());
+        }
+        let copy = self.tails.take_slot();
+        self.tails.copy_slot(&slot, &copy)?;
+        Ok(cache.fork_with(TensorRun::in_slot(copy)))
     }
 
     fn run(
