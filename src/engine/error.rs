@@ -235,8 +235,62 @@ pub enum EngineError {
     Chat(#[from] ChatError),
 
     /// A computation on the device failed.
-    #[error("the computation failed: {0}")]
+    #[error("{}", computation_failure(.0))]
     Compute(#[from] candle_core::Error),
+}
+
+/// What went wrong on a GPU, by the name of the driver's error.
+const GPU_FAILURES: [(&str, &str); 8] = [
+    (
+        "CUDA_ERROR_OUT_OF_MEMORY",
+        "the GPU is out of memory; close other programs that use it, open a smaller model, or use the \
+         CPU",
+    ),
+    (
+        "CUBLAS_STATUS_ALLOC_FAILED",
+        "the GPU is out of memory; close other programs that use it, open a smaller model, or use the \
+         CPU",
+    ),
+    (
+        "CUDA_ERROR_INSUFFICIENT_DRIVER",
+        "the GPU’s driver is older than this program; update the driver, or use the CPU",
+    ),
+    (
+        "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+        "the GPU’s driver is older than this program; update the driver, or use the CPU",
+    ),
+    (
+        "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+        "the GPU’s driver was updated; restart the computer, or use the CPU",
+    ),
+    (
+        "CUDA_ERROR_NO_BINARY_FOR_GPU",
+        "the GPU is of a kind that this program was not built for; use the CPU",
+    ),
+    (
+        "CUDA_ERROR_NOT_FOUND",
+        "the GPU can’t compute in this number format; choose the precision f32, or use the CPU",
+    ),
+    // Once a kernel has failed, every later call fails too.
+    (
+        "CUDA_ERROR_",
+        "the GPU stopped working; restart Quartet, or use the CPU",
+    ),
+];
+
+/// Says what went wrong in a computation, and what to do about it if it was the GPU.
+fn computation_failure(error: &candle_core::Error) -> String {
+    let details = error.to_string();
+    let mut known = GPU_FAILURES.iter();
+    match known.find(|(name, _)| details.contains(name)) {
+        Some((_, sentence)) => format!("{sentence} ({})", first_line(&details)),
+        None => format!("the computation failed: {details}"),
+    }
+}
+
+/// Returns the text without the backtrace that may follow it.
+fn first_line(details: &str) -> &str {
+    details.lines().next().unwrap_or_default()
 }
 
 impl EngineError {
@@ -246,5 +300,32 @@ impl EngineError {
             reason: reason.into(),
             path: path.to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EngineError;
+
+    fn message(details: &str) -> String {
+        EngineError::from(candle_core::Error::Msg(details.to_owned())).to_string()
+    }
+
+    #[test]
+    fn failures_of_the_gpu_say_what_to_do() {
+        let memory =
+            message("DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")\n   0: main");
+        assert!(
+            memory.starts_with("the GPU is out of memory; close"),
+            "{memory}"
+        );
+        assert!(memory.ends_with("\"out of memory\"))"), "{memory}");
+        let lost = message("DriverError(CUDA_ERROR_ILLEGAL_ADDRESS, \"an illegal memory access\")");
+        assert!(
+            lost.starts_with("the GPU stopped working; restart"),
+            "{lost}"
+        );
+        let other = message("shape mismatch");
+        assert_eq!(other, "the computation failed: shape mismatch");
     }
 }

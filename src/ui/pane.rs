@@ -141,6 +141,7 @@ fn body_ui(
 
 const CONTINUE: &str = "Continue";
 const AGAIN: &str = "Run again";
+const CPU: &str = "Use the CPU";
 
 /// Shows an error at the bottom of the pane. Returns the height of the notice.
 fn notice_ui(
@@ -157,19 +158,23 @@ fn notice_ui(
         _ => "",
     };
     let text = format!("{}.{kept}", capitalize(error));
-    let actions: &[&str] = if state.can_continue(pane) {
-        &[CONTINUE, AGAIN]
-    } else {
-        &[AGAIN]
-    };
+    let cpu_instead = state.cpu_instead(pane);
+    let offered = [
+        (CONTINUE, state.can_continue(pane)),
+        (AGAIN, true),
+        (CPU, cpu_instead.is_some()),
+    ];
+    let offered = offered.into_iter().filter(|(_, is_offered)| *is_offered);
+    let actions: Vec<&str> = offered.map(|(action, _)| action).collect();
     let mut pressed = None;
     let height = at_bottom_ui(ui, body, ("failure", pane), |ui| {
-        let notice = Notice::new(NoticeKind::Error, &text).actions(actions);
+        let notice = Notice::new(NoticeKind::Error, &text).actions(&actions);
         pressed = notice.show(ui);
         true
     });
     match pressed.and_then(|at| actions.get(at)) {
         Some(&CONTINUE) => commands.push(Command::Branch(BranchCommand::Continue(pane.id))),
+        Some(&CPU) => commands.extend(cpu_instead),
         Some(_) => commands.push(Command::Generate(pane.id)),
         None => {}
     }

@@ -21,6 +21,7 @@ pub(super) fn list_devices() -> Event {
     Event::DevicesListed(Devices {
         choices: DeviceChoice::available(),
         build_supports_gpus: DeviceChoice::build_supports_gpus(),
+        launcher_reason: DeviceChoice::launcher_reason(),
         cpu_threads: CpuThreads::of_machine(),
     })
 }

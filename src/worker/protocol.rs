@@ -242,5 +242,7 @@ pub struct Devices {
     pub choices: Vec<DeviceChoice>,
     /// Whether this build includes GPU support.
     pub build_supports_gpus: bool,
+    /// Why a launcher started this build instead of one with GPU support, if it did.
+    pub launcher_reason: Option<String>,
     pub cpu_threads: CpuThreads,
 }

@@ -4,7 +4,7 @@
 use std::num::NonZeroUsize;
 
 use crate::generation::ModelInfo;
-use crate::state::{AppState, Command, Effect, ModelsCommand};
+use crate::state::{AppState, Command, Effect, ModelsCommand, Pane, ReadyModel};
 use crate::worker::{CacheType, ComputeChoice, DeviceChoice, InputBits, Precision, Request};
 
 /// A menu row: a device, a precision, a KV cache type or a rounding of inputs.
@@ -44,7 +44,10 @@ impl AppState {
             .into_iter()
             .map(|choice| DeviceRow {
                 name: choice.name(),
-                hint: "",
+                hint: match choice {
+                    DeviceChoice::Best => "the GPU, or the CPU for small models",
+                    _ => "",
+                },
                 chosen: chosen(choice),
                 command: self.with_device(choice),
             })
@@ -102,9 +105,10 @@ impl AppState {
         }
         match &self.models.devices {
             None => String::new(),
-            Some(devices) if !devices.build_supports_gpus => {
-                "This build has no GPU support".to_owned()
-            }
+            Some(devices) if !devices.build_supports_gpus => match &devices.launcher_reason {
+                Some(reason) => format!("Models run on the CPU: {reason}"),
+                None => "This build has no GPU support".to_owned(),
+            },
             Some(devices) if devices.choices.len() == 1 => {
                 "Built with GPU support, but no GPU was found".to_owned()
             }
@@ -181,6 +185,15 @@ impl AppState {
             DeviceChoice::Cpu => false,
             DeviceChoice::Cuda(_) | DeviceChoice::Metal(_) => self.models.device_missing.is_none(),
         }
+    }
+
+    /// Returns the command that loads the pane's model on the CPU after a failure, or `None` if it
+    /// did not run on a GPU of this machine.
+    pub fn cpu_instead(&self, pane: &Pane) -> Option<Command> {
+        let on_gpu = |model: &ReadyModel| !model.info.device.starts_with(DeviceChoice::CPU_NAME);
+        let fails_on_gpu = pane.settings.model.is_none() && self.model.ready().is_some_and(on_gpu);
+        let source = self.model_source.clone();
+        fails_on_gpu.then_some(Command::Models(ModelsCommand::LoadOnCpu(source)))
     }
 
     /// Returns the request that tells a new engine how to compute, unless the default applies.

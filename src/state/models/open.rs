@@ -10,7 +10,9 @@ use crate::state::{
     AppState, Command, Effect, ModelStatus, ModelsTab, Notice, NoticeAction, PathPurpose,
     ReadyModel, SecondModel, capitalize,
 };
-use crate::worker::{ComputeChoice, DownloadRequest, ModelSource, Request, memory_with_cache};
+use crate::worker::{
+    ComputeChoice, DeviceChoice, DownloadRequest, ModelSource, Request, memory_with_cache,
+};
 
 /// A user action on models, or the result of checking files.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +33,8 @@ pub enum ModelsCommand {
     CancelLoading,
     /// Unload the current model.
     Unload,
+    /// Load this model on the CPU, and the next ones too.
+    LoadOnCpu(ModelSource),
     /// Choose how models compute, from the next load on.
     SetCompute(ComputeChoice),
     /// Remove this model from the recent ones.
@@ -67,6 +71,7 @@ impl AppState {
             }
             ModelsCommand::CancelLoading => self.cancel_loading(),
             ModelsCommand::Unload => self.unload_model(),
+            ModelsCommand::LoadOnCpu(source) => self.load_on_cpu(source),
             ModelsCommand::SetCompute(choice) => self.compute_with(choice),
             ModelsCommand::Forget(path) => {
                 self.models.forget(&path);
@@ -199,6 +204,16 @@ impl AppState {
         }
     }
 
+    fn load_on_cpu(&mut self, source: ModelSource) -> Vec<Effect> {
+        let choice = ComputeChoice {
+            device: DeviceChoice::Cpu,
+            ..self.models.compute
+        };
+        let mut effects = self.compute_with(choice);
+        effects.extend(self.load_model(source));
+        effects
+    }
+
     pub(in crate::state) fn load_model(&mut self, source: ModelSource) -> Vec<Effect> {
         self.models.refusal = None;
         self.models.opening = None;
@@ -298,6 +313,10 @@ impl AppState {
             let ask = Command::AskPath(PathPurpose::ModelFile);
             let notice = Notice::error("The model was not loaded", error);
             let mut notice = notice.with_action("Open another…", ask);
+            if let Some(source) = failed.clone().filter(|_| self.uses_gpu()) {
+                let load = Command::Models(ModelsCommand::LoadOnCpu(source));
+                notice = notice.with_action("Use the CPU", load);
+            }
             let embedded_fails = failed == Some(ModelSource::Embedded);
             let embedded_in_use =
                 self.model.in_use().is_some() && self.model_source == ModelSource::Embedded;

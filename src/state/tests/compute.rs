@@ -1,10 +1,11 @@
 //! Tests of how models compute: device, precision, KV cache type and threads.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use super::models::{inspected, models, outline, path, rows};
 use super::ready;
-use crate::state::{AppState, Effect, ModelRowStatus, ModelsCommand, Settings};
+use crate::state::{AppState, Effect, ModelRowStatus, ModelStatus, ModelsCommand, Settings};
 use crate::worker::{
     CacheType, ComputeChoice, CpuThreads, DeviceChoice, Devices, Event, InputBits, ModelSource,
     Precision, Request,
@@ -41,7 +42,7 @@ fn devices_are_listed_chosen_and_saved_and_a_missing_one_is_reported() {
     let (_, effects) = AppState::new(settings, ModelSource::Embedded);
     assert_eq!(effects[0], use_it);
 
-    let choose = state.precision_rows()[1].command.clone();
+    let choose = state.precision_rows()[2].command.clone();
     let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
         device: DeviceChoice::Cuda(0),
         precision: Precision::Bf16,
@@ -132,11 +133,51 @@ fn cpu_only() -> Devices {
     Devices {
         choices: vec![DeviceChoice::Cpu],
         build_supports_gpus: false,
+        launcher_reason: None,
         cpu_threads: CpuThreads {
             n_default: NonZeroUsize::new(4).unwrap(),
             n_max: NonZeroUsize::new(8).unwrap(),
         },
     }
+}
+
+#[test]
+fn a_launcher_that_chose_the_cpu_says_why() {
+    let mut state = ready();
+    state.on_event(Event::DevicesListed(cpu_only()));
+    assert_eq!(state.device_words(), "This build has no GPU support");
+    state.on_event(Event::DevicesListed(Devices {
+        launcher_reason: Some("NVIDIA’s driver is not installed".to_owned()),
+        ..cpu_only()
+    }));
+    let words = "Models run on the CPU: NVIDIA’s driver is not installed";
+    assert_eq!(state.device_words(), words);
+}
+
+#[test]
+fn a_model_that_fails_on_a_gpu_is_offered_on_the_cpu() {
+    let mut state = ready();
+    let pane = state.panes[0].clone();
+    let run_on = |state: &mut AppState, device: &str| {
+        let ModelStatus::Ready(model) = &mut state.model else {
+            panic!("the model is ready");
+        };
+        Arc::make_mut(&mut model.info).device = device.to_owned();
+    };
+    run_on(&mut state, "CPU with a q8 cache");
+    assert_eq!(state.cpu_instead(&pane), None);
+    run_on(&mut state, "CUDA 0 in bf16");
+    let effects = state.apply(state.cpu_instead(&pane).unwrap());
+    let on_cpu = ComputeChoice {
+        device: DeviceChoice::Cpu,
+        ..ComputeChoice::default()
+    };
+    let load = Effect::Send(Request::LoadModel(ModelSource::Embedded));
+    assert_eq!(
+        effects.first(),
+        Some(&Effect::Send(Request::SetCompute(on_cpu)))
+    );
+    assert_eq!(effects.last(), Some(&load));
 }
 
 #[test]

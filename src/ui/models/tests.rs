@@ -154,6 +154,7 @@ fn precision_can_be_chosen_only_if_there_is_a_choice() {
     let mut devices = Devices {
         choices: vec![DeviceChoice::Cpu],
         build_supports_gpus: true,
+        launcher_reason: None,
         cpu_threads: CpuThreads {
             n_default: NonZeroUsize::MIN,
             n_max: NonZeroUsize::MIN,
@@ -240,6 +241,7 @@ fn the_thread_count_can_be_changed_and_reset() {
     state.on_event(Event::DevicesListed(Devices {
         choices: vec![DeviceChoice::Cpu],
         build_supports_gpus: false,
+        launcher_reason: None,
         cpu_threads: CpuThreads {
             n_default: count(4),
             n_max: count(8),
