@@ -1,0 +1,49 @@
+//! The launcher of the Linux archive with GPU support: which of its two programs it starts, and what it
+//! says when that is not the one for GPUs.
+#![cfg(unix)]
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+fn write_script(path: &Path, script: &str) -> io::Result<()> {
+    fs::write(path, format!("#!/bin/sh\n{script}\n"))?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+}
+
+/// Runs the launcher beside a program for GPUs that does this, and one for the CPU that prints why it
+/// was chosen and its arguments. Returns what was printed.
+fn launched(cuda: &str) -> io::Result<String> {
+    let folder = tempfile::tempdir()?;
+    let launcher = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/linux/quartet-cuda.sh");
+    fs::copy(launcher, folder.path().join("quartet"))?;
+    fs::create_dir(folder.path().join("bin"))?;
+    write_script(&folder.path().join("bin/quartet-cuda"), cuda)?;
+    let cpu = r#"echo "cpu: $QUARTET_GPU_UNAVAILABLE: $*""#;
+    write_script(&folder.path().join("bin/quartet-cpu"), cpu)?;
+    // Started through a link from elsewhere, as from a folder in PATH.
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(folder.path().join("quartet"), &link)?;
+    let output = Command::new(link).args(["bench", "a b"]).output()?;
+    assert!(output.status.success());
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[test]
+fn the_program_for_gpus_runs_if_its_libraries_can_be_loaded() {
+    let printed = launched(r#"echo "cuda: $*""#).unwrap();
+    assert_eq!(printed, "cuda: bench a b");
+}
+
+#[test]
+fn without_a_driver_the_program_for_the_cpu_runs_and_knows_why() {
+    let missing = "echo 'quartet-cuda: error while loading shared libraries: libcuda.so.1: cannot \
+                   open shared object file: No such file or directory' >&2; exit 127";
+    let expected = "cpu: NVIDIA’s driver is not installed: bench a b";
+    assert_eq!(launched(missing).unwrap(), expected);
+    let other = "echo first >&2; echo 'libcublas.so.13: file too short' >&2; exit 127";
+    let expected = "cpu: libcublas.so.13: file too short: bench a b";
+    assert_eq!(launched(other).unwrap(), expected);
+}
