@@ -2,6 +2,9 @@
  * what it asks for. Memory is the heap's, copies are done, kernels and products do nothing: all logits
  * are zero. Preload it (see .ci/check-cuda); the counts go to standard error when the program exits.
  *
+ * With ALLOCATIONS_LEFT=N in the environment, all allocations after the Nth fail, as if the memory were
+ * full.
+ *
  * The functions that only return success, and the launchers of candle's static kernels, come from
  * lists that the script generates: SUCCEEDS(name) and LAUNCHES(name). */
 #include <stdio.h>
@@ -34,8 +37,14 @@ status cublasSgemm_v2(void) { COUNT(products); return 0; }
 #define LAUNCHES(name) status name(void) { COUNT(kernels); return 0; }
 
 /* Memory. */
+static long n_left = -1;
+__attribute__((constructor)) static void limit(void) {
+    const char *text = getenv("ALLOCATIONS_LEFT");
+    if (text) n_left = atol(text);
+}
 static status allocate(pointer *out, size_t n_bytes) {
-    COUNT(allocations);
+    unsigned long n_before = COUNT(allocations);
+    if (n_left >= 0 && n_before >= (unsigned long)n_left) return 2;
     *out = (pointer)calloc(n_bytes ? n_bytes : 1, 1);
     return *out ? 0 : 2;
 }
@@ -115,8 +124,14 @@ status cuEventCreate(void **event, unsigned flags) { COUNT(events); return give(
 status cuModuleLoadData(void **module, const void *image) { return give(module); }
 status cuModuleGetFunction(void **function, void *module, const char *name) { return give(function); }
 status cuFuncGetAttribute(int *value, int attribute, void *function) { *value = 1024; return 0; }
-status cuGetErrorName(int error, const char **name) { *name = "an error"; return 0; }
-status cuGetErrorString(int error, const char **text) { *text = "an error"; return 0; }
+status cuGetErrorName(int error, const char **name) {
+    *name = error == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "an error";
+    return 0;
+}
+status cuGetErrorString(int error, const char **text) {
+    *text = error == 2 ? "out of memory" : "an error";
+    return 0;
+}
 status cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n) { *n = 1; return 0; }
 status cuOccupancyMaxPotentialBlockSize(int *n_grid, int *n_block) { *n_grid = 132; *n_block = 256; return 0; }
 status cublasCreate_v2(void **out) { return give(out); }
