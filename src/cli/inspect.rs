@@ -88,10 +88,12 @@ fn table(
         (
             "Memory",
             format!(
-                "{}: {} for the weights, {} for each of {n_panes} panes of {n_tokens} tokens",
+                "{}: {} for the weights, {} for the vocabulary, {} for each of {n_panes} panes of \
+                 {n_tokens} tokens",
                 ByteSize(n_needed),
                 ByteSize(memory.n_weight_bytes),
-                ByteSize(memory.n_cache_bytes(n_tokens)),
+                ByteSize(memory.n_vocabulary_bytes()),
+                ByteSize(memory.n_pane_bytes(n_tokens)),
             ),
         ),
         ("Free memory", ByteSize(n_free).to_string()),
@@ -145,6 +147,7 @@ mod tests {
                 n_weight_bytes: 1_320_000_000,
                 n_cache_bytes_per_token: 65_536,
                 n_state_bytes: 0,
+                n_vocab: 128_256,
             },
             head_dim: Some(64),
             load_warning: Some("the settings could not be read\nmodel/settings.json".to_owned()),
@@ -162,9 +165,9 @@ Tokenizer    128,256 tokens, from tokenizer.json
 Chat         no chat template
 On disk      1.3 GB
 Context      131072 tokens
-Memory       1.6 GB: 1.3 GB for the weights, 66 MB for each of 4 panes of 1000 tokens
+Memory       1.7 GB: 1.3 GB for the weights, 31 MB for the vocabulary, 77 MB for each of 4 panes of 1000 tokens
 Free memory  900 MB
-Warning      Needs 1.6 GB of memory, but only 900 MB is free
+Warning      Needs 1.7 GB of memory, but only 900 MB is free
 Warning      the settings could not be read
              model/settings.json
 ";

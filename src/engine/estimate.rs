@@ -77,7 +77,16 @@ pub(super) fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNee
                 product.saturating_mul(n as u64)
             }),
         n_state_bytes: 0,
+        n_vocab: n_vocab(blueprint, catalog),
     }
+}
+
+/// Returns the number of tokens in the vocabulary: the rows of the embedding table, unless the
+/// configuration states it.
+fn n_vocab(blueprint: &Blueprint, catalog: &Catalog) -> usize {
+    let table = blueprint.naming.name(TensorRole::Embedding, 0);
+    let rows = catalog.shape(&table).and_then(|shape| shape.first());
+    blueprint.n_vocab.or(rows.copied()).unwrap_or_default()
 }
 
 /// Returns how many bytes of memory this program can still allocate, as estimated by the system. In

@@ -35,9 +35,29 @@ pub struct MemoryNeed {
     pub n_cache_bytes_per_token: u64,
     /// Bytes for each sequence regardless of its length: the states of layers without attention.
     pub n_state_bytes: u64,
+    /// The number of tokens in the vocabulary.
+    pub n_vocab: usize,
 }
 
 impl MemoryNeed {
+    /// Bytes for each token of the vocabulary: its text, the tokenizer's tables and its merge rule.
+    /// Measured.
+    const N_VOCABULARY_BYTES: u64 = 240;
+    /// Bytes for each token of the vocabulary and pane: its logit and what the chain makes of it.
+    /// Measured.
+    const N_CHAIN_BYTES: u64 = 90;
+
+    /// Returns the memory of the tokenizer and its vocabulary, in bytes.
+    pub const fn n_vocabulary_bytes(&self) -> u64 {
+        Self::N_VOCABULARY_BYTES.saturating_mul(self.n_vocab as u64)
+    }
+
+    /// Returns the memory of one pane with this many tokens, in bytes: its cache, and its chain.
+    pub const fn n_pane_bytes(&self, n_tokens: usize) -> u64 {
+        let n_chain_bytes = Self::N_CHAIN_BYTES.saturating_mul(self.n_vocab as u64);
+        self.n_cache_bytes(n_tokens).saturating_add(n_chain_bytes)
+    }
+
     /// Returns the cache size of one pane with this many tokens, in bytes.
     pub const fn n_cache_bytes(&self, n_tokens: usize) -> u64 {
         self.n_cache_bytes_per_token
@@ -48,8 +68,10 @@ impl MemoryNeed {
     /// Returns the total memory for `n_panes` panes of `n_tokens` tokens each, in bytes. This is an
     /// upper bound: a prefix that panes share counts once for each of them.
     pub const fn n_bytes(&self, n_panes: usize, n_tokens: usize) -> u64 {
-        let n_all_cache_bytes = self.n_cache_bytes(n_tokens).saturating_mul(n_panes as u64);
-        self.n_weight_bytes.saturating_add(n_all_cache_bytes)
+        let n_all_pane_bytes = self.n_pane_bytes(n_tokens).saturating_mul(n_panes as u64);
+        self.n_weight_bytes
+            .saturating_add(self.n_vocabulary_bytes())
+            .saturating_add(n_all_pane_bytes)
     }
 
     /// Returns a warning if fewer bytes are free than needed, or `None` if there is enough memory.
@@ -69,10 +91,24 @@ mod tests {
             n_weight_bytes: 1_000_000,
             n_cache_bytes_per_token: 200,
             n_state_bytes: 0,
+            n_vocab: 0,
         };
         assert_eq!(need.n_cache_bytes(50), 10_000);
         assert_eq!(need.n_bytes(4, 50), 1_040_000);
         assert_eq!(need.n_bytes(usize::MAX, 2), u64::MAX);
+    }
+
+    #[test]
+    fn the_vocabulary_counts_once_and_again_in_every_chain() {
+        let need = MemoryNeed {
+            n_weight_bytes: 1_000_000,
+            n_cache_bytes_per_token: 200,
+            n_state_bytes: 0,
+            n_vocab: 1000,
+        };
+        assert_eq!(need.n_vocabulary_bytes(), 240_000);
+        assert_eq!(need.n_pane_bytes(50), 100_000);
+        assert_eq!(need.n_bytes(4, 50), 1_640_000);
     }
 
     #[test]
@@ -81,6 +117,7 @@ mod tests {
             n_weight_bytes: 1_000_000,
             n_cache_bytes_per_token: 0,
             n_state_bytes: 300,
+            n_vocab: 0,
         };
         assert_eq!(need.n_cache_bytes(50), 300);
         assert_eq!(need.n_bytes(4, 50), 1_001_200);

@@ -100,12 +100,14 @@ fn a_recommended_model_shows_the_memory_that_it_takes_with_todays_panes() {
     let mut state = ready();
     let facts = |state: &AppState| state.recommended_rows()[0].facts.clone();
     let four = facts(&state);
-    // 145 MB of weights; 30 layers with 3 key-value heads of dimension 64 in f32.
+    // 145 MB of weights; 30 layers with 3 key-value heads of dimension 64 in f32; 49,152 tokens in
+    // the vocabulary and in each chain.
     assert_eq!(state.panes.len(), 4);
     assert!(four.contains("of memory"), "{four}");
     state.limits.max_new_tokens = 2_000;
     let n_tokens = state.longest_text();
-    let n_bytes = 145_000_000 + 4 * n_tokens as u64 * 30 * 3 * 2 * 64 * 4;
+    let n_cache_bytes = 4 * n_tokens as u64 * 30 * 3 * 2 * 64 * 4;
+    let n_bytes = 145_000_000 + n_cache_bytes + 49_152 * (240 + 4 * 90);
     let longer = facts(&state);
     assert!(
         longer.contains(&format!("{} of memory", ByteSize(n_bytes))),

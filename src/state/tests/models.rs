@@ -287,6 +287,7 @@ pub(super) fn outline(n_weight_bytes: u64) -> ModelOutline {
             n_weight_bytes,
             n_cache_bytes_per_token: 1_000_000,
             n_state_bytes: 0,
+            n_vocab: 0,
         },
         head_dim: Some(64),
         load_warning: None,

@@ -223,11 +223,24 @@ impl TensorAttention {
                     heads.narrow(0, n_heads + n_kv_heads, n_kv_heads)?,
                 )
             }
+            // Norms of single heads can follow the one copy that orders all rows by head.
+            Some(norms) if norms.queries.dim(0)? == head_dim => {
+                let heads = all_heads(qkv)?;
+                let queries = heads.narrow(0, 0, n_heads)?;
+                let keys = heads.narrow(0, n_heads, n_kv_heads)?;
+                let queries = normed(&queries, &norms.queries, norms.eps)?;
+                let keys = normed(&keys, &norms.keys, norms.eps)?;
+                (
+                    self.rotated(queries, rotary_angles)?,
+                    self.rotated(keys, rotary_angles)?,
+                    heads.narrow(0, n_heads + n_kv_heads, n_kv_heads)?,
+                )
+            }
             Some(norms) => {
                 let queries = qkv.narrow(1, 0, q_width)?;
-                let queries = all_heads(&normed_groups(&queries, &norms.queries, norms.eps)?)?;
+                let queries = all_heads(&normed(&queries, &norms.queries, norms.eps)?)?;
                 let keys = qkv.narrow(1, q_width, kv_width)?;
-                let keys = all_heads(&normed_groups(&keys, &norms.keys, norms.eps)?)?;
+                let keys = all_heads(&normed(&keys, &norms.keys, norms.eps)?)?;
                 let values = all_heads(&qkv.narrow(1, q_width + kv_width, kv_width)?)?;
                 let queries = self.rotated(queries, rotary_angles)?;
                 (queries, self.rotated(keys, rotary_angles)?, values)
@@ -282,14 +295,10 @@ impl Heads {
     }
 }
 
-/// Norms each group of as many values as there are weights: a head, or all heads.
-fn normed_groups(rows: &Tensor, weights: &Tensor, eps: f32) -> candle_core::Result<Tensor> {
-    let (n_rows, width) = rows.dims2()?;
-    let group_size = weights.dim(0)?;
-    let groups = rows.reshape((n_rows, width / group_size, group_size))?;
-    let groups = groups.contiguous()?.to_dtype(DType::F32)?;
-    let normed = candle_nn::ops::rms_norm(&groups, weights, eps)?;
-    normed.to_dtype(rows.dtype())?.reshape((n_rows, width))
+/// Norms the last dimension: a head, or all heads of a row.
+fn normed(values: &Tensor, weights: &Tensor, eps: f32) -> candle_core::Result<Tensor> {
+    let wide = values.contiguous()?.to_dtype(DType::F32)?;
+    candle_nn::ops::rms_norm(&wide, weights, eps)?.to_dtype(values.dtype())
 }
 
 /// Returns keys and values of the first tokens of runs: `[kv heads, tokens, head_dim]` each.
