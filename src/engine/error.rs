@@ -281,16 +281,13 @@ const GPU_FAILURES: [(&str, &str); 8] = [
 /// Says what went wrong in a computation, and what to do about it if it was the GPU.
 fn computation_failure(error: &candle_core::Error) -> String {
     let details = error.to_string();
-    let mut known = GPU_FAILURES.iter();
-    match known.find(|(name, _)| details.contains(name)) {
-        Some((_, sentence)) => format!("{sentence} ({})", first_line(&details)),
-        None => format!("the computation failed: {details}"),
-    }
-}
-
-/// Returns the text without the backtrace that may follow it.
-fn first_line(details: &str) -> &str {
-    details.lines().next().unwrap_or_default()
+    let known = GPU_FAILURES.iter().find_map(|(name, sentence)| {
+        let (_, rest) = details.split_once(name)?;
+        let is_of_name = |c: char| c.is_ascii_uppercase() || c == '_';
+        let (rest, _) = rest.split_once(|c| !is_of_name(c)).unwrap_or((rest, ""));
+        Some(format!("{sentence} ({name}{rest})"))
+    });
+    known.unwrap_or_else(|| format!("the computation failed: {details}"))
 }
 
 impl EngineError {
@@ -319,12 +316,13 @@ mod tests {
             memory.starts_with("the GPU is out of memory; close"),
             "{memory}"
         );
-        assert!(memory.ends_with("\"out of memory\"))"), "{memory}");
+        assert!(memory.ends_with(" (CUDA_ERROR_OUT_OF_MEMORY)"), "{memory}");
         let lost = message("DriverError(CUDA_ERROR_ILLEGAL_ADDRESS, \"an illegal memory access\")");
         assert!(
             lost.starts_with("the GPU stopped working; restart"),
             "{lost}"
         );
+        assert!(lost.ends_with(" (CUDA_ERROR_ILLEGAL_ADDRESS)"), "{lost}");
         let other = message("shape mismatch");
         assert_eq!(other, "the computation failed: shape mismatch");
     }
