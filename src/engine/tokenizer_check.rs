@@ -22,11 +22,10 @@ struct Parts {
 }
 
 /// Returns by how much a text can grow before it is split into tokens, at least 1. Fails if the
-/// file must not be used. What the crate itself rejects is not an error here.
+/// file must not be used: also if it is malformed, or has a part twice, because the crate builds each
+/// part before it reads the next.
 pub(super) fn check(json: &[u8]) -> Result<f64, String> {
-    let Ok(parts) = serde_json::from_slice::<Parts>(json) else {
-        return Ok(1.0);
-    };
+    let parts: Parts = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let growth = growth_by(&parts.normalizer)? * growth_by(&parts.pre_tokenizer)?;
     check_post_processor(&parts.post_processor)?;
     if growth > MAX_GROWTH {
@@ -37,37 +36,45 @@ pub(super) fn check(json: &[u8]) -> Result<f64, String> {
     Ok(growth)
 }
 
-/// By how much a normalizer or pre-tokenizer can lengthen a text.
+/// By how much a normalizer or pre-tokenizer can lengthen a text. Goes by the fields rather than by
+/// the type, because the crate does the same for a type that it does not know.
 fn growth_by(part: &Value) -> Result<f64, String> {
-    let text = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_default();
-    match text("type") {
-        "Sequence" => {
-            let lists = ["normalizers", "pretokenizers"];
-            let parts = lists
-                .into_iter()
-                .filter_map(|key| part.get(key)?.as_array());
-            parts
-                .flatten()
-                .try_fold(1.0, |growth, part| Ok(growth * growth_by(part)?))
+    let text = |key: &str| part.get(key).and_then(Value::as_str);
+    if part.get("length").and_then(Value::as_u64) == Some(0) {
+        return Err("its FixedLength splits a text into pieces of 0 characters".to_owned());
+    }
+    let mut growth = 1.0;
+    for key in ["normalizers", "pretokenizers"] {
+        for part in part
+            .get(key)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            growth *= growth_by(part)?;
         }
-        "Replace" => {
-            let pattern = part
-                .get("pattern")
-                .and_then(|pattern| pattern.get("String"));
-            let n_new = text("content").len() as f64;
-            Ok(match pattern.and_then(Value::as_str).map(str::len) {
-                Some(n_old) if n_old > 0 => (n_new / n_old as f64).max(1.0),
-                // An expression can match nothing, between any two bytes.
-                _ => n_new + 1.0,
-            })
-        }
-        "Precompiled" => growth_by_table(text("precompiled_charsmap")),
-        // Each byte becomes a character of one or two bytes.
-        "ByteLevel" => Ok(2.0),
-        "FixedLength" if part.get("length").and_then(Value::as_u64) == Some(0) => {
-            Err("its FixedLength splits a text into pieces of 0 characters".to_owned())
-        }
-        _ => Ok(1.0),
+    }
+    if let Some(content) = text("content") {
+        growth *= growth_by_replacement(part.get("pattern"), content);
+    }
+    if let Some(table) = text("precompiled_charsmap") {
+        growth *= growth_by_table(table)?;
+    }
+    // Each byte becomes a character of one or two bytes.
+    if text("type") == Some("ByteLevel") || part.get("trim_offsets").is_some() {
+        growth *= 2.0;
+    }
+    Ok(growth)
+}
+
+/// By how much a `Replace` can lengthen a text.
+fn growth_by_replacement(pattern: Option<&Value>, content: &str) -> f64 {
+    let old = pattern.and_then(|pattern| pattern.get("String")?.as_str());
+    let n_new = content.len() as f64;
+    match old.map(str::len) {
+        Some(n_old) if n_old > 0 => (n_new / n_old as f64).max(1.0),
+        // An expression can match nothing, between any two bytes.
+        _ => n_new + 1.0,
     }
 }
 
@@ -141,8 +148,13 @@ mod tests {
             assert!((found - growth).abs() < 1e-9, "{found} instead of {growth}");
         }
         let bomb = sequence(vec![replace(&json!({"String": "a"}), &"a".repeat(20)); 30]);
-        let refused = checked(&bomb, &Value::Null).unwrap_err();
-        assert!(refused.contains("can lengthen a text"), "{refused}");
+        // The crate takes a sequence of an unknown type for what its fields say.
+        let mut unnamed = bomb.clone();
+        unnamed["type"] = json!("Sequence?");
+        for bomb in [bomb, unnamed] {
+            let refused = checked(&bomb, &Value::Null).unwrap_err();
+            assert!(refused.contains("can lengthen a text"), "{refused}");
+        }
         let endless =
             json!({"type": "Sequence", "pretokenizers": vec![json!({"type": "ByteLevel"}); 30]});
         assert!(checked(&Value::Null, &endless).is_err());
@@ -159,6 +171,15 @@ mod tests {
         ] {
             let refused = checked(&table(base64), &Value::Null).unwrap_err();
             assert!(refused.contains(reason), "{refused}");
+        }
+        // The crate would allocate the trie before it finds the second normalizer, or the end.
+        let bomb = table("/////wAA");
+        for file in [
+            format!(r#"{{"normalizer": {bomb}, "normalizer": null}}"#),
+            format!(r#"{{"normalizer": {bomb} true}}"#),
+        ] {
+            let refused = check(file.as_bytes()).unwrap_err();
+            assert!(refused.contains("line 1 column"), "{refused}");
         }
         // An empty trie, and the texts "abc" and "d".
         assert!(checked(&table("AAAAAGFiYwBkAA=="), &Value::Null).is_ok());
