@@ -1,9 +1,11 @@
 //! Memory in units of cache lines.
 
+use bytemuck::{Pod, Zeroable};
+
 /// An aligned cache line of raw bytes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
-pub struct CacheLine(pub [u8; Self::N_BYTES]);
+pub struct CacheLine(pub [u8; CacheLine::N_BYTES]);
 
 impl CacheLine {
     /// The size in bytes.

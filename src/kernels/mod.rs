@@ -18,6 +18,7 @@ mod input_bits;
 mod input_block;
 mod inputs;
 mod instructions;
+mod lines;
 mod matrix;
 #[cfg(target_arch = "aarch64")]
 mod neon;

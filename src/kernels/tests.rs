@@ -364,3 +364,26 @@ fn incomplete_rows_are_rejected() {
     assert!(Matrix::pack(Format::Q8_0, &[0; 34], 33).is_none());
     assert!(Matrix::pack(Format::Q8_0, &[0; 34], 0).is_none());
 }
+
+/// The matrix is read in several pieces, of which the last is smaller and ends within a tile.
+#[test]
+fn a_matrix_is_packed_piece_by_piece() {
+    for &(format, dtype) in FORMATS {
+        let (n_rows, width) = (3001, 256);
+        let (matrix, weights) = matrix(format, dtype, n_rows, width);
+        for row in [0, 15, 16, 1499, 1500, 2999, n_rows - 1] {
+            let mut values = Vec::new();
+            matrix.extend_with_row(row, &mut values);
+            let expected = &weights[row * width..(row + 1) * width];
+            assert_eq!(values, expected, "{format:?}, row {row}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_read_ends_the_packing() {
+    let packed = Matrix::pack_from(Format::F32, [100_000, 32], |start, _| {
+        if start < 1 << 20 { Ok(()) } else { Err(start) }
+    });
+    assert!(packed.unwrap_err() >= 1 << 20);
+}

@@ -90,9 +90,6 @@ pub(super) trait Form {
     /// Elementwise weights, such as those of a norm.
     type Vector;
 
-    /// Whether the values of matrices are needed. If not, only their shapes are checked.
-    const READS_MATRICES: bool = true;
-
     /// Converts matrices that share their input into one, whose outputs are theirs in the order
     /// given. The bias is added to each row of outputs.
     fn matrix(

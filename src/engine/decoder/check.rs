@@ -14,8 +14,6 @@ impl Form for ShapesOnly {
     type Matrix = ();
     type Vector = ();
 
-    const READS_MATRICES: bool = false;
-
     fn matrix(&self, _: Vec<StoredTensor>, _: Option<Vec<f32>>) -> Result<(), EngineError> {
         Ok(())
     }

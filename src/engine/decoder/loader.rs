@@ -51,7 +51,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     pub(super) fn table(&mut self, role: TensorRole, n_rows: usize) -> Result<F::Matrix, LoadStop> {
         let shape = [n_rows, self.blueprint.hidden_size];
         let name = self.blueprint.naming.name(role, 0);
-        let matrix = self.take_matrix(name, &shape)?;
+        let matrix = self.take(name, &shape)?;
         Ok(self.form.matrix(vec![matrix], None)?)
     }
 
@@ -211,21 +211,14 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         for &(role, n_rows) in roles {
             let name = self.blueprint.naming.name(role, layer);
             matrices.push(match self.blueprint.matrices {
-                Matrices::Separate | Matrices::Fused => self.take_matrix(name, &[n_rows, width])?,
-                Matrices::FusedTransposed => self.take_matrix(name, &[width, n_rows])?.transposed(),
+                Matrices::Separate | Matrices::Fused => self.take(name, &[n_rows, width])?,
+                Matrices::FusedTransposed => self.take(name, &[width, n_rows])?.transposed(),
             });
             if has_bias {
                 bias.extend(self.bias(role, layer, n_rows)?);
             }
         }
         Ok(self.form.matrix(matrices, has_bias.then_some(bias))?)
-    }
-
-    fn take_matrix(&mut self, name: String, shape: &[usize]) -> Result<StoredTensor, LoadStop> {
-        if F::READS_MATRICES {
-            return self.take(name, shape);
-        }
-        self.checkpoint.take_header(&self.file_name(name), shape)
     }
 
     fn take(&mut self, name: String, shape: &[usize]) -> Result<StoredTensor, LoadStop> {

@@ -1,28 +1,24 @@
-//! A pool of read buffers. Fresh pages come zeroed from the system, which costs more than reading
-//! into them, so each tensor reuses the memory of an earlier one.
+//! Reuses the memory of read buffers. Fresh pages come zeroed from the system, which costs more than
+//! reading into them.
 
 use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// How many spare buffers to keep: for two matrices, and for both concatenated.
-const N_MAX_SPARE: usize = 3;
-
-/// A pool of byte buffers. Clones share the same buffers.
+/// Keeps the memory of the last buffer for the next one. Clones share it.
 #[derive(Debug, Clone)]
-pub(super) struct BufferPool(Rc<Inner>);
+pub(crate) struct BufferPool(Rc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     /// Larger buffers are freed instead of kept.
     n_max_kept_bytes: usize,
-    /// At most [`N_MAX_SPARE`] buffers, the largest first.
-    spare: RefCell<Vec<Vec<u8>>>,
+    spare: RefCell<Vec<u8>>,
 }
 
 /// The bytes of a tensor. Dropping it returns the memory to its pool.
 #[derive(Debug, Default)]
-pub(super) struct Buffer {
+pub(crate) struct Buffer {
     bytes: Vec<u8>,
     pool: Option<BufferPool>,
 }
@@ -38,7 +34,7 @@ impl BufferPool {
 
     /// Returns an empty buffer with the given capacity, or `None` if there is not enough memory.
     pub(super) fn take(&self, n_bytes: usize) -> Option<Buffer> {
-        let mut bytes = self.spare(n_bytes);
+        let mut bytes = self.0.spare.take();
         bytes.clear();
         bytes.try_reserve_exact(n_bytes).ok()?;
         Some(Buffer {
@@ -47,25 +43,10 @@ impl BufferPool {
         })
     }
 
-    /// Removes the smallest spare buffer that is large enough, or returns a new one.
-    fn spare(&self, n_bytes: usize) -> Vec<u8> {
-        let mut spare = self.0.spare.borrow_mut();
-        let sizes = spare.iter().map(Vec::capacity).enumerate();
-        let fitting = sizes.filter(|(_, capacity)| *capacity >= n_bytes);
-        match fitting.min_by_key(|(_, capacity)| *capacity) {
-            Some((index, _)) => spare.swap_remove(index),
-            None => Vec::new(),
-        }
-    }
-
     fn keep(&self, bytes: Vec<u8>) {
-        if bytes.capacity() > self.0.n_max_kept_bytes {
-            return;
+        if bytes.capacity() <= self.0.n_max_kept_bytes {
+            self.0.spare.replace(bytes);
         }
-        let mut spare = self.0.spare.borrow_mut();
-        spare.push(bytes);
-        spare.sort_by_key(|bytes| std::cmp::Reverse(bytes.capacity()));
-        spare.truncate(N_MAX_SPARE);
     }
 }
 
@@ -115,11 +96,10 @@ mod tests {
     }
 
     #[test]
-    fn only_a_few_small_buffers_are_kept() {
+    fn a_large_buffer_is_not_kept() {
         let pool = BufferPool::new(1000);
-        drop([1001, 10, 20, 30, 40].map(|n_bytes| filled(&pool, n_bytes)));
-        let sizes: Vec<_> = pool.0.spare.borrow().iter().map(Vec::capacity).collect();
-        assert_eq!(sizes, [40, 30, 20]);
+        drop(filled(&pool, 1001));
+        assert_eq!(pool.0.spare.take().capacity(), 0);
         assert!(pool.take(usize::MAX).is_none());
     }
 }

@@ -11,7 +11,7 @@ use crate::engine::{EngineError, LoadProgress};
 /// The tensors in a model's files, by name.
 #[derive(Debug)]
 pub(crate) struct Catalog {
-    pub(super) sources: Arc<[Source]>,
+    pub(super) sources: Vec<Arc<Source>>,
     pub(super) entries: BTreeMap<String, TensorEntry>,
 }
 
@@ -67,7 +67,7 @@ impl Catalog {
         }
         check_entries(&by_name, &sources)?;
         Ok(Self {
-            sources: sources.into(),
+            sources: sources.into_iter().map(Arc::new).collect(),
             entries: by_name,
         })
     }
@@ -132,7 +132,7 @@ impl Catalog {
 
     /// Returns the size in bytes of all files.
     pub(crate) fn n_file_bytes(&self) -> u64 {
-        self.sources.iter().map(Source::n_bytes).sum()
+        self.sources.iter().map(|source| source.n_bytes()).sum()
     }
 
     /// Iterates over all tensors in the order of their names.
@@ -142,6 +142,6 @@ impl Catalog {
 
     /// Returns the path to name in a message about the model as a whole.
     pub(super) fn path(&self) -> &str {
-        self.sources.first().map_or("", Source::path)
+        self.sources.first().map_or("", |source| source.path())
     }
 }

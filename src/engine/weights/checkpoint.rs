@@ -1,12 +1,11 @@
-//! Reads a model's tensors one by one, while a thread hashes its files.
+//! Hands out a model's tensors one by one, while a thread hashes its files.
 
 use std::sync::Arc;
 
 use candle_core::quantized::GgmlDType;
 
-use super::buffer_pool::{Buffer, BufferPool};
+use super::buffer_pool::BufferPool;
 use super::fingerprint::Fingerprint;
-use super::finite::all_finite;
 use super::stored_type::StoredType;
 use super::tensor_entry::TensorEntry;
 use super::{Catalog, LoadStop, Source, StoredTensor, WHAT};
@@ -16,8 +15,8 @@ use crate::engine::{EngineError, LoadProgress};
 /// matrices of a layer, too small for the embedding table.
 const KEPT_FRACTION: usize = 32;
 
-/// The tensors of one model. Each is read when it is taken, so only a few exist in the file's
-/// format at a time.
+/// The tensors of one model. Each is read when its values are asked for, so only a few exist in the
+/// file's format at a time.
 pub(crate) struct Checkpoint<'a> {
     /// The tensors not yet taken.
     catalog: Catalog,
@@ -33,7 +32,7 @@ pub(crate) struct Checkpoint<'a> {
 
 impl<'a> Checkpoint<'a> {
     pub(super) fn open(catalog: Catalog, progress: LoadProgress<'a>) -> Result<Self, EngineError> {
-        let fingerprint = Fingerprint::start(Arc::clone(&catalog.sources)).map_err(|source| {
+        let fingerprint = Fingerprint::start(catalog.sources.clone()).map_err(|source| {
             EngineError::FileUnreadable {
                 what: WHAT,
                 source,
@@ -52,44 +51,12 @@ impl<'a> Checkpoint<'a> {
         })
     }
 
-    /// Reads a tensor and removes it from the catalog. Fails if its shape is not the expected one.
+    /// Removes a tensor from the catalog. Fails if its shape is not the expected one, or if it is
+    /// stored in a type that can't be read.
     pub(crate) fn take(&mut self, name: &str, shape: &[usize]) -> Result<StoredTensor, LoadStop> {
         self.check_cancelled()?;
-        let sources = Arc::clone(&self.catalog.sources);
-        let (source, entry) = self.remove(&sources, name, shape)?;
-        let n_bytes = entry.n_bytes;
-        let tensor = read(source, entry, &self.buffers)?;
-        self.add_taken(n_bytes);
-        self.check_cancelled()?;
-        Ok(tensor)
-    }
-
-    /// Removes a tensor from the catalog without reading its values. Fails if its shape is not the
-    /// expected one, or if its values could not be read.
-    pub(crate) fn take_header(
-        &mut self,
-        name: &str,
-        shape: &[usize],
-    ) -> Result<StoredTensor, LoadStop> {
-        let sources = Arc::clone(&self.catalog.sources);
-        let (source, entry) = self.remove(&sources, name, shape)?;
-        Ok(StoredTensor {
-            dtype: known_type(source, &entry)?,
-            shape: entry.shape,
-            bytes: Buffer::default(),
-            buffers: self.buffers.clone(),
-            path: source.path().to_owned(),
-        })
-    }
-
-    fn remove<'s>(
-        &mut self,
-        sources: &'s [Source],
-        name: &str,
-        shape: &[usize],
-    ) -> Result<(&'s Source, TensorEntry), LoadStop> {
         let removed = self.catalog.entries.remove(name);
-        let found = removed.and_then(|entry| Some((sources.get(entry.file)?, entry)));
+        let found = removed.and_then(|entry| Some((self.catalog.sources.get(entry.file)?, entry)));
         let Some((source, entry)) = found else {
             return Err(self.malformed(format!("tensor {name} is missing")).into());
         };
@@ -100,7 +67,16 @@ impl<'a> Checkpoint<'a> {
             );
             return Err(source.malformed(reason).into());
         }
-        Ok((source, entry))
+        let tensor = StoredTensor {
+            dtype: known_type(source, &entry)?,
+            source: Arc::clone(source),
+            is_transposed: false,
+            buffers: self.buffers.clone(),
+            entry,
+        };
+        self.add_taken(tensor.entry.n_bytes);
+        self.check_cancelled()?;
+        Ok(tensor)
     }
 
     /// Stops the load if the progress listener has asked for it.
@@ -118,7 +94,7 @@ impl<'a> Checkpoint<'a> {
         self.report();
     }
 
-    pub(super) fn sources(&self) -> &[Source] {
+    pub(super) fn sources(&self) -> &[Arc<Source>] {
         &self.catalog.sources
     }
 
@@ -145,42 +121,16 @@ impl<'a> Checkpoint<'a> {
             .fingerprint
             .finish(&mut |n_hashed| progress(half_of(n_hashed, self.n_all_file_bytes) + 0.5))?;
         let mut sources = self.catalog.sources.iter();
-        sources.try_for_each(Source::check_unchanged)?;
+        sources.try_for_each(|source| source.check_unchanged())?;
         Ok(sha256.filter(|_| progress(1.0).is_continue()))
     }
 
-    /// Reports the progress: reading the tensors is one half of it, hashing the files the other.
+    /// Reports the progress: taking the tensors is one half of it, hashing the files the other.
     fn report(&mut self) {
         let hashed = half_of(self.fingerprint.n_hashed(), self.n_all_file_bytes);
         let taken = half_of(self.n_taken_bytes, self.n_all_bytes);
         self.is_cancelled = (self.progress)(taken + hashed).is_break();
     }
-}
-
-fn read(
-    source: &Source,
-    entry: TensorEntry,
-    buffers: &BufferPool,
-) -> Result<StoredTensor, EngineError> {
-    let dtype = known_type(source, &entry)?;
-    let n_bytes = entry.n_bytes as usize;
-    let Some(mut bytes) = buffers.take(n_bytes) else {
-        return Err(source.memory_short(n_bytes));
-    };
-    source.take_into(entry.start, n_bytes, bytes.bytes_mut())?;
-    if !all_finite(dtype, &bytes) {
-        return Err(source.malformed(format!(
-            "tensor {} contains values that are not finite",
-            entry.name
-        )));
-    }
-    Ok(StoredTensor {
-        dtype,
-        shape: entry.shape,
-        bytes,
-        buffers: buffers.clone(),
-        path: source.path().to_owned(),
-    })
 }
 
 /// Returns the type in which a tensor is stored. Fails if it is one that can't be read.

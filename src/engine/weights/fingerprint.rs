@@ -29,7 +29,7 @@ pub(super) struct Fingerprint {
 
 impl Fingerprint {
     /// Starts to hash the concatenation of the sources.
-    pub(super) fn start(sources: Arc<[Source]>) -> std::io::Result<Self> {
+    pub(super) fn start(sources: Vec<Arc<Source>>) -> std::io::Result<Self> {
         let n_pieces: u64 = sources
             .iter()
             .map(|source| source.n_bytes().div_ceil(N_PIECE_BYTES))
@@ -72,7 +72,7 @@ impl Fingerprint {
     }
 }
 
-fn hash(sources: &[Source], pieces: &SyncSender<u64>) -> Result<String, EngineError> {
+fn hash(sources: &[Arc<Source>], pieces: &SyncSender<u64>) -> Result<String, EngineError> {
     let mut hasher = Sha256::new();
     let mut piece = Vec::new();
     for source in sources {
@@ -110,7 +110,7 @@ fn hexadecimal(hasher: Sha256) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ControlFlow, Fingerprint, Source};
+    use super::{Arc, ControlFlow, Fingerprint, Source};
 
     /// The examples "abc" and one million times "a" from FIPS 180-2.
     #[test]
@@ -127,11 +127,11 @@ mod tests {
             ),
         ] {
             let n_bytes: usize = parts.iter().map(Vec::len).sum();
-            let sources: Vec<Source> = parts
+            let sources: Vec<_> = parts
                 .into_iter()
-                .map(|part| Source::memory(part, ""))
+                .map(|part| Arc::new(Source::memory(part, "")))
                 .collect();
-            let mut fingerprint = Fingerprint::start(sources.into()).unwrap();
+            let mut fingerprint = Fingerprint::start(sources).unwrap();
             let mut n_hashed = fingerprint.n_hashed();
             let hash = fingerprint.finish(&mut |n| {
                 n_hashed = n;
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_break_ends_the_progress_reports() {
         let source = Source::memory(vec![0; 5 << 20], "");
-        let fingerprint = Fingerprint::start([source].into()).unwrap();
+        let fingerprint = Fingerprint::start(vec![Arc::new(source)]).unwrap();
         let mut n_reports = 0;
         let hash = fingerprint.finish(&mut |_| {
             n_reports += 1;

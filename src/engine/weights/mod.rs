@@ -1,5 +1,5 @@
 //! Reads a model's weights from GGUF and safetensors files: first the headers, which list the
-//! tensors, then each tensor on request, while a thread hashes the files.
+//! tensors, then the values of each tensor on request, while a thread hashes the files.
 //!
 //! This module knows file formats. It knows nothing of architectures and devices.
 

@@ -5,8 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use candle_core::quantized::gguf_file::TensorInfo;
 
+use super::Checkpoint;
 use super::stored_type::StoredType;
-use super::{Checkpoint, Source};
 
 /// All files of a model, concatenated.
 pub(crate) struct Stream<'a, 'b> {
@@ -34,7 +34,7 @@ impl<'b> Checkpoint<'b> {
             let info = TensorInfo {
                 ggml_dtype,
                 shape: entry.shape.clone().into(),
-                offset: entry.start + before.map(Source::n_bytes).sum::<u64>(),
+                offset: entry.start + before.map(|source| source.n_bytes()).sum::<u64>(),
             };
             Some((entry.name.clone(), info))
         });
@@ -72,7 +72,7 @@ impl Seek for Stream<'_, '_> {
             SeekFrom::Start(position) => Some(position),
             SeekFrom::Current(step) => self.position.checked_add_signed(step),
             SeekFrom::End(step) => {
-                let n_bytes: u64 = sources.map(Source::n_bytes).sum();
+                let n_bytes: u64 = sources.map(|source| source.n_bytes()).sum();
                 n_bytes.checked_add_signed(step)
             }
         };

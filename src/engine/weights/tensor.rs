@@ -1,51 +1,76 @@
-//! One tensor in its file's format, and the conversions to what the backends use.
+//! One tensor of a file, and the conversions to what the backends use.
 
 use std::borrow::Cow;
-use std::ops::Deref;
+use std::sync::Arc;
 
 use candle_core::quantized::{GgmlDType, QStorage, QTensor};
 use candle_core::{DType, Device, Tensor};
 
+use super::Source;
 use super::buffer_pool::{Buffer, BufferPool};
+use super::finite::all_finite;
+use super::tensor_entry::TensorEntry;
 use crate::engine::EngineError;
 
-/// A tensor in its file's format.
+/// A tensor whose values are read from its file when they are asked for.
 #[derive(Debug)]
 pub(crate) struct StoredTensor {
+    pub(super) source: Arc<Source>,
+    /// Its place in the file, and its shape there.
+    pub(super) entry: TensorEntry,
     pub(super) dtype: GgmlDType,
-    pub(super) shape: Vec<usize>,
-    pub(super) bytes: Buffer,
+    /// Whether this is the transpose of what the file holds.
+    pub(super) is_transposed: bool,
     pub(super) buffers: BufferPool,
-    /// The file it was read from, for messages.
-    pub(super) path: String,
 }
 
-/// The concatenated bytes of one or more tensors.
-enum Concatenated<'a> {
-    One(&'a [u8]),
-    Several(Buffer),
+/// Where the rows of a matrix are in its file. Several threads can read from it at a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoredRows<'a> {
+    source: &'a Source,
+    entry: &'a TensorEntry,
+    dtype: GgmlDType,
 }
 
-impl Deref for Concatenated<'_> {
-    type Target = [u8];
+impl StoredRows<'_> {
+    /// Fills the buffer with the bytes from an offset on. Both must be whole blocks. Fails if one of
+    /// their values is not finite.
+    pub(crate) fn read(self, start: usize, blocks: &mut [u8]) -> Result<(), EngineError> {
+        let start = self.entry.start.saturating_add(start as u64);
+        let read = self.source.read_at(start, blocks);
+        read.map_err(|error| self.source.unreadable(error))?;
+        self.check_finite(blocks)
+    }
 
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::One(bytes) => bytes,
-            Self::Several(bytes) => bytes,
+    fn check_finite(self, blocks: &[u8]) -> Result<(), EngineError> {
+        if all_finite(self.dtype, blocks) {
+            return Ok(());
         }
+        let name = &self.entry.name;
+        let reason = format!("tensor {name} contains values that are not finite");
+        Err(self.source.malformed(reason))
     }
 }
 
 impl StoredTensor {
     /// Returns the number of values, the product of the dimensions.
     pub(crate) fn n_values(&self) -> usize {
-        self.shape.iter().product()
+        self.entry.shape.iter().product()
     }
 
     /// Returns the number of rows and columns. All dimensions but the last count as rows.
     pub(crate) fn dims2(&self) -> (usize, usize) {
-        let width = self.shape.last().copied().unwrap_or(1);
+        let (n_rows, width) = self.stored_dims2();
+        if self.is_transposed {
+            (width, n_rows)
+        } else {
+            (n_rows, width)
+        }
+    }
+
+    /// Returns the number of rows and columns in the file.
+    fn stored_dims2(&self) -> (usize, usize) {
+        let width = self.entry.shape.last().copied().unwrap_or(1);
         (self.n_values() / width.max(1), width)
     }
 
@@ -56,43 +81,71 @@ impl StoredTensor {
 
     /// Returns the error that there is not enough memory to convert this tensor.
     pub(crate) fn memory_short(&self) -> EngineError {
-        EngineError::OutOfMemory {
-            n_bytes: self.bytes.len(),
-            path: self.path.clone(),
+        self.source.memory_short(self.n_bytes())
+    }
+
+    const fn n_bytes(&self) -> usize {
+        self.entry.n_bytes as usize
+    }
+
+    /// Returns where the rows are in the file, or `None` if they are its columns there.
+    pub(crate) fn rows(&self) -> Option<StoredRows<'_>> {
+        (!self.is_transposed).then_some(self.stored_rows())
+    }
+
+    fn stored_rows(&self) -> StoredRows<'_> {
+        StoredRows {
+            source: &self.source,
+            entry: &self.entry,
+            dtype: self.dtype,
         }
     }
 
-    /// Returns the concatenated bytes of several tensors.
-    pub(crate) fn bytes(parts: &[Self]) -> impl Deref<Target = [u8]> {
-        let first = match parts {
-            [] => return Concatenated::One(&[]),
-            [part] => return Concatenated::One(&part.bytes),
-            [first, ..] => first,
+    /// Reads the tensor.
+    pub(crate) fn bytes(&self) -> Result<Buffer, EngineError> {
+        Self::concatenated(std::slice::from_ref(self))
+    }
+
+    /// Reads several tensors and returns their concatenated bytes.
+    fn concatenated(parts: &[Self]) -> Result<Buffer, EngineError> {
+        let Some(first) = parts.first() else {
+            return Ok(Buffer::default());
         };
-        let n_bytes = parts.iter().map(|part| part.bytes.len()).sum();
-        let mut bytes = first.buffers.take(n_bytes).unwrap_or_default();
+        let n_bytes = parts.iter().map(Self::n_bytes).sum();
+        let Some(mut bytes) = first.buffers.take(n_bytes) else {
+            return Err(first.source.memory_short(n_bytes));
+        };
         for part in parts {
-            bytes.bytes_mut().extend_from_slice(&part.bytes);
+            part.append_to(bytes.bytes_mut())?;
         }
-        Concatenated::Several(bytes)
+        Ok(bytes)
+    }
+
+    fn append_to(&self, bytes: &mut Vec<u8>) -> Result<(), EngineError> {
+        let (start, n_bytes) = (self.entry.start, self.n_bytes());
+        if !self.is_transposed {
+            let n_before = bytes.len();
+            self.source.take_into(start, n_bytes, bytes)?;
+            let added = bytes.get(n_before..).unwrap_or_default();
+            return self.stored_rows().check_finite(added);
+        }
+        let stored = self.source.take(start, n_bytes)?;
+        self.stored_rows().check_finite(&stored)?;
+        let (_, width) = self.stored_dims2();
+        let values: Vec<&[u8]> = stored.chunks_exact(self.dtype.type_size()).collect();
+        let columns = (0..width).flat_map(|column| values.iter().skip(column).step_by(width));
+        for value in columns {
+            bytes.extend_from_slice(value);
+        }
+        Ok(())
     }
 
     /// Transposes a matrix. Only for types that store values one by one, not in blocks.
-    pub(crate) fn transposed(&self) -> Self {
-        let (n_rows, width) = self.dims2();
-        let n_value_bytes = self.dtype.type_size();
-        let values: Vec<&[u8]> = self.bytes.chunks_exact(n_value_bytes).collect();
-        let columns = (0..width).flat_map(|column| values.iter().skip(column).step_by(width));
-        let mut bytes = self.buffers.take(self.bytes.len()).unwrap_or_default();
-        for value in columns {
-            bytes.bytes_mut().extend_from_slice(value);
-        }
+    #[must_use]
+    pub(crate) fn transposed(self) -> Self {
         Self {
-            dtype: self.dtype,
-            shape: vec![width, n_rows],
-            bytes,
-            buffers: self.buffers.clone(),
-            path: self.path.clone(),
+            is_transposed: !self.is_transposed,
+            ..self
         }
     }
 
@@ -103,7 +156,8 @@ impl StoredTensor {
             [part, ..] => (part.dtype, part.dims2().1),
         };
         let n_values: usize = parts.iter().map(Self::n_values).sum();
-        let storage = QStorage::from_data(Cow::Borrowed(&Self::bytes(parts)), device, dtype)?;
+        let storage =
+            QStorage::from_data(Cow::Borrowed(&Self::concatenated(parts)?), device, dtype)?;
         Ok(QTensor::new(storage, (n_values / width, width))?)
     }
 
@@ -122,7 +176,7 @@ impl StoredTensor {
         let n_values: usize = parts.iter().map(Self::n_values).sum();
         let shape = [n_values / width.max(1), width];
         Ok(Tensor::from_raw_buffer(
-            &Self::bytes(parts),
+            &Self::concatenated(parts)?,
             dtype,
             &shape,
             device,
@@ -131,7 +185,7 @@ impl StoredTensor {
 
     /// Returns the values as 32-bit floats, row by row.
     pub(crate) fn values(&self) -> Result<Vec<f32>, EngineError> {
-        let storage = QStorage::from_data(Cow::Borrowed(&self.bytes), &Device::Cpu, self.dtype)?;
+        let storage = QStorage::from_data(Cow::Borrowed(&self.bytes()?), &Device::Cpu, self.dtype)?;
         let values = QTensor::new(storage, self.n_values())?.dequantize(&Device::Cpu)?;
         Ok(values.to_vec1()?)
     }

@@ -83,18 +83,23 @@ impl Projection {
     }
 }
 
-/// Packs one matrix, and frees it. A type without a kernel is converted to 32-bit floats first, and
-/// so is every type if `widens` is set.
-fn pack(matrix: StoredTensor, widens: bool) -> Result<Matrix, EngineError> {
-    let (_, width) = matrix.dims2();
-    let matrices = [matrix];
-    let [matrix] = &matrices;
+/// Reads and packs one matrix. A type without a kernel is converted to 32-bit floats first, and so is
+/// every type if `widens` is set.
+fn pack(matrix: &StoredTensor, widens: bool) -> Result<Matrix, EngineError> {
+    let (n_rows, width) = matrix.dims2();
+    let format = format(matrix.dtype()).filter(|_| !widens);
     // The file header guarantees whole blocks, so packing can only fail for lack of memory.
-    let packed = if let Some(format) = format(matrix.dtype()).filter(|_| !widens) {
-        Matrix::pack(format, &StoredTensor::bytes(&matrices), width)
-    } else {
-        let values = matrix.values()?.into_iter().flat_map(f32::to_le_bytes);
-        Matrix::pack(Format::F32, &values.collect::<Vec<u8>>(), width)
+    let packed = match (format, matrix.rows()) {
+        (Some(format), Some(rows)) => {
+            Matrix::pack_from(format, [n_rows, width], |start, blocks| {
+                rows.read(start, blocks)
+            })?
+        }
+        (Some(format), None) => Matrix::pack(format, &matrix.bytes()?, width),
+        (None, _) => {
+            let values = matrix.values()?.into_iter().flat_map(f32::to_le_bytes);
+            Matrix::pack(Format::F32, &values.collect::<Vec<u8>>(), width)
+        }
     };
     packed.ok_or_else(|| matrix.memory_short())
 }
@@ -108,7 +113,7 @@ impl crate::engine::decoder::backend::Form for Slices {
         parts: Vec<StoredTensor>,
         bias: Option<Vec<f32>>,
     ) -> Result<Projection, EngineError> {
-        let packed = parts.into_iter().map(|part| pack(part, self.widens));
+        let packed = parts.iter().map(|part| pack(part, self.widens));
         Ok(Projection::new(packed.collect::<Result<_, _>>()?, bias))
     }
 
