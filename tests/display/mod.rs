@@ -120,6 +120,11 @@ impl Display {
         command
     }
 
+    /// The folder of the program's files.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     /// Waits for the window, gives it the keyboard, and waits for its first picture.
     pub(crate) fn ready(&self) -> (Window, Picture) {
         let window = self.wait_for("the window", |display| display.window_titled("Quartet"));

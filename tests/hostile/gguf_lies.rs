@@ -7,7 +7,8 @@ use std::path::Path;
 
 use quartet::engine::{Compute, inspect_with_tokenizer, open_path};
 
-use crate::mutations::{LIES, Random, fixtures};
+use crate::mutations::{LIES, fixtures};
+use crate::random::Random;
 use crate::rounds::rounds;
 
 /// How many lies and how many ends are tried in each round.

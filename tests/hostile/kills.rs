@@ -1,15 +1,18 @@
-//! A program killed while it exports leaves the old export or the new one, whole.
+//! A program killed while it saves leaves the old file or the new one, whole.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use quartet::export::read_run;
 use quartet::ui::run_folder::contents;
 use serde_json::Value;
 
-use crate::mutations::Random;
+use crate::display::{Display, Started};
+use crate::random::Random;
 use crate::rounds::rounds;
 
 pub(crate) fn export(folder: &Path, seed: usize) -> Child {
@@ -103,4 +106,73 @@ fn an_export_killed_at_random_moments_leaves_the_old_or_the_new_one() {
         assert!(found == seed || found == number, "{found}");
         seed = found;
     }
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths
+        .flat_map(|path| match path.is_dir() {
+            true => files_in(&path),
+            false => vec![path],
+        })
+        .collect()
+}
+
+/// Checks that a killed window left nothing but whole files, and temporary ones that are removed an
+/// hour later. Returns what they are.
+fn kinds_of_files_left(home: &Path) -> BTreeSet<&'static str> {
+    let kind_of = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let ends = |ending: &str| name.ends_with(ending);
+        if name.starts_with(".quartet-") {
+            "temporary"
+        } else if ends(".quartet.json.gz") {
+            read_run(&path).unwrap();
+            "run"
+        } else if ends(".session") || ends(".unread") {
+            read_run(&path).unwrap();
+            "session"
+        } else if name == "settings.json" {
+            let settings: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            assert!(settings["prompt"].is_string(), "{settings}");
+            "settings"
+        } else if name == "app.ron" {
+            // eframe's file of the window's position, which it ignores if it is damaged.
+            "position"
+        } else {
+            assert!(ends(".lock") || ends(".restoring"), "{}", path.display());
+            assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+            "mark"
+        }
+    };
+    files_in(home).into_iter().map(kind_of).collect()
+}
+
+#[test]
+fn a_window_killed_at_random_moments_leaves_whole_files() {
+    let display = Display::start();
+    let mut random = Random(13);
+    let mut kinds = BTreeSet::new();
+    for number in 0..6 * rounds() {
+        let app = Started::new(&mut display.command(env!("CARGO_BIN_EXE_quartet")));
+        let window = display.wait_for("the window", |display| display.window_titled("Quartet"));
+        display.wait_for("the keyboard", |display| display.focus(window));
+        display.press_ctrl_enter();
+        let mut sleep = |n_milliseconds| {
+            thread::sleep(Duration::from_millis(random.below(n_milliseconds) as u64));
+        };
+        sleep(4000);
+        // The settings are saved when the window closes, too.
+        if number % 2 == 1 {
+            display.close(window);
+            sleep(200);
+        }
+        drop(app);
+        kinds.extend(kinds_of_files_left(display.home()));
+    }
+    assert!(
+        kinds.is_superset(&["mark", "run", "session", "settings"].into()),
+        "{kinds:?}"
+    );
 }

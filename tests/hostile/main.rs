@@ -19,6 +19,7 @@ mod kills;
 mod mutations;
 #[cfg(target_os = "linux")]
 mod network;
+mod random;
 mod rounds;
 #[cfg(unix)]
 mod signals;

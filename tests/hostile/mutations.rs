@@ -9,31 +9,12 @@ use quartet::export::json;
 use quartet::generation::PaneSettings;
 use quartet::interop::tools::import_settings;
 
+use crate::random::Random;
 use crate::rounds::rounds;
 
 /// How many mutations of each file and text are tried in each round.
 const N_FILES: u64 = 150;
 const N_TEXTS: u64 = 3_000;
-
-/// A small generator, so that each failure can be repeated: Vigna 2015, `splitmix64`.
-pub(crate) struct Random(pub u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-
-    pub(crate) fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
 
 /// Numbers that files lie with: counts, lengths and offsets.
 pub(crate) const LIES: [u64; 8] = [

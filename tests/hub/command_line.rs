@@ -1,11 +1,15 @@
 //! The Hub commands of the command line.
 
+use std::ffi::OsString;
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::bench::{Bench, GGUF, LARGE, bytes};
+use crate::random::Random;
+use crate::rounds::rounds;
 use crate::server::{COMMIT, Fault};
 
 fn quartet(bench: &Bench, arguments: &[&str]) -> Output {
@@ -92,6 +96,64 @@ fn a_download_resumes_after_the_program_was_killed() {
     assert_eq!(resumed_at, FIRST_PIECE);
     let path = text(&downloaded.stdout);
     assert_eq!(fs::read(path.trim_end()).unwrap(), content);
+}
+
+/// Checks that what a killed download left is the start of a file, a whole file, or a note on one.
+/// Returns whether the model is complete.
+fn check_what_is_left(model: &Path, name: &str, content: &[u8]) -> bool {
+    let files = |folder: &str| fs::read_dir(model.join(folder)).into_iter().flatten();
+    for blob in files("blobs") {
+        let path = blob.unwrap().path();
+        let found = fs::read(&path).unwrap();
+        let is_partial = path.extension().is_some_and(|found| found == "incomplete");
+        assert!(content.starts_with(&found), "{}", path.display());
+        assert!(is_partial || found == content, "{}", path.display());
+    }
+    for reference in files("refs") {
+        let found = fs::read_to_string(reference.unwrap().path()).unwrap();
+        assert_eq!(found, COMMIT);
+    }
+    for snapshot in files("snapshots") {
+        assert_eq!(snapshot.unwrap().file_name(), COMMIT);
+    }
+    let names = files(&format!("snapshots/{COMMIT}")).map(|file| file.unwrap().file_name());
+    let names: Vec<OsString> = names.collect();
+    assert!(names.iter().all(|found| *found == name), "{names:?}");
+    for name in &names {
+        let path = model.join("snapshots").join(COMMIT).join(name);
+        assert_eq!(fs::read(path).unwrap(), content);
+    }
+    !names.is_empty()
+}
+
+#[test]
+fn downloads_killed_at_random_moments_leave_nothing_half_written() {
+    let bench = Bench::new();
+    let name = "big-Q8_0.gguf";
+    let content = bytes(8 << 20, 5);
+    bench.server.put_large("fox/big", name, content.clone());
+    let model = bench.cache.path().join("hub/models--fox--big");
+    let started = Instant::now();
+    assert!(quartet(&bench, &["download", "fox/big"]).status.success());
+    let duration = started.elapsed();
+    assert!(check_what_is_left(&model, name, &content));
+    let mut random = Random(11);
+    for _ in 0..12 * rounds() {
+        if check_what_is_left(&model, name, &content) {
+            fs::remove_dir_all(&model).unwrap();
+        }
+        let mut killed = command(&bench, &["download", "fox/big"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let percent = u32::try_from(random.below(110)).unwrap();
+        thread::sleep(duration * percent / 100);
+        killed.kill().ok();
+        killed.wait().unwrap();
+    }
+    assert!(quartet(&bench, &["download", "fox/big"]).status.success());
+    assert!(check_what_is_left(&model, name, &content));
 }
 
 #[cfg(unix)]

@@ -14,5 +14,9 @@ mod faults;
 mod find;
 #[path = "../loopback/mod.rs"]
 mod loopback;
+#[path = "../hostile/random.rs"]
+mod random;
+#[path = "../hostile/rounds.rs"]
+mod rounds;
 mod server;
 mod threads;
