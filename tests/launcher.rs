@@ -7,15 +7,21 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 fn write_script(path: &Path, script: &str) -> io::Result<()> {
     fs::write(path, format!("#!/bin/sh\n{script}\n"))?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
 
+/// Held while programs are written and started. A process that another thread starts meanwhile
+/// would inherit the file being written, and Linux starts no program that is open for writing.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// Runs the launcher beside a program for GPUs that does this, and one for the CPU that prints why it
 /// was chosen and its arguments. Returns what was printed.
 fn launched(cuda: &str) -> io::Result<String> {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir()?;
     let launcher = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/linux/quartet-cuda.sh");
     fs::copy(launcher, folder.path().join("quartet"))?;
