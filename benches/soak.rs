@@ -6,10 +6,12 @@
 
 #![expect(clippy::print_stdout, reason = "the benchmark prints its results")]
 #![expect(
+    clippy::expect_used,
     clippy::indexing_slicing,
     reason = "a benchmark that panics has failed"
 )]
 
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -21,6 +23,7 @@ use quartet::state::{
 };
 use quartet::ui::WindowUi;
 use quartet::worker::{Event, ModelSource, Progress, Request, Worker};
+use tempfile::TempDir;
 
 /// How many tokens are generated if the command line does not say.
 const N_TOKENS: usize = 100_000;
@@ -84,12 +87,29 @@ fn main() {
     }
 }
 
+/// A folder with a model of random weights, and a tokenizer.
+fn small_model() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder can be created");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/architectures/fixtures");
+    for path in [
+        "llama/config.json",
+        "llama/model.safetensors",
+        "tokenizer.json",
+    ] {
+        let from = fixtures.join(path);
+        let to = folder.path().join(from.file_name().unwrap_or_default());
+        fs::copy(&from, to).expect("the fixture is in the repository");
+    }
+    folder
+}
+
 /// A window without a screen.
 struct Soak {
     state: AppState,
     worker: Worker,
     ctx: Context,
     window: WindowUi,
+    small_model: TempDir,
     n_tokens: usize,
     /// The texts that the engine has not finished.
     n_running: usize,
@@ -106,6 +126,7 @@ impl Soak {
             worker: Worker::start(|| {}),
             ctx,
             window: WindowUi::default(),
+            small_model: small_model(),
             n_tokens: 0,
             n_running: 0,
             is_loading: false,
@@ -159,8 +180,7 @@ impl Soak {
     /// Loads another model: the built-in one, or a small one from a file.
     fn change_model(&mut self, number: usize) {
         let source = if number.is_multiple_of(2) {
-            let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-            ModelSource::Path(tests.join("architectures/fixtures/llama"))
+            ModelSource::Path(self.small_model.path().to_owned())
         } else {
             ModelSource::Embedded
         };
