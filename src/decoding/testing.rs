@@ -1,7 +1,7 @@
 //! Helpers for the tests of filters and selectors.
 
 use super::{
-    Candidates, Coins, Filter, History, Rules, Selector, SelectorState, StageContext, TokenId,
+    Candidates, Coins, Draw, Filter, History, Rules, Selector, SelectorState, StageContext, TokenId,
 };
 
 /// Returns logits whose softmax is this distribution.
@@ -101,6 +101,17 @@ fn check_probs(
             "{filter} on {probs_in:?} returned {probs:?}, not {probs_expected:?}"
         );
     }
+}
+
+/// Draws from the same logits again and again, with what the selector remembers of earlier draws.
+pub(crate) fn draws(selector: Selector, logits: &[f32], n: u64) -> Vec<Draw> {
+    let mut state = SelectorState::default();
+    let draws = (0..n).map(|position| {
+        let mut candidates = Candidates::from_logits(logits).unwrap();
+        let coins = Coins { seed: 9, position };
+        selector.pick(coins, History::empty(), &mut state, &mut candidates)
+    });
+    draws.collect()
 }
 
 /// Checks with 100,000 draws that a selector picks each token as often as expected.

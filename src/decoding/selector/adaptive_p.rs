@@ -104,8 +104,8 @@ fn closeness(logit: f32, prob: f64, target: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::AdaptiveP;
-    use crate::decoding::testing::{check_draws, logits_of};
-    use crate::decoding::{Candidates, Coins, History, Selector, SelectorState};
+    use crate::decoding::Selector;
+    use crate::decoding::testing::{check_draws, draws, logits_of};
 
     #[test]
     fn the_first_draw_prefers_tokens_at_the_target() {
@@ -138,18 +138,9 @@ mod tests {
         let logits = logits_of(&[0.5, 0.2, 0.1, 0.1, 0.05, 0.05]);
         for target in [0.15, 0.3] {
             let selector = Selector::AdaptiveP(AdaptiveP { target, decay: 0.9 });
-            let (mut state, mut sum, n) = (SelectorState::default(), 0.0, 2000);
-            for position in 0..n {
-                let mut candidates = Candidates::from_logits(&logits).unwrap();
-                let draw = selector.pick(
-                    Coins { seed: 2, position },
-                    History::empty(),
-                    &mut state,
-                    &mut candidates,
-                );
-                sum += f64::from(logits[draw.token.index()].exp());
-            }
-            let mean = sum / n as f64;
+            let draws = draws(selector, &logits, 2000);
+            let probs = draws.iter().map(|draw| logits[draw.token.index()].exp());
+            let mean = probs.map(f64::from).sum::<f64>() / draws.len() as f64;
             assert!((mean - f64::from(target)).abs() < 0.05, "{target}: {mean}");
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, Draw, Picked, Selector, SelectorSpec};
+use super::{Candidates, Draw, Selector, SelectorSpec, draw_without_coin};
 use crate::decoding::TokenId;
 use crate::decoding::setting::{Limits, ParamSpec, Scale, field};
 
@@ -84,15 +84,7 @@ impl BeamSearch {
     /// with those of other rows.
     pub(super) fn pick(candidates: &mut Candidates) -> Draw {
         let best = candidates.best();
-        let softmax = candidates.softmax();
-        Draw {
-            token: best.token,
-            prob: softmax.prob(best.logit),
-            coin: None,
-            below: 0.0,
-            n_kept: softmax.n_possible as u32,
-            picked: Picked::ByChain,
-        }
+        draw_without_coin(best, &candidates.softmax())
     }
 
     /// The number of texts that go on after each pass.

@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Candidates, Draw, Picked, Selector, SelectorSpec, greedy};
+use super::{Candidates, Draw, Selector, SelectorSpec, draw_without_coin, greedy};
 use crate::decoding::candidates::BLOCK;
 use crate::decoding::softmax::share_of_best;
 use crate::decoding::{Candidate, TokenId};
@@ -46,14 +46,7 @@ pub(super) fn pick(coin_of: impl Fn(TokenId) -> f64 + Copy, candidates: &mut Can
     let Some((_, best)) = best_of(coin_of, &all) else {
         return greedy(candidates);
     };
-    Draw {
-        token: best.token,
-        prob: softmax.prob(best.logit),
-        coin: None,
-        below: 0.0,
-        n_kept: softmax.n_possible as u32,
-        picked: Picked::ByChain,
-    }
+    draw_without_coin(best, &softmax)
 }
 
 /// Returns the largest noisy logit and its candidate, the first among equals.

@@ -86,7 +86,7 @@ impl MirostatV1 {
         let n_kept = k_for(zipf_exponent(candidates), mu, candidates.n_kept());
         candidates.keep_head(n_kept);
         let draw = draw_by_coin(coins.draw(), candidates);
-        learn(state, mu, self.eta, bits(draw.prob) - f64::from(self.tau));
+        state.memory = Some([next_mu(mu, self.tau, self.eta, &draw), 0.0]);
         draw
     }
 }
@@ -122,7 +122,7 @@ impl MirostatV2 {
             candidates.keep_from(bar);
         }
         let draw = draw_by_coin(coins.draw(), candidates);
-        learn(state, mu, self.eta, bits(draw.prob) - f64::from(self.tau));
+        state.memory = Some([next_mu(mu, self.tau, self.eta, &draw), 0.0]);
         draw
     }
 }
@@ -132,8 +132,9 @@ fn mu(state: &SelectorState, tau: f32) -> f64 {
 }
 
 /// Moves μ against the excess, by which the surprise exceeded its target.
-fn learn(state: &mut SelectorState, mu: f64, eta: f32, excess_bits: f64) {
-    state.memory = Some([mu - f64::from(eta) * excess_bits, 0.0]);
+fn next_mu(mu: f64, tau: f32, eta: f32, draw: &Draw) -> f64 {
+    let excess_bits = bits(draw.prob) - f64::from(tau);
+    mu - f64::from(eta) * excess_bits
 }
 
 /// Returns the slope of ln p against ln rank, by least squares over the differences between
@@ -175,7 +176,7 @@ fn k_for(exponent: Option<f64>, mu: f64, n_kept: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{MirostatV1, MirostatV2, k_for, zipf_exponent};
-    use crate::decoding::testing::check_draws;
+    use crate::decoding::testing::{check_draws, draws};
     use crate::decoding::{Candidates, Coins, History, Selector, SelectorState};
 
     /// Probabilities that fall as 1 / rank^1.3.
@@ -184,19 +185,9 @@ mod tests {
     }
 
     fn mean_surprise(selector: Selector) -> f64 {
-        let (logits, mut state, n) = (zipf(5000), SelectorState::default(), 4000);
-        let mut bits = 0.0;
-        for position in 0..n {
-            let mut candidates = Candidates::from_logits(&logits).unwrap();
-            let draw = selector.pick(
-                Coins { seed: 9, position },
-                History::empty(),
-                &mut state,
-                &mut candidates,
-            );
-            bits -= draw.prob.log2();
-        }
-        bits / n as f64
+        let draws = draws(selector, &zipf(5000), 4000);
+        let bits: f64 = draws.iter().map(|draw| -draw.prob.log2()).sum();
+        bits / draws.len() as f64
     }
 
     #[test]

@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::Crossing;
 use super::setting::{ParamSpec, SettingError};
+use super::softmax::Softmax;
 use super::trace::{Draw, Picked};
-use super::{Candidates, Coins, History};
+use super::{Candidate, Candidates, Coins, History};
 
 /// The end of a chain: picks one candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -243,12 +244,20 @@ fn draw_by_coin(coin: f64, candidates: &mut Candidates) -> Draw {
     else {
         return greedy(candidates);
     };
-    let softmax = candidates.softmax();
+    Draw {
+        coin: Some(coin),
+        below,
+        ..draw_without_coin(candidate, &candidates.softmax())
+    }
+}
+
+/// The record of a candidate that no single coin picked.
+fn draw_without_coin(candidate: Candidate, softmax: &Softmax) -> Draw {
     Draw {
         token: candidate.token,
         prob: softmax.prob(candidate.logit),
-        coin: Some(coin),
-        below,
+        coin: None,
+        below: 0.0,
         n_kept: softmax.n_possible as u32,
         picked: Picked::ByChain,
     }
