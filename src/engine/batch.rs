@@ -8,7 +8,7 @@ use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext};
 use super::writer::Writer;
 use super::{CausalLm, LoadedModel, Logits, Progress, Row};
-use crate::generation::GenerationId;
+use crate::generation::{FinishReason, GenerationId};
 
 /// With fewer logits than this, waking other threads costs more than it saves.
 const N_MIN_PARALLEL_LOGITS: usize = 1 << 16;
@@ -65,7 +65,9 @@ impl Batch {
     /// Leaves a pause out of the times of the steps.
     pub(super) fn exclude(&mut self, pause: Duration) {
         for writer in &mut self.writers {
-            writer.exclude(pause);
+            for slot in writer.slots_mut() {
+                slot.exclude(pause);
+            }
         }
     }
 
@@ -74,8 +76,9 @@ impl Batch {
         self.writers.iter().map(|writer| writer.id())
     }
 
-    /// Runs one batched decode step: lets the second model draft and guide, feeds the last token of each sequence to the model and lets
-    /// the writers choose the next. Those that have finished leave the batch.
+    /// Runs one batched decode step: lets the second model draft and guide, feeds the last token of
+    /// each sequence to the model and lets the writers choose the next. Those that have finished
+    /// leave the batch.
     ///
     /// If the model must first recompute part of its cache, the call does one chunk of that work
     /// instead.
@@ -113,13 +116,17 @@ impl Batch {
         for chosen in choose_all(writers, &shares, &logits, pass, ModelContext::of(model)) {
             let mut writer = chosen.writer;
             progress.extend(chosen.progress);
-            let settled = chosen.continues.then(|| writer.settle(model));
-            if let Some(Err(error)) = &settled {
-                progress.push(Progress::failed(writer.id(), &error.to_string()));
-            }
-            match settled {
-                Some(Ok(())) => self.writers.push(writer),
-                _ => writer.retire(model, cache),
+            let finish = chosen.finish.or_else(|| {
+                let settled = writer.settle(model);
+                settled.err().map(FinishReason::failed)
+            });
+            match finish {
+                None => self.writers.push(writer),
+                Some(reason) => {
+                    let id = writer.id();
+                    progress.push(Progress::Finished { id, reason });
+                    writer.retire(model, cache);
+                }
             }
         }
     }
@@ -172,7 +179,7 @@ impl Batch {
                 match noted {
                     Ok(()) => self.writers.push(writer),
                     Err(error) => {
-                        progress.push(Progress::failed(writer.id(), &error));
+                        progress.push(Progress::failed(writer.id(), error));
                         writer.retire(model, cache);
                     }
                 }
@@ -205,7 +212,8 @@ struct Share {
 /// A writer after it has chosen.
 struct Chosen {
     writer: Box<dyn Writer>,
-    continues: bool,
+    /// Why its text ends, if it does.
+    finish: Option<FinishReason>,
     progress: Vec<Progress>,
 }
 
@@ -225,10 +233,10 @@ fn choose_all(
     let with_rows: Vec<_> = with_rows.collect();
     let choose = |(mut writer, rows): (Box<dyn Writer>, Vec<&[f32]>)| {
         let mut progress = Vec::new();
-        let continues = writer.choose(&rows, pass, model, &mut progress);
+        let finish = writer.choose(&rows, pass, model, &mut progress);
         Chosen {
             writer,
-            continues,
+            finish,
             progress,
         }
     };

@@ -2,7 +2,6 @@
 //! result.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rayon::prelude::*;
 
@@ -10,13 +9,15 @@ use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::writer::Writer;
 use super::{EngineError, LoadedModel, Progress, Row, SequenceId};
+use crate::decoding::Taken;
 use crate::decoding::selector::{BeamCandidate, BeamSearch, Fate};
-use crate::decoding::{Taken, TokenId};
-use crate::generation::{BeamNode, BeamPass, FinishReason, GenerationId, Step};
+use crate::generation::{BeamNode, BeamPass, FinishReason, Step};
 
 /// A beam search at work. Tokens are reported once all texts that may still win agree on them.
 pub(super) struct BeamWriter {
     search: BeamSearch,
+    /// The text that all of them continue.
+    slot: Slot,
     /// The texts that go on, the best first. Never empty before the search is over.
     running: Vec<BeamText>,
     /// The best texts that have ended, the best first; at most as many as there are beams.
@@ -51,10 +52,12 @@ type Kept = (usize, BeamText, Option<FinishReason>);
 impl BeamWriter {
     /// A search that begins with the text of this slot.
     pub(super) fn new(slot: Slot, search: BeamSearch) -> Self {
+        let slot = slot.without_pause();
         Self {
             search,
+            slot: slot.clone(),
             running: vec![BeamText {
-                slot: slot.without_pause(),
+                slot,
                 steps: Vec::new(),
                 log_prob: 0.0,
             }],
@@ -167,10 +170,7 @@ impl BeamWriter {
         let agreed = first.steps.get(self.n_reported..n_agreed.unwrap_or(0));
         let agreed = agreed.unwrap_or_default().iter().cloned();
         let before = progress.len();
-        progress.extend(agreed.map(|step| Progress::Stepped {
-            id,
-            step: Box::new(Step::clone(&step)),
-        }));
+        progress.extend(agreed.map(|step| Progress::stepped(id, Step::clone(&step))));
         self.n_reported += progress.len() - before;
     }
 
@@ -178,54 +178,23 @@ impl BeamWriter {
     fn report_rest(&self, text: &BeamText, progress: &mut Vec<Progress>) {
         let id = text.slot.id();
         let rest = text.steps.iter().skip(self.n_reported).cloned();
-        progress.extend(rest.map(|step| Progress::Stepped {
-            id,
-            step: Box::new(Step::clone(&step)),
-        }));
+        progress.extend(rest.map(|step| Progress::stepped(id, Step::clone(&step))));
     }
 }
 
 impl Writer for BeamWriter {
-    fn id(&self) -> GenerationId {
-        self.texts()
-            .next()
-            .map_or(GenerationId(0), |text| text.slot.id())
+    fn slot(&self) -> &Slot {
+        &self.slot
     }
 
-    fn tokens(&self) -> &[TokenId] {
-        let first = self.running.first();
-        first.map_or(&[], |text| text.slot.tokens())
-    }
-
-    fn continues_text(&self) -> bool {
-        let first = self.running.first();
-        first.is_some_and(|text| text.slot.continues_text())
-    }
-
-    fn start_clock(&mut self) {
-        for text in &mut self.running {
-            text.slot.start_clock();
-        }
-    }
-
-    fn exclude(&mut self, pause: Duration) {
-        for text in &mut self.running {
-            text.slot.exclude(pause);
-        }
+    fn slots_mut(&mut self) -> Vec<&mut Slot> {
+        let running = self.running.iter_mut();
+        running.map(|text| &mut text.slot).collect()
     }
 
     fn join(&mut self, sequence: SequenceId, _model: &mut LoadedModel) -> Result<(), EngineError> {
         self.sequences = vec![sequence];
         Ok(())
-    }
-
-    fn fork_from(
-        &mut self,
-        prompt: SequenceId,
-        model: &mut LoadedModel,
-    ) -> Result<(), EngineError> {
-        self.sequences = vec![model.lm.fork(prompt)?];
-        self.settle(model)
     }
 
     fn push_rows(&self, rows: &mut Vec<Row>) {
@@ -239,28 +208,25 @@ impl Writer for BeamWriter {
         pass: ForwardPass,
         model: ModelContext<'_>,
         progress: &mut Vec<Progress>,
-    ) -> bool {
-        let id = self.id();
-        if self.running.iter().all(|text| text.slot.n_left(model) == 0) {
-            let reason = FinishReason::MaxTokens;
-            progress.push(Progress::Finished { id, reason });
-            return false;
+    ) -> Option<FinishReason> {
+        let mut limits = self
+            .running
+            .iter()
+            .map(|text| text.slot.limit_reached(model));
+        if let Some(Some(limit)) = limits.next()
+            && limits.all(|limit| limit.is_some())
+        {
+            return Some(limit);
         }
+        let id = self.id();
         match self.extend(logits, pass, model) {
             Ok(pass) => progress.push(Progress::Compared { id, pass }),
-            Err(error) => {
-                progress.push(Progress::failed(id, &error.to_string()));
-                return false;
-            }
+            Err(error) => return Some(FinishReason::failed(error)),
         }
         self.report_agreed(progress);
-        let Some(result) = self.result(model) else {
-            return true;
-        };
+        let result = self.result(model)?;
         self.report_rest(&result.text, progress);
-        let reason = result.reason.clone();
-        progress.push(Progress::Finished { id, reason });
-        false
+        Some(result.reason.clone())
     }
 
     fn settle(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {

@@ -5,7 +5,6 @@ use std::time::Instant;
 use super::other_rows::comparable;
 use super::prefill::PREFILL_CHUNK;
 use super::slot::{Guess, Slot};
-use super::writer::Writer as _;
 use super::{EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::{DraftRule, ModelDrafts, TokenId};
 

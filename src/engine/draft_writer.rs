@@ -1,15 +1,13 @@
 //! Speculative decoding: drafts some tokens, verifies all of them in one forward pass, and keeps
 //! those that the chain takes.
 
-use std::time::Duration;
-
 use super::draft_model::DraftModel;
 use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, Guess, ModelContext, Slot};
 use super::writer::Writer;
 use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
 use crate::decoding::{Draft, Drafts, PromptLookup, Taken, TokenId, Trace};
-use crate::generation::{FinishReason, GenerationId};
+use crate::generation::FinishReason;
 
 /// A pane that drafts.
 ///
@@ -75,11 +73,7 @@ impl DraftWriter {
         });
         let holds = token == Some(step.token);
         let finish = self.slot.finish_after(&step, model);
-        let id = self.slot.id();
-        progress.push(Progress::Stepped {
-            id,
-            step: Box::new(step),
-        });
+        progress.push(Progress::stepped(self.slot.id(), step));
         Ok((finish, holds))
     }
 
@@ -146,38 +140,17 @@ fn prob_of(trace: &Trace, token: TokenId) -> Option<f64> {
 }
 
 impl Writer for DraftWriter {
-    fn id(&self) -> GenerationId {
-        self.slot.id()
+    fn slot(&self) -> &Slot {
+        &self.slot
     }
 
-    fn tokens(&self) -> &[TokenId] {
-        self.slot.tokens()
-    }
-
-    fn continues_text(&self) -> bool {
-        self.slot.continues_text()
-    }
-
-    fn start_clock(&mut self) {
-        self.slot.start_clock();
-    }
-
-    fn exclude(&mut self, pause: Duration) {
-        self.slot.exclude(pause);
+    fn slots_mut(&mut self) -> Vec<&mut Slot> {
+        vec![&mut self.slot]
     }
 
     fn join(&mut self, sequence: SequenceId, _model: &mut LoadedModel) -> Result<(), EngineError> {
         self.sequence = Some(sequence);
         Ok(())
-    }
-
-    fn fork_from(
-        &mut self,
-        prompt: SequenceId,
-        model: &mut LoadedModel,
-    ) -> Result<(), EngineError> {
-        self.sequence = Some(model.lm.fork(prompt)?);
-        self.draft(model)
     }
 
     fn push_rows(&self, rows: &mut Vec<Row>) {
@@ -213,12 +186,9 @@ impl Writer for DraftWriter {
         pass: ForwardPass,
         model: ModelContext<'_>,
         progress: &mut Vec<Progress>,
-    ) -> bool {
-        let id = self.slot.id();
-        if self.slot.n_left(model) == 0 {
-            let reason = FinishReason::MaxTokens;
-            progress.push(Progress::Finished { id, reason });
-            return false;
+    ) -> Option<FinishReason> {
+        if let Some(limit) = self.slot.limit_reached(model) {
+            return Some(limit);
         }
         let n_before = progress.len();
         let mut finish = None;
@@ -231,8 +201,7 @@ impl Writer for DraftWriter {
                     break;
                 }
                 Err(error) => {
-                    let error = error.to_string();
-                    finish = Some(FinishReason::Failed { error });
+                    finish = Some(FinishReason::failed(error));
                     break;
                 }
             }
@@ -243,20 +212,14 @@ impl Writer for DraftWriter {
         };
         let secs = pass.secs + draft_secs;
         share_pass(progress.get_mut(n_before..).unwrap_or_default(), secs);
-        if let Some(reason) = finish {
-            progress.push(Progress::Finished { id, reason });
-            return false;
-        }
         self.n_left = self.slot.n_left(model);
-        true
+        finish
     }
 
     fn settle(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
         self.truncate(&mut *model.lm)?;
         self.draft(model)
     }
-
-    fn interrupt(&mut self, _progress: &mut Vec<Progress>) {}
 
     /// Keeps the sequence for reuse.
     fn retire(mut self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache) {

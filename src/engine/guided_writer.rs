@@ -1,7 +1,6 @@
 //! Guidance: each token comes from two rows, the pane's own and another, whose logits are mixed.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::other_rows::comparable;
 use super::prefill::PREFILL_CHUNK;
@@ -10,7 +9,7 @@ use super::slot::{ForwardPass, ModelContext, Slot};
 use super::writer::Writer;
 use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
 use crate::decoding::{Against, Guidance, Mixture, TokenId};
-use crate::generation::{FinishReason, GenerationId, Step};
+use crate::generation::{FinishReason, Step};
 
 /// A pane whose logits are mixed with those of another row.
 ///
@@ -152,8 +151,7 @@ impl GuidedWriter {
         progress: &mut Vec<Progress>,
     ) -> Option<FinishReason> {
         if let Err(error) = &self.other.prompt {
-            let error = error.clone();
-            return Some(FinishReason::Failed { error });
+            return Some(FinishReason::failed(error));
         }
         let (own, other) = match (self.own_logits.take(), self.other_logits.take()) {
             (Some(own), Some(other)) => (own, other),
@@ -167,49 +165,25 @@ impl GuidedWriter {
                 let finish = self.slot.finish_after(&step, model);
                 let is_full = self.n_other() > self.other.n_context;
                 let finish = finish.or_else(|| is_full.then_some(FinishReason::ContextFull));
-                let (id, step) = (self.slot.id(), Box::new(step));
-                progress.push(Progress::Stepped { id, step });
+                progress.push(Progress::stepped(self.slot.id(), step));
                 finish
             }
-            Err(error) => Some(FinishReason::Failed {
-                error: error.to_string(),
-            }),
+            Err(error) => Some(FinishReason::failed(error)),
         }
     }
 }
 
 impl Writer for GuidedWriter {
-    fn id(&self) -> GenerationId {
-        self.slot.id()
+    fn slot(&self) -> &Slot {
+        &self.slot
     }
 
-    fn tokens(&self) -> &[TokenId] {
-        self.slot.tokens()
-    }
-
-    fn continues_text(&self) -> bool {
-        self.slot.continues_text()
-    }
-
-    fn start_clock(&mut self) {
-        self.slot.start_clock();
-    }
-
-    fn exclude(&mut self, pause: Duration) {
-        self.slot.exclude(pause);
+    fn slots_mut(&mut self) -> Vec<&mut Slot> {
+        vec![&mut self.slot]
     }
 
     fn join(&mut self, sequence: SequenceId, model: &mut LoadedModel) -> Result<(), EngineError> {
         self.sequence = Some(sequence);
-        self.begin(model)
-    }
-
-    fn fork_from(
-        &mut self,
-        prompt: SequenceId,
-        model: &mut LoadedModel,
-    ) -> Result<(), EngineError> {
-        self.sequence = Some(model.lm.fork(prompt)?);
         self.begin(model)
     }
 
@@ -243,25 +217,16 @@ impl Writer for GuidedWriter {
         pass: ForwardPass,
         model: ModelContext<'_>,
         progress: &mut Vec<Progress>,
-    ) -> bool {
+    ) -> Option<FinishReason> {
         self.note(logits);
-        let finish = if self.slot.n_left(model) == 0 {
-            Some(FinishReason::MaxTokens)
-        } else {
-            self.advance(pass, model, progress)
-        };
-        let id = self.slot.id();
-        let goes_on = finish.is_none();
-        progress.extend(finish.map(|reason| Progress::Finished { id, reason }));
-        goes_on
+        let limit = self.slot.limit_reached(model);
+        limit.or_else(|| self.advance(pass, model, progress))
     }
 
     fn settle(&mut self, _model: &mut LoadedModel) -> Result<(), EngineError> {
         self.other.has_read = false;
         Ok(())
     }
-
-    fn interrupt(&mut self, _progress: &mut Vec<Progress>) {}
 
     /// Keeps the pane's own sequence for reuse.
     fn retire(mut self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache) {

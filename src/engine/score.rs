@@ -154,12 +154,12 @@ impl Scoring {
     ) -> bool {
         let reads = self.read_guides(model);
         let refused = self.refused.drain(..);
-        progress.extend(refused.map(|(id, error)| Progress::failed(id, &error)));
+        progress.extend(refused.map(|(id, error)| Progress::failed(id, error)));
         if self.panes.is_empty() || reads {
             return reads;
         }
         let goes_on = self.read_chunk(model, progress).unwrap_or_else(|error| {
-            let failed = |id| Progress::failed(id, &error.to_string());
+            let failed = |id| Progress::failed(id, &error);
             progress.extend(self.ids().map(failed));
             false
         });

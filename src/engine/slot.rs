@@ -163,6 +163,32 @@ impl Slot {
         self
     }
 
+    pub(super) const fn id(&self) -> GenerationId {
+        self.id
+    }
+
+    /// The prompt, then the generated tokens.
+    pub(super) fn tokens(&self) -> &[TokenId] {
+        &self.tokens
+    }
+
+    /// Whether it continues a text rather than the prompt alone.
+    pub(super) const fn continues_text(&self) -> bool {
+        self.tokens.len() > self.n_prompt
+    }
+
+    /// Restarts the clock of a continued text, so that neither the break nor reading the text again
+    /// counts towards its speed.
+    pub(super) fn start_clock(&mut self) {
+        self.clock.started_at = Instant::now();
+    }
+
+    /// Leaves a pause before the next step out of the times of the steps.
+    pub(super) fn exclude(&mut self, pause: Duration) {
+        let started_at = &mut self.clock.started_at;
+        *started_at = started_at.checked_add(pause).unwrap_or(*started_at);
+    }
+
     /// The settings by which it chooses.
     pub(super) const fn chain(&self) -> &ChainConfig {
         self.chain.config()
@@ -334,8 +360,8 @@ impl Slot {
 
     /// Returns why the generation ends after this step, or `None` if it continues.
     ///
-    /// End-of-text tokens, stop strings and a complete grammar take precedence over the limits, so that a complete text
-    /// is not reported as cut off.
+    /// End-of-text tokens, stop strings and a complete grammar take precedence over the limits, so
+    /// that a complete text is not reported as cut off.
     pub(super) fn finish_after(
         &mut self,
         step: &Step,
@@ -351,8 +377,8 @@ impl Slot {
         if self.constraint.is_complete() {
             return Some(FinishReason::GrammarComplete);
         }
-        if self.n_left(model) == 0 {
-            return Some(self.limit_reached_after(0));
+        if let Some(limit) = self.limit_reached(model) {
+            return Some(limit);
         }
         let n_left = self.n_until_pause.as_mut()?;
         *n_left = n_left.saturating_sub(1);
@@ -378,6 +404,11 @@ impl Slot {
         ended.or_else(|| (self.n_left(model) <= 1).then(|| self.limit_reached_after(1)))
     }
 
+    /// Returns the limit that stops the text here, if one does.
+    pub(super) fn limit_reached(&self, model: ModelContext<'_>) -> Option<FinishReason> {
+        (self.n_left(model) == 0).then(|| self.limit_reached_after(0))
+    }
+
     /// The limit that stops the text `n_more` tokens from here.
     fn limit_reached_after(&self, n_more: usize) -> FinishReason {
         if self.n_generated() + n_more >= self.limits.max_new_tokens {
@@ -398,38 +429,16 @@ fn completed(matcher: &mut StopMatcher, piece: &Piece) -> Option<FinishReason> {
 }
 
 impl Writer for Slot {
-    fn id(&self) -> GenerationId {
-        self.id
+    fn slot(&self) -> &Slot {
+        self
     }
 
-    fn tokens(&self) -> &[TokenId] {
-        &self.tokens
-    }
-
-    fn continues_text(&self) -> bool {
-        self.tokens.len() > self.n_prompt
-    }
-
-    fn start_clock(&mut self) {
-        self.clock.started_at = Instant::now();
-    }
-
-    fn exclude(&mut self, pause: Duration) {
-        let started_at = &mut self.clock.started_at;
-        *started_at = started_at.checked_add(pause).unwrap_or(*started_at);
+    fn slots_mut(&mut self) -> Vec<&mut Slot> {
+        vec![self]
     }
 
     fn join(&mut self, sequence: SequenceId, _model: &mut LoadedModel) -> Result<(), EngineError> {
         self.hold(sequence);
-        Ok(())
-    }
-
-    fn fork_from(
-        &mut self,
-        prompt: SequenceId,
-        model: &mut LoadedModel,
-    ) -> Result<(), EngineError> {
-        self.sequence = Some(model.lm.fork(prompt)?);
         Ok(())
     }
 
@@ -443,40 +452,21 @@ impl Writer for Slot {
         pass: ForwardPass,
         model: ModelContext<'_>,
         progress: &mut Vec<Progress>,
-    ) -> bool {
-        let id = self.id;
-        if self.n_generated() >= self.limits.max_new_tokens {
-            let reason = FinishReason::MaxTokens;
-            progress.push(Progress::Finished { id, reason });
-            return false;
+    ) -> Option<FinishReason> {
+        if let Some(limit) = self.limit_reached(model) {
+            return Some(limit);
         }
         let logits = logits.first().copied().unwrap_or_default();
         let by_hand = self.take_by_hand();
-        let finish = match self.take(by_hand, logits, pass, model) {
+        match self.take(by_hand, logits, pass, model) {
             Ok(step) => {
                 let finish = self.finish_after(&step, model);
-                let step = Box::new(step);
-                progress.push(Progress::Stepped { id, step });
+                progress.push(Progress::stepped(self.id, step));
                 finish
             }
-            Err(error) => Some(FinishReason::Failed {
-                error: error.to_string(),
-            }),
-        };
-        match finish {
-            Some(reason) => {
-                progress.push(Progress::Finished { id, reason });
-                false
-            }
-            None => true,
+            Err(error) => Some(FinishReason::failed(error)),
         }
     }
-
-    fn settle(&mut self, _model: &mut LoadedModel) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn interrupt(&mut self, _progress: &mut Vec<Progress>) {}
 
     /// Keeps the sequence for reuse.
     fn retire(self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache) {

@@ -28,13 +28,18 @@ impl Task {
 
     /// Whether it continues a text rather than the prompt alone.
     pub(super) fn is_text(&self) -> bool {
-        self.writers.iter().any(|writer| writer.continues_text())
+        self.writers
+            .iter()
+            .any(|writer| writer.slot().continues_text())
     }
 
     /// Returns the tokens of the text to continue, without the last, which its writer feeds to
     /// the model when it joins the batch.
     pub(super) fn text_to_read(&self) -> Option<Vec<TokenId>> {
-        let writer = self.writers.iter().find(|writer| writer.continues_text())?;
+        let writer = self
+            .writers
+            .iter()
+            .find(|writer| writer.slot().continues_text())?;
         let (_, read) = writer.tokens().split_last()?;
         Some(read.to_vec())
     }

@@ -1,7 +1,5 @@
 //! What writes a pane's text: it asks for rows of each forward pass, and gets their logits.
 
-use std::time::Duration;
-
 use super::beam_writer::BeamWriter;
 use super::draft_writer::DraftWriter;
 use super::guided_writer::GuidedWriter;
@@ -9,33 +7,41 @@ use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::{EngineError, LoadedModel, Progress, Prompt, Row, SequenceId};
 use crate::decoding::TokenId;
-use crate::generation::GenerationId;
+use crate::generation::{FinishReason, GenerationId};
 
 /// One pane's text as it is written. The batch reads the rows of all writers in one forward pass,
 /// and does not know how any of them chooses its tokens.
 pub(super) trait Writer: Send {
-    fn id(&self) -> GenerationId;
+    /// The text that it begins with, and the settings by which it chooses.
+    fn slot(&self) -> &Slot;
+
+    /// The texts that it writes, of which one will be the result.
+    fn slots_mut(&mut self) -> Vec<&mut Slot>;
+
+    /// The generation that it writes.
+    fn id(&self) -> GenerationId {
+        self.slot().id()
+    }
 
     /// The prompt, then the tokens of the text that it begins with.
-    fn tokens(&self) -> &[TokenId];
-
-    /// Whether it continues a text rather than the prompt alone.
-    fn continues_text(&self) -> bool;
-
-    /// Restarts the clock of a continued text, so that neither the break nor reading the text again
-    /// counts towards its speed.
-    fn start_clock(&mut self);
-
-    /// Leaves a pause before the next step out of the times of the steps.
-    fn exclude(&mut self, pause: Duration);
+    fn tokens(&self) -> &[TokenId] {
+        self.slot().tokens()
+    }
 
     /// Takes over a sequence that holds all tokens of the text that it continues except the last.
     fn join(&mut self, sequence: SequenceId, model: &mut LoadedModel) -> Result<(), EngineError>;
 
-    /// Takes over a sequence that holds the tokens after which [`Self::choose`] has just chosen for
-    /// the first time.
-    fn fork_from(&mut self, prompt: SequenceId, model: &mut LoadedModel)
-    -> Result<(), EngineError>;
+    /// Forks a sequence that holds the tokens after which [`Self::choose`] has just chosen for the
+    /// first time.
+    fn fork_from(
+        &mut self,
+        prompt: SequenceId,
+        model: &mut LoadedModel,
+    ) -> Result<(), EngineError> {
+        let sequence = model.lm.fork(prompt)?;
+        self.join(sequence, model)?;
+        self.settle(model)
+    }
 
     /// Adds the rows that it needs of the second model before the next forward pass. It is asked
     /// again after each pass of the second model, until no writer needs any.
@@ -49,20 +55,23 @@ pub(super) trait Writer: Send {
     /// Adds the rows that it needs of the next forward pass.
     fn push_rows(&self, rows: &mut Vec<Row>);
 
-    /// Chooses by the logits of its rows, and reports what it wrote. Returns whether it goes on.
+    /// Chooses by the logits of its rows, and reports what it wrote. Returns why the text ends, if
+    /// it does.
     fn choose(
         &mut self,
         logits: &[&[f32]],
         pass: ForwardPass,
         model: ModelContext<'_>,
         progress: &mut Vec<Progress>,
-    ) -> bool;
+    ) -> Option<FinishReason>;
 
     /// Forks and closes sequences as it has chosen, and runs what the next forward pass depends on.
-    fn settle(&mut self, model: &mut LoadedModel) -> Result<(), EngineError>;
+    fn settle(&mut self, _model: &mut LoadedModel) -> Result<(), EngineError> {
+        Ok(())
+    }
 
     /// Reports what is complete of its text, before it is stopped.
-    fn interrupt(&mut self, progress: &mut Vec<Progress>);
+    fn interrupt(&mut self, _progress: &mut Vec<Progress>) {}
 
     /// Gives up its sequences, and keeps what later requests may continue.
     fn retire(self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache);

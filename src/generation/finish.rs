@@ -1,5 +1,7 @@
 //! Why a generation ended.
 
+use std::fmt::{self, Display};
+
 use serde::{Deserialize, Serialize};
 
 /// Why a generation ended. Reaching the end of the text and being stopped are not errors.
@@ -30,6 +32,12 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
+    /// The end that an error puts to a text.
+    pub fn failed(error: impl Display) -> Self {
+        let error = error.to_string();
+        Self::Failed { error }
+    }
+
     /// Whether the text can go on from where it ended: it was interrupted rather than completed.
     pub const fn can_continue(&self) -> bool {
         match self {
@@ -43,8 +51,8 @@ impl FinishReason {
     }
 }
 
-impl std::fmt::Display for FinishReason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Display for FinishReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EndOfText => f.write_str("End of text"),
             Self::StopString { stop } => write!(f, "Stop sequence {stop:?}"),

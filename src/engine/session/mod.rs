@@ -6,6 +6,7 @@
 mod background;
 
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -53,10 +54,15 @@ pub enum Progress {
 
 impl Progress {
     /// The report of a generation that ended because of an error.
-    pub fn failed(id: GenerationId, error: &str) -> Self {
-        let error = error.to_owned();
-        let reason = FinishReason::Failed { error };
+    pub fn failed(id: GenerationId, error: impl Display) -> Self {
+        let reason = FinishReason::failed(error);
         Self::Finished { id, reason }
+    }
+
+    /// The report of a step.
+    pub(super) fn stepped(id: GenerationId, step: Step) -> Self {
+        let step = Box::new(step);
+        Self::Stepped { id, step }
     }
 }
 
@@ -190,7 +196,7 @@ impl Session {
             writer_of(slot, &prompt, &self.model)
         });
         let (continued, new): (Vec<_>, Vec<_>) =
-            writers.partition(|writer| writer.continues_text());
+            writers.partition(|writer| writer.slot().continues_text());
         let own = continued.into_iter().map(|writer| vec![writer]);
         for writers in std::iter::once(new).chain(own) {
             if !writers.is_empty() {
@@ -436,7 +442,9 @@ impl Session {
     fn resume(&mut self, task: Task, prefill: &Prefill, progress: &mut Vec<Progress>) {
         progress.push(task.started(prefill, &self.model));
         for mut writer in task.writers {
-            writer.start_clock();
+            for slot in writer.slots_mut() {
+                slot.start_clock();
+            }
             let joined = writer.join(prefill.sequence(), &mut self.model);
             self.admit(writer, joined, progress);
         }
@@ -450,7 +458,11 @@ impl Session {
         };
         progress.push(task.started(prefill, &self.model));
         for mut writer in task.writers {
-            if writer.choose(&[logits], pass, ModelContext::of(&self.model), progress) {
+            let model = ModelContext::of(&self.model);
+            if let Some(reason) = writer.choose(&[logits], pass, model, progress) {
+                let id = writer.id();
+                progress.push(Progress::Finished { id, reason });
+            } else {
                 let forked = writer.fork_from(prefill.sequence(), &mut self.model);
                 self.admit(writer, forked, progress);
             }
@@ -467,7 +479,7 @@ impl Session {
         match ready {
             Ok(()) => self.batch.join(writer),
             Err(error) => {
-                progress.push(Progress::failed(writer.id(), &error.to_string()));
+                progress.push(Progress::failed(writer.id(), error));
                 writer.retire(&mut self.model, &mut self.prefix_cache);
             }
         }
