@@ -112,9 +112,12 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().flatten();
     let paths = entries.map(|entry| entry.path());
     paths
-        .flat_map(|path| match path.is_dir() {
-            true => files_in(&path),
-            false => vec![path],
+        .flat_map(|path| {
+            if path.is_dir() {
+                files_in(&path)
+            } else {
+                vec![path]
+            }
         })
         .collect()
 }
