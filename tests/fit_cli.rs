@@ -46,7 +46,7 @@ fn a_fit_is_printed_and_exported_in_every_format() {
         "explains it nearly as well",
         "best top-p",
         "a 95 % likelihood-ratio interval",
-        "This describes this text only, read by this model.",
+        "This holds only for this text and this model.",
         "can’t generate ‘",
     ] {
         assert!(printed.contains(words), "{words}: {printed}");

@@ -86,7 +86,7 @@ impl AppState {
     /// Returns why this folder can't be changed now, or `None` if it can.
     pub fn why_folder_is_fixed(&self, kept: Kept) -> Option<&'static str> {
         (kept == Kept::Models && self.hub.is_downloading())
-            .then_some("A download is running; pause it or wait for its end")
+            .then_some("A download is running; pause it or wait until it finishes")
     }
 
     /// Tries a folder that the user chose.

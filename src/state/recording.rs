@@ -42,7 +42,7 @@ impl AppState {
         } else {
             format!(
                 "All probabilities of every step would take {n_megabytes} MB. The record summarizes \
-                 unlikely tokens, so what-if far from the run has bounds"
+                 unlikely tokens, so what-if far from the run shows only bounds"
             )
         }
     }

@@ -12,13 +12,14 @@ pub(super) fn run_file_style_ui(ui: &mut Ui, state: &mut AppState) {
     let cost = state.all_probabilities_words();
     let style = &mut state.view.run_file;
     let label = Face::Small.text("Indented JSON");
-    let hint = "Puts every value on its own line, for reading. Quartet opens both forms";
+    let hint = "Puts each value on its own line for easier reading. Quartet opens both forms";
     checkbox(ui, &mut style.indented, label).on_hover_text(hint);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 8.0;
         let label = Face::Small.text("All probabilities");
-        let hint = "What-if of the opened file is exact. Without it, the file keeps the most \
-                    likely tokens of each step, and what-if far from the run has bounds";
+        let hint = "Makes what-if exact when the file is opened. Without them, the file keeps the \
+                    most likely tokens of each step, and what-if far from the run shows only \
+                    bounds";
         checkbox(ui, &mut style.all_probabilities, label).on_hover_text(hint);
         let words = cost.unwrap_or_else(|| "not recorded in these texts".to_owned());
         ui.label(Face::Micro.text(words).color(Theme::of(ui).text_3));

@@ -140,7 +140,7 @@ fn configurations_that_candle_transformers_gets_wrong_are_rejected() {
             "recurrent_gemma",
             "block_types",
             json!([]),
-            "it lists no layer types, or convolutions of width 0",
+            "it lists no layer types, or its convolutions have width 0",
         ),
     ] {
         let message = rejection(fixture, key, value);

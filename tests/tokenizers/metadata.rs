@@ -251,7 +251,7 @@ fn a_file_that_does_not_name_its_pre_tokenizer_opens_with_a_warning() {
     for pre in [text("default"), Value::U32(4)] {
         let tokenizer = byte_level().with("pre", pre).open().unwrap();
         let warning = tokenizer.warning().unwrap();
-        assert!(warning.contains("Quartet uses those of gpt-2"), "{warning}");
+        assert!(warning.contains("Quartet assumes gpt-2"), "{warning}");
         let words = "The fox's (den) 123";
         assert_eq!(ids(&tokenizer, words), ids(&named, words));
     }
@@ -263,7 +263,7 @@ fn invalid_metadata_is_rejected_with_a_reason() {
     let cases = [
         (
             byte_level().with("model", text("t5")),
-            "its kind \"t5\" is not supported, only \"gpt2\" and \"llama\" are",
+            "its type \"t5\" is not supported; only \"gpt2\" and \"llama\" are",
         ),
         (
             byte_level().with("pre", text("new")),

@@ -145,7 +145,7 @@ fn an_opened_run_is_verified_in_another_format_and_drawn() {
     };
     write_run(&path, &run, Form::default()).unwrap();
     open_file(&mut window, &path);
-    window.get_by_label_contains("What-if has bounds: the file has the ");
+    window.get_by_label_contains("What-if shows only bounds: the file has the ");
     press(&mut window, "Verify in…");
     press(&mut window, "KV cache in f16");
     wait(&mut window, "the verdict", |state| {

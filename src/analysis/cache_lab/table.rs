@@ -146,7 +146,7 @@ impl CacheLab {
     /// The cost of several panes. Also drawn beside the picture.
     pub fn panes_table(&self) -> CacheTable {
         let title = format!("{} panes, one prompt", self.facts.n_panes);
-        let mut table = CacheTable::new(&title, ["", "shared", "apart"]);
+        let mut table = CacheTable::new(&title, ["", "shared", "separate"]);
         let Some(panes) = self.panes else {
             return table;
         };
@@ -156,7 +156,7 @@ impl CacheLab {
             n => format!("{n} times"),
         });
         let n_prompt = grouped(self.facts.n_prompt as f64);
-        table.row([format!("Prompt of {n_prompt} read"), shared, apart]);
+        table.row([format!("{n_prompt}-token prompt read"), shared, apart]);
         let [shared, apart] = both.map(|cost| milliseconds(cost.secs * 1e3));
         table.row(["Time to read it".to_owned(), shared, apart]);
         let [shared, apart] = both.map(|cost| match cost.n_bytes {

@@ -89,7 +89,7 @@ fn an_interval_that_reaches_the_end_is_open() {
     let words = fit.interval_sentences();
     assert_eq!(
         words,
-        ["Temperature 0.5 to 1, all that was tried, explains it nearly as well."]
+        ["Temperature 0.5 to 1, the whole range tried, explains it nearly as well."]
     );
 }
 

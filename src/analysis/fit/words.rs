@@ -14,7 +14,7 @@ impl Fit {
             let it = self.it();
             let chip = self.axis_words();
             return Some(format!(
-                "None of these values of {chip} can generate {it}: even those that come furthest \
+                "None of these values of {chip} can generate {it}: even those that get furthest \
                  rule out {place}."
             ));
         };
@@ -56,8 +56,8 @@ impl Fit {
     pub fn interval_note(&self) -> String {
         let times = INTERVAL_NATS.exp();
         format!(
-            "Nearly as well: less than {INTERVAL_NATS} nats below the best, so at most {times:.0} \
-             times less likely, a 95 % likelihood-ratio interval."
+            "Nearly as well means less than {INTERVAL_NATS} nats below the best, that is, at most \
+             {times:.0} times less likely: a 95 % likelihood-ratio interval."
         )
     }
 
@@ -77,7 +77,7 @@ impl Fit {
         let nats = best.likelihood.ln_prob - base.ln_prob;
         let bits = nats / std::f64::consts::LN_2;
         Some(if bits < 0.05 {
-            format!("With {settings} {it} as likely.")
+            format!("With {settings} {it} just as likely.")
         } else {
             let near = if nats < INTERVAL_NATS {
                 ": the texts can’t tell them apart"
@@ -122,7 +122,7 @@ impl Fit {
             .map_or(0.0, |best| best.likelihood.ln_prob - likelihood.ln_prob);
         let less = ratio / std::f64::consts::LN_2;
         if less < 0.05 {
-            format!("{bits} per token, as likely as can be")
+            format!("{bits} per token, as likely as the best")
         } else {
             format!("{bits} per token, {less:.1} bits less likely in total")
         }
@@ -137,7 +137,7 @@ impl Fit {
         }
     }
 
-    /// "Text 2 is read up to token 384, where the context ends; 20 tokens are left out."
+    /// "Text 2 is read up to token 384, where the context ends: 20 tokens are left out."
     pub fn left_out_sentences(&self) -> Vec<String> {
         let long = self.texts.iter().enumerate();
         let long = long.filter(|(_, text)| text.n_left_out > 0);
@@ -160,9 +160,9 @@ impl Fit {
     /// What the fit does not say.
     pub fn scope_sentence(&self) -> &'static str {
         if self.texts.len() > 1 {
-            "This describes these texts only, read by this model."
+            "This holds only for these texts and this model."
         } else {
-            "This describes this text only, read by this model."
+            "This holds only for this text and this model."
         }
     }
 
@@ -214,14 +214,14 @@ impl Fit {
     }
 }
 
-/// "0.62 to 0.81", "up to 0.81 (the least value tried is 0.2)".
+/// "0.62 to 0.81", "up to 0.81 (from 0.2, the lowest value tried)".
 fn interval_words(axis: &Axis, interval: &FitInterval) -> String {
     let (low, high) = (significant(interval.low, 3), significant(interval.high, 3));
     match (interval.is_open_below, interval.is_open_above) {
         _ if low == high && axis.values().len() > 1 => low,
-        (true, true) => format!("{low} to {high}, all that was tried,"),
-        (true, false) => format!("up to {high} (from {low}, the least that was tried)"),
-        (false, true) => format!("from {low} (to {high}, the most that was tried)"),
+        (true, true) => format!("{low} to {high}, the whole range tried,"),
+        (true, false) => format!("up to {high} (from {low}, the lowest value tried)"),
+        (false, true) => format!("from {low} (to {high}, the highest value tried)"),
         (false, false) => format!("{low} to {high}"),
     }
 }

@@ -12,21 +12,21 @@ pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
     let all = [
         (checks && chain.selector.beam_search().is_some()).then(|| {
             notable(
-                "beam search draws nothing that could be checked, so the grammar masks instead",
+                "beam search makes no draws to check, so the grammar masks instead",
                 None,
             )
         }),
         cuts.filter(|_| checks).map(|(stage, filter)| {
             let words = format!(
                 "{} cuts before the check, and again after the mask if the token is drawn again, so \
-                 the texts are not those of a mask",
+                 the texts differ from those of a mask",
                 called(filter)
             );
             notable(&words, Some(stage))
         }),
         matches!(chain.selector, Selector::GumbelMark(_)).then(|| {
             notable(
-                "where the grammar leaves few tokens, the draw has little room for its watermark",
+                "if the grammar allows few tokens, the draw leaves little room for the watermark",
                 None,
             )
         }),

@@ -107,7 +107,7 @@ pub(super) fn recurrent_gemma(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheS
     let n_convolved = facts.required_size(RECURRENT_CONVOLVED)?;
     if kinds.is_empty() || n_convolved == 0 {
         return Err(
-            facts.malformed("it lists no layer types, or convolutions of width 0".to_owned())
+            facts.malformed("it lists no layer types, or its convolutions have width 0".to_owned())
         );
     }
     let kinds = kinds.iter().cycle().take(sizes.n_layers);

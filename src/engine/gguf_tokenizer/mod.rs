@@ -90,7 +90,7 @@ fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
             Ok(Tokenizer::with_ends(tokenizer.into(), ends))
         }
         kind => Err(format!(
-            "its kind {:?} is not supported, only \"gpt2\" and \"llama\" are",
+            "its type {:?} is not supported; only \"gpt2\" and \"llama\" are",
             kind.unwrap_or("missing")
         )),
     }
@@ -111,10 +111,10 @@ fn splitting(
             let splitting = Splitting::of(name)
                 .ok_or_else(|| format!("its pre-tokenizer {name:?} is not supported"))?;
             let warning = format!(
-                "The file does not name the rules by which its tokenizer splits a text into words \
-                 (tokenizer.ggml.pre), as old files do not. Quartet uses those of {name}; if they \
-                 are wrong, some texts become other tokens than in training. A newer file of the \
-                 same model names them."
+                "The file does not name its pre-tokenizer (tokenizer.ggml.pre), which splits text \
+                 into words; old files often lack it. Quartet assumes {name}; if that is wrong, \
+                 some texts are split into different tokens than in training. A newer file of the \
+                 same model names it."
             );
             Ok((splitting, Some(warning)))
         }

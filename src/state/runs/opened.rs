@@ -249,11 +249,12 @@ fn what_if_words(texts: &[Generation]) -> String {
         return "What-if is exact: the file has all probabilities".to_owned();
     }
     if steps().all(|step| step.trace.raw.detail != Detail::HeadOnly) {
-        return "What-if far from the run has bounds: the file sums up unlikely tokens".to_owned();
+        return "What-if far from the run shows only bounds: the file sums up unlikely tokens"
+            .to_owned();
     }
     let n_head = steps().map(|step| step.trace.raw.head.len()).max();
     format!(
-        "What-if has bounds: the file has the top {} tokens of each step",
+        "What-if shows only bounds: the file has the top {} tokens of each step",
         n_head.unwrap_or_default()
     )
 }

@@ -55,5 +55,5 @@ fn the_limit_says_whether_what_if_will_be_exact() {
     let exact = "All probabilities of every step take 1 MB: what-if is exact";
     assert_eq!(state.recording_words(), exact);
     state.record_megabytes = 0;
-    assert!(state.recording_words().contains("has bounds"));
+    assert!(state.recording_words().contains("shows only bounds"));
 }

@@ -208,7 +208,7 @@ fn field_ui(ui: &mut Ui, pane: PaneId, text: &Generation) -> Option<Command> {
         .id(id)
         .font(Face::Code.font())
         .frame(field_frame(ui))
-        .hint_text("0  Type any token, with its space")
+        .hint_text("0  Any token, with leading space")
         .desired_width(f32::INFINITY);
     let field = ui.add(edit).accessible_name("Type any token");
     let tokens = text
