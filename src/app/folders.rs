@@ -9,7 +9,7 @@ use eframe::egui;
 
 use super::background;
 use crate::export;
-use crate::state::{Command, FolderCommand, Kept};
+use crate::state::{Command, FolderCommand, FolderKind};
 
 /// The name of a file that is written to try a folder, and deleted.
 const PROBE: &str = ".quartet-probe";
@@ -18,14 +18,14 @@ const PROBE: &str = ".quartet-probe";
 /// possible.
 pub(super) fn attempt(
     ctx: egui::Context,
-    kept: Kept,
+    kind: FolderKind,
     folder: PathBuf,
     answers: SyncSender<Command>,
 ) {
     background::run(ctx, "try folder", answers, move || {
         let error = written(&folder).err().map(|error| error.to_string());
         Command::Folder(FolderCommand::Tried {
-            kept,
+            kind,
             folder,
             error,
         })

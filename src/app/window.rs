@@ -18,8 +18,8 @@ use crate::design::style;
 use crate::design::theme::Theme;
 use crate::lessons::is_lesson_name;
 use crate::state::{
-    AppState, Command, Document, Effect, Folders, HubCommand, Kept, PathPurpose, PictureFormat,
-    RunCommand, RunRequest, Settings, ThemeChoice,
+    AppState, Command, Document, Effect, FolderKind, Folders, HubCommand, PathPurpose,
+    PictureFormat, RunCommand, RunRequest, Settings, ThemeChoice,
 };
 use crate::ui::WindowUi;
 use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker, models_folder};
@@ -87,7 +87,7 @@ pub fn run(model: Option<PathBuf>, file: Option<PathBuf>) -> eframe::Result {
             if let Some(folder) = eframe::storage_dir(APP_NAME) {
                 app.keep_sessions_in(&cc.egui_ctx, folder.join("sessions"));
             }
-            if let Some(folder) = app.state.folder_of(Kept::Runs) {
+            if let Some(folder) = app.state.folder_of(FolderKind::Runs) {
                 app.keep_runs_in(folder);
             }
             if let Some(path) = file {
@@ -312,10 +312,10 @@ impl App {
     }
 
     /// Keeps runs or models where the state says from now on.
-    fn use_folder(&mut self, kept: Kept) {
-        match kept {
-            Kept::Runs => self.runs = RunFolder::new(self.state.folder_of(kept)),
-            Kept::Models => self.end_downloads(),
+    fn use_folder(&mut self, kind: FolderKind) {
+        match kind {
+            FolderKind::Runs => self.runs = RunFolder::new(self.state.folder_of(kind)),
+            FolderKind::Models => self.end_downloads(),
         }
     }
 
@@ -347,8 +347,8 @@ impl App {
             Effect::Server(served, request) => self.servers.send(&served, request),
             Effect::EndServer(served) => self.servers.end(&served),
             Effect::Hub(request) => self.downloads(ctx).send(request),
-            Effect::TryFolder(kept, folder) => folders::attempt(ctx.clone(), kept, folder, answers),
-            Effect::UseFolder(kept) => self.use_folder(kept),
+            Effect::TryFolder(kind, folder) => folders::attempt(ctx.clone(), kind, folder, answers),
+            Effect::UseFolder(kind) => self.use_folder(kind),
             Effect::CheckModelFiles(paths) => model_paths::check(ctx.clone(), paths, answers),
             Effect::CheckDroppedPath(path) => {
                 model_paths::check_dropped(ctx.clone(), path, answers);

@@ -406,7 +406,7 @@ impl AppState {
             PathPurpose::Grammar(pane) => vec![Effect::ReadGrammar(pane, path)],
             PathPurpose::Lesson => vec![Effect::ReadLesson(path)],
             PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
-            PathPurpose::Folder(kept) => self.try_folder(kept, path),
+            PathPurpose::Folder(kind) => self.try_folder(kind, path),
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
         }
     }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use super::{
-    BranchCommand, FolderCommand, FuturesCommand, FuturesFormat, HelpTab, HubCommand, Kept,
+    BranchCommand, FolderCommand, FolderKind, FuturesCommand, FuturesFormat, HelpTab, HubCommand,
     LabCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PaneModelCommand,
     PasteCommand, PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand,
     SecondModelCommand, ServerCommand, SettingsTab, SweepFile, ViewChange, WatermarkCommand,
@@ -195,9 +195,9 @@ pub enum Effect {
     /// Open a folder in the system's file manager. It is created if it does not exist.
     OpenFolder(PathBuf),
     /// Check that runs or models can be kept in this folder.
-    TryFolder(Kept, PathBuf),
+    TryFolder(FolderKind, PathBuf),
     /// Keep them in the folder that the state names from now on.
-    UseFolder(Kept),
+    UseFolder(FolderKind),
     /// Read a preset file.
     ReadPresets(PathBuf),
     /// Read a text to be scored.
@@ -252,7 +252,7 @@ pub enum PathPurpose {
     /// To copy the selected run of the history to a file.
     ExportRun,
     /// To choose where runs or models are kept.
-    Folder(Kept),
+    Folder(FolderKind),
     /// To write a file.
     Save(Document),
 }
@@ -273,8 +273,8 @@ impl PathPurpose {
             Self::Grammar(_) => "Open a grammar".to_owned(),
             Self::Lesson => "Open a lesson".to_owned(),
             Self::ExportRun => "Export the run".to_owned(),
-            Self::Folder(Kept::Runs) => "Keep runs in a folder".to_owned(),
-            Self::Folder(Kept::Models) => "Keep models in a folder".to_owned(),
+            Self::Folder(FolderKind::Runs) => "Keep runs in a folder".to_owned(),
+            Self::Folder(FolderKind::Models) => "Keep models in a folder".to_owned(),
             Self::Save(document) => format!("Save {}", document.name()),
         }
     }

@@ -31,12 +31,12 @@ pub struct ChosenFolders {
 
 /// What a folder can be chosen for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum FolderKind {
     Runs,
     Models,
 }
 
-impl Kept {
+impl FolderKind {
     /// Returns the word for a title: "Runs".
     pub const fn name(self) -> &'static str {
         match self {
@@ -51,24 +51,24 @@ impl Kept {
 pub enum FolderCommand {
     /// Files can be written to a folder that the user chose, or the reason why not.
     Tried {
-        kept: Kept,
+        kind: FolderKind,
         folder: PathBuf,
         error: Option<String>,
     },
     /// Use the folder of the system again.
-    UseDefault(Kept),
+    UseDefault(FolderKind),
 }
 
 impl AppState {
     /// Returns the folder in which runs or models are kept, or `None` if the system names none and
     /// the user chose none.
-    pub fn folder_of(&self, kept: Kept) -> Option<PathBuf> {
-        match kept {
-            Kept::Runs => {
+    pub fn folder_of(&self, kind: FolderKind) -> Option<PathBuf> {
+        match kind {
+            FolderKind::Runs => {
                 let default = self.folders.data.as_ref().map(|data| data.join("runs"));
                 self.chosen_folders.runs.clone().or(default)
             }
-            Kept::Models => {
+            FolderKind::Models => {
                 let chosen = self.chosen_folders.models.clone();
                 chosen.or_else(|| self.folders.models.clone())
             }
@@ -76,70 +76,75 @@ impl AppState {
     }
 
     /// Returns whether the user chose this folder.
-    pub const fn is_chosen(&self, kept: Kept) -> bool {
-        match kept {
-            Kept::Runs => self.chosen_folders.runs.is_some(),
-            Kept::Models => self.chosen_folders.models.is_some(),
+    pub const fn is_chosen(&self, kind: FolderKind) -> bool {
+        match kind {
+            FolderKind::Runs => self.chosen_folders.runs.is_some(),
+            FolderKind::Models => self.chosen_folders.models.is_some(),
         }
     }
 
     /// Returns why this folder can't be changed now, or `None` if it can.
-    pub fn why_folder_is_fixed(&self, kept: Kept) -> Option<&'static str> {
-        (kept == Kept::Models && self.hub.is_downloading())
+    pub fn why_folder_is_fixed(&self, kind: FolderKind) -> Option<&'static str> {
+        (kind == FolderKind::Models && self.hub.is_downloading())
             .then_some("A download is running; pause it or wait until it finishes")
     }
 
     /// Tries a folder that the user chose.
-    pub(super) fn try_folder(&mut self, kept: Kept, folder: PathBuf) -> Vec<Effect> {
+    pub(super) fn try_folder(&mut self, kind: FolderKind, folder: PathBuf) -> Vec<Effect> {
         if folder.to_str().is_none() {
             // The settings are JSON, which can't represent the name.
             let error = "Its name is not valid Unicode".to_owned();
-            return self.refuse_folder(kept, &folder, &error);
+            return self.refuse_folder(kind, &folder, &error);
         }
-        let folder = match kept {
-            Kept::Runs if !folder.ends_with(RUNS) => folder.join(RUNS),
+        let folder = match kind {
+            FolderKind::Runs if !folder.ends_with(RUNS) => folder.join(RUNS),
             _ => folder,
         };
-        vec![Effect::TryFolder(kept, folder)]
+        vec![Effect::TryFolder(kind, folder)]
     }
 
     pub(super) fn apply_to_folders(&mut self, command: FolderCommand) -> Vec<Effect> {
         match command {
             FolderCommand::Tried {
-                kept,
+                kind,
                 folder,
                 error: Some(error),
-            } => self.refuse_folder(kept, &folder, &error),
-            FolderCommand::Tried { kept, folder, .. } => self.use_folder(kept, Some(folder)),
-            FolderCommand::UseDefault(kept) => self.use_folder(kept, None),
+            } => self.refuse_folder(kind, &folder, &error),
+            FolderCommand::Tried { kind, folder, .. } => self.use_folder(kind, Some(folder)),
+            FolderCommand::UseDefault(kind) => self.use_folder(kind, None),
         }
     }
 
-    fn refuse_folder(&mut self, kept: Kept, folder: &std::path::Path, error: &str) -> Vec<Effect> {
-        let title = format!("{} can’t be kept in this folder", kept.name());
+    fn refuse_folder(
+        &mut self,
+        kind: FolderKind,
+        folder: &std::path::Path,
+        error: &str,
+    ) -> Vec<Effect> {
+        let title = format!("{} can’t be kept in this folder", kind.name());
         let body = format!("{error}. Nothing was changed.\n{}", folder.display());
         self.notify(Notice::error(title, body))
     }
 
-    fn use_folder(&mut self, kept: Kept, folder: Option<PathBuf>) -> Vec<Effect> {
-        if let Some(reason) = self.why_folder_is_fixed(kept) {
-            let title = format!("{} stay where they are", kept.name());
+    fn use_folder(&mut self, kind: FolderKind, folder: Option<PathBuf>) -> Vec<Effect> {
+        if let Some(reason) = self.why_folder_is_fixed(kind) {
+            let title = format!("{} stay where they are", kind.name());
             return self.notify(Notice::error(title, reason));
         }
-        match kept {
-            Kept::Runs => {
+        match kind {
+            FolderKind::Runs => {
                 self.chosen_folders.runs = folder;
                 self.history = History {
                     search: std::mem::take(&mut self.history.search),
                     ..History::default()
                 };
-                vec![Effect::UseFolder(kept), Effect::Runs(RunRequest::List)]
+                vec![Effect::UseFolder(kind), Effect::Runs(RunRequest::List)]
             }
-            Kept::Models => {
+            FolderKind::Models => {
                 self.chosen_folders.models = folder;
                 self.hub.forget_downloads();
                 let list = Effect::Hub(DownloadRequest::Cached);
-                vec![Effect::UseFolder(kept), list]
+                vec![Effect::UseFolder(kind), list]
             }
         }
     }
@@ -149,7 +154,7 @@ impl AppState {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{FolderCommand, Folders, Kept};
+    use super::{FolderCommand, FolderKind, Folders};
     use crate::state::tests::ready;
     use crate::state::{AppState, Command, Effect, HubCommand, PathPurpose, RunRequest};
     use crate::worker::{DownloadRequest, DownloadTarget};
@@ -163,60 +168,65 @@ mod tests {
         state
     }
 
-    fn choose(state: &mut AppState, kept: Kept, folder: &str, error: Option<&str>) -> Vec<Effect> {
-        let given = Command::PathGiven(PathPurpose::Folder(kept), folder.into());
+    fn choose(
+        state: &mut AppState,
+        kind: FolderKind,
+        folder: &str,
+        error: Option<&str>,
+    ) -> Vec<Effect> {
+        let given = Command::PathGiven(PathPurpose::Folder(kind), folder.into());
         let effects = state.apply(given);
         let [Effect::TryFolder(tried, folder)] = &effects[..] else {
             panic!("{effects:?}");
         };
-        assert_eq!(*tried, kept);
+        assert_eq!(*tried, kind);
         state.apply(Command::Folder(FolderCommand::Tried {
-            kept,
+            kind,
             folder: folder.clone(),
             error: error.map(str::to_owned),
         }))
     }
 
-    fn of(state: &AppState, kept: Kept) -> PathBuf {
-        state.folder_of(kept).unwrap()
+    fn of(state: &AppState, kind: FolderKind) -> PathBuf {
+        state.folder_of(kind).unwrap()
     }
 
     #[test]
     fn chosen_folders_are_used_at_once_and_survive_a_restart() {
         let mut state = state();
-        assert_eq!(of(&state, Kept::Runs), Path::new("/data/runs"));
-        let effects = choose(&mut state, Kept::Runs, "/mnt", None);
+        assert_eq!(of(&state, FolderKind::Runs), Path::new("/data/runs"));
+        let effects = choose(&mut state, FolderKind::Runs, "/mnt", None);
         let list = Effect::Runs(RunRequest::List);
-        assert_eq!(effects, [Effect::UseFolder(Kept::Runs), list]);
+        assert_eq!(effects, [Effect::UseFolder(FolderKind::Runs), list]);
         // Only a folder of our own may lose its oldest files.
-        assert_eq!(of(&state, Kept::Runs), Path::new("/mnt/quartet-runs"));
-        choose(&mut state, Kept::Runs, "/usb/quartet-runs", None);
-        assert_eq!(of(&state, Kept::Runs), Path::new("/usb/quartet-runs"));
+        assert_eq!(of(&state, FolderKind::Runs), Path::new("/mnt/quartet-runs"));
+        choose(&mut state, FolderKind::Runs, "/usb/quartet-runs", None);
+        assert_eq!(of(&state, FolderKind::Runs), Path::new("/usb/quartet-runs"));
 
-        let effects = choose(&mut state, Kept::Models, "/mnt/hub", None);
+        let effects = choose(&mut state, FolderKind::Models, "/mnt/hub", None);
         let list = Effect::Hub(DownloadRequest::Cached);
-        assert_eq!(effects, [Effect::UseFolder(Kept::Models), list]);
+        assert_eq!(effects, [Effect::UseFolder(FolderKind::Models), list]);
         let (restarted, _) = AppState::new(state.settings(), crate::worker::ModelSource::Embedded);
         assert_eq!(restarted.chosen_folders, state.chosen_folders);
 
-        for kept in [Kept::Runs, Kept::Models] {
-            state.apply(Command::Folder(FolderCommand::UseDefault(kept)));
-            assert!(!state.is_chosen(kept));
+        for kind in [FolderKind::Runs, FolderKind::Models] {
+            state.apply(Command::Folder(FolderCommand::UseDefault(kind)));
+            assert!(!state.is_chosen(kind));
         }
-        assert_eq!(of(&state, Kept::Models), Path::new("/cache/hub"));
+        assert_eq!(of(&state, FolderKind::Models), Path::new("/cache/hub"));
     }
 
     #[test]
-    fn a_folder_that_can_not_be_written_changes_nothing_and_says_so() {
+    fn an_unwritable_folder_changes_nothing_and_says_so() {
         let mut state = state();
         let effects = choose(
             &mut state,
-            Kept::Models,
+            FolderKind::Models,
             "/mnt",
             Some("Read-only file system"),
         );
         assert_eq!(effects, []);
-        assert_eq!(of(&state, Kept::Models), Path::new("/cache/hub"));
+        assert_eq!(of(&state, FolderKind::Models), Path::new("/cache/hub"));
         let notice = &state.notices[0];
         assert_eq!(notice.title, "Models can’t be kept in this folder");
         assert!(notice.body.contains("Read-only") && notice.body.contains("/mnt"));
@@ -230,9 +240,9 @@ mod tests {
             file: None,
         };
         state.apply(Command::Hub(HubCommand::Download(wanted)));
-        assert!(state.why_folder_is_fixed(Kept::Models).is_some());
-        assert_eq!(state.why_folder_is_fixed(Kept::Runs), None);
-        assert_eq!(choose(&mut state, Kept::Models, "/mnt", None), []);
-        assert!(!state.is_chosen(Kept::Models));
+        assert!(state.why_folder_is_fixed(FolderKind::Models).is_some());
+        assert_eq!(state.why_folder_is_fixed(FolderKind::Runs), None);
+        assert_eq!(choose(&mut state, FolderKind::Models, "/mnt", None), []);
+        assert!(!state.is_chosen(FolderKind::Models));
     }
 }

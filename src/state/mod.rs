@@ -57,7 +57,7 @@ pub use branches::{
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove, TableFormat, VotesFormat};
 pub use export_choice::{ExportChoice, RunFileStyle};
-pub use folders::{ChosenFolders, FolderCommand, Folders, Kept};
+pub use folders::{ChosenFolders, FolderCommand, FolderKind, Folders};
 pub use futures::{
     FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun,
     FuturesStatus, WordRow,

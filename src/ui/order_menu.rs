@@ -3,7 +3,7 @@
 use egui::{Frame, Id, Margin, RectAlign, Response, Tooltip, Ui};
 
 use super::pane_header::chip_words;
-use crate::analysis::dialects::{InOrder, Numbers, departure, in_order_of};
+use crate::analysis::dialects::{Numbers, ReorderedChain, departure, in_order_of};
 use crate::decoding::ChainConfig;
 use crate::decoding::dialect::Dialect;
 use crate::design::fonts::Face;
@@ -62,7 +62,7 @@ fn numbers_ui(ui: &mut Ui) -> Numbers {
 fn row_ui(
     ui: &mut Ui,
     dialect: Option<Dialect>,
-    in_order: &InOrder,
+    in_order: &ReorderedChain,
     chain: &ChainConfig,
 ) -> Response {
     let name = dialect.map_or("Quartet", Dialect::name);

@@ -12,7 +12,7 @@ pub const PRIOR_SPREAD: f64 = 1.5;
 const Z: f64 = 1.96;
 
 /// Newton's method needs few steps, since the likelihood has one peak.
-const N_STEPS: usize = 50;
+const MAX_STEPS: usize = 50;
 
 /// The change below which a step is the last.
 const TOLERANCE: f64 = 1e-10;
@@ -56,7 +56,7 @@ impl Strengths {
     pub fn of(n: usize, choices: &[Choice], spread: f64) -> Self {
         let precision = spread.powi(-2);
         let mut values = vec![0.0; n];
-        for _ in 0..N_STEPS {
+        for _ in 0..MAX_STEPS {
             let (gradient, information) = derivatives(&values, choices, precision);
             let Some(step) = solve(&information, &gradient) else {
                 break;
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_tell_moves_nothing_but_narrows_the_interval() {
+    fn an_undecided_vote_moves_nothing_but_narrows_the_interval() {
         let before = Strengths::of(2, &[], PRIOR_SPREAD).all();
         let undecided = Choice {
             shown: vec![0, 1],

@@ -73,9 +73,9 @@ impl CacheLab {
         // While the text is being generated, nothing was compared yet.
         if self.off.is_empty() {
             for (length, ms) in self.on_points() {
-                let nothing = || "–".to_owned();
+                let blank = || "–".to_owned();
                 let ms = milliseconds(ms);
-                table.row([grouped(length), ms, nothing(), nothing(), nothing()]);
+                table.row([grouped(length), ms, blank(), blank(), blank()]);
             }
         }
         table

@@ -9,6 +9,6 @@ mod stage;
 mod why;
 
 pub use departure::{Departure, departure, short_name, spoken};
-pub use order::{InOrder, Numbers, in_order_of};
+pub use order::{Numbers, ReorderedChain, in_order_of};
 pub(in crate::analysis) use stage::is_temperature;
 pub use why::explain_differences;

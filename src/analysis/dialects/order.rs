@@ -23,7 +23,7 @@ pub enum Numbers {
 
 /// A reordered chain, and what that changed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct InOrder {
+pub struct ReorderedChain {
     pub chain: ChainConfig,
     /// The stages that the engine has on by default and the chain lacked.
     pub added: Vec<Filter>,
@@ -33,7 +33,7 @@ pub struct InOrder {
     pub min_keep_left_out: Option<u32>,
 }
 
-impl InOrder {
+impl ReorderedChain {
     /// Returns a sentence for each change other than the order.
     pub fn sentences(&self) -> Vec<String> {
         let name = self.chain.dialect.map_or("Quartet", short_name);
@@ -76,11 +76,15 @@ impl InOrder {
 /// Reorders a chain as an engine would, or as Quartet does if `dialect` is `None`.
 ///
 /// Windows become the engine's: they are part of its penalties, not numbers to keep.
-pub fn in_order_of(dialect: Option<Dialect>, numbers: Numbers, chain: &ChainConfig) -> InOrder {
+pub fn in_order_of(
+    dialect: Option<Dialect>,
+    numbers: Numbers,
+    chain: &ChainConfig,
+) -> ReorderedChain {
     let min_keep = Some(chain.rules.min_keep).filter(|n| *n > 1);
     let carried = min_keep.filter(|_| dialect.is_none_or(has_min_keep));
     let mut result = match (dialect, numbers) {
-        (None, _) => quartets_own(chain),
+        (None, _) => in_quartet_order(chain),
         (Some(dialect), Numbers::Defaults) => dialect.chain(),
         (Some(dialect), Numbers::Kept) => ChainConfig {
             stages: with_own_numbers(dialect.chain().stages, chain),
@@ -91,7 +95,7 @@ pub fn in_order_of(dialect: Option<Dialect>, numbers: Numbers, chain: &ChainConf
     result.grammar = grammar_as_in(dialect, chain);
     if numbers == Numbers::Defaults && dialect.is_some() {
         // Nothing of the old chain was meant to stay, so nothing is left out.
-        return InOrder {
+        return ReorderedChain {
             chain: result,
             added: Vec::new(),
             left_out: Vec::new(),
@@ -101,7 +105,7 @@ pub fn in_order_of(dialect: Option<Dialect>, numbers: Numbers, chain: &ChainConf
     if let Some(n) = carried {
         result.rules.min_keep = n;
     }
-    InOrder {
+    ReorderedChain {
         added: lacking(&chain.stages, &result),
         left_out: left_out(chain, &result),
         min_keep_left_out: min_keep.filter(|_| carried.is_none()),
@@ -123,7 +127,7 @@ const fn has_min_keep(dialect: Dialect) -> bool {
 }
 
 /// Returns the chain in Quartet's own order, without the neutral stages of its engine.
-fn quartets_own(chain: &ChainConfig) -> ChainConfig {
+fn in_quartet_order(chain: &ChainConfig) -> ChainConfig {
     let mut stages = chain.stages.clone();
     if chain.dialect.is_some() {
         stages.retain(|stage| !stage.filter.is_neutral());

@@ -176,7 +176,7 @@ fn a_map_finds_the_best_pair_the_profiles_and_the_limits_of_rows() {
 }
 
 #[test]
-fn an_impossible_text_names_the_token_that_comes_furthest() {
+fn an_impossible_text_names_the_furthest_token_reached() {
     let fit = run(setup((TOP_P, [0.5, 1.0], 3), None), |chain| {
         Err(if TOP_P.get(chain).unwrap_or(1.0) > 0.9 {
             4
@@ -196,7 +196,7 @@ fn an_impossible_text_names_the_token_that_comes_furthest() {
 }
 
 #[test]
-fn a_grid_fills_coarse_first() {
+fn a_grid_fills_from_coarse_to_fine() {
     let mut fit = Fit::new(setup((T, [0.1, 1.5], 9), Some((TOP_P, [0.5, 1.0], 9))));
     fit.set_texts(texts(2));
     let chains = fit.next_batch().unwrap();

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::decoding::TokenId;
 
 /// Returns how many of these texts differ from each other.
-pub fn n_different(texts: &[&[TokenId]]) -> usize {
+pub fn n_distinct(texts: &[&[TokenId]]) -> usize {
     texts.iter().collect::<BTreeSet<_>>().len()
 }
 
@@ -36,7 +36,7 @@ pub fn entropy_by_position(texts: &[&[TokenId]]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{entropy_by_position, n_different};
+    use super::{entropy_by_position, n_distinct};
     use crate::decoding::TokenId;
 
     #[test]
@@ -44,7 +44,7 @@ mod tests {
         let ids = |ids: &[u32]| ids.iter().copied().map(TokenId).collect::<Vec<_>>();
         let texts = [ids(&[1, 2]), ids(&[1, 3]), ids(&[1, 2]), ids(&[1])];
         let texts: Vec<&[TokenId]> = texts.iter().map(Vec::as_slice).collect();
-        assert_eq!(n_different(&texts), 3);
+        assert_eq!(n_distinct(&texts), 3);
         let [first, second] = entropy_by_position(&texts)[..] else {
             panic!("two positions");
         };

@@ -45,14 +45,17 @@ pub fn future_tree(texts: &[&[TokenId]], own: &[TokenId]) -> Vec<FutureBranch> {
 /// `texts` begin with the same token.
 fn branch(texts: &[&[TokenId]], own: &[TokenId]) -> FutureBranch {
     let first = texts.first().copied().unwrap_or_default();
-    let n_shared = texts.iter().map(|text| n_common(first, text)).min();
+    let n_shared = texts
+        .iter()
+        .map(|text| common_prefix_len(first, text))
+        .min();
     let n_shared = n_shared.unwrap_or(0);
     let tokens = first.get(..n_shared).unwrap_or_default();
     let rest: Vec<&[TokenId]> = texts
         .iter()
         .filter_map(|text| text.get(n_shared..))
         .collect();
-    let n_own = n_common(tokens, own);
+    let n_own = common_prefix_len(tokens, own);
     let is_own = n_own > 0 && n_own == own.len().min(n_shared);
     let own = own.get(n_shared..).filter(|_| is_own);
     FutureBranch {
@@ -63,7 +66,7 @@ fn branch(texts: &[&[TokenId]], own: &[TokenId]) -> FutureBranch {
     }
 }
 
-fn n_common(a: &[TokenId], b: &[TokenId]) -> usize {
+fn common_prefix_len(a: &[TokenId], b: &[TokenId]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 

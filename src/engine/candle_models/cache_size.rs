@@ -19,17 +19,17 @@ pub(super) type CacheSizeFn = fn(&Facts<'_>, &Sizes) -> Result<CacheSize, Engine
 const N_VALUE_BYTES: u64 = 4;
 
 /// The kernel width that candle-transformers hard-codes for the convolutions of Mamba and Mamba 2.
-const N_CONVOLVED: u64 = 4;
+const MAMBA_CONV_WIDTH: u64 = 4;
 
 const EXPAND: Key = Key::config("expand");
 const GROUPS: Key = Key::config("n_groups");
 const HEAD_DIM: Key = Key::config("head_dim");
 const STATE_SIZE: Key = Key::config("state_size");
 const LAYER_TYPES: Key = Key::config("layer_types");
-const CONVOLVED: Key = Key::config("conv_L_cache");
+const CONV_CACHE: Key = Key::config("conv_L_cache");
 const BLOCK_TYPES: Key = Key::config("block_types");
 const OLDER_BLOCK_TYPES: Key = Key::config("_block_types");
-const RECURRENT_CONVOLVED: Key = Key::config("conv1d_width");
+const CONV1D_WIDTH: Key = Key::config("conv1d_width");
 const RECURRENT_WIDTH: Key = Key::config("lru_width");
 
 /// For models in which all layers are attention layers.
@@ -52,13 +52,13 @@ pub(super) fn gpt_bigcode(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize,
 /// For models that mix attention layers with short convolutions.
 pub(super) fn lfm2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
     let kinds = facts.texts(LAYER_TYPES)?.unwrap_or_default();
-    let n_attending = kinds.iter().filter(|kind| *kind == "full_attention");
-    let n_attending = n_attending.count().min(sizes.n_layers);
-    let n_convolved = facts.size(CONVOLVED)?.unwrap_or_default();
-    let n_values = product(&[sizes.hidden_size, n_convolved]);
+    let attention_layers = kinds.iter().filter(|kind| *kind == "full_attention");
+    let n_attention_layers = attention_layers.count().min(sizes.n_layers);
+    let conv_width = facts.size(CONV_CACHE)?.unwrap_or_default();
+    let n_values = product(&[sizes.hidden_size, conv_width]);
     Ok(CacheSize {
-        n_bytes_per_token: n_cached_bytes(facts, sizes, n_attending)?,
-        n_state_bytes: n_bytes(sizes.n_layers - n_attending, n_values),
+        n_bytes_per_token: n_cached_bytes(facts, sizes, n_attention_layers)?,
+        n_state_bytes: n_bytes(sizes.n_layers - n_attention_layers, n_values),
     })
 }
 
@@ -66,7 +66,7 @@ pub(super) fn lfm2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, Engine
 pub(super) fn mamba(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
     let n_channels = product(&[facts.required_size(EXPAND)?, sizes.hidden_size]);
     let state_size = facts.required_size(STATE_SIZE)? as u64;
-    let n_values = n_channels.saturating_mul(state_size + N_CONVOLVED);
+    let n_values = n_channels.saturating_mul(state_size + MAMBA_CONV_WIDTH);
     Ok(CacheSize {
         n_bytes_per_token: 0,
         n_state_bytes: n_bytes(sizes.n_layers, n_values),
@@ -87,13 +87,13 @@ pub(super) fn mamba2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, Engi
         return Err(facts.malformed(reason));
     }
     let n_shared = product(&[2, n_groups, state_size]);
-    let n_convolved = n_channels
+    let n_conv_values = n_channels
         .saturating_add(n_shared)
-        .saturating_mul(N_CONVOLVED);
+        .saturating_mul(MAMBA_CONV_WIDTH);
     let n_values = n_channels.saturating_mul(state_size as u64);
     Ok(CacheSize {
         n_bytes_per_token: 0,
-        n_state_bytes: n_bytes(sizes.n_layers, n_values.saturating_add(n_convolved)),
+        n_state_bytes: n_bytes(sizes.n_layers, n_values.saturating_add(n_conv_values)),
     })
 }
 
@@ -104,18 +104,21 @@ pub(super) fn recurrent_gemma(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheS
         Some(kinds) => kinds,
         None => facts.texts(OLDER_BLOCK_TYPES)?.unwrap_or_default(),
     };
-    let n_convolved = facts.required_size(RECURRENT_CONVOLVED)?;
-    if kinds.is_empty() || n_convolved == 0 {
+    let conv_width = facts.required_size(CONV1D_WIDTH)?;
+    if kinds.is_empty() || conv_width == 0 {
         return Err(
             facts.malformed("it lists no layer types, or its convolutions have width 0".to_owned())
         );
     }
     let kinds = kinds.iter().cycle().take(sizes.n_layers);
-    let n_attending = kinds.filter(|kind| *kind == "attention").count();
+    let n_attention_layers = kinds.filter(|kind| *kind == "attention").count();
     let width = facts.size(RECURRENT_WIDTH)?.unwrap_or(sizes.hidden_size);
     Ok(CacheSize {
-        n_bytes_per_token: n_cached_bytes(facts, sizes, n_attending)?,
-        n_state_bytes: n_bytes(sizes.n_layers - n_attending, product(&[width, n_convolved])),
+        n_bytes_per_token: n_cached_bytes(facts, sizes, n_attention_layers)?,
+        n_state_bytes: n_bytes(
+            sizes.n_layers - n_attention_layers,
+            product(&[width, conv_width]),
+        ),
     })
 }
 

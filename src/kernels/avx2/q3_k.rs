@@ -62,12 +62,12 @@ fn add_block<D: Dot, const N: usize>(
 #[inline]
 #[target_feature(enable = "avx2")]
 fn weights<const HALF: usize>(lines: &[CacheLine; N_BLOCK_LINES]) -> Weights {
-    let three = _mm256_set1_epi8(0x07);
-    let mut weights = [three; 8];
+    let three_bits = _mm256_set1_epi8(0x07);
+    let mut weights = [three_bits; 8];
     let both = q6_k::weights::<HALF>(lines);
     for ([first, second], both) in weights.as_chunks_mut().0.iter_mut().zip(both) {
-        *first = _mm256_and_si256(both, three);
-        *second = _mm256_and_si256(_mm256_srli_epi16::<3>(both), three);
+        *first = _mm256_and_si256(both, three_bits);
+        *second = _mm256_and_si256(_mm256_srli_epi16::<3>(both), three_bits);
     }
     weights
 }

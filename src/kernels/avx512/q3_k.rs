@@ -64,12 +64,12 @@ fn add_block<const N: usize>(
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn weights(lines: &[CacheLine; N_BLOCK_LINES]) -> Weights {
-    let three = _mm512_set1_epi8(0x07);
-    let mut weights = [three; 8];
+    let three_bits = _mm512_set1_epi8(0x07);
+    let mut weights = [three_bits; 8];
     let both = q6_k::weights(lines);
     for ([first, second], both) in weights.as_chunks_mut().0.iter_mut().zip(both) {
-        *first = _mm512_and_si512(both, three);
-        *second = _mm512_and_si512(_mm512_srli_epi16::<3>(both), three);
+        *first = _mm512_and_si512(both, three_bits);
+        *second = _mm512_and_si512(_mm512_srli_epi16::<3>(both), three_bits);
     }
     weights
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::analysis::futures::{
-    FutureBranch, Share, WordPattern, entropy_by_position, future_tree, n_different,
+    FutureBranch, Share, WordPattern, entropy_by_position, future_tree, n_distinct,
 };
 use crate::decoding::TokenId;
 use crate::generation::{
@@ -34,7 +34,7 @@ pub struct FuturesRun {
     pub tree: Vec<FutureBranch>,
     /// The entropy of the first, second, … token, in bits.
     pub entropy_bits: Vec<f64>,
-    pub n_different: usize,
+    pub n_distinct: usize,
     /// How often each word appears.
     pub words: Vec<WordRow>,
 }
@@ -76,7 +76,7 @@ impl FuturesRun {
             texts: Vec::new(),
             tree: Vec::new(),
             entropy_bits: Vec::new(),
-            n_different: 0,
+            n_distinct: 0,
             words: Vec::new(),
         }
     }
@@ -131,7 +131,7 @@ impl FuturesRun {
         let texts: Vec<&[TokenId]> = futures.map(|future| future.tokens.as_slice()).collect();
         self.tree = future_tree(&texts, &self.own);
         self.entropy_bits = entropy_by_position(&texts);
-        self.n_different = n_different(&texts);
+        self.n_distinct = n_distinct(&texts);
     }
 
     pub(super) fn count_words(&mut self, words: &[String]) {

@@ -91,7 +91,7 @@ fn figures_grow_with_each_batch_and_a_stop_keeps_them() {
         FuturesUpdate::Drawn(vec![future(2, &[4, 6])]),
     );
     let run = &state.futures.runs()[0];
-    assert_eq!((run.futures().len(), run.n_different), (3, 2));
+    assert_eq!((run.futures().len(), run.n_distinct), (3, 2));
     assert_eq!(run.tree.len(), 2);
     assert!(!run.tree[0].is_own && run.tree[1].is_own);
     let share = run.words[0].share.clone().unwrap();

@@ -54,7 +54,7 @@ pub(crate) fn with_server() -> AppState {
 
 /// A state whose panes show what can happen with servers: a lost connection, a sampler that lacks
 /// something, and a server that can't be reached.
-pub(crate) fn with_troubles() -> AppState {
+pub(crate) fn with_server_problems() -> AppState {
     let mut state = with_server();
     let own = ServedModel {
         own_sampler: true,
@@ -135,7 +135,7 @@ fn fail(state: &mut AppState, id: GenerationId) {
 }
 
 #[test]
-fn a_server_is_contacted_when_it_is_added_and_its_key_is_not_kept() {
+fn a_server_is_contacted_when_it_is_added_and_its_key_is_not_saved() {
     let mut state = ready();
     let effects = add(&mut state, "sk-secret");
     let config = config(&effects);
@@ -163,7 +163,7 @@ fn a_server_is_contacted_when_it_is_added_and_its_key_is_not_kept() {
 }
 
 #[test]
-fn a_new_window_contacts_nobody_until_a_pane_generates() {
+fn a_new_window_contacts_no_server_until_a_pane_generates() {
     let settings = with_server().settings();
     let settings = Settings::from_json(&settings.to_json().unwrap());
     assert_eq!(settings.lost, [] as [&str; 0]);
@@ -192,7 +192,7 @@ fn a_new_window_contacts_nobody_until_a_pane_generates() {
 }
 
 #[test]
-fn texts_are_stopped_where_they_are_written() {
+fn a_text_is_stopped_by_the_server_that_writes_it() {
     let mut state = with_server();
     let effects = state.apply(Command::GenerateAll);
     let id = asked_of_servers(&effects)[0].id;
@@ -205,7 +205,7 @@ fn texts_are_stopped_where_they_are_written() {
 }
 
 #[test]
-fn a_lost_connection_keeps_the_text_and_is_made_again_to_continue() {
+fn a_lost_connection_keeps_the_text_and_continuing_reconnects() {
     let mut state = with_server();
     let effects = state.apply(Command::GenerateAll);
     let id = asked_of_servers(&effects)[0].id;
@@ -224,7 +224,7 @@ fn a_lost_connection_keeps_the_text_and_is_made_again_to_continue() {
 }
 
 #[test]
-fn a_server_that_can_t_be_reached_says_so_and_is_asked_again() {
+fn an_unreachable_server_says_so_and_can_be_tried_again() {
     let mut state = with_server();
     let own = ServedModel {
         own_sampler: true,
@@ -269,7 +269,7 @@ fn removing_a_server_closes_its_connections_and_frees_its_panes() {
 }
 
 #[test]
-fn a_server_that_is_edited_returns_to_the_form_without_its_key() {
+fn an_edited_server_returns_to_the_form_without_its_key() {
     let mut state = ready();
     add(&mut state, "sk-secret");
     let added = state.servers.added[0].clone();

@@ -6,7 +6,7 @@ use crate::export::{PaneSummary, RunSummary};
 use crate::generation::ChatSupport;
 use crate::lessons::built_in;
 use crate::state::tests::lesson_kinds::{answer_well, begin_kinds, next_question};
-use crate::state::tests::servers::with_troubles;
+use crate::state::tests::servers::with_server_problems;
 use crate::state::tests::{asked, branched, loaded_with, ready, write};
 use crate::state::{
     AppState, BranchCommand, BranchesView, Command, DockTab, Folders, HelpTab, KeptRun, LabTab,
@@ -325,14 +325,14 @@ fn tabbed_dialogs() -> Vec<Scene> {
         Scene::new(&format!("models, {}", tab.name()), show)
     }));
     let servers = || {
-        let mut state = with_troubles();
+        let mut state = with_server_problems();
         state.apply(Command::Server(ServerCommand::Show));
         state
     };
     scenes.push(Scene::new("models, servers in use", servers));
     let use_it = Scene::new("panes of a server", servers);
     scenes.push(use_it.pressing(&["Use Stories in a pane"]));
-    scenes.push(Scene::new("panes over servers", with_troubles));
+    scenes.push(Scene::new("panes over servers", with_server_problems));
     scenes.extend(SettingsTab::ALL.map(|tab| {
         let show = move || {
             let mut state = with_folders(story());

@@ -7,12 +7,12 @@ use crate::state::{FuturesRun, FuturesStatus};
 /// "64 texts, 62 different", or how many are complete.
 pub(super) fn count_words(run: &FuturesRun) -> String {
     let (n, n_asked) = (run.futures().len(), run.plan().n_futures);
-    let n_different = grouped(run.n_different as f64);
+    let n_distinct = grouped(run.n_distinct as f64);
     match run.status {
         FuturesStatus::Drawing => format!("{n} of {n_asked}"),
-        FuturesStatus::Complete => format!("{n} texts, {n_different} different"),
+        FuturesStatus::Complete => format!("{n} texts, {n_distinct} different"),
         FuturesStatus::Stopped | FuturesStatus::Failed { .. } => {
-            format!("{n} of {n_asked} texts, {n_different} different")
+            format!("{n} of {n_asked} texts, {n_distinct} different")
         }
     }
 }

@@ -10,10 +10,10 @@ use crate::state::{AppState, PromptMode, Starter};
 pub(super) fn starter_chips_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     let starters = Starter::all(state.prompt_mode);
     let mut changed = false;
-    let fitting = n_fitting(ui, starters);
-    for starter in starters.iter().take(fitting).rev() {
+    let n_shown = n_fitting(ui, starters);
+    for starter in starters.iter().take(n_shown).rev() {
         let response = ui.add(Chip::new(starter.name));
-        let response = response.on_hover_text(words(starter));
+        let response = response.on_hover_text(tooltip(starter));
         if response.clicked() {
             starter.prompt.clone_into(&mut state.prompt);
             changed = true;
@@ -65,7 +65,7 @@ fn n_fitting(ui: &Ui, starters: &[Starter]) -> usize {
     starters.iter().take_while(fits).count()
 }
 
-fn words(starter: &Starter) -> String {
+fn tooltip(starter: &Starter) -> String {
     format!("“{}”\n{}", starter.prompt, starter.explanation)
 }
 

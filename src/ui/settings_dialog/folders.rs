@@ -8,7 +8,7 @@ use super::{NAMES, note_ui, row_ui};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
-use crate::state::{AppState, Command, FolderCommand, Kept, PathPurpose};
+use crate::state::{AppState, Command, FolderCommand, FolderKind, PathPurpose};
 
 /// Draws the folders.
 pub(in crate::ui) fn folders_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -19,23 +19,23 @@ pub(in crate::ui) fn folders_ui(ui: &mut Ui, state: &AppState, commands: &mut Ve
         ui,
         "Settings, presets and what is on screen. XDG_DATA_HOME moves it on Linux, from the next start",
     );
-    for (kept, note) in [
+    for (kind, note) in [
         (
-            Kept::Runs,
+            FolderKind::Runs,
             "Runs that are already kept stay where they are; open them from there, or move their files",
         ),
         (
-            Kept::Models,
+            FolderKind::Models,
             "Downloaded models, shared with other Hugging Face tools unless you choose another \
              folder. Without a choice, and on the command line, HF_HOME moves it",
         ),
     ] {
-        let folder = state.folder_of(kept);
-        folder_ui(ui, kept.name(), folder.as_deref(), |ui| {
-            choose_ui(ui, state, kept, commands);
-            open_ui(ui, kept.name(), folder.as_deref(), commands);
-            if state.is_chosen(kept) {
-                default_ui(ui, state, kept, commands);
+        let folder = state.folder_of(kind);
+        folder_ui(ui, kind.name(), folder.as_deref(), |ui| {
+            choose_ui(ui, state, kind, commands);
+            open_ui(ui, kind.name(), folder.as_deref(), commands);
+            if state.is_chosen(kind) {
+                default_ui(ui, state, kind, commands);
             }
         });
         note_ui(ui, note);
@@ -73,24 +73,24 @@ fn open_ui(ui: &mut Ui, name: &str, folder: Option<&Path>, commands: &mut Vec<Co
     }
 }
 
-fn choose_ui(ui: &mut Ui, state: &AppState, kept: Kept, commands: &mut Vec<Command>) {
-    let fixed = state.why_folder_is_fixed(kept);
-    let full_name = format!("Choose folder of {}", kept.name().to_lowercase());
+fn choose_ui(ui: &mut Ui, state: &AppState, kind: FolderKind, commands: &mut Vec<Command>) {
+    let fixed = state.why_folder_is_fixed(kind);
+    let full_name = format!("Choose folder of {}", kind.name().to_lowercase());
     let button = Button::new("Choose…").name(&full_name);
     let button = ui.add_enabled(fixed.is_none(), button);
     if button.clicked() {
-        commands.push(Command::AskPath(PathPurpose::Folder(kept)));
+        commands.push(Command::AskPath(PathPurpose::Folder(kind)));
     }
     button.on_disabled_hover_text(fixed.unwrap_or_default());
 }
 
-fn default_ui(ui: &mut Ui, state: &AppState, kept: Kept, commands: &mut Vec<Command>) {
-    let fixed = state.why_folder_is_fixed(kept);
-    let full_name = format!("Use default folder of {}", kept.name().to_lowercase());
+fn default_ui(ui: &mut Ui, state: &AppState, kind: FolderKind, commands: &mut Vec<Command>) {
+    let fixed = state.why_folder_is_fixed(kind);
+    let full_name = format!("Use default folder of {}", kind.name().to_lowercase());
     let button = Button::new("Use default").name(&full_name);
     let button = ui.add_enabled(fixed.is_none(), button);
     if button.clicked() {
-        let command = FolderCommand::UseDefault(kept);
+        let command = FolderCommand::UseDefault(kind);
         commands.push(Command::Folder(command));
     }
     button.on_disabled_hover_text(fixed.unwrap_or_default());
