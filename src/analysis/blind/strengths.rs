@@ -1,33 +1,33 @@
-//! Bradley-Terry strengths: each contestant has a number, and a text is picked among those shown
-//! with a probability in proportion to e to the power of its contestant's number.
+//! Bradley-Terry strengths: each contestant has a number, and the probability that its text is
+//! picked among those shown is the softmax of their contestants' numbers.
 //!
 //! Bradley, R. A. and Terry, M. E. (1952), "Rank analysis of incomplete block designs". For more
-//! than two texts this is the rule of Luce, R. D. (1959), "Individual choice behavior".
+//! than two texts, this is the choice rule of Luce, R. D. (1959), "Individual choice behavior".
 
-/// How far strengths may lie apart before any vote: the standard deviation of their prior, which
-/// is a normal distribution around zero. It keeps a contestant that has won every vote finite.
+/// The standard deviation of the strengths' prior, which is a normal distribution around zero. The
+/// prior keeps the strength of a contestant that has won every vote finite.
 pub const PRIOR_SPREAD: f64 = 1.5;
 
-/// The quantile of a 95 % interval.
+/// The standard normal quantile of a 95 % interval.
 const Z: f64 = 1.96;
 
-/// Newton's method needs few steps, since the likelihood has one peak.
+/// The most steps of Newton's method. It needs only a few, since the likelihood has a single peak.
 const MAX_STEPS: usize = 50;
 
-/// The change below which a step is the last.
+/// Newton's method stops when no value changes by this much.
 const TOLERANCE: f64 = 1e-10;
 
-/// One vote.
+/// One vote among texts of several contestants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// The contestants whose texts were shown.
     pub shown: Vec<usize>,
-    /// The contestant whose text was picked. `None` for "can't tell", which counts as an equal part
-    /// of a vote for each.
+    /// The contestant whose text was picked. `None` for "can't tell", which splits the vote equally
+    /// among those shown.
     pub picked: Option<usize>,
 }
 
-/// How strong one contestant is, as the chance that its text is picked beside one of average
+/// How strong one contestant is, as the chance that its text is picked over one of average
 /// strength.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Strength {
@@ -40,19 +40,19 @@ pub struct Strength {
     pub n_picked: usize,
 }
 
-/// The strengths of all contestants, with what is known about their differences.
+/// The estimated strengths of all contestants, and their covariance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Strengths {
     /// On the logarithmic scale, with mean zero.
     values: Vec<f64>,
-    /// Row by row.
+    /// In row-major order.
     covariance: Vec<f64>,
     counts: Vec<(usize, usize)>,
 }
 
 impl Strengths {
-    /// Finds the most probable strengths of `n` contestants after these votes, and approximates
-    /// what is not known by a normal distribution. `spread` is that of the prior.
+    /// Finds the most probable strengths of `n` contestants given these votes, and approximates the
+    /// posterior by a normal distribution around them. `spread` is the prior's standard deviation.
     pub fn of(n: usize, choices: &[Choice], spread: f64) -> Self {
         let precision = spread.powi(-2);
         let mut values = vec![0.0; n];
@@ -86,7 +86,7 @@ impl Strengths {
         }
     }
 
-    /// Returns how many contestants there are.
+    /// Returns the number of contestants.
     pub const fn n(&self) -> usize {
         self.values.len()
     }
@@ -145,8 +145,7 @@ fn logistic(value: f64) -> f64 {
     1.0 / (1.0 + (-value).exp())
 }
 
-/// Returns the gradient of the logarithm of the posterior, and its negative second derivatives, row
-/// by row.
+/// Returns the gradient of the log posterior, and its negative Hessian in row-major order.
 fn derivatives(values: &[f64], choices: &[Choice], precision: f64) -> (Vec<f64>, Vec<f64>) {
     let n = values.len();
     let mut gradient: Vec<f64> = values.iter().map(|value| -precision * value).collect();
@@ -196,8 +195,8 @@ fn inverse(matrix: &[f64], n: usize) -> Vec<f64> {
     (0..n).flat_map(column).collect()
 }
 
-/// Solves a system with a symmetric positive definite matrix by Gauss elimination, which needs no
-/// pivots then. Returns `None` if the matrix is not of that kind.
+/// Solves a system with a symmetric positive definite matrix by Gaussian elimination, which then
+/// needs no pivoting. Returns `None` if the matrix is not positive definite.
 fn solve(matrix: &[f64], right: &[f64]) -> Option<Vec<f64>> {
     let n = right.len();
     let rows = matrix.chunks(n.max(1)).zip(right);
@@ -233,7 +232,7 @@ fn solve(matrix: &[f64], right: &[f64]) -> Option<Vec<f64>> {
 mod tests {
     use super::{Choice, PRIOR_SPREAD, Strengths};
 
-    /// A prior that hardly restricts anything, so that strengths are those of the likelihood alone.
+    /// A prior so wide that only the likelihood determines the strengths.
     const NO_PRIOR: f64 = 1e4;
 
     fn wins(winner: usize, loser: usize, n: usize) -> Vec<Choice> {
@@ -260,7 +259,7 @@ mod tests {
     /// The American League baseball teams of 1987, as fitted in Agresti, A. (2002), "Categorical
     /// Data Analysis", section 10.6, and by the R package `BradleyTerry2`.
     #[test]
-    fn strengths_and_errors_are_those_of_a_published_example() {
+    fn strengths_and_errors_match_a_published_example() {
         // Milwaukee, Detroit, Toronto, New York, Boston, Cleveland, Baltimore.
         let table = [
             [0, 7, 9, 7, 7, 9, 11],
@@ -295,7 +294,7 @@ mod tests {
 
     #[test]
     fn the_best_of_four_follows_the_rule_of_luce() {
-        // Picked 4, 3, 2 and 1 times of ten: the maximum of the likelihood gives just these shares.
+        // Picked 4, 3, 2 and 1 times out of ten: the likelihood peaks at exactly these shares.
         let shown = vec![0, 1, 2, 3];
         let mut choices = Vec::new();
         for (contestant, n) in [(0, 4), (1, 3), (2, 2), (3, 1)] {

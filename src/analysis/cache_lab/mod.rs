@@ -1,5 +1,5 @@
-//! What the KV cache costs and saves: the times of a text generated with it and without it, its
-//! memory, and how reading a prompt differs from generating a text.
+//! What the KV cache costs and saves: the time per token with and without it, its memory, and how
+//! prefilling a prompt differs from generating a text.
 
 mod line;
 mod table;
@@ -15,17 +15,17 @@ use self::line::median;
 use crate::decoding::TokenId;
 use crate::generation::{CacheFacts, CacheSample, PaneCost};
 
-/// How many points of the text generated with the cache are shown. Each is the median of its
-/// neighbors.
+/// How many points are shown for the text generated with the cache. Each is the median of
+/// neighboring tokens.
 const N_ON: usize = 32;
 
-/// How many lengths without the cache must be known before the rest can be estimated.
+/// How many lengths without the cache must be measured before the rest can be estimated.
 const MIN_FOR_ESTIMATE: usize = 3;
 
 /// A token generated with the cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OnPoint {
-    /// How many tokens the text has before it.
+    /// How many tokens precede it.
     pub length: usize,
     pub secs: f64,
     pub n_bytes: Option<u64>,
@@ -40,7 +40,7 @@ pub struct OffPoint {
     pub is_same_token: bool,
 }
 
-/// A prompt that was read.
+/// The time to read a prompt of one length, in parallel and one token at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReadPoint {
     pub length: usize,
@@ -48,28 +48,28 @@ pub struct ReadPoint {
     pub one_by_one_secs: f64,
 }
 
-/// What a prompt costs several panes that share it, and that read it apart.
+/// What a prompt costs several panes if they share it, and if each reads it separately.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaneCosts {
     pub shared: PaneCost,
     pub apart: PaneCost,
 }
 
-/// Whether the text is the same with the cache and without it.
+/// Whether the text is the same with and without the cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Agreement {
     /// How many lengths were compared.
     pub n_compared: usize,
     pub largest_difference: f32,
-    /// The first length at which another token was taken.
+    /// The first length at which the tokens differed.
     pub first_different: Option<usize>,
 }
 
-/// A measurement, as far as it is done.
+/// The results of a measurement so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheLab {
     pub facts: CacheFacts,
-    /// What was generated with the cache, after the first token, which the prompt predicts.
+    /// The tokens generated with the cache, except the first, which the prefill predicts.
     pub tokens: Vec<TokenId>,
     pub on: Vec<OnPoint>,
     pub off: Vec<OffPoint>,
@@ -78,7 +78,7 @@ pub struct CacheLab {
 }
 
 impl CacheLab {
-    /// Starts without measurements.
+    /// Creates an empty measurement.
     pub const fn new(facts: CacheFacts) -> Self {
         Self {
             facts,
@@ -90,7 +90,7 @@ impl CacheLab {
         }
     }
 
-    /// Adds what was measured.
+    /// Adds the result of one part of the measurement.
     pub fn add(&mut self, sample: &CacheSample) {
         match *sample {
             CacheSample::On {
@@ -132,13 +132,13 @@ impl CacheLab {
         }
     }
 
-    /// Returns the length of the whole text, the prompt included.
+    /// Returns the length of the whole text, including the prompt, in tokens.
     pub const fn n_text(&self) -> usize {
         self.facts.n_prompt + self.facts.n_tokens
     }
 
-    /// Returns the times with the cache, as lengths and milliseconds. Neighbors are joined to their
-    /// median, because single passes are short and uneven.
+    /// Returns the times with the cache, as lengths and milliseconds. Each point is the median of
+    /// neighboring tokens, because single passes are short and their times are noisy.
     pub fn on_points(&self) -> Vec<(f64, f64)> {
         let n_joined = self.facts.n_tokens.div_ceil(N_ON).max(1);
         let whole = self.on.chunks(n_joined);
@@ -156,18 +156,18 @@ impl CacheLab {
         points.map(|p| (p.length as f64, p.secs * 1e3)).collect()
     }
 
-    /// Returns the line through the times with the cache, in milliseconds.
+    /// Returns the line fitted to the times with the cache, in milliseconds.
     pub fn on_line(&self) -> Option<Line> {
         Line::through(&self.on_points())
     }
 
-    /// Returns the line through the times without the cache, in milliseconds.
+    /// Returns the line fitted to the times without the cache, in milliseconds.
     pub fn off_line(&self) -> Option<Line> {
         Line::through(&self.off_points())
     }
 
-    /// Returns how many times as long the last token takes without the cache, once both lines are
-    /// known.
+    /// Returns how many times as long the last token takes without the cache, or `None` until both
+    /// lines are known.
     pub fn last_ratio(&self) -> Option<f64> {
         let length = self.off.last()?.length as f64;
         let on = self.on_line()?.at(length);
@@ -175,24 +175,24 @@ impl CacheLab {
         (on > 0.0).then(|| off / on)
     }
 
-    /// Returns the tokens per second of the whole text with the cache.
+    /// Returns the average speed with the cache, in tokens per second.
     pub fn on_tokens_per_sec(&self) -> Option<f64> {
         let secs: f64 = self.on.iter().map(|point| point.secs).sum();
         (secs > 0.0).then(|| self.on.len() as f64 / secs)
     }
 
-    /// Returns the memory of the cache at the end of the text, as measured.
+    /// Returns the measured memory of the cache at the end of the text.
     pub fn n_measured_bytes(&self) -> Option<u64> {
         self.on.last()?.n_bytes
     }
 
-    /// Returns the memory that the formula gives for so many tokens.
+    /// Returns the memory that the formula predicts for a cache of `n_tokens` tokens.
     pub fn n_formula_bytes(&self, n_tokens: usize) -> Option<u64> {
         let shape = self.facts.shape.as_ref()?;
         Some(shape.n_bytes_per_token().saturating_mul(n_tokens as u64))
     }
 
-    /// Returns whether both texts are the same, once a length was compared.
+    /// Returns whether both texts are the same, or `None` before a length has been compared.
     pub fn agreement(&self) -> Option<Agreement> {
         let differences = self.off.iter().map(|point| point.largest_difference);
         let mut different = self.off.iter().filter(|point| !point.is_same_token);
@@ -203,7 +203,7 @@ impl CacheLab {
         })
     }
 
-    /// Estimates how long the lengths that are left take without the cache, in seconds.
+    /// Estimates how long the remaining lengths will take without the cache, in seconds.
     pub fn secs_left(&self) -> Option<f64> {
         if self.off.len() < MIN_FOR_ESTIMATE {
             return None;

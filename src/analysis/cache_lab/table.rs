@@ -6,7 +6,7 @@ use crate::analysis::replay::logit_gap;
 use crate::generation::ByteSize;
 use crate::generation::formatting::{grouped, speed};
 
-/// A table of words.
+/// A table of formatted cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheTable {
     pub title: String,
@@ -27,7 +27,7 @@ impl CacheTable {
         self.rows.push(Vec::from(cells));
     }
 
-    /// Returns a row as a sentence for screen readers: "Length 40: with the cache 0.34 ms, …".
+    /// Returns a row as a sentence for screen readers: "Length 40: cache on 0.34 ms, …".
     pub fn sentence(&self, row: &[String]) -> String {
         let mut cells = self.head.iter().zip(row);
         let first = cells.next().map(|(name, cell)| format!("{name} {cell}"));
@@ -38,7 +38,7 @@ impl CacheTable {
 }
 
 impl CacheLab {
-    /// Returns everything that was measured.
+    /// Returns a table for each part of the measurement that has results.
     pub fn tables(&self) -> Vec<CacheTable> {
         let tables = [
             self.times_table(),
@@ -70,7 +70,7 @@ impl CacheLab {
                 if off.is_same_token { "yes" } else { "no" }.to_owned(),
             ]);
         }
-        // While the text is being generated, nothing was compared yet.
+        // While the text is being generated, nothing has been compared yet.
         if self.off.is_empty() {
             for (length, ms) in self.on_points() {
                 let blank = || "–".to_owned();
@@ -143,7 +143,7 @@ impl CacheLab {
         table
     }
 
-    /// The cost of several panes. Also drawn beside the picture.
+    /// Returns the cost of a prompt for several panes. Also shown beside the picture.
     pub fn panes_table(&self) -> CacheTable {
         let title = format!("{} panes, one prompt", self.facts.n_panes);
         let mut table = CacheTable::new(&title, ["", "shared", "separate"]);

@@ -1,4 +1,4 @@
-//! Reorders a chain as an engine would, and gives it the engine's rules.
+//! Reorders a chain as an engine would, and applies the engine's rules to it.
 
 use std::sync::Arc;
 
@@ -9,23 +9,23 @@ use crate::decoding::filters::LogitBias;
 use crate::decoding::{ChainConfig, Filter, GrammarMode, GrammarRule, Rules, Stage};
 use crate::generation::listed;
 
-/// Whose numbers a chain has after it was reordered.
+/// Where a reordered chain gets its numbers from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Numbers {
-    /// Its own for the stages that it has, and the engine's defaults for the others, as when they
-    /// are not set in the engine. This is the default: whoever asks for another order wants to see
-    /// the same settings there, and does not lose a number by trying it.
+    /// Its own for the stages that it has, and the engine's defaults for the others, as if they had
+    /// not been set in the engine. This is the default: whoever asks for another order wants to see
+    /// the same settings in it, and should not lose a number by trying it.
     #[default]
     Kept,
     /// The engine's defaults for all stages.
     Defaults,
 }
 
-/// A reordered chain, and what that changed.
+/// A reordered chain, and what changed besides the order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReorderedChain {
     pub chain: ChainConfig,
-    /// The stages that the engine has on by default and the chain lacked.
+    /// The stages that are on by default in the engine but were missing from the chain.
     pub added: Vec<Filter>,
     /// The stages that had an effect and that the engine lacks.
     pub left_out: Vec<Filter>,
@@ -94,7 +94,7 @@ pub fn in_order_of(
     };
     result.grammar = grammar_as_in(dialect, chain);
     if numbers == Numbers::Defaults && dialect.is_some() {
-        // Nothing of the old chain was meant to stay, so nothing is left out.
+        // Nothing of the old chain was meant to stay, so nothing counts as left out.
         return ReorderedChain {
             chain: result,
             added: Vec::new(),
@@ -113,8 +113,8 @@ pub fn in_order_of(
     }
 }
 
-/// Returns the grammar of a chain, which is no number of an engine and stays, applied as an engine
-/// applies it.
+/// Returns the chain's grammar, applied the way the engine applies grammars. It always stays, since
+/// it is not one of the engine's numbers.
 fn grammar_as_in(dialect: Option<Dialect>, chain: &ChainConfig) -> Option<Arc<GrammarRule>> {
     let rule = chain.grammar.as_ref()?;
     let mode = dialect.map_or(rule.mode(), GrammarMode::of);
@@ -126,7 +126,7 @@ const fn has_min_keep(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::LlamaCpp)
 }
 
-/// Returns the chain in Quartet's own order, without the neutral stages of its engine.
+/// Returns the chain in Quartet's own order, without its engine's neutral stages.
 fn in_quartet_order(chain: &ChainConfig) -> ChainConfig {
     let mut stages = chain.stages.clone();
     if chain.dialect.is_some() {
@@ -158,7 +158,7 @@ fn with_own_numbers(stages: Vec<Stage>, chain: &ChainConfig) -> Vec<Stage> {
         .collect()
 }
 
-/// Returns the chain's own stage in the place of the engine's, if it has one.
+/// Returns the chain's own version of an engine's stage, if it has one.
 fn own_stage(of_engine: &Filter, chain: &ChainConfig) -> Option<Stage> {
     if let (Filter::LogitBias(_), Some(all)) = (of_engine, all_biases(chain)) {
         return Some(Filter::LogitBias(all).into());
@@ -170,8 +170,8 @@ fn own_stage(of_engine: &Filter, chain: &ChainConfig) -> Option<Stage> {
     })
 }
 
-/// Returns the chain's stage that corresponds to a filter: of several, preferably an active one,
-/// then one that is on.
+/// Returns the stage that corresponds to a filter. If there are several, prefers an active one,
+/// then an enabled one.
 fn counterpart<'a>(filter: &Filter, stages: &'a [Stage]) -> Option<&'a Stage> {
     let same = || {
         let stages = stages.iter();
@@ -182,7 +182,8 @@ fn counterpart<'a>(filter: &Filter, stages: &'a [Stage]) -> Option<&'a Stage> {
     enabled.or_else(|| same().next())
 }
 
-/// Returns all active biases and bans as one, as engines have them, or `None` if there are none.
+/// Merges all active biases and bans into one filter, as in engines. Returns `None` if there are
+/// none.
 fn all_biases(chain: &ChainConfig) -> Option<LogitBias> {
     let lists = chain.active().filter_map(|filter| match filter {
         Filter::LogitBias(list) => Some(list.clone()),
@@ -195,7 +196,7 @@ fn all_biases(chain: &ChainConfig) -> Option<LogitBias> {
     })
 }
 
-/// Returns the filter as the engine's stage can hold it.
+/// Adapts a filter to what the engine's stage supports.
 fn adapted(own: &Filter, of_engine: &Filter) -> Filter {
     match (own, of_engine) {
         (Filter::DynamicTemperature(dynamic), Filter::Temperature(_)) => {
@@ -208,7 +209,7 @@ fn adapted(own: &Filter, of_engine: &Filter) -> Filter {
     }
 }
 
-/// Returns the active filters of a chain without a counterpart among these stages.
+/// Returns the chain's active filters that have no counterpart among these stages.
 fn lacking(stages: &[Stage], chain: &ChainConfig) -> Vec<Filter> {
     chain
         .active()
@@ -217,7 +218,7 @@ fn lacking(stages: &[Stage], chain: &ChainConfig) -> Vec<Filter> {
         .collect()
 }
 
-/// Returns the filters that were active before and are not, or not fully, active after.
+/// Returns the filters that were active before and are no longer, or no longer fully, active.
 fn left_out(before: &ChainConfig, after: &ChainConfig) -> Vec<Filter> {
     let mut left: Vec<&Stage> = after.stages.iter().collect();
     before
@@ -391,7 +392,7 @@ mod tests {
         }
         let anew = in_order_of(Some(Dialect::LlamaCpp), Numbers::Defaults, &own);
         assert_eq!(anew.chain, Dialect::LlamaCpp.chain());
-        // The 1 of transformers is its default, not a number that was set.
+        // The 1 in transformers is its default, not a number that the user set.
         let unasked = in_order_of(None, Numbers::Kept, &Dialect::Transformers.chain());
         assert_eq!(unasked.chain.rules.min_keep, 0);
     }

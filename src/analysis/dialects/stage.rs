@@ -5,17 +5,17 @@ use crate::decoding::{Filter, FilterKind};
 use crate::generation::listed;
 
 /// Whether two filters take the same place in an engine's chain. Plain and dynamic temperature do:
-/// an engine that has both has one stage for them.
+/// an engine that has both implements them as one stage.
 pub(super) fn same_stage(one: &Filter, other: &Filter) -> bool {
     one.kind().place() == other.kind().place()
 }
 
-/// Whether it is a plain or dynamic temperature.
+/// Whether this is a plain or dynamic temperature.
 pub(in crate::analysis) fn is_temperature(filter: &Filter) -> bool {
     filter.kind().place() == FilterKind::Temperature
 }
 
-/// Returns the filter with this window, or unchanged if it does not look back.
+/// Returns the filter with this window, or unchanged if it has none.
 pub(super) fn with_window(filter: &Filter, window: Window) -> Filter {
     let mut filter = filter.clone();
     if let Some(own) = filter.window_mut() {
@@ -24,7 +24,7 @@ pub(super) fn with_window(filter: &Filter, window: Window) -> Filter {
     filter
 }
 
-/// Returns only the filter's numbers: its window, which belongs to the engine, is replaced by the
+/// Reduces a filter to its own numbers: its window, which belongs to the engine, is replaced by the
 /// default, and a dynamic temperature without a range by a plain one.
 pub(super) fn numbers_of(filter: &Filter) -> Filter {
     match filter {

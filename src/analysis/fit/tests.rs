@@ -32,7 +32,7 @@ fn texts(n: usize) -> Vec<FitTokens> {
     vec![text; n]
 }
 
-/// Runs a fit to the end with these likelihoods; an error rules out a step.
+/// Runs a fit to the end with these likelihoods. An `Err` is the step that rules the settings out.
 fn run(setup: FitSetup, of: impl Fn(&ChainConfig) -> Result<f64, usize>) -> Fit {
     let mut fit = Fit::new(setup);
     fit.set_texts(texts(1));
@@ -60,7 +60,7 @@ fn near(found: f64, expected: f64, by: f64) {
 
 #[test]
 fn the_best_value_and_its_interval_are_narrowed_down() {
-    // A parabola: 1.92 below its top at √0.0192 from it.
+    // A parabola that is 1.92 below its top at a distance of √0.0192.
     let fit = run(setup((T, [0.2, 1.6], 8), None), |chain| {
         Ok(-10.0 - 100.0 * (T.get(chain).unwrap_or(1.0) - 0.734).powi(2))
     });
@@ -115,7 +115,7 @@ fn a_limit_is_found_with_the_token_that_sets_it() {
         words.starts_with("Top-p below 0.831") && words.ends_with(" at token 3."),
         "{words}"
     );
-    // The best is the least value that is possible.
+    // The best value is the lowest possible one.
     near(fit.best().unwrap().values[0], 0.8313, 1e-3);
 }
 

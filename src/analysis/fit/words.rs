@@ -1,4 +1,4 @@
-//! What a fit shows, in sentences.
+//! A fit's results as sentences.
 
 use super::{Fit, FitInterval, FitLimit, FitPoint, INTERVAL_NATS};
 use crate::analysis::sweep::{Axis, label};
@@ -6,8 +6,8 @@ use crate::generation::formatting::{grouped, quoted};
 use crate::generation::{FitPlace, Likelihood, Vocabulary, in_sentence};
 
 impl Fit {
-    /// "This text is most likely under T 1.2 · top-p 0.64: 0.20 bits per token.", or where it is
-    /// ruled out. `None` until something is known.
+    /// "This text is most likely under T 1.2 · top-p 0.64: 0.20 bits per token.", or the token
+    /// that rules it out. `None` until something is known.
     pub fn best_sentence(&self, vocabulary: &Vocabulary) -> Option<String> {
         let Some(best) = self.best() else {
             let place = self.place_words(self.ruled_out_everywhere()?, vocabulary);
@@ -52,7 +52,7 @@ impl Fit {
         sentences.collect()
     }
 
-    /// What the interval is.
+    /// Says what "nearly as well" means.
     pub fn interval_note(&self) -> String {
         let times = INTERVAL_NATS.exp();
         format!(
@@ -110,8 +110,8 @@ impl Fit {
         )
     }
 
-    /// Says what a cell or another point means: "0.24 bits per token", "can’t generate ‘And’ at
-    /// token 183".
+    /// Describes the likelihood at a cell or another point: "0.24 bits per token", "can’t generate
+    /// ‘And’ at token 183".
     pub fn likelihood_words(&self, likelihood: Likelihood, vocabulary: &Vocabulary) -> String {
         if let Some(place) = likelihood.ruled_out {
             return format!("can’t generate {}", self.place_words(place, vocabulary));
@@ -157,7 +157,7 @@ impl Fit {
         sentences.collect()
     }
 
-    /// What the fit does not say.
+    /// Says which texts and which model the result holds for.
     pub fn scope_sentence(&self) -> &'static str {
         if self.texts.len() > 1 {
             "This holds only for these texts and this model."
@@ -179,7 +179,7 @@ impl Fit {
         format!("{piece} at token {}{of_text}", place.step + 1)
     }
 
-    /// Names settings and what they mean, for a screen reader and for the cursor.
+    /// Describes a point and its likelihood, for screen readers and next to the cursor.
     pub fn point_sentence(&self, point: &FitPoint, vocabulary: &Vocabulary) -> String {
         let values = self.setup.axes().into_iter().zip(&point.values);
         let values = values.map(|(axis, value)| {
@@ -226,7 +226,7 @@ fn interval_words(axis: &Axis, interval: &FitInterval) -> String {
     }
 }
 
-/// Formats a value with this many significant digits at most: "0.0123", "1.2".
+/// Formats a value with at most this many significant digits: "0.0123", "1.2".
 fn significant(value: f64, n_digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();

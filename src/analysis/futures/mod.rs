@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::decoding::TokenId;
 
-/// Returns how many of these texts differ from each other.
+/// Returns how many distinct texts there are.
 pub fn n_distinct(texts: &[&[TokenId]]) -> usize {
     texts.iter().collect::<BTreeSet<_>>().len()
 }

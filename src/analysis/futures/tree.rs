@@ -9,11 +9,11 @@ use crate::decoding::TokenId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FutureBranch {
     pub tokens: Vec<TokenId>,
-    /// How many futures pass through it; at least 1.
+    /// How many futures pass through it, at least 1.
     pub n: usize,
     /// Whether the pane's own text passes through it, as far as that text goes.
     pub is_own: bool,
-    /// How these futures go on, the most frequent first. Empty if all of them end here.
+    /// How these futures continue, the most frequent first. Empty if all of them end here.
     pub children: Vec<Self>,
 }
 
@@ -24,8 +24,8 @@ impl FutureBranch {
     }
 }
 
-/// Returns the first branches of the tree of these texts, the most frequent first, and among
-/// equally frequent ones the one drawn first. `own` is how the pane's own text goes on.
+/// Returns the first branches of the tree of these texts, the most frequent first; ties keep the
+/// order in which they were drawn. `own` is how the pane's own text continues.
 pub fn future_tree(texts: &[&[TokenId]], own: &[TokenId]) -> Vec<FutureBranch> {
     let mut by_token: BTreeMap<TokenId, (usize, Vec<&[TokenId]>)> = BTreeMap::new();
     for (index, text) in texts.iter().enumerate() {
@@ -42,7 +42,7 @@ pub fn future_tree(texts: &[&[TokenId]], own: &[TokenId]) -> Vec<FutureBranch> {
         .collect()
 }
 
-/// `texts` begin with the same token.
+/// Builds the branch of these texts, which all begin with the same token.
 fn branch(texts: &[&[TokenId]], own: &[TokenId]) -> FutureBranch {
     let first = texts.first().copied().unwrap_or_default();
     let n_shared = texts
@@ -75,7 +75,7 @@ mod tests {
     use super::{FutureBranch, future_tree};
     use crate::decoding::TokenId;
 
-    /// One line per branch: depth, tokens, share, and a star for the pane's own text.
+    /// One line per branch: depth, tokens, number of futures, and a star for the pane's own text.
     fn outline(branches: &[FutureBranch], depth: usize, lines: &mut Vec<String>) {
         for branch in branches {
             let ids: Vec<String> = branch.tokens.iter().map(ToString::to_string).collect();

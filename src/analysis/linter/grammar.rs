@@ -1,4 +1,4 @@
-//! What a grammar changes about the rest of the settings.
+//! How a grammar affects the rest of the settings.
 
 use super::{Importance, Lint, active, called, sentence};
 use crate::decoding::{ChainConfig, GrammarMode, Selector};

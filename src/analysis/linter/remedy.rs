@@ -44,7 +44,7 @@ impl Remedy {
         }
     }
 
-    /// Returns the chain with the change. Indices beyond its end are ignored.
+    /// Returns the changed chain. Ignores indices beyond its end.
     pub fn apply(&self, chain: &ChainConfig) -> ChainConfig {
         let mut chain = chain.clone();
         match self {

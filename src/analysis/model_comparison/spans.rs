@@ -1,17 +1,17 @@
-//! A text that two models split differently, in the shortest parts at whose ends both have a token
-//! boundary.
+//! Splits a text at the token boundaries that two models share, so that models with different
+//! tokenizers can be compared.
 
 use super::ComparedModels;
 use crate::generation::PredictedToken;
 
-/// A part of the text that begins and ends with a token of both models.
+/// A part of the text that begins and ends at a token boundary of both models.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Span {
     /// The bytes of A's tokens.
     pub bytes: Vec<u8>,
-    /// How many tokens each model has for it.
+    /// How many tokens each model splits it into.
     pub n_tokens: [usize; 2],
-    /// Its surprise under each model, in bits.
+    /// Its surprisal under each model, in bits.
     pub bits: [f64; 2],
 }
 
@@ -26,24 +26,24 @@ impl Span {
         }
     }
 
-    /// The text, with a replacement character for a part of a character.
+    /// Returns the text, with replacement characters for incomplete characters.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 }
 
 impl ComparedModels {
-    /// Splits what both models have predicted into spans. What comes before the first boundary of
-    /// both is left out: the first token of a text is not predicted, and it may be longer in one.
+    /// Splits the part that both models have predicted into spans. Anything before the first shared
+    /// boundary is left out: the first token of a text is not predicted, and may be longer in one.
     pub fn spans(&self) -> Vec<Span> {
         let mut tokens = self.predicted.each_ref().map(|tokens| tokens.iter());
-        // Places count the bytes that are left, because a tokenizer may put a space in front.
+        // Positions count the bytes left, because a tokenizer may add a space in front.
         let mut left = self.facts.n_bytes;
         let mut is_shared = left[0] == left[1];
         let mut span = Span::default();
         let mut spans = Vec::new();
         loop {
-            // The one that is behind goes on.
+            // Advances the model that is behind.
             let model = usize::from(left[1] > left[0]);
             let Some((tokens, left_of)) = tokens.get_mut(model).zip(left.get_mut(model)) else {
                 return spans;

@@ -1,11 +1,11 @@
-//! Differences in the order of the same stages.
+//! Explains differences in the order of stages that both chains have.
 
 use super::{Names, Side, numbers_of, shared};
 use crate::decoding::Filter;
 use crate::generation::{in_sentence, listed};
 
-/// One sentence for each pair of stages whose order differs and matters. Temperature with several
-/// cuts gets a single sentence.
+/// Returns one sentence for each pair of stages whose order differs and matters. A temperature
+/// with several cuts gets a single sentence.
 pub(super) fn reasons(sides: &[Side<'_>; 2], [one, other]: &Names) -> Vec<String> {
     let mut reasons = Vec::new();
     let swapped = swapped_pairs(sides);
@@ -161,9 +161,9 @@ const fn ignores_the_rest(filter: &Filter) -> bool {
     matches!(filter, Filter::TopK(_) | Filter::MinP(_))
 }
 
-/// Whether it matters that a cut comes before or after a temperature. The k most likely tokens are
+/// Whether it matters if a cut comes before or after a temperature. The k most likely tokens are
 /// the same at any temperature, and so are those within n standard deviations and before min-k's
-/// cliff. But a dynamic temperature depends on the entropy of the tokens that are left.
+/// cliff. But a dynamic temperature depends on the entropy of the remaining tokens.
 fn scaling_matters(scaling: &Filter, cut: &Filter) -> bool {
     match scaling {
         Filter::DynamicTemperature(filter) if filter.range > 0.0 => true,
