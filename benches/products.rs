@@ -27,11 +27,11 @@ const FORMATS: [Format; 6] = [
     Format::Q8_0,
 ];
 
-/// One pane, four panes, twice as many, and a prompt.
+/// Batch sizes: one pane, four panes, eight panes, and a prompt.
 const N_ROWS: [usize; 4] = [1, 4, 8, 128];
 
-/// The memory to fill with copies of a matrix, used in turn, because a model does not fit into the
-/// caches.
+/// The memory to fill with copies of a matrix, which are used in turn so that the weights come from
+/// memory: those of a model do not fit into the CPU caches.
 const MIN_BYTES: usize = 128 << 20;
 
 fn products(criterion: &mut Criterion) {
@@ -53,11 +53,11 @@ fn products(criterion: &mut Criterion) {
     }
 }
 
-/// Copies of a matrix, or `None` if the width does not suit the format.
+/// Returns copies of a matrix, or `None` if the format does not support the width.
 fn matrices(format: Format, n_rows: usize, width: usize) -> Option<Vec<Matrix>> {
     let layout = format.layout();
     let n_bytes = n_rows * width / layout.n_file_values * layout.n_file_bytes;
-    // Bytes that mean small scales and quants in every format.
+    // Bytes that decode to small scales and quants in every format.
     let blocks = vec![0x11; n_bytes];
     let copies = 0..MIN_BYTES.div_ceil(n_bytes);
     copies

@@ -75,7 +75,7 @@ impl FuturesJob {
         self.id
     }
 
-    /// Runs one forward pass. Returns what became known by it.
+    /// Runs one forward pass and returns the results.
     pub(super) fn advance(
         &mut self,
         model: &mut LoadedModel,

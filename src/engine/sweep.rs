@@ -104,7 +104,7 @@ impl SweepJob {
         self.id
     }
 
-    /// Runs one forward pass. Returns what became known by it.
+    /// Runs one forward pass and returns the results.
     pub(super) fn advance(
         &mut self,
         model: &mut LoadedModel,

@@ -12,12 +12,12 @@ pub struct SweepPlan {
     /// The first seed.
     pub seed: u64,
     pub n_seeds: usize,
-    /// The most texts that are written together. It bounds the memory of the KV cache.
+    /// The most texts that are decoded in one batch, which bounds the memory of the KV cache.
     pub width: usize,
 }
 
 impl SweepPlan {
-    /// Returns a seed by its index, from 0: the first seed plus the index, wrapping. All cells use
+    /// Returns the seed at this index: the first seed plus the index, wrapping. All cells use
     /// the same seeds, so only the settings make them differ, and a pane with this seed writes the
     /// same text.
     pub const fn seed_of(&self, index: usize) -> u64 {
@@ -67,7 +67,7 @@ pub enum SweepUpdate {
     },
     /// The texts have grown.
     Advanced {
-        /// How many tokens were generated so far, those of incomplete texts included.
+        /// How many tokens have been generated so far, including those of incomplete texts.
         n_tokens: usize,
         /// How long the engine has worked on the sweep so far.
         secs: f64,
@@ -76,9 +76,9 @@ pub enum SweepUpdate {
     },
     /// All texts are complete.
     Finished,
-    /// The sweep was stopped. The complete texts stay.
+    /// The sweep was stopped. The complete texts are kept.
     Stopped,
-    /// The sweep can't begin or can't go on. The complete texts stay.
+    /// The sweep can't begin or continue. The complete texts are kept.
     Failed {
         /// Can be shown to the user.
         error: String,

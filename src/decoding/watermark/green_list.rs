@@ -1,19 +1,19 @@
-//! Which tokens are green, as transformers decides it.
+//! Decides which tokens are on a watermark's green list, as transformers does.
 
 use super::torch_random::swaps;
 use crate::decoding::TokenId;
 use crate::decoding::filters::GreenList;
 
-/// The size of the table that hashes tokens, a prime.
+/// The size of the table of token hashes, a prime.
 const TABLE_SIZE: u32 = 1_000_003;
 
-/// Decides which tokens are green in a vocabulary.
+/// Decides which tokens of a vocabulary are green.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::decoding) struct GreenTokens {
     list: GreenList,
     n_vocab: u32,
-    /// The swaps that make the table of hashes, as far as the vocabulary needs it. Empty for a
-    /// window of 1, which needs none.
+    /// The swaps that shuffle the table of hashes, as many as the vocabulary needs. Empty for a
+    /// window of 1, which needs no hashes.
     table: Vec<u32>,
 }
 
@@ -28,13 +28,13 @@ impl GreenTokens {
         }
     }
 
-    /// How many tokens of the vocabulary are green after any text.
+    /// Returns how many tokens of the vocabulary are green, which is the same after any text.
     pub(in crate::decoding) fn n_green(&self) -> u32 {
         self.list.n_green(self.n_vocab)
     }
 
-    /// Returns for every token of the vocabulary whether it is green after a text. For a window of 1
-    /// only, since otherwise each token decides for itself.
+    /// Returns whether each token of the vocabulary is green after the token `last`. Only for a
+    /// window of 1, since otherwise whether a token is green depends on its own hash too.
     pub(in crate::decoding) fn after(&self, last: TokenId) -> Vec<bool> {
         let mut tokens: Vec<u32> = (0..self.n_vocab).collect();
         let mut green = vec![false; tokens.len()];
@@ -57,7 +57,7 @@ impl GreenTokens {
         } else {
             self.seed_of_last(*before.last()?)
         };
-        // Follows the token through the permutation until it comes to rest among the first.
+        // Follows the token through the permutation until it lands in the green part.
         let mut place = token.0;
         for (index, other) in (0..).zip(self.swaps(seed)) {
             if other == place {
@@ -78,8 +78,8 @@ impl GreenTokens {
         low_word(i128::from(self.list.key) * i128::from(last.0))
     }
 
-    /// The smallest of the products of the key, each token's hash and the hash of the token itself.
-    /// They wrap around at 64 bits, as tensors do.
+    /// Returns a seed from the smallest product of the key, the token's own hash and the hash of
+    /// one of the tokens. The products wrap around at 64 bits, as those of tensors do.
     fn seed_of_all(&self, before: &[TokenId], token: TokenId) -> u32 {
         let own = self.hash(token).wrapping_mul(i64::from(self.list.key));
         let all = before.iter().copied().chain([token]);
@@ -87,8 +87,8 @@ impl GreenTokens {
         low_word(products.min().unwrap_or_default().into())
     }
 
-    /// Returns one more than what the table holds at a token's place. It follows the place back
-    /// through the swaps, because the table itself would take longer to make.
+    /// Returns the token's entry in the table, plus one. Traces the entry back through the swaps,
+    /// because building the table would take longer.
     fn hash(&self, token: TokenId) -> i64 {
         let place = token.0 % TABLE_SIZE;
         let mut from = self.table.get(place as usize).copied().unwrap_or(place);
@@ -102,7 +102,7 @@ impl GreenTokens {
     }
 }
 
-/// The part of a seed that the generator uses.
+/// Returns the part of a seed that the random number generator uses.
 fn low_word(seed: i128) -> u32 {
     seed.rem_euclid((1 << 64) - 1) as u32
 }

@@ -109,7 +109,7 @@ impl CacheJob {
         }
     }
 
-    /// Runs one forward pass. Returns what became known by it.
+    /// Runs one forward pass and returns the results.
     pub(super) fn advance(&mut self, model: &mut LoadedModel) -> CacheUpdate {
         if !self.is_announced {
             self.is_announced = true;

@@ -40,7 +40,7 @@ pub(super) fn keys_and_values(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheS
     })
 }
 
-/// Like [`keys_and_values`], with a mask table of one byte for each pair of tokens.
+/// Like [`keys_and_values`], plus a mask with one byte for each pair of tokens.
 pub(super) fn gpt_bigcode(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
     let n_tokens = sizes.n_context as u64;
     Ok(CacheSize {
@@ -62,7 +62,7 @@ pub(super) fn lfm2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, Engine
     })
 }
 
-/// For selective state spaces, each preceded by a short convolution.
+/// For selective state space models, in which a short convolution precedes each state space.
 pub(super) fn mamba(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
     let n_channels = product(&[facts.required_size(EXPAND)?, sizes.hidden_size]);
     let state_size = facts.required_size(STATE_SIZE)? as u64;
@@ -97,7 +97,7 @@ pub(super) fn mamba2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, Engi
     })
 }
 
-/// For models that mix attention layers with linear recurrences, each preceded by a short
+/// For models that mix attention layers with linear recurrences, each of which follows a short
 /// convolution.
 pub(super) fn recurrent_gemma(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
     let kinds = match facts.texts(BLOCK_TYPES)? {

@@ -6,7 +6,7 @@ use super::families::Family;
 use crate::engine::EngineError;
 use crate::engine::blueprint::{MAX_LAYERS, MAX_SIZE};
 
-/// More experts than this mean a broken file.
+/// A file with more experts than this is broken.
 const MAX_EXPERTS: u64 = 1 << 12;
 
 /// Rewrites a configuration for candle-transformers: moves the rotary settings to the top level,

@@ -1,8 +1,8 @@
 //! Models that our decoder does not support, run through candle-transformers.
 //!
-//! These models hold one sequence each and own their cache. So panes are not batched, a truncated
-//! sequence is read again, and in some families so is a fork. Everything specific to a family is in
-//! its row in `families`. No other module uses candle-transformers.
+//! Each of these models holds one sequence and owns its cache. So panes are not batched, a
+//! truncated sequence is prefilled again, and in some families so is a fork. Everything specific to
+//! a family is in its row in `families`. No other module uses candle-transformers.
 
 mod builders;
 mod cache_size;

@@ -21,7 +21,7 @@ pub(super) struct Loader<'a, 'b, F> {
 }
 
 impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
-    /// Starts to load a model. Detects whether the file's tensor names lack the optional prefix.
+    /// Starts loading a model. Detects whether the file's tensor names lack the optional prefix.
     pub(super) fn new(
         blueprint: &'a Blueprint,
         checkpoint: &'a mut Checkpoint<'b>,
@@ -107,7 +107,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         })
     }
 
-    /// Returns the matrices that read attention's input, each with its number of outputs.
+    /// Returns the matrices applied to attention's input, each with its number of outputs.
     fn qkv_roles(&self) -> Vec<(TensorRole, usize)> {
         let (q_width, kv_width) = (self.blueprint.q_width(), self.blueprint.kv_width());
         match self.blueprint.matrices {
@@ -122,7 +122,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         }
     }
 
-    /// Returns the matrices that read the feed-forward input, each with its number of outputs.
+    /// Returns the matrices applied to the feed-forward input, each with its number of outputs.
     fn ffn_roles(&self) -> Vec<(TensorRole, usize)> {
         let ffn = self.blueprint.ffn_size;
         match (self.blueprint.feed_forward, self.blueprint.matrices) {

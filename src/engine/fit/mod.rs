@@ -125,7 +125,7 @@ impl FitJob {
         is_whole.then_some(self.read)
     }
 
-    /// Runs one forward pass, or chains for a short time. Returns what became known by it.
+    /// Runs one forward pass, or chains for a short time, and returns the results.
     pub(super) fn advance(&mut self, model: &mut LoadedModel) -> Option<FitUpdate> {
         if !self.is_announced {
             self.is_announced = true;

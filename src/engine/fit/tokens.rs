@@ -7,7 +7,7 @@ use crate::decoding::TokenId;
 use crate::generation::{FitPlan, FitText, FitTokens, PromptForm, PromptText};
 
 impl LoadedModel {
-    /// Tokenizes the texts of a fit. Fails if one of them has no token to compute.
+    /// Tokenizes the texts of a fit. Fails if one of them has no token to score.
     pub(in crate::engine) fn encode_texts(
         &self,
         plan: &FitPlan,

@@ -1,7 +1,7 @@
 //! Builds a tokenizer from the metadata of a GGUF file, if the file specifies it exactly.
 //!
 //! Two kinds are supported: byte-level BPE ("gpt2") and `SentencePiece` BPE ("llama"). This module
-//! reads only the metadata. It knows nothing of weights and architectures.
+//! reads only the metadata. It knows nothing about weights or architectures.
 
 mod byte_level;
 mod merging;
@@ -69,7 +69,7 @@ pub(super) fn end_tokens_of(content: &Content) -> Vec<TokenId> {
         .collect()
 }
 
-/// Builds the tokenizer, or returns why that is impossible.
+/// Builds the tokenizer, or returns why it can't.
 fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
     match metadata.text("tokenizer.ggml.model") {
         Some("gpt2") => {
@@ -124,8 +124,8 @@ fn splitting(
 /// Returns the added tokens, which are matched in a text before it is split.
 ///
 /// An end-of-text token is special even if the file lists it as text or as an ordinary token, and
-/// so is Gemma's start of a turn. The exception is `</s>`, which is special only if it is the
-/// model's own end token: Gemma uses others, and has `</s>` for generating HTML.
+/// so is Gemma's `<start_of_turn>`. The exception is `</s>`, which is special only if it is the
+/// model's own end token: Gemma has other end tokens, and uses `</s>` to generate HTML.
 fn added_tokens(
     entries: &[Entry<'_>],
     metadata: &Metadata<'_>,

@@ -51,7 +51,7 @@ impl ComparisonJob {
         self.id
     }
 
-    /// Runs one forward pass of each model. Returns what became known by it.
+    /// Runs one forward pass of each model and returns the results.
     pub(in crate::engine) fn advance(&mut self, model: &mut LoadedModel) -> ComparisonUpdate {
         if !self.is_announced {
             self.is_announced = true;

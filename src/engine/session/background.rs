@@ -1,5 +1,5 @@
-//! Work that waits while any pane is busy: futures, fits, cache measurements, comparisons of models
-//! and sweeps.
+//! Background work, which waits while any pane is busy: futures, fits, cache measurements,
+//! comparisons of models and sweeps.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ pub(super) struct Background {
     fits: VecDeque<FitJob>,
     /// The memory of the logits that a fit holds, in bytes.
     n_fit_bytes: usize,
-    /// The logits of the texts of the last fit, so that the next one need not read them again.
+    /// The logits of the last fit's texts, so that the next fit need not compute them again.
     read: Option<ReadTexts>,
     /// Measurements of the KV cache, oldest first. They wait for futures and fits.
     caches: VecDeque<CacheJob>,
@@ -93,7 +93,7 @@ impl Session {
         !self.background.futures.is_empty()
     }
 
-    /// Runs one forward pass for the oldest futures, and reports what became known by it.
+    /// Runs one forward pass for the oldest futures, and returns the results.
     pub fn advance_futures(&mut self) -> Option<(GenerationId, FuturesUpdate)> {
         let job = self.background.futures.front_mut()?;
         let id = job.id();
@@ -104,8 +104,7 @@ impl Session {
         Some((id, update))
     }
 
-    /// Stops drawing futures, and drops those that are not complete. Returns whether they were
-    /// present.
+    /// Stops drawing futures, and drops the incomplete ones. Returns whether they were present.
     pub fn stop_futures(&mut self, id: GenerationId) -> bool {
         let index = self
             .background
@@ -125,7 +124,7 @@ impl Session {
         self.background.futures.iter().map(FuturesJob::id).collect()
     }
 
-    /// Queues a fit. Fails if one of its texts has no token to compute.
+    /// Queues a fit. Fails if one of its texts has no token to score.
     pub fn fit(&mut self, id: GenerationId, plan: FitPlan) -> Result<(), EngineError> {
         let texts = self.model.encode_texts(&plan)?;
         let guided = self.model.guided_texts(&plan, &texts)?;
@@ -142,7 +141,7 @@ impl Session {
         Ok(())
     }
 
-    /// Limits the memory of the logits that the fits requested from now on hold, in bytes.
+    /// Limits the memory for the logits of each fit requested from now on, in bytes.
     pub const fn set_fit_memory(&mut self, n_bytes: usize) {
         self.background.n_fit_bytes = n_bytes;
     }
@@ -152,8 +151,8 @@ impl Session {
         !self.background.fits.is_empty()
     }
 
-    /// Runs one forward pass for the oldest fit, or some of its chains, and reports what became
-    /// known by it.
+    /// Runs one forward pass for the oldest fit, or applies some of its chains, and returns the
+    /// results.
     pub fn advance_fit(&mut self) -> Option<(GenerationId, FitUpdate)> {
         let job = self.background.fits.front_mut()?;
         if let Some(read) = self.background.read.take() {
@@ -198,7 +197,7 @@ impl Session {
         !self.background.caches.is_empty()
     }
 
-    /// Runs one forward pass for the oldest measurement, and reports what became known by it.
+    /// Runs one forward pass for the oldest measurement, and returns the results.
     pub fn advance_cache(&mut self) -> Option<(GenerationId, CacheUpdate)> {
         let job = self.background.caches.front_mut()?;
         let id = job.id();
@@ -243,8 +242,7 @@ impl Session {
         !self.background.comparisons.is_empty()
     }
 
-    /// Runs one forward pass of both models of the oldest comparison, and reports what became known
-    /// by it.
+    /// Runs one forward pass of both models for the oldest comparison, and returns the results.
     pub fn advance_comparison(&mut self) -> Option<(GenerationId, ComparisonUpdate)> {
         let job = self.background.comparisons.front_mut()?;
         let id = job.id();
@@ -303,7 +301,7 @@ impl Session {
         !self.background.sweeps.is_empty()
     }
 
-    /// Runs one forward pass for the oldest sweep, and reports what became known by it.
+    /// Runs one forward pass for the oldest sweep, and returns the results.
     pub fn advance_sweep(&mut self) -> Option<(GenerationId, SweepUpdate)> {
         let job = self.background.sweeps.front_mut()?;
         let id = job.id();
@@ -314,7 +312,7 @@ impl Session {
         Some((id, update))
     }
 
-    /// Stops a sweep, and drops its texts that are not complete. Returns whether it was present.
+    /// Stops a sweep, and drops its incomplete texts. Returns whether it was present.
     pub fn stop_sweep(&mut self, id: GenerationId) -> bool {
         let sweeps = &mut self.background.sweeps;
         let index = sweeps.iter().position(|job| job.id() == id);

@@ -63,7 +63,7 @@ const TEMPERATURES: RangeInclusive<f32> = 0.0..=2.0;
 
 const PENALTIES: RangeInclusive<f32> = -2.0..=2.0;
 
-/// Returns the fields, and one sentence for each difference.
+/// Returns the fields, and one sentence for each setting that they can't express exactly.
 pub(super) fn write(config: &GenerationConfig) -> (NamedValues, Vec<String>) {
     let manner = Manner {
         drafts: true,

@@ -44,7 +44,7 @@ fn qwen3(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     })
 }
 
-/// Applies the sliding window, unless the file says that it is not in use, as most do.
+/// Applies the sliding window if the file says that it is in use; most files don't.
 fn windowed(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineError> {
     if !facts.flag(WINDOW_IN_USE)?.unwrap_or(false) {
         return Ok(base);
