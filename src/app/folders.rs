@@ -11,7 +11,7 @@ use super::background;
 use crate::export;
 use crate::state::{Command, FolderCommand, FolderKind};
 
-/// The name of a file that is written to try a folder, and deleted.
+/// The name of the file that is written to a folder to try it, and then deleted.
 const PROBE: &str = ".quartet-probe";
 
 /// Creates the folder if it does not exist, writes a file to it, and sends whether that was

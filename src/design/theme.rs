@@ -77,7 +77,7 @@ pub struct Theme {
     pub pane_letter: Color32,
     /// The shadow of popups and dialogs.
     pub shadow: Color32,
-    /// Over the window while a dialog is open.
+    /// Dims the window while a dialog is open.
     pub backdrop: Color32,
     panes: [Color32; 8],
     probability: [Color32; 5],
@@ -110,7 +110,7 @@ impl Theme {
             .unwrap_or(self.text_1)
     }
 
-    /// Returns the fill of a cell of a grid: more is farther from the paper.
+    /// Returns the fill of a heat-map cell. Higher steps stand out more from the background.
     pub fn heat(&self, step: usize) -> Color32 {
         let last = self.heat.len() - 1;
         let fill = self.heat.get(step.min(last)).copied();

@@ -1,4 +1,4 @@
-//! The folders in which runs and models are kept: those of the system, or others that the user
+//! The folders in which runs and models are kept: the system's defaults, or others that the user
 //! chose.
 
 use std::path::PathBuf;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::{AppState, Effect, History, Notice, RunRequest};
 use crate::worker::DownloadRequest;
 
-/// The name of the folder of runs. A chosen folder gets one, because the oldest runs are deleted
-/// there, and it may contain other files of the user.
+/// The name of the runs folder, which is created inside a folder that the user chose: the oldest
+/// runs are deleted, and the chosen folder may contain other files.
 const RUNS: &str = "quartet-runs";
 
-/// Where the system keeps files. A folder may not exist yet; `None` if the system names none.
+/// The system's default folders, which may not exist yet. `None` if the system defines none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Folders {
     /// Settings, presets, sessions and, unless the user chose another folder, kept runs.
@@ -21,7 +21,7 @@ pub struct Folders {
     pub models: Option<PathBuf>,
 }
 
-/// The folders that the user chose; `None` for that of the system.
+/// The folders that the user chose, or `None` for the system's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChosenFolders {
@@ -29,7 +29,7 @@ pub struct ChosenFolders {
     pub models: Option<PathBuf>,
 }
 
-/// What a folder can be chosen for.
+/// What a folder that the user can choose holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FolderKind {
     Runs,
@@ -46,22 +46,22 @@ impl FolderKind {
     }
 }
 
-/// What happens to a folder.
+/// A change to where runs or models are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FolderCommand {
-    /// Files can be written to a folder that the user chose, or the reason why not.
+    /// A folder that the user chose was tried. `error` says why files can't be written to it.
     Tried {
         kind: FolderKind,
         folder: PathBuf,
         error: Option<String>,
     },
-    /// Use the folder of the system again.
+    /// Use the system's default folder again.
     UseDefault(FolderKind),
 }
 
 impl AppState {
-    /// Returns the folder in which runs or models are kept, or `None` if the system names none and
-    /// the user chose none.
+    /// Returns the folder in which runs or models are kept, or `None` if the system defines none
+    /// and the user chose none.
     pub fn folder_of(&self, kind: FolderKind) -> Option<PathBuf> {
         match kind {
             FolderKind::Runs => {
@@ -89,7 +89,7 @@ impl AppState {
             .then_some("A download is running; pause it or wait until it finishes")
     }
 
-    /// Tries a folder that the user chose.
+    /// Checks whether files can be written to a folder that the user chose.
     pub(super) fn try_folder(&mut self, kind: FolderKind, folder: PathBuf) -> Vec<Effect> {
         if folder.to_str().is_none() {
             // The settings are JSON, which can't represent the name.

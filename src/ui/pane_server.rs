@@ -1,4 +1,4 @@
-//! What a pane says about the server that it uses.
+//! The notice in a pane about its server.
 
 use egui::Ui;
 
@@ -6,7 +6,8 @@ use super::pane_model::{Kind, ModelNotice};
 use crate::generation::{PaneModel, ServedModel};
 use crate::state::{AppState, Command, Pane, PaneModelCommand, ServerCommand, ServerStatus};
 
-/// Draws what the user should know or do about the pane's server. Returns whether there is anything.
+/// Draws a notice if the user should know or do something about the pane's server. Returns whether
+/// it did.
 pub(super) fn server_notice_ui(
     ui: &mut Ui,
     pane: &Pane,
@@ -19,7 +20,7 @@ pub(super) fn server_notice_ui(
     let decline = PaneModelCommand::Decline(PaneModel::Server(served.clone()));
     let decline = Command::PaneModel(decline);
     match state.server_status(served) {
-        // The pane itself says so if its text failed.
+        // If its text failed, the pane itself says so.
         Some(ServerStatus::Failed { error }) if pane.status.failure().is_none() => {
             let again = PaneModelCommand::Choose(pane.id, Some(PaneModel::Server(served.clone())));
             let actions = [
@@ -33,7 +34,7 @@ pub(super) fn server_notice_ui(
             let words = format!("Connecting to {}", served.host());
             ModelNotice::new(Kind::Plain, &words).show(ui, &[("Cancel", decline)], commands);
         }
-        // Nor does a text that failed need more words.
+        // Here too, a pane whose text failed needs no second notice.
         _ if served.own_sampler
             && !pane.server_notes.is_empty()
             && pane.status.failure().is_none() =>
@@ -56,7 +57,7 @@ pub(super) fn server_notice_ui(
     true
 }
 
-/// Returns whether the pane uses a server that can't be used.
+/// Returns whether the pane's server can't be used.
 pub(super) fn has_server_failed(pane: &Pane, state: &AppState) -> bool {
     let status = server_of(pane, state).and_then(|served| state.server_status(served));
     matches!(status, Some(ServerStatus::Failed { .. }))

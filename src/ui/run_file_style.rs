@@ -1,4 +1,4 @@
-//! The choices for run files: indented or compact, and with how much of each distribution.
+//! The options for run files: indented or compact, and how much of each distribution to save.
 
 use egui::Ui;
 
@@ -7,7 +7,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::checkbox;
 use crate::state::AppState;
 
-/// Draws a checkbox for each choice.
+/// Draws a checkbox for each option.
 pub(super) fn run_file_style_ui(ui: &mut Ui, state: &mut AppState) {
     let cost = state.all_probabilities_words();
     let style = &mut state.view.run_file;

@@ -1,5 +1,5 @@
-//! The Monte-Carlo check in the why card: how often each token was drawn, over how often it should
-//! be, and where the coins fell.
+//! The Monte Carlo check in the why card: how often each token was drawn, how often it should have
+//! been, and where the coins fell.
 
 use egui::{Align2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
@@ -19,7 +19,7 @@ const ROW: f32 = 18.0;
 const WORD: f32 = 78.0;
 const NUMBER: f32 = 48.0;
 
-/// The height of the picture of the coins.
+/// The height of the histogram of the coins.
 const COINS: f32 = 32.0;
 
 /// Draws the button that starts the check, if the shown step tossed a coin.
@@ -33,7 +33,7 @@ pub(super) fn draw_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<C
     }
 }
 
-/// Shows the draws from the shown step, once the user asked for them.
+/// Shows the draws of the shown step, once the user has asked for them.
 pub(super) fn step_draws_ui(ui: &mut Ui, state: &AppState) {
     let shown = state.shown_step().and_then(|(place, _)| {
         let generation = state.panes.get(place)?.generation()?;
@@ -75,8 +75,8 @@ fn words_ui(ui: &mut Ui, words: &str) {
     ui.add(egui::Label::new(words).wrap());
 }
 
-/// Draws how many coins fell into each part of the bar from 0 to 1, and a line at the number that
-/// is expected after all draws.
+/// Draws a histogram of the coins from 0 to 1, and a line at the count that is expected after all
+/// draws.
 fn coins_ui(ui: &mut Ui, draws: &StepDraws) {
     let theme = Theme::of(ui);
     let size = vec2(ui.available_width(), COINS);
@@ -90,7 +90,7 @@ fn coins_ui(ui: &mut Ui, draws: &StepDraws) {
         most.copied().unwrap_or_default(),
     );
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, name.as_str()));
-    // The expected count is at three quarters of the height.
+    // The line is at three quarters of the height.
     let height = |n: f64| (rect.height() * 0.75 * (n / expected).min(4.0 / 3.0) as f32).max(0.5);
     let width = rect.width() / N_COIN_BINS as f32;
     for (index, count) in counts.iter().enumerate() {

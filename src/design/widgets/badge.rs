@@ -6,10 +6,10 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::formatting::pane_letter;
 
-/// The side of a badge in a pane's header, in points.
+/// The side length of a badge in a pane's header, in points.
 pub const BADGE: f32 = 18.0;
 
-/// The side of a badge within a line of text, in points.
+/// The side length of a badge within a line of text, in points.
 pub const SMALL_BADGE: f32 = 14.0;
 
 /// Shows the badge of the pane at this index. `side` is [`BADGE`] or [`SMALL_BADGE`].

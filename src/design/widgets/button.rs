@@ -45,8 +45,8 @@ impl<'a> Button<'a> {
         }
     }
 
-    /// Creates the button that starts and stops, 36 points high. `primary` makes it stand out, for
-    /// when it would generate something new.
+    /// Creates the button that starts and stops generation, 36 points high. `primary` makes it
+    /// stand out, for when it would generate something new.
     pub const fn run(label: &'a str, primary: bool) -> Self {
         Self {
             emphasis: if primary {

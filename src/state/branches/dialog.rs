@@ -7,7 +7,7 @@ use crate::state::recording::MEGABYTE;
 use crate::state::{AppState, Effect, Pin};
 use crate::worker::Request;
 
-/// How much memory prompts and texts may take in the KV cache unless the user chose another limit.
+/// The default limit on the memory that prompts and texts take in the KV cache.
 pub(in crate::state) const DEFAULT_CACHE_MEGABYTES: u32 = 64;
 
 /// The popup that continues from a token.
@@ -22,12 +22,12 @@ pub struct BranchDialog {
     pub is_new: bool,
     /// How many tokens before the branch are in the KV cache; `None` until the engine has answered.
     n_cached: Option<usize>,
-    /// How many tokens are before the branch, the prompt's included.
+    /// How many tokens precede the branch, including those of the prompt.
     n_before: usize,
 }
 
 impl BranchDialog {
-    /// Says what the model must read again before the branch can go on.
+    /// Says how many tokens are cached, or must be prefilled again before the branch can continue.
     pub fn cache_words(&self, cache_megabytes: u32) -> String {
         // The last token is read in the pass that computes the next one.
         let n_needed = self.n_before.saturating_sub(1);
@@ -69,7 +69,7 @@ impl AppState {
         });
         let model = self.pane(from.pane).and_then(|pane| self.own_model(pane));
         match model.map(|own| own.model) {
-            // A server does not tell what it has cached.
+            // A server does not report what it has cached.
             Some(PaneModel::Server(_)) => Vec::new(),
             model => {
                 let model = model.and_then(|model| model.local().cloned());

@@ -1,4 +1,4 @@
-//! The measurement of the KV cache on screen: what was asked, and what was measured so far.
+//! The measurement of the KV cache on screen: the request, its progress and the results so far.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::worker::{GenerationId, Request};
 /// The default number of tokens to generate.
 pub(super) const CACHE_TOKENS: usize = 340;
 
-/// How far a measurement is.
+/// The progress of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CacheStatus {
     /// Nothing has begun yet.
@@ -28,7 +28,7 @@ pub enum CacheStatus {
     },
 }
 
-/// A measurement of the KV cache, as far as it is done.
+/// A measurement of the KV cache, with its results so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheRun {
     id: GenerationId,
@@ -40,7 +40,7 @@ pub struct CacheRun {
 }
 
 impl CacheRun {
-    /// Returns whether more will be measured.
+    /// Returns whether the measurement is waiting or running.
     pub const fn is_running(&self) -> bool {
         matches!(
             self.status,
@@ -115,7 +115,8 @@ impl CacheRun {
     }
 }
 
-/// Returns how far the text is: first with the cache, in the end without it.
+/// Returns the progress: first of the text with the cache, then of the prompts, and finally without
+/// the cache.
 fn progress(lab: &CacheLab) -> CacheStatus {
     let (stage, n_done, n_all) = if lab.on.len() + 1 < lab.facts.n_tokens {
         (CacheStage::On, lab.on.len() + 1, lab.facts.n_tokens)
@@ -179,7 +180,7 @@ impl AppState {
         }
     }
 
-    /// Ends the measurement after the engine has died.
+    /// Marks the measurement as failed after the engine has died.
     pub(in crate::state) fn fail_cache(&mut self, error: &str) {
         if let Some(run) = self.lab.cache.as_mut().filter(|run| run.is_running()) {
             let error = error.to_owned();

@@ -1,4 +1,4 @@
-//! Tests of the memory for the record.
+//! Tests of the memory limit of the record.
 
 use super::{asked, ready, write};
 use crate::state::{AppState, Command, Effect, PaneId};

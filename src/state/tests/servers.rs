@@ -1,4 +1,4 @@
-//! Servers: added, contacted, used by panes, lost and removed.
+//! Tests of servers: adding, contacting, using, losing and removing them.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn add(state: &mut AppState, key: &str) -> Vec<Effect> {
     state.apply(Command::Server(ServerCommand::Add))
 }
 
-/// The server's first answer.
+/// Delivers the server's first answer.
 pub(crate) fn connected(state: &mut AppState, served: &ServedModel) -> Vec<Effect> {
     let mut info = ServerInfo::new(ServerKind::LlamaServer, "127.0.0.1:8080", "Stories");
     info.version = "b1".to_owned();
@@ -52,7 +52,7 @@ pub(crate) fn with_server() -> AppState {
     state
 }
 
-/// A state whose panes show what can happen with servers: a lost connection, a sampler that lacks
+/// A state whose panes show what can go wrong with servers: a lost connection, a sampler that lacks
 /// something, and a server that can't be reached.
 pub(crate) fn with_server_problems() -> AppState {
     let mut state = with_server();
@@ -86,7 +86,7 @@ pub(crate) fn with_server_problems() -> AppState {
     state
 }
 
-/// Lets a text lose its connection after two tokens.
+/// Breaks a text's connection after two tokens.
 fn lose(state: &mut AppState, id: GenerationId) {
     let part = generation(&[(" in", 0.6), (" a", 0.9)]);
     let (ids, prompt) = (vec![id], part.prompt);
@@ -112,7 +112,7 @@ fn config(effects: &[Effect]) -> &ServerConfig {
     config.expect("its threads are started")
 }
 
-/// What the servers are asked to write.
+/// What the servers are asked to generate.
 fn asked_of_servers(effects: &[Effect]) -> Vec<PaneRequest> {
     let panes = effects.iter().flat_map(|effect| match effect {
         Effect::Server(
@@ -220,7 +220,7 @@ fn a_lost_connection_keeps_the_text_and_continuing_reconnects() {
         panic!("{effects:?}");
     };
     assert_eq!(request.continuation.kept.len(), 2);
-    assert_eq!(request.model, None, "the engine is not asked");
+    assert_eq!(request.model, None, "the engine is not involved");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::generation::{Generation, Step};
 use crate::state::{AppState, BranchCommand, Command, PaneId};
 use crate::ui::keys::entered;
 
-/// How many candidates have a key.
+/// How many candidates can be picked with a number key.
 pub(in crate::ui) const N_PICKS: usize = 9;
 
 const ROW: f32 = 20.0;
@@ -29,7 +29,7 @@ struct Pick {
     cut: bool,
     /// Whether the chain would take it.
     drawn: bool,
-    /// Who takes it, or that it is cut; may be empty.
+    /// What draws it, or that it was cut. May be empty.
     remark: &'static str,
 }
 
@@ -42,7 +42,7 @@ pub(in crate::ui) fn numbered_pick(state: &AppState, number: usize) -> Option<(P
     Some((state.panes.get(place)?.id, candidate.token))
 }
 
-/// The field for any other token; the key 0 gives it the focus.
+/// The id of the field for any other token. The key 0 focuses the field.
 pub(in crate::ui) fn field_id() -> Id {
     Id::unique("any token")
 }
@@ -85,7 +85,7 @@ pub(super) fn sampler_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &m
 
 fn picks(text: &Generation, step: &Step) -> Vec<Pick> {
     let trace = &step.trace;
-    // Greedy leaves only the token that it takes, but it cuts none.
+    // Greedy decoding keeps only the token that it takes, but it does not cut the others.
     let cuts = trace
         .stages
         .last()
@@ -153,7 +153,7 @@ fn row_ui(ui: &mut Ui, number: usize, pick: &Pick, largest: f64) -> bool {
     response.clicked()
 }
 
-/// Paints a candidate's number, word, probability and remark. What the chain cut is struck.
+/// Paints a candidate's number, word, probability and remark. Strikes through what the chain cut.
 fn paint_words(ui: &Ui, rect: Rect, number: usize, pick: &Pick) {
     let theme = Theme::of(ui);
     let y = rect.center().y;
@@ -231,7 +231,7 @@ mod tests {
     use crate::state::{AppState, BranchCommand, Command, DockTab, Pace, PaneStatus};
     use crate::ui::testing::{Window, key, window_of};
 
-    /// A window in step mode whose last token was taken back, so that it is shown ahead.
+    /// A window in step mode whose last token was taken back, so that it is the next one.
     fn stepping() -> Window {
         let mut state = written();
         state.view.dock_tab = DockTab::Loop;
@@ -246,7 +246,7 @@ mod tests {
         window
     }
 
-    /// Checks that the last pane goes on after its first two tokens.
+    /// Checks that the last pane continues after its first two tokens.
     fn assert_picked(state: &AppState) {
         let PaneStatus::Waiting { pending } = &state.panes[3].status else {
             panic!("the pane is not waiting");

@@ -6,7 +6,7 @@ use crate::design::fonts::Face;
 use crate::design::widgets::{Chip, menu_item};
 use crate::state::{AppState, PromptMode, Starter};
 
-/// Draws as many buttons as fit, from right to left. Returns whether one set the prompt.
+/// Draws as many buttons as fit, from right to left. Returns whether a click set the prompt.
 pub(super) fn starter_chips_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     let starters = Starter::all(state.prompt_mode);
     let mut changed = false;
@@ -22,12 +22,12 @@ pub(super) fn starter_chips_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     changed
 }
 
-/// The name of the menu, and the room that it takes besides it, in points.
+/// The label of the menu, and the width that its button needs besides the label, in points.
 const MENU: &str = "Starters";
 const MENU_SPACE: f32 = 40.0;
 
-/// Draws the menu of starters if there is room for it; an empty prompt offers them too. Returns
-/// whether one set the prompt.
+/// Draws the menu of starters if there is room for it. (An empty prompt shows them as buttons
+/// anyway.) Returns whether a click set the prompt.
 pub(super) fn starter_menu_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     let mut changed = false;
     if ui.available_width() < Face::Small.width(ui, MENU) + MENU_SPACE {
