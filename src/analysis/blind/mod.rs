@@ -1,5 +1,5 @@
-//! Blind comparison: how strong settings are, from votes between texts whose settings were hidden,
-//! and which texts to compare next.
+//! Blind comparison: estimates how strong settings are from votes between texts whose settings were
+//! hidden, and chooses which texts to compare next.
 
 mod next;
 mod strengths;

@@ -191,7 +191,7 @@ impl Fit {
         most.is_finite().then_some(most)
     }
 
-    /// Returns the token that rules out the settings which come furthest, if all are ruled out.
+    /// Returns the token that rules out the settings that get furthest, if all are ruled out.
     pub fn ruled_out_everywhere(&self) -> Option<FitPlace> {
         if self.most().is_some() {
             return None;

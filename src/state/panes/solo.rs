@@ -12,8 +12,8 @@ pub(in crate::state) struct Solo {
 }
 
 impl Solo {
-    /// Returns the index of the soloed stage, or `None` if the chain has changed such that the
-    /// stage is not the only enabled one any more.
+    /// Returns the index of the soloed stage, or `None` if the chain has changed and the stage is
+    /// no longer the only enabled one.
     pub(in crate::state) fn index(&self, chain: &ChainConfig) -> Option<usize> {
         let mut enabled = (0..).zip(&chain.stages).filter(|(_, stage)| stage.enabled);
         let (index, first) = enabled.next()?;
@@ -45,7 +45,7 @@ impl Solo {
     }
 }
 
-/// Restores which stages are enabled. A stage that was added since stays as it is.
+/// Restores which stages are enabled. Stages added since then stay as they are.
 fn restore_enabled(mut before: Vec<(&str, bool)>, stages: &mut [Stage]) {
     for stage in stages {
         let name = stage.filter.name();
