@@ -160,6 +160,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("sysinfo", &["engine"]),
     ("tempfile", &["export"]),
     ("toml", &["lessons"]),
+    ("unicode_bidi", &["ui"]),
     ("zip", &["export"]),
 ];
 

@@ -1,6 +1,8 @@
 //! Converts painted text to SVG text: one element per run of equal format.
 
 use std::fmt::Write as _;
+use std::iter::Peekable;
+use std::str::CharIndices;
 
 use egui::epaint::TextShape;
 use egui::epaint::text::Glyph;
@@ -8,6 +10,7 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, FontFamily, Pos2, vec2};
 
 use super::shapes::{Number, color_attributes, escaped};
+use crate::ui::token_text::{is_right_to_left, joins, may_be_in_right_to_left_word};
 
 /// Neighboring characters of one row in the same format.
 struct Run<'a> {
@@ -67,17 +70,52 @@ fn single_run(shape: &TextShape) -> Option<Run<'_>> {
     let ([section], [row]) = (&*galley.job.sections, &*galley.rows) else {
         return None;
     };
-    let first = row.glyphs.first().filter(|_| !galley.elided)?;
-    let left = |start: f32, glyph: &Glyph| start.min(glyph.pos.x);
-    let right = |end: f32, glyph: &Glyph| end.max(glyph.pos.x + glyph.advance_width);
-    let left = row.glyphs.iter().fold(first.pos.x, left);
-    let right = row.glyphs.iter().fold(left, right);
-    Some(Run {
-        format: &section.format,
-        text: galley.job.text.clone(),
-        start: row.pos + vec2(left, first.pos.y),
-        end: row.pos.x + right,
-    })
+    if galley.elided || row.glyphs.is_empty() {
+        return None;
+    }
+    let glyphs: Vec<&Glyph> = row.glyphs.iter().collect();
+    let text = galley.job.text.clone();
+    Some(run_of_word(row.pos, &section.format, text, &glyphs))
+}
+
+/// Creates a run that keeps this order of its characters, where its glyphs are. `row` is the
+/// position of the glyphs' row.
+fn run_of_word<'a>(row: Pos2, format: &'a TextFormat, text: String, glyphs: &[&Glyph]) -> Run<'a> {
+    let baseline = glyphs.first().map_or(0.0, |glyph| glyph.pos.y);
+    let left = glyphs.iter().map(|glyph| glyph.pos.x);
+    let left = left.fold(f32::INFINITY, f32::min);
+    let right = glyphs.iter().map(|glyph| glyph.pos.x + glyph.advance_width);
+    let right = right.fold(left, f32::max);
+    Run {
+        format,
+        text,
+        start: row + vec2(left, baseline),
+        end: row.x + right,
+    }
+}
+
+/// If a right-to-left word begins at this glyph, takes it from the text, with the number of its first
+/// byte. It may have more or fewer characters than glyphs, which are in visual order.
+fn right_to_left_word(
+    characters: &mut Peekable<CharIndices<'_>>,
+    glyph: &Glyph,
+) -> Option<(usize, String)> {
+    let (byte, _) = *characters.peek()?;
+    if !is_right_to_left(glyph.chr) {
+        return None;
+    }
+    let mut word = String::new();
+    let mut last = glyph.chr;
+    while let Some((_, c)) = characters.next_if(|(_, c)| continues_word(last, *c)) {
+        last = c;
+        word.push(c);
+    }
+    (!word.is_empty()).then_some((byte, word))
+}
+
+/// Returns whether a right-to-left word goes on with this character.
+fn continues_word(last: char, c: char) -> bool {
+    may_be_in_right_to_left_word(c) && joins(last, c)
 }
 
 fn runs(shape: &TextShape) -> Vec<Run<'_>> {
@@ -90,7 +128,21 @@ fn runs(shape: &TextShape) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for row in &shape.galley.rows {
         let mut fresh = true;
-        for glyph in &row.glyphs {
+        let mut glyphs = row.glyphs.iter().peekable();
+        while let Some(glyph) = glyphs.next() {
+            if let Some((byte, text)) = right_to_left_word(&mut characters, glyph) {
+                section = section_at(job, byte, section);
+                let mut word = vec![glyph];
+                let mut last = glyph.chr;
+                while let Some(glyph) = glyphs.next_if(|glyph| continues_word(last, glyph.chr)) {
+                    last = glyph.chr;
+                    word.push(glyph);
+                }
+                let format = job.sections.get(section).map(|section| &section.format);
+                runs.extend(format.map(|format| run_of_word(row.pos, format, text, &word)));
+                fresh = true;
+                continue;
+            }
             // The "…" of truncated text is a glyph without a character in the source.
             if let Some(&(byte, character)) = characters.peek()
                 && character == glyph.chr

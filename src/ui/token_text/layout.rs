@@ -8,18 +8,18 @@
 //! A chunk keeps its layout job and asks egui for the galley in every frame that shows it: galleys
 //! point into the font atlas, which egui may clear at any time.
 
-use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 use egui::emath::Rangef;
-use egui::text::{LayoutJob, TextFormat};
+use egui::text::LayoutJob;
 use egui::{Galley, Ui};
 
-use super::rows::{Row, rows_of};
-use super::transcript::{RunStyle, Transcript};
+use super::jobs::{job_with_breaks, n_glyphs_of, width_of, wrapped_job};
+use super::rows::{Row, RowEnds, rows_of};
+use super::transcript::Transcript;
+use super::visual_order::has_right_to_left;
+use super::word_breaks;
 use crate::design::appearance;
-use crate::design::fonts::Face;
-use crate::design::theme::Theme;
 use crate::state::ReadingFont;
 
 /// The number of rows in a frozen chunk.
@@ -30,9 +30,6 @@ const N_TENTATIVE_ROWS: usize = 2;
 
 /// The number of bytes laid out at first: about three rows of a narrow pane.
 const INITIAL_BYTES: usize = 120;
-
-/// The height of an empty line, in points.
-const BLANK_LINE: f32 = 10.0;
 
 /// Everything a layout depends on besides the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,8 +46,7 @@ pub(super) struct Chunk {
     job: LayoutJob,
     /// The galley from which `rows` was computed.
     galley: Weak<Galley>,
-    /// The range of the transcript's text.
-    bytes: Range<usize>,
+    row_ends: RowEnds,
     /// The vertical range within the text.
     pub(super) y: Rangef,
     /// Coordinates are relative to the chunk.
@@ -134,7 +130,9 @@ impl Layout {
 
     /// Returns the vertical range of the row that contains a byte of the transcript.
     pub(super) fn row_of(&self, byte: usize) -> Option<Rangef> {
-        let index = self.chunks.partition_point(|chunk| chunk.bytes.end <= byte);
+        let index = self
+            .chunks
+            .partition_point(|chunk| chunk.row_ends.end() <= byte);
         let chunk = self.chunks.get(index)?;
         let row = chunk.rows.partition_point(|row| row.bytes.end <= byte);
         let y = chunk.rows.get(row)?.y;
@@ -160,7 +158,7 @@ impl Layout {
             }
             if self.final_ends.len() == CHUNK_ROWS {
                 let ends = std::mem::take(&mut self.final_ends);
-                self.push_chunk(ui, transcript, &ends);
+                self.push_chunk(ui, transcript, ends);
                 self.n_frozen = self.chunks.len();
             }
         }
@@ -170,21 +168,23 @@ impl Layout {
             tail.push(self.end);
         }
         if !tail.is_empty() {
-            self.push_chunk(ui, transcript, &tail);
+            self.push_chunk(ui, transcript, tail);
         }
     }
 
     fn frozen_end(&self) -> usize {
-        self.chunks.last().map_or(0, |chunk| chunk.bytes.end)
+        self.chunks.last().map_or(0, |chunk| chunk.row_ends.end())
     }
 
     /// Adds a chunk of rows with these ends.
-    fn push_chunk(&mut self, ui: &Ui, transcript: &Transcript, ends: &[usize]) {
-        let from = self.frozen_end();
-        let job = job_with_breaks(ui, transcript, from, ends);
-        let end = ends.last().copied().unwrap_or(from);
-        let chunk = Chunk::new(ui, transcript, job, from..end, self.height());
-        self.chunks.push(chunk);
+    fn push_chunk(&mut self, ui: &Ui, transcript: &Transcript, ends: Vec<usize>) {
+        let row_ends = RowEnds {
+            from: self.frozen_end(),
+            ends,
+        };
+        let width = self.key.map_or(0.0, |key| key.width);
+        let chunk = Chunk::new(ui, transcript, row_ends, width);
+        self.chunks.push(chunk.below(self.height()));
     }
 }
 
@@ -200,11 +200,19 @@ fn row_end(
     let text = transcript.text();
     loop {
         let end = char_boundary(text, from + *n_bytes);
+        if has_right_to_left(text.get(from..end).unwrap_or_default()) {
+            let width_of = |bytes| width_of(ui, transcript, bytes);
+            let row = word_breaks::row_end(text, from, width, width_of);
+            // It must not depend on how much of the text was there.
+            if has_right_to_left(text.get(from..row.0).unwrap_or_default()) {
+                return row;
+            }
+        }
         let job = wrapped_job(ui, transcript, from..end, width);
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
         let is_final = galley.rows.len() > N_TENTATIVE_ROWS;
         if is_final || end == text.len() {
-            let rows = rows_of(&galley, transcript, from);
+            let rows = rows_of(&galley, transcript, &RowEnds::stored(from), |_| 0);
             let mut ends = rows.iter().map(|row| row.bytes.end);
             let first = ends.find(|row_end| *row_end > from);
             return (first.unwrap_or(end), is_final);
@@ -214,24 +222,23 @@ fn row_end(
 }
 
 impl Chunk {
-    fn new(
-        ui: &Ui,
-        transcript: &Transcript,
-        job: LayoutJob,
-        bytes: Range<usize>,
-        top: f32,
-    ) -> Self {
+    fn new(ui: &Ui, transcript: &Transcript, row_ends: RowEnds, width: f32) -> Self {
         let mut chunk = Self {
-            job,
+            job: job_with_breaks(ui, transcript, &row_ends, width),
             galley: Weak::new(),
-            bytes,
-            y: Rangef::point(top),
+            row_ends,
+            y: Rangef::point(0.0),
             rows: Vec::new(),
         };
         chunk.galley(ui, transcript);
-        let height = chunk.rows.last().map_or(0.0, |row| row.y.max);
-        chunk.y.max = top + height;
+        chunk.y.max = chunk.rows.last().map_or(0.0, |row| row.y.max);
         chunk
+    }
+
+    /// Places it at this height.
+    fn below(mut self, top: f32) -> Self {
+        self.y = Rangef::new(top, top + self.y.max);
+        self
     }
 
     /// Returns the galley for this frame. If egui has created a new one, the rows are computed
@@ -239,7 +246,8 @@ impl Chunk {
     fn galley(&mut self, ui: &Ui, transcript: &Transcript) -> Arc<Galley> {
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(self.job.clone()));
         if !std::ptr::eq(self.galley.as_ptr(), Arc::as_ptr(&galley)) {
-            self.rows = rows_of(&galley, transcript, self.bytes.start);
+            let n_glyphs = |bytes| n_glyphs_of(ui, transcript, bytes);
+            self.rows = rows_of(&galley, transcript, &self.row_ends, n_glyphs);
             self.galley = Arc::downgrade(&galley);
         }
         galley
@@ -251,55 +259,4 @@ fn char_boundary(text: &str, byte: usize) -> usize {
     (byte..text.len())
         .find(|at| text.is_char_boundary(*at))
         .unwrap_or(text.len())
-}
-
-fn wrapped_job(ui: &Ui, transcript: &Transcript, bytes: Range<usize>, width: f32) -> LayoutJob {
-    let mut job = LayoutJob::default();
-    job.wrap.max_width = width;
-    append(&mut job, Theme::of(ui), transcript, bytes);
-    job
-}
-
-/// Creates a job that breaks rows exactly at `ends`.
-fn job_with_breaks(ui: &Ui, transcript: &Transcript, from: usize, ends: &[usize]) -> LayoutJob {
-    let theme = Theme::of(ui);
-    let mut job = LayoutJob::default();
-    let mut start = from;
-    for (index, end) in ends.iter().enumerate() {
-        if index > 0 {
-            job.append("\n", 0.0, format(theme, RunStyle::Newline));
-        }
-        let row = transcript.text().get(start..*end).unwrap_or_default();
-        let newline = usize::from(row.ends_with('\n'));
-        append(&mut job, theme, transcript, start..*end - newline);
-        start = *end;
-    }
-    job
-}
-
-fn append(job: &mut LayoutJob, theme: &Theme, transcript: &Transcript, bytes: Range<usize>) {
-    for (run, end) in transcript.runs_from(bytes.start) {
-        if run.start >= bytes.end {
-            break;
-        }
-        let part = run.start.max(bytes.start)..end.min(bytes.end);
-        let text = transcript.text().get(part).unwrap_or_default();
-        if !text.is_empty() {
-            job.append(text, 0.0, format(theme, run.style));
-        }
-    }
-}
-
-fn format(theme: &Theme, style: RunStyle) -> TextFormat {
-    let (face, color, row) = match style {
-        RunStyle::Prompt => (Face::Read, theme.prompt_text, Face::Read.row()),
-        RunStyle::Text => (Face::Read, theme.token_text, Face::Read.row()),
-        RunStyle::Special => (Face::Special, theme.special_text, Face::Read.row()),
-        RunStyle::Bytes => (Face::Special, theme.byte_text, Face::Read.row()),
-        RunStyle::Newline => (Face::Read, theme.token_text, BLANK_LINE),
-    };
-    TextFormat {
-        line_height: Some(row),
-        ..TextFormat::simple(face.font(), color)
-    }
 }

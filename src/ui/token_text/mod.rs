@@ -6,14 +6,22 @@
 
 mod card;
 #[cfg(test)]
+mod direction_tests;
+#[cfg(test)]
 mod end_tests;
+mod jobs;
 mod layout;
 mod paint;
 mod rows;
 #[cfg(test)]
 mod tests;
 mod transcript;
+mod visual_order;
 mod what_if_lines;
+mod word_breaks;
+mod word_glyphs;
+
+pub(in crate::ui) use visual_order::{is_right_to_left, joins, may_be_in_right_to_left_word};
 
 use egui::emath::Rangef;
 use egui::style::ScrollAnimation;
@@ -295,7 +303,7 @@ impl TokenView {
 
     fn top_at(&self, y: f32) -> TextTop {
         let row = self.layout.row_at(y);
-        let step = row.and_then(|row| row.spans.iter().find_map(|span| span.step));
+        let step = row.and_then(|row| row.spans.iter().filter_map(|span| span.step).min());
         let top = step.and_then(|step| self.row_of(step));
         match top {
             Some(row) => TextTop {
@@ -320,8 +328,8 @@ impl TokenView {
         let chunk = self.layout.chunks().last()?;
         let row = chunk.rows.last()?;
         let y = chunk.y.min + row.y.center();
-        let left = row.end() + 3.0;
-        let corner = if left + SLOT.x <= line_width {
+        let left = row.after(SLOT.x);
+        let corner = if left >= 0.0 && left + SLOT.x <= line_width {
             pos2(left, y - SLOT.y / 2.0)
         } else {
             pos2(0.0, y + row.y.span() - SLOT.y / 2.0)

@@ -74,8 +74,9 @@ impl Painting<'_> {
             return;
         };
         let y = self.origin.y + chunk.y.min + row.y.center();
-        let left = self.origin.x + row.end() + 3.0;
-        let block = Rect::from_min_size(pos2(left, y - 8.0), vec2(8.0, 16.0));
+        let size = vec2(8.0, 16.0);
+        let left = self.origin.x + row.after(size.x);
+        let block = Rect::from_min_size(pos2(left, y - size.y / 2.0), size);
         self.painter.rect_filled(block, 2, self.input.pane_color);
     }
 

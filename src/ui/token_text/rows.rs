@@ -6,10 +6,15 @@ use egui::Galley;
 use egui::emath::Rangef;
 
 use super::transcript::{Run, RunStyle, Transcript};
+use super::visual_order::{RowOrder, row_order};
+use super::word_glyphs::{WordGlyphs, x_of};
 use crate::generation::formatting::mark;
 
 /// The width of a line break, where it can be hovered and where its mark is drawn.
 const NEWLINE_WIDTH: f32 = 12.0;
+
+/// The space between a text and what follows it.
+const GAP: f32 = 3.0;
 
 /// One row of text. Coordinates are relative to its galley.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +22,8 @@ pub(super) struct Row {
     /// Its range in the transcript, including the newline that ends it.
     pub(super) bytes: Range<usize>,
     pub(super) y: Rangef,
+    /// Whether its paragraph is read from right to left, so that its end is on the left.
+    pub(super) is_right_to_left: bool,
     /// From left to right.
     pub(super) spans: Vec<Span>,
     /// Its whitespace, which may get visible marks.
@@ -61,33 +68,75 @@ impl Row {
         found.or_else(blank_line)
     }
 
-    /// Returns the right end of the row's last character.
-    pub(super) fn end(&self) -> f32 {
-        let mut text = self
-            .spans
-            .iter()
-            .filter(|span| span.style != RunStyle::Newline);
-        text.next_back().map_or(0.0, |span| span.x.max)
+    /// Returns the left edge of something of this width that follows the row's last character.
+    pub(super) fn after(&self, width: f32) -> f32 {
+        let is_text = |span: &&Span| span.style != RunStyle::Newline;
+        if self.is_right_to_left {
+            let first = self.spans.iter().find(is_text);
+            return first.map_or(0.0, |span| span.x.min - GAP - width);
+        }
+        let last = self.spans.iter().rfind(is_text);
+        last.map_or(0.0, |span| span.x.max) + GAP
     }
 }
 
-/// Splits the rows of a galley whose text starts at byte `from` of the transcript.
+/// Where the rows of a galley begin and end, in bytes of the transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RowEnds {
+    pub(super) from: usize,
+    /// The ends of rows that were laid out in their visual order.
+    pub(super) ends: Vec<usize>,
+}
+
+impl RowEnds {
+    /// Rows of a text that begins at this byte and was laid out as it is stored.
+    pub(super) const fn stored(from: usize) -> Self {
+        Self {
+            from,
+            ends: Vec::new(),
+        }
+    }
+
+    /// Returns where the last row ends.
+    pub(super) fn end(&self) -> usize {
+        self.ends.last().copied().unwrap_or(self.from)
+    }
+}
+
+/// Locates the tokens in the rows of a galley. `n_glyphs` returns how many glyphs a right-to-left
+/// word of the transcript has.
 ///
 /// The galley may contain row breaks that the transcript does not have.
-pub(super) fn rows_of(galley: &Galley, transcript: &Transcript, from: usize) -> Vec<Row> {
-    let mut reader = Reader::new(transcript, from);
+pub(super) fn rows_of(
+    galley: &Galley,
+    transcript: &Transcript,
+    row_ends: &RowEnds,
+    n_glyphs: impl Fn(Range<usize>) -> usize,
+) -> Vec<Row> {
+    let mut reader = Reader::new(transcript, row_ends.from);
     let mut rows = Vec::with_capacity(galley.rows.len());
-    for placed in &galley.rows {
+    for (index, placed) in galley.rows.iter().enumerate() {
         let mut row = Row {
             bytes: reader.at..reader.at,
             y: Rangef::new(placed.min_y(), placed.max_y()),
+            is_right_to_left: false,
             spans: Vec::new(),
             whitespace: Vec::new(),
         };
-        for glyph in &placed.glyphs {
-            let left = placed.pos.x + glyph.pos.x;
-            if let Some((run, c)) = reader.next() {
-                row.add(run, c, Rangef::new(left, left + glyph.advance_width));
+        let end = row_ends.ends.get(index);
+        let order = end.and_then(|end| reader.order_until(transcript, *end));
+        if let Some(order) = order {
+            row.is_right_to_left = order.is_right_to_left;
+            let start = reader.at;
+            let words = WordGlyphs::of(placed, &order, |segment| {
+                n_glyphs(start + segment.bytes.start..start + segment.bytes.end)
+            });
+            row.add_in_order(&mut reader, &order, &words);
+        } else {
+            for glyph in &placed.glyphs {
+                if let Some((run, c)) = reader.next() {
+                    row.add(run, c, x_of(placed, glyph));
+                }
             }
         }
         if let Some(run) = reader.next_newline() {
@@ -106,29 +155,74 @@ impl Row {
     /// Adds the newline that ends the row. Of several newlines in one token only the first has ink,
     /// so that blank lines stay blank.
     fn end_line(&mut self, run: Run, continues_token: bool) {
-        let left = self.spans.last().map_or(0.0, |span| span.x.max);
+        let left = if self.is_right_to_left {
+            let first = self.spans.first();
+            first.map_or(0.0, |span| span.x.min) - NEWLINE_WIDTH
+        } else {
+            self.spans.last().map_or(0.0, |span| span.x.max)
+        };
         let x = Rangef::new(left, left + NEWLINE_WIDTH);
-        self.add(run, '\n', x);
-        if let Some(span) = self.spans.last_mut() {
-            let ink = Rangef::new(x.min + 2.0, x.max - 1.0);
-            span.ink = (!continues_token).then_some(ink);
+        self.add_whitespace(run, '\n', x);
+        let ink = Rangef::new(x.min + 2.0, x.max - 1.0);
+        let span = Span {
+            step: run.step,
+            style: run.style,
+            x,
+            ink: (!continues_token).then_some(ink),
+        };
+        if self.is_right_to_left {
+            self.spans.insert(0, span);
+        } else {
+            self.spans.push(span);
         }
+    }
+
+    /// Adds the characters of a row that is laid out in visual order. `words` has the glyphs of each
+    /// segment.
+    fn add_in_order(&mut self, reader: &mut Reader<'_>, order: &RowOrder, words: &[WordGlyphs]) {
+        let start = reader.at;
+        let n_bytes = order.segments.iter().map(|segment| segment.bytes.end).max();
+        let mut characters = Vec::new();
+        while reader.at < start + n_bytes.unwrap_or_default() {
+            let at = reader.at - start;
+            let Some((run, c)) = reader.next() else {
+                break;
+            };
+            characters.push((at, run, c));
+        }
+        for (segment, word) in order.segments.iter().zip(words) {
+            let first = characters.partition_point(|(at, ..)| *at < segment.bytes.start);
+            let after = characters.partition_point(|(at, ..)| *at < segment.bytes.end);
+            let own = characters.get(first..after).unwrap_or_default();
+            let text: Vec<char> = own.iter().map(|(_, _, c)| *c).collect();
+            let mut placed: Vec<_> = own.iter().zip(word.ranges(segment, &text)).collect();
+            if segment.is_reversed {
+                placed.reverse();
+            }
+            for ((_, run, c), x) in placed {
+                self.add(*run, *c, x);
+            }
+        }
+    }
+
+    fn add_whitespace(&mut self, run: Run, c: char, x: Rangef) {
+        self.whitespace.push(Whitespace {
+            step: run.step,
+            blank: run.blank,
+            x: x.center(),
+            mark: mark(c),
+        });
     }
 
     fn add(&mut self, run: Run, c: char, x: Rangef) {
         let is_whitespace = c.is_whitespace();
         if is_whitespace && !run.style.is_chip() {
-            self.whitespace.push(Whitespace {
-                step: run.step,
-                blank: run.blank,
-                x: x.center(),
-                mark: mark(c),
-            });
+            self.add_whitespace(run, c, x);
         }
         let ink = (!is_whitespace || (run.blank && !run.style.is_chip())).then_some(x);
         match self.spans.last_mut() {
             Some(span) if span.step == run.step && span.style == run.style => {
-                span.x.max = x.max;
+                span.x.max = span.x.max.max(x.max);
                 span.ink = match (span.ink, ink) {
                     (Some(old), Some(new)) => Some(Rangef::new(old.min, new.max)),
                     (old, new) => old.or(new),
@@ -171,6 +265,14 @@ impl<'a> Reader<'a> {
 
     fn peek(&self) -> Option<char> {
         self.text.get(self.at..)?.chars().next()
+    }
+
+    /// Returns the visual order of the text from here to the end of a row, if it is not that in which
+    /// it is stored.
+    fn order_until(&self, transcript: &Transcript, end: usize) -> Option<RowOrder> {
+        let row = self.text.get(self.at..end)?;
+        let newline = usize::from(row.ends_with('\n'));
+        row_order(transcript, self.at..end - newline)
     }
 
     fn next(&mut self) -> Option<(Run, char)> {
