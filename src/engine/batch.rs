@@ -16,7 +16,7 @@ const N_MIN_PARALLEL_LOGITS: usize = 1 << 16;
 /// The writers that are decoding together. Their prompts have been prefilled, and they have their
 /// own sequences in the KV cache.
 pub(super) struct Batch {
-    /// In the order in which they joined, which is the order of their rows in a pass.
+    /// In the order in which they joined, which is also the order of their rows in a pass.
     writers: Vec<Box<dyn Writer>>,
     /// Seconds spent so far on preparing the next forward pass. Counted as part of that pass.
     ready_secs: f64,
@@ -38,7 +38,7 @@ impl Batch {
     /// when it finishes or leaves.
     pub(super) fn join(&mut self, writer: Box<dyn Writer>) {
         if self.writers.is_empty() {
-            // The time was spent for writers that have left since.
+            // That time was spent on writers that have since left.
             self.ready_secs = 0.0;
         }
         self.writers.push(writer);
@@ -62,7 +62,7 @@ impl Batch {
         index.is_some()
     }
 
-    /// Leaves a pause out of the times of the steps.
+    /// Excludes a pause from the step times.
     pub(super) fn exclude(&mut self, pause: Duration) {
         for writer in &mut self.writers {
             for slot in writer.slots_mut() {
@@ -77,8 +77,8 @@ impl Batch {
     }
 
     /// Runs one batched decode step: lets the second model draft and guide, feeds the last token of
-    /// each sequence to the model and lets the writers choose the next. Those that have finished
-    /// leave the batch.
+    /// each sequence to the model and lets the writers choose the next. Finished writers leave the
+    /// batch.
     ///
     /// If the model must first recompute part of its cache, the call does one chunk of that work
     /// instead.
@@ -99,7 +99,7 @@ impl Batch {
         let ready_secs = std::mem::take(&mut self.ready_secs);
         let forward = |lm: &mut dyn CausalLm| {
             if rows.is_empty() {
-                // All writers wait for what they read elsewhere.
+                // No writer needs the main model in this step.
                 return Ok(Logits::new(Vec::new(), lm.n_vocab()));
             }
             lm.forward(&rows)
@@ -131,7 +131,7 @@ impl Batch {
         }
     }
 
-    /// Collects rows of all writers, and counts those of each.
+    /// Collects the rows of all writers and counts those of each.
     fn rows_of(&self, push: impl Fn(&dyn Writer, &mut Vec<Row>)) -> (Vec<Row>, Vec<Share>) {
         let (mut rows, mut shares) = (Vec::new(), Vec::new());
         for writer in &self.writers {
@@ -146,7 +146,7 @@ impl Batch {
         (rows, shares)
     }
 
-    /// Lets the second model read what the writers need of it, in passes that they share.
+    /// Feeds the second model the rows that the writers need, in shared passes.
     fn read_second(
         &mut self,
         model: &mut LoadedModel,
@@ -201,15 +201,15 @@ impl Batch {
     }
 }
 
-/// What belongs to one writer of a pass.
+/// One writer's share of a forward pass.
 #[derive(Debug, Clone, Copy)]
 struct Share {
     n_rows: usize,
-    /// How many of its rows want logits.
+    /// How many of these rows request logits.
     n_logits: usize,
 }
 
-/// A writer after it has chosen.
+/// A writer after it has chosen its next tokens.
 struct Chosen {
     writer: Box<dyn Writer>,
     /// Why its text ends, if it does.
@@ -217,7 +217,8 @@ struct Chosen {
     progress: Vec<Progress>,
 }
 
-/// Lets every writer choose by its rows, in parallel if there are enough logits to pay off.
+/// Lets every writer choose from the logits of its rows, in parallel if there are enough of them to
+/// make that pay off.
 fn choose_all(
     writers: Vec<Box<dyn Writer>>,
     shares: &[Share],

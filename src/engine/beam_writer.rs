@@ -13,18 +13,18 @@ use crate::decoding::Taken;
 use crate::decoding::selector::{BeamCandidate, BeamSearch, Fate};
 use crate::generation::{BeamNode, BeamPass, FinishReason, Step};
 
-/// A beam search at work. Tokens are reported once all texts that may still win agree on them.
+/// A running beam search. Tokens are reported once all texts that may still win agree on them.
 pub(super) struct BeamWriter {
     search: BeamSearch,
-    /// The text that all of them continue.
+    /// The text that all beams continue.
     slot: Slot,
-    /// The texts that go on, the best first. Never empty before the search is over.
+    /// The texts that are still growing, best first. Never empty until the search is over.
     running: Vec<BeamText>,
-    /// The best texts that have ended, the best first; at most as many as there are beams.
+    /// The best texts that have ended, best first; at most one per beam.
     ended: Vec<EndedText>,
     /// One sequence for each running text, in their order, once [`Writer::settle`] has run.
     sequences: Vec<SequenceId>,
-    /// The place of each running text's parent in `sequences`, until they are settled.
+    /// The index in `sequences` of each running text's parent, until [`Writer::settle`] has run.
     parents: Vec<usize>,
     /// How many steps have been reported.
     n_reported: usize,
@@ -34,7 +34,7 @@ pub(super) struct BeamWriter {
 #[derive(Clone)]
 struct BeamText {
     slot: Slot,
-    /// The steps that the search took. Texts share those that they have in common.
+    /// The steps that the search took. Texts share the steps that they have in common.
     steps: Vec<Arc<Step>>,
     /// The total log-prob of these steps, in nats.
     log_prob: f64,
@@ -50,7 +50,7 @@ struct EndedText {
 type Kept = (usize, BeamText, Option<FinishReason>);
 
 impl BeamWriter {
-    /// A search that begins with the text of this slot.
+    /// Starts a search from the text of this slot.
     pub(super) fn new(slot: Slot, search: BeamSearch) -> Self {
         let slot = slot.without_pause();
         Self {
@@ -68,7 +68,7 @@ impl BeamWriter {
         }
     }
 
-    /// Extends the texts by one token, and keeps the best.
+    /// Extends the texts by one token and keeps the best.
     fn extend(
         &mut self,
         logits: &[&[f32]],
@@ -133,7 +133,7 @@ impl BeamWriter {
         })
     }
 
-    /// The result, once no text can beat it.
+    /// Returns the result once no other text can beat it.
     fn result(&self, model: ModelContext<'_>) -> Option<&EndedText> {
         let best = self.ended.first()?;
         let Some(running) = self.running.first() else {
@@ -148,7 +148,7 @@ impl BeamWriter {
         is_over.then_some(best)
     }
 
-    /// Iterates over all texts that may be the result.
+    /// Iterates over all texts that may become the result.
     fn texts(&self) -> impl Iterator<Item = &BeamText> {
         let ended = self.ended.iter().map(|ended| &ended.text);
         self.running.iter().chain(ended)
@@ -174,7 +174,7 @@ impl BeamWriter {
         self.n_reported += progress.len() - before;
     }
 
-    /// Reports the steps of a text that have not been reported.
+    /// Reports the steps of a text that have not been reported yet.
     fn report_rest(&self, text: &BeamText, progress: &mut Vec<Progress>) {
         let id = text.slot.id();
         let rest = text.steps.iter().skip(self.n_reported).cloned();
@@ -235,8 +235,7 @@ impl Writer for BeamWriter {
         let before = std::mem::take(&mut self.sequences);
         let mut outcome = Ok(());
         for parent in std::mem::take(&mut self.parents) {
-            // The first child goes on with its parent's sequence; the others fork it before it
-            // grows.
+            // The first child takes over its parent's sequence; the others fork it before it grows.
             let own = left.get_mut(parent).and_then(Option::take);
             let sequence = match (own, before.get(parent)) {
                 (Some(sequence), _) => Ok(sequence),
@@ -271,7 +270,8 @@ impl Writer for BeamWriter {
 }
 
 impl BeamText {
-    /// Returns the best continuations of this text, which is at this place among the running ones.
+    /// Returns the `n` best continuations of this text. `place` is its index among the running
+    /// texts.
     fn candidates(
         &self,
         place: usize,

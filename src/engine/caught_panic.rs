@@ -1,4 +1,5 @@
-//! Turns panics of third-party code into error messages, without their raw text on standard error.
+//! Turns panics in third-party code into error messages, without printing their raw text to
+//! standard error.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
@@ -33,7 +34,7 @@ pub(super) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 
 fn message_of(info: &PanicHookInfo<'_>) -> Option<String> {
     let message = info.payload_as_str()?;
-    // Panic messages may have several lines; errors show one.
+    // Panic messages may have several lines, but errors show only one.
     message.lines().next().map(str::to_owned)
 }
 

@@ -21,8 +21,8 @@ pub struct Row {
     pub logits_wanted: bool,
 }
 
-/// The output of a forward pass: one row of `n_vocab` logits for each input row that wanted them,
-/// in input order.
+/// The output of a forward pass: one row of `n_vocab` logits for each input row that asked for
+/// them, in input order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logits {
     values: Vec<f32>,
@@ -109,8 +109,8 @@ pub trait CausalLm: Send {
     /// Returns how many tokens a sequence has read, or 0 if it is not open.
     fn n_read(&self, sequence: SequenceId) -> usize;
 
-    /// Returns for how many tokens a sequence occupies memory. This exceeds [`Self::n_read`] after
-    /// a truncation, if other sequences share the tokens that were cut off.
+    /// Returns the number of tokens for which a sequence occupies memory. This exceeds
+    /// [`Self::n_read`] after a truncation, if other sequences share the tokens that were cut off.
     fn n_held(&self, sequence: SequenceId) -> usize {
         self.n_read(sequence)
     }
@@ -122,12 +122,12 @@ pub trait CausalLm: Send {
     }
 
     /// Returns the size of the keys and values of one token. `None` if the backend cannot tell, or
-    /// if layers without attention keep something else.
+    /// if layers without attention keep a different state.
     fn cache_shape(&self) -> Option<CacheShape> {
         None
     }
 
-    /// Re-reads at most one chunk of the tokens that must be read again before `rows` can be.
+    /// Re-reads at most one chunk of the tokens that must be read again before `rows` can be read.
     /// Returns whether none are left.
     ///
     /// Without this call, [`Self::forward`] re-reads all of them before it returns.
@@ -145,9 +145,10 @@ pub trait CausalLm: Send {
         None
     }
 
-    /// Runs the first layers only, and the output head on what they compute.
+    /// Runs only the first layers, then the output head on their output.
     ///
-    /// The sequences must be forks, to be closed afterwards: their caches lack the other layers.
+    /// The sequences must be forks that are closed afterwards, because their caches lack the other
+    /// layers.
     fn forward_first(&mut self, _rows: &[Row], _n_layers: usize) -> Result<Logits, EngineError> {
         Err(EngineError::LayersUnavailable)
     }

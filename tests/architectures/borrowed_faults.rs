@@ -246,7 +246,7 @@ fn metadata_that_candle_transformers_would_ignore_is_rejected() {
         (
             "general.architecture",
             GgufValue::String("lfm2".to_owned()),
-            "this model needs support for lfm2 in GGUF (its safetensors work)",
+            "this model needs a GGUF reader for lfm2 (its safetensors files work)",
         ),
         (
             "phi2.rope.dimension_count",

@@ -47,7 +47,7 @@ impl Defaults {
 }
 
 impl Blueprint {
-    /// Reads a Llama with the sizes in the file.
+    /// Builds a Llama with the sizes that the file specifies.
     pub(super) fn base(facts: &Facts<'_>, defaults: Defaults) -> Result<Self, EngineError> {
         if facts.size(N_EXPERTS)?.unwrap_or(0) > 0 {
             return Err(facts.unsupported("a mixture of experts".to_owned()));
@@ -63,7 +63,7 @@ impl Blueprint {
             None => hidden_size / n_heads.max(1),
         };
         if facts.size(VALUE_DIM)?.unwrap_or(head_dim) != head_dim {
-            return Err(facts.unsupported("values that differ in width from keys".to_owned()));
+            return Err(facts.unsupported("keys and values of different widths".to_owned()));
         }
         let n_context = facts.required_size(N_CONTEXT)?;
         let setting = RopeSetting {
@@ -130,8 +130,8 @@ impl Blueprint {
         self
     }
 
-    /// Sets the sliding window of the layers that have one: according to the list, or to the rule
-    /// for layers beyond its end.
+    /// Sets the sliding window of the layers that have one: those marked in `listed`, and beyond
+    /// its end those that `is_windowed` selects.
     pub(super) fn windowed(
         mut self,
         window: Option<usize>,
@@ -170,7 +170,7 @@ impl RopeScaling {
 }
 
 impl Facts<'_> {
-    /// Returns the width of the sliding window. A GGUF file may write 0 for no window.
+    /// Returns the width of the sliding window. In a GGUF file, 0 means no window.
     pub(super) fn window(&self) -> Result<Option<usize>, EngineError> {
         let window = self.size(WINDOW)?;
         Ok(window.filter(|window| *window > 0 || !self.is_gguf()))
@@ -201,7 +201,7 @@ impl Facts<'_> {
                 "gelu" => Ok(Activation::Gelu),
                 "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => Ok(Activation::GeluTanh),
                 other => Err(self.unsupported(format!(
-                    "the activation {other:?} ({}; supported are silu, gelu and gelu_pytorch_tanh)",
+                    "the activation {other:?} ({}; silu, gelu and gelu_pytorch_tanh are supported)",
                     self.name(key)
                 ))),
             };
@@ -224,7 +224,8 @@ fn ffn_size(
     }
 }
 
-/// Returns which projections have a bias. GGUF has no key for it, only the tensors themselves.
+/// Returns which projections have a bias. GGUF has no key for this, so we check which bias tensors
+/// exist.
 fn biases(facts: &Facts<'_>) -> Result<Biases, EngineError> {
     if facts.is_gguf() {
         let has = |role| facts.has_tensor(&Naming::Gguf.bias_name(role, 0));

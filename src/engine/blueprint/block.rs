@@ -30,23 +30,23 @@ pub(crate) enum NormPlaces {
 }
 
 impl NormPlaces {
-    /// Returns whether the sublayer's input is normed.
+    /// Returns whether the sublayer's input is normalized.
     pub(crate) const fn before(self) -> bool {
         matches!(self, Self::Before | Self::Both)
     }
 
-    /// Returns whether the sublayer's output is normed.
+    /// Returns whether the sublayer's output is normalized.
     pub(crate) const fn after(self) -> bool {
         matches!(self, Self::After | Self::Both)
     }
 }
 
-/// A norm of queries and keys, applied before rotary embedding.
+/// QK-norm: a norm of queries and keys, applied before rotary embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeadNorm {
-    /// Each head is normed separately, all with the same weights.
+    /// Each head is normalized separately, all with the same weights.
     EachHead,
-    /// All heads of a token are normed together.
+    /// All heads of a token are normalized together.
     AllHeads,
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum Matrices {
     FusedTransposed,
 }
 
-/// The nonlinearity between the two products of the feed-forward network.
+/// The nonlinearity before the down projection of the feed-forward network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FeedForward {
     /// activation(gate) × up. Shazeer 2020, "GLU Variants Improve Transformer".
@@ -95,7 +95,7 @@ pub(crate) enum Activation {
 /// What differs from layer to layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LayerPlan {
-    /// Width of the sliding window in tokens, the row's own included. `None` means no limit.
+    /// Width of the sliding window in tokens, including the current one. `None` means no limit.
     pub window: Option<usize>,
     /// Index of the rotary embedding for queries and keys, if any.
     pub rope: Option<usize>,
@@ -104,21 +104,21 @@ pub(crate) struct LayerPlan {
 /// Constant factors in the forward pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scales {
-    /// Factor of the token embeddings.
+    /// Multiplies the token embeddings.
     pub embedding: Option<f32>,
-    /// Factor of the query-key products.
+    /// Multiplies the query-key products.
     pub score: f32,
-    /// Factor of each sublayer's output before it is added to the residual stream.
+    /// Multiplies each sublayer's output before it is added to the residual stream.
     pub residual: Option<f32>,
-    /// Factor of the logits.
+    /// Multiplies the logits.
     pub logit: Option<f32>,
 }
 
 /// Soft caps: with a cap c, x becomes c × tanh(x / c).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Caps {
-    /// Cap of the scaled query-key products.
+    /// Cap on the scaled query-key products.
     pub score: Option<f32>,
-    /// Cap of the logits.
+    /// Cap on the logits.
     pub logit: Option<f32>,
 }

@@ -39,7 +39,8 @@ pub(crate) fn end_tokens_of_generation_config(
     }
 }
 
-/// Returns the end-of-text tokens in a `config.json`. In GGUF, they belong to the tokenizer.
+/// Returns the end-of-text tokens in a `config.json`. In GGUF, they are part of the tokenizer's
+/// metadata.
 pub(crate) fn of_facts(facts: &Facts<'_>) -> Result<Vec<TokenId>, EngineError> {
     const END: Key = Key::config("eos_token_id");
     let ids = if facts.is_list(END) {

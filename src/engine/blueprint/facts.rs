@@ -1,4 +1,4 @@
-//! Typed access to a model's configuration, the same for `config.json` and GGUF metadata.
+//! Typed access to a model's configuration, whether it comes from a `config.json` or GGUF metadata.
 
 use candle_core::quantized::gguf_file::{Content, Value as GgufValue};
 use serde_json::{Map, Value};
@@ -8,9 +8,9 @@ use crate::engine::EngineError;
 /// The name of a value in each format.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Key {
-    /// The key in a `config.json`. Empty if that does not have the value.
+    /// The key in a `config.json`. Empty if that never has the value.
     config: &'static str,
-    /// The key in GGUF metadata without the architecture prefix. Empty if that does not have the
+    /// The key in GGUF metadata, without the architecture prefix. Empty if that never has the
     /// value.
     gguf: &'static str,
 }
@@ -99,7 +99,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Returns the values in a nested object of a `config.json`. GGUF metadata are flat, so this
+    /// Returns the values in a nested object of a `config.json`. GGUF metadata is flat, so this
     /// returns the same values again.
     pub(crate) fn object(
         &self,
@@ -200,17 +200,17 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Returns the error that a required value is missing.
+    /// Returns an error saying that a required value is missing.
     pub(crate) fn missing(&self, key: Key) -> EngineError {
         self.malformed(format!("{} is missing", self.name(key)))
     }
 
-    /// Returns the error that the configuration is malformed.
+    /// Returns an error saying that the configuration is malformed.
     pub(crate) fn malformed(&self, reason: String) -> EngineError {
         EngineError::malformed(self.what(), reason, self.path)
     }
 
-    /// Returns the error that the model needs a feature that we don't support.
+    /// Returns an error saying that the model needs a feature that we don't support.
     pub(crate) fn unsupported(&self, feature: String) -> EngineError {
         EngineError::UnsupportedFeature {
             feature,

@@ -1,7 +1,7 @@
 //! A model's architecture as data: everything that the decoder needs to know to run it.
 //!
-//! This module reads `config.json` and GGUF metadata. It knows nothing of weights and devices. What
-//! distinguishes a family from the others is in its file under `families`, and nowhere else.
+//! This module reads `config.json` and GGUF metadata. It knows nothing about weights and devices.
+//! What distinguishes a family from the others is in its file under `families`, and nowhere else.
 
 mod base;
 mod block;
@@ -63,7 +63,8 @@ pub(super) struct Blueprint {
     pub caps: Caps,
     /// The context length: the most tokens that a sequence can hold.
     pub n_context: usize,
-    /// Number of rows in the embedding table. `None` if only the table itself tells.
+    /// Number of rows in the embedding table. `None` if the file does not say, so that it must be
+    /// taken from the table itself.
     pub n_vocab: Option<usize>,
     /// Whether the embedding table is also the output head. `None` if that depends on whether the
     /// file has a separate head.
@@ -73,12 +74,12 @@ pub(super) struct Blueprint {
 }
 
 impl Blueprint {
-    /// Reads a `config.json`. `path` is named in errors.
+    /// Reads a `config.json`. `path` appears in error messages.
     pub(super) fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
         families::of_config(json, path)?.checked("The model's configuration", path)
     }
 
-    /// Reads the metadata of a GGUF file. `path` is named in errors.
+    /// Reads the metadata of a GGUF file. `path` appears in error messages.
     pub(super) fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
         families::of_gguf(content, path)?.checked("The model's metadata", path)
     }

@@ -21,7 +21,7 @@ pub(crate) enum TensorRole {
     Embedding,
     /// The table of learned positions.
     PositionEmbedding,
-    /// By how much each plane of a rotary embedding is slowed.
+    /// The factor by which each plane of a rotary embedding is slowed.
     RopeFactors,
     /// The factors for texts up to the original context.
     RopeShortFactors,
@@ -47,7 +47,7 @@ pub(crate) enum TensorRole {
     FfnNorm,
     FfnGate,
     FfnUp,
-    /// Gate and up projection, stacked.
+    /// Gate and up projections, stacked.
     FfnGateUp,
     FfnDown,
     /// The norm after the feed-forward network.

@@ -26,8 +26,8 @@ pub(crate) enum RopeForm {
     HalfSplit,
 }
 
-/// How rotary embedding is scaled beyond the context that a model was first trained on, which is
-/// called the original context.
+/// How rotary embedding is scaled beyond the context that a model was first trained on, called the
+/// original context.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RopeScaling {
     None,
@@ -36,10 +36,10 @@ pub(crate) enum RopeScaling {
     Linear {
         factor: f32,
     },
-    /// Slow planes rotate more slowly, fast planes stay unchanged, and those between are blended.
-    /// Grattafiori et al. 2024, "The Llama 3 Herd of Models".
+    /// Slow planes rotate more slowly, fast planes stay unchanged, and those in between are
+    /// blended. Grattafiori et al. 2024, "The Llama 3 Herd of Models".
     Llama3 {
-        /// By how much slow planes are slowed.
+        /// The factor by which slow planes are slowed.
         factor: f32,
         /// A plane with fewer turns than this in the original context is slow.
         slow_turns: f32,
@@ -71,7 +71,7 @@ pub(crate) enum RopeScaling {
 /// The parameters of `YaRN`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Yarn {
-    /// By how much slow planes are slowed.
+    /// The factor by which slow planes are slowed.
     pub factor: f32,
     /// The original context, in tokens.
     pub n_original: usize,
@@ -98,7 +98,7 @@ pub(crate) enum Factors {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rotation {
     pub form: RopeForm,
-    /// The angle of each plane between two positions, in radians.
+    /// The angle by which each plane turns per position, in radians.
     pub steps: Vec<f32>,
     /// The angles for long texts, if they differ.
     pub long: Option<LongRotation>,
@@ -111,7 +111,7 @@ pub(crate) struct Rotation {
 pub(crate) struct LongRotation {
     /// The length up to which a text counts as short, in tokens.
     pub n_max_short: usize,
-    /// The angle of each plane between two positions, in radians.
+    /// The angle by which each plane turns per position, in radians.
     pub steps: Vec<f32>,
 }
 

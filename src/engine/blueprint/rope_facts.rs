@@ -1,4 +1,5 @@
-//! Reads rotary embedding and its scaling: `rope_parameters`, the older `rope_scaling`, or GGUF.
+//! Reads the rotary embedding and its scaling from `rope_parameters`, the older `rope_scaling`, or
+//! GGUF metadata.
 
 use super::facts::{Facts, Key};
 use super::rope::{Factors, Rope, RopeForm, RopeScaling, Yarn};
@@ -30,7 +31,7 @@ const LONG: Key = Key::config("long_factor");
 /// The supported kinds of scaling, for messages.
 const KNOWN_KINDS: &str = "default, linear, llama3, longrope and yarn";
 
-/// The values needed to read rotary embedding.
+/// The values needed to read a rotary embedding.
 #[derive(Clone, Copy)]
 pub(super) struct RopeSetting {
     pub head_dim: usize,
@@ -110,13 +111,13 @@ fn scaling_of(
         Some(other) => {
             let key = scaling.name(key);
             let feature =
-                format!("the rotary scaling {other:?} ({key}; supported are {KNOWN_KINDS})");
+                format!("the rotary scaling {other:?} ({key}; {KNOWN_KINDS} are supported)");
             Err(facts.unsupported(feature))
         }
     }
 }
 
-/// Returns the factor of linear scaling in a GGUF file, or `None` if it is not scaled. Only for
+/// Returns the factor of linear scaling in a GGUF file, or `None` if there is no scaling. Only for
 /// files whose kind of scaling is linear or missing.
 ///
 /// Follows llama.cpp: scaling without a kind is linear, the oldest files use another key for the
@@ -129,8 +130,8 @@ pub(crate) fn linear_factor_of_gguf(facts: &Facts<'_>) -> Result<Option<f32>, En
     Ok(factor.filter(|factor| ![0.0, 1.0].contains(factor)))
 }
 
-/// Returns the original context length. Some families store it at the top level, most in the nested
-/// object.
+/// Returns the original context length. Some families store it at the top level, but most in the
+/// nested object.
 fn n_original(
     facts: &Facts<'_>,
     scaling: &Facts<'_>,
@@ -229,7 +230,7 @@ fn long_rope(
 }
 
 impl Rope {
-    /// Rejects lists of factors that don't match the width of a head.
+    /// Rejects lists of factors that don't match the head size or are not all positive.
     fn check_factors(&self, scaling: &Facts<'_>) -> Result<(), EngineError> {
         let RopeScaling::LongRope { short, long, .. } = &self.scaling else {
             return Ok(());

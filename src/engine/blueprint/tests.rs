@@ -1,4 +1,4 @@
-//! Configurations in their various forms, and those that are rejected.
+//! Tests that configurations are read in all their forms, and that impossible ones are rejected.
 
 use std::collections::HashMap;
 
@@ -297,7 +297,7 @@ fn a_value_that_the_family_does_not_read_is_named() {
             message(&changes)
         );
     }
-    // Without effect: the scale of attention scores is 1/√16 already.
+    // These have no effect: the scale of attention scores is 1/√16 already.
     let neutral = json!({
         "logits_scaling": 1.0, "clip_qkv": null, "final_logit_softcapping": null,
         "attention_multiplier": 0.25

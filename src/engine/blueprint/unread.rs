@@ -1,5 +1,5 @@
-//! Refuses a model whose files set a value that changes what it computes, but that its family does
-//! not read.
+//! Rejects models whose files set a value that changes what the model computes, but that its family
+//! does not read.
 
 use super::Blueprint;
 use super::facts::{Facts, Key};
@@ -9,7 +9,7 @@ use crate::engine::EngineError;
 const TOLERANCE: f32 = 1e-4;
 
 impl Blueprint {
-    /// Fails if the file sets such a value to one that has an effect.
+    /// Fails if the file sets such a value and it would have an effect.
     pub(super) fn check_unread(&self, facts: &Facts<'_>) -> Result<(), EngineError> {
         let (scales, caps) = (&self.scales, &self.caps);
         let values = [

@@ -13,36 +13,38 @@ use super::{CausalLm, EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::TokenId;
 use crate::generation::{CacheFacts, CacheSample, CacheStage, CacheUpdate, GenerationId, PaneCost};
 
-/// At how many lengths a token is generated without the cache. Each rereads the whole text.
+/// The number of lengths at which a token is generated without the cache. Each rereads the whole
+/// text.
 const N_OFF: usize = 24;
 
-/// How many panes share a prompt, or read it apart.
+/// How many panes share the prompt, or read it separately.
 const N_PANES: usize = 4;
 
-/// How often a prompt is read in parallel. The median counts.
+/// How many times a parallel read is timed. The median counts.
 const N_REPEATS: usize = 3;
 
-/// A measurement at work. One pass of the model at a time, so that it can be stopped in between.
+/// A running measurement. It advances one forward pass at a time, so that it can be stopped in
+/// between.
 pub(super) struct CacheJob {
     id: GenerationId,
     facts: CacheFacts,
-    /// The tokens that the model must not generate: those that end a text.
+    /// The end-of-text tokens, which the model must not generate here.
     end_tokens: Vec<TokenId>,
-    /// The prompt, and what was generated.
+    /// The prompt and the tokens generated so far.
     tokens: Vec<TokenId>,
     is_announced: bool,
     stage: CacheStage,
     /// The text that is being read.
     reading: Option<Reading>,
-    /// The text with the cache, once the prompt is read.
+    /// The sequence that generates with the cache, once it has read the prompt.
     text: Option<SequenceId>,
     /// The logits with the cache, at the lengths to compare.
     logits: BTreeMap<usize, Vec<f32>>,
-    /// How long it takes to read the first tokens one by one, by their number.
+    /// How long it takes to read the first tokens one by one, by the number of tokens.
     one_by_one_secs: BTreeMap<usize, f64>,
-    /// The times of what is being repeated.
+    /// The times of the repeats so far, in seconds.
     repeats: Vec<f64>,
-    /// The index of the length that is next, in the stages that have several.
+    /// The index of the next length, in stages that measure several.
     next: usize,
     /// The cost of the shared prompt, once it is known.
     shared: Option<PaneCost>,
@@ -51,8 +53,8 @@ pub(super) struct CacheJob {
 }
 
 impl CacheJob {
-    /// Plans to generate `n_tokens` tokens after a prompt, or as many as the context holds. Fails
-    /// if it holds fewer than two.
+    /// Plans to generate `n_tokens` tokens after a prompt, or as many as still fit into the
+    /// context. Fails if fewer than two fit.
     pub(super) fn new(
         id: GenerationId,
         prompt: Vec<TokenId>,
@@ -151,7 +153,7 @@ impl CacheJob {
         }
     }
 
-    /// Goes on with the text that is being read, or begins with it. Returns it once it is read.
+    /// Continues the current reading, or starts one. Returns it once it is complete.
     fn read(
         &mut self,
         (end, chunk): (usize, usize),
@@ -168,7 +170,8 @@ impl CacheJob {
     fn read_prompt(&mut self, lm: &mut dyn CausalLm) -> Result<Option<CacheSample>, EngineError> {
         let whole = self.facts.n_prompt + self.facts.n_tokens;
         let end = self.facts.n_prompt;
-        // The sequence will grow, and some models read a text that will be long differently.
+        // The sequence will grow, and some models read a text differently if it is going to be
+        // long.
         if self.reading.is_none() {
             let mut reading = Reading::new(whole, PREFILL_CHUNK, true, lm);
             reading.end = end;
@@ -258,7 +261,7 @@ impl CacheJob {
         }))
     }
 
-    /// Adds a time to those of the same work. Returns the median once there are enough.
+    /// Records the time of one repeat. Returns the median once there are enough.
     fn repeated(&mut self, secs: f64) -> Option<f64> {
         self.repeats.push(secs);
         if self.repeats.len() < N_REPEATS {
@@ -295,7 +298,7 @@ impl CacheJob {
         Ok(None)
     }
 
-    /// Reads the prompt for each pane.
+    /// Reads the prompt separately for each pane.
     fn read_apart(&mut self, lm: &mut dyn CausalLm) -> Result<Option<CacheSample>, EngineError> {
         let end = self.facts.n_prompt;
         let Some(reading) = self.read((end, PREFILL_CHUNK), true, lm)? else {
@@ -347,7 +350,7 @@ impl CacheJob {
         }))
     }
 
-    /// Returns the most likely token that does not end a text; of equals, the first.
+    /// Returns the most likely token that does not end the text. On a tie, the first one wins.
     fn top(&self, logits: &[f32]) -> TokenId {
         let tokens = (0..).map(TokenId).zip(logits);
         let mut best = (TokenId(0), f32::NEG_INFINITY);
@@ -360,7 +363,7 @@ impl CacheJob {
     }
 }
 
-/// Returns at most [`N_OFF`] lengths, evenly spread from the first to the last.
+/// Returns at most [`N_OFF`] lengths, evenly spaced from the first to the last.
 fn spread(first: usize, last: usize) -> Vec<usize> {
     let n_steps = (last - first).clamp(1, N_OFF - 1);
     let lengths = (0..=n_steps).map(|step| first + (last - first) * step / n_steps);
@@ -369,7 +372,7 @@ fn spread(first: usize, last: usize) -> Vec<usize> {
     lengths
 }
 
-/// Returns 1, 2, 4 and so on, up to the last, which is one of them.
+/// Returns 1, 2, 4 and so on, up to and including `last`.
 fn doubling(last: usize) -> Vec<usize> {
     let powers = (0..usize::BITS).map(|power| 1_usize << power);
     let mut lengths: Vec<usize> = powers.take_while(|length| *length < last).collect();

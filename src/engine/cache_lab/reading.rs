@@ -1,4 +1,4 @@
-//! One text that is read into a new sequence, chunk by chunk, and how long that takes.
+//! Reads one text into a new sequence, chunk by chunk, and measures how long that takes.
 
 use std::time::Instant;
 
@@ -8,8 +8,9 @@ use crate::engine::{CausalLm, EngineError, Logits, Row, SequenceId};
 /// A text that is being read into a new sequence.
 pub(super) struct Reading {
     pub sequence: SequenceId,
-    /// How many tokens to read, and how many at a time.
+    /// How many tokens to read in all.
     pub end: usize,
+    /// How many tokens to read at a time.
     chunk: usize,
     logits_wanted: bool,
     pub n_read: usize,
@@ -64,7 +65,7 @@ impl Reading {
     }
 }
 
-/// Runs a forward pass, and returns how many seconds it took.
+/// Runs a forward pass. Returns its logits and how many seconds it took.
 pub(super) fn timed(rows: &[Row], lm: &mut dyn CausalLm) -> Result<(Logits, f64), EngineError> {
     let begun_at = Instant::now();
     let logits = lm.forward(rows)?;

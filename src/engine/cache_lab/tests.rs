@@ -1,4 +1,5 @@
-//! Tests of the measurement: against the formula, stopped at any pass, and at the end of the context.
+//! Tests the measurement: against the memory formula, stopped after any pass, and at the end of the
+//! context.
 
 use std::ops::ControlFlow;
 
@@ -21,7 +22,7 @@ fn job(n_prompt: usize, n_tokens: usize, model: &LoadedModel) -> CacheJob {
 }
 
 #[test]
-fn the_cache_changes_neither_the_tokens_nor_the_memory_formula() {
+fn the_cache_does_not_change_the_tokens_and_its_memory_matches_the_formula() {
     let mut model = tiny();
     let mut job = job(7, 40, &model);
     let shape = job.facts.shape.clone().unwrap();
@@ -75,7 +76,7 @@ fn the_cache_changes_neither_the_tokens_nor_the_memory_formula() {
 }
 
 #[test]
-fn stopping_at_any_pass_frees_every_sequence() {
+fn stopping_after_any_pass_frees_every_sequence() {
     for n_passes in 0..160 {
         let mut model = tiny();
         let before = model.lm.open();

@@ -125,7 +125,7 @@ pub(super) fn lfm2(parts: &Parts<'_>) -> Result<NetworkFactory> {
     };
     let model = Arc::new(lfm2::Model::new(&config, parts.store.builder())?);
     let cache = lfm2::Cache::new(true, DType::F32, &config, parts.device)?;
-    // After the first pass, its convolutions are correct for one token at a time only.
+    // After the first pass, its convolutions are correct only for one token at a time.
     Ok(NetworkFactory::forkable(
         (model, cache),
         PrefillMode::SinglePass,
@@ -135,7 +135,7 @@ pub(super) fn lfm2(parts: &Parts<'_>) -> Result<NetworkFactory> {
 
 /// The inner width of the feed-forward network: two thirds of the configured width, scaled, and
 /// rounded up to a multiple of the block size. candle-transformers instead assumes four times the
-/// hidden size, which is right for one size of the model only.
+/// hidden size, which is right for only one model size.
 #[expect(
     clippy::cast_sign_loss,
     reason = "a negative factor becomes 0 here, and no weights have that shape"
@@ -214,7 +214,7 @@ pub(super) fn qwen2_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
 
 pub(super) fn qwen3_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
     if cfg!(feature = "cuda") {
-        candle_core::bail!("in a CUDA build, its mixture of experts runs in half precision only");
+        candle_core::bail!("in a CUDA build, its mixture of experts runs only in half precision");
     }
     let mut config = parts.config.clone();
     if !config.contains_key("head_dim") {

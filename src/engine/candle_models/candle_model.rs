@@ -1,5 +1,5 @@
 //! Runs several sequences on networks that hold one each. Every sequence has its own network, which
-//! starts over from the first token when it can't go back.
+//! starts over from the first token if it can't be rewound.
 
 use candle_core::{DType, Device, Tensor};
 
@@ -22,7 +22,7 @@ pub(crate) struct CandleModel {
     sequences: Sequences<Sequence>,
 }
 
-/// The tokens of a sequence, and a network that has read the first of them.
+/// The tokens of a sequence, and a network that has read a prefix of them.
 #[derive(Default)]
 struct Sequence {
     tokens: Vec<TokenId>,
@@ -100,8 +100,8 @@ impl Sequence {
             PrefillMode::Chunked => true,
             PrefillMode::SinglePass => n_pending == 1 || self.tokens.len() > N_FIRST_PASS,
         };
-        // Take the network out: if a pass fails, only some layers have read it, so it must be
-        // dropped.
+        // Take the network out: if a pass fails, only some of its layers have read the chunk, so it
+        // must be dropped.
         let (mut network, mut n_read) = match self.cached.take() {
             Some(cached) if can_continue => (cached.network, cached.n_read),
             _ => (networks.create()?, 0),
@@ -179,7 +179,7 @@ const fn n_chunk(mode: PrefillMode, n_read: usize) -> usize {
     }
 }
 
-/// Returns one row of logits, whatever the shape of a network's output.
+/// Returns one row of logits, whatever the shape of the network's output.
 fn logits_row(logits: &Tensor, n_vocab: usize) -> candle_core::Result<Vec<f32>> {
     let values = logits.flatten_all()?.to_dtype(DType::F32)?.to_vec1()?;
     if values.len() == n_vocab {

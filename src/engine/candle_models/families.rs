@@ -1,14 +1,14 @@
 //! The families that run through candle-transformers, and how each is built.
 //!
-//! These of its models are left out:
-//! - Falcon: candle-transformers approximates the activation, transformers does not.
+//! These candle-transformers models are left out:
+//! - Falcon: candle-transformers approximates the activation, but transformers does not.
 //! - Gemma 4: attention is scaled differently, and parts of the layers are missing.
-//! - MPT: only one configuration is possible.
+//! - MPT: only one configuration is supported.
 //! - `DeepSeek` 2: rotary scaling differs, and expert groups are chosen incorrectly.
 //! - RWKV, `ChatGLM`, Based, and the original formats of Yi and Phi: transformers does not support
 //!   them, so there is no reference.
 //! - GGUF files in candle's own layout; GGUF files of LFM2, because a second sequence can't be
-//!   opened; and those of the Qwen 3 mixtures, because they need a GPU.
+//!   opened; and those of Qwen 3 MoE, because they need a GPU.
 
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{Device, Result};
@@ -38,7 +38,7 @@ pub(super) struct Family {
     pub defaults: &'static [(&'static str, &'static str)],
     /// Upper limit of the context length, whatever the `config.json` says.
     pub n_context: usize,
-    /// Computes how much memory a sequence takes.
+    /// Computes how much memory a sequence's cache takes.
     pub cache_size: CacheSizeFn,
     /// Builds the network from a `config.json` and safetensors.
     pub build: fn(&Parts<'_>) -> Result<NetworkFactory>,
@@ -70,15 +70,15 @@ pub(super) struct Parts<'a> {
 
 /// The names of the families, for messages.
 pub(crate) const KNOWN: &str = "GLM\u{2011}4, Granite 4 without Mamba, Helium, LFM2, Mamba 1 and 2, \
-                         Mixtral, OLMo 1, Phi 1 to 2, the mixtures of Qwen 2 and 3, \
+                         Mixtral, OLMo 1, Phi 1 to 2, Qwen 2 and 3 MoE, \
                          RecurrentGemma, StableLM and StarCoder 1 and 2";
 
 /// The context limit of families for which candle-transformers caches the masks of all chunks. They
 /// take n² / 2 bytes for a text of n tokens.
 const N_MASKED: usize = 16_384;
 
-/// The context length of families without a limit, as JSON. Equal to the most we allow for any
-/// model.
+/// The context length of families without a limit, as JSON. Equal to the longest that we allow for
+/// any model.
 const N_ENDLESS: &str = "131072";
 
 /// All families, in the order of their `model_type`.

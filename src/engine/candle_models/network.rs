@@ -4,7 +4,8 @@ use candle_core::{Result, Tensor};
 
 /// A model that holds one sequence in its own cache.
 pub(crate) trait Network: Send {
-    /// Reads `[1, n]` tokens after the first `n_read`. Returns the logits after the last one.
+    /// Reads tokens of shape `[1, n]`, which follow the first `n_read`. Returns the logits after
+    /// the last one.
     fn forward(&mut self, tokens: &Tensor, n_read: usize) -> Result<Tensor>;
 
     /// Returns a copy that has read the same tokens, or `None` if both would write to the same
@@ -32,8 +33,8 @@ type Create = dyn Fn() -> Result<Box<dyn Network>> + Send;
 type Forward<M> = fn(&mut M, &Tensor, usize) -> Result<Tensor>;
 
 impl NetworkFactory {
-    /// For a model that replaces its cache and never writes to it in place. A clone can continue on
-    /// its own at any time.
+    /// For a model that replaces its cache and never writes to it in place. A clone can continue
+    /// independently at any time.
     pub(crate) fn forkable<M>(model: M, prefill_mode: PrefillMode, forward: Forward<M>) -> Self
     where
         M: Clone + Send + 'static,

@@ -78,8 +78,8 @@ impl Plan {
         let sizes = Sizes::read(&facts)?;
         let cache_size = (family.cache_size)(&facts, &sizes)?;
         let n_vocab = facts.required_size(N_VOCAB)?;
-        // candle-transformers does not apply the window to cached tokens, so the context ends
-        // there.
+        // candle-transformers does not apply the window to cached tokens, so the context must not
+        // exceed the window.
         let window = facts.size(WINDOW)?.unwrap_or(usize::MAX);
         let n_context = sizes.n_context.min(window).min(family.n_context);
         if let Some(rotated) = facts.number(ROTATED_PART)? {
@@ -113,7 +113,7 @@ impl Plan {
         let mut families = FAMILIES.iter().filter_map(|family| family.gguf.as_ref());
         let Some(family) = families.find(|family| family.name == name) else {
             return if FAMILIES.iter().any(|family| family.model_type == name) {
-                let feature = format!("support for {name} in GGUF (its safetensors work)");
+                let feature = format!("a GGUF reader for {name} (its safetensors files work)");
                 Err(facts.unsupported(feature))
             } else {
                 Ok(None)
@@ -139,7 +139,7 @@ impl Plan {
         }))
     }
 
-    /// Returns the number of logits.
+    /// Returns the size of the vocabulary.
     pub(crate) fn n_vocab(&self, catalog: &Catalog) -> usize {
         match &self.source {
             Source::Config { n_vocab, .. } => *n_vocab,
@@ -153,7 +153,7 @@ impl Plan {
         }
     }
 
-    /// Loads the weights. Returns the model and its number of weights.
+    /// Loads the weights. Returns the model and its number of parameters.
     pub(crate) fn build(
         self,
         checkpoint: &mut Checkpoint<'_>,
@@ -208,13 +208,13 @@ const fn is_repacked(dtype: GgmlDType) -> bool {
     }
 }
 
-/// How many dimensions of a head this share is, rounded as candle-transformers does it.
+/// Returns how many dimensions of a head this share amounts to, rounded as in candle-transformers.
 #[expect(clippy::cast_sign_loss, reason = "the share is positive")]
 fn n_rotated(share: f32, head_dim: usize) -> usize {
     (f64::from(share) * head_dim as f64) as usize
 }
 
-/// Whether this many dimensions of a head can be rotated, which happens in pairs.
+/// Returns whether this many dimensions of a head can be rotated. They rotate in pairs.
 const fn can_rotate(n_dimensions: usize) -> bool {
     n_dimensions >= 2 && n_dimensions.is_multiple_of(2)
 }

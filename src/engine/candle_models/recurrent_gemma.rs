@@ -27,7 +27,7 @@ pub(super) fn recurrent_gemma(parts: &Parts<'_>) -> Result<NetworkFactory> {
     // window.
     let config = parts.config_without(&["max_seq_len"])?;
     let model = Model::new(&config, weights.pp("model"))?;
-    // After the first pass, its convolutions are correct for one token at a time only.
+    // After the first pass, its convolutions are correct only for one token at a time.
     Ok(NetworkFactory::forkable(
         model,
         PrefillMode::SinglePass,

@@ -23,7 +23,7 @@ pub(super) struct Sizes {
     /// The width of the residual stream.
     pub hidden_size: usize,
     pub n_layers: usize,
-    /// The context length, no longer than we allow.
+    /// The context length, capped at the longest that we allow.
     pub n_context: usize,
 }
 

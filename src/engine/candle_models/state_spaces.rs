@@ -51,7 +51,7 @@ pub(super) fn mamba(parts: &Parts<'_>) -> Result<NetworkFactory> {
         pad_vocab_size_multiple: 1,
     };
     let weights = parts.store.builder();
-    // candle-transformers uses the name of the original release, transformers another.
+    // candle-transformers uses the name from the original release; transformers uses another.
     let weights = weights.rename_f(|name| name.replace("backbone.embedding.", TABLE));
     let model = Arc::new(mamba::Model::new(&config, weights.pp("backbone"))?);
     let state = mamba::State::new(1, &config, DType::F32, parts.device)?;

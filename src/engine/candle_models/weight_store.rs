@@ -75,7 +75,7 @@ impl WeightStore {
 
     fn used(&self) -> BTreeSet<String> {
         let used = self.0.used.lock();
-        // No one panics while holding the lock, and a set of names can't be left half changed.
+        // Nothing panics while holding the lock, and a set of names can't be left half changed.
         used.unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -40,7 +40,7 @@ const LOGIT_CAP: Key = Key::new("final_logit_softcapping", "final_logit_softcapp
 const QUERY_WIDTH: Key = Key::config("query_pre_attn_scalar");
 const PERIOD: Key = Key::new("sliding_window_pattern", "attention.sliding_window_pattern");
 const LOCAL_THETA: Key = Key::new("rope_local_base_freq", "rope.freq_base_swa");
-const BOTH_WAYS: Key = Key::config("use_bidirectional_attention");
+const BIDIRECTIONAL: Key = Key::config("use_bidirectional_attention");
 
 const DEFAULTS: Defaults = Defaults {
     tied_head: true,
@@ -48,15 +48,15 @@ const DEFAULTS: Defaults = Defaults {
     ..Defaults::LLAMA
 };
 
-/// The numbers of layers of the 27B models. These scale queries by the hidden size divided by the
-/// number of heads, not by the head size. Their GGUF files don't say so and are recognized by this
-/// number.
+/// The layer counts of the 27B models, which scale queries by the hidden size divided by the number
+/// of heads instead of by the head size. Their GGUF files don't say so, so they are recognized by
+/// their layer count.
 const N_LAYERS_OF_27B: [usize; 2] = [46, 62];
 
 fn gemma1(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let base = Blueprint::base(facts, DEFAULTS)?;
     Ok(Blueprint {
-        // Its first files specify the exact GELU, but it was trained with the approximation.
+        // Its first files specify the exact GELU, but the model was trained with the approximation.
         feed_forward: FeedForward::Gated(Activation::GeluTanh),
         ..every_gemma(facts, base)?
     })
@@ -91,7 +91,7 @@ fn gemma3(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
 
 /// Applies what all generations have in common.
 fn every_gemma(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineError> {
-    if facts.flag(BOTH_WAYS)? == Some(true) {
+    if facts.flag(BIDIRECTIONAL)? == Some(true) {
         return Err(facts.unsupported("bidirectional attention".to_owned()));
     }
     Ok(Blueprint {
@@ -154,7 +154,7 @@ fn score_scale(facts: &Facts<'_>, base: &Blueprint) -> Result<f32, EngineError> 
     Ok(width.sqrt().recip())
 }
 
-/// Reads a soft cap. A null value means no cap, a missing key means the usual one.
+/// Reads a soft cap. A null value means no cap; a missing key means the default.
 fn capped(facts: &Facts<'_>, key: Key, usual: f32) -> Result<Option<f32>, EngineError> {
     match facts.number(key)? {
         None if !facts.mentions(key) => Ok(Some(usual)),
@@ -162,7 +162,8 @@ fn capped(facts: &Facts<'_>, key: Key, usual: f32) -> Result<Option<f32>, Engine
     }
 }
 
-/// Returns the rotary embeddings of global layers and of those with a sliding window.
+/// Returns the rotary embeddings of the global layers and of the sliding-window layers, in this
+/// order.
 fn ropes(facts: &Facts<'_>, base: &Blueprint) -> Result<Vec<Rope>, EngineError> {
     let setting = RopeSetting {
         head_dim: base.head_dim,

@@ -36,7 +36,7 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
         ..Defaults::LLAMA
     };
     if facts.flag(SCALED)? == Some(false) || facts.flag(SCALED_BY_LAYER)? == Some(true) {
-        return Err(facts.unsupported("a different scale of attention scores".to_owned()));
+        return Err(facts.unsupported("a non-standard scale of attention scores".to_owned()));
     }
     let mut base = Blueprint::base(facts, defaults)?;
     for layer in &mut base.layers {

@@ -1,4 +1,4 @@
-//! Granite 3: a Llama with constant scales of embeddings, attention scores, residuals and logits.
+//! Granite 3: a Llama with constant scales on embeddings, attention scores, residuals and logits.
 
 use super::Family;
 use crate::engine::EngineError;

@@ -30,7 +30,7 @@ fn llama(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
 
 fn mistral(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let base = Blueprint::base(facts, Defaults::LLAMA)?;
-    // Older files omit the window and mean this one. A null value means no window.
+    // Older files omit the window and imply this one. A null value means no window.
     let window = if facts.mentions(Key::config("sliding_window")) {
         facts.window()?
     } else {

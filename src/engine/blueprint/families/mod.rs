@@ -27,7 +27,7 @@ struct Family {
     gguf: &'static str,
     /// Pairs of Llama's key and the key in this family's `config.json`.
     aliases: &'static [(&'static str, &'static str)],
-    /// Reads the architecture.
+    /// Builds the family's blueprint.
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 

@@ -15,8 +15,8 @@ pub(super) const OLMO2: Family = Family {
 };
 
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
-    // OLMo 3 has the same name in GGUF, but also sliding windows and a second rotary embedding for
-    // the layers that have them. Without both, it would run and be wrong.
+    // OLMo 3 has the same name in GGUF, but adds sliding windows and a second rotary embedding for
+    // the layers that have them. Without both, it would run but produce wrong output.
     if facts.is_gguf() && facts.window()?.is_some() {
         return Err(facts.unsupported("the sliding-window layers of OLMo 3".to_owned()));
     }

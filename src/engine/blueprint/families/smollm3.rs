@@ -14,7 +14,7 @@ pub(super) const SMOLLM3: Family = Family {
     blueprint,
 };
 
-/// For each layer 1 if it has rotary embedding, despite the name.
+/// 1 for each layer that has rotary embedding, despite the name.
 const ROTATING: Key = Key::config("no_rope_layers");
 const INTERVAL: Key = Key::config("no_rope_layer_interval");
 const WINDOW_IN_USE: Key = Key::config("use_sliding_window");
