@@ -120,7 +120,7 @@ fn a_broken_template_does_not_affect_plain_texts() {
     for (config, sentence) in [
         (
             json!({"chat_template": "{% if %}"}).to_string(),
-            "the model's chat template could not be understood in line 1: ",
+            "the model's chat template could not be understood on line 1: ",
         ),
         (
             named(["rag", "tool_use"]),

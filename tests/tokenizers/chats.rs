@@ -130,11 +130,11 @@ fn template_errors_name_the_line_and_the_reason() {
     for (source, sentence) in [
         (
             "{% for m in messages %}\n{{ m.content",
-            "could not be understood in line 2: unexpected end of input",
+            "could not be understood on line 2: unexpected end of input",
         ),
         (
             "\n{% nonsense %}",
-            "could not be understood in line 2: unknown statement nonsense",
+            "could not be understood on line 2: unknown statement nonsense",
         ),
         (
             "\n\n{{ raise_exception('Not like this') }}",
@@ -146,23 +146,23 @@ fn template_errors_name_the_line_and_the_reason() {
         ),
         (
             "a\n{{ tool.name.first }}",
-            "failed in line 2: undefined value",
+            "failed on line 2: undefined value",
         ),
         (
             "\n{{ 1 + 'a' }}",
-            "failed in line 2: tried to use + operator",
+            "failed on line 2: tried to use + operator",
         ),
         (
             "{{ messages | nosuch }}",
             "line 1: filter nosuch is unknown",
         ),
-        ("{{ nosuch() }}", "failed in line 1: nosuch is unknown"),
-        ("{{ strftime_now('%!') }}", "failed in line 1: "),
+        ("{{ nosuch() }}", "failed on line 1: nosuch is unknown"),
+        ("{{ strftime_now('%!') }}", "failed on line 1: "),
         (
             "{{ x | tojson }}",
             "line 1: an undefined value cannot be converted to JSON",
         ),
-        ("{% include 'other' %}", "failed in line 1: "),
+        ("{% include 'other' %}", "failed on line 1: "),
     ] {
         let error = render_question(source).unwrap_err().to_string();
         assert!(error.contains(sentence), "{source:?}: {error}");
@@ -190,7 +190,7 @@ fn hostile_templates_end_with_an_error() {
             "{% for m in messages recursive %}{{ loop(messages) }}{% endfor %}",
             "recursion limit exceeded",
         ),
-        ("{{ 'x' * 99999999999 }}", "failed in line 1: "),
+        ("{{ 'x' * 99999999999 }}", "failed on line 1: "),
         ("{{ 'x' * 50000000 }}", "produced more than 16777216 bytes"),
         (
             "{% for i in range(99999) %}{{ 'x' * 9999 }}{% endfor %}",

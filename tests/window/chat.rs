@@ -89,7 +89,7 @@ fn a_chat_template_error_is_shown_below_the_prompt_and_raw_mode_still_works() {
             "Be kind",
             "The model's chat template does not accept a system prompt: none here",
         ),
-        ("a\n{% endfor %}", "", "in line 2"),
+        ("a\n{% endfor %}", "", "on line 2"),
     ];
     for (template, system, sentence) in cases {
         let mut window = window(PromptMode::Chat, system, Some(template));

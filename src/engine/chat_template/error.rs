@@ -22,7 +22,7 @@ pub enum ChatError {
     },
 
     /// The template is not valid Jinja.
-    #[error("the model's chat template could not be understood{}: {reason}", in_line(*line))]
+    #[error("the model's chat template could not be understood{}: {reason}", on_line(*line))]
     ParseFailed { line: Option<usize>, reason: String },
 
     /// The source of the template is too long.
@@ -50,11 +50,11 @@ pub enum ChatError {
     SystemPromptIgnored,
 
     /// The template raised an error while it was rendered.
-    #[error("the model's chat template failed{}: {reason}", in_line(*line))]
+    #[error("the model's chat template failed{}: {reason}", on_line(*line))]
     Failed { line: Option<usize>, reason: String },
 
     /// The template used up its instruction limit.
-    #[error("the model's chat template ran for too long{}", in_line(*line))]
+    #[error("the model's chat template ran for too long{}", on_line(*line))]
     OutOfInstructions {
         /// The line at which it was interrupted.
         line: Option<usize>,
@@ -120,8 +120,8 @@ impl ChatError {
     }
 }
 
-fn in_line(line: Option<usize>) -> String {
-    line.map(|line| format!(" in line {line}"))
+fn on_line(line: Option<usize>) -> String {
+    line.map(|line| format!(" on line {line}"))
         .unwrap_or_default()
 }
 
@@ -145,7 +145,7 @@ fn source_of<E: std::error::Error + 'static>(error: &Error) -> Option<&E> {
     None
 }
 
-/// The root cause: if a macro failed, the error inside the macro rather than its caller's.
+/// Returns the root cause: if a macro failed, the error inside the macro rather than its caller's.
 fn innermost(error: &Error) -> &Error {
     let mut innermost = error;
     let mut source = error.source();

@@ -2,8 +2,8 @@
 //!
 //! minijinja counts instructions, but a single instruction can take any amount of memory or time: a
 //! filter such as `'%90000000000d'|format(1)`, `x ~ x` in a loop, a comparison of lists that
-//! contain themselves many times. It has no hook for them, and a thread cannot be killed. A process
-//! can.
+//! contain themselves many times. It has no hook to stop them, and a thread cannot be killed. A
+//! process can.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -19,7 +19,7 @@ use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 use super::{ChatError, ChatTemplate, Message};
 
-/// The argument with which a program must call [`answer_render_request`] and exit.
+/// A program that is started with this argument must call [`answer_render_request`] and exit.
 pub const RENDER_ARGUMENT: &str = "--render-template";
 
 /// How much memory the helper may use: enough for the program itself, the large stack, and
@@ -30,7 +30,7 @@ const N_MAX_MEMORY_BYTES: u64 = 1 << 30;
 #[cfg(unix)]
 const MAX_CPU_SECS: u64 = 2;
 
-/// How long the helper may run. It is longer than the CPU time because the machine may be busy.
+/// How long the helper may run. Longer than its CPU time, because the machine may be busy.
 const MAX_SECS: u64 = 10;
 
 /// How often the helper's memory and time are checked from outside.
@@ -39,10 +39,10 @@ const CHECK_PAUSE: Duration = Duration::from_millis(20);
 /// The program that renders, or `None` to render in this process.
 static HELPER: OnceLock<PathBuf> = OnceLock::new();
 
-/// Renders all templates in helper processes of this program from now on. It must call
+/// From now on, renders all templates in helper processes that run `program`. It must call
 /// [`answer_render_request`] when its first argument is [`RENDER_ARGUMENT`].
 pub fn render_templates_with(program: PathBuf) {
-    // The first caller decides.
+    // The first call wins.
     HELPER.set(program).ok();
 }
 
@@ -96,7 +96,7 @@ fn limit_this_process() -> io::Result<()> {
     Ok(())
 }
 
-/// Renders a template in a process of this program.
+/// Renders a template in a helper process that runs `program`.
 pub(super) fn render(program: &PathBuf, request: &RenderRequest) -> Result<String, ChatError> {
     let unavailable = |error: io::Error| ChatError::Unavailable {
         reason: error.to_string(),
@@ -136,7 +136,7 @@ fn exchange(child: &mut Child, request: &[u8]) -> Result<Vec<u8>, ChatError> {
     let converse = move || {
         let mut answer = Vec::new();
         if let (Some(mut stdin), Some(mut stdout)) = (stdin, stdout) {
-            // A helper that died answers nothing.
+            // A helper that has died sends no answer.
             stdin.write_all(request).ok();
             drop(stdin);
             stdout.read_to_end(&mut answer).ok();
@@ -181,7 +181,7 @@ fn excess(child: &Child, started_at: Instant, system: &mut System) -> Option<Cha
     (n_bytes > N_MAX_MEMORY_BYTES).then_some(ChatError::OutOfMemory)
 }
 
-/// Why a helper that gave no answer ended.
+/// Returns why a helper ended without answering.
 fn death_of(status: ExitStatus) -> ChatError {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Loops over `none` fail in Jinja2 but run zero times in minijinja, which has no setting for it.
+//! Loops over `none` fail in Jinja2 but run zero times in minijinja, which has no setting for this.
 //! So the list of each `for` tag passes through a filter that rejects `none`.
 
 use minijinja::{Error, ErrorKind, Value};
@@ -6,7 +6,7 @@ use minijinja::{Error, ErrorKind, Value};
 /// The name of the filter that a loop's list passes through.
 pub(super) const FILTER: &str = "not_none";
 
-/// The filter: returns a list unchanged, and fails as Python does for `none`.
+/// The filter: returns a list unchanged, but fails for `none` as Python does.
 pub(super) fn not_none(list: Value) -> Result<Value, Error> {
     if list.is_none() {
         let reason = "'NoneType' object is not iterable";
@@ -66,7 +66,7 @@ fn tag_len(text: &str) -> usize {
     end.map_or(text.len(), |end| end + 2)
 }
 
-/// Returns the length of a `raw` block's content, or of the whole text if the block does not end.
+/// Returns the length of a `raw` block's content, or of the whole text if the block is not closed.
 fn raw_len(text: &str) -> usize {
     let mut tags = text.match_indices("{%");
     let is_end = |at: usize| {

@@ -1,7 +1,8 @@
 //! A model's chat template: turns messages into the text that the model was trained to answer.
 //!
 //! Templates are small Jinja programs. They are rendered as transformers renders them, but within
-//! limits on time and size, because model files are untrusted. This module does not know tokens.
+//! limits on time and size, because model files are untrusted. This module knows nothing about
+//! tokens.
 
 mod error;
 mod helper;
@@ -44,8 +45,8 @@ const N_MAX_RAW_BYTES: usize = 1 << 30;
 const N_MAX_DEPTH: usize = 100;
 
 /// The stack of the thread that parses or renders. A template can nest an expression as deeply as
-/// it has bytes, and a value as deeply as it has instructions; each level takes stack, also when it
-/// is freed. Only pages that are touched use memory.
+/// it has bytes, and a value as deeply as it has instructions; each level takes stack space, even
+/// when it is freed. Only pages that are touched use memory.
 const N_STACK_BYTES: usize = 256 << 20;
 
 const NAME: &str = "chat";
@@ -88,7 +89,7 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// Returns the template as it was given.
+    /// Returns the template's source, unchanged.
     pub(super) fn source(&self) -> &str {
         &self.source
     }
@@ -199,8 +200,8 @@ impl ChatTemplate {
     }
 }
 
-/// Runs on a separate thread with a large stack, so that a malicious template can neither overflow
-/// the caller's stack nor panic its thread.
+/// Runs `work` on a separate thread with a large stack, so that a malicious template can neither
+/// overflow the caller's stack nor panic its thread.
 fn on_large_stack<T: Send>(
     work: impl FnOnce() -> Result<T, ChatError> + Send,
 ) -> Result<T, ChatError> {
@@ -217,8 +218,8 @@ fn on_large_stack<T: Send>(
     })
 }
 
-/// Whether a rendered chat contains all of these system messages, not counting occurrences of the
-/// same text in other messages.
+/// Returns whether a rendered chat contains all of these system messages, not counting occurrences
+/// of the same text in other messages.
 fn contains(rendered: &str, system: &[Message], others: &[Message]) -> bool {
     system.iter().all(|message| {
         let text = message.content.trim();

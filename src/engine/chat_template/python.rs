@@ -11,7 +11,7 @@ use super::error::OutputLimitExceeded;
 /// How deeply lists and maps may nest in a value that is formatted.
 const N_MAX_DEPTH: usize = 64;
 
-/// Prints the value of `{{ value }}`, into the output or into a capture such as a `set` block.
+/// Prints the value of `{{ value }}` into the output or a capture such as a `set` block.
 pub(super) fn print(
     output: &mut Output<'_>,
     state: &mut State<'_, '_>,
@@ -30,7 +30,7 @@ pub(super) fn print(
     print_text(output, state, &formatted)
 }
 
-/// How many bytes the current rendering has printed, captures included.
+/// How many bytes the current rendering has printed, including captures.
 #[derive(Default)]
 struct Printed(usize);
 
@@ -69,8 +69,8 @@ fn too_long() -> Error {
     Error::from(ErrorKind::InvalidOperation).with_source(OutputLimitExceeded)
 }
 
-/// Python's `json.dumps`, with its options in its order: `ensure_ascii`, `indent`, `separators`,
-/// `sort_keys`.
+/// Python's `json.dumps`, with the same options in the same order: `ensure_ascii`, `indent`,
+/// `separators`, `sort_keys`.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the signature that minijinja requires"
@@ -104,12 +104,12 @@ pub(super) fn to_json(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Resul
     Formatter::format(value, Notation::Json(json)).map(Value::from)
 }
 
-/// Jinja2's test `iterable`. Unlike minijinja's, it does not hold for `none`.
+/// Jinja2's `iterable` test. Unlike minijinja's, it does not hold for `none`.
 pub(super) fn is_iterable(value: &Value) -> bool {
     !value.is_none() && value.try_iter().is_ok()
 }
 
-/// Jinja2's test `sequence`: whether a value has a length and items. Strings and maps do, too.
+/// Jinja2's `sequence` test: whether a value has a length and items. Strings and maps do, too.
 pub(super) fn is_sequence(value: &Value) -> bool {
     match value.kind() {
         ValueKind::String | ValueKind::Seq | ValueKind::Map => true,
@@ -118,7 +118,7 @@ pub(super) fn is_sequence(value: &Value) -> bool {
     }
 }
 
-/// Parses the option `indent`: a string, a number of spaces or none.
+/// Parses the `indent` option: a string, a number of spaces or none.
 fn indent(option: &Value) -> Result<Option<String>, Error> {
     if let Some(text) = option.as_str() {
         return Ok(Some(text.to_owned()));
@@ -150,7 +150,7 @@ struct Json {
     between_items: String,
     after_key: String,
     indent: Option<String>,
-    /// Whether other characters than ASCII are escaped.
+    /// Whether non-ASCII characters are escaped.
     ascii: bool,
     /// Whether keys are sorted.
     sorted: bool,

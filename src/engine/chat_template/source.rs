@@ -1,4 +1,4 @@
-//! Finds the chat template of a model among those that its files contain.
+//! Finds a model's chat template among those in its files.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const KEY: &str = "tokenizer.chat_template";
 /// One of several templates of a model.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct NamedTemplate {
-    /// Its purpose: "default", "`tool_use`".
+    /// Its purpose, such as "default" or "`tool_use`".
     pub name: String,
     /// The Jinja source.
     pub template: String,
@@ -55,7 +55,7 @@ pub(crate) fn of_gguf(content: &Content) -> Option<Result<ChatTemplate, ChatErro
     Some(template.and_then(|template| ChatTemplate::parse(template, special_tokens(&metadata))))
 }
 
-/// The texts of the special tokens that a template may name, from the file's vocabulary.
+/// Returns the texts of the special tokens that a template may name, from the file's vocabulary.
 fn special_tokens(metadata: &Metadata<'_>) -> BTreeMap<String, String> {
     let Some(tokens) = metadata.list("tokenizer.ggml.tokens") else {
         return BTreeMap::new();
@@ -66,7 +66,7 @@ fn special_tokens(metadata: &Metadata<'_>) -> BTreeMap<String, String> {
         ("eos_token", "eos"),
         ("mask_token", "mask"),
         ("pad_token", "padding"),
-        // The misspelling is the format's.
+        // The misspelling is part of the format.
         ("sep_token", "seperator"),
         ("unk_token", "unknown"),
     ];

@@ -9,7 +9,7 @@ use crate::worker::{Event, ModelSource, Progress, Request};
 
 fn broken() -> ChatSupport {
     ChatSupport::Broken {
-        error: "the model's chat template could not be understood in line 3: unexpected `}`"
+        error: "the model's chat template could not be understood on line 3: unexpected `}`"
             .to_owned(),
     }
 }
@@ -110,8 +110,8 @@ fn a_refused_prompt_does_not_block_its_edited_version() {
 #[test]
 fn a_model_without_chat_says_why_and_still_works_in_raw_mode() {
     let missing = "This model has no chat template; use raw mode instead";
-    let in_line_3 = "The model's chat template could not be understood in line 3: unexpected `}`";
-    for (chat, sentence) in [(ChatSupport::Missing, missing), (broken(), in_line_3)] {
+    let on_line_3 = "The model's chat template could not be understood on line 3: unexpected `}`";
+    for (chat, sentence) in [(ChatSupport::Missing, missing), (broken(), on_line_3)] {
         let mut state = chatting(chat);
         assert_eq!(state.prompt_refusal().as_deref(), Some(sentence));
         assert_eq!(state.blocking_reason().as_deref(), Some(sentence));
