@@ -23,14 +23,14 @@ pub struct ComputeChoice {
     /// The type of the KV cache on the CPU.
     #[serde(with = "StoredCacheType")]
     pub cache: CacheType,
-    /// How finely the inputs of quantized weights are rounded on the CPU.
+    /// How finely the inputs of products with quantized weights are rounded on the CPU.
     #[serde(with = "StoredInputBits")]
     pub inputs: InputBits,
     /// The number of threads on the CPU. `None` means the default.
     pub n_threads: Option<NonZeroUsize>,
 }
 
-/// How [`CacheType`] is stored; the kernels know no serialization.
+/// How [`CacheType`] is stored; the kernels know nothing about serialization.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "CacheType", rename_all = "snake_case")]
 enum StoredCacheType {
@@ -55,12 +55,12 @@ pub struct Compute {
     pub device: Device,
     /// The type of the KV cache on the CPU.
     pub cache: CacheType,
-    /// How finely the inputs of quantized weights are rounded on the CPU.
+    /// How finely the inputs of products with quantized weights are rounded on the CPU.
     pub inputs: InputBits,
     /// Whether weights are widened to f32 when they are loaded: slow and large, but without any
     /// rounding of inputs. Comparisons use it as their reference.
     pub widens_weights: bool,
-    /// The instructions on the CPU. `None` means the default.
+    /// The instruction set to use on the CPU. `None` means the default.
     pub instructions: Option<InstructionSet>,
     /// The number of threads on the CPU.
     pub n_threads: NonZeroUsize,
@@ -79,9 +79,9 @@ pub struct CpuThreads {
 impl Compute {
     /// Applies the user's choice, as far as this machine supports it.
     ///
-    /// Our own kernels take a new number of threads with each model that is loaded. candle's
-    /// tensors keep the first one, because rayon's global pool can't be resized: a new number takes
-    /// effect when the program restarts.
+    /// Our own kernels use a new number of threads from the next model load on. candle's tensors
+    /// keep the first number, because rayon's global pool can't be resized: for them, a new one
+    /// takes effect when the program restarts.
     pub fn choose(choice: ComputeChoice) -> Self {
         let n_threads = CpuThreads::of_machine().granted(choice.n_threads);
         let pool = ThreadPoolBuilder::new().num_threads(n_threads.get());
@@ -97,7 +97,8 @@ impl Compute {
         }
     }
 
-    /// The same, entirely in f32: dequantized weights, exact inputs and an f32 cache.
+    /// Returns the same settings, but entirely in f32: dequantized weights, exact inputs and an f32
+    /// cache.
     #[must_use]
     pub fn in_f32(self) -> Self {
         Self {
@@ -154,7 +155,7 @@ impl CpuThreads {
         }
     }
 
-    /// Returns how many threads to use: the wanted number up to the maximum, or the default.
+    /// Returns how many threads to use: the requested number up to the maximum, or the default.
     pub fn granted(self, n_wanted: Option<NonZeroUsize>) -> NonZeroUsize {
         n_wanted.unwrap_or(self.n_default).min(self.n_max)
     }
@@ -167,7 +168,7 @@ mod tests {
     use super::{CacheType, Compute, ComputeChoice, CpuThreads, InputBits};
 
     #[test]
-    fn the_name_tells_what_differs_from_the_default() {
+    fn the_name_says_what_differs_from_the_default() {
         let name = |cache, inputs| {
             let default = Compute::on_cpu();
             let compute = Compute {
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_stored_before_inputs_were_a_choice_mean_the_default() {
+    fn settings_saved_before_inputs_were_configurable_use_the_default() {
         let stored = r#"{"cache": "q8"}"#;
         let choice: ComputeChoice = serde_json::from_str(stored).unwrap();
         assert_eq!(choice.inputs, InputBits::Sixteen);

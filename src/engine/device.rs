@@ -15,7 +15,7 @@ pub struct Device {
     is_best: bool,
 }
 
-/// What decides on which device a model runs fastest, and how.
+/// What determines on which device a model runs fastest, and in which precision.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Workload {
     pub n_layers: usize,
@@ -88,7 +88,7 @@ pub enum DeviceChoice {
     Metal(usize),
 }
 
-/// The environment variable in which a launcher says why it started the build for the CPU.
+/// The environment variable in which a launcher says why it started the CPU build.
 const LAUNCHER_VARIABLE: &str = "QUARTET_GPU_UNAVAILABLE";
 
 /// The most GPUs of one kind to look for.
@@ -114,8 +114,8 @@ impl DeviceChoice {
         cfg!(any(feature = "cuda", feature = "metal"))
     }
 
-    /// Returns why this is a build without GPU support, if the launcher of a package chose it because
-    /// the one with GPU support can't start.
+    /// Returns why the launcher of a package started this build without GPU support, if the build
+    /// with GPU support can't start.
     pub fn launcher_reason() -> Option<String> {
         std::env::var(LAUNCHER_VARIABLE).ok()
     }
@@ -169,8 +169,8 @@ impl Device {
         }
     }
 
-    /// Returns why this is the CPU although a GPU was wanted. `None` if it is the chosen device, or
-    /// if this build does not support GPUs.
+    /// Returns why this is the CPU although a GPU was requested. `None` if it is the chosen device,
+    /// or if this build does not support GPUs.
     pub fn fallback_reason(&self) -> Option<&str> {
         self.fallback_reason.as_deref()
     }
@@ -188,8 +188,8 @@ impl Device {
         }
     }
 
-    /// Returns the device and precision for a model: the CPU instead of the best GPU if it is likely
-    /// to be faster, and the precision of the model's file if it was asked for.
+    /// Returns the device and precision for a model: the CPU instead of the best GPU if it is
+    /// likely to be faster, and the precision of the model's file if it was asked for.
     pub(super) fn for_model(&self, workload: Workload) -> Self {
         if self.is_best && workload.is_faster_on_cpu() {
             return Self::cpu();
@@ -225,9 +225,9 @@ impl Device {
 impl Workload {
     /// Returns whether a step is likely to take longer on a GPU than on the CPU.
     ///
-    /// On a GPU, a step of a small model takes the time to launch its kernels, whatever they compute:
-    /// 0.25 ms for each layer, measured with 16 to 30 layers on an H200. On the CPU, it takes the
-    /// time to read the weights, at about 15 GB/s on a laptop.
+    /// On a GPU, a step of a small model takes as long as launching its kernels does, whatever they
+    /// compute: 0.25 ms per layer, measured with 16 to 30 layers on an H200. On the CPU, it takes
+    /// as long as reading the weights does, at about 15 GB/s on a laptop.
     const fn is_faster_on_cpu(self) -> bool {
         const LAUNCH_NANOSECS: u64 = 250_000;
         const CPU_BYTES_PER_NANOSEC: u64 = 15;
@@ -250,7 +250,7 @@ fn best_accelerator() -> Option<candle_core::Result<CandleDevice>> {
 mod tests {
     use super::{CandleDevice, Device, DeviceChoice, Precision, Workload};
 
-    /// The embedded model, and a model of a billion parameters in 16 bits.
+    /// The embedded model, and a model with a billion parameters in 16 bits.
     const SMALL: Workload = Workload {
         n_layers: 8,
         n_step_bytes: 13_000_000,
@@ -262,7 +262,7 @@ mod tests {
         stored: Precision::Bf16,
     };
 
-    /// Stands for a GPU.
+    /// Stands in for a GPU.
     fn gpu(is_best: bool, precision: Precision) -> Device {
         Device {
             inner: CandleDevice::Cpu,
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_best_device_is_the_cpu_for_small_models() {
+    fn small_models_run_on_the_cpu_only_if_no_device_was_chosen() {
         assert!(SMALL.is_faster_on_cpu());
         assert!(!LARGE.is_faster_on_cpu());
         let device = |is_best, workload| gpu(is_best, Precision::F16).for_model(workload);

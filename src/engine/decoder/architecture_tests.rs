@@ -71,7 +71,7 @@ fn logits(lm: &mut dyn CausalLm) -> Vec<f32> {
 }
 
 /// Opens, forks, truncates and closes sequences at random, and reads 1 to 45 tokens of some of them
-/// together, in an order that mixes them. Returns all logits.
+/// together, in interleaved order. Returns all logits.
 fn random_walk(lm: &mut dyn CausalLm, seed: u64) -> Vec<f32> {
     let mut state = seed;
     let mut below = |n: usize| {
@@ -194,10 +194,10 @@ fn relative_error(found: &[f32], expected: &[f32]) -> f32 {
 }
 
 #[test]
-fn half_precision_errs_only_by_its_rounding() {
+fn half_precision_adds_only_rounding_errors() {
     for (folder, is_gguf) in all_fixtures() {
         let full = on_tensors(&folder, is_gguf, Precision::F32);
-        // With these models, transformers 5.23.0 itself errs by 0.013 to 0.041 in bf16 and by
+        // With these models, transformers 5.23.0 itself is off by 0.013 to 0.041 in bf16 and by
         // 0.0012 to 0.0041 in f16.
         for (precision, low, high) in [(Precision::Bf16, 5e-3, 6e-2), (Precision::F16, 5e-4, 6e-3)]
         {

@@ -13,9 +13,9 @@ pub(super) struct HeadShape {
     pub n_heads: usize,
     pub n_kv_heads: usize,
     pub head_dim: usize,
-    /// Factor of the query-key products.
+    /// Multiplies the query-key products.
     pub score_scale: f32,
-    /// Soft cap of the scaled products.
+    /// Soft cap on the scaled products.
     pub score_cap: Option<f32>,
 }
 
@@ -24,15 +24,15 @@ pub(super) struct HeadShape {
 pub(super) struct AttentionLayer<V> {
     /// Index of the layer.
     pub index: usize,
-    /// Width of the sliding window in tokens, the row's own included. `None` means no limit.
+    /// Width of the sliding window in tokens, including the current one. `None` means no limit.
     pub window: Option<usize>,
     /// Index of the rotation applied to queries and keys, if any.
     pub rope: Option<usize>,
     pub norms: Option<HeadNorms<V>>,
 }
 
-/// The norms of queries and keys. Each has one weight per value normed together: a head, or all
-/// heads.
+/// The norms of queries and keys. Each has one weight for every value that is normalized together:
+/// those of one head, or of all heads.
 #[derive(Debug)]
 pub(super) struct HeadNorms<V> {
     pub queries: V,

@@ -16,8 +16,8 @@ pub(crate) trait Backend: Send {
     fn facts(&self) -> &Facts;
 
     /// Runs one forward pass over rows at the given places, and returns the logits that they ask
-    /// for. Writes keys and values to the tails of the caches, but does not commit them. Runs at most
-    /// the first `n_layers`.
+    /// for. Writes keys and values to the tails of the caches, but does not commit them. Runs at
+    /// most the first `n_layers`.
     fn run(
         &mut self,
         rows: &[Row],
@@ -62,8 +62,8 @@ pub(crate) trait Backend: Send {
     /// Returns how much memory a run takes, in bytes.
     fn n_run_bytes(run: &Self::Run) -> usize;
 
-    /// Returns the bytes of the keys and values of one token in one head of one layer, and the
-    /// number format.
+    /// Returns how many bytes the key and value of one token take in one head of one layer, and
+    /// their number format.
     fn cached_head(&self, head_dim: usize) -> (usize, String);
 
     /// Returns where the time of all passes went. Zero for a backend that does not measure it.
@@ -75,9 +75,9 @@ pub(crate) trait Backend: Send {
 /// What a model's weights determine, known once they are loaded.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    /// Number of rows of the embedding table and of the output head.
+    /// Number of rows in the embedding table and in the output head.
     pub n_vocab: usize,
-    /// Number of weights. A table shared with the output head counts once.
+    /// Number of parameters. A table shared with the output head counts once.
     pub n_params: u64,
     /// The model's rotary embeddings, in the order in which layers refer to them.
     pub rotations: Vec<Rotation>,
@@ -85,13 +85,13 @@ pub(crate) struct Facts {
 
 /// The representation in which a backend keeps weights.
 pub(super) trait Form {
-    /// A linear map, or several of the same input side by side.
+    /// A linear map, or several maps of the same input side by side.
     type Matrix;
     /// Elementwise weights, such as those of a norm.
     type Vector;
 
-    /// Converts matrices that share their input into one, whose outputs are theirs in the order
-    /// given. The bias is added to each row of outputs.
+    /// Combines matrices that share an input into one, with their outputs in the order given. The
+    /// bias is added to each row of outputs.
     fn matrix(
         &self,
         parts: Vec<StoredTensor>,

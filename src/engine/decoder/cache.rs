@@ -62,7 +62,8 @@ impl<R: Default> Cache<R> {
         self.n_tail
     }
 
-    /// Returns for how many tokens memory is held, including tokens cut off from shared runs.
+    /// Returns the number of tokens for which memory is held, including tokens cut off from shared
+    /// runs.
     pub(crate) fn n_held(&self) -> usize {
         self.shared.iter().map(|span| span.n_held).sum::<usize>() + self.n_tail
     }
@@ -129,7 +130,7 @@ impl<R: Default> Cache<R> {
         }
     }
 
-    /// Turns the tail into a shared run, which can't grow any more, and starts a new one.
+    /// Turns the tail into a shared run, which can no longer grow, and starts a new one.
     pub(crate) fn share_tail(&mut self) {
         if self.n_tail > 0 {
             self.shared.push(Span {

@@ -23,8 +23,8 @@ impl Form for ShapesOnly {
     }
 }
 
-/// Checks the tensors and returns the number of logits. Fails like a load, except that the values
-/// of matrices are not read.
+/// Checks the tensors and returns the size of the vocabulary. Fails like a load, except that the
+/// values of matrices are not read.
 pub(crate) fn check_tensors(
     blueprint: &Blueprint,
     checkpoint: &mut Checkpoint<'_>,

@@ -3,7 +3,7 @@
 //!
 //! The layers are implemented twice: with candle tensors for any device, and with our own kernels
 //! for the CPU. Both share the sequences, their KV caches and the row positions. This module knows
-//! nothing of files and tokenizers.
+//! nothing about files and tokenizers.
 
 #![allow(
     clippy::inline_always,
@@ -83,12 +83,12 @@ impl<B: Backend> Decoder<B> {
         }
     }
 
-    /// Returns the number of weights. A table shared with the output head counts once.
+    /// Returns the number of parameters. A table shared with the output head counts once.
     pub(super) fn n_params(&self) -> u64 {
         self.backend.facts().n_params
     }
 
-    /// Returns the sequences in the order in which rows first name them, and each row's place.
+    /// Returns the sequences in the order in which rows first mention them, and each row's place.
     fn plan(&self, rows: &[Row]) -> Result<(Vec<SequenceId>, Vec<Place>), EngineError> {
         let limits = RowLimits {
             n_vocab: self.n_vocab(),
@@ -147,7 +147,7 @@ impl<B: Backend> Decoder<B> {
     }
 }
 
-/// Whether a text counts as long once these rows have been read.
+/// Returns whether a text counts as long once these rows have been read.
 fn becomes_long(places: &[Place], index: usize, text: &Text, n_max_short: usize) -> bool {
     let mut own = places.iter().filter(|place| place.cache == index);
     text.n_expected > n_max_short || own.any(|place| place.position >= n_max_short)

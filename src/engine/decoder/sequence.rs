@@ -9,7 +9,7 @@ pub(super) struct Sequence<R> {
     pub text: Text,
     pub cache: Cache<R>,
     /// The start of a new cache for the same tokens, while a short text is re-read as a long one or
-    /// back. Replaces `cache` once it holds all tokens.
+    /// vice versa. Replaces `cache` once it holds all tokens.
     pub reread: Option<Cache<R>>,
 }
 

@@ -32,7 +32,7 @@ struct Tails<'a> {
 
 /// A mask, and the arrangement of the rows of scores that it applies to.
 struct Mask<'a> {
-    /// All dimensions but the last, which are the columns.
+    /// All dimensions but the last, which holds the columns.
     rows: &'a [usize],
     values: &'a Tensor,
 }
@@ -43,8 +43,9 @@ impl TensorAttention {
         Self { shape }
     }
 
-    /// Norms and rotates queries and keys, writes keys and values to the tails of the caches, and
-    /// computes attention for each row over all tokens up to its own, or over the layer's window.
+    /// Normalizes and rotates queries and keys, writes keys and values to the tails of the caches,
+    /// and computes attention for each row over all tokens up to its own, or within the layer's
+    /// window.
     ///
     /// `qkv` is `[rows, q_width + 2 × kv_width]`; the result is `[rows, q_width]`.
     pub(super) fn forward(
@@ -112,8 +113,8 @@ impl TensorAttention {
             .reshape((n_rows, shape.q_width()))
     }
 
-    /// Computes attention for the sequences of a group, over the runs that they share and each over
-    /// its tail: `[slots × rows, q_width]`.
+    /// Computes attention for the sequences of a group, over the runs that they share and over the
+    /// tail of each: `[slots × rows, q_width]`.
     fn group(
         &self,
         queries: &Tensor,
@@ -140,8 +141,8 @@ impl TensorAttention {
             .reshape((n_slots * n_rows, shape.q_width()))
     }
 
-    /// Computes attention for `queries`, `[kv heads, rows, head_dim]`, over whole runs and then over
-    /// tails. If there are tails, the rows of each slot follow those of the one before.
+    /// Computes attention for `queries`, `[kv heads, rows, head_dim]`, over whole runs and then
+    /// over tails. If there are tails, the rows of each slot follow those of the one before.
     fn attend(
         &self,
         queries: &Tensor,
@@ -188,7 +189,7 @@ impl TensorAttention {
         sum.unwrap_or_else(|| queries.zeros_like())
     }
 
-    /// Splits the rows into heads, and norms and rotates queries and keys.
+    /// Splits the rows into heads, and normalizes and rotates queries and keys.
     fn heads(
         &self,
         layer: &AttentionLayer<Tensor>,
@@ -210,7 +211,7 @@ impl TensorAttention {
         };
         let (q_width, kv_width) = (self.shape.q_width(), self.shape.kv_width());
         let (queries, keys, values) = match &layer.norms {
-            // One copy and one rotation serve queries and keys.
+            // One copy and one rotation serve both queries and keys.
             None => {
                 let heads = all_heads(qkv)?;
                 let rotating = heads.narrow(0, 0, n_heads + n_kv_heads)?;
@@ -223,7 +224,7 @@ impl TensorAttention {
                     heads.narrow(0, n_heads + n_kv_heads, n_kv_heads)?,
                 )
             }
-            // Norms of single heads can follow the one copy that orders all rows by head.
+            // Norms of single heads can be applied after the one copy that orders all rows by head.
             Some(norms) if norms.queries.dim(0)? == head_dim => {
                 let heads = all_heads(qkv)?;
                 let queries = heads.narrow(0, 0, n_heads)?;
@@ -284,7 +285,7 @@ impl TensorAttention {
 }
 
 impl Heads {
-    /// Returns consecutive rows.
+    /// Returns `n_rows` consecutive rows.
     fn rows(&self, start: usize, n_rows: usize) -> candle_core::Result<Self> {
         let rows = |heads: &Tensor| heads.narrow(1, start, n_rows)?.contiguous();
         Ok(Self {
@@ -295,7 +296,7 @@ impl Heads {
     }
 }
 
-/// Norms the last dimension: a head, or all heads of a row.
+/// Normalizes over the last dimension: a head, or all heads of a row.
 fn normed(values: &Tensor, weights: &Tensor, eps: f32) -> candle_core::Result<Tensor> {
     let wide = values.contiguous()?.to_dtype(DType::F32)?;
     candle_nn::ops::rms_norm(&wide, weights, eps)?.to_dtype(values.dtype())

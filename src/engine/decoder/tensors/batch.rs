@@ -46,7 +46,7 @@ pub(super) struct TextRows {
 pub(super) struct Model<'a> {
     pub shape: HeadShape,
     pub rotations: &'a [Rotation],
-    /// The different sliding windows of the layers.
+    /// The distinct sliding windows of the layers.
     pub windows: &'a [Option<usize>],
     pub device: &'a Device,
     pub dtype: DType,
@@ -164,18 +164,18 @@ pub(super) struct Order {
     pub rows: Vec<usize>,
     /// Rows of the batch, each with its row among the outputs.
     outputs: Vec<(usize, usize)>,
-    /// How many rows attention has put out so far.
+    /// How many rows attention has output so far.
     pub n_outputs: usize,
 }
 
 impl Order {
-    /// Says that the next outputs are those of these rows of the batch.
+    /// Records that the next outputs belong to these rows of the batch.
     pub(super) fn add_outputs(&mut self, rows: &[usize], outputs: std::ops::Range<usize>) {
         let outputs = outputs.map(|output| self.n_outputs + output);
         self.outputs.extend(rows.iter().copied().zip(outputs));
     }
 
-    /// Returns for each row of the batch its row among the outputs.
+    /// Returns, for each row of the batch, its row among the outputs.
     fn output_rows(&self, n_rows: usize) -> Vec<usize> {
         let mut order = vec![0; n_rows];
         for (row, output) in &self.outputs {
@@ -237,7 +237,7 @@ pub(super) fn positions(rows: &[usize], places: &[Place]) -> Vec<usize> {
     places.map(|place| place.position).collect()
 }
 
-/// Returns an index tensor, or `None` if it would select all rows in their order.
+/// Returns an index tensor, or `None` if it would select all rows in their existing order.
 fn index(rows: &[usize], n_rows: usize, device: &Device) -> candle_core::Result<Option<Tensor>> {
     if rows.iter().copied().eq(0..n_rows) {
         return Ok(None);

@@ -5,7 +5,7 @@ use candle_core::{Device, Tensor};
 use super::batch::Model;
 
 /// The attention masks of some rows, for each sliding window of the model: 0 for visible tokens,
-/// minus infinity for others.
+/// minus infinity for the others.
 #[derive(Debug)]
 pub(super) struct Masks(Vec<(Option<usize>, Tensor)>);
 

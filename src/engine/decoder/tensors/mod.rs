@@ -31,15 +31,16 @@ use crate::engine::blueprint::Blueprint;
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 use crate::engine::{EngineError, Logits, Precision, Row};
 
-/// Up to this many tokens, a fork copies the tail within the pool; a longer one becomes a shared run.
+/// Up to this many tokens, a fork copies the tail within the pool; a longer tail becomes a shared
+/// run.
 const N_MAX_COPIED_TOKENS: usize = 256;
 
-/// A model in tensors on one device.
+/// A model as tensors on one device.
 pub(crate) struct TensorBackend {
     blueprint: Blueprint,
     weights: Weights<Tensors>,
     attention: TensorAttention,
-    /// The different sliding windows of the layers.
+    /// The distinct sliding windows of the layers.
     windows: Vec<Option<usize>>,
     tails: TailPool,
     device: Device,

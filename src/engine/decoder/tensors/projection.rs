@@ -9,7 +9,7 @@ use crate::engine::weights::StoredTensor;
 /// How many values of 16-bit weights are widened at a time for a product in 32 bits.
 const N_SLAB_VALUES: usize = 1 << 22;
 
-/// In which format to keep the weights of a model.
+/// Decides in which format the weights of a model are kept.
 #[derive(Debug, Clone)]
 pub(super) struct Policy {
     device: Device,
@@ -49,7 +49,7 @@ impl Policy {
     }
 }
 
-/// A linear map, or several of the same input side by side.
+/// A linear map, or several maps of the same input side by side.
 #[derive(Debug)]
 pub(super) struct Projection {
     parts: Vec<Part>,
@@ -61,15 +61,15 @@ pub(super) struct Projection {
 enum Part {
     /// Weights in the format of their file.
     Quantized(QMatMul),
-    /// Weights in their own type: `[outputs, inputs]`. If the inputs are wider, so many rows at a
-    /// time are widened that a product never takes the memory of the weights twice.
+    /// Weights in their own type: `[outputs, inputs]`. If the inputs are wider, only a few rows are
+    /// widened at a time, so that a product never takes the memory of the weights twice.
     Plain { weights: Tensor, n_slab_rows: usize },
 }
 
 impl Projection {
     /// Combines matrices that share an input, with their outputs in the order given. Neighbors of
-    /// the same type become one matrix, which saves products. The bias is added to each row of
-    /// outputs.
+    /// the same type become one matrix, which saves matrix products. The bias is added to each row
+    /// of outputs.
     pub(super) fn new(
         matrices: &[StoredTensor],
         bias: Option<Tensor>,

@@ -9,8 +9,8 @@ use super::tail_pool::Slot;
 /// Capacities of runs are multiples of this many tokens.
 pub(super) const N_MIN_CAPACITY: usize = 64;
 
-/// Keys and values of consecutive tokens, for all layers: in tensors of the run, or in a slot of the
-/// pool of tails, never in both.
+/// Keys and values of consecutive tokens, for all layers: in the run's own tensors or in a slot of
+/// the tail pool, never in both.
 #[derive(Debug, Default)]
 pub(crate) struct TensorRun {
     layers: Vec<KeysValues>,
@@ -21,9 +21,9 @@ pub(crate) struct TensorRun {
 #[derive(Debug)]
 pub(super) struct KeysValues {
     /// `[kv heads, capacity, head_dim]` in a run, `[kv heads, slots, capacity, head_dim]` in the
-    /// pool of tails.
+    /// tail pool.
     pub keys: Tensor,
-    /// Of the same shape as the keys.
+    /// Has the same shape as the keys.
     pub values: Tensor,
 }
 
@@ -36,12 +36,12 @@ impl TensorRun {
         }
     }
 
-    /// Creates a run with tensors of its own.
+    /// Creates a run with its own tensors.
     pub(super) const fn with_layers(layers: Vec<KeysValues>) -> Self {
         Self { layers, slot: None }
     }
 
-    /// Returns the slot of the pool in which the run is kept, if it is.
+    /// Returns the slot of the pool that holds the run, if one does.
     pub(super) const fn slot(&self) -> Option<&Arc<Slot>> {
         self.slot.as_ref()
     }
@@ -52,7 +52,7 @@ impl TensorRun {
         own + self.slot.as_ref().map_or(0, |slot| slot.n_bytes())
     }
 
-    /// Returns a layer of a run with tensors of its own.
+    /// Returns a layer of a run that has its own tensors.
     pub(super) fn layer(&self, layer: usize) -> candle_core::Result<&KeysValues> {
         match self.layers.get(layer) {
             Some(run) => Ok(run),

@@ -1,5 +1,5 @@
 //! The tails of many KV caches side by side, in two tensors per layer, so that one operation writes
-//! or reads all of them. On a GPU, a step costs what its operations cost to launch.
+//! or reads all of them. On a GPU, the cost of a step is that of launching its operations.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -9,7 +9,7 @@ use candle_core::Tensor;
 use super::run::{KeysValues, N_MIN_CAPACITY, TensorRun};
 use crate::engine::decoder::cache::Cache;
 
-/// How many rows of a sequence one pass writes to its slot at most.
+/// The most rows of a sequence that one pass writes to its slot.
 pub(super) const N_MAX_ROWS: usize = 32;
 
 /// The place of one tail in the pool. It is free once the run that holds it is dropped.
@@ -28,7 +28,7 @@ pub(super) struct TailPool {
     layers: Vec<KeysValues>,
     /// The slots by index.
     slots: Vec<Weak<Slot>>,
-    /// How many tokens a slot holds. [`N_MAX_ROWS`] more columns take what no sequence wants.
+    /// How many tokens a slot holds. [`N_MAX_ROWS`] more columns take the padding rows.
     n_columns: usize,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct TailPool {
 #[derive(Debug)]
 pub(super) struct Memory<'a> {
     pub caches: &'a mut [Cache<TensorRun>],
-    /// The tails of those caches that are in it.
+    /// Holds the tails of some of these caches.
     pub pool: &'a mut TailPool,
 }
 
@@ -91,8 +91,8 @@ impl TailPool {
         slot
     }
 
-    /// Gives back memory before `n_new` slots are taken: all of it if no slot is in use, and that of
-    /// the free slots if most of them would stay free.
+    /// Frees memory before `n_new` slots are taken: all of it if no slot is in use, or that of the
+    /// free slots if most slots would stay free.
     pub(super) fn tidy(&mut self, n_new: usize) -> candle_core::Result<()> {
         let used: Vec<Arc<Slot>> = self.slots.iter().filter_map(Weak::upgrade).collect();
         if used.is_empty() {
@@ -177,7 +177,7 @@ impl TailPool {
         Ok(())
     }
 
-    /// Copies the first tokens of a slot into a run of its own.
+    /// Copies the first tokens of a slot into a run with its own tensors.
     pub(super) fn extract(&self, slot: &Slot, n_tokens: usize) -> candle_core::Result<TensorRun> {
         let layers = self.layers.iter().map(|layer| {
             layer.map(|tensor| {
@@ -190,7 +190,8 @@ impl TailPool {
     }
 }
 
-/// Returns the tensor with room for more slots and columns, or the same if it has that room.
+/// Returns the tensor with room for more slots and columns, or unchanged if it already has that
+/// room.
 fn grown(tensor: &Tensor, n_slots: usize, n_columns: usize) -> candle_core::Result<Tensor> {
     let (n_kv_heads, n_held_slots, n_held_columns, head_dim) = tensor.dims4()?;
     if (n_held_slots, n_held_columns) == (n_slots, n_columns) {

@@ -12,8 +12,9 @@ use crate::engine::decoder::batch::Place;
 /// Up to this many values, masks are repeated for all heads once per pass, not in each layer.
 const N_MAX_REPEATED_VALUES: usize = 1 << 24;
 
-/// The rows of the sequences whose tails are in the pool. Each slot has as many rows as the sequence
-/// with the most, so some rows stand for nothing, and so do those of slots that are not read.
+/// The rows of the sequences whose tails are in the pool. Each slot has as many rows as the
+/// sequence with the most, so some rows are padding, as are all rows of slots that this pass does
+/// not read.
 #[derive(Debug)]
 pub(super) struct TailRows {
     /// The first row in working order.
@@ -23,9 +24,9 @@ pub(super) struct TailRows {
     pub n_rows: usize,
     /// How many columns of the pool are read.
     pub n_columns: usize,
-    /// Where keys and values are written: `[kv heads, slots, rows, head_dim]`.
+    /// The columns that keys and values are written to: `[kv heads, slots, rows, head_dim]`.
     pub columns: Tensor,
-    /// The sequences by what precedes their tails.
+    /// The sequences, grouped by the shared runs before their tails.
     pub groups: Vec<TailGroup>,
 }
 
@@ -47,7 +48,7 @@ impl TailGroup {
 
 /// The rows of the slots, before they are sent to the device.
 pub(super) struct TailPlan {
-    /// By slot: the sequence that reads, or `None`.
+    /// For each slot, the sequence that reads tokens in this pass, or `None`.
     slots: Vec<Option<SlotRows>>,
     n_rows: usize,
     n_columns: usize,
@@ -172,7 +173,7 @@ impl TailPlan {
                 let member = slot.as_ref().filter(|slot| slot.shared == first.shared);
                 (0..n_rows).map(move |row| {
                     let position = member.and_then(|member| member.positions.get(row));
-                    // A row that stands for nothing sees one token, so that its softmax is defined.
+                    // A padding row sees one token, so that its softmax is defined.
                     position.map_or(0..1, |position| {
                         first_visible(window, *position)..*position + 1
                     })
@@ -193,8 +194,8 @@ impl TailPlan {
         })
     }
 
-    /// Returns the column that each row is written to. Rows that stand for nothing are written to
-    /// columns that nobody reads.
+    /// Returns the column that each row is written to. Padding rows are written to columns that are
+    /// never read.
     fn columns(&self, model: &Model<'_>) -> candle_core::Result<Tensor> {
         let columns = self.slots.iter().flat_map(|slot| {
             (0..self.n_rows).map(move |row| {
