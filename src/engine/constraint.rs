@@ -1,4 +1,4 @@
-//! Keeps one text within the grammar of its pane, and times it.
+//! Constrains one text to its pane's grammar, and times the masking.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -14,7 +14,8 @@ use crate::generation::{EndOfText, Limits, PieceKind};
 pub struct GrammarTrie(OnceLock<Result<Arc<GrammarVocabulary>, GrammarError>>);
 
 impl LoadedModel {
-    /// Compiles the grammar of a chain, if it has one, and stands at the beginning of a text.
+    /// Compiles the grammar of a chain, if it has one. Returns its state at the beginning of a
+    /// text.
     pub fn grammar_of(
         &self,
         chain: &ChainConfig,
@@ -42,35 +43,35 @@ impl LoadedModel {
     }
 }
 
-/// The grammar of a text as it is written.
+/// The grammar that constrains a text while it is generated.
 #[derive(Debug, Clone)]
 pub(super) enum Constraint {
-    /// There is none.
+    /// The chain has no grammar.
     Free,
-    Grammar(Box<Following>),
-    /// The grammar can't be used, so the text fails with its first token.
+    Grammar(Box<GrammarProgress>),
+    /// The grammar can't be used, so the text fails at its first token.
     Invalid(GrammarError),
 }
 
-/// A text on its way through its grammar, with the tokens that may come next.
+/// The progress of a text through its grammar, with the tokens that may come next.
 #[derive(Debug, Clone)]
-pub(super) struct Following {
+pub(super) struct GrammarProgress {
     state: GrammarState,
     legal: Result<Arc<LegalTokens>, GrammarError>,
     mask_secs: f64,
 }
 
 impl Constraint {
-    /// Stands at the beginning of a text.
+    /// Starts at the beginning of a text.
     pub(super) fn begin(model: &LoadedModel, chain: &ChainConfig, limits: &Limits) -> Self {
         match model.grammar_of(chain, limits) {
             Ok(None) => Self::Free,
-            Ok(Some(state)) => Self::Grammar(Box::new(Following::at(state))),
+            Ok(Some(state)) => Self::Grammar(Box::new(GrammarProgress::at(state))),
             Err(error) => Self::Invalid(error),
         }
     }
 
-    /// Follows the next token of the text.
+    /// Advances past the next token of the text.
     pub(super) fn follow(&mut self, token: TokenId) {
         if let Self::Grammar(following) = self {
             following.state.accept(token);
@@ -78,7 +79,7 @@ impl Constraint {
         }
     }
 
-    /// Returns what draws among the legal tokens, or `None` if every token is legal.
+    /// Returns the draw among the legal tokens, or `None` if every token is legal.
     pub(super) fn draw<'a>(
         &'a self,
         logits: &'a [f32],
@@ -99,7 +100,7 @@ impl Constraint {
         }))
     }
 
-    /// Whether the grammar accepts the text and nothing can follow.
+    /// Returns whether the grammar accepts the text and nothing can follow.
     pub(super) fn is_complete(&self) -> bool {
         match self {
             Self::Grammar(following) => following.is_complete(),
@@ -107,7 +108,7 @@ impl Constraint {
         }
     }
 
-    /// Whether the grammar would accept the text with this token and nothing could follow.
+    /// Returns whether the grammar would accept the text with this token and nothing could follow.
     pub(super) fn is_complete_with(&self, token: TokenId) -> bool {
         let Self::Grammar(following) = self else {
             return false;
@@ -125,7 +126,7 @@ impl Constraint {
     }
 }
 
-impl Following {
+impl GrammarProgress {
     fn at(state: GrammarState) -> Self {
         let nothing = GrammarError::Inexpressible {
             text: String::new(),

@@ -1,4 +1,4 @@
-//! Drafts by a model: the second one, or the first layers of the model itself.
+//! Drafts from a model: the second one, or the first layers of the model itself.
 
 use std::time::Instant;
 
@@ -8,24 +8,24 @@ use super::slot::{Guess, Slot};
 use super::{EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::{DraftRule, ModelDrafts, TokenId};
 
-/// What drafts the tokens of one pane.
+/// The model that drafts the tokens of one pane.
 pub(super) struct DraftModel {
     drafts: ModelDrafts,
     /// The second model's sequence, and what it has read.
     sequence: Option<SequenceId>,
     read: Vec<TokenId>,
-    /// What it reads next.
+    /// The tokens that it reads next.
     unread: Vec<TokenId>,
     /// How many tokens it drafts for the next pass. 0 while it catches up with a long text.
     n_wanted: usize,
-    /// How many tokens the first model has.
+    /// The vocabulary size of the main model.
     n_vocab: usize,
-    /// The time that the latest drafts took.
+    /// How long the latest drafts took, in seconds.
     pub(super) secs: f64,
 }
 
 impl DraftModel {
-    /// A draft model that has read nothing.
+    /// Creates a draft model that has read nothing.
     pub(super) const fn new(drafts: ModelDrafts) -> Self {
         Self {
             drafts,
@@ -38,9 +38,9 @@ impl DraftModel {
         }
     }
 
-    /// Prepares to draft up to `n_max` tokens. `main` holds all tokens of the slot but the last. The
-    /// model's own first layers draft at once; the second model reads the rows of all panes in
-    /// passes that they share.
+    /// Prepares to draft up to `n_max` tokens. `main` holds all tokens of the slot but the last.
+    /// The model's own first layers draft right away; the second model drafts in passes that all
+    /// panes share.
     pub(super) fn prepare(
         &mut self,
         slot: &mut Slot,
@@ -67,8 +67,8 @@ impl DraftModel {
         }
     }
 
-    /// The next rows of the second model. Logits are wanted of the last one, if a token is drafted
-    /// from them.
+    /// Adds the next rows of the second model. Requests logits for the last one if a token is to be
+    /// drafted from them.
     pub(super) fn push_rows(&self, rows: &mut Vec<Row>) {
         let Some(sequence) = self.sequence else {
             return;
@@ -82,7 +82,7 @@ impl DraftModel {
         }));
     }
 
-    /// Drafts a token from the logits after these rows.
+    /// Drafts a token from the logits that follow these rows.
     pub(super) fn note(
         &mut self,
         slot: &mut Slot,
@@ -103,7 +103,7 @@ impl DraftModel {
         Ok(())
     }
 
-    /// Drafts token after token, each from the logits after the one before.
+    /// Drafts tokens one by one, each from the logits after the previous one.
     fn by_first_layers(
         &self,
         slot: &mut Slot,
@@ -139,7 +139,7 @@ impl DraftModel {
         outcome.map(|()| guesses)
     }
 
-    /// Finds out what the second model has to read of a text before it can draft.
+    /// Determines which tokens of a text the second model must read before it can draft.
     fn prepare_second(
         &mut self,
         text: &[TokenId],

@@ -1,5 +1,5 @@
 //! Speculative decoding: drafts some tokens, verifies all of them in one forward pass, and keeps
-//! those that the chain takes.
+//! those that the chain accepts.
 
 use super::draft_model::DraftModel;
 use super::prefix_cache::PrefixCache;
@@ -9,10 +9,10 @@ use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
 use crate::decoding::{Draft, Drafts, PromptLookup, Taken, TokenId, Trace};
 use crate::generation::FinishReason;
 
-/// A pane that drafts.
+/// The writer of a pane that drafts.
 ///
 /// Between two passes, its sequence holds all tokens of the slot except the last. A pass reads that
-/// one and the drafts; the drafts that were not taken are then truncated.
+/// token and the drafts; rejected drafts are then truncated.
 pub(super) struct DraftWriter {
     slot: Slot,
     source: Source,
@@ -30,7 +30,7 @@ enum Source {
 }
 
 impl DraftWriter {
-    /// A writer that has drafted nothing yet.
+    /// Creates a writer that has drafted nothing yet.
     pub(super) const fn new(slot: Slot, drafts: Drafts) -> Self {
         Self {
             slot,
@@ -77,8 +77,8 @@ impl DraftWriter {
         Ok((finish, holds))
     }
 
-    /// Drafts the tokens of the next pass, or prepares to. Nothing is drafted while the user's own
-    /// tokens are to come.
+    /// Drafts the tokens of the next pass, or prepares to. Drafts nothing if the next token was
+    /// chosen by hand.
     fn draft(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
         self.drafts.clear();
         let n_max = self.n_left.saturating_sub(1);
@@ -115,7 +115,7 @@ impl DraftWriter {
     }
 }
 
-/// The logits by which a pass verifies one of its drafts, or continues after the last.
+/// The logits with which a pass verifies one of its drafts, or continues after the last.
 #[derive(Clone, Copy)]
 struct VerifiedRow<'a> {
     /// The number of drafts before it.
@@ -123,7 +123,7 @@ struct VerifiedRow<'a> {
     logits: &'a [f32],
 }
 
-/// The probability that the chain left a token, if the step has recorded it.
+/// Returns the probability of a token after the chain, if the step has recorded it.
 fn prob_of(trace: &Trace, token: TokenId) -> Option<f64> {
     if trace.draw.token == token {
         return Some(trace.draw.prob);

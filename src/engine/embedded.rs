@@ -11,7 +11,8 @@ const WEIGHTS: &[u8] = include_bytes!("../../assets/model/quartet-stories-q8_0.g
 const DRAFT_WEIGHTS: &[u8] = include_bytes!("../../assets/model/quartet-draft-q4_0.gguf");
 const TOKENIZER: &[u8] = include_bytes!("../../assets/model/tokenizer.json");
 
-/// Loads the embedded model, and the one that drafts for it. Returns `None` if `progress` cancels the load.
+/// Loads the embedded model and the one that drafts for it. Returns `None` if `progress` cancels
+/// the load.
 pub fn open_embedded(
     compute: &Compute,
     progress: LoadProgress<'_>,
@@ -29,12 +30,12 @@ pub fn open_embedded(
     Ok(Some(model))
 }
 
-/// Describes the embedded model and what loading it takes.
+/// Describes the embedded model and what it takes to load it.
 pub fn inspect_embedded() -> Result<ModelOutline, EngineError> {
     Ok(gguf()?.locate()?.outline())
 }
 
-/// Builds the tokenizer of the embedded model, and returns it with the number of logits.
+/// Builds the tokenizer of the embedded model, and returns it with the size of the vocabulary.
 pub fn embedded_tokenizer() -> Result<(Tokenizer, usize), EngineError> {
     gguf()?.locate()?.into_tokenizer()
 }

@@ -47,8 +47,8 @@ pub enum EngineError {
 
     /// A sweep was requested over settings that move away from different texts or models.
     #[error(
-        "these settings move away from different texts or models; let all of them move away from \
-         the same one"
+        "these settings move away from different texts or models; choose the same one for all of \
+         them"
     )]
     SeveralGuides,
 
@@ -59,20 +59,20 @@ pub enum EngineError {
     )]
     NoSecondModel,
 
-    /// A second model has another vocabulary.
-    #[error("{name} has another vocabulary than {main}: {difference}")]
+    /// A second model has a different vocabulary.
+    #[error("{name} has a different vocabulary from {main}: {difference}")]
     OtherVocabulary {
         name: String,
         main: String,
         difference: String,
     },
 
-    /// Drafts by the first layers were requested of a model that can't stop after them.
+    /// Drafts from the first layers were requested of a model that can't stop after them.
     #[error("this model can’t draft with its first layers alone; choose other drafts")]
     LayersUnavailable,
 
-    /// Drafts by the first layers were requested of a model with no more layers.
-    #[error("the model has {n_layers} layers, so its drafts need fewer")]
+    /// Drafts from the first layers were requested of a model that has no layers beyond them.
+    #[error("the model has {n_layers} layers, so drafts must use fewer")]
     TooManyLayers { n_layers: usize },
 
     /// A sequence would outgrow the context.
@@ -87,7 +87,7 @@ pub enum EngineError {
         source: DecodingError,
     },
 
-    /// The grammar can't be used, or not any further.
+    /// The grammar can't be used, or can't be followed any further.
     #[error(transparent)]
     Grammar(#[from] GrammarError),
 
@@ -181,7 +181,7 @@ pub enum EngineError {
         tensor: String,
         /// The type as the file format names it: `IQ4_XS`.
         stored_as: String,
-        /// A file of the same model that would work.
+        /// A file of the same model that works.
         instead: &'static str,
         path: String,
     },

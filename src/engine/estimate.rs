@@ -95,7 +95,7 @@ pub fn free_memory() -> u64 {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(memory);
     let free = system.available_memory();
-    // Subtract the resident memory, not the used memory: that includes the file cache, which the
+    // Subtract the resident memory, not the used memory, which includes the file cache that the
     // system would release.
     system.cgroup_limits().map_or(free, |limits| {
         limits.total_memory.saturating_sub(limits.rss).min(free)

@@ -228,12 +228,12 @@ mod tests {
         state.on_event(Event::SecondModel(Ok(Some(info("Small")))));
         choose(&mut state, "other.gguf");
         state.on_event(Event::SecondModel(Err(
-            "it has another vocabulary".to_owned()
+            "it has a different vocabulary".to_owned()
         )));
         assert_eq!(name(&state), Some("Small"));
         assert_eq!(
             state.second_model.error(),
-            Some("it has another vocabulary")
+            Some("it has a different vocabulary")
         );
 
         choose(&mut state, "large.gguf");

@@ -18,31 +18,31 @@ use super::{EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::{ChainConfig, ChainLikelihood, GrammarState, History, LegalTokens, TokenId};
 use crate::generation::{FitPlace, FitTokens, FitUpdate, GenerationId, Likelihood};
 
-/// The memory of the logits that are held at a time, unless the caller chose another limit. Texts
-/// whose logits need more are read and computed part by part.
+/// How much memory the held logits may take, unless the caller chose another limit. Texts whose
+/// logits need more are read and computed part by part.
 pub(super) const FIT_BYTES: usize = 256 << 20;
 
 /// How many logits one pass may compute, so that a pass takes at most 16 MB.
 const N_LOGITS: usize = 1 << 22;
 
-/// How long chains run between two looks at the requests.
+/// How long chains run before requests are checked again.
 const SLICE: Duration = Duration::from_millis(40);
 
-/// A fit at work.
+/// A running fit.
 pub(super) struct FitJob {
     id: GenerationId,
     chains: Vec<ChainConfig>,
     read: ReadTexts,
-    /// The beginning of the grammar that all chains share.
+    /// The initial state of the grammar that all chains share.
     grammar: Option<GrammarState>,
-    /// Where the text that is being read stands in it.
+    /// The state of the grammar in the text that is being read.
     followed: Option<GrammarState>,
-    /// What was found so far; without the texts that were not read yet.
+    /// The likelihoods so far, without the texts that have not been read yet.
     found: Vec<Likelihood>,
     is_announced: bool,
     /// The index of the text that is being read.
     text: usize,
-    /// How many of its tokens were read.
+    /// How many of its tokens have been read.
     n_read: usize,
     sequence: Option<SequenceId>,
     /// What guides the text that is being read.
@@ -53,12 +53,12 @@ pub(super) struct FitJob {
     n_max_rows: usize,
 }
 
-/// What one call advanced.
+/// What one call has done.
 enum Pass {
     Read,
     /// These chains have run over all texts.
     Computed(Range<usize>),
-    /// Chains have run over a part of the texts.
+    /// Chains have run over part of the texts.
     Partly,
     Finished,
 }
@@ -91,21 +91,21 @@ impl FitJob {
         }
     }
 
-    /// Rules out what a grammar forbids. A check after the draw counts as a mask, which it equals
-    /// for chains that neither cut nor reweight.
+    /// Rules out what a grammar forbids. A check after the draw counts as a mask, which is
+    /// equivalent for chains that neither cut nor reweight.
     pub(super) fn constrained(mut self, grammar: Option<GrammarState>) -> Self {
         self.read.grammar = grammar.as_ref().map(|state| Arc::clone(state.rule()));
         self.grammar = grammar;
         self
     }
 
-    /// Reads what guides the texts, too.
+    /// Also reads what guides the texts.
     pub(super) fn guided(mut self, guided: Option<GuidedTexts>) -> Self {
         self.read.guided = guided;
         self
     }
 
-    /// Takes over the logits of an earlier fit if they are those of the same texts.
+    /// Reuses the logits of an earlier fit if it has read the same texts.
     pub(super) fn reuse(&mut self, read: ReadTexts) {
         if read.has_read_as(&self.read) {
             self.text = read.texts.len();
@@ -117,7 +117,7 @@ impl FitJob {
         self.id
     }
 
-    /// Frees the sequences, and returns the logits if they are those of all texts.
+    /// Frees the sequences. Returns the logits if they cover all texts.
     pub(super) fn retire(mut self, model: &mut LoadedModel) -> Option<ReadTexts> {
         self.close(model);
         let n_tokens: usize = self.read.texts.iter().map(|text| text.fitted().len()).sum();
@@ -168,7 +168,7 @@ impl FitJob {
         self.text >= self.read.texts.len()
     }
 
-    /// Whether to read on before the chains run.
+    /// Returns whether to read on before the chains run.
     fn wants_logits(&self) -> bool {
         !self.is_read() && self.read.places.len() < self.n_max_rows && self.n_computed == 0
     }
@@ -275,7 +275,7 @@ impl FitJob {
         Ok(Pass::Partly)
     }
 
-    /// Adds the tokens whose logits are held to what was found under a chain.
+    /// Returns a chain's likelihood so far, with the tokens added whose logits are held.
     fn likelihood(&self, chain: usize, n_vocab: usize) -> Result<Likelihood, EngineError> {
         let impossible = |ruled_out| Likelihood {
             ln_prob: f64::NEG_INFINITY,
@@ -324,7 +324,8 @@ impl FitJob {
     }
 }
 
-/// Returns the legal tokens as long as a text keeps to its grammar, and follows its next token.
+/// Returns the legal tokens, or `None` if the text has left its grammar, and advances past the next
+/// token.
 fn legal(
     grammar: Option<&mut GrammarState>,
     next: TokenId,

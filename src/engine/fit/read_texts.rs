@@ -37,8 +37,8 @@ pub(in crate::engine) struct ReadTexts {
     logits: Vec<f32>,
     /// If the texts are guided, the guide's row for each of `places`.
     others: Vec<f32>,
-    /// If the texts are guided, the tokens that the grammar leaves at each of `places`: they are
-    /// ruled out after the rows are mixed. Otherwise they are ruled out in `logits`.
+    /// If the texts are guided, the tokens that the grammar allows at each of `places`: the others
+    /// are ruled out after the rows are mixed. Otherwise they are ruled out in `logits`.
     legal: Vec<Option<LegalTokens>>,
 }
 
@@ -47,12 +47,12 @@ pub(super) struct ReadRow<'a> {
     pub own: &'a [f32],
     /// The guide's row.
     pub other: Option<&'a [f32]>,
-    /// What the grammar leaves, or `None` for all tokens.
+    /// The tokens that the grammar allows, or `None` for all.
     pub legal: Option<LegalTokens>,
 }
 
 impl ReadTexts {
-    /// Starts without any rows.
+    /// Creates it without any rows.
     pub(super) fn of(texts: Vec<FitTokens>) -> Self {
         Self {
             texts,
@@ -60,7 +60,7 @@ impl ReadTexts {
         }
     }
 
-    /// Whether it holds the logits that another one is to hold.
+    /// Returns whether it holds the logits that `other` is going to hold.
     pub(super) fn has_read_as(&self, other: &Self) -> bool {
         self.texts == other.texts && self.grammar == other.grammar && self.guided == other.guided
     }
@@ -95,7 +95,7 @@ impl ReadTexts {
         }
     }
 
-    /// Returns what a chain chooses from at a place, by its index.
+    /// Returns the logits that a chain chooses from at a place, by its index.
     pub(super) fn row(
         &self,
         index: usize,
@@ -118,7 +118,7 @@ impl ReadTexts {
         })
     }
 
-    /// Forgets the rows, to read on.
+    /// Drops the rows, to make room for the next.
     pub(super) fn clear(&mut self) {
         self.places.clear();
         self.logits.clear();

@@ -79,8 +79,8 @@ impl LoadedModel {
     /// the prompt.
     ///
     /// A raw prompt and its continuation are tokenized as one text, so that no token is split where
-    /// the continuation begins. A token that holds the end of the prompt too, as " there" after a
-    /// prompt that ends with a space, counts as one of the text.
+    /// the continuation begins. A token that also holds the end of the prompt, such as " there"
+    /// after a prompt that ends with a space, counts as part of the text.
     fn continued(
         &self,
         prompt: &PromptText,

@@ -102,10 +102,10 @@ fn the_second_model_is_loaded_cancelled_and_freed_where_it_is_needed() {
     window.get_by_label("None");
 
     window.state_mut().apply(choose_file.clone());
-    let error = "Small has another vocabulary than Test".to_owned();
+    let error = "Small has a different vocabulary from Test".to_owned();
     window.state_mut().on_event(Event::SecondModel(Err(error)));
     window.run_steps(3);
-    window.get_by_label_contains("has another vocabulary");
+    window.get_by_label_contains("has a different vocabulary");
 
     window.state_mut().apply(choose_file);
     let info = Arc::new(ModelInfo {
