@@ -1,4 +1,4 @@
-//! Reads the small files of a model, such as its settings, within a limit.
+//! Reads the small files of a model, such as its settings, up to a size limit.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,10 +7,10 @@ use std::path::Path;
 use super::EngineError;
 use crate::generation::ByteSize;
 
-/// The largest settings file that is read. Usual ones have some kilobytes, an index some megabytes.
+/// The largest settings file that is read. Most have a few kilobytes, an index a few megabytes.
 const N_MAX_SETTINGS_BYTES: u64 = 64 << 20;
 
-/// The largest `tokenizer.json` that is read. Usual ones have up to 40 MB.
+/// The largest `tokenizer.json` that is read. Most have no more than 40 MB.
 pub(super) const N_MAX_TOKENIZER_BYTES: u64 = 512 << 20;
 
 /// Reads a settings file. `what` is the subject of the error.

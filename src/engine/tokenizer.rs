@@ -14,7 +14,7 @@ use crate::generation::{Piece, Vocabulary};
 pub struct Tokenizer {
     splitter: Splitter,
     ends: Ends,
-    /// By how much a text can grow before it is split.
+    /// The factor by which a text can grow before it is split.
     growth: f64,
     /// How it may differ from what the file asks for, or `None` if it does not.
     warning: Option<String>,
@@ -23,10 +23,11 @@ pub struct Tokenizer {
 const DROPOUT_IGNORED: &str =
     "The tokenizer’s dropout, which splits the same text differently each time, is ignored";
 
-/// The longest text that a normalizer may produce, unless it lengthens texts as usual ones do.
+/// The longest text that a normalizer may produce if it can lengthen texts more than
+/// [`USUAL_GROWTH`]-fold.
 const N_MAX_NORMALIZED_BYTES: f64 = 268_435_456.0;
 
-/// By how much usual normalizers lengthen a text at most.
+/// The largest factor by which ordinary normalizers lengthen a text.
 const USUAL_GROWTH: f64 = 100.0;
 
 /// The special tokens that a tokenizer adds around every text.
@@ -68,7 +69,7 @@ impl Tokenizer {
         })
     }
 
-    /// A tokenizer that adds the given special tokens, whatever those of the splitter are.
+    /// Creates a tokenizer that adds the given special tokens, whatever the splitter's own are.
     pub(super) const fn with_ends(splitter: Splitter, ends: Ends) -> Self {
         Self {
             splitter,
@@ -138,7 +139,7 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// The number of entries, including added tokens.
+    /// Returns the number of entries, including added tokens.
     pub fn n_tokens(&self) -> usize {
         match &self.splitter {
             Splitter::Crate(inner) => inner.get_vocab_size(true),
@@ -155,7 +156,7 @@ impl Tokenizer {
         id.map(TokenId)
     }
 
-    /// The pieces of the tokens 0 to `n_vocab` (exclusive).
+    /// Returns the pieces of the tokens from 0 to `n_vocab` (exclusive).
     ///
     /// A model's embedding table may have more rows than its tokenizer has entries. Such a token
     /// gets a piece like `<|17|>`.
@@ -179,8 +180,8 @@ impl Tokenizer {
     }
 }
 
-/// The reason for a panic of the tokenizers crate. It assumes that the parts of a file are
-/// consistent, and panics on some texts if they are not.
+/// Returns the reason for a panic in the tokenizers crate, which assumes that the parts of a file
+/// are consistent, and panics on some texts if they are not.
 fn inconsistent(panic: &str) -> String {
     format!("its parts are inconsistent: {panic}")
 }
@@ -242,14 +243,15 @@ impl Splitter {
     }
 }
 
-/// Disables the truncation and padding that a file may keep from training. transformers ignores
-/// both, too.
+/// Disables the truncation and padding that a file may have kept from training. transformers
+/// ignores both, too.
 fn without_truncation_and_padding(mut inner: HfTokenizer) -> tokenizers::Result<HfTokenizer> {
     inner.with_truncation(None)?.with_padding(None);
     Ok(inner)
 }
 
-/// Disables the random merges that a file may keep from training. Returns whether it did.
+/// Disables the dropout of merges that a file may have kept from training. Returns whether there
+/// was any.
 fn disable_dropout(inner: &mut HfTokenizer) -> bool {
     let ModelWrapper::BPE(model) = inner.get_model() else {
         return false;
@@ -267,7 +269,7 @@ fn ids(encoding: &Encoding) -> Vec<TokenId> {
     encoding.get_ids().iter().copied().map(TokenId).collect()
 }
 
-/// The piece of an added token, which is either special or plain text.
+/// Returns the piece of an added token, which is either special or plain text.
 fn added_piece(token: &AddedToken, byte_level: bool) -> Piece {
     if token.special {
         Piece::special(&token.content)
@@ -289,8 +291,8 @@ fn has_byte_level_decoder(decoder: Option<&DecoderWrapper>) -> bool {
     }
 }
 
-/// The bytes of a byte-level token, in which each byte is one printable character: itself if it is
-/// printable in Latin-1, otherwise the next unused character from U+0100.
+/// Returns the bytes of a byte-level token, in which each byte is one printable character: itself
+/// if it is printable in Latin-1, otherwise the next unused character from U+0100.
 ///
 /// Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" (`bytes_to_unicode`).
 fn bytes_of_byte_level(raw: &str) -> Vec<u8> {
@@ -314,7 +316,7 @@ fn byte_of_character(character: char) -> Option<u8> {
     }
 }
 
-/// The bytes of a `SentencePiece` token: `▁` is a space, `<0x0A>` is a byte.
+/// Returns the bytes of a `SentencePiece` token: `▁` is a space, `<0x0A>` is a byte.
 fn bytes_of_sentence_piece(raw: &str) -> Vec<u8> {
     let byte = raw
         .strip_prefix("<0x")

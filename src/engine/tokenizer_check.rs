@@ -1,13 +1,13 @@
-//! Checks a `tokenizer.json` for what the tokenizers crate would obey although it should not: parts
-//! that don't fit together, that take any amount of memory, or that draw random numbers.
+//! Checks a `tokenizer.json` for parts that the tokenizers crate would accept although it should
+//! not: parts that don't fit together, or that can take any amount of memory.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// By how much a file may lengthen a text at most. Usual files lengthen it up to 33-fold, for a
-/// single ligature.
+/// The largest factor by which a file may lengthen a text. Ordinary files lengthen it up to
+/// 33-fold, for a single ligature.
 const MAX_GROWTH: f64 = 1e4;
 
 /// The parts of the file that are checked.
@@ -21,9 +21,9 @@ struct Parts {
     post_processor: Value,
 }
 
-/// Returns by how much a text can grow before it is split into tokens, at least 1. Fails if the
-/// file must not be used: also if it is malformed, or has a part twice, because the crate builds each
-/// part before it reads the next.
+/// Returns the factor by which a text can grow before it is split into tokens, at least 1. Fails if
+/// the file must not be used. That includes files that are malformed or contain a part twice,
+/// because the crate builds each part before it reads the next.
 pub(super) fn check(json: &[u8]) -> Result<f64, String> {
     let parts: Parts = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let growth = growth_by(&parts.normalizer)? * growth_by(&parts.pre_tokenizer)?;
@@ -36,8 +36,8 @@ pub(super) fn check(json: &[u8]) -> Result<f64, String> {
     Ok(growth)
 }
 
-/// By how much a normalizer or pre-tokenizer can lengthen a text. Goes by the fields rather than by
-/// the type, because the crate does the same for a type that it does not know.
+/// Returns the factor by which a normalizer or pre-tokenizer can lengthen a text. Goes by the
+/// fields rather than the type, because the crate does the same for types that it does not know.
 fn growth_by(part: &Value) -> Result<f64, String> {
     let text = |key: &str| part.get(key).and_then(Value::as_str);
     if part.get("length").and_then(Value::as_u64) == Some(0) {
@@ -67,19 +67,19 @@ fn growth_by(part: &Value) -> Result<f64, String> {
     Ok(growth)
 }
 
-/// By how much a `Replace` can lengthen a text.
+/// Returns the factor by which a `Replace` can lengthen a text.
 fn growth_by_replacement(pattern: Option<&Value>, content: &str) -> f64 {
     let old = pattern.and_then(|pattern| pattern.get("String")?.as_str());
     let n_new = content.len() as f64;
     match old.map(str::len) {
         Some(n_old) if n_old > 0 => (n_new / n_old as f64).max(1.0),
-        // An expression can match nothing, between any two bytes.
+        // A regular expression can match an empty string between any two bytes.
         _ => n_new + 1.0,
     }
 }
 
 /// Checks a `Precompiled` table: the size of its trie, the trie, and the texts that replace others,
-/// each ended by a zero byte.
+/// each terminated by a zero byte.
 fn growth_by_table(base64: &str) -> Result<f64, String> {
     let table = BASE64_STANDARD.decode(base64);
     let table = table.map_err(|error| format!("its Precompiled normalizer: {error}"))?;
@@ -148,7 +148,7 @@ mod tests {
             assert!((found - growth).abs() < 1e-9, "{found} instead of {growth}");
         }
         let bomb = sequence(vec![replace(&json!({"String": "a"}), &"a".repeat(20)); 30]);
-        // The crate takes a sequence of an unknown type for what its fields say.
+        // The crate treats a sequence of an unknown type as what its fields suggest.
         let mut unnamed = bomb.clone();
         unnamed["type"] = json!("Sequence?");
         for bomb in [bomb, unnamed] {
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn parts_that_would_panic_are_refused() {
         let table = |base64: &str| json!({"type": "Precompiled", "precompiled_charsmap": base64});
-        // A trie of 4 GB in a table of 6 bytes, and a table that is no Base64.
+        // A trie of 4 GB in a table of 6 bytes, and a table that is not Base64.
         for (base64, reason) in [
             ("/////wAA", "Precompiled normalizer is incomplete"),
             ("", "Precompiled normalizer is incomplete"),

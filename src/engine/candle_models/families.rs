@@ -8,7 +8,7 @@
 //! - RWKV, `ChatGLM`, Based, and the original formats of Yi and Phi: transformers does not support
 //!   them, so there is no reference.
 //! - GGUF files in candle's own layout; GGUF files of LFM2, because a second sequence can't be
-//!   opened; and those of Qwen 3 MoE, because they need a GPU.
+//!   opened; and those of Qwen 3 `MoE`, because they need a GPU.
 
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{Device, Result};

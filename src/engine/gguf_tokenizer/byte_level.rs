@@ -1,4 +1,4 @@
-//! Byte-level BPE: merges the bytes of each word in the order of a list.
+//! Byte-level BPE: merges the bytes of each word in the order of a merge list.
 //!
 //! Radford et al. 2019, "Language Models are Unsupervised Multitask Learners".
 
@@ -47,7 +47,7 @@ pub(super) fn tokenizer(
     Ok(tokenizer)
 }
 
-/// Each rule splits what the rules before it left in one piece.
+/// Builds the pre-tokenizer. Each rule splits the pieces left by the rules before it.
 fn pre_tokenizer(rules: &[&str], byte_level: ByteLevel) -> Result<Sequence, String> {
     let split = |rule: &&str| {
         let pattern = SplitPattern::Regex((*rule).to_owned());
@@ -60,7 +60,7 @@ fn pre_tokenizer(rules: &[&str], byte_level: ByteLevel) -> Result<Sequence, Stri
     Ok(Sequence::new(parts))
 }
 
-/// Returns the pairs to merge, the first merge first. Fails if a half or the result is not a token.
+/// Returns the pairs to merge, in order. Fails if a half or the result is not a token.
 fn merges(entries: &[Entry<'_>], metadata: &Metadata<'_>) -> Result<Merges, String> {
     let known: HashSet<&str> = entries
         .iter()

@@ -1,4 +1,4 @@
-//! Merges neighboring pieces of a text: the highest score first, and the leftmost of equals.
+//! Merges neighboring pieces of a text: the highest score first, and the leftmost on a tie.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
@@ -87,7 +87,7 @@ struct Pieces<'t> {
     spans: Vec<Span>,
 }
 
-/// A piece of the text. Empty once it was merged into its left neighbor.
+/// A piece of the text. Empty once it has been merged into its left neighbor.
 struct Span {
     bytes: Range<usize>,
     before: Option<usize>,
@@ -112,7 +112,7 @@ impl<'t> Pieces<'t> {
         Self { text, spans }
     }
 
-    /// Merges a pair. Returns false if either piece has been merged with another since.
+    /// Merges a pair. Returns false if either piece has since been merged with another.
     fn merge(&mut self, pair: &Pair) -> bool {
         let left_is_unchanged = self
             .spans
@@ -157,7 +157,7 @@ mod tests {
     type Case<'a> = (&'a [(&'a str, f32)], &'a str, &'a [&'a str]);
 
     #[test]
-    fn the_highest_score_merges_first_and_the_leftmost_of_equals() {
+    fn the_highest_score_merges_first_and_the_leftmost_wins_a_tie() {
         let table: [Case<'_>; 8] = [
             (&[], "", &[]),
             (&[], "ab", &["a", "b"]),

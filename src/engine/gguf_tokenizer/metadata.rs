@@ -1,8 +1,8 @@
-//! Reads the tokens from GGUF metadata: their texts, kinds and scores, and those added to each
-//! text.
+//! Reads the tokens from GGUF metadata: their texts, kinds and scores, and which ones are added to
+//! each text.
 //!
 //! The keys and numbers follow the GGUF specification and llama.cpp. Errors are strings, which the
-//! caller wraps into an `EngineError`.
+//! caller wraps in an `EngineError`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -121,8 +121,8 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// Returns the tokens to add before and after each text. `adds_bos` is the default if the file
-    /// does not say whether to add the first.
+    /// Returns the tokens to add before and after each text. `adds_bos` says whether to add the
+    /// beginning-of-text token if the file does not.
     pub(super) fn ends(&self, entries: &[Entry<'_>], adds_bos: bool) -> Result<Ends, String> {
         let end = |name: &str, wanted: bool| {
             let wanted = self

@@ -1,9 +1,9 @@
 //! `SentencePiece` BPE with byte fallback: merges the pair whose token has the highest score first,
-//! and the leftmost of equals.
+//! and the leftmost on a tie.
 //!
-//! The tokenizers crate ranks every pair, so it can't express that two pairs are equal. Therefore
-//! the merging is ours, and everything else is the crate's. Kudo, Richardson 2018,
-//! "`SentencePiece`: A simple and language independent subword tokenizer".
+//! The tokenizers crate ranks every pair, so it can't express ties. The merging is therefore ours,
+//! and everything else is the crate's. Kudo, Richardson 2018, "`SentencePiece`: A simple and
+//! language independent subword tokenizer".
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ fn as_typed(entry: &Entry<'_>) -> String {
 /// The model of the tokenizer: its tokens, and the order of merges.
 #[derive(Debug, Clone)]
 pub(crate) struct SentencePiece {
-    /// The text of each token by id, with spaces as spaces in user-defined tokens.
+    /// The text of each token by id, with plain spaces in user-defined tokens.
     texts: Vec<String>,
     ids: HashMap<String, u32>,
     merges: Merges,

@@ -1,13 +1,13 @@
 //! The rules by which byte-level models split a text into words, before merges apply.
 //!
 //! The rules come from the tokenizer published with each model. The names are those that llama.cpp
-//! writes to GGUF files. Only names with exactly known rules are listed.
+//! writes to GGUF files. Only names whose rules are known exactly are listed.
 
 /// How to prepare a text for merging.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Splitting {
-    /// Regular expressions. Each splits what those before it left in one piece. Text between
-    /// matches is a word too.
+    /// Regular expressions. Each splits the pieces left by those before it. Text between matches is
+    /// a word too.
     pub rules: &'static [&'static str],
     /// Whether a word that is itself a token is used as is, without merges.
     pub whole_words: bool,
@@ -62,8 +62,8 @@ impl Splitting {
     }
 }
 
-/// Returns the name of the rules that a model family used when GGUF files did not name them yet,
-/// which was until April 2024.
+/// Returns the name of the rules that a model family used before GGUF files named them, which they
+/// have done since April 2024.
 pub(super) fn usual_name(architecture: &str, n_tokens: usize) -> &'static str {
     match (architecture, n_tokens) {
         // Other families were converted as Llama too; the vocabulary size tells them apart.
@@ -112,8 +112,8 @@ const BLOOM: &str = r" ?[^(\s|.,!?…。，、।۔،)]+";
 
 const DEEPSEEK_LLM: [&str; 6] = [
     r"[\r\n]",
-    // Letters with an upper and a lower case, in the version of Unicode that was current then. Not in
-    // verbose mode, in which the spaces and line breaks of the layout would belong to the class.
+    // Letters with an upper and a lower case, in the version of Unicode that was current then. Not
+    // in verbose mode, in which the spaces and line breaks of the layout would belong to the class.
     concat!(
         r"\s?[",
         r"\x{41}-\x{5A}\x{61}-\x{7A}\x{B5}\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{1BA}",
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_space_belongs_to_the_sign_or_the_word_after_it() {
+    fn a_space_belongs_to_the_punctuation_or_word_after_it() {
         for name in ["deepseek-llm", "deepseek-coder"] {
             assert_eq!(
                 words(name, "f (x)\n"),

@@ -15,7 +15,7 @@ use crate::generation::{Implementation, ModelOutline};
 use crate::kernels::InputBits;
 use crate::kernels::attention::CacheType;
 
-/// A model's architecture, by what runs it.
+/// A model's architecture, and what runs it.
 pub(super) enum Architecture {
     /// Our own decoder.
     Quartet(Blueprint),
@@ -24,14 +24,14 @@ pub(super) enum Architecture {
 }
 
 impl Architecture {
-    /// Reads a `config.json`. `path` is named in errors.
+    /// Reads a `config.json`. `path` appears in error messages.
     pub(super) fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
         let json = &without_infinities(json);
         let blueprint = Blueprint::from_config(json, path);
         Self::first_supported(blueprint, || Plan::from_config(json, path))
     }
 
-    /// Reads the metadata of a GGUF file. `path` is named in errors.
+    /// Reads the metadata of a GGUF file. `path` appears in error messages.
     pub(super) fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
         let blueprint = Blueprint::from_gguf(content, path);
         Self::first_supported(blueprint, || Plan::from_gguf(content, path))
@@ -58,7 +58,7 @@ impl Architecture {
         }
     }
 
-    /// Returns the number of logits, if the headers state it.
+    /// Returns the size of the vocabulary, if the headers state it.
     pub(super) const fn n_vocab(&self) -> Option<usize> {
         match self {
             Self::Quartet(blueprint) => blueprint.n_vocab,
@@ -83,8 +83,8 @@ impl Architecture {
     }
 
     /// Adapts the compute settings to the model. In candle-transformers, several models also round
-    /// token positions when they run in half precision, so all of them run in full precision. They
-    /// also ignore the cache type.
+    /// token positions when they run in half precision, so all of its models run in full precision.
+    /// They ignore the cache type, too.
     pub(super) fn compute(&self, compute: &Compute, catalog: &Catalog) -> Compute {
         match self {
             Self::Quartet(blueprint) => Compute {
@@ -123,8 +123,9 @@ impl Architecture {
         }
     }
 
-    /// Returns the number of logits. Fails if our own decoder could not be loaded because of the
-    /// names, shapes and types of its tensors; candle-transformers looks at them only as it loads.
+    /// Returns the size of the vocabulary. Fails if our own decoder could not load the model
+    /// because of the names, shapes or types of its tensors; candle-transformers checks these only
+    /// during the load.
     pub(super) fn check(&self, checkpoint: &mut Checkpoint<'_>) -> Result<usize, LoadStop> {
         match self {
             Self::Quartet(blueprint) => check_tensors(blueprint, checkpoint),
@@ -132,7 +133,7 @@ impl Architecture {
         }
     }
 
-    /// Loads the weights. Returns the model and its number of weights.
+    /// Loads the weights. Returns the model and its number of parameters.
     pub(super) fn load(
         self,
         checkpoint: &mut Checkpoint<'_>,

@@ -1,4 +1,4 @@
-//! Locates a model in a folder in the format of transformers.
+//! Locates a model in a folder in transformers format.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -86,8 +86,8 @@ fn name(folder: &Path) -> String {
     }
 }
 
-/// Locates the weights, and names the file to show for them. As in transformers, a single file
-/// takes precedence over several.
+/// Locates the weights. Also returns the file name to show for them. As in transformers, a single
+/// file takes precedence over several.
 fn weights(folder: &Path, chosen: Option<&Path>) -> Result<(Catalog, String), EngineError> {
     let index = folder.join(INDEX);
     if let Some(chosen) = chosen {

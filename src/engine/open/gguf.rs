@@ -55,8 +55,8 @@ impl Gguf {
         }
     }
 
-    /// Reads the header of a file that is not split, wherever its bytes are. `file` names the
-    /// origin in records.
+    /// Reads the header of an unsplit file, wherever its bytes are. `file` is what records name as
+    /// its file.
     pub(crate) fn from_source(
         source: Source,
         name: &str,
@@ -158,7 +158,7 @@ fn parts(
     Ok((sources, headers))
 }
 
-/// Checks that the parts belong to the same model, by their number of tensors.
+/// Checks by their number of tensors that the parts belong to the same model.
 fn check_count(headers: &[Header], path: &str) -> Result<(), EngineError> {
     let n_expected = headers.first().and_then(|header| header.split?.n_tensors);
     let n_tensors: usize = headers.iter().map(|header| header.entries.len()).sum();

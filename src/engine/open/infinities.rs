@@ -1,4 +1,5 @@
-//! Replaces the infinities and NaNs that Python writes into JSON files, although JSON has none.
+//! Replaces the infinities and NaNs that Python writes into JSON files, although JSON does not
+//! allow them.
 
 use std::borrow::Cow;
 

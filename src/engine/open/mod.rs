@@ -1,6 +1,6 @@
 //! Opens models: first reads the headers of their files, then the weights.
 //!
-//! Files that are not models, and models with missing parts, are rejected by their headers.
+//! Files that are not models, and models with missing parts, are rejected based on the headers.
 
 mod architecture;
 mod folder;
@@ -47,7 +47,7 @@ pub fn open_path(
     locate(path)?.load(compute, progress)
 }
 
-/// Describes a model and what loading it would take. Reads only the headers of its files.
+/// Describes a model and what it would take to load it. Reads only the headers of its files.
 pub fn inspect(path: &Path) -> Result<ModelOutline, EngineError> {
     Ok(locate(path)?.outline())
 }
@@ -85,13 +85,13 @@ pub fn inspect_with_tokenizer(
     Ok((outline, tokenizer))
 }
 
-/// Builds a model's tokenizer without its weights. Also returns the number of logits, which may be
-/// greater than the number of tokens, as far as the headers say.
+/// Builds a model's tokenizer without its weights. Also returns the size of the model's vocabulary,
+/// which may exceed the number of tokens, if the headers state it; otherwise the number of tokens.
 pub fn open_tokenizer(path: &Path) -> Result<(Tokenizer, usize), EngineError> {
     locate(path)?.into_tokenizer()
 }
 
-/// What a model's files say about its texts.
+/// A model's tokenizer and chat template, as described by its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenizerOutline {
     pub n_tokens: usize,
@@ -145,7 +145,7 @@ impl LocatedModel {
         }
     }
 
-    /// Builds the tokenizer, and returns it with the number of logits.
+    /// Builds the tokenizer, and returns it with the size of the vocabulary.
     pub(super) fn into_tokenizer(self) -> Result<(Tokenizer, usize), EngineError> {
         let n_vocab = self.architecture.n_vocab();
         let (tokenizer, _) = self.tokenizer.build()?;
@@ -175,7 +175,7 @@ impl LocatedModel {
         let compute = self.architecture.compute(compute, &self.catalog);
         let mut provenance = provenance_of(&compute, implementation);
         provenance.template_sha256 = self.template_sha256();
-        // This starts to hash the files.
+        // This starts hashing the files.
         let mut checkpoint = self.catalog.open(progress)?;
         let (tokenizer, tokenizer_sha256) = self.tokenizer.build()?;
         provenance.tokenizer_sha256 = tokenizer_sha256;
@@ -259,8 +259,8 @@ fn joined(warnings: [Option<String>; 3]) -> Option<String> {
     (!warnings.is_empty()).then(|| warnings.join("\n"))
 }
 
-/// Returns a warning that names tensors which the architecture has no place for: the model that is
-/// run is not quite the one in the files.
+/// Returns a warning that names the tensors for which the architecture has no place: the model that
+/// runs is then not quite the one in the files.
 fn unused_warning(checkpoint: &Checkpoint<'_>) -> Option<String> {
     let unused: Vec<&str> = checkpoint.catalog().unused().collect();
     let first = unused.first()?;

@@ -11,7 +11,7 @@ pub(super) fn reason_for_missing(folder: &Path, file: &str) -> Option<&'static s
     match file {
         "config.json" if has("adapter_config.json") => Some(
             "this folder contains a LoRA adapter, which is only a change to another model; merge \
-             the two, for example with merge_and_unload of the library peft, and open the result",
+             the two, for example with merge_and_unload from the peft library, and open the result",
         ),
         "config.json" if has("params.json") && has("consolidated.00.pth") => Some(
             "this folder contains Llama's weights in Meta's own format; open the version that is \
@@ -74,7 +74,7 @@ pub(super) fn unread_weights(config: &[u8]) -> Option<String> {
         other => other,
     };
     Some(format!(
-        "this model's weights are quantized by {method}, which Quartet does not read; open the \
+        "this model's weights are quantized with {method}, which Quartet does not read; open the \
          original weights or a GGUF version"
     ))
 }

@@ -1,5 +1,5 @@
 //! Checks every GGUF data type on both backends: the logits must match those of the same weights in
-//! full precision, up to the rounding of the inputs to a product.
+//! full precision, up to the rounding of the inputs of matrix products.
 
 use std::io::Cursor;
 use std::ops::ControlFlow;
@@ -49,7 +49,7 @@ fn fallback(dtype: GgmlDType, width: usize) -> GgmlDType {
 fn weights(dtype_of: impl Fn(&str) -> GgmlDType) -> Vec<(String, QTensor)> {
     let mut state = 7_u32;
     let mut next = move || {
-        // The generator of Numerical Recipes.
+        // The generator from Numerical Recipes.
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         f32::from((state >> 16) as u16) / 32_768.0 - 1.0
     };
@@ -168,7 +168,7 @@ fn check(dtype_of: impl Fn(&str) -> GgmlDType, tolerance: f32, quantization: &st
         assert!(error < tolerance, "{quantization}: {error}");
         error
     });
-    // The tolerance allows for chance between errors of the same size.
+    // The tolerance allows for chance differences between errors of the same size.
     assert!(
         ours < 1.2 * candles.max(1e-6),
         "{quantization}: {ours}, candle's {candles}"

@@ -1,6 +1,7 @@
 //! Recommended settings in `generation_config.json`, which transformers saves next to a model.
 //!
-//! Names and defaults follow its documentation of `GenerationConfig` (versions 4.49 to 5).
+//! Names and defaults follow the transformers documentation of `GenerationConfig` (versions 4.49 to
+//! 5).
 
 use serde_json::{Map, Value};
 
@@ -36,7 +37,7 @@ fn read(config: &Map<String, Value>, builder: &mut Builder) {
     if do_sample == Some(false) {
         builder.chain.selector = Selector::Greedy;
         builder.has_settings = true;
-        // transformers ignores these settings without sampling, even if they are set.
+        // Without sampling, transformers ignores these settings even if they are set.
         builder.chain.stages.retain(|stage| !stage.filter.cuts());
     } else {
         for (key, filter) in WARPERS {
@@ -54,7 +55,7 @@ fn read(config: &Map<String, Value>, builder: &mut Builder) {
     remark_on_unsupported(config, builder);
 }
 
-/// Converts a number to a filter, or says why it is not valid.
+/// Converts a number to a filter, or returns why it is not valid.
 type FromNumber = fn(f64) -> Result<Filter, &'static str>;
 
 /// The settings that apply with and without sampling.

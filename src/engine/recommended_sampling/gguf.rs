@@ -1,7 +1,8 @@
 //! Recommended settings in a GGUF file: `general.sampling.*`.
 //!
-//! Keys and meaning are those of llama.cpp's pull request 17120 (November 2025): each replaces one
-//! of llama.cpp's defaults, and `sequence` lists its samplers in order, separated by semicolons.
+//! Keys and meanings are those of llama.cpp's pull request 17120 (November 2025): each key replaces
+//! one of llama.cpp's defaults, and `sequence` lists its samplers in order, separated by
+//! semicolons.
 
 use candle_core::quantized::gguf_file::{Content, Value};
 

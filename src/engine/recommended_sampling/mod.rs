@@ -17,7 +17,7 @@ struct Builder {
     /// The defaults of the tool that the file is written for, with the recommended settings
     /// applied.
     chain: ChainConfig,
-    /// Whether the file recommends anything that is valid.
+    /// Whether the file recommends anything valid.
     has_settings: bool,
     /// One sentence for each setting that was left out.
     remarks: Vec<String>,

@@ -20,7 +20,7 @@ enum MoreBits {
     None,
     /// `Q5_K` in the first layers.
     First,
-    /// `Q6_K` in the first and last eighth of the layers, and in every third layer between.
+    /// `Q6_K` in the first and last eighth of the layers, and in every third layer in between.
     Spread,
 }
 
@@ -103,7 +103,7 @@ mod tests {
     use super::FILE_TYPES;
     use crate::engine::synthetic::shape::SHAPES;
 
-    /// Counts the matrices of each type, the rarest type first.
+    /// Counts the matrices of each type, rarest type first.
     fn counts(shape: &str, file_type: &str) -> Vec<(GgmlDType, usize)> {
         let shape = SHAPES.iter().find(|known| known.name == shape).unwrap();
         let file_type = FILE_TYPES.iter().find(|known| known.name == file_type);

@@ -28,7 +28,7 @@ pub struct Synthetic {
 /// sampler chain would keep unrealistically many tokens.
 const LOGIT_DEVIATION: f32 = 4.5;
 
-/// What records name as the file of a synthetic model.
+/// The file name of a synthetic model in records.
 const FILE: &str = "synthetic";
 
 impl Synthetic {
@@ -51,7 +51,7 @@ impl Synthetic {
         })
     }
 
-    /// Describes the model and what loading it would take.
+    /// Describes the model and what it would take to load it.
     pub fn inspect(self) -> Result<ModelOutline, EngineError> {
         Ok(self.gguf()?.locate()?.outline())
     }

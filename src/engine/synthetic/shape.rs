@@ -24,11 +24,11 @@ pub(super) struct Shape {
     pub splitting: &'static str,
     /// Whether the query, key and value projections have biases.
     pub qkv_biases: bool,
-    /// Whether each query and key head is normed.
+    /// Whether each query and key head is normalized.
     pub head_norms: bool,
 }
 
-/// All known shapes, the smallest first. In each, the embedding table is also the output head.
+/// All known shapes, smallest first. In each, the embedding table is also the output head.
 pub(super) const SHAPES: [Shape; 5] = [
     Shape {
         name: "tiny",

@@ -1,5 +1,5 @@
-//! Reuses the memory of read buffers. Fresh pages come zeroed from the system, which costs more than
-//! reading into them.
+//! Reuses the memory of read buffers. Fresh pages come zeroed from the system, which costs more
+//! than reading into them.
 
 use std::cell::RefCell;
 use std::ops::Deref;
@@ -24,7 +24,7 @@ pub(crate) struct Buffer {
 }
 
 impl BufferPool {
-    /// Creates an empty pool that keeps no buffer above the given size.
+    /// Creates an empty pool that keeps no buffer larger than the given size.
     pub(super) fn new(n_max_kept_bytes: usize) -> Self {
         Self(Rc::new(Inner {
             n_max_kept_bytes,

@@ -72,7 +72,7 @@ impl Catalog {
         })
     }
 
-    /// Opens the files for reading and starts to hash them.
+    /// Opens the files for reading and starts hashing them.
     pub(crate) fn open(self, progress: LoadProgress<'_>) -> Result<Checkpoint<'_>, EngineError> {
         Checkpoint::open(self, progress)
     }
@@ -98,13 +98,13 @@ impl Catalog {
     }
 
     /// Iterates over the names of the weights that have not been taken, once a model has taken all
-    /// that it needs. Leaves out what text models never need: the other senses of a multimodal
+    /// that it needs. Leaves out what text models never need: the other modalities of a multimodal
     /// model, and a stored copy of a head that is the embedding table.
     pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
-        const OTHER_SENSES: [&str; 5] = ["vision", "visual", "audio", "multi_modal", "mm_"];
+        const OTHER_MODALITIES: [&str; 5] = ["vision", "visual", "audio", "multi_modal", "mm_"];
         let names = self.weights().map(|entry| entry.name.as_str());
         names.filter(|name| {
-            *name != "lm_head.weight" && !OTHER_SENSES.iter().any(|part| name.contains(part))
+            *name != "lm_head.weight" && !OTHER_MODALITIES.iter().any(|part| name.contains(part))
         })
     }
 

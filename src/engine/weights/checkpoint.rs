@@ -15,7 +15,7 @@ use crate::engine::{EngineError, LoadProgress};
 /// matrices of a layer, too small for the embedding table.
 const KEPT_FRACTION: usize = 32;
 
-/// The tensors of one model. Each is read when its values are asked for, so only a few exist in the
+/// The tensors of one model. Each is read when its values are requested, so only a few exist in the
 /// file's format at a time.
 pub(crate) struct Checkpoint<'a> {
     /// The tensors not yet taken.
@@ -98,7 +98,7 @@ impl<'a> Checkpoint<'a> {
         &self.catalog.sources
     }
 
-    /// Returns the error that the weights are not what the model needs.
+    /// Returns an error saying that the weights are not what the model needs.
     pub(crate) fn malformed(&self, reason: impl Into<String>) -> EngineError {
         EngineError::malformed(WHAT, reason, self.catalog.path())
     }
@@ -114,7 +114,7 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// Waits for the SHA-256 of the concatenated files and returns it in hexadecimal, or `None` if
-    /// the load was cancelled. Fails if a file was written meanwhile.
+    /// the load was cancelled. Fails if a file was written to in the meantime.
     pub(crate) fn sha256(self) -> Result<Option<String>, EngineError> {
         let progress = self.progress;
         let sha256 = self

@@ -28,7 +28,7 @@ pub(super) struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Starts to hash the concatenation of the sources.
+    /// Starts hashing the concatenation of the sources.
     pub(super) fn start(sources: Vec<Arc<Source>>) -> std::io::Result<Self> {
         let n_pieces: u64 = sources
             .iter()
@@ -112,7 +112,7 @@ fn hexadecimal(hasher: Sha256) -> String {
 mod tests {
     use super::{Arc, ControlFlow, Fingerprint, Source};
 
-    /// The examples "abc" and one million times "a" from FIPS 180-2.
+    /// The examples "abc" and one million repetitions of "a" from FIPS 180-2.
     #[test]
     fn sources_are_hashed_as_if_concatenated() {
         let million = vec![b'a'; 500_000];

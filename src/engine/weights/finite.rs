@@ -8,7 +8,8 @@ const F16_EXPONENT: u16 = 0x7C00;
 /// The exponent bits of a bf16.
 const BF16_EXPONENT: u16 = 0x7F80;
 
-/// Returns whether all values are finite. In a quantized block, only the scales can be otherwise.
+/// Returns whether all values are finite. In a quantized block, only the scales can be infinite or
+/// NaN.
 pub(super) fn all_finite(dtype: GgmlDType, bytes: &[u8]) -> bool {
     match dtype {
         GgmlDType::F32 => floats(bytes.as_chunks().0),

@@ -1,7 +1,7 @@
 //! Reads a model's weights from GGUF and safetensors files: first the headers, which list the
 //! tensors, then the values of each tensor on request, while a thread hashes the files.
 //!
-//! This module knows file formats. It knows nothing of architectures and devices.
+//! This module knows file formats. It knows nothing about architectures and devices.
 
 mod buffer_pool;
 mod catalog;

@@ -7,19 +7,19 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// How many files stay open. Systems allow a program 256 or more.
+/// How many files stay open. Operating systems allow a program at least 256.
 const N_MAX_OPEN: usize = 32;
 
-/// The files that were read last, by path.
+/// The most recently read files, by path.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFiles(Mutex<VecDeque<(Arc<Path>, Arc<File>)>>);
 
-/// What tells a file from another one with the same path.
+/// What distinguishes a file from another one with the same path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Identity {
     n_bytes: u64,
     modified: Option<SystemTime>,
-    /// The device and the number of the file on it, where the system has these.
+    /// The device and the file's inode number on it, if the system has these.
     node: Option<(u64, u64)>,
 }
 
@@ -45,12 +45,12 @@ impl Part {
         Ok((part, identity.n_bytes))
     }
 
-    /// Fails if the file was replaced or written since it was opened first.
+    /// Fails if the file was replaced or written to since it was first opened.
     pub(super) fn check(&self) -> io::Result<()> {
         self.identity.check(&*self.file()?)
     }
 
-    /// Returns the open file. Fails if another one has taken its place.
+    /// Returns the open file. Fails if another file has taken its place.
     pub(super) fn file(&self) -> io::Result<Arc<File>> {
         if let Some(file) = self.files.find(&self.path) {
             return Ok(file);
@@ -96,7 +96,7 @@ impl Identity {
         self.n_bytes
     }
 
-    /// Fails if the file is not the one that was opened first, or was written since.
+    /// Fails if this is not the file that was first opened, or if it was written to since.
     pub(super) fn check(self, file: &File) -> io::Result<()> {
         if Self::of(file)? == self {
             Ok(())
@@ -109,7 +109,7 @@ impl Identity {
 #[cfg(unix)]
 #[expect(
     clippy::unnecessary_wraps,
-    reason = "the version for other systems has none"
+    reason = "the version for other systems returns `None`"
 )]
 fn node_of(metadata: &Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;

@@ -38,7 +38,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Parses the content of the index. `path` is named in errors.
+    /// Parses the content of the index. `path` appears in error messages.
     pub(crate) fn from_json(json: &[u8], path: &str) -> Result<Self, EngineError> {
         serde_json::from_slice(json).map_err(|error| {
             EngineError::malformed("The index of the weights", error.to_string(), path)
@@ -46,7 +46,7 @@ impl Index {
     }
 
     /// Returns the tensors of each file. Fails if a file name contains a path, since an index must
-    /// not lead out of its folder.
+    /// not point outside its folder.
     pub(crate) fn shards(self, path: &str) -> Result<BTreeMap<String, Vec<String>>, EngineError> {
         let mut shards: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (tensor, file) in self.weight_map.0 {

@@ -37,7 +37,7 @@ impl Source {
         })
     }
 
-    /// Opens a file of a model that may have more of them than can be open.
+    /// Opens one file of a model that may have more files than can be open at once.
     pub(crate) fn part(
         path: &Path,
         what: &'static str,
@@ -151,7 +151,8 @@ impl Source {
         }
     }
 
-    /// Fails if the file was written since it was opened, so that what was read may be a mixture.
+    /// Fails if the file was written to since it was opened, because what was read may then be a
+    /// mixture.
     pub(super) fn check_unchanged(&self) -> Result<(), EngineError> {
         let checked = match &self.bytes {
             Bytes::File(file, identity) => identity.check(file),

@@ -44,7 +44,7 @@ impl<'b> Checkpoint<'b> {
 
 impl Read for Stream<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Ends the read. The caller asks the checkpoint whether the cause was a cancel.
+        // This ends the read. The caller asks the checkpoint whether the load was cancelled.
         if self.checkpoint.check_cancelled().is_err() {
             return Err(io::Error::other("the load was cancelled"));
         }

@@ -236,7 +236,7 @@ mod tests {
             let mean = values.iter().sum::<f32>() / n_values as f32;
             let squares: f32 = values.iter().map(|x| (x - mean).powi(2)).sum();
             let deviation = (squares / n_values as f32).sqrt();
-            // Signed integers of few bits reach one further down than up.
+            // Signed integers of few bits reach one step further down than up.
             assert!(mean.abs() < 0.12 * 0.02, "{dtype:?}: {mean}");
             assert!((deviation - 0.02).abs() < 1e-3, "{dtype:?}: {deviation}");
         }

@@ -12,7 +12,7 @@ use super::finite::all_finite;
 use super::tensor_entry::TensorEntry;
 use crate::engine::EngineError;
 
-/// A tensor whose values are read from its file when they are asked for.
+/// A tensor whose values are read from its file when they are requested.
 #[derive(Debug)]
 pub(crate) struct StoredTensor {
     pub(super) source: Arc<Source>,
@@ -24,7 +24,7 @@ pub(crate) struct StoredTensor {
     pub(super) buffers: BufferPool,
 }
 
-/// Where the rows of a matrix are in its file. Several threads can read from it at a time.
+/// Where the rows of a matrix are in its file. Several threads can read from it at the same time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredRows<'a> {
     source: &'a Source,
@@ -33,8 +33,8 @@ pub(crate) struct StoredRows<'a> {
 }
 
 impl StoredRows<'_> {
-    /// Fills the buffer with the bytes from an offset on. Both must be whole blocks. Fails if one of
-    /// their values is not finite.
+    /// Fills the buffer with the bytes from an offset on. Both must be whole blocks. Fails if a
+    /// value is not finite.
     pub(crate) fn read(self, start: usize, blocks: &mut [u8]) -> Result<(), EngineError> {
         let start = self.entry.start.saturating_add(start as u64);
         let read = self.source.read_at(start, blocks);
@@ -79,7 +79,7 @@ impl StoredTensor {
         self.dtype
     }
 
-    /// Returns the error that there is not enough memory to convert this tensor.
+    /// Returns an error saying that there is not enough memory to convert this tensor.
     pub(crate) fn memory_short(&self) -> EngineError {
         self.source.memory_short(self.n_bytes())
     }
@@ -88,7 +88,7 @@ impl StoredTensor {
         self.entry.n_bytes as usize
     }
 
-    /// Returns where the rows are in the file, or `None` if they are its columns there.
+    /// Returns where the rows are in the file, or `None` if the file stores them as columns.
     pub(crate) fn rows(&self) -> Option<StoredRows<'_>> {
         (!self.is_transposed).then_some(self.stored_rows())
     }
@@ -101,7 +101,7 @@ impl StoredTensor {
         }
     }
 
-    /// Reads the tensor.
+    /// Reads the bytes of the tensor.
     pub(crate) fn bytes(&self) -> Result<Buffer, EngineError> {
         Self::concatenated(std::slice::from_ref(self))
     }

@@ -12,7 +12,7 @@ use crate::generation::ByteSize;
 pub(crate) struct TensorEntry {
     pub name: String,
     pub stored_type: StoredType,
-    /// The dimensions, the innermost last.
+    /// The dimensions, innermost last.
     pub shape: Vec<usize>,
     /// Index of the file among the model's files.
     pub file: usize,
@@ -49,8 +49,8 @@ pub(super) fn n_stored_bytes(stored_type: &StoredType, shape: &[usize]) -> Optio
         .map(|n_bytes| n_bytes as u64)
 }
 
-/// Rejects tensors that overlap or extend beyond their file. So loading them never needs more
-/// memory than the size of the file.
+/// Rejects tensors that overlap or extend beyond their file. As a result, loading them never needs
+/// more memory than the size of the file.
 pub(super) fn check_entries(
     entries: &BTreeMap<String, TensorEntry>,
     sources: &[Source],

@@ -8,7 +8,7 @@ use candle_core::quantized::gguf_file::Value;
 use super::reader::Reader;
 use crate::engine::EngineError;
 
-/// The smallest entry: the length of its key, its type, and a value of one byte.
+/// The size of the smallest entry: the length of its key, its type, and a value of one byte.
 const N_MIN_ENTRY_BYTES: u64 = 8 + 4 + 1;
 
 /// The type number of arrays.

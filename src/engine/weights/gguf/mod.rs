@@ -1,7 +1,7 @@
 //! The header of a GGUF file: its metadata and its list of tensors.
 //!
 //! candle's own reader panics if the alignment is zero, accepts duplicate keys, and allocates
-//! without limit. This one does not, and returns candle's types.
+//! without limit. This one does none of that, and returns candle's types.
 
 mod metadata;
 mod reader;
@@ -25,8 +25,8 @@ const DEFAULT_ALIGNMENT: u64 = 32;
 /// The most dimensions that a ggml tensor can have.
 const N_MAX_DIMS: u64 = 4;
 
-/// The smallest entry of a tensor: the length of its name, its number of dimensions, type and
-/// offset.
+/// The size of a tensor's smallest entry: the length of its name, its number of dimensions, its
+/// type and its offset.
 const N_MIN_TENSOR_BYTES: u64 = 8 + 4 + 4 + 8;
 
 /// The header of a GGUF file.

@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         self.source.path()
     }
 
-    /// Returns the error that the header is malformed.
+    /// Returns an error saying that the header is malformed.
     pub(super) fn malformed(&self, reason: impl Into<String>) -> EngineError {
         self.source.malformed(reason)
     }
