@@ -21,14 +21,14 @@ pub(super) struct FuturesJob {
     id: GenerationId,
     plan: FuturesPlan,
     chain: SamplerChain,
-    /// Where the text stands in the grammar of the chain.
+    /// The state of the chain's grammar after the text.
     grammar: Option<GrammarState>,
-    /// What the chain moves away from.
+    /// What the chain moves away from, if it is guided.
     guide: Option<Guide>,
-    /// The text that all of them follow. `None` until the job begins, so that a job can reuse what
-    /// the one before it has read.
+    /// The text that all futures continue. `None` until the job begins, so that it can reuse what
+    /// the previous job has read.
     text: Option<Prefill>,
-    /// How many of them have begun.
+    /// How many futures have begun.
     n_begun: usize,
     /// The most futures that are drawn together.
     width: usize,
@@ -87,7 +87,7 @@ impl FuturesJob {
         })
     }
 
-    /// Frees the sequences, and keeps the text for reuse.
+    /// Frees the sequences and keeps the text for reuse.
     pub(super) fn retire(mut self, cache: &mut PrefixCache, model: &mut LoadedModel) {
         self.texts.close(model);
         if let Some(mut guide) = self.guide {

@@ -1,5 +1,5 @@
 //! The row that guides texts: it reads another prompt, or the same one with the second model, and
-//! then what they have in common.
+//! then the tokens that the texts share.
 
 use std::ops::Range;
 
@@ -25,8 +25,8 @@ impl Guide {
         }
     }
 
-    /// Reads on in the prompt. Returns whether there was anything to read. Fails if its context has no
-    /// room for `n_tokens` more, of which the last is never read.
+    /// Reads the next chunk of the prompt. Returns whether there was anything to read. Fails if the
+    /// context has no room for `n_tokens` more, the last of which is never read.
     pub(super) fn reads_prompt(
         &mut self,
         n_tokens: usize,
@@ -46,8 +46,9 @@ impl Guide {
         Ok(true)
     }
 
-    /// Returns the logits that go with those of the text's own row after these positions, which follow
-    /// the ones of the call before. The first `n_prompt` tokens are the text's own prompt.
+    /// Returns the guide's logits after these positions, to be mixed with those of the text's own
+    /// row. The positions must continue those of the previous call. The first `n_prompt` tokens are
+    /// the text's own prompt.
     pub(super) fn rows(
         &mut self,
         tokens: &[TokenId],
@@ -68,12 +69,12 @@ impl Guide {
         Ok(rows)
     }
 
-    /// The prompt, once it is open.
+    /// Returns the prompt once it is open.
     pub(super) const fn prompt(&self) -> Option<&OtherPrompt> {
         self.open.as_ref()
     }
 
-    /// Frees its sequence. It can be opened again.
+    /// Frees the sequence. It can be opened again.
     pub(super) fn close(&mut self, model: &mut LoadedModel) {
         if let Some(prompt) = self.open.take() {
             prompt.close(model);

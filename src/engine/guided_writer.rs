@@ -13,37 +13,37 @@ use crate::generation::{FinishReason, Step};
 
 /// A pane whose logits are mixed with those of another row.
 ///
-/// Both rows read each new token. The other row belongs to the same forward pass if it is the same
-/// model after another prompt; a second model has its own pass before it.
+/// Both rows read each new token. The other row is part of the same forward pass if it is the same
+/// model after another prompt; a second model runs its own pass first.
 pub(super) struct GuidedWriter {
     slot: Slot,
     guidance: Arc<Guidance>,
     sequence: Option<SequenceId>,
     other: OtherRow,
-    /// The rows after the last token, as far as they have been computed.
+    /// The logits after the last token, if they have been computed.
     own_logits: Option<Vec<f32>>,
     other_logits: Option<Vec<f32>>,
 }
 
 /// The row that guides.
 struct OtherRow {
-    /// What it reads in place of the pane's prompt, or why that is not possible.
+    /// What it reads in place of the pane's prompt, or why it can't.
     prompt: Result<Vec<TokenId>, String>,
     sequence: Option<SequenceId>,
     n_read: usize,
-    /// Whether a second model has read something for the next pass, so that no pass waits for all of
-    /// a long prompt.
+    /// Whether a second model has already read a chunk for the next pass, so that no pass waits for
+    /// all of a long prompt.
     has_read: bool,
-    /// How many tokens the first model has.
+    /// The vocabulary size of the main model.
     n_vocab: usize,
     /// How many tokens its sequence can hold, once it is open.
     n_context: usize,
-    /// The time that its forward passes took since the last step.
+    /// How long its forward passes have taken since the last step, in seconds.
     secs: f64,
 }
 
 impl GuidedWriter {
-    /// A writer that mixes the slot's row with one that has read `prompt`.
+    /// Creates a writer that mixes the slot's row with one that has read `prompt`.
     pub(super) fn new(
         slot: Slot,
         guidance: Guidance,
@@ -67,7 +67,8 @@ impl GuidedWriter {
         }
     }
 
-    /// The next rows of the other sequence. Logits are wanted of the last one, if it is complete.
+    /// Returns the next rows of the other sequence. Requests logits for the last one if nothing is
+    /// left to read after it.
     fn other_rows(&self) -> Vec<Row> {
         let (Some(sequence), Ok(prompt)) = (self.other.sequence, &self.other.prompt) else {
             return Vec::new();
@@ -86,7 +87,7 @@ impl GuidedWriter {
         .collect()
     }
 
-    /// The length of the other row's text.
+    /// Returns the length of the other row's text.
     fn n_other(&self) -> usize {
         let n_prompt = self.other.prompt.as_ref().map_or(0, Vec::len);
         n_prompt + self.slot.generated().len()
@@ -108,7 +109,7 @@ impl GuidedWriter {
         Ok(())
     }
 
-    /// Notes the rows of a pass.
+    /// Stores the logits of a pass.
     fn note(&mut self, logits: &[&[f32]]) {
         let mut logits = logits.iter().map(|row| row.to_vec());
         if self.own_logits.is_none() {
@@ -143,7 +144,8 @@ impl GuidedWriter {
         Ok(step)
     }
 
-    /// Returns why the text ends with the step that it reports, if it does.
+    /// Samples and reports the next step once the logits of both rows are known. Returns why the
+    /// text ends, if it does.
     fn advance(
         &mut self,
         pass: ForwardPass,

@@ -38,13 +38,13 @@ pub struct LoadedModel {
     pub grammar_trie: GrammarTrie,
     /// A model with the same vocabulary that the user chose to draft for this one or guide it.
     pub second: Option<Box<LoadedModel>>,
-    /// The one that comes with it, which does so while no other is chosen.
+    /// The second model that comes with this one, used unless the user has chosen another.
     pub own_second: Option<Box<LoadedModel>>,
-    /// The last field, so that it is dropped when the others have been freed.
+    /// Must be the last field, so that it is dropped after the others have been freed.
     pub memory: ReturnedMemory,
 }
 
-/// Texts up to this length are always tokenized.
+/// Texts up to this length, in bytes, are always tokenized.
 const N_BYTES_TOKENIZED: usize = 1 << 20;
 
 impl LoadedModel {
@@ -94,7 +94,8 @@ impl LoadedModel {
     }
 
     /// Fails if a long text can't fit into the context, even if each token were the longest one.
-    /// Tokenizing many megabytes takes seconds; a shorter text is tokenized to know its length.
+    /// Tokenizing many megabytes takes seconds, so only shorter texts are tokenized to find their
+    /// length.
     fn check_length(&self, text: &str) -> Result<(), EngineError> {
         let n_max = self.lm.n_context();
         if text.len() <= N_BYTES_TOKENIZED {
@@ -127,7 +128,7 @@ impl LoadedModel {
         template.render(&messages, true)
     }
 
-    /// Whether the model has a usable chat template.
+    /// Returns whether the model has a usable chat template.
     pub fn chat_support(&self) -> ChatSupport {
         match &self.chat {
             None => ChatSupport::Missing,

@@ -1,5 +1,5 @@
-//! The rows that guide many texts at once: each text's own sequence and the one beside it, and what
-//! the others have read before the texts begin.
+//! The rows of many guided texts: each text's own sequence, the sequence that guides it, and what
+//! the guiding sequences have read before the texts begin.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub(super) struct RowPair {
     pub other: Option<OtherSequence>,
 }
 
-/// A sequence that guides, by the model that reads it.
+/// A guiding sequence, by the model that reads it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum OtherSequence {
     SameModel(SequenceId),
@@ -42,7 +42,7 @@ impl OtherSequence {
         })
     }
 
-    /// Frees it. It went with its model if that is no longer there.
+    /// Frees the sequence. If its model is gone, so is the sequence.
     pub(super) fn close(self, model: &mut LoadedModel) {
         if let Ok((lm, id)) = self.model_and_id(model) {
             lm.close(id);
@@ -76,12 +76,13 @@ impl RowPair {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowLogits<'a> {
     pub own: &'a [f32],
-    /// Those of the row that guides.
+    /// The logits of the guiding row.
     pub other: Option<&'a [f32]>,
 }
 
 impl<'a> RowLogits<'a> {
-    /// Returns what these settings choose from: the mixture of both rows if they are guided.
+    /// Returns the logits that these settings choose from: the mixture of both rows if the settings
+    /// are guided.
     pub(super) fn for_chain(&self, chain: &ChainConfig) -> Result<Cow<'a, [f32]>, DecodingError> {
         match (&chain.guidance, self.other) {
             (Some(guidance), Some(other)) => Ok(Cow::Owned(guidance.mix(self.own, other)?)),
@@ -93,7 +94,7 @@ impl<'a> RowLogits<'a> {
 /// The logits of both rows of several texts, from one step of the models.
 pub(super) struct PairedLogits {
     n_texts: usize,
-    /// The own rows, then those that the same model guides with.
+    /// The texts' own rows, then the guiding rows of the same model.
     main: Logits,
     /// The rows of the second model.
     second: Vec<Vec<f32>>,
@@ -142,7 +143,7 @@ impl PairedLogits {
         }))
     }
 
-    /// Returns the rows of a text, by its place among the texts.
+    /// Returns the rows of a text, by its index among the texts.
     pub(super) fn of(&self, place: usize) -> RowLogits<'_> {
         let second = self.second.get(place).map(Vec::as_slice);
         RowLogits {
@@ -152,15 +153,15 @@ impl PairedLogits {
     }
 }
 
-/// Returns a row of the second model as long as one of the first. Tokens that only one of the models
-/// has can't be compared.
+/// Cuts or pads a row of the second model to the length of the main model's rows. Tokens that only
+/// one of the models has can't be compared.
 pub(super) fn comparable(row: &[f32], n_vocab: usize) -> Vec<f32> {
     let mut row = row.to_vec();
     row.resize(n_vocab, f32::NEG_INFINITY);
     row
 }
 
-/// What guides the texts that continue a prompt, and the logits after what it has read.
+/// The prompt of the row that guides texts, and the logits after it.
 pub(super) struct OtherPrompt {
     tokens: Vec<TokenId>,
     sequence: OtherSequence,
@@ -170,7 +171,7 @@ pub(super) struct OtherPrompt {
 }
 
 impl OtherPrompt {
-    /// Opens the sequence of what these settings move away from.
+    /// Opens a sequence for what these settings move away from.
     pub(super) fn open(
         tokens: Vec<TokenId>,
         against: &Against,
@@ -197,7 +198,7 @@ impl OtherPrompt {
         self.logits.is_some()
     }
 
-    /// Reads the next tokens.
+    /// Reads the next chunk of the prompt.
     pub(super) fn read_chunk(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
         let n_vocab = model.lm.n_vocab();
         let (lm, sequence) = self.sequence.model_and_id(model)?;
@@ -214,7 +215,7 @@ impl OtherPrompt {
         Ok(())
     }
 
-    /// The logits after it, once it is read.
+    /// Returns the logits after the prompt, once it has been read.
     pub(super) fn logits(&self) -> Option<&[f32]> {
         self.logits.as_deref()
     }
@@ -240,7 +241,7 @@ impl OtherPrompt {
         Ok(rows.map(|row| comparable(row, n_vocab)).collect())
     }
 
-    /// Fails if its context has no room for this many tokens after it.
+    /// Fails if the context has no room for this many tokens after the prompt.
     pub(super) const fn check_room_for(&self, n_tokens: usize) -> Result<(), EngineError> {
         if self.is_full_after(n_tokens) {
             let (n_tokens, n_max) = (self.tokens.len() + n_tokens, self.n_context);
@@ -249,17 +250,17 @@ impl OtherPrompt {
         Ok(())
     }
 
-    /// Opens a sequence that goes on from it.
+    /// Forks the sequence, to be continued after the prompt.
     pub(super) fn fork(&self, model: &mut LoadedModel) -> Result<OtherSequence, EngineError> {
         self.sequence.fork(model)
     }
 
-    /// Whether its context has no room for a token after this many others.
+    /// Returns whether this many tokens after the prompt exceed the context.
     pub(super) const fn is_full_after(&self, n_tokens: usize) -> bool {
         self.tokens.len() + n_tokens > self.n_context
     }
 
-    /// Frees its sequence.
+    /// Frees the sequence.
     pub(super) fn close(self, model: &mut LoadedModel) {
         self.sequence.close(model);
     }

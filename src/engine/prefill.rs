@@ -8,7 +8,7 @@ use super::{CausalLm, EngineError, Row, SequenceId};
 use crate::decoding::TokenId;
 
 /// How many tokens one prefill pass reads. Larger chunks would hardly be faster, and a request to
-/// stop waits for one chunk at most.
+/// stop waits for at most one chunk.
 pub const PREFILL_CHUNK: usize = 128;
 
 /// A prompt or a text that the model is reading or has read.
@@ -31,7 +31,7 @@ pub(super) struct Prefill {
 }
 
 impl Prefill {
-    /// Starts to prefill a prompt, which must not be empty, including the logits after it. Reuses
+    /// Starts prefilling a prompt, which must not be empty, including the logits after it. Reuses
     /// the longest prefix that the cache holds.
     pub(super) fn prompt(
         tokens: Vec<TokenId>,
@@ -52,7 +52,7 @@ impl Prefill {
         Self::new(sequence, n_reused, tokens)
     }
 
-    /// Starts to prefill a text that a slot continues. Its logits are not needed: the slot feeds
+    /// Starts prefilling a text that a slot continues. Its logits are not needed: the slot feeds
     /// its last token, which is not among `tokens`, to the next pass of the batch. `others_follow`
     /// if a queued text begins with the same tokens.
     pub(super) fn text(
@@ -80,12 +80,12 @@ impl Prefill {
         }
     }
 
-    /// Whether everything has been read.
+    /// Returns whether everything has been read.
     pub(super) const fn is_done(&self) -> bool {
         self.n_read == self.tokens.len()
     }
 
-    /// Converts to what the cache keeps: the tokens that were read so far.
+    /// Converts to what the cache keeps: the tokens read so far.
     pub(super) fn into_cached(mut self) -> CachedPrefix {
         self.tokens.truncate(self.n_read);
         CachedPrefix {
@@ -130,27 +130,27 @@ impl Prefill {
             .map(|(logits, pass)| (logits.as_slice(), *pass))
     }
 
-    /// The sequence that holds the tokens read so far.
+    /// Returns the sequence that holds the tokens read so far.
     pub(super) const fn sequence(&self) -> SequenceId {
         self.sequence
     }
 
-    /// How many tokens are in the KV cache, reused ones included.
+    /// Returns how many tokens are in the KV cache, including reused ones.
     pub(super) const fn n_read(&self) -> usize {
         self.n_read
     }
 
-    /// How many tokens there are to read.
+    /// Returns how many tokens there are to read.
     pub(super) const fn n_tokens(&self) -> usize {
         self.tokens.len()
     }
 
-    /// How many tokens were read for this prompt, reused ones excluded.
+    /// Returns how many tokens were read for this prompt, excluding reused ones.
     pub(super) const fn n_prefilled(&self) -> usize {
         self.n_read - self.n_reused
     }
 
-    /// The seconds spent in forward passes for this prompt.
+    /// Returns the seconds spent in forward passes for this prompt.
     pub(super) const fn secs(&self) -> f64 {
         self.secs
     }

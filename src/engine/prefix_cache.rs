@@ -10,13 +10,13 @@ pub const DEFAULT_PREFIX_CACHE_BYTES: u64 = 64_000_000;
 
 /// Truncating a sequence may leave the removed tokens in memory, in runs of the KV cache that it
 /// once shared with forks. Beyond the memory limit, up to this many tokens more than twice the text
-/// may be left; past that, prefilling again is the better bargain.
+/// may be left; past that, prefilling again is cheaper.
 const N_MAX_LEFTOVER: usize = 512;
 
 /// Kept sequences, within a memory limit.
 ///
-/// The newest prompt stays whatever the limit, because the next run usually begins with it. If a
-/// backend cannot tell how much memory its sequences take, nothing else is kept.
+/// The newest prompt stays regardless of the limit, because the next run usually begins with it. If
+/// a backend cannot tell how much memory its sequences take, nothing else is kept.
 #[derive(Debug)]
 pub(super) struct PrefixCache {
     /// The least recently used comes first.
@@ -32,7 +32,7 @@ pub(super) struct CachedPrefix {
     pub kind: PrefixKind,
 }
 
-/// What a kept sequence is.
+/// What a kept sequence holds.
 #[derive(Debug)]
 pub(super) enum PrefixKind {
     /// A prompt, with the logits after its last token and the pass that computed them, or `None` if
@@ -47,7 +47,7 @@ impl CachedPrefix {
         matches!(self.kind, PrefixKind::Prompt(_))
     }
 
-    /// Whether its sequence can be continued directly: no other text needs its end.
+    /// Returns whether its sequence can be continued directly: no other text needs its end.
     const fn can_be_taken(&self) -> bool {
         matches!(self.kind, PrefixKind::Text | PrefixKind::Prompt(None))
     }
@@ -67,20 +67,20 @@ impl PrefixCache {
         self.evict(lm);
     }
 
-    /// How much memory the kept sequences take together, in bytes. `None` if the backend can't
-    /// tell.
+    /// Returns how much memory the kept sequences take together, in bytes. `None` if the backend
+    /// can't tell.
     pub(super) fn n_bytes(&self, lm: &dyn CausalLm) -> Option<u64> {
         let sequences: Vec<SequenceId> = self.entries.iter().map(|entry| entry.sequence).collect();
         lm.n_cache_bytes(&sequences)
     }
 
-    /// Returns how many of the first of these tokens a kept sequence holds.
+    /// Returns the length of the longest prefix of these tokens that a kept sequence holds.
     pub(super) fn n_cached(&self, tokens: &[TokenId]) -> usize {
         let shared = self.entries.iter().map(|entry| n_shared(entry, tokens));
         shared.max().unwrap_or(0)
     }
 
-    /// Takes out the prompt with exactly these tokens, if it was read to its end.
+    /// Removes and returns the prompt with exactly these tokens, if it was read to its end.
     pub(super) fn take_prompt(&mut self, tokens: &[TokenId]) -> Option<CachedPrefix> {
         let is_it = |entry: &CachedPrefix| {
             matches!(entry.kind, PrefixKind::Prompt(Some(_))) && entry.tokens == tokens
@@ -89,9 +89,10 @@ impl PrefixCache {
         Some(self.entries.remove(index))
     }
 
-    /// Returns a sequence that holds as many of the first `n_max` of these tokens as any kept one,
-    /// and how many these are. The sequence belongs to the caller. A sequence that `stays` is
-    /// forked even if it holds nothing else, because another request is about to need it.
+    /// Returns a sequence that holds the longest prefix of these tokens, up to `n_max`, that any
+    /// kept one holds, and the length of that prefix. The sequence belongs to the caller. If the
+    /// kept one `stays`, it is forked even if it holds nothing else, because another request is
+    /// about to need it.
     pub(super) fn reuse(
         &mut self,
         tokens: &[TokenId],
@@ -150,13 +151,13 @@ impl PrefixCache {
             return Some(entry.sequence);
         }
         let fork = lm.fork(entry.sequence).ok();
-        // It was used just now.
+        // It is now the most recently used.
         self.entries.push(entry);
         fork
     }
 
-    /// Truncates a sequence to its first `n` tokens, with how many it still holds. Closes it and
-    /// returns `None` if it is better to start over.
+    /// Truncates a sequence to its first `n` tokens. Returns it with the number of tokens that it
+    /// still holds. Closes it and returns `None` if it is better to start over.
     fn truncated(
         &self,
         sequence: SequenceId,

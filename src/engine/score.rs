@@ -1,4 +1,4 @@
-//! Scoring a given text: reads it in chunks and records each token as if the model had to write it.
+//! Scores a given text: reads it in chunks and records each token as if the model had generated it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,7 +25,8 @@ const N_LOGITS: usize = 1 << 22;
 pub(super) struct Scoring {
     text: Prompt,
     panes: Vec<ScoredPane>,
-    /// Panes whose settings can't score a text, with the reason. They are reported by the first pass.
+    /// Panes whose settings can't score a text, with the reason. They are reported by the first
+    /// pass.
     refused: Vec<(GenerationId, String)>,
     /// `None` until the first pass.
     sequence: Option<SequenceId>,
@@ -39,23 +40,23 @@ pub(super) struct Scoring {
 struct ScoredPane {
     id: GenerationId,
     chain: SamplerChain,
-    /// Where the text that was scored so far stands in the grammar of the pane.
+    /// The state of the pane's grammar after the text scored so far.
     grammar: Option<GrammarState>,
     guide: Option<PaneGuide>,
     seed: u64,
 }
 
-/// What moves the probabilities of a pane.
+/// The guidance of a pane, and the row that guides it.
 struct PaneGuide {
     guidance: Arc<Guidance>,
     guide: Guide,
-    /// Its logits at the rows of the current chunk.
+    /// The guide's logits for the rows of the current chunk.
     rows: Vec<Vec<f32>>,
 }
 
 /// The tokens of one forward pass, with the logits after each.
 struct Chunk<'a> {
-    /// The text, of which the first token is the prompt.
+    /// The text, whose first token is the prompt.
     tokens: &'a [TokenId],
     /// The position of the first token that was read.
     start: usize,
@@ -65,7 +66,7 @@ struct Chunk<'a> {
 }
 
 impl Scoring {
-    /// A text that is not scored yet. It has at least two tokens.
+    /// Prepares to score a text, which must have at least two tokens.
     pub(super) const fn new(text: Prompt, requested_at: Instant) -> Self {
         Self {
             text,
@@ -77,7 +78,7 @@ impl Scoring {
         }
     }
 
-    /// Scores the text under these settings too.
+    /// Adds a pane, so that the text is also scored under its settings.
     pub(super) fn add_pane(
         &mut self,
         id: GenerationId,
@@ -137,7 +138,7 @@ impl Scoring {
         !self.panes.is_empty()
     }
 
-    /// Removes a pane, and frees the sequence with the last one.
+    /// Removes a pane. Frees the sequence along with the last one.
     pub(super) fn leave(&mut self, id: GenerationId, model: &mut LoadedModel) {
         let left = self.panes.extract_if(.., |pane| pane.id == id);
         left.for_each(|pane| pane.close(model));
@@ -169,8 +170,8 @@ impl Scoring {
         goes_on
     }
 
-    /// Reads on in what guides the panes, before the text. Refuses panes whose guide fails. Returns
-    /// whether there was anything to read.
+    /// Reads the next chunk of what guides the panes, before the text. Refuses panes whose guide
+    /// fails. Returns whether there was anything to read.
     fn read_guides(&mut self, model: &mut LoadedModel) -> bool {
         let n_tokens = self.text.tokens.len().saturating_sub(1);
         let mut reads = false;
@@ -282,7 +283,7 @@ impl ScoredPane {
         }
     }
 
-    /// The row that guides it, after the same text as this one of the chunk.
+    /// Returns the guiding row after the same text as this row of the chunk.
     fn other_row(&self, row: usize) -> Option<&[f32]> {
         let rows = &self.guide.as_ref()?.rows;
         rows.get(row).map(Vec::as_slice)
@@ -290,7 +291,7 @@ impl ScoredPane {
 }
 
 impl Chunk<'_> {
-    /// Scores the token after each that was read.
+    /// Scores the token after each one that was read.
     fn steps(&self, pane: &mut ScoredPane) -> Result<Vec<Step>, EngineError> {
         let legal = self.legal(pane.grammar.as_mut())?;
         let rows = (0..self.logits.n_rows()).into_par_iter();
@@ -304,7 +305,7 @@ impl Chunk<'_> {
         steps.filter_map(Result::transpose).collect()
     }
 
-    /// Returns the legal tokens of each row, as long as the text keeps to the grammar.
+    /// Returns the legal tokens of each row, for as long as the text follows the grammar.
     fn legal(
         &self,
         grammar: Option<&mut GrammarState>,

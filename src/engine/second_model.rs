@@ -5,11 +5,12 @@ use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::{Against, ChainConfig, Drafts, Guidance, TokenId};
 use crate::generation::{PieceKind, PromptForm, PromptText, Vocabulary};
 
-/// How many more entries one table may have than the other: they are padded differently.
+/// How many more entries one vocabulary may have than the other: embedding tables are padded
+/// differently.
 const N_MAX_PADDING: usize = 1024;
 
 impl LoadedModel {
-    /// Replaces the second model. Fails if it has another vocabulary.
+    /// Replaces the second model. Fails if it has a different vocabulary.
     pub(super) fn set_second(&mut self, second: Option<Self>) -> Result<(), EngineError> {
         if let Some(second) = &second
             && let Some(difference) = difference(&self.vocabulary, &second.vocabulary)
@@ -24,7 +25,7 @@ impl LoadedModel {
         Ok(())
     }
 
-    /// The second model in use.
+    /// Returns the second model in use.
     pub fn second(&self) -> Option<&Self> {
         self.second.as_deref().or(self.own_second.as_deref())
     }
@@ -37,7 +38,7 @@ impl LoadedModel {
         }
     }
 
-    /// Checks that a pane can be written as its settings say.
+    /// Checks that the model can write a pane with these settings.
     pub(super) fn check_writer(
         &self,
         chain: &ChainConfig,
@@ -83,7 +84,7 @@ impl LoadedModel {
     }
 }
 
-/// Returns in what two vocabularies differ, or `None` if their tokens are the same.
+/// Describes how two vocabularies differ. Returns `None` if their tokens are the same.
 pub(super) fn difference(main: &Vocabulary, second: &Vocabulary) -> Option<String> {
     let (n_main, n_second) = (main.n_tokens(), second.n_tokens());
     if n_main.abs_diff(n_second) > N_MAX_PADDING {

@@ -8,14 +8,14 @@ use super::{EngineError, Row, SequenceId};
 #[derive(Debug)]
 pub(super) struct Sequences<S> {
     open: BTreeMap<SequenceId, S>,
-    /// How many were ever opened. Ids are never reused.
+    /// How many sequences have ever been opened. Ids are never reused.
     n_opened: u64,
 }
 
 /// The sequence and position of each row in a forward pass.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// The sequences in the order in which the rows first name them, each with its length before
+    /// The sequences in the order in which the rows first mention them, each with its length before
     /// the pass.
     pub sequences: Vec<(SequenceId, usize)>,
     /// For each row, the index of its sequence in `sequences`, and its position.
@@ -31,7 +31,7 @@ pub(super) struct RowLimits {
 }
 
 impl<S> Sequences<S> {
-    /// Starts without any sequences.
+    /// Creates an empty collection.
     pub(super) const fn new() -> Self {
         Self {
             open: BTreeMap::new(),
@@ -52,7 +52,7 @@ impl<S> Sequences<S> {
         self.open.get(&id).ok_or(EngineError::UnknownSequence(id.0))
     }
 
-    /// Returns an open sequence for changing it.
+    /// Returns an open sequence for modification.
     pub(super) fn get_mut(&mut self, id: SequenceId) -> Result<&mut S, EngineError> {
         self.open
             .get_mut(&id)

@@ -23,15 +23,15 @@ const N_MIN_PARALLEL_LOGITS: usize = 1 << 16;
 pub(super) struct Shared<'a> {
     /// The text that all of them continue: the prompt, then generated tokens.
     pub given: &'a [TokenId],
-    /// How many of the given tokens are the prompt's.
+    /// How many of the given tokens belong to the prompt.
     pub n_prompt: usize,
     /// The most tokens that follow the given ones.
     pub n_tokens: usize,
     /// When a text ends. The limit on its tokens is `n_tokens`.
     pub limits: &'a Limits,
-    /// The chains, which [`Member::chain`] counts.
+    /// The chains, which [`Member::chain`] indexes.
     pub chains: &'a [SamplerChain],
-    /// Where the given text stands in the grammar that all chains share.
+    /// The state, after the given text, of the grammar that all chains share.
     pub grammar: Option<&'a GrammarState>,
     /// What all guided chains move away from.
     pub other: Option<&'a OtherPrompt>,
@@ -51,7 +51,7 @@ pub(super) struct Group {
     pub sequences: RowPair,
 }
 
-/// Where the texts of a group stand in their grammar, and which tokens may come next.
+/// The state of the grammar after the text of a group, and which tokens may come next.
 #[derive(Clone)]
 pub(super) struct GroupGrammar {
     state: GrammarState,
@@ -64,7 +64,7 @@ impl GroupGrammar {
         Ok(Self { state, legal })
     }
 
-    /// Returns where a text stands with one more token.
+    /// Returns the state after one more token.
     fn after(&self, token: TokenId) -> Result<Self, EngineError> {
         let mut state = self.state.clone();
         state.accept(token);
@@ -79,12 +79,12 @@ impl GroupGrammar {
 /// One text of a group.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Member {
-    /// Its place among all texts of its job.
+    /// Its index among all texts of its job.
     pub index: usize,
     /// The index of its chain.
     pub chain: usize,
     pub seed: u64,
-    /// What its selector has learned.
+    /// The state of its selector.
     pub state: SelectorState,
 }
 
@@ -101,7 +101,7 @@ pub(super) struct CompleteText {
 /// A member, the token that it takes next, and the measures of that token.
 type Sampled = (Member, TokenId, Option<TokenMeasures>);
 
-/// What the measures of any token of a row follow from.
+/// What the measures of any token in a row are computed from.
 #[derive(Debug, Clone, Copy)]
 struct RowMeasures {
     log_sum_exp: f64,
@@ -143,7 +143,8 @@ fn stop_matcher(shared: Shared<'_>, vocabulary: &Vocabulary) -> StopMatcher {
     matcher
 }
 
-/// Samples the next token of all members, in parallel if there are enough logits to pay off.
+/// Samples the next token of all members, in parallel if there are enough logits to make that pay
+/// off.
 fn sample_all(
     groups: &[(Group, RowLogits<'_>)],
     shared: Shared<'_>,
@@ -153,7 +154,7 @@ fn sample_all(
         members.map(move |member| (place, *member))
     });
     let mut members: Vec<(usize, Member)> = members.collect();
-    // A thread changes chains as rarely as possible.
+    // This lets each thread switch chains as rarely as possible.
     members.sort_by_key(|(_, member)| member.chain);
     let n_logits: usize = groups
         .iter()
@@ -194,8 +195,8 @@ fn sample_all(
     by_group
 }
 
-/// Returns what is measured of each row, or nothing if nothing is. A row that is not a distribution
-/// has no measures; sampling from it fails.
+/// Returns the measures of each row, or an empty list if none are recorded. A row that is not a
+/// distribution has no measures; sampling from it fails.
 fn measured_rows(
     groups: &[(Group, RowLogits<'_>)],
     shared: Shared<'_>,
@@ -228,7 +229,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Returns a chain that no sequence uses.
+    /// Returns the sampler's own copy of a chain.
     fn chain(&mut self, index: usize) -> Option<&mut SamplerChain> {
         if self.current.as_ref().is_none_or(|(held, _)| *held != index) {
             let mut chain = self.shared.chains.get(index)?.clone();
@@ -240,7 +241,7 @@ impl<'a> Sampler<'a> {
         self.current.as_mut().map(|(_, chain)| chain)
     }
 
-    /// Returns `None` if there is no such chain.
+    /// Samples the next token of a member. Returns `None` if there is no such chain.
     fn next_token(
         &mut self,
         group: &Group,
@@ -278,14 +279,14 @@ impl<'a> Sampler<'a> {
 /// The texts of a job.
 #[derive(Default)]
 pub(super) struct Texts {
-    /// Those that go on.
+    /// The texts that are still growing.
     pub groups: Vec<Group>,
-    /// Those that have ended.
+    /// The texts that have ended.
     pub complete: Vec<CompleteText>,
 }
 
 impl Texts {
-    /// Begins texts that continue what a prefill has read: samples their first tokens from its
+    /// Starts texts that continue what a prefill has read: samples their first tokens from its
     /// logits.
     pub(super) fn begin(
         &mut self,
@@ -441,7 +442,7 @@ impl Texts {
     }
 }
 
-/// Returns why a text ends with its last token, in the order of precedence of a pane's text.
+/// Returns why a text ends with its last token, with the same precedence as in a pane.
 fn finish_after(
     group: &mut Group,
     shared: Shared<'_>,

@@ -66,11 +66,11 @@ pub(super) struct Slot {
     /// After how many more tokens the generation pauses. `None` for no pause.
     n_until_pause: Option<usize>,
     clock: Clock,
-    /// Holds all tokens except the last, once the prompt was prefilled.
+    /// Holds all tokens except the last, once the prompt has been prefilled.
     sequence: Option<SequenceId>,
 }
 
-/// Times the steps. For a new text it counts from the request; for a continued one it goes on from
+/// Times the steps. For a new text it counts from the request; for a continued one it resumes from
 /// the last kept step when decoding begins.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
@@ -106,7 +106,7 @@ impl Guess {
 }
 
 impl Slot {
-    /// A slot that is about to continue `prompt`.
+    /// Creates a slot that is about to continue `prompt`.
     pub(super) fn new(
         id: GenerationId,
         config: GenerationConfig,
@@ -138,14 +138,14 @@ impl Slot {
         self
     }
 
-    /// Keeps a slot that has generated nothing to the grammar of its chain.
+    /// Constrains a slot that has generated nothing to the grammar of its chain.
     #[must_use]
     pub(super) fn constrained(mut self, model: &LoadedModel) -> Self {
         self.constraint = Constraint::begin(model, self.chain.config(), &self.limits);
         self
     }
 
-    /// Moves a slot that has generated nothing to where a continuation begins.
+    /// Moves a slot that has generated nothing to the point where a continuation begins.
     #[must_use]
     pub(super) fn resume(mut self, continuation: Continuation, vocabulary: &Vocabulary) -> Self {
         for token in &continuation.kept {
@@ -167,12 +167,12 @@ impl Slot {
         self.id
     }
 
-    /// The prompt, then the generated tokens.
+    /// Returns the prompt, then the generated tokens.
     pub(super) fn tokens(&self) -> &[TokenId] {
         &self.tokens
     }
 
-    /// Whether it continues a text rather than the prompt alone.
+    /// Returns whether it continues a text rather than the prompt alone.
     pub(super) const fn continues_text(&self) -> bool {
         self.tokens.len() > self.n_prompt
     }
@@ -183,25 +183,25 @@ impl Slot {
         self.clock.started_at = Instant::now();
     }
 
-    /// Leaves a pause before the next step out of the times of the steps.
+    /// Excludes a pause before the next step from the step times.
     pub(super) fn exclude(&mut self, pause: Duration) {
         let started_at = &mut self.clock.started_at;
         *started_at = started_at.checked_add(pause).unwrap_or(*started_at);
     }
 
-    /// The settings by which it chooses.
+    /// Returns the settings with which it chooses tokens.
     pub(super) const fn chain(&self) -> &ChainConfig {
         self.chain.config()
     }
 
-    /// Lets it run to its end.
+    /// Removes the pause, so that it runs to its end.
     #[must_use]
     pub(super) const fn without_pause(mut self) -> Self {
         self.n_until_pause = None;
         self
     }
 
-    /// The last token, to be read by the next forward pass.
+    /// Returns the row with which the next forward pass reads the last token.
     pub(super) fn row(&self, sequence: SequenceId) -> Option<Row> {
         self.tokens.last().map(|token| Row {
             sequence,
@@ -210,7 +210,7 @@ impl Slot {
         })
     }
 
-    /// How many tokens may still be generated.
+    /// Returns how many tokens may still be generated.
     pub(super) fn n_left(&self, model: ModelContext<'_>) -> usize {
         let n_left = self
             .limits
@@ -224,7 +224,7 @@ impl Slot {
         )
     }
 
-    /// How many tokens end its text.
+    /// Returns how many end-of-text tokens would end its text.
     pub(super) const fn n_end_tokens(&self, model: ModelContext<'_>) -> usize {
         match self.limits.end_of_text {
             EndOfText::Stops => model.end_tokens.len(),
@@ -232,17 +232,18 @@ impl Slot {
         }
     }
 
-    /// The token that the user picked to come next.
+    /// Returns the token that the user picked to come next.
     pub(super) fn next_by_hand(&self) -> Option<TokenId> {
         self.by_hand.front().map(Taken::token)
     }
 
-    /// Takes the next token that the user picked, or the next one of the text being read.
+    /// Removes and returns the next token that the user picked, or the next one of the text being
+    /// read.
     pub(super) fn take_by_hand(&mut self) -> Option<Taken> {
         self.by_hand.pop_front()
     }
 
-    /// Returns the `n` most likely tokens after the stages, the most likely first.
+    /// Returns the `n` most likely tokens after the stages, most likely first.
     pub(super) fn most_likely(
         &self,
         logits: &[f32],
@@ -257,7 +258,7 @@ impl Slot {
         likely.map_err(|source| self.failed(source))
     }
 
-    /// The tokens after the prompt.
+    /// Returns the tokens after the prompt.
     pub(super) fn generated(&self) -> &[TokenId] {
         self.tokens.get(self.n_prompt..).unwrap_or_default()
     }
@@ -293,7 +294,7 @@ impl Slot {
     }
 
     /// Accepts a guess by the rule of speculative sampling, or replaces it. Returns the outcome and
-    /// the probability that the chain leaves the guess.
+    /// the probability of the guess after the chain.
     pub(super) fn verify(
         &mut self,
         logits: &[f32],
@@ -409,7 +410,7 @@ impl Slot {
         (self.n_left(model) == 0).then(|| self.limit_reached_after(0))
     }
 
-    /// The limit that stops the text `n_more` tokens from here.
+    /// Returns the limit that stops the text `n_more` tokens from here.
     fn limit_reached_after(&self, n_more: usize) -> FinishReason {
         if self.n_generated() + n_more >= self.limits.max_new_tokens {
             FinishReason::MaxTokens
@@ -419,7 +420,7 @@ impl Slot {
     }
 }
 
-/// Appends a piece. Returns the end of the text if it completes a stop sequence.
+/// Appends a piece. Returns the finish reason if it completes a stop sequence.
 fn completed(matcher: &mut StopMatcher, piece: &Piece) -> Option<FinishReason> {
     if piece.kind != PieceKind::Text {
         return None;

@@ -23,7 +23,7 @@ impl StopMatcher {
         }
     }
 
-    /// Appends a piece of a text that already exists. A stop string in it was passed before.
+    /// Appends a piece of a text that already exists, in which stop strings no longer count.
     pub(crate) fn skip(&mut self, bytes: &[u8]) {
         self.tail.extend_from_slice(bytes);
         let n_expired = self.tail.len().saturating_sub(self.n_longest);

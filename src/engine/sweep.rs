@@ -24,7 +24,7 @@ pub const SWEEP_WIDTH: usize = 96;
 
 /// What a pass of a sweep did.
 enum Pass {
-    /// It read a part of a prompt.
+    /// It read part of a prompt.
     Reading,
     /// It generated a token of each text.
     Written,
@@ -32,33 +32,34 @@ enum Pass {
     Finished,
 }
 
-/// A sweep at work.
+/// A running sweep.
 pub(super) struct SweepJob {
     id: GenerationId,
     plan: SweepPlan,
     /// The chain of each cell.
     chains: Vec<SamplerChain>,
-    /// The beginning of the grammar, which all cells share.
+    /// The initial state of the grammar, which all cells share.
     grammar: Option<GrammarState>,
     /// The tokens of each prompt.
     prompts: Vec<Vec<TokenId>>,
-    /// Whether the tokens of the prompts were reported.
+    /// Whether the tokens of the prompts have been reported.
     is_announced: bool,
     /// The index of the prompt that is being continued.
     prompt: usize,
     /// That prompt in the KV cache. `None` until its first pass.
     prefill: Option<Prefill>,
-    /// What the guided cells move away from, and what it reads in place of each prompt.
+    /// What the guided cells move away from, and what the guiding row reads in place of each
+    /// prompt.
     guide: Option<(Against, Vec<Vec<TokenId>>)>,
-    /// The latter in the KV cache.
+    /// The guiding row of the current prompt. `None` until it is needed.
     other: Option<Guide>,
     /// How many of the texts that continue this prompt have begun.
     n_begun: usize,
     /// How many tokens the complete texts have.
     n_complete_tokens: usize,
-    /// The time of all passes so far.
+    /// How long all passes so far have taken.
     secs: f64,
-    /// The texts that have begun and were not reported.
+    /// The texts that have begun and have not been reported yet.
     texts: Texts,
 }
 
@@ -129,7 +130,7 @@ impl SweepJob {
         }
     }
 
-    /// Frees the sequences, and keeps the prompt for reuse.
+    /// Frees the sequences and keeps the prompt for reuse.
     pub(super) fn retire(mut self, cache: &mut PrefixCache, model: &mut LoadedModel) {
         self.texts.close(model);
         self.keep_prompt(cache, model);
@@ -183,8 +184,8 @@ impl SweepJob {
         Ok(Pass::Written)
     }
 
-    /// Reads on in what guides the texts of the current prompt. Returns whether there was anything to
-    /// read.
+    /// Reads the next chunk of what guides the texts of the current prompt. Returns whether there
+    /// was anything to read.
     fn reads_other(&mut self, model: &mut LoadedModel) -> Result<bool, EngineError> {
         let Some((against, others)) = &self.guide else {
             return Ok(false);
@@ -202,8 +203,8 @@ impl SweepJob {
         self.prefill.is_some() && self.texts.groups.is_empty() && self.n_begun >= all
     }
 
-    /// Lets the next texts take the places that are free. Samples their first tokens from the
-    /// logits after the prompt.
+    /// Starts the next texts in the free places. Samples their first tokens from the logits after
+    /// the prompt.
     fn begin_texts(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
         let n_active: usize = self
             .texts
@@ -239,7 +240,7 @@ impl SweepJob {
         Ok(())
     }
 
-    /// Reports the texts that ended, in order, and how far the others are.
+    /// Reports the texts that have ended, in order, and how far the others have come.
     fn update(&mut self) -> SweepUpdate {
         let mut complete = std::mem::take(&mut self.texts.complete);
         complete.sort_by_key(|text| text.index);
@@ -286,8 +287,8 @@ fn shared<'a>(
     }
 }
 
-/// Returns the guidance of the cells, which may differ in its numbers only, or `None` if no cell has
-/// one.
+/// Returns the guidance of the cells, which may differ only in its numbers, or `None` if no cell
+/// has any.
 pub(super) fn shared_guidance(cells: &[ChainConfig]) -> Result<Option<&Guidance>, EngineError> {
     let mut all = cells.iter().filter_map(|chain| chain.guidance.as_ref());
     let Some(first) = all.next() else {

@@ -26,7 +26,7 @@ impl Task {
         self.writers.len() < n_before
     }
 
-    /// Whether it continues a text rather than the prompt alone.
+    /// Returns whether it continues a text rather than the prompt alone.
     pub(super) fn is_text(&self) -> bool {
         self.writers
             .iter()

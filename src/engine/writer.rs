@@ -1,4 +1,4 @@
-//! What writes a pane's text: it asks for rows of each forward pass, and gets their logits.
+//! What writes a pane's text: it requests rows in each forward pass, and receives their logits.
 
 use super::beam_writer::BeamWriter;
 use super::draft_writer::DraftWriter;
@@ -12,18 +12,18 @@ use crate::generation::{FinishReason, GenerationId};
 /// One pane's text as it is written. The batch reads the rows of all writers in one forward pass,
 /// and does not know how any of them chooses its tokens.
 pub(super) trait Writer: Send {
-    /// The text that it begins with, and the settings by which it chooses.
+    /// Returns the text that it begins with, and the settings with which it chooses tokens.
     fn slot(&self) -> &Slot;
 
-    /// The texts that it writes, of which one will be the result.
+    /// Returns the texts that it writes, one of which will be the result.
     fn slots_mut(&mut self) -> Vec<&mut Slot>;
 
-    /// The generation that it writes.
+    /// Returns the generation that it writes.
     fn id(&self) -> GenerationId {
         self.slot().id()
     }
 
-    /// The prompt, then the tokens of the text that it begins with.
+    /// Returns the prompt, then the tokens of the text that it begins with.
     fn tokens(&self) -> &[TokenId] {
         self.slot().tokens()
     }
@@ -43,20 +43,20 @@ pub(super) trait Writer: Send {
         self.settle(model)
     }
 
-    /// Adds the rows that it needs of the second model before the next forward pass. It is asked
-    /// again after each pass of the second model, until no writer needs any.
+    /// Adds the rows that it needs from the second model before the next forward pass. Called again
+    /// after each pass of the second model, until no writer needs any.
     fn push_second_rows(&self, _rows: &mut Vec<Row>) {}
 
-    /// Takes the logits of these rows, and the time of their pass.
+    /// Receives the logits of these rows, and the time of their pass.
     fn note_second(&mut self, _logits: &[&[f32]], _secs: f64) -> Result<(), EngineError> {
         Ok(())
     }
 
-    /// Adds the rows that it needs of the next forward pass.
+    /// Adds the rows that it needs in the next forward pass.
     fn push_rows(&self, rows: &mut Vec<Row>);
 
-    /// Chooses by the logits of its rows, and reports what it wrote. Returns why the text ends, if
-    /// it does.
+    /// Chooses tokens from the logits of its rows, and reports what it wrote. Returns why the text
+    /// ends, if it does.
     fn choose(
         &mut self,
         logits: &[&[f32]],
@@ -65,19 +65,20 @@ pub(super) trait Writer: Send {
         progress: &mut Vec<Progress>,
     ) -> Option<FinishReason>;
 
-    /// Forks and closes sequences as it has chosen, and runs what the next forward pass depends on.
+    /// Forks and closes sequences to match what it has chosen, and runs what the next forward pass
+    /// depends on.
     fn settle(&mut self, _model: &mut LoadedModel) -> Result<(), EngineError> {
         Ok(())
     }
 
-    /// Reports what is complete of its text, before it is stopped.
+    /// Reports the rest of the text so far, before it is stopped.
     fn interrupt(&mut self, _progress: &mut Vec<Progress>) {}
 
-    /// Gives up its sequences, and keeps what later requests may continue.
+    /// Releases its sequences, and keeps what later requests may continue.
     fn retire(self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache);
 }
 
-/// Returns what writes the text of a slot, as its settings say.
+/// Returns the writer that the settings of a slot call for.
 pub(super) fn writer_of(slot: Slot, prompt: &Prompt, model: &LoadedModel) -> Box<dyn Writer> {
     let chain = slot.chain();
     if let Some(guidance) = chain.guidance.clone() {

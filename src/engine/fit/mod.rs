@@ -324,8 +324,8 @@ impl FitJob {
     }
 }
 
-/// Returns the legal tokens, or `None` if the text has left its grammar, and advances past the next
-/// token.
+/// Returns the legal tokens, or `None` if there is no grammar or the text has left it, and advances
+/// past the next token.
 fn legal(
     grammar: Option<&mut GrammarState>,
     next: TokenId,

@@ -34,7 +34,7 @@ pub(super) fn gap_of(
     before: &[TokenId],
     settings: &[GenerationConfig],
 ) -> Result<DistributionGap, EngineError> {
-    // Tables are padded differently.
+    // Embedding tables are padded differently.
     let n_shared = rows[0].len().min(rows[1].len());
     let shared = rows.map(|row| row.get(..n_shared).unwrap_or_default());
     let of = |row| Candidates::from_logits(row).map_err(invalid);
@@ -66,7 +66,7 @@ pub(super) fn gap_of(
     })
 }
 
-/// Returns the root of the mean squared difference between two of these numbers.
+/// Returns the root mean square difference between pairs of these numbers.
 fn spread_of_pairs(numbers: &[f64]) -> f64 {
     let n = numbers.len();
     if n < 2 {
@@ -79,7 +79,7 @@ fn spread_of_pairs(numbers: &[f64]) -> f64 {
 }
 
 /// Returns the tokens that the settings pick from both rows with the same coin. A selector that
-/// learns from its picks begins anew at each token.
+/// adapts to its picks starts afresh at each token.
 fn choices(
     rows: [&[f32]; 2],
     before: &[TokenId],

@@ -1,11 +1,11 @@
-//! A comparison that waits for panes, with the model that it loaded for it.
+//! A comparison that runs while no pane is busy, with the model that was loaded for it.
 
 use super::{ModelComparison, text_of};
 use crate::engine::second_model::difference;
 use crate::engine::{EngineError, LoadedModel, Prompt};
 use crate::generation::{ComparisonPlan, ComparisonText, ComparisonUpdate, GenerationId};
 
-/// A comparison of the model that is loaded with another one, which goes when it ends.
+/// A comparison of the loaded model with another one, which is freed when the comparison ends.
 pub(in crate::engine) struct ComparisonJob {
     id: GenerationId,
     other: LoadedModel,
@@ -72,7 +72,7 @@ impl ComparisonJob {
         }
     }
 
-    /// Frees the caches, and the other model.
+    /// Frees the caches and the other model.
     pub(in crate::engine) fn retire(mut self, model: &mut LoadedModel) {
         self.comparison.close([model, &mut self.other]);
     }

@@ -25,7 +25,7 @@ pub struct ModelComparison {
 /// How far one model has read the text.
 struct Reading {
     tokens: Vec<TokenId>,
-    /// The bytes of the tokens after the first, special tokens excluded.
+    /// The bytes of the tokens after the first, excluding special tokens.
     n_bytes: usize,
     sequence: Option<SequenceId>,
     n_read: usize,
@@ -33,7 +33,7 @@ struct Reading {
 
 impl ModelComparison {
     /// Tokenizes a text, or its first `n_first` tokens, for both models. If they split it
-    /// differently, the other one reads the text of the first one's tokens.
+    /// differently, the second model reads the text of the first one's tokens.
     pub fn texts(
         text: &str,
         n_first: Option<usize>,
@@ -51,9 +51,9 @@ impl ModelComparison {
         Ok([own, other])
     }
 
-    /// Begins to compare two models on texts that each has tokenized with
-    /// [`LoadedModel::encode_text`]. `settings` are those whose choices are compared. Fails if
-    /// settings need more than one row of logits.
+    /// Starts comparing two models on texts that each has tokenized with
+    /// [`LoadedModel::encode_text`]. `settings` are those whose choices are compared. Fails if any
+    /// of the settings need more than one row of logits.
     pub fn new(
         texts: [Prompt; 2],
         settings: Vec<GenerationConfig>,
@@ -84,7 +84,7 @@ impl ModelComparison {
         })
     }
 
-    /// What is known before the models read.
+    /// Returns what is known before the models read the text.
     pub fn facts(&self) -> ComparisonFacts {
         ComparisonFacts {
             n_tokens: self.readings.each_ref().map(Reading::n_to_read),
@@ -93,7 +93,7 @@ impl ModelComparison {
         }
     }
 
-    /// Whether both models have read the text.
+    /// Returns whether both models have read the text.
     pub fn is_done(&self) -> bool {
         self.readings.iter().all(Reading::is_done)
     }
@@ -221,7 +221,7 @@ fn row_of<'a>(
     Some((logits.row(row)?, *token))
 }
 
-/// The text of these tokens, without special ones.
+/// Returns the text of these tokens, without special tokens.
 fn text_of(prompt: &Prompt, model: &LoadedModel) -> String {
     let pieces = prompt.tokens.iter();
     let pieces = pieces.map(|token| model.vocabulary.piece(*token));

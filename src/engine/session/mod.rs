@@ -1,7 +1,7 @@
-//! A model at work: queued prompts, the prompt being prefilled, the panes being decoded, and work
-//! that waits for them.
+//! A model in use: queued prompts, the prompt being prefilled, the panes being decoded, and
+//! background work that waits for them.
 //!
-//! It advances by one forward pass at a time, so that its driver can handle requests in between.
+//! It advances one forward pass at a time, so that its driver can handle requests in between.
 
 mod background;
 
@@ -32,7 +32,7 @@ pub enum Progress {
     Prefilling {
         /// The generations that wait for it.
         ids: Vec<GenerationId>,
-        /// How many of its tokens are in the KV cache, reused ones included.
+        /// How many of its tokens are in the KV cache, including reused ones.
         n_read: usize,
         n_tokens: usize,
     },
@@ -53,13 +53,13 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// The report of a generation that ended because of an error.
+    /// Reports that a generation ended because of an error.
     pub fn failed(id: GenerationId, error: impl Display) -> Self {
         let reason = FinishReason::failed(error);
         Self::Finished { id, reason }
     }
 
-    /// The report of a step.
+    /// Reports a step.
     pub(super) fn stepped(id: GenerationId, step: Step) -> Self {
         let step = Box::new(step);
         Self::Stepped { id, step }
@@ -73,12 +73,12 @@ pub struct Prompt {
     pub text: String,
     /// The rendered chat template, if the prompt is a message to answer.
     pub chat: Option<ChatRecord>,
-    /// The tokens of the rendered chat or of the text, special tokens included.
+    /// The tokens of the rendered chat or of the text, including special tokens.
     pub tokens: Vec<TokenId>,
 }
 
 impl Prompt {
-    /// Whether the model continues it or answers it.
+    /// Returns whether the model continues the prompt or answers it.
     pub fn form(&self) -> PromptForm {
         PromptForm::of(self.chat.as_ref())
     }
@@ -116,7 +116,7 @@ struct Prefilling {
 }
 
 impl Session {
-    /// A session with an empty KV cache.
+    /// Creates a session with an empty KV cache.
     pub const fn new(model: LoadedModel) -> Self {
         Self {
             model,
@@ -132,13 +132,13 @@ impl Session {
         }
     }
 
-    /// The model that this session runs.
+    /// Returns the model that this session runs.
     pub const fn model(&self) -> &LoadedModel {
         &self.model
     }
 
-    /// The language model itself, for callers that open their own sequences besides those of the
-    /// panes.
+    /// Returns the language model itself, for callers that open their own sequences besides those
+    /// of the panes.
     pub fn lm(&mut self) -> &mut dyn CausalLm {
         &mut *self.model.lm
     }
@@ -176,7 +176,7 @@ impl Session {
         self.generate_from(prompt, panes, requested_at);
     }
 
-    /// Like [`Self::generate`], for panes of which each may already have a text to go on from.
+    /// Like [`Self::generate`], but each pane may already have a text to continue.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "a request hands its prompt over, as in `generate`"
@@ -247,7 +247,7 @@ impl Session {
         Ok(())
     }
 
-    /// Checks that the model can write as these settings say.
+    /// Checks that the model can write a text with these settings.
     pub fn check_config(
         &self,
         prompt: &Prompt,
@@ -256,8 +256,8 @@ impl Session {
         self.model.check_writer(&config.chain, prompt)
     }
 
-    /// Replaces the second model, which drafts or guides, and returns what it is. No pane may be
-    /// busy.
+    /// Replaces the second model, which drafts or guides. Returns the info of the one now in use.
+    /// No pane may be busy.
     pub fn set_second(
         &mut self,
         second: Option<LoadedModel>,
@@ -267,7 +267,7 @@ impl Session {
         Ok(second.map(|second| Arc::clone(&second.info)))
     }
 
-    /// Whether any pane is queued, in prefill or decoding, or any text is being scored.
+    /// Returns whether any pane is queued, in prefill or decoding, or any text is being scored.
     pub fn is_busy(&self) -> bool {
         self.is_generating() || !self.scorings.is_empty()
     }
@@ -276,13 +276,13 @@ impl Session {
         self.prefilling.is_some() || !self.queue.is_empty() || !self.batch.is_empty()
     }
 
-    /// Whether the next forward pass can only be a decode step.
+    /// Returns whether the next forward pass can only be a decode step.
     pub fn only_decodes(&self) -> bool {
         let prefills = self.prefilling.is_some() || !self.queue.is_empty();
         !self.batch.is_empty() && !prefills && self.scorings.is_empty()
     }
 
-    /// Leaves a pause between two decode steps out of the times of the steps.
+    /// Excludes a pause between two decode steps from the step times.
     pub fn exclude(&mut self, pause: Duration) {
         self.batch.exclude(pause);
     }
@@ -321,8 +321,8 @@ impl Session {
         };
     }
 
-    /// Stops one pane, wherever it is, and reports what its text lacks. Returns whether it was
-    /// present.
+    /// Stops one pane, whatever it is doing, and reports the rest of its text. Returns whether it
+    /// was present.
     pub fn stop(&mut self, id: GenerationId, progress: &mut Vec<Progress>) -> bool {
         if self
             .batch
@@ -353,8 +353,8 @@ impl Session {
         was_present
     }
 
-    /// The ids of all panes that are decoding, in prefill, queued or being scored, in the order of
-    /// their requests.
+    /// Returns the ids of all panes that are decoding, in prefill, queued or being scored, in the
+    /// order of their requests.
     pub fn ids(&self) -> Vec<GenerationId> {
         let prefilling = self.prefilling.iter().map(|prefilling| &prefilling.task);
         let waiting = prefilling.chain(&self.queue).flat_map(Task::ids);
@@ -376,12 +376,12 @@ impl Session {
     }
 
     /// Returns how much memory the kept prompts and texts take, in bytes. `None` if the backend
-    /// can't tell; it then keeps the newest prompt only.
+    /// can't tell; it then keeps only the newest prompt.
     pub fn n_prefix_cache_bytes(&self) -> Option<u64> {
         self.prefix_cache.n_bytes(&*self.model.lm)
     }
 
-    /// Returns how many of the first of these tokens need not be read again.
+    /// Returns how many of these tokens, from the first on, need not be read again.
     pub fn n_cached(&self, tokens: &[TokenId]) -> usize {
         self.prefix_cache.n_cached(tokens)
     }
