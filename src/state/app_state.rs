@@ -1,4 +1,4 @@
-//! The state of the window, and the queries that drawing makes of it.
+//! The state of the window, and the queries that the UI makes while drawing.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -41,13 +41,13 @@ pub struct AppState {
     pub prompt_reading: Option<PromptReading>,
     /// When generations stop; shared by all panes.
     pub limits: Limits,
-    /// The memory for the recorded distributions of all texts on screen.
+    /// The memory limit for the recorded distributions of all texts on screen.
     pub record_megabytes: u32,
-    /// The memory for the texts that no pane shows.
+    /// The memory limit for texts that no pane shows.
     pub kept_megabytes: u32,
-    /// The memory for prompts and texts that stay in the KV cache.
+    /// The memory limit for prompts and texts that stay in the KV cache.
     pub cache_megabytes: u32,
-    /// The shared seed, for panes without a seed.
+    /// The shared seed, for panes without their own.
     pub seed: u64,
     /// How fast texts are generated.
     pub pace: Pace,
@@ -67,7 +67,7 @@ pub struct AppState {
     /// The models of panes that do not use the current one.
     pub pane_models: PaneModels,
     pub servers: Servers,
-    /// The models on this computer, and how models compute.
+    /// The models on this computer, and the compute settings.
     pub models: Models,
     /// The models on the Hub, and their downloads.
     pub hub: HubState,
@@ -76,18 +76,19 @@ pub struct AppState {
     pub by_hand: ByHand,
     /// The draws made from them.
     pub(super) hand_drawn: Option<HandDraws>,
-    /// The page of the window.
+    /// The page that the window shows.
     pub page: Page,
-    /// The runs that were kept.
+    /// The runs that were saved.
     pub history: History,
     pub history_limits: HistoryLimits,
-    /// The run that is shown as it was written.
+    /// The run that is shown as it was generated.
     pub opened: Option<OpenedRun>,
-    /// The repetition of the opened run.
+    /// The rerun that verifies the opened run.
     pub verification: Option<Verification>,
-    /// The number formats in which it is repeated, if not those that the user chose.
+    /// The number formats of that rerun, if they differ from the user's.
     pub(super) format_trial: Option<FormatTrial>,
-    /// Counts the runs, so that a run that goes on replaces itself in the history.
+    /// The number of the latest run. A run that is continued keeps its number, and so replaces its
+    /// entry in the history.
     pub(super) run_number: u64,
     /// The pinned token.
     pub pin: Option<Pin>,
@@ -124,7 +125,7 @@ pub struct AppState {
     pub help_tab: Option<HelpTab>,
     /// Where the system keeps files.
     pub folders: Folders,
-    /// Where the user keeps them instead.
+    /// Where the user chose to keep them instead.
     pub chosen_folders: ChosenFolders,
     /// The pane whose chain editor opens in the next frame.
     pub chain_to_edit: Option<PaneId>,
@@ -134,11 +135,11 @@ pub struct AppState {
     pub path_field: Option<(PathPurpose, String)>,
     /// The folder of the last path, where the next path field starts.
     pub(super) last_folder: Option<PathBuf>,
-    /// The comparisons of every two texts, while the dock shows them.
+    /// The comparisons of all pairs of texts, while the dock shows them.
     pub(super) pairs: Vec<ComparedPair>,
     /// The search for the smallest change at the step that the dock shows.
     pub(super) why_search: Option<WhySearch>,
-    /// The draws of the Monte-Carlo check.
+    /// The draws of the Monte Carlo check.
     pub(super) drawn_step: Option<ShownDraws>,
     pub(super) undo: Undo,
     /// The texts that the current run of all panes replaces.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BranchesView, DockTab, LabTab, ThemeChoice, Tint};
 
-/// The size of all text, in percent of the normal size. Everything else grows with it.
+/// The size of all text, as a percentage of the normal size. Everything else grows with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(from = "u16", into = "u16")]
 pub struct TextSize(u16);
@@ -55,7 +55,7 @@ impl Default for TextSize {
 }
 
 impl From<u16> for TextSize {
-    /// Limits the size to those that can be chosen.
+    /// Clamps the size to the range that can be chosen.
     fn from(percent: u16) -> Self {
         Self(percent.clamp(80, 200))
     }
@@ -91,7 +91,7 @@ impl ReadingFont {
     }
 }
 
-/// A change of how the window shows things. Widgets edit the same values in place.
+/// A change to how the window shows things. Widgets edit the same values in place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ViewChange {
     /// Show a tab of the dock.

@@ -136,7 +136,7 @@ impl AppState {
         self.request_generation(&places, None)
     }
 
-    /// Continues the prompt in these panes; in step mode, up to a pause after this many tokens.
+    /// Continues the prompt in these panes. In step mode, pauses after `pause_after` tokens.
     pub(super) fn generate_in(
         &mut self,
         places: &[usize],
@@ -149,7 +149,8 @@ impl AppState {
         self.request_generation(places, pause_after)
     }
 
-    /// The places of the panes whose settings are valid, without those that keep a given text.
+    /// Returns the positions of the panes whose settings are valid, except those that keep a given
+    /// text.
     pub(super) fn valid_places(&self) -> Vec<usize> {
         let is_valid = |place: &usize| {
             let pane = self.panes.get(*place);
@@ -208,7 +209,7 @@ impl AppState {
                 };
                 pane.running_model = named;
                 pane.server_notes.clear();
-                // The last token before the pause is shown ahead.
+                // The last token before the pause is only previewed.
                 pane.upcoming = pause_after
                     .map(|n_tokens| Upcoming::expected(id, n_tokens - 1, config.clone()));
                 pane.status = PaneStatus::Waiting { pending };
@@ -421,7 +422,7 @@ impl AppState {
         Vec::new()
     }
 
-    /// Also dismisses earlier notices that this document was not saved.
+    /// Also dismisses earlier notices that saving this document failed.
     fn saved(&mut self, document: Document, path: &Path) -> Vec<Effect> {
         let saves =
             |action: &NoticeAction| action.command == Command::AskPath(PathPurpose::Save(document));
@@ -457,7 +458,7 @@ impl AppState {
             Document::Models(_) => ("The comparison was not saved", "It is still on screen"),
             Document::Fit(_) => ("The fit was not saved", "It is still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
-            Document::Lesson => ("The lesson was not saved", "The window is as it was"),
+            Document::Lesson => ("The lesson was not saved", "Nothing in the window has changed"),
             Document::LessonAnswers => ("The answers were not saved", "Quartet still has them"),
         };
         let body = format!("{error}. {safe}.\n{}", path.display());

@@ -1,4 +1,4 @@
-//! The commands that stand for an action, or why it is not possible now.
+//! Maps each action to its command, or to the reason why it is not possible now.
 
 use super::{Action, PaletteCommand};
 use crate::state::{
@@ -8,7 +8,7 @@ use crate::state::{
 };
 
 impl AppState {
-    /// Returns the command of an action, or why it is not possible now.
+    /// Returns the command that an action runs, or why it is not possible now.
     pub fn command_of(&self, action: Action) -> Result<Command, String> {
         Ok(match action {
             Action::Generate
@@ -87,7 +87,7 @@ impl AppState {
         })
     }
 
-    /// Returns the command of an action on the run of all panes.
+    /// Returns the command of an action that runs, steps or stops the panes.
     fn run_command(&self, action: Action) -> Result<Command, String> {
         let is_idle = || only_if(!self.is_running(), "Texts are being generated");
         let can_run = || {
@@ -97,7 +97,7 @@ impl AppState {
         let is_step_mode = || only_if(self.is_step_mode(), "Only in step mode");
         Ok(match action {
             Action::Generate if self.is_step_mode() => {
-                only_if(self.can_keep_running(), "No text can go on")?;
+                only_if(self.can_keep_running(), "No text can be continued")?;
                 Command::Branch(BranchCommand::KeepRunning)
             }
             Action::Generate => {
@@ -230,7 +230,7 @@ impl AppState {
             }
             _ => {
                 let any = !self.lessons.predictions().is_empty();
-                only_if(any, "No prediction was made yet")?;
+                only_if(any, "No predictions have been made yet")?;
                 Command::AskPath(PathPurpose::Save(Document::LessonAnswers))
             }
         })

@@ -1,5 +1,5 @@
-//! The table of keys in the help and in the README, made from the actions and from the few keys
-//! that only one place uses.
+//! The table of keys in the help and in the README, built from the actions and from the few keys
+//! that only one widget handles.
 
 use super::{Action, Shortcut};
 use crate::state::{DockTab, HelpTab, Page, SettingsTab};
@@ -23,7 +23,7 @@ enum Keys {
     Written(&'static str),
 }
 
-/// Returns the table, with keys as the window names them.
+/// Returns the table, with keys as the window shows them.
 pub fn key_help(is_mac: bool) -> Vec<KeyHelp> {
     table(|shortcut| shortcut.words(is_mac))
 }
@@ -95,7 +95,7 @@ fn rows() -> Vec<(Keys, &'static str)> {
         (Of(pages.to_vec()), "the pages, from left to right"),
         (
             Written("↑ ↓ ← → Enter, Esc"),
-            "in Lab: select a cell, open it as a pane, stop what runs",
+            "in Lab: select a cell, open it as a pane, stop what is running",
         ),
         (Written("1–4, 0"), "in the blind test: pick a text, or none"),
         (
@@ -113,11 +113,11 @@ fn rows() -> Vec<(Keys, &'static str)> {
         ),
         (
             Written("↑ ↓ Enter"),
-            "in Lessons: select a lesson, start it or go on with it",
+            "in Lessons: select a lesson, start it or resume it",
         ),
         (
             Written("← →, 1–9, Backspace, Enter"),
-            "in a lesson: change the prediction (Shift for larger steps), choose, take back, go on",
+            "in a lesson: change the prediction (Shift for larger steps), choose, undo, go on",
         ),
     ];
     rows.extend(later_rows());
@@ -132,7 +132,7 @@ fn later_rows() -> Vec<(Keys, &'static str)> {
         Action::ResetTextSize,
     ];
     vec![
-        (Of(vec![Action::Undo]), "undo a change of settings"),
+        (Of(vec![Action::Undo]), "undo a settings change"),
         (AllOf(Action::Redo), "redo it"),
         (Of(vec![Action::Score]), "score the text in the clipboard"),
         (Written("↑ ↓"), "on a stage’s handle: move the stage"),

@@ -1,8 +1,8 @@
 //! Everything the user can do: one list that the keys, the menus, the command palette and the help
 //! share.
 //!
-//! An [`Action`] has a name, a place and keys. Whether it is possible now, and the commands that
-//! stand for it, depend on the state.
+//! An [`Action`] has a name, a place and keys. Whether it is possible now, and which command it
+//! runs, depend on the state.
 
 mod commands;
 mod key_help;
@@ -57,7 +57,7 @@ pub enum Action {
     VerifyRun,
     UseSettingsOfRun,
     CloseRun,
-    /// Start or go on with the lesson with this index.
+    /// Start or resume the lesson with this index.
     TakeLesson(usize),
     LeaveLesson,
     OpenLesson,
@@ -79,7 +79,7 @@ pub enum Action {
 
 impl Action {
     /// Returns the keys that trigger it, the usual ones first. Some work only while no field has
-    /// the focus.
+    /// focus.
     pub fn shortcuts(self) -> Vec<Shortcut> {
         let key = Shortcut::key;
         let numbered = |number: usize| key(DIGITS.get(number).copied().unwrap_or_default());
@@ -224,8 +224,8 @@ impl AppState {
                 let letter = self.place_of(id).map(pane_letter).unwrap_or_default();
                 return action.name(&letter);
             }
-            Action::Undo => "Undo the last change of settings",
-            Action::Redo => "Redo the change of settings",
+            Action::Undo => "Undo the last settings change",
+            Action::Redo => "Redo the settings change",
             Action::ShowPage(page) => page.name(),
             Action::ShowTab(tab) => tab.name(),
             Action::ShowLab(tab) => tab.name(),
@@ -283,7 +283,7 @@ mod tests {
     use crate::state::tests::{ready, written};
 
     #[test]
-    fn every_action_has_its_own_name_in_its_place() {
+    fn action_names_are_unique_within_their_place() {
         let state = written();
         let mut names = BTreeMap::new();
         for action in state.actions() {

@@ -9,7 +9,7 @@ use crate::state::{
 /// An item of a pane's menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaneAction {
-    /// Open the editor of the chain.
+    /// Open the chain editor.
     EditChain,
     ChooseModel,
     ReadAlong,
@@ -33,7 +33,7 @@ impl PaneAction {
         Self::GROUPS.into_iter().flat_map(|group| group()).collect()
     }
 
-    /// The groups of the menu, which a line separates.
+    /// The groups of the menu, separated by lines.
     pub const GROUPS: [fn() -> Vec<Self>; 3] = [Self::on_text, Self::on_exchange, Self::on_pane];
 
     fn on_text() -> Vec<Self> {
@@ -82,7 +82,7 @@ impl PaneAction {
         label.to_owned()
     }
 
-    /// Returns the name in the palette, which says which pane is meant.
+    /// Returns the name in the palette, which includes the pane's letter.
     pub(super) fn name(self, letter: &str) -> String {
         match self {
             Self::EditChain => format!("Change the settings of {letter}…"),
@@ -93,7 +93,7 @@ impl PaneAction {
             Self::Continue => format!("Continue {letter}"),
             Self::ShowEarlier => format!("Show the earlier text of {letter}"),
             Self::CopyText => format!("Copy the text of {letter}"),
-            Self::Score => format!("Score a text under the settings of {letter}…"),
+            Self::Score => format!("Score a text with the settings of {letter}…"),
             Self::TestWatermark => format!("Test the text of {letter} for a watermark…"),
             Self::CopySettings(tool) => {
                 format!("Copy the settings of {letter} as {}", tool.name())
@@ -114,7 +114,7 @@ impl PaneAction {
 }
 
 impl AppState {
-    /// Returns the command of a pane's action, or why it is not possible now.
+    /// Returns the command that a pane's action runs, or why it is not possible now.
     pub fn pane_command(&self, id: PaneId, action: PaneAction) -> Result<Command, String> {
         let Some(pane) = self.pane(id) else {
             return Err("This pane was removed".to_owned());
@@ -176,7 +176,7 @@ impl AppState {
                 Command::Duplicate(id)
             }
             PaneAction::Remove => {
-                only_if(self.panes.len() > 1, "The last pane stays")?;
+                only_if(self.panes.len() > 1, "The last pane can’t be removed")?;
                 Command::Remove(id)
             }
         })

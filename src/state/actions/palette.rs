@@ -17,7 +17,8 @@ pub struct Palette {
     pub selected: usize,
 }
 
-/// A user action in the palette. Its text and its selection are edited in place.
+/// A user action in the palette. The query and the selection have no command: they are edited in
+/// place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaletteCommand {
     Open,

@@ -1,4 +1,4 @@
-//! A key with its modifiers, as data: the state lists keys without knowing the window.
+//! A key with its modifiers, as plain data, so that the state does not depend on the UI toolkit.
 
 /// A key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Shortcut {
         self
     }
 
-    /// Returns the keys for the window: "Ctrl ↵", "Ctrl Shift V".
+    /// Returns the keys as the window shows them: "Ctrl ↵", "Ctrl Shift V".
     pub fn words(self, is_mac: bool) -> String {
         let key = match self.key {
             "Enter" => "↵",
@@ -57,7 +57,7 @@ impl Shortcut {
         self.joined(is_mac, key, " ")
     }
 
-    /// Returns the keys for a text: "Ctrl+Enter", "Ctrl+Shift+V".
+    /// Returns the keys as running text spells them: "Ctrl+Enter", "Ctrl+Shift+V".
     pub fn spelled(self, is_mac: bool) -> String {
         let key = match self.key {
             "Escape" => "Esc",
@@ -86,7 +86,7 @@ mod tests {
     use super::Shortcut;
 
     #[test]
-    fn keys_are_named_as_on_the_system() {
+    fn keys_have_the_names_of_the_platform() {
         let generate = Shortcut::key("Enter").command();
         assert_eq!(generate.words(false), "Ctrl ↵");
         assert_eq!(generate.words(true), "Cmd ↵");

@@ -30,7 +30,7 @@ pub(in crate::state) struct KeptText {
     runs: Vec<Run>,
 }
 
-/// The first `n_steps` steps of a run that texts share.
+/// The first `n_steps` steps of a run of steps that several texts share.
 #[derive(Debug, Clone, PartialEq)]
 struct Run {
     shared: Arc<SharedRun>,
@@ -66,7 +66,7 @@ impl KeptText {
         runs.flat_map(|run| run.shared.steps.iter().take(run.n_steps))
     }
 
-    /// Returns how many steps this text shares with another one.
+    /// Returns how many leading steps this text shares with `steps`.
     fn n_shared(&self, steps: &[Step]) -> usize {
         let pairs = self.steps().zip(steps);
         pairs
@@ -150,13 +150,13 @@ impl KeptTexts {
         self.limit(n_max_bytes);
     }
 
-    /// Puts a text that was taken out back in.
+    /// Puts back a text that was taken out.
     pub(in crate::state) fn put(&mut self, text: KeptText) {
         self.texts.push(text);
         self.changed();
     }
 
-    /// Takes a text out.
+    /// Removes a text and returns it.
     pub(in crate::state) fn take(&mut self, id: GenerationId) -> Option<KeptText> {
         let index = self.texts.iter().position(|text| text.id() == id)?;
         let text = self.texts.remove(index);
@@ -173,7 +173,7 @@ impl KeptTexts {
         }
     }
 
-    /// Drops the least recently shown texts until the others fit into this memory.
+    /// Drops the least recently shown texts until the others fit within `n_max_bytes`.
     pub(in crate::state) fn limit(&mut self, n_max_bytes: usize) {
         while self.n_bytes > n_max_bytes && !self.texts.is_empty() {
             self.texts.remove(0);
@@ -225,7 +225,7 @@ mod tests {
         let mut alone = KeptTexts::default();
         alone.keep(HOME, new_steps, NO_LIMIT);
         assert_eq!(kept.n_bytes(), n_text + 4 * alone.n_bytes());
-        // The text that the branches share steps with may go.
+        // The text that the branches share steps with can be removed.
         kept.take(GenerationId(0)).unwrap();
         for text in branches {
             assert_eq!(kept.get(text.lineage.id).unwrap().generation(), text);

@@ -1,6 +1,6 @@
-//! Going on from a token of a text: continue, step, step back and branch.
+//! Continuing a text from any of its tokens: continue, step, step back and branch.
 //!
-//! The steps before that token are kept with their evidence, which is shared and not copied. A text
+//! The steps before that token are kept with their evidence, which is shared, not copied. A text
 //! that a branch replaces stays with its pane and can be shown again.
 
 mod dialog;
@@ -24,14 +24,14 @@ use crate::generation::{FinishReason, Generation, GenerationId, OriginChange};
 use crate::state::settings::MAX_PANES;
 use crate::state::{AppState, Effect, Pane, PaneId, Pin};
 
-/// How much memory the texts that no pane shows may take unless the user chose another limit:
-/// 10,000 tokens with all probabilities of the embedded model.
+/// The default memory limit for texts that no pane shows: enough for 10,000 tokens of the embedded
+/// model with all their probabilities.
 pub(super) const DEFAULT_KEPT_MEGABYTES: u32 = 256;
 
 /// What the user can do with a text beyond generating it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BranchCommand {
-    /// Go on where a pane's text was interrupted.
+    /// Continue a pane's text where it was interrupted.
     Continue(PaneId),
     /// Step in this pane only, or in all panes.
     StepOnly(Option<PaneId>),
@@ -39,7 +39,7 @@ pub enum BranchCommand {
     Step,
     /// Add tokens that the user picked to a text.
     Pick(PaneId, Vec<TokenId>),
-    /// Let every text that steps go on to its end, from the prompt if it has no text.
+    /// Run every text that steps to its end, starting from the prompt if there is no text yet.
     KeepRunning,
     /// Remove the last token of every text that steps. Nothing is recomputed.
     StepBack,
@@ -63,21 +63,21 @@ pub enum BranchCommand {
     RestoreText,
 }
 
-/// What a branch does differently from the text that it leaves.
+/// What a branch does differently from the text that it branches off from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BranchChange {
     /// These tokens come next, picked by the user.
     Tokens(Vec<TokenId>),
-    /// The coins of another seed decide. In place, this becomes the pane's seed.
+    /// Another seed's coins choose the tokens. In place, it becomes the pane's seed.
     AnotherSeed,
-    /// The pane's current settings decide, which differ from those of the text.
+    /// The pane's current settings, which differ from those of the text, choose the tokens.
     Settings,
 }
 
 /// Where a branch is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum BranchTarget {
-    /// In the pane of the text that it leaves.
+    /// In the pane of the text that it branches off from.
     #[default]
     InPlace,
     /// In a new pane to its right.
@@ -110,7 +110,7 @@ impl AppState {
         }
     }
 
-    /// Returns whether a pane's text was interrupted and can go on.
+    /// Returns whether a pane's text was interrupted and can be continued.
     pub fn can_continue(&self, pane: &Pane) -> bool {
         let interrupted = |generation: &Generation| {
             let finish = generation.finish.as_ref();
@@ -119,7 +119,7 @@ impl AppState {
         self.can_extend(pane) && pane.generation().is_some_and(interrupted)
     }
 
-    /// Returns whether a text can be continued differently from before this token.
+    /// Returns whether a text can branch off before this token.
     pub fn can_branch(&self, from: Pin) -> bool {
         let step = |pane: &Pane| Some(from.step < pane.generation()?.steps.len());
         let pane = self.pane(from.pane);
@@ -193,7 +193,7 @@ impl AppState {
         self.request_branch(pane, text, extension)
     }
 
-    /// Adds an empty pane with the same settings to the right. Returns its id.
+    /// Adds an empty pane with the same settings to the right of this one. Returns its id.
     fn add_pane_beside(&mut self, source: &Pane) -> PaneId {
         let id = self.next_pane_id();
         let place = self

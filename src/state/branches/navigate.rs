@@ -39,14 +39,14 @@ impl AppState {
         });
     }
 
-    /// Returns how many texts this pane showed before, which can be shown again.
+    /// Returns how many texts that this pane showed earlier can be shown again.
     pub fn n_earlier(&self, id: PaneId) -> usize {
         let texts = self.kept_texts.texts().iter();
         texts.filter(|text| text.home == id).count()
     }
 
-    /// Shows the text that the pane showed before its current one. Repeating it walks through all
-    /// of them.
+    /// Shows the text that the pane showed before its current one. Repeating this cycles through
+    /// all of them.
     pub(super) fn show_earlier(&mut self, id: PaneId) -> Vec<Effect> {
         let texts = self.kept_texts.texts().iter();
         let own: Vec<GenerationId> = texts
@@ -112,7 +112,7 @@ impl AppState {
         self.notify(notice.with_action("Undo", restore))
     }
 
-    /// Brings the text that was removed last back.
+    /// Brings back the text that was removed last.
     pub(super) fn restore_text(&mut self) -> Vec<Effect> {
         if let Some(text) = self.removed_text.take() {
             self.kept_texts.put(text);
@@ -162,7 +162,7 @@ impl AppState {
     }
 }
 
-/// Returns whether a run generates the text that it replaces again.
+/// Returns whether a run only repeats the text that it replaces.
 fn is_rerun(new: &Generation, old: &Generation) -> bool {
     old.lineage.origin.is_none() && new.config == old.config
 }

@@ -1,4 +1,4 @@
-//! The requests that make texts go on.
+//! The requests that continue texts.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::state::servers::{Addressed, grouped};
 use crate::state::{AppState, Effect, PaneId, PaneStatus};
 use crate::worker::{GenerationId, PaneRequest, Request, ServerRequest};
 
-/// The prompt of a text, and how the text goes on.
+/// The prompt of a text, and the request that continues it.
 pub(in crate::state) type ContinueRequest = (Arc<PromptRecord>, Addressed);
 
-/// How a text goes on.
+/// How a text is continued.
 #[derive(Debug, Default)]
 pub(in crate::state) struct Extension {
     /// How many of its steps stay.
     pub n_kept: usize,
     pub by_hand: Vec<TokenId>,
-    /// Whether these are the tokens of another pane's text, which is only read.
+    /// Whether `by_hand` holds the tokens of another pane's text, which this pane only reads.
     pub reads: bool,
     pub pause_after: Option<usize>,
-    /// How many steps the text shows in step mode; the next one is shown ahead.
+    /// How many steps the text shows in step mode; the next one is only previewed.
     pub n_shown: Option<usize>,
     /// What makes it a branch, a new text beside its parent. `None` if the text just grows.
     pub branches_by: Option<OriginChange>,
@@ -37,7 +37,7 @@ impl AppState {
         self.send_continuations(request.into_iter().collect())
     }
 
-    /// Lets a text go on, in a pane that may be another one.
+    /// Continues a text, possibly in another pane.
     pub(super) fn request_branch(
         &mut self,
         pane: PaneId,
@@ -70,7 +70,7 @@ impl AppState {
         let served = named.as_ref().and_then(PaneModel::served).cloned();
         let n_given = extension.n_kept + extension.by_hand.len();
         if n_given >= config.limits.max_new_tokens {
-            // A text at its limit gets as many tokens again.
+            // A text that has reached the limit may grow by as many tokens again.
             config.limits.max_new_tokens += n_given;
         }
         self.last_id += 1;

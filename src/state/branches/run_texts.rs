@@ -17,7 +17,7 @@ pub struct RunTexts {
 }
 
 impl RunTexts {
-    /// Texts that panes show.
+    /// Creates a run from texts that panes show.
     #[cfg(test)]
     pub(crate) fn shown(texts: Vec<Generation>) -> Self {
         let panes = texts.into_iter().enumerate();
@@ -56,7 +56,7 @@ impl RunTexts {
         panes.map(|(place, _)| place).collect()
     }
 
-    /// Lays the texts out for a file. Copies kept texts, so call it on a background thread.
+    /// Arranges the texts for a file. Copies kept texts, so call it on a background thread.
     pub fn into_run(self, header: RunHeader) -> RunFile {
         let (homes, panes): (Vec<PaneId>, Vec<Generation>) = self.panes.into_iter().unzip();
         let kept = self.kept.iter();
@@ -90,7 +90,7 @@ impl AppState {
         behind.unwrap_or((&self.panes, &self.kept_texts))
     }
 
-    /// Renumbers the texts of a file, which must be in panes already, and keeps its branches.
+    /// Renumbers the texts of a file, which must already be in panes, and keeps its branches.
     pub(in crate::state) fn adopt_texts(&mut self, panes: &[PaneId], mut branches: Vec<Branch>) {
         let mut old: Vec<(GenerationId, usize)> = Vec::new();
         for lineage in self.lineages(panes, &mut branches) {

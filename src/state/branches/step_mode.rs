@@ -1,4 +1,4 @@
-//! Step mode: one token at a time, with the next draw shown before it happens.
+//! Step mode: one token at a time, with a preview of the next draw.
 //!
 //! The engine always computes one token more than the text shows. Space reveals that token; picking
 //! another one by hand discards it.
@@ -14,7 +14,7 @@ pub(in crate::state) struct Upcoming {
     text: GenerationId,
     /// How many steps the text has without it.
     n_shown: usize,
-    /// The settings that drew it.
+    /// The settings that it was drawn with.
     config: GenerationConfig,
     /// `None` until the engine has computed it.
     step: Option<Step>,
@@ -45,7 +45,7 @@ impl Upcoming {
 }
 
 impl Pane {
-    /// Adds a new token to the text, unless it is the one that is only shown ahead.
+    /// Adds a new token to the text, unless it is the one that is only previewed.
     pub(in crate::state) fn push_step(&mut self, step: Step) {
         let PaneStatus::Writing { generation, .. } = &mut self.status else {
             return;
@@ -58,7 +58,7 @@ impl Pane {
         }
     }
 
-    /// Ends the generation in progress. If a token is shown ahead, the text only pauses before it.
+    /// Ends the generation in progress. If a token is previewed, the text only pauses before it.
     pub(in crate::state) fn finish_run(&mut self, reason: FinishReason) {
         match &mut self.upcoming {
             Some(upcoming) if upcoming.step.is_some() => {
@@ -111,7 +111,7 @@ impl AppState {
         }
         let places = self.step_places();
         if self.starts_with_prompt(&places) {
-            // The second token is shown ahead.
+            // The second token is only previewed.
             return self.generate_in(&places, Some(2));
         }
         let panes = places.iter().filter_map(|place| self.panes.get(*place));
@@ -125,13 +125,13 @@ impl AppState {
             requests.extend(self.look_ahead(id, Vec::new(), n_new));
         }
         if requests.is_empty() && any_revealed {
-            // The last texts have ended, and nothing of them is generated any more.
+            // The last texts have ended, and nothing is left to generate.
             return self.keep_run();
         }
         self.send_continuations(requests)
     }
 
-    /// Adds tokens to a text that the user picked, whatever the chain would have drawn.
+    /// Adds tokens that the user picked to a text, whatever the chain would have drawn.
     pub(super) fn pick(&mut self, id: PaneId, tokens: Vec<TokenId>) -> Vec<Effect> {
         if !self.can_pick(id) || tokens.is_empty() {
             return Vec::new();
@@ -156,7 +156,7 @@ impl AppState {
         panes.any(is_new)
     }
 
-    /// Returns whether any text that steps can go on to its end.
+    /// Returns whether any text that steps can run to its end.
     pub fn can_keep_running(&self) -> bool {
         let places = self.step_places();
         if self.is_running() {
@@ -169,7 +169,7 @@ impl AppState {
         panes.any(|pane| self.can_continue(pane))
     }
 
-    /// Lets all texts that step go on to their ends, at full speed.
+    /// Runs all texts that step to their ends, at full speed.
     pub(super) fn keep_running(&mut self) -> Vec<Effect> {
         let places = self.step_places();
         if !self.can_keep_running() {
@@ -213,8 +213,8 @@ impl AppState {
         Vec::new()
     }
 
-    /// The places of the panes that step: one, or all whose settings are valid. A beam search
-    /// writes its text as a whole, so it never steps.
+    /// Returns the positions of the panes that step: one, or all whose settings are valid. Beam
+    /// search produces its text as a whole, so it never steps.
     pub(super) fn step_places(&self) -> Vec<usize> {
         let alone = self.step_pane.and_then(|id| self.place_of(id));
         let mut places = alone.map_or_else(|| self.valid_places(), |place| vec![place]);
@@ -245,7 +245,8 @@ impl AppState {
         true
     }
 
-    /// Requests `n_new` further tokens of a text, the first of them by hand, and one to show ahead.
+    /// Requests `n_new` further tokens of a text, starting with those picked by hand, and one to
+    /// preview.
     fn look_ahead(
         &mut self,
         id: PaneId,

@@ -7,11 +7,11 @@ use crate::generation::{ByteSize, Generation, GenerationId};
 use crate::state::recording::MEGABYTE;
 use crate::state::{AppState, DockTab};
 
-/// How many bytes of its text a row shows at most.
-const MAX_WORDS: usize = 160;
+/// The maximum length of the text that a row shows, in bytes.
+const MAX_WORD_BYTES: usize = 160;
 
 /// The same for the sentence that screen readers speak.
-const MAX_SPOKEN_WORDS: usize = 32;
+const MAX_SPOKEN_BYTES: usize = 32;
 
 /// The rows of the Branches tab, one per text.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,7 +41,7 @@ pub struct BranchRow {
     pub sentence: String,
 }
 
-/// What the tree depends on.
+/// What the tree depends on. The tree is rebuilt when this changes.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct TreeKey {
     revision: u64,
@@ -49,14 +49,14 @@ struct TreeKey {
     selected: Option<usize>,
 }
 
-/// A text of the tree before it is placed.
+/// A text of the tree before it gets a row.
 struct Listed<'a> {
     place: Option<usize>,
     text: std::borrow::Cow<'a, Generation>,
 }
 
 impl BranchTree {
-    /// Returns the rows from the first one to the selected text, in this order.
+    /// Returns the path of rows from the first one to the selected text, in that order.
     pub fn path(&self) -> Vec<usize> {
         let parent = |row: &usize| self.rows.get(*row)?.parent;
         let mut path: Vec<usize> = std::iter::successors(self.selected, parent).collect();
@@ -72,7 +72,7 @@ impl AppState {
         &self.branch_tree
     }
 
-    /// Computes the tree as it is now, whatever is on screen.
+    /// Computes the tree as it is now, even if it is not on screen.
     pub fn current_branch_tree(&self) -> BranchTree {
         self.new_branch_tree(self.tree_key())
     }
@@ -189,7 +189,7 @@ fn row(listed: &[Listed<'_>], lines: &[TreeLine], line: TreeLine) -> Option<Bran
         parent: line.parent,
         fork: line.fork,
         n_tokens: text.steps.len(),
-        words: text.words_from(line.fork, MAX_WORDS),
+        words: text.words_from(line.fork, MAX_WORD_BYTES),
         sentence: sentence(text, line, [*place, parent_place], origin.as_deref()),
         origin,
     })
@@ -208,7 +208,7 @@ fn sentence(
         (Some(_), Some(place)) => format!("Branch at token {fork} of {}", pane_letter(place)),
         (Some(parent), None) => format!("Branch at token {fork} of line {}", parent + 1),
     };
-    let words = match text.words_from(line.fork, MAX_SPOKEN_WORDS) {
+    let words = match text.words_from(line.fork, MAX_SPOKEN_BYTES) {
         words if words.is_empty() => "the same text".to_owned(),
         words => words,
     };

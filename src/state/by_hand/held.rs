@@ -1,14 +1,15 @@
-//! Starting by hand from a token of a generated text.
+//! Sampling by hand that starts from a token of a generated text.
 
 use super::{ByHand, HAND_SCORES, HandToken};
 use crate::decoding::RankedCandidate;
 use crate::generation::Piece;
 use crate::state::AppState;
 
-/// How many candidates of a step become tokens.
+/// How many of a step's candidates become tokens.
 const N_HELD: usize = 8;
 
-/// The best score if the model's scores do not fit into the range. A shift changes no probability.
+/// The best logit after a shift, if the model's logits do not fit into the range. A shift does not
+/// change any probability.
 const SHIFTED_BEST: f32 = 8.0;
 
 /// The most likely candidates of a step, to be edited by hand.
@@ -22,7 +23,7 @@ pub struct HeldToken {
 }
 
 impl ByHand {
-    /// Replaces the tokens and scores with those of a step, and clears the history.
+    /// Replaces the tokens and logits with those of a step, and clears the history.
     pub fn load_held(&mut self, held: &HeldToken) {
         self.tokens.clone_from(&held.tokens);
         self.history.clear();
@@ -68,7 +69,7 @@ impl AppState {
     }
 }
 
-/// Returns a token's text without the spaces around it, or a mark if it is blank.
+/// Returns a token's text without the spaces around it, or a symbol if it is blank.
 fn label_of(piece: &Piece) -> String {
     let text = String::from_utf8_lossy(&piece.bytes);
     match text.trim() {
