@@ -38,7 +38,7 @@ pub enum Command {
     SetPace(Pace),
     /// Continue, step or branch a text.
     Branch(BranchCommand),
-    /// Draw futures, or change what is shown of them.
+    /// Draw futures, show another pane's next to them, or count words in them.
     Futures(FuturesCommand),
     /// Run an experiment over many texts.
     Lab(LabCommand),
@@ -83,7 +83,7 @@ pub enum Command {
     Preset(PresetCommand),
     /// Score a text.
     Score(ScoreCommand),
-    /// A file was read to be the grammar of this pane, or could not be.
+    /// A file was read as this pane's grammar, or reading it failed.
     GrammarRead {
         pane: PaneId,
         path: PathBuf,
@@ -103,7 +103,7 @@ pub enum Command {
     CopyPicture(Plot),
     /// A plot could not be copied, for this reason.
     CopyPictureFailed(String),
-    /// Show what an export of everything writes, or close that dialog.
+    /// Show the dialog that previews an export of everything, or close it.
     ShowExport(bool),
 
     /// Copy the explanation of the step that the dock shows.
@@ -129,13 +129,13 @@ pub enum Command {
     LoadEmbeddedModel,
     /// Open, list and unload models.
     Models(ModelsCommand),
-    /// Let a pane read along with another one, or write its own texts again.
+    /// Let a pane read along with another pane, or go back to writing its own texts.
     ReadAlong(PaneId, Option<PaneId>),
     /// Choose the model of a pane.
     PaneModel(PaneModelCommand),
     /// Add, contact and remove servers.
     Server(ServerCommand),
-    /// Stop loading the second model, or free it.
+    /// Stop loading the second model, or unload it.
     SecondModel(SecondModelCommand),
     /// Search the Hugging Face Hub and download models.
     Hub(HubCommand),
@@ -160,7 +160,7 @@ pub enum Command {
     ShowInFolder(PathBuf),
     /// Open a folder in the system's file manager.
     OpenFolder(PathBuf),
-    /// The file manager was asked to show a file or a folder, or why it could not.
+    /// The file manager was asked to show a file or a folder. `error` says why it could not.
     FolderShown {
         path: PathBuf,
         error: Option<String>,
@@ -196,7 +196,7 @@ pub enum Effect {
     OpenFolder(PathBuf),
     /// Check that runs or models can be kept in this folder.
     TryFolder(FolderKind, PathBuf),
-    /// Keep them in the folder that the state names from now on.
+    /// From now on, keep them in the folder that the state names.
     UseFolder(FolderKind),
     /// Read a preset file.
     ReadPresets(PathBuf),
@@ -206,7 +206,7 @@ pub enum Effect {
     ReadGrammar(PaneId, PathBuf),
     /// Read a lesson.
     ReadLesson(PathBuf),
-    /// Read or change the runs that are kept.
+    /// Read or change the saved runs.
     Runs(RunRequest),
     /// Start the threads of a server. They contact it once they get a request.
     StartServer(ServedModel, Box<ServerConfig>),
@@ -216,7 +216,7 @@ pub enum Effect {
     EndServer(ServedModel),
     /// Send a request to the download threads.
     Hub(DownloadRequest),
-    /// Check that these models still exist, and how large they are.
+    /// Check whether these models still exist and how large they are.
     CheckModelFiles(Vec<PathBuf>),
     /// Check whether a dropped file or folder is a model.
     CheckDroppedPath(PathBuf),
@@ -331,7 +331,7 @@ pub enum Document {
     Votes(VotesFormat),
     /// The user's own presets.
     Presets,
-    /// A new lesson with the set-up of the window.
+    /// A new lesson with the window's current setup.
     Lesson,
     /// The predictions of all lessons.
     LessonAnswers,
@@ -342,7 +342,7 @@ pub enum Document {
 pub enum VotesFormat {
     /// One row per text that was shown.
     Csv,
-    /// The votes, and the strengths that follow from them.
+    /// The votes, and the strengths estimated from them.
     Json,
 }
 
@@ -395,7 +395,7 @@ impl Document {
         }
     }
 
-    /// Returns what a picture shows; the usual plot for other documents.
+    /// Returns the plot that a picture shows; the default plot for other documents.
     pub fn plot(self) -> Plot {
         match self {
             Self::Picture(plot, _) => plot,

@@ -168,7 +168,7 @@ impl AppState {
                     lineage: Lineage { id, origin: None },
                     beams: Arc::default(),
                 },
-                // A text from a file knows only the tokens that occur in it.
+                // The vocabulary of a text from a file has only the tokens that occur in it.
                 |kept| Generation {
                     vocabulary: Arc::clone(&model.vocabulary),
                     beams: Arc::default(),

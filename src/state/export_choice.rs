@@ -1,5 +1,5 @@
-//! What an export contains: how a run file is written, which panes an export of everything takes,
-//! and whether its preview is shown.
+//! What an export contains: how a run file is written, which panes an export of everything
+//! includes, and whether its preview is shown.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,14 @@ use crate::generation::{ByteSize, Generation};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFileStyle {
-    /// Whether the file is indented, for people.
+    /// Whether the file is indented, for human readers.
     pub indented: bool,
-    /// Whether the file keeps what the steps record below their most likely tokens.
+    /// Whether the file keeps all recorded probabilities, not only those of the most likely tokens.
     pub all_probabilities: bool,
 }
 
 impl RunFileStyle {
-    /// Returns how the file is written.
+    /// Returns the style in the exporter's terms.
     pub const fn form(self) -> Form {
         Form {
             pretty: self.indented,
@@ -33,7 +33,7 @@ impl RunFileStyle {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExportChoice {
     pub dialog_open: bool,
-    /// The panes that are left out. A new pane is not among them.
+    /// The panes that are left out. New panes are included.
     pub left_out: BTreeSet<PaneId>,
 }
 
@@ -50,19 +50,19 @@ impl AppState {
         self.run_texts().without(&self.export.left_out)
     }
 
-    /// Says what a file with all probabilities costs: "adds 26 MB". `None` if the texts record only
-    /// their most likely tokens.
+    /// Says how much larger all probabilities make a file: "adds 26 MB". `None` if the texts record
+    /// only their most likely tokens.
     pub fn all_probabilities_words(&self) -> Option<String> {
         let texts = self.generations().into_iter().flatten();
         let steps = texts.flat_map(|text| &text.steps);
         let n_bytes: usize = steps.map(|step| step.trace.raw.detail.n_bytes()).sum();
-        // Base64 takes four characters for three bytes.
+        // Base64 encodes three bytes as four characters.
         let n_written = n_bytes as u64 * 4 / 3;
         (n_bytes > 0).then(|| format!("adds {}", ByteSize(n_written)))
     }
 
     /// Returns the text of each pane that is exported with everything; a pane that is left out
-    /// keeps its place, and so the others their letters.
+    /// keeps its place, so that the others keep their letters.
     pub fn generations_to_export(&self) -> Vec<Option<&Generation>> {
         let panes = self.panes.iter();
         panes
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dialog_opens_only_with_a_text_and_ends_in_a_folder() {
+    fn the_dialog_opens_only_with_a_text_and_saves_to_a_folder() {
         let mut state = ready();
         state.apply(Command::ShowExport(true));
         assert!(!state.export.dialog_open);

@@ -1,7 +1,7 @@
 //! Everything the window shows, without a window: commands in, effects out.
 //!
-//! This module knows no widget, thread or file. Work to be done outside is an `Effect`; its
-//! result comes back as a `Command` or as an engine event.
+//! This module knows nothing of widgets, threads or files. Work to be done outside is an `Effect`;
+//! its result comes back as a `Command` or as an engine event.
 //!
 //! State changes in two ways. User actions are `Command`s, applied by `AppState::apply`.
 //! Values that a widget is bound to (settings, view choices, text being typed) are edited in place,

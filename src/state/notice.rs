@@ -49,7 +49,7 @@ impl Notice {
         }
     }
 
-    /// Creates a notice of failure; the body gets a capital letter.
+    /// Creates a notice of failure. The body is capitalized.
     pub fn error(title: impl Into<String>, body: impl Into<String>) -> Self {
         Self {
             kind: NoticeKind::Error,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{AppState, Effect};
 use crate::worker::Request;
 
-/// How fast texts are generated on screen. Their speed is measured without the waits.
+/// How fast texts are generated on screen. The measured speed excludes the waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pace {

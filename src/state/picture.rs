@@ -25,7 +25,7 @@ pub enum Plot {
     Tree,
     /// The texts side by side, tinted as in the window.
     Texts,
-    /// How far the logits of an opened run are from those of its repetition.
+    /// How far the logits of an opened run are from those of its rerun.
     Gaps,
     /// The tree of a beam search.
     Beams,
@@ -34,8 +34,8 @@ pub enum Plot {
 }
 
 impl Plot {
-    /// All pictures of a run, in menu order. [`Plot::Gaps`] exists only once a run was repeated, and
-    /// [`Plot::Beams`] and [`Plot::Drafts`] only if a text was written that way.
+    /// All pictures of a run, in menu order. [`Plot::Gaps`] exists only once a run has been rerun,
+    /// and [`Plot::Beams`] and [`Plot::Drafts`] only if a text was written that way.
     pub const ALL: [Self; 12] = [
         Self::Score,
         Self::NextToken,
@@ -107,7 +107,7 @@ impl PictureTheme {
     /// Returns the label in the menu.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Window => "As window",
+            Self::Window => "Same as window",
             Self::Dark => "Dark",
             Self::Light => "Light",
             Self::Print => "Print",

@@ -81,7 +81,7 @@ impl AppState {
         Vec::new()
     }
 
-    /// Adds panes on the right or removes them there, so that this many are open.
+    /// Adds or removes panes on the right until this many are open.
     pub(super) fn set_pane_count(&mut self, n_panes: usize) -> Vec<Effect> {
         let n_panes = n_panes.clamp(1, MAX_PANES);
         let mut effects = Vec::new();

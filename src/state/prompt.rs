@@ -98,8 +98,8 @@ impl AppState {
         }
     }
 
-    /// How long the prompt is, as far as is known: while one types, the last answer stays, so that
-    /// the count does not flicker.
+    /// Returns the length of the prompt, if known. While the user types, this is the last length
+    /// that was reported, so that the count does not flicker.
     pub fn prompt_length(&self) -> Option<PromptLength> {
         let tokens = self.prompt_tokens()?;
         Some(PromptLength {

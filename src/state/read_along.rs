@@ -1,5 +1,5 @@
-//! Reading along: a pane follows the text of another pane, token for token, and its own model shows what
-//! it would have written at every step.
+//! Reading along: a pane follows the text of another pane, token for token, and its own model shows
+//! what it would have written at every step.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::generation::formatting::pane_letter;
 use crate::generation::{FinishReason, Generation, GenerationId, Lineage, Steps};
 
 impl AppState {
-    /// Lets a pane read along with another one, or write its own texts again.
+    /// Lets a pane read along with another pane, or go back to writing its own texts.
     pub(super) fn read_along(&mut self, id: PaneId, with: Option<PaneId>) -> Vec<Effect> {
         let is_possible = with.is_none_or(|with| self.read_along_reason(id, with).is_none());
         let mut effects = self.stop(id);
@@ -35,14 +35,14 @@ impl AppState {
         }
     }
 
-    /// Returns why a pane can't read along with another one, or `None` if it can.
+    /// Returns why a pane can't read along with another pane, or `None` if it can.
     pub fn read_along_reason(&self, id: PaneId, with: PaneId) -> Option<String> {
         let (reader, leader) = (self.pane(id)?, self.pane(with)?);
         if id == with {
             return Some("A pane can’t read along with itself".to_owned());
         }
         if leader.reads.is_some() {
-            return Some("That pane reads along with another one".to_owned());
+            return Some("That pane already reads along with another pane".to_owned());
         }
         if self.panes.iter().any(|pane| pane.reads == Some(id)) {
             return Some("Another pane reads along with this one".to_owned());
@@ -60,7 +60,8 @@ impl AppState {
         others.any(|other| self.read_along_reason(id, other.id).is_none())
     }
 
-    /// Returns the panes with which a pane can read along, with the names of the commands.
+    /// Returns the commands that let a pane read along with each possible pane, with their names
+    /// and whether each is in effect.
     pub fn read_along_rows(&self, id: PaneId) -> Vec<(String, bool, Command)> {
         let Some(pane) = self.pane(id) else {
             return Vec::new();
@@ -76,13 +77,13 @@ impl AppState {
         rows.collect()
     }
 
-    /// Returns the letter of the pane with which a pane reads along.
+    /// Says which pane a pane reads along with: "Reads B".
     pub fn reads_words(&self, pane: &Pane) -> Option<String> {
         let place = self.place_of(pane.reads?)?;
         Some(format!("Reads {}", pane_letter(place)))
     }
 
-    /// Says which pane reads which, if any pane has begun to.
+    /// Says which pane reads which, if any pane has started.
     pub(super) fn reading_words(&self) -> Option<String> {
         let panes = self.panes.iter().enumerate();
         let mut readings = panes.filter_map(|(place, pane)| {
@@ -134,13 +135,13 @@ impl AppState {
         });
         if let Some(read) = read {
             let is_complete = read.steps.len() == text.steps.len();
-            let goes_on = match &read.finish {
+            let can_resume = match &read.finish {
                 Some(FinishReason::Paused) => true,
-                // What the user stopped goes on with the text that is read.
+                // A reading that the user stopped resumes once the other text grows.
                 Some(FinishReason::Cancelled) => leader.status.running().is_some(),
                 _ => false,
             };
-            if is_complete || !goes_on {
+            if is_complete || !can_resume {
                 return None;
             }
         } else if self.read_along_reason(id, leader.id).is_some() {
@@ -180,7 +181,7 @@ impl AppState {
     }
 }
 
-/// Returns whether a text begins with the tokens that were read of it.
+/// Returns whether a text begins with the tokens that were read from it.
 fn begins_with(text: &Generation, read: &Generation) -> bool {
     let mut steps = text.steps.iter().map(|step| step.token);
     let mut read = read.steps.iter().map(|step| step.token);

@@ -1,10 +1,11 @@
 //! How much of each step's distribution the record holds, within a memory limit for all texts on
-//! screen. What-if is exact wherever whole distributions fit.
+//! screen. What-if is exact if whole distributions fit.
 
 use super::AppState;
 use crate::generation::Step;
 
-/// Whole distributions of eight texts of 300 tokens with the embedded model's vocabulary.
+/// Enough for the whole distributions of eight texts of 300 tokens with the embedded model's
+/// vocabulary.
 pub(super) const DEFAULT_RECORD_MEGABYTES: u32 = 64;
 
 pub(super) const MEGABYTE: usize = 1_000_000;
@@ -26,7 +27,8 @@ impl AppState {
         equal.min(share(budget.saturating_sub(held), places.len()))
     }
 
-    /// Describes what the record will hold: "Whole distributions take 20 MB, so what-if is exact".
+    /// Describes what the record will hold: "All probabilities of every step take 20 MB: what-if is
+    /// exact".
     pub fn recording_words(&self) -> String {
         let Some(model) = self.model.ready() else {
             return "Distributions that fit in this memory make what-if exact".to_owned();
@@ -47,7 +49,7 @@ impl AppState {
         }
     }
 
-    /// Returns the most steps that a text can have.
+    /// Returns the maximum number of steps that a text can have.
     fn max_steps(&self) -> usize {
         let n_context = self.model.ready().map(|model| model.info.n_context);
         self.limits

@@ -16,7 +16,7 @@ use crate::state::{AppState, Effect};
 /// The allowed number of tokens.
 pub const HAND_TOKENS: std::ops::RangeInclusive<usize> = 2..=16;
 
-/// The allowed range of a score (logit).
+/// The allowed range of a logit.
 pub const HAND_SCORES: std::ops::RangeInclusive<f64> = -5.0..=10.0;
 
 /// The maximum number of tokens in the history.
@@ -41,7 +41,7 @@ pub struct ByHand {
     toss: u32,
 }
 
-/// A token and its score (logit).
+/// A token and its logit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HandToken {
     pub label: String,
@@ -79,7 +79,7 @@ impl HandToken {
 }
 
 impl ByHand {
-    /// Replaces the tokens and scores with a preset's, and clears the history.
+    /// Replaces the tokens and logits with a preset's, and clears the history.
     pub fn load_preset(&mut self, preset: HandPreset) {
         let tokens = preset.tokens().iter();
         self.tokens = tokens
@@ -110,7 +110,7 @@ impl ByHand {
         }
     }
 
-    /// Adds a token as likely as the least likely one, unless there are too many.
+    /// Adds a token as likely as the least likely one, unless the maximum is reached.
     pub fn add(&mut self) {
         if self.tokens.len() < *HAND_TOKENS.end() {
             let logits = self.tokens.iter().map(HandToken::logit);
@@ -122,7 +122,7 @@ impl ByHand {
         }
     }
 
-    /// Removes a token, also from the history, unless there are too few.
+    /// Removes a token, also from the history, unless only the minimum is left.
     pub fn remove(&mut self, index: usize) {
         if self.tokens.len() <= *HAND_TOKENS.start() || index >= self.tokens.len() {
             return;
@@ -176,7 +176,7 @@ impl ByHand {
         self.n_prompt = n_prompt.min(self.history.len());
     }
 
-    /// Returns the logits and the history in the form the chain takes.
+    /// Returns the logits and the history in the form that the chain expects.
     pub fn row(&self) -> LogitRow {
         LogitRow {
             logits: self.tokens.iter().map(HandToken::logit).collect(),
@@ -232,7 +232,7 @@ impl AppState {
         self.by_hand.pane.map_or(last, |place| place.min(last))
     }
 
-    /// Returns the X-ray of that chain applied to the scores, or why it can't run.
+    /// Returns the X-ray of that chain applied to the logits, or why it can't run.
     pub fn hand_table(&self) -> Result<XrayTable, String> {
         let HandInputs { row, chain, seed } = self.hand_inputs().ok_or("No pane is open")?;
         if let Err(error) = chain.validate() {
@@ -250,7 +250,7 @@ impl AppState {
         Ok(table)
     }
 
-    /// Returns the draws made so far, or `None` once the scores, the chain or the seed change.
+    /// Returns the draws made so far, or `None` once the logits, the chain or the seed change.
     pub fn hand_draws(&self) -> Option<&Draws> {
         let drawn = self.hand_drawn.as_ref()?;
         (Some(&drawn.inputs) == self.hand_inputs().as_ref()).then_some(&drawn.draws)

@@ -1,6 +1,6 @@
-//! Starting scores for sampling by hand.
+//! Starting logits for sampling by hand.
 
-/// A set of tokens and scores to start from.
+/// A set of tokens and logits to start from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandPreset {
     /// One token has nearly all the probability.

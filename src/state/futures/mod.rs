@@ -1,4 +1,5 @@
-//! Futures: what could follow a token, under a pane's settings, and beside it under another's.
+//! Futures: what could follow a token under a pane's settings, optionally next to what could follow
+//! it under another pane's.
 
 mod run;
 
@@ -15,7 +16,7 @@ pub const FUTURE_COUNTS: [usize; 5] = [16, 64, 128, 256, 512];
 /// The lengths of futures that the menu offers, in tokens.
 pub const FUTURE_LENGTHS: [usize; 4] = [6, 12, 18, 24];
 
-/// How many words are counted at most.
+/// The maximum number of words to count.
 const MAX_WORDS: usize = 8;
 
 /// The file format of exported futures.
@@ -49,11 +50,11 @@ pub enum FuturesCommand {
     Draw,
     /// Stop drawing. The complete futures stay.
     Stop,
-    /// Draw another pane's futures beside, or no longer.
+    /// Draw another pane's futures next to these, or stop drawing them.
     ShowBeside(Option<PaneId>),
     /// Count how often a word appears.
     AddWord(String),
-    /// No longer count it.
+    /// Stop counting a word.
     RemoveWord(String),
 }
 
@@ -66,7 +67,7 @@ pub struct Futures {
     pub n_tokens: usize,
     /// The word that is being typed.
     pub typed: String,
-    /// The pane whose futures are drawn beside.
+    /// The pane whose futures are drawn next to these.
     pub(super) beside: Option<PaneId>,
     pub(super) words: Vec<String>,
     /// One, or two side by side.
@@ -97,7 +98,8 @@ impl Futures {
         self.runs.iter().any(FuturesRun::is_drawing)
     }
 
-    /// Takes them off the screen. Those that are being drawn end with what is complete.
+    /// Takes them off the screen. Those still being drawn are stopped, and their complete futures
+    /// stay.
     pub(super) fn take_runs(&mut self) -> Vec<FuturesRun> {
         for run in self.runs.iter_mut().filter(|run| run.is_drawing()) {
             run.update(FuturesUpdate::Stopped);
@@ -148,10 +150,10 @@ impl AppState {
         pinned.or_else(|| self.panes.last())
     }
 
-    /// Returns the pane whose futures are drawn beside, if it still exists.
+    /// Returns the pane whose futures are drawn next to these, if it still exists.
     pub fn futures_beside(&self) -> Option<&Pane> {
-        let held = self.futures_pane()?.id;
-        let beside = self.futures.beside.filter(|beside| *beside != held)?;
+        let first = self.futures_pane()?.id;
+        let beside = self.futures.beside.filter(|beside| *beside != first)?;
         self.pane(beside)
     }
 
@@ -195,7 +197,8 @@ impl AppState {
         self.prompt_refusal().or_else(|| (!is_read).then(reading))
     }
 
-    /// Draws the futures of the held pane, and of the pane beside it. Both follow the same text.
+    /// Draws futures under the settings of the chosen pane and of the pane to show next to it. Both
+    /// continue the same text.
     fn draw_futures(&mut self) -> Vec<Effect> {
         self.view.dock_tab = DockTab::Branches;
         self.view.branches = BranchesView::Futures;

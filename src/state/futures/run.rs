@@ -12,7 +12,7 @@ use crate::generation::{
 use crate::state::{Pane, PaneId, ReadyModel};
 use crate::worker::GenerationId;
 
-/// How many tokens of the text before the futures their title quotes.
+/// How many of the tokens before the futures their title quotes.
 const N_QUOTED: usize = 3;
 
 /// Futures of one pane.
@@ -28,7 +28,7 @@ pub struct FuturesRun {
     futures: Vec<Future>,
     /// The visible text of each future.
     texts: Vec<String>,
-    /// How the pane's own text goes on.
+    /// How the pane's own text continues.
     own: Vec<TokenId>,
     /// The first branches of their tree.
     pub tree: Vec<FutureBranch>,
@@ -67,7 +67,7 @@ impl FuturesRun {
             pane: pane.id,
             own: pane
                 .generation()
-                .map_or_else(Vec::new, |text| own(text, &plan)),
+                .map_or_else(Vec::new, |text| own_continuation(text, &plan)),
             plan,
             model: Arc::clone(&model.info),
             vocabulary: Arc::clone(&model.vocabulary),
@@ -85,7 +85,7 @@ impl FuturesRun {
         self.id
     }
 
-    /// Returns what was asked for.
+    /// Returns the plan that they are drawn from.
     pub const fn plan(&self) -> &FuturesPlan {
         &self.plan
     }
@@ -144,8 +144,8 @@ impl FuturesRun {
     }
 }
 
-/// Returns how a pane's text goes on after the text of the plan, as far as the futures reach.
-fn own(text: &Generation, plan: &FuturesPlan) -> Vec<TokenId> {
+/// Returns how a pane's text continues after the text of the plan, as far as the futures reach.
+fn own_continuation(text: &Generation, plan: &FuturesPlan) -> Vec<TokenId> {
     let steps = text.steps.iter().map(|step| step.token);
     let tokens: Vec<TokenId> = text.prompt.tokens.iter().copied().chain(steps).collect();
     let rest = tokens

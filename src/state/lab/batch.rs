@@ -44,9 +44,9 @@ pub enum BatchStatus {
 pub struct BatchRun {
     pub prompts: Vec<PromptText>,
     pub panes: Vec<BatchPane>,
-    /// The panes with the same seed, which the engine runs together, and whether they have ended.
+    /// The groups of panes with the same seed, each of which the engine runs together.
     groups: Vec<Group>,
-    /// Prompt by prompt, one for each pane.
+    /// Ordered by prompt, then by pane.
     texts: Vec<Option<BatchText>>,
     vocabulary: Arc<Vocabulary>,
     pub status: BatchStatus,
@@ -75,7 +75,8 @@ impl BatchRun {
         }
     }
 
-    /// Returns the requests that write all texts. Panes with the same seed share their passes.
+    /// Returns the requests that write all texts. Panes with the same seed share their forward
+    /// passes.
     fn requests(&mut self, limits: &Limits, last_id: &mut u64) -> Vec<Request> {
         let mut seeds: Vec<u64> = self.panes.iter().map(|pane| pane.seed).collect();
         seeds.sort_unstable();
@@ -145,7 +146,8 @@ impl BatchRun {
         }
     }
 
-    /// Ends a group. A stop or a failure stays, whatever happens to the other groups.
+    /// Ends a group. Once the run is stopped or failed, it stays so, whatever happens to the other
+    /// groups.
     fn end(&mut self, id: GenerationId, status: BatchStatus) {
         for group in self.groups.iter_mut().filter(|group| group.id == id) {
             group.has_ended = true;
@@ -201,7 +203,7 @@ impl BatchRun {
         rows.collect()
     }
 
-    /// Moves the selection by this many prompts and panes, as far as the table goes.
+    /// Moves the selection by this many prompts and panes, within the table.
     pub fn move_selection(&mut self, prompts: isize, panes: isize) {
         let (prompt, pane) = self.selected.unwrap_or_default();
         let moved = |place: usize, by: isize, n: usize| {
@@ -289,7 +291,7 @@ impl AppState {
         }
     }
 
-    /// Applies an update to the list of prompts if it is about it. Returns whether it is.
+    /// Applies an update if it belongs to the list of prompts. Returns whether it does.
     pub(super) fn update_batch(&mut self, id: GenerationId, update: &SweepUpdate) -> bool {
         let run = self.lab.batch.as_mut().filter(|run| run.has(id));
         let is_mine = run.is_some();

@@ -1,4 +1,4 @@
-//! Fit: under which settings the model would most likely write given texts.
+//! Fit: the settings under which the model would most likely write given texts.
 
 use std::sync::Arc;
 
@@ -30,12 +30,12 @@ pub enum FitInput {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitForm {
     pub inputs: Vec<FitInput>,
-    /// Whether the user has chosen the texts. Until then the text of the last pane is taken.
+    /// Whether the user has chosen the texts. Until then, the fit uses the text of the last pane.
     pub is_chosen: bool,
     pub rows: AxisForm,
     /// `None` for a curve over one number.
     pub columns: Option<AxisForm>,
-    /// The pane that has the other settings, or `None` for that of the first text.
+    /// The pane that all other settings come from, or `None` for that of the first text.
     pub base: Option<PaneId>,
 }
 
@@ -60,7 +60,7 @@ impl Default for FitForm {
 /// Whether a fit is being computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FitStatus {
-    /// The model reads the texts: so many tokens of so many.
+    /// The model is reading the texts.
     Reading {
         n_read: usize,
         n_tokens: usize,
@@ -73,7 +73,7 @@ pub enum FitStatus {
     },
 }
 
-/// A fit, as far as it is computed.
+/// A fit, as far as it has been computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitRun {
     id: GenerationId,
@@ -115,7 +115,7 @@ impl FitRun {
         }
     }
 
-    /// Returns whether more will be known.
+    /// Returns whether more results will arrive.
     pub const fn is_running(&self) -> bool {
         matches!(
             self.status,
@@ -162,7 +162,7 @@ impl FitRun {
         self.read();
     }
 
-    /// Computes the sentences anew.
+    /// Recomputes the sentences.
     fn read(&mut self) {
         let fit = &self.fit;
         let vocabulary = &self.vocabulary;
@@ -213,8 +213,8 @@ impl FitRun {
         Some(row * setup.n_columns() + column)
     }
 
-    /// Moves the selection by this many rows and columns, as far as the grid goes. A curve moves
-    /// along its only axis.
+    /// Moves the selection by this many rows and columns, within the grid. A curve moves along its
+    /// only axis.
     pub fn move_selection(&mut self, rows: isize, columns: isize) {
         let setup = &self.fit.setup;
         let (n_columns, n_rows) = (setup.n_columns(), setup.rows.values().len());
@@ -255,7 +255,7 @@ impl FitRun {
         format!("{words}: not computed yet")
     }
 
-    /// "190 tokens, read once", or how far the fit is.
+    /// "190 tokens, read once", or how far the fit has come.
     pub fn summary(&self) -> String {
         match &self.status {
             FitStatus::Reading { n_read, n_tokens } => {
@@ -268,7 +268,7 @@ impl FitRun {
                     let (done, all) = (grouped(done as f64), grouped(all as f64));
                     format!("{done} of {all} settings")
                 } else {
-                    "Narrowing the best settings down".to_owned()
+                    "Narrowing down the best settings".to_owned()
                 }
             }
             FitStatus::Complete => format!("{}, read once", self.fit.size_words()),
@@ -291,7 +291,7 @@ impl FitRun {
 }
 
 impl AppState {
-    /// Takes the text of the last pane that has one, until the user has chosen texts.
+    /// Chooses the text of the last pane that has one, unless the user has chosen texts.
     pub fn suggest_fit_text(&mut self) {
         let last = self.panes.iter().rev().find(|pane| pane.has_text());
         let last = last.map(|pane| pane.id);
@@ -301,7 +301,7 @@ impl AppState {
         }
     }
 
-    /// Returns the pane that has the settings which the fit leaves the same.
+    /// Returns the pane that the settings come from that the fit does not vary.
     pub fn fit_base(&self) -> Option<&Pane> {
         let form = &self.lab.fit_form;
         let chosen = form.base.and_then(|id| self.pane(id));

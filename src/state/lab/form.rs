@@ -17,7 +17,7 @@ pub struct AxisForm {
 }
 
 impl AxisForm {
-    /// A number over its usual range.
+    /// Creates an axis over the usual range of a parameter.
     pub fn new(parameter: Parameter, n_steps: usize) -> Self {
         let [from, to] = parameter.usual_range();
         Self {
@@ -35,18 +35,18 @@ impl AxisForm {
     }
 }
 
-/// The usual limit of what a sweep keeps: 100,000 texts of 200 tokens.
+/// The default memory limit for a sweep's results: enough for 100,000 texts of 200 tokens.
 const DEFAULT_MEGABYTES: u32 = 256;
 
 const MEGABYTE: usize = 1 << 20;
 
-/// What the next sweep varies and what it leaves the same. The fields are edited in place.
+/// What the next sweep varies and what it keeps fixed. The fields are edited in place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepForm {
     pub rows: AxisForm,
     /// `None` for a sweep over one number.
     pub columns: Option<AxisForm>,
-    /// The pane that has the other settings, or `None` for the last one.
+    /// The pane that all other settings come from, or `None` for the last one.
     pub base: Option<PaneId>,
     /// Whether to use the prompts typed here instead of the window's prompt.
     pub own_prompts: bool,
@@ -55,7 +55,7 @@ pub struct SweepForm {
     pub n_seeds: usize,
     pub n_tokens: usize,
     pub keep: Keep,
-    /// The most memory that the results may take.
+    /// The memory limit for the results.
     pub megabytes: u32,
 }
 
@@ -77,7 +77,7 @@ impl Default for SweepForm {
 }
 
 impl AppState {
-    /// Returns the pane that has the settings which the sweep leaves the same.
+    /// Returns the pane that the settings come from that the sweep does not vary.
     pub fn sweep_base(&self) -> Option<&Pane> {
         let chosen = self.lab.form.base.and_then(|id| self.pane(id));
         chosen.or_else(|| self.panes.last())
@@ -107,15 +107,15 @@ impl AppState {
         if n_bytes > (form.megabytes as usize).saturating_mul(MEGABYTE) {
             let (kept, megabytes) = (ByteSize(n_bytes as u64), form.megabytes);
             return Err(format!(
-                "It would keep up to {kept}, more than the limit of {megabytes} MB. Keep less of \
-                 each text, or raise the limit"
+                "The results would take up to {kept}, more than the limit of {megabytes} MB. Keep \
+                 less of each text, or raise the limit"
             ));
         }
         Ok(setup)
     }
 
-    /// Says how much the sweep writes and keeps, and about how long it takes if one ran before. An
-    /// error says why it can't run.
+    /// Says how much the sweep writes and keeps and, if one ran before, about how long it will
+    /// take. An error says why it can't run.
     pub fn sweep_cost(&self) -> Result<String, String> {
         let setup = self.sweep_setup()?;
         let n_prompts = self.sweep_prompts().len();

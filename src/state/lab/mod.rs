@@ -38,7 +38,7 @@ pub enum LabCommand {
     StopSweep,
     /// Measure how often the typed word appears.
     FindWord,
-    /// Write a text of a cell again in a new pane.
+    /// Regenerate a text of a cell in a new pane.
     OpenAsPane {
         cell: usize,
         /// The index of the text in its cell.
@@ -50,7 +50,7 @@ pub enum LabCommand {
     RunBatch,
     /// Stop continuing them. The complete texts stay.
     StopBatch,
-    /// Write a text of the list again in a new pane.
+    /// Regenerate a text of the list in a new pane.
     OpenBatchText {
         /// The index of its prompt.
         prompt: usize,
@@ -59,9 +59,9 @@ pub enum LabCommand {
     },
     /// Compute how likely the chosen texts are.
     RunFit,
-    /// Stop computing. What is known stays.
+    /// Stop computing. What was computed stays.
     StopFit,
-    /// Write with the best settings, or with those of a cell, in a new pane.
+    /// Generate with the best settings, or with those of a cell, in a new pane.
     OpenFit { cell: Option<usize> },
     /// Measure what the KV cache costs and saves.
     MeasureCache,
@@ -71,7 +71,7 @@ pub enum LabCommand {
     CompareModels,
     /// Stop comparing. What was read stays.
     StopComparison,
-    /// Compare the settings of the panes blindly.
+    /// Start a blind test of the panes' settings.
     StartBlind,
     /// End the blind test. The votes stay.
     StopBlind,
@@ -99,7 +99,7 @@ pub enum LabTab {
     Cache,
     /// Two models that read the same text.
     Models,
-    /// Texts without names.
+    /// Votes between texts whose settings are hidden.
     Blind,
     /// The X-ray of logits that the user sets by hand.
     ByHand,
@@ -155,7 +155,7 @@ pub struct Lab {
     pub metric: Metric,
     /// The word that is being typed, whose frequency is measured.
     pub word: String,
-    /// Why the typed word is no valid pattern.
+    /// Why the typed word is not a valid pattern.
     pub(super) word_error: Option<String>,
     /// The selected cell.
     pub selected: Option<usize>,
@@ -257,7 +257,7 @@ impl Lab {
         selected.or_else(|| cells.iter().position(|cell| !cell.texts().is_empty()))
     }
 
-    /// Moves the selection by this many rows and columns, as far as the grid goes.
+    /// Moves the selection by this many rows and columns, within the grid.
     pub fn move_selection(&mut self, rows: isize, columns: isize) {
         let Some(sweep) = &self.sweep else { return };
         let n_columns = sweep.results.setup.n_columns();

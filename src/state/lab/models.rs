@@ -55,7 +55,7 @@ impl Default for ModelsForm {
     }
 }
 
-/// How far a comparison is.
+/// How far a comparison has come.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelsStatus {
     /// The other model is being loaded.
@@ -71,7 +71,7 @@ pub enum ModelsStatus {
     },
 }
 
-/// A comparison of two models, as far as it is done.
+/// A comparison of two models, as far as it has come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelsRun {
     id: GenerationId,
@@ -87,7 +87,7 @@ pub struct ModelsRun {
 }
 
 impl ModelsRun {
-    /// Returns whether the models still load or read.
+    /// Returns whether the models are still loading or reading.
     pub const fn is_running(&self) -> bool {
         matches!(
             self.status,
@@ -95,7 +95,7 @@ impl ModelsRun {
         )
     }
 
-    /// The pieces of the loaded model's tokens.
+    /// Returns the vocabulary of the loaded model.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.model.vocabulary
     }
@@ -155,7 +155,7 @@ impl ModelsRun {
 }
 
 impl AppState {
-    /// The pane whose text is compared: the chosen one, or else the first with a text.
+    /// Returns the pane whose text is compared: the chosen one, or else the first with a text.
     pub fn compared_pane(&self) -> Option<&Pane> {
         let has_text = |pane: &&Pane| pane.has_text();
         let chosen = self.lab.models_form.pane.and_then(|id| self.pane(id));
@@ -163,7 +163,7 @@ impl AppState {
         chosen.or_else(|| self.panes.iter().find(has_text))
     }
 
-    /// The models that can be compared with the one that is loaded, with their names.
+    /// Returns the models that can be compared with the loaded one, with their names.
     pub fn other_models(&self) -> Vec<(Option<ModelSource>, String)> {
         let mut all = vec![(None, "The loaded model".to_owned())];
         if self.model_source != ModelSource::Embedded {
@@ -195,10 +195,10 @@ impl AppState {
             ModelSource::Embedded => return None,
         };
         let n_bytes = *self.models.checked.get(path)?.as_ref().ok()?;
-        // f32 takes four bytes for each weight, whatever the file holds.
+        // f32 takes four bytes per weight, whatever the file's format.
         let size = ByteSize(n_bytes);
         Some(if form.way == OtherWay::F32 {
-            format!("Takes several times the {size} of its file until the comparison ends.")
+            format!("Takes several times the file’s {size} of memory until the comparison ends.")
         } else {
             format!("Takes about {size} of memory until the comparison ends.")
         })
@@ -222,7 +222,7 @@ impl AppState {
         None
     }
 
-    /// The settings whose choices are compared, those of all panes that can be, and their names.
+    /// Returns the settings of all panes whose choices can be compared, and their descriptions.
     fn compared_settings(&self) -> (Vec<GenerationConfig>, Vec<String>) {
         let configs = self.panes.iter().map(|pane| self.config_of(pane));
         let is_comparable = |config: &GenerationConfig| {
@@ -312,7 +312,7 @@ impl AppState {
     }
 }
 
-/// The name of a model file or folder.
+/// Returns the name of a model file or folder.
 fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
@@ -325,7 +325,7 @@ fn tokens_of(text: &Generation) -> Vec<TokenId> {
         .collect()
 }
 
-/// The prompt as the model read it, and what was generated.
+/// Returns the prompt as the model read it, followed by what was generated.
 fn text_of(text: &Generation) -> String {
     let prompt = match &text.prompt.chat {
         Some(chat) => &chat.rendered,

@@ -9,11 +9,11 @@ use super::form::{AxisForm, SweepForm};
 use crate::analysis::sweep::{Keep, Parameter};
 use crate::generation::BlindVote;
 
-/// The most steps of a saved range; a damaged file must not ask for more.
+/// The maximum number of steps in a saved range, so that a damaged file can't ask for more.
 const MAX_STEPS: usize = 64;
 
-/// The forms of the Lab, as far as they do not depend on the panes. A missing field takes its
-/// default.
+/// The parts of the Lab's forms that do not depend on the panes. Missing fields take their
+/// defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LabSettings {
@@ -25,7 +25,7 @@ pub struct LabSettings {
     n_tokens: usize,
     /// What is kept of each text, as on the command line.
     keep: String,
-    /// The memory of a sweep's results.
+    /// The memory limit for a sweep's results.
     sweep_megabytes: u32,
     word: String,
     batch_prompts: String,
@@ -63,8 +63,7 @@ impl From<&AxisForm> for SavedAxis {
 }
 
 impl SavedAxis {
-    /// Returns the form, or `None` if another version of Quartet wrote it about a number that this
-    /// one lacks.
+    /// Returns the form, or `None` if its setting is one that this version of Quartet lacks.
     fn form(&self) -> Option<AxisForm> {
         let mut all = Parameter::of_sweeps().into_iter();
         let parameter = all.find(|parameter| parameter.key() == self.setting)?;
@@ -110,7 +109,7 @@ impl From<&Lab> for LabSettings {
 }
 
 impl LabSettings {
-    /// Returns a Lab with these forms and without results.
+    /// Returns a Lab with these forms and no results.
     pub(in crate::state) fn lab(self) -> Lab {
         let (sweep, fit) = (SweepForm::default(), FitForm::default());
         let restored = |saved: Option<SavedAxis>, usual: Option<AxisForm>| match saved {

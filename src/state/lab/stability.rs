@@ -10,7 +10,7 @@ use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus};
 /// How many of the tokens that stay the same are quoted.
 const N_QUOTED: usize = 9;
 
-/// Two numbers that a stability map varies.
+/// The two numbers that a stability map varies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StabilityAxes {
     #[default]
@@ -32,7 +32,7 @@ impl StabilityAxes {
         }
     }
 
-    /// Returns the values from the top to the bottom, and from left to right.
+    /// Returns the values of the rows, from top to bottom, and of the columns, from left to right.
     fn axes(self) -> Option<[Axis; 2]> {
         let (kind, ends) = match self {
             Self::TopP => (FilterKind::TopP, [0.025, 1.0]),
@@ -47,7 +47,7 @@ impl StabilityAxes {
     }
 }
 
-/// What of a text is mapped.
+/// Which part of a text is mapped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StabilityScope {
     /// How many of its tokens stay the same.
@@ -59,7 +59,7 @@ pub enum StabilityScope {
     Token(usize),
 }
 
-/// The map and the intervals of one text, as far as they are computed.
+/// The map and the intervals of one text, as far as they have been computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StabilityRun {
     /// The pane that shows the text.
@@ -134,13 +134,13 @@ impl StabilityRun {
                 format!("Token {number} would be {} instead of {own}.", piece(token))
             }
             Some(WhatIf::Unrecorded) => {
-                format!("Token {number} would be another than {own}, one that was not recorded.")
+                format!("Token {number} would be one that was not recorded instead of {own}.")
             }
             Some(WhatIf::Bounded(token)) => format!(
-                "Token {number} would probably be {}; the record lacks a part of the distribution.",
+                "Token {number} would probably be {}; part of the distribution was not recorded.",
                 piece(token)
             ),
-            None => format!("The record does not tell what token {number} would be."),
+            None => format!("The record does not show what token {number} would be."),
         }
     }
 
@@ -149,7 +149,7 @@ impl StabilityRun {
         self.selected.or_else(|| self.map.own_cell()).unwrap_or(0)
     }
 
-    /// Moves the selection by this many rows and columns, as far as the grid goes.
+    /// Moves the selection by this many rows and columns, within the grid.
     pub fn move_selection(&mut self, rows: isize, columns: isize) {
         let n_columns = self.map.columns.values().len();
         let n_rows = self.map.rows.values().len();
@@ -190,11 +190,11 @@ impl StabilityRun {
         let end = if exact {
             format!("Token {next} would differ.")
         } else {
-            format!("The record does not tell whether token {next} would differ.")
+            format!("The record does not show whether token {next} would differ.")
         };
         match n_same {
             0 if exact => "The first token would differ.".to_owned(),
-            0 => "The record does not tell whether the first token would differ.".to_owned(),
+            0 => "The record does not show whether the first token would differ.".to_owned(),
             1 => format!(
                 "The first token stays the same: ‘{}’. {end}",
                 self.quoted(1)
@@ -211,7 +211,7 @@ impl StabilityRun {
         }
     }
 
-    /// The last of the tokens that stay the same.
+    /// Returns the last of the tokens that stay the same.
     fn quoted(&self, n_same: usize) -> String {
         let start = n_same.saturating_sub(N_QUOTED);
         let steps = self.text.steps.get(start..n_same).unwrap_or_default();
@@ -274,7 +274,7 @@ impl StabilityRun {
                     .map(|step| quoted(&step.piece));
                 let new = match flip.token {
                     Some(token) => quoted(&self.text.vocabulary.piece(token)),
-                    None => "another".to_owned(),
+                    None => "another token".to_owned(),
                 };
                 let token = flip.step + 1;
                 let old = old.unwrap_or_default();
@@ -289,9 +289,9 @@ impl StabilityRun {
 }
 
 impl AppState {
-    /// Returns the pane whose text the stability map shows: the chosen one, that with the pinned
-    /// token, or else the last one with a text. A greedy text is the last choice, because no temperature changes
-    /// it. If there is no such pane, returns why.
+    /// Returns the pane whose text the stability map shows: the chosen one, the one with the pinned
+    /// token, or else the last one with a text. A greedy text is the last choice, because no
+    /// temperature changes it. If there is no such pane, returns why.
     pub fn stability_source(&self) -> Result<(&Pane, &Generation), &'static str> {
         let pinned = self.pin.and_then(|pin| self.pane(pin.pane));
         let with_text = |pane: &&Pane| pane.has_text();
@@ -318,7 +318,7 @@ impl AppState {
         }
         if text.config.chain.selector.is_adaptive() {
             return Err(
-                "This selector adapts to the tokens before, so its choices can’t be replayed.",
+                "This selector adapts to earlier tokens, so its choices can’t be replayed.",
             );
         }
         Ok((pane, text))

@@ -1,4 +1,4 @@
-//! The sweep on screen: what was asked, its results so far, and how far it is.
+//! The sweep on screen: its setup, its results so far, and its progress.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct SweepRun {
     pub prompts: Vec<PromptText>,
     pub prompt_tokens: Vec<Vec<TokenId>>,
     pub model: Arc<ModelInfo>,
-    /// The one that guides, if the settings use it.
+    /// The model that guides, if the settings use guidance.
     pub second_model: Option<Arc<ModelInfo>>,
     vocabulary: Arc<Vocabulary>,
     pub progress: SweepProgress,
@@ -101,7 +101,7 @@ impl SweepRun {
         }
     }
 
-    /// "about 5 s left", once enough is known.
+    /// "about 5 s left", once the speed is known.
     pub fn left_words(&self) -> Option<String> {
         let secs = self.progress.secs_left()?;
         Some(if secs < 90.0 {

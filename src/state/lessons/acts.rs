@@ -1,4 +1,4 @@
-//! What a lesson does itself: its set-up, and a step that the learner wants to be shown.
+//! What a lesson does by itself: its setup, and a step that the learner asks to be shown.
 
 use super::scene::{tab_named, tint_named};
 use crate::generation::PaneSettings;
@@ -61,7 +61,7 @@ impl AppState {
                 Vec::new()
             }
             Act::Score(place, text) => {
-                // A text has at most as many tokens as characters, and one for its beginning.
+                // A text has at most one token per byte, and one for its beginning.
                 let n_max = text.len() + 1;
                 self.score_in(place, text, n_max)
             }
@@ -88,7 +88,7 @@ impl AppState {
         }
     }
 
-    /// Picks the candidate of this rank for the next token.
+    /// Returns the command that picks the candidate of this rank as the next token.
     fn lesson_pick(&self, rank: usize) -> Option<BranchCommand> {
         let place = self.sampler_place()?;
         let head = &self.upcoming(place)?.trace.raw.head;

@@ -1,5 +1,5 @@
-//! What was missed in another lesson comes back after the last step, as a question like any other:
-//! the window is set up as it was there, and the prediction counts.
+//! A question that was missed in another lesson comes back after the last step, as a question like
+//! any other: the window is set up as it was there, and the prediction counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,12 +20,12 @@ impl LessonRun {
 }
 
 impl Lessons {
-    /// Returns the questions of other lessons that were answered badly and not well since, as
-    /// indices of a lesson and of its step. The one that cost the most comes first.
+    /// Returns the questions of other lessons that were missed and not answered well since, as the
+    /// index of the lesson and of its step. The costliest comes first.
     pub fn missed(&self) -> Vec<(usize, usize)> {
         let current = self.run.as_ref().map(|run| run.lesson.id.as_str());
         let made = self.predictions();
-        let mended = mended(&made);
+        let corrected = corrected(&made);
         let mut missed = Vec::new();
         for (index, lesson) in self.list.iter().enumerate() {
             if Some(lesson.id.as_str()) == current {
@@ -35,8 +35,8 @@ impl Lessons {
             let own = own.filter(|made| made.from.is_none());
             let steps = own.enumerate().take(lesson.steps.len());
             for (step, made) in steps {
-                let is_mended = mended.contains(&(lesson.id.as_str(), step));
-                if made.score.is_missed() && !is_mended {
+                let is_corrected = corrected.contains(&(lesson.id.as_str(), step));
+                if made.score.is_missed() && !is_corrected {
                     missed.push((made.score.excess(), (index, step)));
                 }
             }
@@ -47,7 +47,7 @@ impl Lessons {
 }
 
 /// Returns the questions that were answered well when they came back, by lesson and step.
-fn mended(made: &BTreeMap<String, Vec<Prediction>>) -> BTreeSet<(&str, usize)> {
+fn corrected(made: &BTreeMap<String, Vec<Prediction>>) -> BTreeSet<(&str, usize)> {
     let all = made.values().flatten();
     let well = all.filter(|made| !made.score.is_missed());
     let from = well.filter_map(|made| made.from.as_ref());
@@ -91,7 +91,7 @@ impl AppState {
         self.stop_all()
     }
 
-    /// Marks a token as the learner's guess, and pins it if it is written.
+    /// Marks a token as the learner's guess, and pins it if it has been generated.
     pub(super) fn mark_token(&mut self, number: usize) -> Vec<Effect> {
         let Some((place, n_tokens)) = self.marked_pane() else {
             return Vec::new();
@@ -125,8 +125,8 @@ impl AppState {
         }
     }
 
-    /// Returns the place of the pane in which a token is to be marked now, and how many tokens there
-    /// are to choose from.
+    /// Returns the position of the pane in which the learner must mark a token now, and how many
+    /// tokens there are to choose from.
     fn marked_pane(&self) -> Option<(usize, usize)> {
         let run = self.lessons.run()?;
         match run.step()?.question {

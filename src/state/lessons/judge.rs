@@ -1,4 +1,4 @@
-//! What a step's question has for an answer, and what the prediction cost.
+//! Works out the answer to a step's question, and what the prediction cost.
 
 use super::run::Guess;
 use super::step::StepTexts;
@@ -7,10 +7,10 @@ use crate::lessons::{
     Direction, LessonStep, OrderItem, Prediction, Question, Scene, Score, Template, Value, all_hold,
 };
 
-/// The answer to a question, as the run gave it.
+/// The answer to a question, as the run turned out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// The probability that was asked for, and those beside it.
+    /// The probability that was asked for, and those next to it.
     Probability(Vec<f64>),
     /// The probability of each word.
     Token { probs: Vec<f64>, top: f64 },
@@ -33,7 +33,7 @@ pub(super) struct Seen {
     pub prediction: Prediction,
 }
 
-/// Returns the answer and the texts about it, or `None` as long as the task is not done.
+/// Returns the answer and the texts about it, or `None` until the task is done.
 pub(super) fn seen(step: &LessonStep, guess: &Guess, scene: &Scene<'_>) -> Option<Seen> {
     if !all_hold(&step.check, scene) {
         return None;
@@ -75,7 +75,7 @@ fn answer(question: &Question, scene: &Scene<'_>) -> Option<Answer> {
     })
 }
 
-/// Returns the number of a token, which are counted from 1.
+/// Returns the number of a token, counted from 1.
 #[expect(clippy::cast_sign_loss, reason = "it is 1 or more")]
 fn token_number(number: f64) -> usize {
     number.max(1.0) as usize
@@ -169,7 +169,7 @@ fn judged_order(
     let found = match n_right == n {
         true if n == 1 => "The order is right".to_owned(),
         true => format!("All {n} pairs are in the right order"),
-        false if n == 1 => "It is the other way round".to_owned(),
+        false if n == 1 => "It is the other way around".to_owned(),
         false => format!("{n_right} of {n} pairs are in the right order"),
     };
     let each = if n == 1 { "" } else { " of each" };
@@ -254,7 +254,7 @@ fn judged_token(word: &str, prob: f64, top: f64) -> (Prediction, String) {
     let score = Score::of_token(prob, top);
     let prob = percent(prob);
     let words = format!(
-        "You said ‘{word}’, which has {prob}. That costs {:.2} bits; the best guess costs {:.2}.",
+        "You said ‘{word}’, which has {prob}. That cost {:.2} bits; the best guess cost {:.2}.",
         score.bits, score.best
     );
     (prediction(word.to_owned(), prob, score), words)
@@ -272,7 +272,7 @@ fn choice_words(prediction: &Prediction, right: bool, confidence: &str) -> Strin
 
 fn prediction(said: String, answer: String, score: Score) -> Prediction {
     Prediction {
-        // Added by the caller, who has its text.
+        // Added by the caller, which has its text.
         asked: String::new(),
         said,
         answer,

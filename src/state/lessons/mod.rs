@@ -1,7 +1,7 @@
-//! Lessons: the list, the one that is running, and how far each was taken.
+//! Lessons: the list, the one that is running, and the progress in each.
 //!
-//! A lesson sets what is on screen aside, shows its own panes, and brings everything back when it
-//! is left.
+//! A lesson sets what is on screen aside, shows its own panes, and brings everything back when the
+//! learner leaves.
 
 mod acts;
 mod again;
@@ -40,17 +40,17 @@ pub struct Lessons {
 /// A user action on lessons.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LessonCommand {
-    /// Start the lesson with this index, or go on with it.
+    /// Start the lesson with this index, or resume it.
     Start(usize),
     /// A lesson file was read: its name and its text.
     Opened(String, Result<String, String>),
-    /// Say the prediction, or go on to the next part.
+    /// Submit the prediction, or go on to the next part.
     Next,
-    /// Return to the part before, which is still on the card.
+    /// Return to the previous part, which is still on the card.
     Back,
     /// Do what the step asks for.
     ShowMe,
-    /// See whether the task is done, after a setting was edited in place.
+    /// Check whether the task is done, after a setting was edited in place.
     Look,
     /// Mark the token with this number, from 1.
     Mark(usize),
@@ -92,13 +92,13 @@ impl Lessons {
         progress.predictions()
     }
 
-    /// Whether the dock is closed to a learner who has not predicted yet.
+    /// Returns whether the dock stays closed because the learner has not made a prediction yet.
     pub fn hides_evidence(&self) -> bool {
         let run = self.run.as_ref();
         run.is_some_and(|run| run.phase() <= LessonPhase::Predict)
     }
 
-    /// Whether the settings of the panes are hidden, because the question is about them.
+    /// Returns whether the settings of the panes are hidden because the question is about them.
     pub fn hides_settings(&self) -> bool {
         let step = self.run.as_ref().and_then(LessonRun::step);
         self.hides_evidence() && step.is_some_and(|step| step.blind)
@@ -123,7 +123,7 @@ impl AppState {
                 Vec::new()
             }
             LessonCommand::ShowMe => self.solve_step(),
-            // Every command is followed by a look.
+            // Every command is followed by this check.
             LessonCommand::Look => Vec::new(),
             LessonCommand::Mark(number) => self.mark_token(number),
             LessonCommand::SkipAgain => self.skip_again(),
@@ -145,7 +145,7 @@ impl AppState {
         reason.filter(|_| !is_loading).map(str::to_owned)
     }
 
-    /// Returns a lesson file with the set-up of the window, to go on from.
+    /// Returns a lesson file with the window's current setup, as a starting point for a new lesson.
     pub fn lesson_draft(&self) -> String {
         let setup = Setup {
             prompt: self.prompt.clone(),
@@ -216,7 +216,7 @@ impl AppState {
             self.pace = super::Pace::FullSpeed;
             effects.push(self.pace_effect());
         }
-        // A task that asks for a tint must not be done before.
+        // A task that asks for a tint must not be done already.
         self.view.tint = super::Tint::default();
         self.panes.clear();
         self.add_panes(setup.panes.clone());
@@ -224,7 +224,7 @@ impl AppState {
         effects
     }
 
-    /// Adds a lesson that was opened, and starts it; or says in which line it is wrong.
+    /// Adds a lesson that was opened and starts it, or reports the line with its error.
     fn open_lesson(&mut self, name: &str, source: Result<String, String>) -> Vec<Effect> {
         let lesson = source.and_then(|source| {
             let lesson = Lesson::from_toml(&source);
@@ -274,8 +274,8 @@ impl AppState {
     }
 }
 
-/// Returns the view choices from before a lesson, with those that are not about the run as they are
-/// now.
+/// Returns the view choices from before a lesson, except that those that do not concern the run
+/// stay as they are now.
 fn restored_view(before: super::ViewChoices, now: super::ViewChoices) -> super::ViewChoices {
     super::ViewChoices {
         theme: now.theme,

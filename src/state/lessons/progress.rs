@@ -1,4 +1,4 @@
-//! How far the lessons were taken, which persists across restarts.
+//! The progress in the lessons, which persists across restarts.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::LessonRun;
 use crate::lessons::{Lesson, Prediction, mean_excess};
 
-/// How far the lessons were taken, by their ids.
+/// The progress in the lessons, by their ids.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LessonProgress {
     /// The predictions of each finished lesson.
     finished: BTreeMap<String, Vec<Prediction>>,
-    /// The places in lessons that were begun.
+    /// The place in each lesson that was begun.
     begun: BTreeMap<String, LessonPlace>,
 }
 
@@ -34,7 +34,7 @@ impl LessonProgress {
         mean_excess(&scores.collect::<Vec<_>>())
     }
 
-    /// Returns the number of the step at which a lesson goes on, from 1, if it was begun.
+    /// Returns the number of the step at which a lesson resumes, counted from 1, if it was begun.
     pub fn begun_at(&self, id: &str) -> Option<usize> {
         let place = self.begun.get(id).filter(|place| place.step > 0)?;
         Some(place.step + 1)
@@ -46,7 +46,7 @@ impl LessonProgress {
             .begun
             .iter()
             .map(|(id, place)| (id, &place.predictions));
-        // Those of a lesson that was finished and begun again are the newer ones.
+        // If a lesson was finished and begun again, its newer predictions count.
         let all = self.finished.iter().chain(begun);
         all.filter(|(_, made)| !made.is_empty())
             .map(|(id, made)| (id.clone(), made.clone()))

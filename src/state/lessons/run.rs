@@ -88,11 +88,11 @@ impl LessonPhase {
 /// A prediction that is being made.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Guess {
-    /// A probability; `None` before the learner has moved the grip.
+    /// A probability; `None` before the learner has moved the handle.
     pub prob: Option<f64>,
     /// The index of the chosen option.
     pub option: Option<usize>,
-    /// The indices of the things put in order so far, the first one first.
+    /// The indices of the items put in order so far, in that order.
     pub order: Vec<usize>,
     /// The number of the marked token, from 1.
     pub mark: Option<usize>,
@@ -105,7 +105,7 @@ pub struct Guess {
 }
 
 impl Guess {
-    /// Sets the probability, within what can be said.
+    /// Sets the probability, clamped to the allowed range.
     pub fn say(&mut self, prob: f64) {
         let percent = (prob * 100.0).round() / 100.0;
         self.prob = Some(percent.clamp(SAYABLE[0], SAYABLE[1]));
@@ -143,7 +143,7 @@ impl Guess {
         self.row = None;
     }
 
-    /// Takes back the last item of the order, or the last match.
+    /// Undoes the last item of the order, or the last match.
     pub fn take_back(&mut self) {
         self.order.pop();
         let mut matched = self.matched.iter_mut().rev();
@@ -153,7 +153,7 @@ impl Guess {
         self.row = None;
     }
 
-    /// Whether it answers the question.
+    /// Returns whether it answers the question.
     pub(super) fn answers(&self, question: &Question) -> bool {
         match question {
             Question::Probability { .. } => self.prob.is_some(),
@@ -194,7 +194,7 @@ impl LessonRun {
         self.step
     }
 
-    /// Returns the question that came back from another lesson, once it does.
+    /// Returns the question that came back from another lesson, if there is one.
     pub const fn again(&self) -> Option<&Again> {
         self.again.as_ref()
     }
@@ -207,12 +207,12 @@ impl LessonRun {
         }
     }
 
-    /// Whether all steps of the lesson itself are done.
+    /// Returns whether all steps of the lesson itself are done.
     pub(super) fn is_over(&self) -> bool {
         self.step >= self.lesson.steps.len()
     }
 
-    /// Returns the texts of the step, as far as they can be read yet.
+    /// Returns the texts of the step that may be shown so far.
     pub const fn texts(&self) -> &StepTexts {
         &self.texts
     }
@@ -222,18 +222,18 @@ impl LessonRun {
         self.predictions.iter().map(|made| made.score).collect()
     }
 
-    /// Whether the lesson itself has something left to do.
+    /// Returns whether the lesson itself still has something to do.
     pub fn is_acting(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// Whether the prediction can be said.
+    /// Returns whether the prediction is ready to be submitted.
     pub fn can_say(&self) -> bool {
         let question = self.step().map(|step| &step.question);
         question.is_some_and(|question| self.guess.answers(question))
     }
 
-    /// Returns the control to use now.
+    /// Returns the control that the step points to now.
     pub fn ring(&self) -> Option<Ring> {
         let ring = self.step()?.ring?;
         matches!(self.phase, LessonPhase::Predict | LessonPhase::Do).then_some(ring)
@@ -245,7 +245,7 @@ impl LessonRun {
         }
     }
 
-    /// Returns where the lesson goes on later. A step whose answer was seen is over.
+    /// Returns where the lesson will resume. A step whose answer was seen is over.
     pub(super) fn place(&self) -> LessonPlace {
         let seen = self.phase >= LessonPhase::See;
         let last = self.lesson.steps.len().saturating_sub(1);

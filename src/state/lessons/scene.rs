@@ -19,14 +19,14 @@ impl AppState {
     }
 }
 
-/// Returns the tab with this name in lower case.
+/// Returns the tab with this lower-case name.
 pub(super) fn tab_named(name: &str) -> Option<DockTab> {
     DockTab::ALL
         .into_iter()
         .find(|tab| name_of_tab(*tab) == name)
 }
 
-/// Returns the tint with this name in lower case.
+/// Returns the tint with this lower-case name.
 pub(super) fn tint_named(name: &str) -> Option<Tint> {
     let is_named = |tint: &Tint| name_of_tint(*tint) == name;
     Tint::ALL.into_iter().find(is_named)
@@ -48,7 +48,7 @@ mod tests {
     use crate::state::{DockTab, Tint};
 
     #[test]
-    fn every_name_means_what_the_window_shows() {
+    fn every_name_is_one_that_the_window_shows() {
         let tabs: Vec<DockTab> = TABS.into_iter().filter_map(tab_named).collect();
         assert_eq!(tabs, DockTab::ALL);
         let tints: Vec<Tint> = TINTS.into_iter().filter_map(tint_named).collect();

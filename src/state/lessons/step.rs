@@ -5,11 +5,11 @@ use super::run::{Guess, LessonPhase};
 use crate::lessons::{Act, LessonStep, Prediction, Question, Scene};
 use crate::state::{AppState, Effect, Notice};
 
-/// The texts of a step, filled from the run. Those of later parts are empty before them.
+/// The texts of a step, filled from the run. Those of later parts are empty until then.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepTexts {
     pub ask: String,
-    /// What is predicted: the token of a probability and those beside it, or the options.
+    /// What is predicted: the token of a probability and those next to it, or the options.
     pub labels: Vec<String>,
     /// The probabilities before, one for each label, if there are any.
     pub before: Vec<Option<f64>>,
@@ -24,8 +24,8 @@ pub struct StepTexts {
 }
 
 impl AppState {
-    /// Lets the lesson do its next act, and sees whether the task is done. Nothing happens while
-    /// texts are being generated or times are measured.
+    /// Lets the lesson perform its next acts, and checks whether the task is done. Nothing happens
+    /// while texts are being generated or times are measured.
     pub(in crate::state) fn follow_lesson(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         while !self.lesson_waits() {
@@ -58,12 +58,12 @@ impl AppState {
         effects
     }
 
-    /// Whether the engine works for the lesson.
+    /// Returns whether the engine is busy with the lesson.
     pub fn lesson_waits(&self) -> bool {
         self.is_running() || self.lab.is_measuring_cache()
     }
 
-    /// Whether the task is done, so that the answer can be seen.
+    /// Returns whether the task is done, so that the answer can be shown.
     pub fn lesson_is_done(&self) -> bool {
         let run = self.lessons.run();
         let run = run.filter(|run| run.phase() == LessonPhase::Do && !self.lesson_waits());
@@ -82,13 +82,13 @@ impl AppState {
             if self.lessons.run().is_some_and(|run| run.again().is_some()) {
                 return self.skip_again();
             }
-            let error = "The model did not write what its texts refer to";
+            let error = "The model did not generate what the lesson’s texts refer to";
             let mut effects = self.leave_lesson();
-            effects.extend(self.notify(Notice::error("The lesson can’t go on", error)));
+            effects.extend(self.notify(Notice::error("The lesson can’t continue", error)));
             return effects;
         };
         if matches!(step.question, Question::Mark { .. }) {
-            // What is pinned from now on is the mark.
+            // From now on, the pinned token is the mark.
             self.pin = None;
         }
         if let Some(run) = self.lessons.run_mut() {
@@ -130,7 +130,7 @@ impl AppState {
         }
     }
 
-    /// Says the prediction, or goes on to the next part.
+    /// Submits the prediction, or goes on to the next part.
     pub(super) fn go_on(&mut self) -> Vec<Effect> {
         let Some(run) = self.lessons.run_mut() else {
             return Vec::new();
@@ -173,7 +173,7 @@ impl AppState {
         effects
     }
 
-    /// Does what the step asks for, in place of the learner.
+    /// Does what the step asks for, on the learner's behalf.
     pub(super) fn solve_step(&mut self) -> Vec<Effect> {
         if let Some(run) = self.lessons.run_mut()
             && run.phase == LessonPhase::Do

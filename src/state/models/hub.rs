@@ -71,7 +71,7 @@ pub struct HubState {
 }
 
 impl HubState {
-    /// Returns whether a download waits or runs.
+    /// Returns whether a download is waiting or running.
     pub(in crate::state) fn is_downloading(&self) -> bool {
         let is_active = |download: &Download| {
             let stage = &download.stage;
@@ -80,7 +80,7 @@ impl HubState {
         self.downloads.iter().any(is_active)
     }
 
-    /// Forgets everything that is kept in the folder of models, which is another one from now on.
+    /// Forgets everything in the current models folder, because another folder replaces it.
     pub(in crate::state) fn forget_downloads(&mut self) {
         self.downloads.clear();
         self.cached.clear();
@@ -130,7 +130,7 @@ pub(in crate::state) enum DownloadStage {
     Done(PathBuf),
 }
 
-/// A user action in the Hub's part of the dialog, or a report of the download threads.
+/// A user action in the Hub's part of the dialog, or a report from the download threads.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HubCommand {
     /// Search for the text in the search box.
@@ -143,7 +143,7 @@ pub enum HubCommand {
     Pause(DownloadTarget),
     /// Cancel this download and delete its partial files.
     Cancel(DownloadTarget),
-    /// A report of the download threads.
+    /// A report from the download threads.
     Event(DownloadEvent),
 }
 

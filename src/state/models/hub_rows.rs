@@ -83,7 +83,7 @@ impl AppState {
         rows.collect()
     }
 
-    /// Returns how much memory a model takes with today's panes, prompt, token limit and cache
+    /// Returns how much memory a model takes with the current panes, prompt, token limit and cache
     /// type, in bytes.
     fn memory_of(&self, model: &RecommendedModel) -> u64 {
         let cache = self.models.compute.cache;
@@ -361,7 +361,7 @@ fn left_words(progress: &DownloadProgress) -> String {
 
 fn kept_words(n_bytes: u64) -> String {
     match n_bytes {
-        0 => "Nothing was downloaded yet".to_owned(),
+        0 => "Nothing has been downloaded yet".to_owned(),
         n => format!("{} downloaded; it resumes from there", ByteSize(n)),
     }
 }

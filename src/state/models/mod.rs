@@ -40,7 +40,7 @@ pub struct RecentModel {
     pub opened_at: u64,
 }
 
-/// The models on this computer, and how models compute.
+/// The models on this computer, and the compute settings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Models {
     pub dialog_open: bool,
@@ -52,7 +52,7 @@ pub struct Models {
     pub(in crate::state) embedded: Option<Arc<ModelInfo>>,
     /// The model that failed to open last, and why.
     pub(in crate::state) refusal: Option<(ModelSource, String)>,
-    /// The model that is inspected before it is loaded.
+    /// The model that is being inspected before it is loaded.
     pub(in crate::state) opening: Option<Opening>,
     /// The user's choice of how models compute.
     pub compute: ComputeChoice,
@@ -62,7 +62,7 @@ pub struct Models {
     pub(in crate::state) device_missing: Option<String>,
 }
 
-/// A model that is inspected before it is loaded.
+/// A model that is being inspected before it is loaded.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::state) struct Opening {
     pub path: PathBuf,
@@ -131,7 +131,7 @@ impl Models {
         }
     }
 
-    /// Adds a model that was opened to the recent ones.
+    /// Adds an opened model to the recent ones.
     pub(in crate::state) fn remember(
         &mut self,
         source: &ModelSource,

@@ -33,7 +33,7 @@ pub enum ModelsCommand {
     CancelLoading,
     /// Unload the current model.
     Unload,
-    /// Load this model on the CPU, and the next ones too.
+    /// Load this model on the CPU, and later ones too.
     LoadOnCpu(ModelSource),
     /// Choose how models compute, from the next load on.
     SetCompute(ComputeChoice),
@@ -67,7 +67,7 @@ impl AppState {
             }
             ModelsCommand::Dropped(paths) => self.take_dropped(paths),
             ModelsCommand::DropRejected(reason) => {
-                self.notify(Notice::error("The drop was not opened", reason))
+                self.notify(Notice::error("The dropped item was not opened", reason))
             }
             ModelsCommand::CancelLoading => self.cancel_loading(),
             ModelsCommand::Unload => self.unload_model(),
@@ -187,7 +187,7 @@ impl AppState {
         MemoryNeed::shortage(n_needed, n_free_bytes)
     }
 
-    /// Returns how many tokens a text has at most: the prompt and the token limit.
+    /// Returns the maximum number of tokens in a text: the prompt plus the token limit.
     pub(in crate::state) fn longest_text(&self) -> usize {
         let n_prompt = self.prompt_tokens().map_or(0, |tokens| tokens.len());
         n_prompt.saturating_add(self.limits.max_new_tokens)
@@ -197,7 +197,7 @@ impl AppState {
         match (paths.pop(), paths.len()) {
             (Some(path), 0) => vec![Effect::CheckDroppedPath(path)],
             (Some(_), _) => self.notify(Notice::error(
-                "The drop was not opened",
+                "The dropped items were not opened",
                 "Drop one file or one folder at a time. A split GGUF opens from any of its parts.",
             )),
             (None, _) => Vec::new(),

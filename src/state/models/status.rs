@@ -28,7 +28,7 @@ pub enum ModelStatus {
     Ready(ReadyModel),
     /// The model could not be loaded, and there was no previous one.
     Failed {
-        /// A message fit to be shown.
+        /// A message that can be shown as it is.
         error: String,
     },
     /// The model was unloaded, or the first load was cancelled.

@@ -15,8 +15,8 @@ pub struct PaneModels {
 /// Whether panes can use their model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PaneModelStatus {
-    /// Its files are being inspected, to say how much memory it needs. It is loaded at once if there
-    /// is enough, unless the user is to be asked.
+    /// Its files are being inspected, to say how much memory it needs. It is loaded at once if
+    /// there is enough, unless the user must be asked first.
     Inspecting {
         ask: bool,
     },
@@ -27,7 +27,7 @@ pub enum PaneModelStatus {
         /// Whether it needs more than is free.
         is_short: bool,
     },
-    /// It is being loaded, or waits for that.
+    /// It is being loaded, or is waiting to be.
     Loading {
         /// Between 0 and 1.
         fraction: f32,
@@ -91,7 +91,7 @@ impl PaneModels {
         }
     }
 
-    /// Gives up the models that are not `wanted`. Returns those that the engine must free.
+    /// Gives up the models that are not `wanted`. Returns those that the engine must unload.
     pub(super) fn release(&mut self, wanted: impl Fn(&ModelSource) -> bool) -> Vec<ModelSource> {
         let mut freed = Vec::new();
         for entry in &mut self.entries {
@@ -112,7 +112,7 @@ impl PaneModels {
         self.entries.clear();
     }
 
-    /// Takes in an event of the engine. Returns the warning of a model that was loaded.
+    /// Applies an event from the engine. Returns the warning of a model that was loaded.
     pub(super) fn note(&mut self, source: &ModelSource, update: PaneModelUpdate) -> Option<String> {
         let entry = self.entry_mut(source)?;
         let outcome = match update {
@@ -139,7 +139,7 @@ impl PaneModels {
                 (Some(PaneModelStatus::Ready(model)), load_warning)
             }
             PaneModelUpdate::Failed { error } => (Some(PaneModelStatus::Failed { error }), None),
-            // It was not wanted any more.
+            // It was no longer wanted.
             PaneModelUpdate::Cancelled => (None, None),
         };
         entry.n_loads = entry.n_loads.saturating_sub(1);

@@ -1,9 +1,9 @@
-//! A model per pane: what panes use instead of the main model, what that takes, and what is loaded
-//! for it.
+//! A model per pane: the models that panes use instead of the main one, the memory that they need,
+//! and whether they are loaded.
 //!
 //! The settings of the panes say which models are wanted. After each command and event,
-//! [`AppState::follow_pane_models`] asks the engine to load those that are missing and to free those
-//! that no pane uses any more.
+//! [`AppState::follow_pane_models`] asks the engine to load those that are missing and to unload
+//! those that no pane uses any more.
 
 mod entries;
 mod rows;
@@ -46,12 +46,12 @@ pub(super) struct OwnModel {
 }
 
 impl OwnModel {
-    /// Returns what a request names.
+    /// Returns the model that a request names; `None` for the main one.
     pub(super) fn named(own: Option<&Self>) -> Option<PaneModel> {
         own.map(|own| own.model.clone())
     }
 
-    /// Returns what a request to the engine names.
+    /// Returns the source that a request to the engine names; `None` for the main model.
     pub(super) fn local(own: Option<&Self>) -> Option<ModelSource> {
         own.and_then(|own| own.model.local()).cloned()
     }
@@ -147,7 +147,7 @@ impl AppState {
         let source = match self.chosen_model(&pane.settings)? {
             PaneModel::Local(source) => source,
             PaneModel::Server(served) => {
-                // It is asked when the pane generates, also after a failure.
+                // It is contacted when the pane generates, even after a failure.
                 let server = self.servers.connections.ready(served)?;
                 return self.chat_blocking_reason(&server.model.chat);
             }
@@ -199,7 +199,7 @@ impl AppState {
         wanted
     }
 
-    /// Asks for the models that panes use and that are not loaded, and frees the others.
+    /// Requests the models that panes use but that are not loaded, and unloads the others.
     pub(super) fn follow_pane_models(&mut self) -> Vec<Effect> {
         if self.model == ModelStatus::Lost {
             self.pane_models.forget_all();
@@ -294,7 +294,7 @@ impl AppState {
         )
     }
 
-    /// Takes in what the engine says about the model of panes.
+    /// Applies an update from the engine about a model of panes.
     pub(super) fn on_pane_model(
         &mut self,
         source: &ModelSource,
@@ -316,8 +316,8 @@ impl AppState {
         Vec::new()
     }
 
-    /// Returns what a pane chooses to use the recorded model, if it is loaded or on a server that
-    /// answered, and if it is not the main one.
+    /// Returns the model that a pane must choose to use the recorded one, if it is loaded or on a
+    /// server that answered, and if it is not the main one.
     pub(super) fn loaded_model_of(&self, recorded: &ModelInfo) -> Option<PaneModel> {
         let is_it = |model: &ReadyModel| model.info.has_weights_of(recorded);
         if self.model.ready().is_some_and(is_it) {
@@ -342,11 +342,11 @@ impl AppState {
         let own = panes.find(|pane| self.chosen_model(&pane.settings).is_some())?;
         let letter = self.place_of(own.id).map(pane_letter).unwrap_or_default();
         Some(format!(
-            "This runs with the main model only, but {letter} uses another one"
+            "This runs with the main model only, but {letter} uses another model"
         ))
     }
 
-    /// Returns whether several models write, so that each pane should name its own.
+    /// Returns whether panes use several models, so that each pane should name its own.
     pub fn uses_several_models(&self) -> bool {
         let mut panes = self.panes.iter();
         panes.any(|pane| self.chosen_model(&pane.settings).is_some())

@@ -4,7 +4,7 @@ use super::PaneModelStatus;
 use crate::generation::{ModelInfo, ModelSource, PaneModel};
 use crate::state::{AppState, Pane};
 
-/// The most recent models in the menu.
+/// The maximum number of recent models in the menu.
 const N_RECENT: usize = 6;
 
 /// A model in a pane's menu.
@@ -13,7 +13,7 @@ pub struct PaneModelRow {
     pub name: String,
     /// "`Q8_0`, main model".
     pub facts: String,
-    /// What the pane chooses with it; `None` for the main model.
+    /// The model that the pane uses if this row is chosen; `None` for the main model.
     pub model: Option<PaneModel>,
     pub is_chosen: bool,
 }

@@ -1,5 +1,5 @@
-//! Where a pane without a grammar breaks the grammar of another pane, continued only when its text
-//! has grown.
+//! A pane's grammar: reading it from a file, and finding where a text breaks it, continued as the
+//! text grows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use crate::generation::Generation;
 use crate::state::{AppState, Effect, Notice, PaneId};
 
 impl AppState {
-    /// Gives a pane the grammar that was read from a file, in the language that the pane has chosen.
+    /// Replaces a pane's grammar with the one read from a file, in the language that the pane has
+    /// chosen.
     pub(in crate::state) fn use_grammar(
         &mut self,
         pane: PaneId,
@@ -65,8 +66,8 @@ impl PaneBreak {
             return;
         };
         let is_same = |found: &GrammarBreak| found.rule().allows_same_as(rule);
-        let goes_on = self.mark.is_beginning_of(generation);
-        if !goes_on || !self.found.as_ref().is_some_and(is_same) {
+        let can_resume = self.mark.is_beginning_of(generation);
+        if !can_resume || !self.found.as_ref().is_some_and(is_same) {
             self.found = Some(GrammarBreak::new(rule));
         }
         if let Some(found) = &mut self.found {

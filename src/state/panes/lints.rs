@@ -31,7 +31,7 @@ impl Lints {
         &self.list
     }
 
-    /// Computes the lints again if an input has changed.
+    /// Recomputes the lints if an input has changed.
     pub(in crate::state) fn update(
         &mut self,
         generation: Option<&Generation>,

@@ -1,4 +1,4 @@
-//! The metrics of a pane's text, computed again only when the text has changed.
+//! The metrics of a pane's text, recomputed only when the text has changed.
 
 use super::review::TextMark;
 use crate::analysis::TextMetrics;
@@ -19,8 +19,8 @@ impl Measures {
         self.metrics.as_ref()
     }
 
-    /// Computes the metrics again if the text has changed. While it grows, only each time it has
-    /// grown by a sixteenth: computing them takes time proportional to its length.
+    /// Recomputes the metrics if the text has changed. While it grows, only each time it has grown
+    /// by a sixteenth: computing them takes time proportional to its length.
     pub(in crate::state) fn update(&mut self, generation: Option<&Generation>, is_growing: bool) {
         let Some(generation) = generation else {
             *self = Self::default();

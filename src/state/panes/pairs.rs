@@ -1,4 +1,4 @@
-//! The comparisons of every pair of texts, computed again only when a text changes.
+//! The comparisons of every pair of texts, recomputed only when a text changes.
 
 use super::pane::Pane;
 use super::review::TextMark;

@@ -31,15 +31,15 @@ pub struct Pane {
     pub(in crate::state) what_ifs: WhatIfs,
     pub(in crate::state) lints: Lints,
     pub(in crate::state) measures: Measures,
-    /// Where its text breaks the grammar of another pane.
+    /// Where its text breaks its grammar, or that of another pane.
     pub(in crate::state) grammar_break: PaneBreak,
-    /// What was found of a watermark.
+    /// The result of the search for a watermark.
     pub(in crate::state) watermark: PaneScan,
     /// The model of its last request, if it was not the main one.
     pub(in crate::state) running_model: Option<PaneModel>,
-    /// What the sampler of its server does otherwise than its settings say, one sentence each.
+    /// How the sampler of its server deviates from its settings, one sentence each.
     pub server_notes: Vec<String>,
-    /// The pane whose text it reads along, instead of writing its own.
+    /// The pane whose text it reads along with, instead of writing its own.
     pub reads: Option<PaneId>,
     /// In step mode, the token that comes next.
     pub(in crate::state) upcoming: Option<Upcoming>,
@@ -75,7 +75,7 @@ pub enum PaneStatus {
     },
 }
 
-/// A generation that was requested and has not started.
+/// A generation that was requested but has not started.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingGeneration {
     pub id: GenerationId,
@@ -84,13 +84,13 @@ pub struct PendingGeneration {
     pub config: GenerationConfig,
     /// The pane's previous text, which it shows until the generation starts.
     pub previous: Option<Generation>,
-    /// The text that it goes on from, or `None` if it continues the prompt alone.
+    /// The text that it continues, or `None` if it continues the prompt alone.
     pub kept: Option<Kept>,
     /// The model that generates it, if it is not the main one.
     pub(in crate::state) own_model: Option<OwnModel>,
 }
 
-/// The beginning of a text that a generation goes on from.
+/// The beginning of a text that a generation continues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
     /// The text so far, with the settings that continue it.
@@ -157,7 +157,7 @@ impl Pane {
         self.measures.metrics()
     }
 
-    /// Returns what was found of a watermark in the pane's text, as of the last
+    /// Returns the result of the search for a watermark in the pane's text, as of the last
     /// [`AppState::review`](crate::state::AppState::review); `None` if the window does not show it.
     pub const fn watermark(&self) -> Option<&WatermarkScan> {
         self.watermark.found()

@@ -116,7 +116,7 @@ mod tests {
     use crate::generation::testing::generation;
 
     #[test]
-    fn a_text_is_recognized_after_it_has_grown_and_told_from_others() {
+    fn a_text_is_recognized_after_it_has_grown_and_distinguished_from_others() {
         let full = generation(&[(" a", 0.5), (" fox", 0.5), (" ran", 0.5)]);
         let mut partial = full.clone();
         partial.steps.truncate(2);

@@ -15,7 +15,7 @@ pub(in crate::state) struct TextsBefore {
     is_rerun: bool,
 }
 
-/// Why a run gave the texts that the panes already showed.
+/// Why a run produced the texts that the panes already showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repetition {
     /// The prompt, the settings and the seeds were the same.
@@ -43,7 +43,7 @@ pub(in crate::state) fn is_token_hint(notice: &Notice) -> bool {
 }
 
 impl AppState {
-    /// Returns why the last run changed nothing, until something is changed.
+    /// Returns why the last run changed nothing, until something changes.
     pub fn repetition(&self) -> Option<Repetition> {
         let is_current = !self.is_running() && !self.output_is_stale();
         self.repetition.filter(|_| is_current)
@@ -104,7 +104,7 @@ impl AppState {
         }
     }
 
-    /// Takes the hint about tokens away for good: the user has tried it, or does not need it.
+    /// Hides the hint about tokens for good: the user has tried it, or does not need it.
     pub(in crate::state) fn learn_tokens(&mut self) {
         self.view.knows_tokens = true;
         self.notices.retain(|notice| !is_token_hint(notice));

@@ -1,4 +1,4 @@
-//! The Monte-Carlo check of the step that the dock shows: 10,000 draws, some in each frame.
+//! The Monte Carlo check of the step that the dock shows: 10,000 draws, some in each frame.
 
 use super::pane::PaneId;
 use super::review::TextMark;
@@ -6,10 +6,10 @@ use crate::analysis::by_hand::StepDraws;
 use crate::decoding::Coins;
 use crate::state::{AppState, Effect};
 
-/// How often a step is drawn.
+/// The number of draws from a step.
 pub const N_STEP_DRAWS: u32 = 10_000;
 
-/// How many draws a frame adds, so that the bars can be seen growing.
+/// How many draws a frame adds, few enough that the bars visibly grow.
 const N_PER_FRAME: u32 = 250;
 
 /// The draws from one step of one text.

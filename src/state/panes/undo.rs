@@ -121,7 +121,7 @@ impl Undo {
         }
     }
 
-    /// Takes back a removed pane, if it was kept.
+    /// Takes out a removed pane to restore it, if it was kept.
     pub(in crate::state) fn take_removed_pane(&mut self, id: PaneId) -> Option<Pane> {
         let index = self.removed_panes.iter().position(|pane| pane.id == id)?;
         self.removed_panes.remove(index)

@@ -6,21 +6,21 @@ use crate::decoding::TokenId;
 use crate::decoding::watermark::Watermark;
 use crate::generation::Generation;
 
-/// What was found in a text, and the text that it belongs to.
+/// The result of the search in a text, and the text that it belongs to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::state) struct PaneScan {
     mark: TextMark,
-    /// `None` if nothing is looked for, or there is no text.
+    /// `None` if there is no watermark to look for, or no text.
     scan: Option<WatermarkScan>,
 }
 
 impl PaneScan {
-    /// Returns what was found, or `None` if nothing is looked for.
+    /// Returns the result, or `None` if there is no watermark to look for.
     pub(in crate::state) const fn found(&self) -> Option<&WatermarkScan> {
         self.scan.as_ref()
     }
 
-    /// Looks for a watermark in the tokens that were added since the last time.
+    /// Looks for a watermark in the tokens that were added since the last call.
     pub(in crate::state) fn update(
         &mut self,
         watermark: Option<Watermark>,

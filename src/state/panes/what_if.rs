@@ -24,7 +24,7 @@ pub enum WhatIfVerdict {
 pub struct WhatIfToken {
     /// The token, or `None` if the step has no recorded evidence.
     pub outcome: Option<WhatIf>,
-    /// The lower and upper bound of its probability after the other chain; `None` if unknown.
+    /// The lower and upper bound of its probability under the other chain; `None` if unknown.
     pub prob: Option<[f64; 2]>,
     /// The selector of the other chain.
     pub selector: Selector,
@@ -39,7 +39,7 @@ pub struct WhatIfs {
     mark: TextMark,
     /// One entry per evaluated step.
     verdicts: Vec<WhatIfVerdict>,
-    /// The number of steps of the text; evaluation is complete when `fates` is as long.
+    /// The number of steps of the text; evaluation is complete when `verdicts` is as long.
     n_steps: usize,
     n_changed: usize,
     n_unsure: usize,
@@ -209,7 +209,7 @@ impl WhatIfs {
 
     fn explanation(&self, selector: Selector) -> String {
         let meaning = if self.is_given {
-            "Which tokens of the given text these settings could not have written, after the same \
+            "Which tokens of the given text these settings could not have written, given the same \
              text before each."
         } else {
             "What these settings would have picked at each step, given the same text before it. \
@@ -236,7 +236,7 @@ impl WhatIfs {
     }
 }
 
-/// Whether the settings would cut a given token, by the bounds of its probability.
+/// Returns whether the settings would cut a given token, judging by the bounds of its probability.
 const fn given_verdict(prob: Option<[f64; 2]>) -> WhatIfVerdict {
     match prob {
         Some([_, most]) if most <= 0.0 => WhatIfVerdict::Changed,

@@ -1,4 +1,4 @@
-//! The runs that were kept, as the History page shows them.
+//! The saved runs, as the History page shows them.
 
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +74,8 @@ impl KeptRun {
         name.unwrap_or_else(|_error| self.file.clone())
     }
 
-    /// Whether a text is found in the title, the prompt or one of the texts, ignoring case.
+    /// Returns whether the title, the prompt or one of the texts contains this lowercase text,
+    /// ignoring case.
     fn contains(&self, lowercase: &str) -> bool {
         let Ok(run) = &self.summary else {
             return self.file.contains(lowercase);

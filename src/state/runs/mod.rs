@@ -1,4 +1,4 @@
-//! Runs as documents: the page that lists them, and a run that is shown as it was written.
+//! Runs as documents: the page that lists them, and a run that is shown as it was generated.
 
 mod history;
 mod models_to_verify;
@@ -25,9 +25,9 @@ pub enum Page {
     Write,
     /// Experiments over many runs.
     Lab,
-    /// The runs that were kept.
+    /// The saved runs.
     History,
-    /// The lessons. One that is running is on the first page.
+    /// The lessons. A running lesson is shown on the first page.
     Lessons,
 }
 
@@ -64,18 +64,18 @@ pub enum RunCommand {
     },
     /// Return to what was on screen before the run was opened.
     Close,
-    /// Go on with the prompt and the settings of the opened run.
+    /// Continue with the prompt and the settings of the opened run.
     UseSettings,
     /// Generate the opened run again and compare.
     Verify,
-    /// Do so in other number formats.
+    /// Verify it in other number formats.
     VerifyIn(OtherFormats),
     /// Stop verifying, or drop the result.
     EndVerification,
 
     /// Select a run of the history.
     Select(String),
-    /// Keep a run, whatever the limits say; or stop doing so.
+    /// Pin a run, so that it is kept whatever the limits say, or unpin it.
     Pin {
         file: String,
         pinned: bool,
@@ -106,14 +106,14 @@ pub enum RunCommand {
     },
 }
 
-/// What the state asks of the folder of runs.
+/// What the state requests from the folder of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunRequest {
     /// Read a run file.
     Read(PathBuf),
     /// Read a run of the history.
     ReadKept(String),
-    /// Keep the texts on screen as a run. The same number replaces the run.
+    /// Keep the texts on screen as a run, in place of any run with the same number.
     Keep {
         number: u64,
         finished_at: u64,

@@ -9,7 +9,8 @@ use crate::state::{
 pub(super) type LoadedSource = (Option<ModelSource>, ReadyModel);
 
 impl AppState {
-    /// Returns the model that repeats each of these texts, or a notice about one that is missing.
+    /// Returns the model that can repeat each of these texts, or a notice about one that is
+    /// missing.
     pub(super) fn models_to_verify(
         &self,
         texts: &[Generation],
@@ -29,7 +30,7 @@ impl AppState {
         if then.implementation == Implementation::Server {
             let (name, server) = (&then.name, &then.device);
             return Err(format!(
-                "{name} ran on {server}, which does not promise the same numbers again"
+                "{name} ran on {server}, which does not guarantee the same numbers"
             ));
         }
         let is_it = |model: &ReadyModel| {
@@ -48,7 +49,7 @@ impl AppState {
         Err(format!("it needs the model {}", then.name))
     }
 
-    /// Returns whether the opened run has texts of several models.
+    /// Returns whether the opened run has texts from several models.
     pub(super) fn opened_several_models(&self) -> bool {
         let texts: Vec<Generation> = self.generations().into_iter().flatten().cloned().collect();
         !are_of_one_model(&texts)

@@ -227,7 +227,7 @@ fn dragged_files_show_a_hint_and_only_one_can_be_dropped() {
         input.dropped_files.push(Arc::new(Dropped(name.into())));
     }
     window.run_steps(3);
-    window.get_by_label("The drop was not opened");
+    window.get_by_label("The dropped items were not opened");
     assert!(
         window
             .query_by_label("Drop a model here to open it")

@@ -10,11 +10,11 @@ use crate::generation::{BlindText, BlindVote, GenerationId, PaneSettings, SweepU
 use crate::state::{AppState, Effect};
 use crate::worker::Request;
 
-/// How many votes it takes until the settings get their names. Who knows them earlier is no longer
+/// How many votes it takes until the settings are named. Earlier, the test would no longer be
 /// blind.
 pub const BLIND_VOTES: usize = 10;
 
-/// The most votes that are kept; a damaged file must not hold more.
+/// The maximum number of votes that are kept, even from a damaged file.
 pub(super) const MAX_VOTES: usize = 10_000;
 
 /// The blind test on the Lab page.
@@ -24,7 +24,7 @@ pub struct BlindTest {
     pub n_shown: usize,
     /// Whether texts that are shown together were written with the same coins.
     pub same_coins: bool,
-    /// The most tokens of a text.
+    /// The maximum number of tokens in a text.
     pub n_tokens: usize,
     pub(super) votes: Vec<BlindVote>,
     /// The seed of the next texts.
@@ -45,8 +45,8 @@ pub struct BlindResults {
 }
 
 impl BlindResults {
-    /// Returns the strengths of these votes. The settings in `first` come first, also if no vote
-    /// was about them.
+    /// Estimates strengths from these votes. The settings in `first` come first, even if no vote is
+    /// about them.
     pub fn of(first: &[String], votes: &[BlindVote]) -> Self {
         let (settings, choices) = choices(first, votes);
         Self {
@@ -56,14 +56,14 @@ impl BlindResults {
         }
     }
 
-    /// Returns whether the names are known.
+    /// Returns whether there are enough votes to name the settings.
     pub const fn are_named(&self) -> bool {
         self.n_votes >= BLIND_VOTES
     }
 }
 
-/// Returns all settings of these votes after the given ones, and the votes in terms of their
-/// indices.
+/// Returns the given settings, followed by all others in these votes, and the votes as indices into
+/// this list.
 fn choices(first: &[String], votes: &[BlindVote]) -> (Vec<String>, Vec<Choice>) {
     let mut settings = first.to_vec();
     let mut place = |text: &BlindText| {
@@ -116,7 +116,7 @@ impl BlindTest {
         &self.votes
     }
 
-    /// Returns the test that is running, or was last.
+    /// Returns the test that is running, or else the last one.
     pub const fn run(&self) -> Option<&BlindRun> {
         self.run.as_ref()
     }
@@ -142,7 +142,7 @@ impl BlindTest {
         let run = self.run.as_mut()?;
         let (_, choices) = choices(run.settings(), &self.votes);
         let n = run.settings().len();
-        // Settings that are not compared now don't count for what is known about the others.
+        // Votes on settings that are not in this test say nothing about those that are.
         let is_current = |choice: &Choice| choice.shown.iter().all(|shown| *shown < n);
         let choices: Vec<Choice> = choices.into_iter().filter(is_current).collect();
         let strengths = Strengths::of(n, &choices, PRIOR_SPREAD);
@@ -153,7 +153,7 @@ impl BlindTest {
 }
 
 impl AppState {
-    /// Returns the different settings of the panes.
+    /// Returns the distinct settings of the panes that can take part in a blind test.
     pub fn blind_contestants(&self) -> Vec<ChainConfig> {
         let mut chains: Vec<ChainConfig> = Vec::new();
         for pane in &self.panes {
@@ -232,7 +232,7 @@ impl AppState {
         self.lab.blind.update_results();
     }
 
-    /// Shows the next texts, or has more written.
+    /// Shows the next texts, or requests more.
     fn draw_blind(&mut self) -> Vec<Effect> {
         let Some(seed) = self.lab.blind.draw() else {
             return Vec::new();
@@ -285,12 +285,12 @@ impl AppState {
     }
 }
 
-/// Names settings as the votes do.
+/// Describes settings the way the votes do.
 fn settings_words(chain: &ChainConfig) -> String {
     PaneSettings::from(chain.clone()).to_string()
 }
 
-/// Returns the place among `n` that a coin in [0, 1) picks.
+/// Returns the index below `n` that a coin in [0, 1) picks.
 #[expect(clippy::cast_sign_loss, reason = "a coin is not negative")]
 fn place_of(coin: f64, n: usize) -> usize {
     let place = (coin * n as f64).floor() as usize;

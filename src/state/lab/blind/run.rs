@@ -1,4 +1,4 @@
-//! A blind test at work: the texts that were written for it, and those on screen.
+//! A running blind test: the texts that were written for it, and those on screen.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub enum BlindStatus {
     },
 }
 
-/// A text on screen. Its place is its number.
+/// A text on screen, numbered by its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownText {
     contestant: usize,
@@ -41,7 +41,7 @@ pub struct ShownText {
     pub text: String,
 }
 
-/// A text that was written and not shown yet.
+/// A text that was written but not shown yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct WaitingText {
     seed: u64,
@@ -52,7 +52,7 @@ struct WaitingText {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlindRun {
     chains: Vec<ChainConfig>,
-    /// The same in words.
+    /// The chains in words.
     settings: Vec<String>,
     pub prompt: PromptText,
     limits: Limits,
@@ -60,7 +60,7 @@ pub struct BlindRun {
     vocabulary: Arc<Vocabulary>,
     /// The texts that are being written, and their first seed.
     writing: Option<(GenerationId, u64)>,
-    /// Of each contestant, oldest first.
+    /// The texts of each contestant that were not shown yet, oldest first.
     waiting: Vec<Vec<WaitingText>>,
     shown: Vec<ShownText>,
     /// How often two contestants wrote the same text.
@@ -89,7 +89,7 @@ impl BlindRun {
         }
     }
 
-    /// Returns whether this model, as it is loaded now, writes the texts.
+    /// Returns whether this instance of a model writes the texts.
     pub(super) fn is_of(&self, model: &Arc<ModelInfo>) -> bool {
         Arc::ptr_eq(&self.model, model)
     }
@@ -108,7 +108,7 @@ impl BlindRun {
         matches!(self.status, BlindStatus::Writing | BlindStatus::Voting)
     }
 
-    /// Returns whether nothing is on screen although there should be.
+    /// Returns whether no texts are on screen although some should be.
     pub(super) fn wants_texts(&self) -> bool {
         self.is_running() && self.shown.is_empty()
     }
@@ -131,7 +131,7 @@ impl BlindRun {
         }
     }
 
-    /// Plans to write more texts of all contestants, with seeds from this one on.
+    /// Plans more texts of all contestants, with seeds starting at this one.
     pub(super) fn write(&mut self, id: GenerationId, seed: u64) -> (PromptText, SweepPlan) {
         self.writing = Some((id, seed));
         let plan = SweepPlan {
@@ -206,8 +206,8 @@ impl BlindRun {
         }
     }
 
-    /// Takes a text of each of these contestants, with the same seed or with different ones. Returns
-    /// `None` if one of them has none.
+    /// Takes one text of each of these contestants, with the same seed or with different ones.
+    /// Returns `None` if any of them has none.
     fn take(&mut self, contestants: &[usize], same_coins: bool) -> Option<Vec<ShownText>> {
         let mut seeds: Vec<u64> = Vec::new();
         if same_coins {
@@ -240,8 +240,8 @@ impl BlindRun {
         Some(texts.collect())
     }
 
-    /// Takes the texts off the screen and returns the vote about them, if there are any and one is
-    /// at that place.
+    /// Takes the texts off the screen and returns the vote on them, or `None` if there are none or
+    /// `picked` is out of range.
     pub(super) fn vote(&mut self, picked: Option<usize>) -> Option<BlindVote> {
         let n = self.shown.len();
         if n == 0 || picked.is_some_and(|place| place >= n) {
@@ -264,7 +264,8 @@ impl BlindRun {
     }
 }
 
-/// Returns two contestants with the same text, if there are any: there is nothing to choose.
+/// Returns two contestants with the same text, if there are any: there is nothing to choose
+/// between.
 fn same_pair(texts: &[ShownText]) -> Option<(usize, usize)> {
     let pairs = texts.iter().enumerate().flat_map(|(place, first)| {
         let later = texts.iter().skip(place + 1);
@@ -276,7 +277,7 @@ fn same_pair(texts: &[ShownText]) -> Option<(usize, usize)> {
     Some((a.min(b), a.max(b)))
 }
 
-/// Puts the texts in an order that says nothing about their settings, with coins of their own.
+/// Shuffles the texts with separate coins, so that their order says nothing about their settings.
 fn shuffle(texts: &mut [ShownText], n_votes: u64) {
     let seed = texts
         .iter()
