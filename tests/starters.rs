@@ -76,9 +76,9 @@ fn pure_sampling_drifts_while_the_greedy_text_keeps_its_thread() {
 
 #[test]
 fn the_first_step_is_sure_or_torn_or_open_as_the_label_says() {
-    let (sure, _) = first_step("A sure step");
+    let (sure, _) = first_step("A sure thing");
     assert!(sure[0] > 0.99, "{sure:?}");
-    let (torn, _) = first_step("A torn step");
+    let (torn, _) = first_step("A toss-up");
     assert!(torn[1] > 0.35 && torn[2] < 0.05, "{torn:?}");
     let (open, bits) = first_step("A list");
     assert!(open[0] < 0.4 && bits > 4.0, "{open:?}: {bits} bits");

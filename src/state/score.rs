@@ -43,13 +43,13 @@ pub enum ScoreCommand {
 /// The dialog for a text to be scored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreDialog {
-    /// The pane whose settings the text is scored under.
+    /// The pane with whose settings the text is scored.
     pub pane: PaneId,
     pub text: String,
     pub target: BranchTarget,
     /// Why the last file could not be read. `None` again once the text changes.
     pub unread: Option<String>,
-    /// The engine's latest token count, with the text that it is for.
+    /// The engine's latest token count, with the text that it belongs to.
     counted: Option<(String, Result<usize, String>)>,
 }
 
@@ -128,7 +128,7 @@ impl AppState {
         let chosen = pane.and_then(|pane| self.chosen_model(&pane.settings));
         if chosen.is_some_and(|model| model.served().is_some()) {
             let reason =
-                "A given text is scored by a model on this computer, and this pane uses a server";
+                "A given text is scored by a model on this computer, but this pane uses a server";
             return ScoreReadiness::Impossible(reason.to_owned());
         }
         let chain = pane.map(|pane| &pane.settings.chain);
@@ -153,7 +153,7 @@ impl AppState {
         }
     }
 
-    /// Opens the dialog. Without another text it shows the one that the pane has scored, to be
+    /// Opens the dialog. If no text is passed, it shows the one that the pane has scored, to be
     /// scored again in place.
     fn open_score_dialog(&mut self, id: PaneId, text: Option<String>) -> Vec<Effect> {
         let Some(pane) = self.pane(id) else {
@@ -255,7 +255,7 @@ impl AppState {
         effects
     }
 
-    /// Returns the place of the pane that shows the scored text, which may be a new one.
+    /// Returns the position of the pane that shows the scored text, which may be a new one.
     fn score_place(&mut self, dialog: &ScoreDialog) -> Option<usize> {
         let place = self.place_of(dialog.pane)?;
         if dialog.target == BranchTarget::InPlace || !self.can_add_pane() {
@@ -268,8 +268,8 @@ impl AppState {
         Some(place + 1)
     }
 
-    /// Returns whether a run of all panes leaves this pane alone, because it reads along with another
-    /// one or shows a given text. If all panes show given texts, none is left alone.
+    /// Returns whether a run of all panes leaves this pane alone, because it reads along with
+    /// another pane or shows a given text. If all panes show given texts, none is left alone.
     pub(super) fn keeps_given_text(&self, pane: &Pane) -> bool {
         if pane.reads.is_some() {
             return true;

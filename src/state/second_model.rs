@@ -9,15 +9,15 @@ use crate::decoding::ChainConfig;
 use crate::generation::ModelInfo;
 use crate::worker::{ModelSource, Request};
 
-/// The second model, as far as the window knows. Another first model begins with the one that comes
-/// with it, if there is one.
+/// The second model, as far as the window knows. When the first model is replaced, the one that
+/// comes with the new one takes over, if there is one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SecondModel {
     /// The one in use, and where it is from. `None` if it came with the first.
     ready: Option<(Arc<ModelInfo>, Option<PathBuf>)>,
     /// What is being loaded, oldest first.
     pending: VecDeque<Choice>,
-    /// How much of the first of them is loaded, between 0 and 1.
+    /// The fraction of the first of them that is loaded, between 0 and 1.
     fraction: f32,
     /// Why the last choice can't be used.
     error: Option<String>,
@@ -41,24 +41,24 @@ pub enum SecondModelCommand {
 }
 
 impl SecondModel {
-    /// The model in use.
+    /// Returns the model in use.
     pub fn info(&self) -> Option<&Arc<ModelInfo>> {
         self.ready.as_ref().map(|(info, _)| info)
     }
 
-    /// Whether the user chose the model in use.
+    /// Returns whether the user chose the model in use.
     pub fn is_chosen(&self) -> bool {
         matches!(self.ready, Some((_, Some(_))))
     }
 
-    /// How much of it is loaded, or `None` if none is being loaded.
+    /// Returns the fraction that is loaded, or `None` if no model is being loaded.
     pub fn loading(&self) -> Option<f32> {
         let mut pending = self.pending.iter();
         let loads = pending.any(|choice| choice.path.is_some());
         loads.then_some(self.fraction)
     }
 
-    /// Why the model that was chosen last can't be used.
+    /// Returns why the model that was chosen last can't be used.
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
@@ -75,8 +75,8 @@ impl SecondModel {
         used.cloned()
     }
 
-    /// Notes the model that comes with a first model. One that was chosen before is loaded again by
-    /// [`AppState::reload_second`].
+    /// Stores the model that comes with a first model. One that was chosen before is loaded again
+    /// by [`AppState::reload_second`].
     pub(super) fn on_first_loaded(&mut self, own: Option<Arc<ModelInfo>>) {
         if !self.is_chosen() {
             self.ready = own.map(|info| (info, None));
@@ -94,7 +94,7 @@ impl SecondModel {
 }
 
 impl AppState {
-    /// Loads a second model, `verifies` to verify the opened run with it.
+    /// Loads a second model. If `verifies`, the opened run is then verified with it.
     pub(super) fn open_second_model(&mut self, path: PathBuf, verifies: bool) -> Vec<Effect> {
         let mut effects = self.cancel_second();
         let second = &mut self.second_model;
@@ -127,7 +127,7 @@ impl AppState {
         cancel.into_iter().collect()
     }
 
-    /// Loads the second model again, after the first was loaded again.
+    /// Reloads the second model after the first was reloaded.
     pub(super) fn reload_second(&mut self) -> Vec<Effect> {
         match self.second_model.ready.take() {
             Some((_, Some(path))) => self.open_second_model(path, false),
@@ -158,7 +158,7 @@ impl AppState {
         effects
     }
 
-    /// Shows why a second model can't be used where it was asked for.
+    /// Shows why a second model can't be used, in the place where it was requested.
     fn on_second_failed(&mut self, error: String) -> Vec<Effect> {
         let choice = self.second_model.pending.pop_front();
         if choice.is_some_and(|choice| choice.verifies) {

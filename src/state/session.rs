@@ -8,7 +8,7 @@ use super::{AppState, Command, Effect, Notice, PaneId, PaneStatus, RunCommand, S
 use crate::export::json::RunFile;
 use crate::generation::{FinishReason, GenerationId};
 
-/// The settings and the texts on screen. Behind an opened run, they are those that it hides.
+/// The settings and the texts on screen. While a run is open, they are those that it hides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
     pub settings: Settings,
@@ -26,7 +26,7 @@ pub struct SessionKey {
 }
 
 impl AppState {
-    /// Returns what is on screen. Texts that are being generated are included so far.
+    /// Returns what is on screen, including texts that are still being generated.
     pub fn session(&self) -> Session {
         let (panes, kept) = self.session_texts();
         Session {
@@ -36,7 +36,7 @@ impl AppState {
         }
     }
 
-    /// Returns what tells whether the session has changed.
+    /// Returns a key that changes whenever the session does.
     pub fn session_key(&self) -> SessionKey {
         let (panes, kept) = self.session_texts();
         let texts = panes.iter().map(|pane| {

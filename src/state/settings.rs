@@ -30,12 +30,12 @@ pub struct Settings {
     pub panes: Vec<PaneSettings>,
     /// When generations stop; shared by all panes.
     pub limits: Limits,
-    /// The shared seed, for panes without a seed.
+    /// The shared seed, for panes without their own.
     pub seed: u64,
     pub pace: Pace,
     pub view: ViewChoices,
     pub by_hand: ByHand,
-    /// What the forms of the Lab say.
+    /// The contents of the Lab's forms.
     pub lab: LabSettings,
     /// The user's own presets.
     pub presets: Vec<OwnPreset>,
@@ -44,15 +44,15 @@ pub struct Settings {
     pub compute: ComputeChoice,
     /// The servers that the user added.
     pub servers: Vec<AddedServer>,
-    /// The memory for the recorded distributions of all texts on screen.
+    /// The memory limit for the recorded distributions of all texts on screen.
     pub record_megabytes: u32,
     /// How many runs are kept.
     pub history: HistoryLimits,
-    /// The memory for the texts that no pane shows.
+    /// The memory limit for texts that no pane shows.
     pub kept_megabytes: u32,
-    /// The memory for prompts and texts that stay in the KV cache.
+    /// The memory limit for prompts and texts that stay in the KV cache.
     pub cache_megabytes: u32,
-    /// How far the lessons were taken.
+    /// The progress in the lessons.
     pub lessons: LessonProgress,
     /// Where runs and models are kept, if the user chose other folders.
     pub folders: ChosenFolders,
@@ -176,7 +176,7 @@ impl AppState {
     pub fn report_lost_settings(&mut self, lost: &[String]) {
         let names: Vec<String> = lost.iter().map(|name| name.replace('_', " ")).collect();
         let body = format!(
-            "Another version of Quartet wrote them, or the file is damaged: {}. They are back to \
+            "Another version of Quartet wrote them, or the file is damaged: {}. They were reset to \
              their defaults. The old file is kept in the settings folder as settings-unread.json.",
             names.join(", ")
         );

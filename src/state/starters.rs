@@ -1,4 +1,4 @@
-//! Starter prompts: each shows one lesson in the texts of a new window's four panes.
+//! Starter prompts: each makes one point with the texts of a new window's four panes.
 
 use super::PromptMode;
 
@@ -38,12 +38,12 @@ const RAW: &[Starter] = &[
         prompt: "The shoemaker had",
     },
     Starter {
-        name: "A sure step",
+        name: "A sure thing",
         explanation: "The model has no doubt about the first token, so every pane picks it",
         prompt: "Once upon a",
     },
     Starter {
-        name: "A torn step",
+        name: "A toss-up",
         explanation: "Two first tokens are almost equally likely, and the coin decides between them",
         prompt: "The bear was sad because",
     },

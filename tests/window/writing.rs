@@ -277,7 +277,7 @@ fn a_starter_sets_the_prompt_and_a_pane_is_added_with_one_click() {
         state.prompt_reading.is_some()
     });
     press(&mut window, "Starter prompts");
-    press(&mut window, "A torn step");
+    press(&mut window, "A toss-up");
     assert_eq!(
         prompt(&window).value().as_deref(),
         Some("The bear was sad because")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{KeptText, KeptTexts};
 use crate::export::json::{Branch, RunFile, RunHeader};
 use crate::generation::{Generation, GenerationId, Lineage};
-use crate::state::runs::Behind;
+use crate::state::runs::HiddenSession;
 use crate::state::{AppState, OpenedRun, Pane, PaneId, PaneStatus};
 
 /// All texts of a run. It shares their steps, so it takes microseconds to create and to clone.
@@ -79,15 +79,15 @@ impl AppState {
     }
 
     /// Returns what an opened run or a lesson hides.
-    pub(in crate::state) fn hidden(&self) -> Option<&Behind> {
-        let opened = self.opened.as_ref().map(OpenedRun::behind);
+    pub(in crate::state) fn hidden(&self) -> Option<&HiddenSession> {
+        let opened = self.opened.as_ref().map(OpenedRun::hidden);
         opened.or_else(|| Some(self.lessons.run()?.hidden()))
     }
 
     /// Returns the panes and the kept texts of the session, which an opened run or a lesson hides.
     pub(in crate::state) fn session_texts(&self) -> (&[Pane], &KeptTexts) {
-        let behind = self.hidden().map(Behind::texts);
-        behind.unwrap_or((&self.panes, &self.kept_texts))
+        let hidden = self.hidden().map(HiddenSession::texts);
+        hidden.unwrap_or((&self.panes, &self.kept_texts))
     }
 
     /// Renumbers the texts of a file, which must already be in panes, and keeps its branches.

@@ -9,7 +9,7 @@ use crate::lessons::{
     Act, Confidence, Lesson, LessonStep, Prediction, Question, Ring, SAYABLE, Score,
 };
 use crate::state::panes::run_end::Repetition;
-use crate::state::runs::Behind;
+use crate::state::runs::HiddenSession;
 use crate::state::{CacheRun, Pace, PaneId, Settings, ViewChoices};
 
 /// A lesson that is running.
@@ -49,7 +49,7 @@ pub(super) struct SetAside {
     pub pace: Pace,
     pub step_pane: Option<PaneId>,
     pub repetition: Option<Repetition>,
-    pub hidden: Behind,
+    pub hidden: HiddenSession,
     /// The measurement of the KV cache in the Lab, and the length of the next one.
     pub cache: Option<CacheRun>,
     pub cache_tokens: usize,
@@ -255,7 +255,7 @@ impl LessonRun {
         LessonPlace { step, predictions }
     }
 
-    pub(in crate::state) const fn hidden(&self) -> &Behind {
+    pub(in crate::state) const fn hidden(&self) -> &HiddenSession {
         &self.aside.hidden
     }
 

@@ -12,7 +12,7 @@ use crate::export::json::RunFile;
 use crate::state::{AppState, Effect};
 
 pub use history::{History, HistoryLimits, KeptRun};
-pub(in crate::state) use opened::Behind;
+pub(in crate::state) use opened::HiddenSession;
 pub use opened::OpenedRun;
 pub use other_formats::{FormatTrial, OtherFormats};
 pub use verification::{Outcome, Verification};

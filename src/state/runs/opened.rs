@@ -1,4 +1,4 @@
-//! A run that is shown as it was written, in place of what was on screen.
+//! A run that is shown as it was generated, in place of what was on screen.
 
 use crate::decoding::Detail;
 use crate::export::json::{Branch, RunFile, RunHeader};
@@ -18,12 +18,12 @@ pub struct OpenedRun {
     pub header: RunHeader,
     /// How exact what-if is, and why.
     pub what_if_words: String,
-    behind: Behind,
+    hidden: HiddenSession,
 }
 
 /// What was on screen before something else took its place.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::state) struct Behind {
+pub(in crate::state) struct HiddenSession {
     prompt: String,
     prompt_mode: PromptMode,
     system: String,
@@ -39,12 +39,12 @@ pub(in crate::state) struct Behind {
 
 impl OpenedRun {
     /// Returns what the run hides.
-    pub(in crate::state) const fn behind(&self) -> &Behind {
-        &self.behind
+    pub(in crate::state) const fn hidden(&self) -> &HiddenSession {
+        &self.hidden
     }
 }
 
-impl Behind {
+impl HiddenSession {
     /// Returns the hidden panes and kept texts.
     pub(in crate::state) fn texts(&self) -> (&[Pane], &KeptTexts) {
         (&self.panes, &self.kept_texts)
@@ -63,7 +63,7 @@ impl Behind {
 }
 
 impl AppState {
-    /// Returns what a file says about the run on screen as a whole.
+    /// Returns the header that a file has for the run on screen.
     pub fn run_header(&self) -> RunHeader {
         let opened = self.opened.as_ref().map(|opened| opened.header.clone());
         opened.unwrap_or_else(|| RunHeader {
@@ -101,7 +101,7 @@ impl AppState {
             Some(opened) => {
                 effects.extend(self.stop_texts());
                 self.futures.take_runs();
-                opened.behind
+                opened.hidden
             }
             None => self.set_aside(&mut effects),
         };
@@ -111,7 +111,7 @@ impl AppState {
             name: title.unwrap_or_else(|| name.to_owned()),
             header: run.header,
             what_if_words,
-            behind: hidden,
+            hidden,
         });
         self.fill_from(run.panes, run.branches);
         self.page = Page::Write;
@@ -132,10 +132,10 @@ impl AppState {
     }
 
     /// Stops what is being written and takes it off the screen, to be brought back later.
-    pub(in crate::state) fn set_aside(&mut self, effects: &mut Vec<Effect>) -> Behind {
+    pub(in crate::state) fn set_aside(&mut self, effects: &mut Vec<Effect>) -> HiddenSession {
         effects.extend(self.stop_texts());
         let futures = self.futures.take_runs();
-        Behind {
+        HiddenSession {
             prompt: self.prompt.clone(),
             prompt_mode: self.prompt_mode,
             system: self.system.clone(),
@@ -199,29 +199,29 @@ impl AppState {
     }
 
     pub(super) fn close_run(&mut self) -> Vec<Effect> {
-        let Some(OpenedRun { behind, .. }) = self.opened.take() else {
+        let Some(OpenedRun { hidden, .. }) = self.opened.take() else {
             return Vec::new();
         };
-        let mut effects = self.bring_back(behind);
+        let mut effects = self.bring_back(hidden);
         effects.extend(self.end_verification());
         effects
     }
 
     /// Shows again what was set aside.
-    pub(in crate::state) fn bring_back(&mut self, behind: Behind) -> Vec<Effect> {
-        self.prompt = behind.prompt;
-        self.prompt_mode = behind.prompt_mode;
-        self.system = behind.system;
-        self.limits = behind.limits;
-        self.seed = behind.seed;
-        self.panes = behind.panes;
+    pub(in crate::state) fn bring_back(&mut self, hidden: HiddenSession) -> Vec<Effect> {
+        self.prompt = hidden.prompt;
+        self.prompt_mode = hidden.prompt_mode;
+        self.system = hidden.system;
+        self.limits = hidden.limits;
+        self.seed = hidden.seed;
+        self.panes = hidden.panes;
         self.start_over();
-        self.pin = behind.pin;
-        self.undo = behind.undo;
-        self.kept_texts = behind.kept_texts;
-        self.removed_text = behind.removed_text;
+        self.pin = hidden.pin;
+        self.undo = hidden.undo;
+        self.kept_texts = hidden.kept_texts;
+        self.removed_text = hidden.removed_text;
         let mut effects = self.stop_futures();
-        self.futures.runs = behind.futures;
+        self.futures.runs = hidden.futures;
         effects.extend(self.tokenize_prompt());
         effects
     }
@@ -249,7 +249,7 @@ fn what_if_words(texts: &[Generation]) -> String {
         return "What-if is exact: the file has all probabilities".to_owned();
     }
     if steps().all(|step| step.trace.raw.detail != Detail::HeadOnly) {
-        return "What-if far from the run shows only bounds: the file sums up unlikely tokens"
+        return "What-if far from the run shows only bounds: the file summarizes unlikely tokens"
             .to_owned();
     }
     let n_head = steps().map(|step| step.trace.raw.head.len()).max();

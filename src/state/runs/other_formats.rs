@@ -1,5 +1,5 @@
-//! Verifying an opened run in other number formats, to see where they make a difference. The model
-//! is loaded again for it, and once more afterwards.
+//! Verifying an opened run in other number formats, to see whether they make a difference. The
+//! model is loaded again for it, and once more afterwards.
 
 use super::models_to_verify::refusal;
 use crate::generation::ModelInfo;
@@ -48,7 +48,7 @@ impl AppState {
                 choice: ComputeChoice { cache, ..base },
             }));
             all.extend(InputBits::ALL.map(|inputs| OtherFormats {
-                name: format!("Inputs of {} bits", inputs.name()),
+                name: format!("{}-bit inputs", inputs.name()),
                 choice: ComputeChoice { inputs, ..base },
             }));
         }
@@ -152,7 +152,7 @@ impl AppState {
     }
 
     /// Forgets a trial, because the user's formats apply to the model that is loaded next. Returns
-    /// the request that says so.
+    /// the request that tells the engine.
     pub(in crate::state) fn drop_trial(&mut self) -> Option<Effect> {
         self.format_trial.take()?;
         Some(Effect::Send(Request::SetCompute(self.models.compute)))

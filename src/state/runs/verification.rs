@@ -1,4 +1,4 @@
-//! Running an opened run again, to see whether it repeats.
+//! Running an opened run again, to see whether it produces the same texts.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use crate::state::{
 };
 use crate::worker::{PaneRequest, Progress, Request};
 
-/// The repetition of an opened run.
+/// The rerun of an opened run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verification {
-    /// The texts so far, with the ids of their generations. Their places are those of the panes.
+    /// The texts so far, with the ids of their generations. They are in the order of the panes.
     texts: Vec<(GenerationId, Generation)>,
     /// What identifies the run, then and now.
     facts: Vec<Fact>,
     outcome: Option<Outcome>,
-    /// Whether the Compare tab shows it, instead of the panes beside each other.
+    /// Whether the Compare tab shows it, instead of the panes side by side.
     pub shown: bool,
 }
 
@@ -61,7 +61,7 @@ impl Verification {
         texts.find(|(known, _)| *known == id).map(|(_, text)| text)
     }
 
-    /// Takes in the progress of one of its texts. Returns whether it was one.
+    /// Records the progress of one of its texts. Returns whether the text is one of them.
     fn note(&mut self, progress: &Progress) -> bool {
         match progress {
             Progress::Prefilling { ids, .. } => ids.iter().any(|id| self.text_of(*id).is_some()),
@@ -206,7 +206,7 @@ impl AppState {
             (SecondNeeded::None, _) | (SecondNeeded::Unnamed, Some(_)) => Ok(()),
             (SecondNeeded::One(then), Some(now)) if then.sha256 == now.sha256 => Ok(()),
             (SecondNeeded::One(then), Some(now)) if then.name == now.name => Err(format!(
-                "it needs the second model {}; the one that is loaded is another file of this name",
+                "it needs the second model {}; the one that is loaded is another file of the same name",
                 then.name
             )),
             (SecondNeeded::One(then), Some(now)) => {
@@ -253,7 +253,7 @@ impl AppState {
         effects
     }
 
-    /// Takes in the progress of the verification. Returns whether the progress belongs to it.
+    /// Records the progress of the verification. Returns whether the progress belongs to it.
     pub(in crate::state) fn note_verification(&mut self, progress: &Progress) -> bool {
         let Some(verification) = &mut self.verification else {
             return false;

@@ -1,4 +1,4 @@
-//! What is known of the servers that were contacted.
+//! What is known about the servers that were contacted.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::worker::ServerInfo;
 /// Whether a server can be used.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerStatus {
-    /// It was asked what it serves, or will be by the next request.
+    /// It was asked what it serves, or the next request will ask.
     Connecting,
     Ready(ReadyServer),
     /// It can't be used.
@@ -28,7 +28,7 @@ pub struct ReadyServer {
     pub n_probs: usize,
 }
 
-/// The servers that have been contacted, and what is known of them.
+/// The servers that have been contacted, and what is known about them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::state) struct Connections {
     entries: Vec<Entry>,
@@ -43,7 +43,7 @@ struct Entry {
 }
 
 impl Connections {
-    /// Returns what is known of a server, or `None` if it was not contacted.
+    /// Returns what is known about a server, or `None` if it has not been contacted.
     pub(in crate::state) fn status(&self, served: &ServedModel) -> Option<&ServerStatus> {
         let mut entries = self.entries.iter();
         let entry = entries.find(|entry| entry.served == *served)?;
@@ -66,7 +66,7 @@ impl Connections {
         })
     }
 
-    /// Returns a server that has answered, to change what is known of it.
+    /// Returns a server that has answered, to change what is known about it.
     pub(super) fn ready_mut(&mut self, served: &ServedModel) -> Option<&mut ReadyServer> {
         match &mut self.entry(served)?.status {
             ServerStatus::Ready(server) => Some(server),
@@ -74,7 +74,7 @@ impl Connections {
         }
     }
 
-    /// Returns whether its threads must be started before a request, again if the last one failed.
+    /// Returns whether its threads must be started, or restarted after a failure, before a request.
     pub(super) fn must_start(&self, served: &ServedModel) -> bool {
         let mut entries = self.entries.iter();
         let entry = entries.find(|entry| entry.served == *served);
@@ -92,7 +92,7 @@ impl Connections {
         });
     }
 
-    /// Sets what is known of a server that was contacted.
+    /// Sets what is known about a server that was contacted.
     pub(super) fn set(&mut self, served: &ServedModel, status: ServerStatus) {
         if let Some(entry) = self.entry(served) {
             entry.status = status;

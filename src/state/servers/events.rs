@@ -8,7 +8,7 @@ use crate::state::{AppState, Effect, Pane, PaneStatus, ReadyModel, capitalize};
 use crate::worker::{Progress, ServerEvent, ServerInfo};
 
 impl AppState {
-    /// Applies an event of a server and returns the effects to run outside.
+    /// Applies an event from a server and returns the effects to run outside.
     pub fn on_server_event(&mut self, served: &ServedModel, event: ServerEvent) -> Vec<Effect> {
         let mut effects = self.take_server_event(served, event);
         effects.extend(self.follow_lesson());
@@ -88,7 +88,7 @@ impl AppState {
         self.servers.connections.set(served, ready);
     }
 
-    /// Lets the texts of a server know the tokens that it has named meanwhile.
+    /// Passes the tokens that a server has named since to its texts.
     fn on_more_tokens(&mut self, served: &ServedModel, vocabulary: &Arc<Vocabulary>) {
         if let Some(server) = self.servers.connections.ready_mut(served) {
             server.model.vocabulary = Arc::clone(vocabulary);

@@ -4,7 +4,7 @@ use super::AddedServer;
 use crate::state::capitalize;
 use crate::worker::{Key, KeySource, ServerKind, server_address};
 
-/// What marks the name of an environment variable in the field of the key.
+/// The prefix that marks the name of an environment variable in the key field.
 const VARIABLE: char = '$';
 
 /// What was typed into the form.
@@ -15,9 +15,9 @@ pub struct ServerForm {
     pub model: String,
     /// The key itself, or `$NAME` for the environment variable that holds it.
     pub key: String,
-    /// `None` to find out.
+    /// `None` to detect it.
     pub kind: Option<ServerKind>,
-    /// How many log-probabilities to ask for at each token; `None` for the usual number.
+    /// How many log-probabilities to ask for at each token; `None` for the default.
     pub n_probs: Option<usize>,
     /// Why it can't be added, as a sentence.
     pub error: Option<String>,
@@ -40,7 +40,7 @@ impl ServerForm {
         }
     }
 
-    /// Returns whether the field of the key holds the name of a variable, which is no secret.
+    /// Returns whether the key field holds the name of a variable, which is not a secret.
     pub fn names_variable(&self) -> bool {
         self.key.trim_start().starts_with(VARIABLE)
     }
@@ -68,14 +68,14 @@ impl ServerForm {
         })
     }
 
-    /// Returns the key, if the form holds one and not the name of a variable.
+    /// Returns the key, if the form holds one rather than the name of a variable.
     pub(super) fn typed_key(&self) -> Option<Key> {
         let key = self.key.trim();
         (!key.is_empty() && !self.names_variable()).then(|| Key::new(key))
     }
 }
 
-/// The keys that were typed, which are kept until the window closes and written nowhere.
+/// The keys that were typed, which are kept until the window closes and never written to disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::state) struct TypedKeys {
     /// By the servers' addresses.

@@ -1,5 +1,5 @@
-//! Servers that run models: those that the user added, what was found there, and the requests of the
-//! panes that use them.
+//! Servers that run models: those that the user added, what is known about them, and the requests
+//! of the panes that use them.
 //!
 //! Nothing is contacted until the user adds a server, or a pane that uses one generates.
 
@@ -48,7 +48,7 @@ pub enum ServerCommand {
     Edit(AddedServer),
     /// Forget it. Panes that use it go back to the main model.
     Remove(AddedServer),
-    /// Hide what its sampler does otherwise than a pane's settings say.
+    /// Hide how its sampler deviates from a pane's settings.
     HideNotes(PaneId),
     /// Let a pane use it.
     UseIn(PaneId, ServedModel),
@@ -117,7 +117,7 @@ impl AppState {
         effects
     }
 
-    /// Contacts a server, also if that failed before.
+    /// Contacts a server, even if that failed before.
     pub(in crate::state) fn connect(&mut self, served: &ServedModel) -> Vec<Effect> {
         let mut effects = self.servers.connections.end(served);
         effects.extend(self.start_server(served));
@@ -125,7 +125,7 @@ impl AppState {
         effects
     }
 
-    /// Lets a pane use a model on a server, which is contacted unless that is known to work.
+    /// Lets a pane use a model on a server, which is contacted unless it is known to answer.
     pub(in crate::state) fn choose_server(
         &mut self,
         pane: PaneId,
@@ -141,7 +141,7 @@ impl AppState {
         }
     }
 
-    /// Takes a server from the list, and closes its connections.
+    /// Removes a server from the list, and closes its connections.
     fn forget_server(&mut self, added: &AddedServer) -> Vec<Effect> {
         self.servers.added.retain(|other| other != added);
         self.forget_connections(added)

@@ -13,9 +13,9 @@ pub struct ServerRow {
     pub name: String,
     /// "llama-server b1 at 127.0.0.1:8080".
     pub facts: String,
-    /// `None` if it was not contacted since the window was opened.
+    /// `None` if it has not been contacted since the window was opened.
     pub status: Option<ServerStatus>,
-    /// What to expect of this kind of server, one sentence each.
+    /// What to expect from this kind of server, one sentence each.
     pub remarks: Vec<&'static str>,
 }
 
@@ -38,7 +38,7 @@ impl ServerUse {
         }
     }
 
-    /// Returns one sentence about it.
+    /// Returns a sentence that explains it.
     pub const fn help(self) -> &'static str {
         match self {
             Self::QuartetsChain => {
@@ -46,13 +46,13 @@ impl ServerUse {
                  among them. One request per token"
             }
             Self::OwnSampler => {
-                "The server’s sampler writes the text under the pane’s settings, as far as it has \
-                 them. One request per text"
+                "The server’s sampler writes the text with those of the pane’s settings that it \
+                 supports. One request per text"
             }
         }
     }
 
-    /// Returns what a pane chooses to use the server in this way.
+    /// Returns the model that a pane must choose to use the server in this way.
     pub fn served(self, added: &AddedServer) -> ServedModel {
         added.served(self == Self::OwnSampler)
     }
@@ -88,8 +88,8 @@ impl AppState {
         self.servers.added.iter().map(row).collect()
     }
 
-    /// Returns what is known of a server, or `None` if it was not contacted since the window was
-    /// opened.
+    /// Returns what is known about a server, or `None` if it has not been contacted since the
+    /// window was opened.
     pub fn server_status(&self, served: &ServedModel) -> Option<&ServerStatus> {
         self.servers.connections.status(served)
     }

@@ -46,7 +46,7 @@ fn end(state: &mut AppState, id: GenerationId, update: SweepUpdate) {
 }
 
 #[test]
-fn panes_with_the_same_seed_run_together_and_every_text_finds_its_place() {
+fn panes_with_the_same_seed_run_together_and_every_text_gets_its_row() {
     let (mut state, requests) = running();
     let [(own, alone), (shared, together)] = &requests[..] else {
         panic!("{requests:?}");
@@ -80,7 +80,7 @@ fn panes_with_the_same_seed_run_together_and_every_text_finds_its_place() {
     let lines = String::from_utf8(texts_jsonl(&rows)).unwrap();
     assert_eq!(lines.lines().count(), 2, "{lines}");
 
-    // A text is written again with its prompt, its settings and its seed.
+    // A text is regenerated with its prompt, its settings and its seed.
     let effects = run(&mut state, LabCommand::OpenBatchText { prompt: 1, pane: 1 });
     assert_eq!(super::asked(&effects).len(), 1);
     assert_eq!(
@@ -106,7 +106,7 @@ fn a_stop_reaches_every_group_and_keeps_the_texts() {
 }
 
 #[test]
-fn a_lost_engine_ends_the_list_and_no_prompts_run_nothing() {
+fn a_lost_engine_ends_the_list_and_an_empty_list_does_not_run() {
     let (mut state, _) = running();
     state.on_event(Event::Panicked {
         message: "lost".to_owned(),

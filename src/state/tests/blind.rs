@@ -16,7 +16,8 @@ fn requested(effects: &[Effect]) -> (GenerationId, SweepPlan) {
     (*id, plan.clone())
 }
 
-/// Delivers the texts of a request. `token` is the only token of the text of a cell and seed.
+/// Delivers the texts of a request. `token` returns the only token of the text with this cell and
+/// seed.
 fn deliver(
     state: &mut AppState,
     (id, plan): (GenerationId, &SweepPlan),
@@ -85,7 +86,7 @@ fn more_texts_are_written_once_all_were_shown() {
 }
 
 #[test]
-fn equal_texts_are_no_question() {
+fn equal_texts_are_not_put_to_a_vote() {
     let (mut state, id, plan) = started();
     let mut effects = deliver(&mut state, (id, &plan), |_, _| 1);
     for _ in 0..40 {
@@ -100,7 +101,7 @@ fn equal_texts_are_no_question() {
 }
 
 #[test]
-fn places_say_nothing_about_settings() {
+fn positions_say_nothing_about_settings() {
     let (mut state, id, plan) = started();
     deliver(&mut state, (id, &plan), |cell, _| cell as u32 + 1);
     let mut n_first = 0;

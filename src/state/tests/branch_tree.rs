@@ -281,7 +281,7 @@ fn an_opened_run_shows_the_tree_that_was_saved() {
     assert_eq!(rows(&mut other), saved);
     open(&mut other);
     assert_eq!(rows(&mut other), saved);
-    // Opening and saving again gives the same file, and so does going on with the run.
+    // Opening and saving again produces the same file, and so does continuing with the run.
     let again = |state: &AppState| {
         let run = state.run_texts().into_run(RunHeader::default());
         json::write_run(&run, Form::default())

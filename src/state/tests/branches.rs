@@ -34,7 +34,7 @@ fn kept(request: &PaneRequest) -> usize {
 }
 
 #[test]
-fn continue_keeps_the_text_and_goes_on_after_it() {
+fn continue_keeps_the_text_and_extends_it() {
     let mut state = written();
     let before = state.panes[0].generation().unwrap().clone();
     let id = state.panes[0].id;
@@ -57,7 +57,7 @@ fn continue_keeps_the_text_and_goes_on_after_it() {
 }
 
 #[test]
-fn a_text_at_its_token_limit_gets_as_many_tokens_again() {
+fn a_text_at_its_token_limit_may_grow_by_as_many_tokens_again() {
     let mut state = written();
     state.limits.max_new_tokens = 3;
     let id = state.panes[0].id;
@@ -124,7 +124,7 @@ fn a_branch_in_a_new_pane_leaves_the_text_alone() {
 }
 
 #[test]
-fn another_seed_goes_on_from_the_same_tokens() {
+fn another_seed_continues_from_the_same_tokens() {
     let mut state = written();
     let from = Pin {
         pane: state.panes[0].id,
@@ -159,17 +159,17 @@ fn pause_after(state: &mut AppState, id: GenerationId, pieces: &[&str]) {
     state.on_event(Event::Progress(Progress::Finished { id, reason }));
 }
 
-/// A state in step mode whose four texts show one token, with a second one ahead.
+/// A state in step mode whose four texts show one token and preview a second.
 fn stepped() -> AppState {
     let mut state = ready();
     state.prompt = "Once there was".to_owned();
     state.apply(Command::SetPace(Pace::Step));
     let first = apply(&mut state, BranchCommand::Step);
-    let ahead = Continuation {
+    let preview = Continuation {
         pause_after: Some(2),
         ..Continuation::default()
     };
-    assert!(first.iter().all(|request| request.continuation == ahead));
+    assert!(first.iter().all(|request| request.continuation == preview));
     assert_eq!(first.len(), 4);
     for request in first {
         pause_after(&mut state, request.id, &[" in", " a"]);
@@ -178,7 +178,7 @@ fn stepped() -> AppState {
 }
 
 #[test]
-fn each_step_reveals_the_token_shown_ahead_and_can_be_undone() {
+fn each_step_reveals_the_previewed_token_and_can_be_undone() {
     let mut state = stepped();
     assert_eq!(text(&state, 3), " in");
     assert_eq!(state.upcoming(3).unwrap().piece.as_str(), Some(" a"));
@@ -208,7 +208,7 @@ fn each_step_reveals_the_token_shown_ahead_and_can_be_undone() {
 }
 
 #[test]
-fn a_token_picked_by_hand_replaces_the_one_shown_ahead() {
+fn a_token_picked_by_hand_replaces_the_previewed_one() {
     let mut state = stepped();
     let id = state.panes[1].id;
     let request = apply(&mut state, BranchCommand::Pick(id, vec![TokenId(5)])).remove(0);
@@ -244,7 +244,7 @@ fn one_pane_can_step_alone_and_all_can_keep_running() {
 }
 
 #[test]
-fn the_token_shown_ahead_is_drawn_again_when_the_settings_change() {
+fn the_previewed_token_is_drawn_again_when_the_settings_change() {
     let mut state = stepped();
     state.panes[3].settings.seed = Some(7);
     assert_eq!(state.upcoming(3), None);

@@ -55,7 +55,7 @@ fn removing_a_token_removes_it_from_the_history() {
 }
 
 #[test]
-fn a_score_stays_a_number_within_bounds() {
+fn a_logit_stays_a_number_within_bounds() {
     let mut by_hand = ByHand::default();
     let token = &mut by_hand.tokens_mut()[0];
     for (typed, kept) in [

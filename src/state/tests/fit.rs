@@ -155,7 +155,7 @@ fn the_arrow_keys_follow_the_picture() {
     requested(&state.apply(Command::Lab(LabCommand::RunFit)));
     let fit = state.lab.fit.as_mut().unwrap();
     fit.selected = Some(0);
-    // The least temperature is at the bottom.
+    // The lowest temperature is at the bottom.
     fit.move_selection(-1, 1);
     assert_eq!(fit.selected, Some(52));
 }

@@ -1,4 +1,4 @@
-//! Tests of futures: what is requested, and what becomes of the events.
+//! Tests of futures: what is requested, and how events are applied.
 
 use super::{deliver, ready, tokenized, written};
 use crate::decoding::TokenId;
@@ -121,10 +121,10 @@ fn two_panes_draw_from_the_same_text_under_different_settings() {
     let requests = apply(&mut state, FuturesCommand::ShowBeside(Some(beside)));
     assert!(matches!(requests[0], Request::StopFutures(_)));
     let plans = plans(&requests);
-    let [(_, held), (_, other)] = plans.as_slice() else {
+    let [(_, first), (_, other)] = plans.as_slice() else {
         panic!("{requests:?}");
     };
-    assert_eq!(held.text, other.text);
+    assert_eq!(first.text, other.text);
     assert_eq!(other.config, state.config_of(&state.panes[1]));
     let panes: Vec<_> = state.futures.runs().iter().map(|run| run.pane).collect();
     assert_eq!(panes, [state.panes[3].id, beside]);

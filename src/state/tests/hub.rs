@@ -96,7 +96,7 @@ fn nothing_is_sent_to_the_hub_before_a_query_is_typed() {
 }
 
 #[test]
-fn a_recommended_model_shows_the_memory_that_it_takes_with_todays_panes() {
+fn a_recommended_model_shows_the_memory_that_it_takes_with_the_current_panes() {
     let mut state = ready();
     let facts = |state: &AppState| state.recommended_rows()[0].facts.clone();
     let four = facts(&state);

@@ -112,7 +112,7 @@ fn the_selection_moves_over_the_grid_and_stops_at_its_edges() {
 }
 
 #[test]
-fn a_text_opens_as_a_pane_that_writes_it_again() {
+fn a_text_opens_as_a_pane_that_regenerates_it() {
     let (mut state, id) = running();
     deliver(&mut state, id, 3, 1);
     let n_panes = state.panes.len();
@@ -213,11 +213,11 @@ fn a_stability_map_follows_the_text_and_its_axes() {
         assert_eq!(run.pane, state.panes[expected].id, "{reason}");
     }
     let n_panes = state.panes.len();
-    run_command_of_cell(&mut state);
+    open_first_cell(&mut state);
     assert_eq!(state.panes.len(), n_panes + 1);
 }
 
-fn run_command_of_cell(state: &mut AppState) {
+fn open_first_cell(state: &mut AppState) {
     let effects = run(state, LabCommand::OpenStableCell(0));
     assert_eq!(asked(&effects).len(), 1);
     assert_eq!(state.page, Page::Write);

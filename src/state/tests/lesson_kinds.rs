@@ -88,7 +88,7 @@ fn an_order_a_match_and_a_mark_are_predicted_and_scored() {
         assert_eq!(
             phase(&state),
             Some(LessonPhase::Predict),
-            "nothing was said"
+            "no prediction was made"
         );
         answer_well(&mut state);
         let run = state.lessons.run().unwrap();
@@ -101,7 +101,7 @@ fn an_order_a_match_and_a_mark_are_predicted_and_scored() {
 }
 
 #[test]
-fn half_an_answer_is_none() {
+fn an_incomplete_answer_does_not_count() {
     let mut state = ready();
     begin_kinds(&mut state);
     state.lessons.run_mut().unwrap().guess.order = vec![1, 0];
@@ -167,7 +167,7 @@ fn a_click_on_a_token_marks_it_and_the_scale_goes_beyond_the_text() {
 }
 
 #[test]
-fn a_setting_that_is_edited_in_place_is_seen() {
+fn a_setting_that_is_edited_in_place_is_noticed() {
     let mut state = ready();
     begin_kinds(&mut state);
     answer_well(&mut state);
@@ -219,7 +219,7 @@ fn a_measurement_that_is_running_stops_for_a_lesson() {
     begin_kinds(&mut state);
     assert!(!state.lesson_waits());
     send(&mut state, LessonCommand::Leave);
-    assert!(!state.lab.is_measuring_cache(), "it does not wait for ever");
+    assert!(!state.lab.is_measuring_cache(), "it does not wait forever");
 }
 
 /// Misses the first question of the lesson about temperature, and leaves it.
@@ -232,13 +232,13 @@ pub(crate) fn miss_temperature(state: &mut AppState) {
     assert_eq!(phase(state), Some(LessonPhase::See));
     assert!(
         state.lessons.missed().is_empty(),
-        "it is of the same lesson"
+        "it belongs to the same lesson"
     );
     send(state, LessonCommand::Leave);
     assert_eq!(state.lessons.missed().len(), 1);
 }
 
-/// Takes the lesson with every kind to the end of its own steps.
+/// Takes the lesson with every kind of question to the end of its own steps.
 pub(crate) fn take_kinds(state: &mut AppState) -> Vec<Effect> {
     begin_kinds(state);
     for _ in 0..3 {
@@ -250,7 +250,7 @@ pub(crate) fn take_kinds(state: &mut AppState) -> Vec<Effect> {
     send(state, LessonCommand::Next)
 }
 
-/// Lets the lesson that asks again prepare its window.
+/// Lets the lesson prepare the window for the question that comes back.
 pub(crate) fn prepare_again(state: &mut AppState) {
     assert_eq!(phase(state), Some(LessonPhase::Preparing));
     let prompt = state.prompt.clone();
@@ -274,7 +274,7 @@ fn what_was_missed_comes_back_and_counts() {
     assert_eq!(
         phase(&state),
         Some(LessonPhase::Predict),
-        "nothing was said"
+        "no prediction was made"
     );
     // The fake text has the same probability before and after.
     let truth = state.lessons.run().unwrap().texts().before[0].unwrap();

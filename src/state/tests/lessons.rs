@@ -19,14 +19,14 @@ pub(super) fn phase(state: &AppState) -> Option<LessonPhase> {
     state.lessons.run().map(LessonRun::phase)
 }
 
-/// Lets all panes that wait generate the same text.
+/// Lets all waiting panes generate the same text.
 pub(crate) fn write_all(state: &mut AppState, effects: &[Effect]) {
     for id in asked(effects) {
         write(state, id, &PIECES);
     }
 }
 
-/// The index of the lesson about temperature, which has a probability to say.
+/// The index of the lesson about temperature, which asks for a probability.
 pub(crate) fn temperature(state: &AppState) -> usize {
     let mut lessons = state.lessons.list.iter();
     lessons
@@ -199,7 +199,7 @@ fn a_lesson_is_opened_by_its_path() {
 }
 
 #[test]
-fn a_new_lesson_has_the_set_up_of_the_window() {
+fn a_new_lesson_has_the_setup_of_the_window() {
     let mut state = ready();
     state.prompt = "A \"little\" fox".to_owned();
     state.seed = 5;

@@ -150,7 +150,7 @@ pub(crate) fn written() -> AppState {
     state
 }
 
-/// Like [`written`], after the first text was left at its second token for " fox ran" in place.
+/// Like [`written`], but the first text branches off in place at its second token: " fox ran".
 pub(crate) fn branched() -> AppState {
     let mut state = written();
     let from = Pin {

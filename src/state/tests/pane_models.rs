@@ -1,4 +1,4 @@
-//! A model per pane: chosen, offered with its memory, loaded, used and freed.
+//! A model per pane: chosen, offered with the memory that it needs, loaded, used and unloaded.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ fn unload() -> Effect {
     Effect::Send(Request::UnloadPaneModel(other()))
 }
 
-/// A state whose second pane has a model of its own.
+/// A state whose second pane has its own model.
 fn with_other() -> AppState {
     let mut state = ready();
     choose(&mut state, 1, Some(other()));
@@ -72,7 +72,7 @@ fn with_other() -> AppState {
     state
 }
 
-/// The own model of each pane that a command lets generate.
+/// The model that each pane generates with after a command; `None` for the main one.
 fn models(effects: &[Effect]) -> Vec<Option<ModelSource>> {
     let panes = effects.iter().flat_map(|effect| match effect {
         Effect::Send(Request::Generate { panes, .. } | Request::Continue { panes, .. }) => {
@@ -105,7 +105,7 @@ fn a_model_is_loaded_once_the_user_has_seen_what_it_needs() {
     update(&mut state, PaneModelUpdate::Loading { fraction: 0.5 });
     let loading = PaneModelStatus::Loading { fraction: 0.5 };
     assert_eq!(state.pane_models.status(&other()), Some(&loading));
-    // The other panes can go on meanwhile, without this one.
+    // Meanwhile, the other panes can generate without this one.
     assert_eq!(state.blocking_reason(), None);
     let words = state.skipped_pane_words().unwrap();
     assert_eq!(words, "B will not run: its model is still loading");
@@ -136,7 +136,7 @@ fn a_model_that_needs_more_than_is_free_says_so() {
 }
 
 #[test]
-fn a_model_leaves_with_the_last_pane_that_uses_it() {
+fn a_model_is_unloaded_with_the_last_pane_that_uses_it() {
     let mut state = with_other();
     assert_eq!(choose(&mut state, 2, Some(other())), [], "it is loaded");
     assert_eq!(choose(&mut state, 1, None), []);
@@ -167,7 +167,7 @@ fn a_text_keeps_the_model_that_writes_it() {
     let written_by = |place: usize| &*state.panes[place].generation().unwrap().model.name;
     assert_eq!((written_by(0), written_by(1)), ("Test", "Other"));
     assert_eq!(text(&state, 1), " in a");
-    assert_eq!(state.pane_models.status(&other()), None, "it is freed now");
+    assert_eq!(state.pane_models.status(&other()), None, "it is unloaded now");
     // Only the model that wrote a text continues it.
     assert!(state.can_continue(&state.panes[0]));
     assert!(!state.can_continue(&state.panes[1]));

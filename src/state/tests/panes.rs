@@ -12,7 +12,7 @@ use crate::state::{
 use crate::worker::{Event, ModelSource, Progress, Request};
 
 #[test]
-fn a_change_of_settings_does_not_affect_the_record() {
+fn a_settings_change_does_not_affect_the_record() {
     let mut state = written();
     let before = state.panes[3].generation().unwrap().config.clone();
     let pane = state.panes[3].id;

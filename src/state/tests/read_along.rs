@@ -1,4 +1,4 @@
-//! Panes that read along with another one.
+//! Tests of panes that read along with another pane.
 
 use super::{asked, ready, text, write};
 use crate::generation::testing::generation;
@@ -12,7 +12,7 @@ fn read_along(state: &mut AppState, place: usize, with: Option<usize>) -> Vec<Ef
     state.apply(Command::ReadAlong(id, with))
 }
 
-/// The requests to read.
+/// Returns the requests that read.
 fn readings(effects: &[Effect]) -> Vec<PaneRequest> {
     let panes = effects.iter().flat_map(|effect| match effect {
         Effect::Send(Request::Continue { panes, .. }) => panes.clone(),
@@ -28,7 +28,7 @@ fn begin(state: &mut AppState, id: GenerationId, text: &Generation) {
     }));
 }
 
-/// Delivers one step, given if it is read.
+/// Delivers one step. If `is_read`, its token is marked as given.
 fn step(
     state: &mut AppState,
     id: GenerationId,
@@ -50,7 +50,7 @@ fn end(state: &mut AppState, id: GenerationId, reason: FinishReason) -> Vec<Effe
 }
 
 #[test]
-fn a_pane_reads_what_another_one_writes_while_it_is_written() {
+fn a_pane_reads_another_text_while_it_is_being_written() {
     let mut state = ready();
     assert_eq!(read_along(&mut state, 1, Some(0)), []);
     let ids = asked(&state.apply(Command::GenerateAll));
@@ -116,7 +116,7 @@ fn a_finished_text_is_read_at_once_and_what_the_user_stops_stays_stopped() {
         []
     );
 
-    // It writes again once it is let go.
+    // It writes again once it no longer reads along.
     read_along(&mut state, 1, None);
     assert_eq!(asked(&state.apply(Command::GenerateAll)).len(), 4);
 }
@@ -127,13 +127,13 @@ fn only_a_pane_that_writes_can_be_read() {
     read_along(&mut state, 1, Some(0));
     let [a, b, c] = [0, 1, 2].map(|place| state.panes[place].id);
     assert!(state.read_along_reason(b, b).is_some());
-    assert!(state.read_along_reason(c, b).is_some(), "B reads itself");
+    assert!(state.read_along_reason(c, b).is_some(), "B itself reads along");
     assert!(state.read_along_reason(a, c).is_some(), "A is read by B");
     assert_eq!(state.read_along_reason(c, a), None);
     let rows = state.read_along_rows(b);
     assert_eq!(rows[0].0, "Read along with A");
     assert!(rows[0].1);
-    // Without the pane that it read, it writes again.
+    // Once the pane that it reads is removed, it writes again.
     state.apply(Command::Remove(a));
     assert_eq!(state.panes[0].reads, None);
     state.apply(Command::Branch(BranchCommand::StepOnly(None)));

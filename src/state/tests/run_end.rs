@@ -23,7 +23,7 @@ fn the_fork_is_pinned_when_the_last_text_ends() {
     let mut state = ready();
     let ids = asked(&state.apply(Command::GenerateAll));
     for (id, last) in ids.iter().zip([" fox", " fox", " cat", " fox"]) {
-        assert_eq!(state.pin, None, "the run goes on");
+        assert_eq!(state.pin, None, "the run is not over");
         write(&mut state, *id, &[(" in", 0.6), (last, 0.4)]);
     }
     assert_eq!(pinned(&state), Some((2, 1)), "C leaves the others");
@@ -110,7 +110,7 @@ fn panes_with_the_same_settings_and_seed_are_named() {
 }
 
 #[test]
-fn the_hint_about_tokens_stays_until_a_token_was_clicked() {
+fn the_hint_about_tokens_stays_until_a_token_is_clicked() {
     let mut state = ready();
     let hint = "Click any token to see how it was chosen";
     for last in [" fox", " cat"] {

@@ -1,4 +1,4 @@
-//! Opened runs and the history.
+//! Tests of opened runs and the history.
 
 use super::{asked, ready, text, write, written};
 use crate::export::json::{RunFile, RunHeader};
@@ -132,13 +132,13 @@ fn a_text_that_is_being_generated_is_stopped_and_kept() {
     let mut state = ready();
     state.apply(Command::GenerateAll);
     let effects = open(&mut state, vec![generation(&[(" the", 0.5)])]);
-    assert!(!effects.is_empty(), "the engine is told to stop");
+    assert!(!effects.is_empty(), "the engine must stop");
     run(&mut state, RunCommand::Close);
     assert!(!state.is_running());
 }
 
 #[test]
-fn a_run_that_can_not_be_read_changes_nothing() {
+fn a_run_that_cannot_be_read_changes_nothing() {
     let mut state = written();
     let before = state.panes.clone();
     let read = RunCommand::Read {
@@ -165,7 +165,7 @@ fn a_run_with_more_texts_than_panes_shows_the_first_ones() {
 }
 
 #[test]
-fn a_finished_run_is_kept_once_and_a_new_one_beside_it() {
+fn a_finished_run_is_kept_once_and_a_new_run_next_to_it() {
     let mut state = ready();
     let mut numbers = Vec::new();
     for _ in 0..2 {
@@ -263,7 +263,7 @@ fn a_deleted_run_can_be_brought_back_until_the_notice_is_closed() {
 }
 
 #[test]
-fn a_run_is_renamed_and_an_empty_name_is_none() {
+fn a_run_is_renamed_and_an_empty_name_clears_its_title() {
     let mut state = ready();
     run(
         &mut state,
@@ -300,7 +300,7 @@ fn the_panes_of_a_run_keep_their_names() {
 }
 
 #[test]
-fn opening_a_run_keeps_the_tree_of_the_texts_behind_it() {
+fn opening_a_run_keeps_the_tree_of_the_texts_that_it_hides() {
     let mut state = super::branched();
     let before = state.kept_texts.clone();
     open(&mut state, vec![generation(&[(" the", 0.5)])]);
@@ -310,7 +310,7 @@ fn opening_a_run_keeps_the_tree_of_the_texts_behind_it() {
 }
 
 #[test]
-fn the_texts_of_a_run_whose_settings_are_used_have_ids_of_their_own() {
+fn the_texts_of_a_run_whose_settings_are_used_get_their_own_ids() {
     let mut state = ready();
     let texts = [" the", " a"].map(|piece| generation(&[(piece, 0.5)]));
     open(&mut state, texts.to_vec());
@@ -321,7 +321,7 @@ fn the_texts_of_a_run_whose_settings_are_used_have_ids_of_their_own() {
 }
 
 #[test]
-fn each_text_of_an_opened_run_has_a_line_of_its_own() {
+fn each_text_of_an_opened_run_has_its_own_row() {
     let mut state = written();
     let texts = [" the", " a", " one"].map(|piece| generation(&[(piece, 0.5)]));
     open(&mut state, texts.to_vec());

@@ -104,7 +104,7 @@ fn nothing_is_scored_until_the_text_is_counted() {
     state.score_dialog.as_mut().unwrap().text = TEXT.to_owned();
     assert_eq!(readiness(&state), ScoreReadiness::Counting);
     assert_eq!(apply(&mut state, ScoreCommand::Run), []);
-    // The count of an older text is not taken for this one's.
+    // The count of an older text is ignored.
     state.on_event(tokenized("A hungry", 2));
     assert_eq!(readiness(&state), ScoreReadiness::Counting);
     state.on_event(tokenized(TEXT, 1));
@@ -114,7 +114,7 @@ fn nothing_is_scored_until_the_text_is_counted() {
 }
 
 #[test]
-fn a_run_of_all_panes_keeps_the_scored_text_and_stepping_back_does_too() {
+fn a_run_of_all_panes_keeps_the_scored_text_and_so_does_stepping_back() {
     let mut state = written();
     typed(&mut state, 0, 3);
     state.score_dialog.as_mut().unwrap().target = BranchTarget::InPlace;

@@ -1,4 +1,4 @@
-//! Tests of the Lab page: which text, and what of it, the stability map shows.
+//! Tests of the Lab page: which text, and which part of it, the stability map shows.
 
 use super::written;
 use crate::state::{AppState, Pin, StabilityRun, StabilityScope};
@@ -9,7 +9,7 @@ fn advanced(state: &mut AppState) -> StabilityRun {
 }
 
 #[test]
-fn the_chosen_pane_is_mapped_and_without_one_the_usual() {
+fn the_chosen_pane_is_mapped_or_else_the_default() {
     let mut state = written();
     let [first, last] = [0, 3].map(|place| state.panes[place].id);
     assert_eq!(advanced(&mut state).pane, last);

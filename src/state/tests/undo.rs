@@ -9,7 +9,7 @@ use crate::worker::Request;
 type Act<'a> = &'a dyn Fn(&mut AppState);
 
 #[test]
-fn every_change_of_the_panes_can_be_undone_and_redone() {
+fn every_change_to_the_panes_can_be_undone_and_redone() {
     let acts: [(Act<'_>, &str); 7] = [
         (
             &|state| {

@@ -141,7 +141,7 @@ fn a_run_with_a_second_model_is_verified_with_the_same_file() {
     let mut other = (*second).clone();
     other.sha256 = "00c0".to_owned();
     assert_eq!(choose(&mut state, Ok(Arc::new(other))), []);
-    assert!(complaint(&state).contains("another file of this name"));
+    assert!(complaint(&state).contains("another file of the same name"));
 
     // The right file starts the verification.
     let effects = choose(&mut state, Ok(second));
