@@ -458,7 +458,7 @@ impl AppState {
             Document::Models(_) => ("The comparison was not saved", "It is still on screen"),
             Document::Fit(_) => ("The fit was not saved", "It is still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
-            Document::Lesson => ("The lesson was not saved", "Nothing in the window has changed"),
+            Document::Lesson => ("The lesson was not saved", "The window is unchanged"),
             Document::LessonAnswers => ("The answers were not saved", "Quartet still has them"),
         };
         let body = format!("{error}. {safe}.\n{}", path.display());

@@ -11,7 +11,7 @@ use crate::generation::Step;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreMeasure {
-    /// Minus the binary logarithm of the token's probability before the chain, in bits.
+    /// The negative base-2 logarithm of the token's probability before the chain, in bits.
     #[default]
     Surprise,
     /// The token's probability before the chain.
@@ -58,8 +58,8 @@ impl ScoreMeasure {
     }
 }
 
-/// The most bits that a staff of the score shows. A few rare surprises must not make all other bars
-/// tiny.
+/// The maximum number of bits that a staff of the score shows, so that a few rare surprises do not
+/// make all other bars tiny.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreCap {
@@ -142,8 +142,8 @@ impl Tint {
         }
     }
 
-    /// Returns the label of each step of the scale, from expected to unexpected. Those of a watermark
-    /// are [`AppState::tint_legend`](crate::state::AppState::tint_legend).
+    /// Returns the label of each step of the scale, from expected to unexpected. For a watermark,
+    /// see [`AppState::tint_legend`](crate::state::AppState::tint_legend).
     pub const fn legend(self) -> [&'static str; 5] {
         match self.scale() {
             Some(scale) => scale.legend(),
@@ -151,7 +151,8 @@ impl Tint {
         }
     }
 
-    /// Returns a token's step on the scale, 0 to 4; 0 for a watermark, whose steps come from a scan.
+    /// Returns a token's step on the scale, 0 to 4; 0 for a watermark, whose steps come from a
+    /// scan.
     pub fn step(self, step: &Step) -> usize {
         self.scale().map_or(0, |scale| scale.step(step))
     }
@@ -196,7 +197,7 @@ impl ThemeChoice {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DockTab {
-    /// Settings of earlier versions may name "By hand" here, which is on the Lab page now.
+    /// Settings of earlier versions may name "By hand" here, which is now on the Lab page.
     #[default]
     #[serde(alias = "by_hand")]
     Plots,
@@ -206,7 +207,7 @@ pub enum DockTab {
     Loop,
     /// The tree of all texts.
     Branches,
-    /// How far the panes' texts are apart.
+    /// How far apart the panes' texts are.
     Compare,
     /// The metrics behind the plots.
     Numbers,
@@ -272,7 +273,7 @@ pub enum Trend {
     Ranks,
     /// The time of each token.
     Millis,
-    /// How likely chance is to match the key of a watermark as well.
+    /// The probability of matching a watermark's key this well by chance.
     Watermark,
 }
 
@@ -310,7 +311,7 @@ pub enum ScoreLayout {
 }
 
 impl ScoreLayout {
-    /// Whether all panes share one plot.
+    /// Returns whether all panes share one plot.
     pub fn is_one_plot(self) -> bool {
         self == Self::OnePlot
     }
@@ -333,7 +334,7 @@ pub struct PictureStyle {
     pub width: Option<u16>,
     /// The PNG's pixels per point, from 1 to 4.
     pub scale: u8,
-    /// Whether the paper is left out.
+    /// Whether the background is left out.
     pub transparent: bool,
 }
 
@@ -382,7 +383,7 @@ pub struct ViewChoices {
     pub show_marks: bool,
     pub score: ScoreMeasure,
     pub score_cap: ScoreCap,
-    /// The watermark to look for; `None` for the one that the panes leave.
+    /// The watermark to look for; `None` for the first one that a pane leaves.
     pub watermark: Option<Watermark>,
     /// The plot on the right; `None` for the speed.
     pub trend: Option<Trend>,
@@ -396,8 +397,7 @@ pub struct ViewChoices {
     pub dock_tab: DockTab,
     /// What the Branches tab shows.
     pub branches: BranchesView,
-    /// Whether the dock is expanded; `None` until the user decides, so that the window's size
-    /// decides.
+    /// Whether the dock is expanded; `None` lets the window's size decide until the user does.
     pub dock_open: Option<bool>,
     /// The dock's height in points; `None` until the user drags it.
     pub dock_height: Option<f32>,

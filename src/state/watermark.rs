@@ -9,7 +9,7 @@ use crate::decoding::watermark::{LayerKeys, Watermark};
 use crate::generation::{Generation, PieceKind, PromptForm, PromptText, PromptToken};
 use crate::worker::Request;
 
-/// What is looked for until the user or a chain says otherwise.
+/// The watermark to look for until the user or a chain specifies another.
 const USUAL: Watermark = Watermark::GumbelMark(GumbelMark { key: 42, window: 4 });
 
 /// What the user can do about watermarks.
@@ -27,7 +27,7 @@ pub enum WatermarkCommand {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WatermarkDialog {
     pub text: String,
-    /// What is looked for, here and in the panes.
+    /// The watermark to look for, here and in the panes.
     pub watermark: Watermark,
     /// The text as it was when it was last tokenized, and its tokens.
     tokenized: Option<(String, Result<Vec<PromptToken>, String>)>,
@@ -35,7 +35,7 @@ pub struct WatermarkDialog {
 }
 
 impl WatermarkDialog {
-    /// Returns what was found, or `None` if there is no text or its tokens are not known yet.
+    /// Returns the result, or `None` if there is no text or its tokens are not known yet.
     pub fn scan(&self) -> Option<&WatermarkScan> {
         self.scan.as_ref().filter(|_| !self.text.trim().is_empty())
     }
@@ -48,7 +48,7 @@ impl WatermarkDialog {
         }
     }
 
-    /// Returns why the text has no tokens, if that is so.
+    /// Returns why the text could not be tokenized, if that failed.
     pub fn error(&self) -> Option<String> {
         match &self.tokenized {
             Some((_, Err(error))) => Some(capitalize(error)),
@@ -66,8 +66,8 @@ impl WatermarkDialog {
 }
 
 impl AppState {
-    /// Returns the watermark to look for: the chosen one, or else the first that a text on screen or
-    /// a pane's settings leave.
+    /// Returns the watermark to look for: the chosen one, or else the first that a text on screen
+    /// or a pane's settings leave.
     pub fn watermark(&self) -> Option<Watermark> {
         let texts = self.panes.iter().filter_map(|pane| pane.generation());
         let of_texts = || first_mark(texts.map(|text| &text.config.chain));
@@ -75,13 +75,13 @@ impl AppState {
         self.view.watermark.or_else(of_texts).or_else(of_panes)
     }
 
-    /// Whether the window shows what was found.
+    /// Returns whether the window shows the result.
     pub fn shows_watermark(&self) -> bool {
         self.view.tint == Tint::Watermark || self.view.trend == Some(Trend::Watermark)
     }
 
-    /// Returns the labels of the steps of the current tint; an empty one is of a step that does not
-    /// occur.
+    /// Returns the labels of the steps of the current tint; a step that does not occur has an empty
+    /// label.
     pub fn tint_legend(&self) -> [&'static str; 5] {
         match self.view.tint {
             Tint::Watermark => watermark_legend(self.watermark().as_ref()),
@@ -124,7 +124,7 @@ impl AppState {
         self.model.ready().map(|model| model.info.n_vocab)
     }
 
-    /// Asks for the tokens of the text in the dialog, unless they are known.
+    /// Requests the tokens of the text in the dialog, unless they are known.
     fn tokenize_for_watermark(&self) -> Vec<Effect> {
         let dialog = self.watermark_dialog.as_ref();
         let is_known = |dialog: &&super::WatermarkDialog| {
@@ -156,7 +156,7 @@ impl AppState {
         if prompt.form != PromptForm::Raw || prompt.text != dialog.text {
             return;
         }
-        // The tokens that begin a text were not generated.
+        // The special tokens that begin a text were not generated.
         let tokens = tokens.clone().map(|tokens| {
             let is_special = |token: &PromptToken| token.piece.kind == PieceKind::Special;
             tokens.into_iter().skip_while(is_special).collect()
@@ -168,7 +168,7 @@ impl AppState {
     }
 }
 
-/// The kinds of watermarks, with usual settings, in menu order.
+/// The kinds of watermarks, with their default settings, in menu order.
 pub const WATERMARKS: [Watermark; 3] = [
     USUAL,
     Watermark::GreenList(GreenList {

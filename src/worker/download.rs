@@ -27,8 +27,8 @@ pub struct Downloads {
 }
 
 impl Downloads {
-    /// Starts the threads, which contact nobody until they get a request. They call `wake` after
-    /// each event.
+    /// Starts the threads, which do not use the network until they get a request. They call `wake`
+    /// after each event.
     pub fn start(config: HubConfig, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (sender, events) = sync_channel(N_EVENTS);
         let sender = EventSender::new(sender, wake);

@@ -1,4 +1,4 @@
-//! Everything that the window and the Hub threads say to each other.
+//! The messages between the window and the Hub threads.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub enum DownloadRequest {
     /// List the models and unfinished downloads on this computer. Does not use the network.
     Cached,
     /// Download a model after those already queued. A paused download continues with what was kept,
-    /// also from an earlier session.
+    /// even from an earlier session.
     Download(DownloadTarget),
     /// Stop a download and keep its partial files.
     Pause(DownloadTarget),

@@ -118,7 +118,7 @@ impl Finder {
     }
 }
 
-/// Whether a newer request makes the answer to an older one pointless.
+/// Returns whether a newer request makes the answer to an older one pointless.
 fn supersedes(newer: &DownloadRequest, older: &DownloadRequest) -> bool {
     use DownloadRequest::{Files, Search};
     matches!(
@@ -139,7 +139,7 @@ pub(super) struct Downloader {
     events: EventSender<DownloadEvent>,
 }
 
-/// The downloads to do, and the requests that change them.
+/// The pending downloads, and the requests that change them.
 struct DownloadQueue {
     requests: Receiver<DownloadRequest>,
     /// Downloads that have not been started, oldest first. The current download is not among them.

@@ -1,4 +1,5 @@
-//! Answers questions that need no loaded model: what a file contains, and which devices there are.
+//! Answers questions that need no loaded model: what a file contains, and which devices are
+//! available.
 
 use super::{Devices, Event, ModelSource};
 use crate::engine::{CpuThreads, DeviceChoice, free_memory, inspect, inspect_embedded};

@@ -14,8 +14,8 @@ pub(super) enum LoadOutcome {
     Cancelled,
 }
 
-/// Runs the loader and reports its progress in steps of 1 % or more, as the events that `loading`
-/// makes of it. It stops once the request to cancel arrives.
+/// Runs the loader and reports its progress in steps of 1 % or more, as events that `loading`
+/// creates. Stops once the request to cancel arrives.
 pub(super) fn load(
     loader: impl FnOnce(LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
     loading: impl Fn(f32) -> Event,

@@ -1,4 +1,4 @@
-//! Comparing the model that is loaded with another one, or with itself computed in another way.
+//! Comparing the loaded model with another model, or with itself computed in another way.
 
 use super::event_sender::Disconnected;
 use super::loading::{self, LoadOutcome};
@@ -14,15 +14,15 @@ pub struct OtherModel {
     pub way: OtherWay,
 }
 
-/// How the other model computes on the CPU, where it differs from the user's choice.
+/// How the other model computes on the CPU, if that differs from the user's choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OtherWay {
-    /// As the model that is loaded.
+    /// Like the loaded model.
     #[default]
     Same,
     /// In f32 over its dequantized weights, with an f32 cache.
     F32,
-    /// With inputs rounded to so many bits.
+    /// With inputs rounded to this many bits.
     Inputs(InputBits),
     /// With the KV cache in this format.
     Cache(CacheType),

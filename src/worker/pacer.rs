@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Keeps a minimum time between two decode steps. It only counts; the engine thread waits.
+/// Keeps a minimum time between two decode steps. It only keeps the time; the engine thread does
+/// the waiting.
 #[derive(Debug, Default)]
 pub(super) struct Pacer {
     /// Zero at full speed.
@@ -16,7 +17,7 @@ impl Pacer {
         self.interval = interval;
     }
 
-    /// A step ended.
+    /// Records that a step ended now.
     pub(super) const fn on_step(&mut self, now: Instant) {
         self.last_step_at = Some(now);
     }

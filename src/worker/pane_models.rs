@@ -22,12 +22,12 @@ pub enum PaneModelUpdate {
         /// Why an optional file could not be loaded, if there was such a problem.
         load_warning: Option<String>,
     },
-    /// It could not be loaded. If it was loaded before, that stays.
+    /// It could not be loaded. If it was loaded before, it stays loaded.
     Failed {
         /// Can be shown to the user.
         error: String,
     },
-    /// Loading was cancelled. If it was loaded before, that stays.
+    /// Loading was cancelled. If it was loaded before, it stays loaded.
     Cancelled,
     /// It is no longer loaded, and its memory is free.
     Unloaded,
@@ -45,8 +45,8 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// Returns the session of a pane's model, `None` for the main model's. Returns `None` if it is
-    /// not loaded.
+    /// Returns the session of a pane's model, or of the main model if `model` is `None`. Returns
+    /// `None` if it is not loaded.
     pub(super) fn of(&self, model: Option<&ModelSource>) -> Option<&Session> {
         match model {
             None => self.main.as_ref(),
@@ -58,7 +58,7 @@ impl Sessions {
         }
     }
 
-    /// Like [`Self::of`], to change the session.
+    /// Like [`Self::of`], but mutable.
     pub(super) fn of_mut(&mut self, model: Option<&ModelSource>) -> Option<&mut Session> {
         match model {
             None => self.main.as_mut(),
@@ -83,25 +83,25 @@ impl Sessions {
         self.others.len() < n_before
     }
 
-    /// All sessions, the main one first.
+    /// Returns all sessions, the main one first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Session> {
         self.main
             .iter()
             .chain(self.others.iter().map(|(_, session)| session))
     }
 
-    /// All sessions, the main one first.
+    /// Returns all sessions, the main one first.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Session> {
         let others = self.others.iter_mut().map(|(_, session)| session);
         self.main.iter_mut().chain(others)
     }
 
-    /// Whether any pane is busy.
+    /// Returns whether any pane is busy.
     pub(super) fn any_busy(&self) -> bool {
         self.iter().any(Session::is_busy)
     }
 
-    /// Whether a round ends here and the next one can only run decode steps.
+    /// Returns whether a round ends here and the next one can only run decode steps.
     pub(super) fn only_decodes_next(&self) -> bool {
         let busy = || self.iter().filter(|session| session.is_busy());
         let in_round = self.busy_places().any(|place| place >= self.next_place);
@@ -127,7 +127,7 @@ impl Sessions {
         true
     }
 
-    /// Divides the memory for prompts and texts that are kept for reuse among all sessions.
+    /// Divides the memory limit of the prefix cache equally among all sessions.
     pub(super) fn share_prefix_cache(&mut self, n_max_bytes: u64) {
         let n_sessions = self.iter().count().max(1) as u64;
         for session in self.iter_mut() {

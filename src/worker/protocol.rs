@@ -1,4 +1,4 @@
-//! Everything that the window and the engine thread say to each other.
+//! The messages between the window and the engine thread.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,13 +30,13 @@ pub struct PaneRequest {
 pub enum Request {
     /// Load a model in place of the current one. All generations are stopped first.
     LoadModel(ModelSource),
-    /// Load a second model, which drafts for the first or guides it, or free it, so that the one that
-    /// comes with the first takes its place. All generations are stopped first.
+    /// Load a second model, which drafts for the first or guides it, or unload it, so that the one
+    /// that comes with the first takes its place. All generations are stopped first.
     LoadSecondModel(Option<ModelSource>),
-    /// Load a model for panes besides the main one. It stays until it is unloaded, also if the main
+    /// Load a model for panes besides the main one. It stays until it is unloaded, even if the main
     /// one changes. Generations pause meanwhile.
     LoadPaneModel(ModelSource),
-    /// Cancel loading the model of a pane, or free it. Generations with it are stopped first.
+    /// Cancel loading the model of a pane, or unload it. Generations with it are stopped first.
     UnloadPaneModel(ModelSource),
     /// Cancel the load of the main, second or compared model in progress, if any.
     CancelLoading,
@@ -58,7 +58,7 @@ pub enum Request {
         /// The memory that each step may use to record more than the head of its distribution.
         n_detail_bytes: usize,
     },
-    /// Go on from texts that already exist. They continue the recorded prompt, token for token.
+    /// Continue texts that already exist. They follow the recorded prompt, token for token.
     Continue {
         prompt: Arc<PromptRecord>,
         panes: Vec<PaneRequest>,
@@ -71,8 +71,7 @@ pub enum Request {
     /// Limit the memory of the prompts and texts that stay in the KV cache for reuse. All loaded
     /// models share it.
     LimitPrefixCache { n_max_bytes: u64 },
-    /// Wait so long between two decode steps. Zero is full speed; the wait counts towards no time of
-    /// a step.
+    /// Wait this long between two decode steps. Zero is full speed. Step times exclude the wait.
     SetPace { interval: Duration },
     /// Draw futures. They wait while a pane is being generated.
     DrawFutures {
@@ -90,8 +89,8 @@ pub enum Request {
     MeasureCache { id: GenerationId, plan: CachePlan },
     /// Stop a measurement of the KV cache.
     StopCache(GenerationId),
-    /// Compare the model that is loaded with another one, which is loaded for it. It waits while a
-    /// pane is being generated. [`Request::CancelLoading`] also cancels this load.
+    /// Compare the loaded model with another model, which is loaded for this. It waits while a pane
+    /// is being generated. [`Request::CancelLoading`] also cancels this load.
     CompareModels {
         id: GenerationId,
         plan: ComparisonPlan,
@@ -163,7 +162,7 @@ pub enum Event {
     /// The answer to [`Request::LoadSecondModel`]: the second model, if there is one now, or why it
     /// can't be used. In that case the previous one stays. A new model has no second one at first.
     SecondModel(Result<Option<Arc<ModelInfo>>, String>),
-    /// Instead of it: loading was cancelled, and the previous one stays.
+    /// Sent instead of [`Event::SecondModel`] if loading was cancelled. The previous one stays.
     SecondModelCancelled,
     /// The model of a pane is being loaded, was loaded, or is gone. Each request to load ends with
     /// an update that says how.
@@ -189,7 +188,7 @@ pub enum Event {
     },
     /// The answer to [`Request::Tokenize`].
     Tokenized {
-        /// The prompt of the request, which tells a late answer from the newest.
+        /// The prompt of the request, which distinguishes a late answer from the newest.
         prompt: PromptText,
         /// The tokens, including those that the tokenizer and the chat template add, or why the
         /// prompt cannot be tokenized.

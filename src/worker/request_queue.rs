@@ -13,7 +13,8 @@ pub(super) struct RequestQueue<T> {
 }
 
 impl<T> RequestQueue<T> {
-    /// A queue whose channel holds up to `n_requests`, and the receiving end of that channel.
+    /// Creates a queue whose channel holds up to `n_requests`. Also returns the receiving end of
+    /// that channel.
     pub(super) fn new(n_requests: usize) -> (Self, Receiver<T>) {
         let (sender, receiver) = sync_channel(n_requests);
         let queue = Self {

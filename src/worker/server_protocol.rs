@@ -1,4 +1,4 @@
-//! Everything that the window and the thread of a server say to each other.
+//! The messages between the window and the thread of a server.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use crate::engine::Progress;
 use crate::generation::{GenerationId, ModelInfo, PromptRecord, PromptText, Vocabulary};
 use crate::servers::ServerInfo;
 
-/// What is asked of a server. Requests return nothing; answers arrive as events.
+/// What the window requests from a server. Requests return nothing; answers arrive as events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerRequest {
-    /// Find out what the server is and what it serves. The first request to write does so too.
+    /// Find out what the server is and what it serves. The first request for a text does so too.
     Connect,
     /// Let the server read the prompt, and continue it in all of these panes at the same time.
     Generate {
         prompt: PromptText,
         panes: Vec<PaneRequest>,
     },
-    /// Go on from texts that already exist, after a lost connection or another stop.
+    /// Continue texts that already exist, after a lost connection or another stop.
     Continue {
         prompt: Arc<PromptRecord>,
         panes: Vec<PaneRequest>,
@@ -34,7 +34,7 @@ pub enum ServerEvent {
     /// The server answered.
     Connected {
         server: Arc<ServerInfo>,
-        /// What a run records of it.
+        /// What a run records about it.
         model: Arc<ModelInfo>,
         /// How many log-probabilities it is asked for at each token.
         n_probs: usize,
@@ -47,10 +47,9 @@ pub enum ServerEvent {
     },
     /// A text advanced, as with a model on this computer.
     Progress(Progress),
-    /// The server has named more tokens. This is the vocabulary as far as it is known.
+    /// The server has named more tokens. This is the vocabulary known so far.
     Vocabulary(Arc<Vocabulary>),
-    /// What the server's own sampler does otherwise than these panes' settings say, one sentence
-    /// each.
+    /// How the server's own sampler deviates from this pane's settings, one sentence each.
     Noted {
         id: GenerationId,
         notes: Vec<String>,

@@ -17,7 +17,7 @@ use crate::servers::{
 /// The shortest time between two events with the vocabulary.
 const VOCABULARY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is to be continued.
+/// What to continue.
 enum Begin {
     Prompt(PromptText),
     Record(Arc<PromptRecord>),
@@ -83,7 +83,7 @@ impl ServerThread {
             }
         }
         self.stop(|_| true);
-        // One of them may hold what another waits for, so all are stopped before any is joined.
+        // One thread may hold what another waits for, so all are stopped before any is joined.
         self.groups.iter().for_each(|group| group.all.raise());
         for group in self.groups.drain(..) {
             // A panic has already been reported as an event.
@@ -169,7 +169,7 @@ impl Shared {
         });
     }
 
-    /// Returns the open connection. `None` if it was stopped while opening.
+    /// Returns the open connection. Returns `None` if it was stopped while opening.
     fn connection(&self, stop: &StopFlag) -> Result<Option<Arc<Connection>>, String> {
         // What it holds is complete or absent, so a panic elsewhere leaves it usable.
         let mut held = self
@@ -237,7 +237,7 @@ impl Shared {
                     self.events.send(ServerEvent::Noted { id, notes })?;
                 }
             }
-            // Each text has a cache of its own while there are enough of them.
+            // Each text uses its own slot, and so its own KV cache, if there are enough slots.
             let n_slots = connection
                 .info()
                 .n_slots

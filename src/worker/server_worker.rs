@@ -28,8 +28,8 @@ pub struct ServerWorker {
 }
 
 impl ServerWorker {
-    /// Starts the thread, which contacts nobody until it gets a request. It calls `wake` after each
-    /// event.
+    /// Starts the thread, which contacts the server only once it gets a request. It calls `wake`
+    /// after each event.
     pub fn start(config: ServerConfig, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (requests, incoming) = RequestQueue::new(N_REQUESTS);
         let (sender, events) = sync_channel(N_EVENTS);

@@ -173,8 +173,8 @@ impl StabilityRun {
         words.collect::<Vec<_>>().join(" · ")
     }
 
-    /// Says what stays the same in a cell: "The first 9 tokens stay the same: ‘lived in …’. Token 10
-    /// would differ."
+    /// Says what stays the same in a cell: "The first 9 tokens stay the same: ‘lived in …’. Token
+    /// 10 would differ."
     pub fn sentence(&self, cell: usize) -> String {
         if let Some(held) = self.map.held() {
             return self.choice_sentence(held, cell);
@@ -225,8 +225,8 @@ impl StabilityRun {
         format!("{ellipsis}{words}")
     }
 
-    /// "Not one token of this text changes while temperature stays between 0.698 and 0.709, or top-p
-    /// between 0.896 and 0.908."
+    /// "Not one token of this text changes while temperature stays between 0.698 and 0.709, or
+    /// top-p between 0.896 and 0.908."
     pub fn interval_sentence(&self) -> String {
         if !self.intervals.is_complete() {
             let percent = self.intervals.progress() * 100.0;

@@ -141,8 +141,8 @@ impl AppState {
         })
     }
 
-    /// Returns why a pane's own model can't generate now, or `None` if it can or if the pane uses the
-    /// main model.
+    /// Returns why a pane's own model can't generate now, or `None` if it can or if the pane uses
+    /// the main model.
     pub fn own_model_blocking_reason(&self, pane: &Pane) -> Option<String> {
         let source = match self.chosen_model(&pane.settings)? {
             PaneModel::Local(source) => source,
@@ -180,7 +180,8 @@ impl AppState {
         }
     }
 
-    /// Returns the models on this computer that panes use besides the main one, hidden panes included.
+    /// Returns the models on this computer that panes use besides the main one, hidden panes
+    /// included.
     fn wanted_pane_models(&self) -> Vec<ModelSource> {
         let hidden = self.hidden().map(|hidden| hidden.texts().0);
         let panes = self.panes.iter().chain(hidden.into_iter().flatten());

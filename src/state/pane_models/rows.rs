@@ -19,8 +19,8 @@ pub struct PaneModelRow {
 }
 
 impl AppState {
-    /// Returns the models that a pane can use: the main one, those of other panes, the built-in one,
-    /// recent ones, and those on servers.
+    /// Returns the models that a pane can use: the main one, those of other panes, the built-in
+    /// one, recent ones, and those on servers.
     pub fn pane_model_rows(&self, pane: &Pane) -> Vec<PaneModelRow> {
         let own = self.chosen_model(&pane.settings);
         let (name, quantization) = self.main_model_words();

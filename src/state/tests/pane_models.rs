@@ -167,7 +167,7 @@ fn a_text_keeps_the_model_that_writes_it() {
     let written_by = |place: usize| &*state.panes[place].generation().unwrap().model.name;
     assert_eq!((written_by(0), written_by(1)), ("Test", "Other"));
     assert_eq!(text(&state, 1), " in a");
-    assert_eq!(state.pane_models.status(&other()), None, "it is unloaded now");
+    assert_eq!(state.pane_models.status(&other()), None, "it is unloaded");
     // Only the model that wrote a text continues it.
     assert!(state.can_continue(&state.panes[0]));
     assert!(!state.can_continue(&state.panes[1]));

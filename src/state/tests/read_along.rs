@@ -127,7 +127,7 @@ fn only_a_pane_that_writes_can_be_read() {
     read_along(&mut state, 1, Some(0));
     let [a, b, c] = [0, 1, 2].map(|place| state.panes[place].id);
     assert!(state.read_along_reason(b, b).is_some());
-    assert!(state.read_along_reason(c, b).is_some(), "B itself reads along");
+    assert!(state.read_along_reason(c, b).is_some(), "B reads along");
     assert!(state.read_along_reason(a, c).is_some(), "A is read by B");
     assert_eq!(state.read_along_reason(c, a), None);
     let rows = state.read_along_rows(b);

@@ -1,4 +1,4 @@
-//! Opened runs that are generated again, in their own formats and in others.
+//! Tests of verifying opened runs, in their own number formats and in others.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::generation::{Generation, ModelInfo};
 use crate::state::{AppState, Command, Effect, PathPurpose, RunCommand};
 use crate::worker::{ComputeChoice, Event, ModelSource, Progress, Request};
 
-/// Sends the progress of a text that is generated again, token by token. Returns the effects of
-/// the last one.
+/// Sends the progress of texts that are generated again, token by token. Returns the effects of the
+/// last event.
 fn repeat(state: &mut AppState, effects: &[Effect], texts: &[Generation]) -> Vec<Effect> {
     let ids = effects.iter().flat_map(|effect| match effect {
         Effect::Send(Request::Continue { panes, .. }) => panes.clone(),
@@ -57,7 +57,7 @@ fn loads(effects: &[Effect]) -> Vec<Option<ComputeChoice>> {
 }
 
 #[test]
-fn verifying_compares_an_opened_run_with_its_repetition() {
+fn verifying_compares_an_opened_run_with_its_rerun() {
     let texts = [
         generation(&[(" the", 0.5), (" fox", 0.25)]),
         generation(&[(" a", 0.5), (" fox", 0.25)]),
@@ -116,7 +116,7 @@ fn guided() -> (Generation, Arc<ModelInfo>) {
 }
 
 /// The body of the newest notice.
-fn complaint(state: &AppState) -> &str {
+fn notice_body(state: &AppState) -> &str {
     &state.notices[0].body
 }
 
@@ -126,7 +126,7 @@ fn a_run_with_a_second_model_is_verified_with_the_same_file() {
     let mut state = ready();
     open(&mut state, vec![text.clone()]);
     assert_eq!(run(&mut state, RunCommand::Verify), []);
-    assert_eq!(complaint(&state), "It needs the second model Small");
+    assert_eq!(notice_body(&state), "It needs the second model Small");
     let action = state.notices[0].actions[0].clone();
     assert_eq!(action.label, "Choose the second model…");
     let purpose = PathPurpose::SecondModelToVerify;
@@ -137,11 +137,11 @@ fn a_run_with_a_second_model_is_verified_with_the_same_file() {
         state.on_event(Event::SecondModel(loaded.map(Some)))
     };
     choose(&mut state, Err("the file is damaged".to_owned()));
-    assert_eq!(complaint(&state), "The file is damaged");
+    assert_eq!(notice_body(&state), "The file is damaged");
     let mut other = (*second).clone();
     other.sha256 = "00c0".to_owned();
     assert_eq!(choose(&mut state, Ok(Arc::new(other))), []);
-    assert!(complaint(&state).contains("another file of the same name"));
+    assert!(notice_body(&state).contains("another file of the same name"));
 
     // The right file starts the verification.
     let effects = choose(&mut state, Ok(second));

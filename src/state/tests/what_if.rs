@@ -97,7 +97,7 @@ fn the_token_that_would_have_been_picked_has_its_probability() {
 }
 
 #[test]
-fn an_adaptive_selector_gives_no_certain_answer() {
+fn an_adaptive_selector_makes_the_answer_uncertain() {
     let mut state = five_tokens();
     ask(&mut state, "mirostat 3");
     state.review(|| true);

@@ -19,8 +19,8 @@ pub fn describe(chain: &ChainConfig) -> String {
     }
     if let Some(search) = chain.selector.beam_search() {
         return format!(
-            "Lets {} texts grow side by side and keeps the most likely ones. The text is the same every \
-             time.",
+            "Lets {} texts grow side by side and keeps the most likely ones. The text is the same \
+             every time.",
             search.width
         );
     }
@@ -90,7 +90,7 @@ fn reshaping_words(filter: &Filter) -> Option<String> {
     match filter {
         filter if is_penalty(filter) || filter.cuts() => None,
         Filter::GreenList(list) => Some(format!("leaves a watermark with key {}", list.key)),
-        Filter::SynthId(_) => Some("leaves a watermark by a tournament".to_owned()),
+        Filter::SynthId(_) => Some("leaves a watermark with tournament sampling".to_owned()),
         filter => Some(match plain_temperature(filter) {
             Some(value) if value < 1.0 => {
                 format!("sharpens the distribution with temperature {value}")
@@ -117,7 +117,7 @@ fn late_words(filter: &Filter) -> Option<String> {
     match filter {
         filter if is_penalty(filter) => None,
         Filter::GreenList(list) => Some(format!("watermarked with key {}", list.key)),
-        Filter::SynthId(_) => Some("watermarked by a tournament".to_owned()),
+        Filter::SynthId(_) => Some("watermarked with tournament sampling".to_owned()),
         filter => Some(match plain_temperature(filter) {
             Some(value) if value < 1.0 => format!("sharpened with temperature {value}"),
             Some(value) => format!("flattened with temperature {value}"),

@@ -14,7 +14,7 @@ pub(in crate::state) struct Snapshot {
     pub panes: Vec<(PaneId, PaneSettings)>,
 }
 
-/// A change of the settings.
+/// A change to the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::state) struct Change {
     /// What changed: "top-p of D".

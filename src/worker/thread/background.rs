@@ -1,4 +1,4 @@
-//! Requests for work in the background, which the main model does while no pane is busy.
+//! Requests for background work, which the main model does while no pane is busy.
 
 use super::{EngineThread, NO_MODEL};
 use crate::decoding::ChainConfig;
@@ -14,7 +14,7 @@ impl<L> EngineThread<L>
 where
     L: FnMut(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
 {
-    /// Runs one forward pass of the first of the work that waits for the panes.
+    /// Runs one forward pass of the background work that is next.
     pub(super) fn advance_background(&mut self) -> Result<(), Disconnected> {
         let Some(session) = &mut self.sessions.main else {
             return Ok(());

@@ -161,7 +161,7 @@ fn by_model(panes: Vec<PaneRequest>) -> Vec<Vec<PaneRequest>> {
     groups
 }
 
-/// Returns the own model of panes that share it.
+/// Returns the model of panes that share it; `None` for the main one.
 fn model_of(panes: &[PaneRequest]) -> Option<ModelSource> {
     panes.first()?.model.clone()
 }

@@ -97,7 +97,7 @@ where
         Ok(true)
     }
 
-    /// Leaves the time since this moment out of the times of all steps.
+    /// Excludes the time since this moment from the times of all steps.
     fn exclude_since(&mut self, begun_at: Instant) {
         let pause = begun_at.elapsed();
         let sessions = self.sessions.iter_mut();

@@ -1,4 +1,4 @@
-//! Loads and frees the models of the engine thread.
+//! Loads and unloads the models of the engine thread.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -69,7 +69,7 @@ where
         self.events.send(Event::SecondModel(second))
     }
 
-    /// Loads a model for panes. Texts pause meanwhile, and go on whatever comes of it.
+    /// Loads a model for panes. Texts pause meanwhile, and resume whatever the outcome.
     pub(super) fn load_pane_model(&mut self, source: ModelSource) -> Result<(), Disconnected> {
         let begun_at = Instant::now();
         let compute = self.compute()?;
@@ -104,7 +104,7 @@ where
         self.events.send(Event::PaneModel { source, update })
     }
 
-    /// Frees the model of panes. A late request to cancel loading it does the same.
+    /// Unloads the model of panes. A late request to cancel loading it does the same.
     pub(super) fn unload_pane_model(&mut self, source: ModelSource) -> Result<(), Disconnected> {
         self.stop_pane_model(&source)?;
         if self.sessions.remove(&source) {
@@ -121,8 +121,8 @@ where
         ids.into_iter().try_for_each(|id| self.stop(id))
     }
 
-    /// The device and settings for the next model. Opens the device on first use, and reports it if
-    /// the CPU is used instead.
+    /// Returns the device and settings for the next model. Opens the device on first use, and
+    /// reports it if the CPU is used instead.
     pub(in crate::worker) fn compute(&mut self) -> Result<Compute, Disconnected> {
         if let Some(compute) = &self.compute {
             return Ok(compute.clone());
