@@ -78,7 +78,7 @@ pub struct AppState {
     pub(super) hand_drawn: Option<HandDraws>,
     /// The page that the window shows.
     pub page: Page,
-    /// The runs that were saved.
+    /// The saved runs.
     pub history: History,
     pub history_limits: HistoryLimits,
     /// The run that is shown as it was generated.

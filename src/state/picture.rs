@@ -34,8 +34,8 @@ pub enum Plot {
 }
 
 impl Plot {
-    /// All pictures of a run, in menu order. [`Plot::Gaps`] exists only once a run has been rerun,
-    /// and [`Plot::Beams`] and [`Plot::Drafts`] only if a text was written that way.
+    /// All pictures of a run, in menu order. [`Plot::Gaps`] exists only once an opened run has been
+    /// verified, and [`Plot::Beams`] and [`Plot::Drafts`] only if a text was written that way.
     pub const ALL: [Self; 12] = [
         Self::Score,
         Self::NextToken,

@@ -137,7 +137,7 @@ impl AppState {
             let is_complete = read.steps.len() == text.steps.len();
             let can_resume = match &read.finish {
                 Some(FinishReason::Paused) => true,
-                // A reading that the user stopped resumes once the other text grows.
+                // A reading that the user stopped resumes while the other text is being generated.
                 Some(FinishReason::Cancelled) => leader.status.running().is_some(),
                 _ => false,
             };

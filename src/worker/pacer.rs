@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Keeps a minimum time between two decode steps. It only keeps the time; the engine thread does
+/// Keeps a minimum time between two decode steps. It only tracks the time; the engine thread does
 /// the waiting.
 #[derive(Debug, Default)]
 pub(super) struct Pacer {

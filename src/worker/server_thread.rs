@@ -169,7 +169,7 @@ impl Shared {
         });
     }
 
-    /// Returns the open connection. Returns `None` if it was stopped while opening.
+    /// Returns the open connection, or `None` if it was stopped while opening.
     fn connection(&self, stop: &StopFlag) -> Result<Option<Arc<Connection>>, String> {
         // What it holds is complete or absent, so a panic elsewhere leaves it usable.
         let mut held = self

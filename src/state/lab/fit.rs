@@ -301,7 +301,7 @@ impl AppState {
         }
     }
 
-    /// Returns the pane that the settings come from that the fit does not vary.
+    /// Returns the pane whose settings the fit uses for everything that it does not vary.
     pub fn fit_base(&self) -> Option<&Pane> {
         let form = &self.lab.fit_form;
         let chosen = form.base.and_then(|id| self.pane(id));

@@ -77,7 +77,7 @@ impl Default for SweepForm {
 }
 
 impl AppState {
-    /// Returns the pane that the settings come from that the sweep does not vary.
+    /// Returns the pane whose settings the sweep uses for everything that it does not vary.
     pub fn sweep_base(&self) -> Option<&Pane> {
         let chosen = self.lab.form.base.and_then(|id| self.pane(id));
         chosen.or_else(|| self.panes.last())

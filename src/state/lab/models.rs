@@ -71,7 +71,7 @@ pub enum ModelsStatus {
     },
 }
 
-/// A comparison of two models, as far as it has come.
+/// A comparison of two models, with the results so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelsRun {
     id: GenerationId,

@@ -134,7 +134,7 @@ impl StabilityRun {
                 format!("Token {number} would be {} instead of {own}.", piece(token))
             }
             Some(WhatIf::Unrecorded) => {
-                format!("Token {number} would be one that was not recorded instead of {own}.")
+                format!("Token {number} would not be {own} but one that was not recorded.")
             }
             Some(WhatIf::Bounded(token)) => format!(
                 "Token {number} would probably be {}; part of the distribution was not recorded.",

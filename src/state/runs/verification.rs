@@ -61,7 +61,7 @@ impl Verification {
         texts.find(|(known, _)| *known == id).map(|(_, text)| text)
     }
 
-    /// Records the progress of one of its texts. Returns whether the text is one of them.
+    /// Records the progress of one of its texts. Returns whether the progress belongs to one.
     fn note(&mut self, progress: &Progress) -> bool {
         match progress {
             Progress::Prefilling { ids, .. } => ids.iter().any(|id| self.text_of(*id).is_some()),
@@ -206,7 +206,8 @@ impl AppState {
             (SecondNeeded::None, _) | (SecondNeeded::Unnamed, Some(_)) => Ok(()),
             (SecondNeeded::One(then), Some(now)) if then.sha256 == now.sha256 => Ok(()),
             (SecondNeeded::One(then), Some(now)) if then.name == now.name => Err(format!(
-                "it needs the second model {}; the one that is loaded is another file of the same name",
+                "it needs the second model {}; the one that is loaded is another file of the same \
+                 name",
                 then.name
             )),
             (SecondNeeded::One(then), Some(now)) => {

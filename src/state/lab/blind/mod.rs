@@ -10,8 +10,8 @@ use crate::generation::{BlindText, BlindVote, GenerationId, PaneSettings, SweepU
 use crate::state::{AppState, Effect};
 use crate::worker::Request;
 
-/// How many votes it takes until the settings are named. Earlier, the test would no longer be
-/// blind.
+/// How many votes it takes until the settings are named. Naming them earlier would unblind the
+/// test.
 pub const BLIND_VOTES: usize = 10;
 
 /// The maximum number of votes that are kept, even from a damaged file.
