@@ -14,13 +14,13 @@ use crate::generation::Vocabulary;
 use crate::ui::escape::unescape;
 use crate::ui::keys;
 
-/// The number of tokens offered while typing.
+/// The maximum number of tokens offered while typing.
 const MAX_FOUND: usize = 6;
 
-const BIAS_TIP: &str = "Added to the token's logit: 1 makes it 2.7 times as likely relative to the \
-                        others, -1 as much less likely. 0 has no effect; -5 to 5 is usual.";
-const BAN_TIP: &str = "The token is never sampled, whatever its logit. Usual for a few tokens \
-                       that must not appear.";
+const BIAS_TIP: &str = "Added to the token's logit: 1 multiplies its odds by 2.7, -1 divides them \
+                        by 2.7. 0 has no effect; -5 to 5 is usual.";
+const BAN_TIP: &str = "The token is never sampled, whatever its logit. Usually used for a \
+                       few tokens that must not appear.";
 
 /// What to do with a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,13 +64,13 @@ pub(super) fn bias_ui(
     }
     acts.extend(search_ui(ui, id, vocabulary));
     for (token, act) in acts {
-        follow(filter, token, act);
+        apply_act(filter, token, act);
         changed = true;
     }
     changed
 }
 
-fn follow(filter: &mut LogitBias, token: TokenId, act: Act) {
+fn apply_act(filter: &mut LogitBias, token: TokenId, act: Act) {
     let is_biased = filter.biases.iter().any(|entry| entry.token == token);
     match act {
         Act::Bias => {
@@ -189,7 +189,7 @@ fn search_ui(ui: &mut Ui, id: Id, vocabulary: Option<&Vocabulary>) -> Option<(To
     if search.found.is_empty() && !search.typed.is_empty() && vocabulary.is_some() {
         ui.horizontal(|ui| {
             ui.add_space(INDENT);
-            let words = Face::Small.text("No token of this model has this text");
+            let words = Face::Small.text("No token of this model matches");
             ui.label(words.color(Theme::of(ui).text_3));
         });
     }
@@ -221,7 +221,7 @@ fn found_ui(ui: &mut Ui, token: TokenId) -> Option<(TokenId, Act)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Act, follow};
+    use super::{Act, apply_act};
     use crate::decoding::TokenId;
     use crate::decoding::filters::LogitBias;
 
@@ -239,7 +239,7 @@ mod tests {
             (Act::Ban, 0, 1),
             (Act::Remove, 0, 0),
         ] {
-            follow(&mut filter, token, act);
+            apply_act(&mut filter, token, act);
             assert_eq!(
                 (filter.biases.len(), filter.banned.len()),
                 (n_biased, n_banned)

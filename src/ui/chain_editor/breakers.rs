@@ -13,12 +13,12 @@ use crate::interop::tools::default_breakers;
 use crate::ui::escape::unescape;
 use crate::ui::keys;
 
-/// The number of breakers shown one by one. Settings from llama.cpp can mean thousands.
+/// The number of breakers shown one by one. Settings from llama.cpp can result in thousands.
 const MAX_SHOWN: usize = 24;
 
-const TIP: &str = "No repetition reaches across these texts, and a text of one token is never \
-                   penalized itself. An empty list has no effect; each token with a line break, \
-                   colon, quote or asterisk is usual, as in llama.cpp.";
+const TIP: &str = "Repetitions don’t extend across these texts, and a text of one token is never \
+                   penalized itself. An empty list has no effect; usual breakers are all tokens \
+                   with a line break, colon, quote or asterisk, as in llama.cpp.";
 
 /// The text of the field, and what is wrong with it.
 #[derive(Debug, Clone, Default)]

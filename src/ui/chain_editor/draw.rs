@@ -1,4 +1,4 @@
-//! The selector with its numbers, the drafts, and the seed of the coins.
+//! The selector with its parameters, the drafts, and the seed of the coins.
 
 use egui::{RectAlign, Ui};
 
@@ -10,7 +10,7 @@ use crate::design::widgets::{Chip, inner_menu, menu_item};
 use crate::state::{Command, Pane};
 use crate::ui::seed_field::seed_field_ui;
 
-/// Draws the menu of selectors and the numbers of the chosen one. Returns whether either was
+/// Draws the menu of selectors and the parameters of the chosen one. Returns whether either was
 /// changed.
 pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
     let before = *selector;
@@ -38,7 +38,8 @@ pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
     changed
 }
 
-/// Draws the choice of how tokens are drafted, and its numbers. Returns whether either was changed.
+/// Draws the choice of how tokens are drafted, and its parameters. Returns whether either was
+/// changed.
 pub(super) fn drafts_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
     if chain.selector.beam_search().is_some() {
         return chain.drafts.take().is_some();
@@ -69,7 +70,7 @@ pub(super) fn drafts_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
     changed
 }
 
-/// Draws the menu of what drafts.
+/// Draws the menu of draft sources.
 fn source_ui(ui: &mut Ui, chain: &mut ChainConfig) {
     let chosen = chain.drafts.map(|drafts| drafts.name());
     let label = chosen.unwrap_or("Off");
@@ -90,10 +91,10 @@ fn source_ui(ui: &mut Ui, chain: &mut ChainConfig) {
         }
     });
     let help = chain.drafts.map(|drafts| drafts.help());
-    chip.on_hover_text(help.unwrap_or("How tokens are guessed before one pass verifies them"));
+    chip.on_hover_text(help.unwrap_or("How tokens are drafted before a pass verifies them"));
 }
 
-/// Draws the choice of how the drafts of a model are accepted.
+/// Draws the choice of the rule by which a model's drafts are accepted.
 fn rule_ui(ui: &mut Ui, drafts: &mut ModelDrafts) {
     for rule in DraftRule::ALL {
         let chip = Chip::new(rule.name()).open(drafts.rule == rule);

@@ -12,11 +12,11 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, field_frame, inner_menu, menu_item};
 use crate::state::{Command, PaneId, PathPurpose};
 
-/// The height of the text before it scrolls, in rows and in points.
+/// The initial height of the text field in rows, and its maximum height in points.
 const ROWS: usize = 3;
 const MAX_HEIGHT: f32 = 150.0;
 
-/// Draws the grammar and edits it. Returns whether it was changed.
+/// Draws the editor of the grammar. Returns whether it was changed.
 pub(super) fn grammar_ui(
     ui: &mut Ui,
     pane: PaneId,
@@ -145,7 +145,7 @@ mod tests {
     use crate::ui::testing::{press, window_of};
 
     #[test]
-    fn a_grammar_is_chosen_and_its_mistake_is_shown_at_the_field() {
+    fn a_grammar_is_chosen_and_its_error_is_shown_below_the_field() {
         let mut state = written();
         let chain = &mut state.panes[0].settings.chain;
         chain.grammar = Some(Arc::new(GrammarRule::new(GrammarKind::Regex, "[a")));

@@ -8,11 +8,11 @@ use crate::decoding::{Against, ChainConfig, Guidance};
 use crate::design::fonts::Face;
 use crate::design::widgets::{Chip, field_frame, inner_menu, menu_item};
 
-/// The height of the second prompt before it scrolls, in rows and in points.
+/// The initial height of the second prompt in rows, and its maximum height in points.
 const ROWS: usize = 2;
 const MAX_HEIGHT: f32 = 100.0;
 
-/// Draws the guidance and edits it. Returns whether it was changed.
+/// Draws the editor of the guidance. Returns whether it was changed.
 pub(super) fn guidance_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
     let before = chain.guidance.clone();
     title_line_ui(ui, Guidance::NAME, |ui| against_ui(ui, chain));

@@ -28,7 +28,7 @@ fn name(window: &Window) -> &str {
     &window.state().panes[0].settings.name
 }
 
-/// Chooses what to move away from.
+/// Chooses an item from a chip's menu.
 fn choose(window: &mut Window, chip: &str, item: &str) {
     press(window, chip);
     window.get_by_role_and_label(Role::MenuItem, item).click();
@@ -83,7 +83,7 @@ fn guidance_is_set_by_keyboard_alone() {
 }
 
 #[test]
-fn the_second_model_is_loaded_cancelled_and_freed_where_it_is_needed() {
+fn the_second_model_is_loaded_cancelled_and_unloaded_beside_the_guidance() {
     let mut window = editor();
     choose(&mut window, "Guidance: Off", "Second model");
     assert_eq!(name(&window), "Greedy + contrast");

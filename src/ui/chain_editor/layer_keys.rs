@@ -8,10 +8,10 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::field_frame;
 
-const TIP: &str = "The secret numbers, one for each layer of the tournament. A detector must know them; \
-                   9 to 30 are usual, and none has no effect.";
+const TIP: &str = "The secret keys, one for each layer of the tournament. A detector needs them too. \
+                   An empty list has no effect; 9 to 30 keys are usual.";
 
-/// The text of the field, and the keys that it stands for.
+/// The text of the field, and the keys that it was last parsed to.
 #[derive(Debug, Clone)]
 struct Typed {
     text: String,
@@ -23,7 +23,7 @@ struct Typed {
 pub(in crate::ui) fn layer_keys_ui(ui: &mut Ui, id: Id, keys: &mut LayerKeys) -> bool {
     let before = *keys;
     let typed = ui.data(|data| data.get_temp::<Typed>(id));
-    // Another text than the one typed here may have set the keys, such as an undo.
+    // The keys may have been changed in another way, such as by an undo.
     let mut typed = typed.filter(|typed| typed.keys == before).unwrap_or(Typed {
         text: before.to_string(),
         keys: before,
@@ -41,7 +41,7 @@ pub(in crate::ui) fn layer_keys_ui(ui: &mut Ui, id: Id, keys: &mut LayerKeys) ->
             .desired_width(f32::INFINITY);
         let response = ui.add(edit).labelled_by(label.id).on_hover_text(TIP);
         if response.changed() {
-            match parsed(&typed.text) {
+            match parse_keys(&typed.text) {
                 Ok(edited) => (*keys, typed.keys, typed.error) = (edited, edited, None),
                 Err(error) => typed.error = Some(error),
             }
@@ -54,8 +54,8 @@ pub(in crate::ui) fn layer_keys_ui(ui: &mut Ui, id: Id, keys: &mut LayerKeys) ->
     *keys != before
 }
 
-/// Reads whole numbers that are separated by spaces or commas.
-fn parsed(text: &str) -> Result<LayerKeys, String> {
+/// Parses whole numbers that are separated by spaces or commas.
+fn parse_keys(text: &str) -> Result<LayerKeys, String> {
     let words = text.split([' ', ',', '\n']).filter(|word| !word.is_empty());
     let keys = words.map(|word| {
         let wrong = |_| format!("{word:?} is not a whole number up to {}", u32::MAX);
@@ -63,16 +63,16 @@ fn parsed(text: &str) -> Result<LayerKeys, String> {
     });
     let keys: Vec<u32> = keys.collect::<Result<_, String>>()?;
     let most = LayerKeys::MAX;
-    LayerKeys::new(&keys).ok_or_else(|| format!("There are at most {most} keys"))
+    LayerKeys::new(&keys).ok_or_else(|| format!("At most {most} keys are supported"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::parsed;
+    use super::parse_keys;
 
     #[test]
     fn keys_are_numbers_separated_by_spaces_or_commas() {
-        let keys = |text: &str| parsed(text).map(|keys| keys.as_slice().to_vec());
+        let keys = |text: &str| parse_keys(text).map(|keys| keys.as_slice().to_vec());
         assert_eq!(keys("1, 2 3\n4"), Ok(vec![1, 2, 3, 4]));
         assert_eq!(keys(""), Ok(vec![]));
         assert!(keys("1 two").unwrap_err().contains("\"two\""));

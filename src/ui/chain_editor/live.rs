@@ -1,4 +1,4 @@
-//! What the chain does at the step on display, stage by stage, also while a slider moves.
+//! What the chain does at the step on display, stage by stage, even while a slider moves.
 
 use crate::analysis::xray::{XrayColumn, XrayPlace, XrayTable};
 use crate::decoding::{ChainConfig, FilterKind, KnownCount, Trace};
@@ -8,15 +8,15 @@ use crate::state::AppState;
 /// One step under a pane's current chain, and the record to compare it with.
 pub(super) struct Live<'a> {
     table: XrayTable,
-    /// The chain that generated the text, and what it did.
+    /// The chain that generated the text, and its trace of the step.
     run: (&'a ChainConfig, &'a Trace),
     /// The token that "here" refers to: "token 48, ‘beside’".
     pub token: String,
 }
 
 impl<'a> Live<'a> {
-    /// Returns the pinned step of a pane, or else its latest one. Returns `None` without a text or
-    /// with an invalid setting.
+    /// Returns the pinned step of a pane, or else its latest one. Returns `None` if there is
+    /// no text or a setting is invalid.
     pub(super) fn of(state: &'a AppState, place: usize) -> Option<Self> {
         let pane = state.panes.get(place)?;
         let generation = pane.generation()?;
@@ -63,7 +63,7 @@ impl<'a> Live<'a> {
     }
 
     /// Returns how many candidates the stage at this index kept when the text was generated, or
-    /// `None` if another kind of stage was there.
+    /// `None` if a different kind of stage was there.
     fn n_kept_in_run(&self, index: usize, kind: FilterKind) -> Option<u32> {
         let (chain, trace) = self.run;
         let run = chain.stages.get(index)?;

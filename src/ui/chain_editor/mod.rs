@@ -48,16 +48,16 @@ use crate::state::{AppState, Command, PaneId};
 
 const WIDTH: f32 = 488.0;
 
-/// The least height of the list of stages, which scrolls if it needs more than there is.
+/// The minimum height of the list of stages, which scrolls if it doesn't fit.
 const MIN_STAGES: f32 = 104.0;
 
-/// The space above and below the editor in a window that is barely high enough.
+/// The space above and below the editor in a window that is barely tall enough.
 const MARGIN: f32 = 48.0;
 
 /// What the list shows besides the stages' settings.
 struct Shown<'a> {
     pane: PaneId,
-    /// What they do at the step on display.
+    /// What the stages do at the step on display.
     live: Option<&'a Live<'a>>,
     /// The tokens of the model, if one is open.
     vocabulary: Option<&'a Vocabulary>,
@@ -161,7 +161,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     }
 }
 
-/// Draws the part that scrolls if the window is not high enough, and returns its height.
+/// Draws the part that scrolls if the window is not tall enough. Returns its height.
 fn scrolled_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) -> f32 {
     let rest = ui.data(|data| data.get_temp(rest_id(ui)).unwrap_or(0.0));
     let most = (ui.content_rect().height() - MARGIN - rest).max(MIN_STAGES);
@@ -172,11 +172,11 @@ fn scrolled_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) -> f32 {
         // A popup keeps its height; this lets it grow immediately when the stages replace a list.
         .min_scrolled_height(most)
         .show(ui, content);
-    // The scroll area reports the height it was offered, not the height it took.
+    // The scroll area reports the height it was offered, not the height it used.
     ui.min_rect().bottom() - top
 }
 
-/// Remembers the height of the parts that do not scroll, for the next frame.
+/// Stores the height of the parts that do not scroll for the next frame.
 fn remember_rest(ui: &Ui, height: f32) {
     let id = rest_id(ui);
     ui.data_mut(|data| data.insert_temp(id, height));

@@ -1,4 +1,4 @@
-//! One number of a stage or selector: its box and its slider.
+//! One numeric parameter of a stage or selector: its box and its slider.
 
 use egui::{Align, Key, Layout, Modifiers, Response, Ui};
 
@@ -10,13 +10,13 @@ use crate::design::widgets::Number;
 /// The width of every slider of the editor, so that they line up.
 pub(super) const SLIDER: f32 = 140.0;
 
-/// The distance of names from the left edge, to the right of the handles.
+/// The distance of names from the left edge, which leaves room for the handles.
 pub(super) const INDENT: f32 = 30.0;
 
-/// The width to the right of the boxes in a stage's row: three buttons of 24 and the edge.
+/// The width to the right of the boxes in a stage's row: three buttons of 24 points and the margin.
 pub(super) const BUTTONS: f32 = 80.0;
 
-/// Shows what is wrong with a setting, below it.
+/// Shows a setting's error below it.
 pub(super) fn error_ui(ui: &mut Ui, error: &str) {
     ui.horizontal(|ui| {
         ui.add_space(INDENT);
@@ -34,13 +34,13 @@ pub(super) const fn finite_f32(value: f64) -> Option<f32> {
 /// What the user did to a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NumberChange {
-    /// Set it; the value has been written.
+    /// Changed it. The new value has already been written.
     Set,
-    /// Asked for its neutral value.
+    /// Asked to reset it to its neutral value, which is up to the caller.
     Neutralize,
 }
 
-/// The words of a number.
+/// The texts that go with a number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NumberWords<'a> {
     /// Its accessible name.
@@ -50,7 +50,7 @@ pub(super) struct NumberWords<'a> {
     pub error: Option<&'a str>,
 }
 
-/// Draws the box and, left of it, the slider, in a layout from right to left.
+/// Draws the box and, to its left, the slider. The layout must be from right to left.
 pub(super) fn number_ui<T>(
     ui: &mut Ui,
     param: &ParamSpec<T>,

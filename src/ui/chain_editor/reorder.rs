@@ -7,7 +7,7 @@ use crate::design::theme::Theme;
 /// The distance from the edge of the list at which dragging scrolls it, in points.
 const EDGE: f32 = 24.0;
 
-/// How far it scrolls per frame, in points.
+/// How far dragging scrolls the list per frame, in points.
 const SCROLL: f32 = 6.0;
 
 /// Returns the id of the handle of the stage at this index.
@@ -50,7 +50,7 @@ fn key_destination(ui: &Ui, handle: &Response, from: usize, n: usize) -> Option<
 }
 
 fn dragged_to(ui: &Ui, handle: &Response, from: usize, spans: &[Rangef]) -> Option<usize> {
-    // Escape cancels the drag, and closes nothing.
+    // Escape cancels the drag, and must not close the editor.
     let escaped = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
     let pointer = ui.input(|input| input.pointer.latest_pos())?;
     let gap = gap_at(spans, pointer.y);
@@ -62,7 +62,7 @@ fn dragged_to(ui: &Ui, handle: &Response, from: usize, spans: &[Rangef]) -> Opti
     None
 }
 
-/// Returns the index of the stage before which the pointer is.
+/// Returns the index of the gap between stages that is nearest to `y`. Gap 0 is above the first.
 fn gap_at(spans: &[Rangef], y: f32) -> usize {
     spans.iter().filter(|span| span.center() < y).count()
 }

@@ -1,4 +1,4 @@
-//! The choice of the second model, which drafts or guides.
+//! The choice of the second model, which drafts tokens for the main model or guides it.
 
 use egui::{Label, Ui};
 
@@ -9,11 +9,11 @@ use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::state::{AppState, Command, PathPurpose, SecondModelCommand};
 
-/// The width of a long name, which leaves room for the buttons.
+/// The maximum width of the name, which leaves room for the buttons.
 const NAME: f32 = 170.0;
 
-/// Draws the name of the second model, and buttons to choose another and to free it. While one is
-/// being loaded, draws how far it is and a button to cancel.
+/// Draws the name of the second model, and buttons to choose another one and to unload it. While
+/// one is being loaded, draws the progress and a button to cancel.
 pub(super) fn second_model_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let second = &state.second_model;
     title_line_ui(ui, "Model", |ui| {
@@ -41,7 +41,7 @@ pub(super) fn second_model_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<
             return;
         }
         let tip = "Opens a GGUF file with a smaller model that has the same vocabulary. It stays until \
-                   another first model is opened. The built-in model comes with one.";
+                   a different main model is opened. The built-in model comes with one.";
         let button = ui.add(Button::new("Choose a file…").quiet());
         if button.on_hover_text(tip).clicked() {
             commands.push(Command::AskPath(PathPurpose::SecondModel));
@@ -54,7 +54,7 @@ pub(super) fn second_model_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<
             );
             if button
                 .on_hover_text(
-                    "Frees its memory, and goes back to the one that comes with the model, if any",
+                    "Frees its memory, and goes back to the one that comes with the main model, if any",
                 )
                 .clicked()
             {

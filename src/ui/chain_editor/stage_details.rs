@@ -1,4 +1,4 @@
-//! The other settings of a stage: its further numbers, its window and its lists of tokens.
+//! The other settings of a stage: its remaining parameters, its window and its lists of tokens.
 
 use egui::{DragValue, Id, Ui};
 
@@ -19,7 +19,7 @@ pub(super) fn details_id(pane: PaneId, filter: &Filter) -> Id {
     Id::unique(("stage details", pane, filter.name()))
 }
 
-/// Whether a stage has settings besides its first number.
+/// Returns whether a stage has settings besides its first parameter.
 pub(super) fn has_details(filter: &Filter) -> bool {
     let spec = filter.spec();
     let has_keys = matches!(filter, Filter::SynthId(_));
@@ -55,7 +55,7 @@ fn window_ui(ui: &mut Ui, name: &str, window: &mut Window) -> bool {
         let mut limited = window.last_n.is_some();
         let words = small(ui, "Only the last");
         let response = checkbox(ui, &mut limited, words).on_hover_text(
-            "Limits how far this stage looks back. Off, it looks at all tokens; 64 is usual.",
+            "Limits how far this stage looks back. If off, it looks at all tokens; 64 is usual.",
         );
         if response.changed() {
             window.last_n = limited.then_some(64);

@@ -1,4 +1,5 @@
-//! A row of the chain editor: one stage, its number, and what it does at the step on display.
+//! A row of the chain editor: one stage, its main parameter, and what it does at the step on
+//! display.
 
 use egui::{
     Align, CursorIcon, Id, Layout, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2,
@@ -19,7 +20,7 @@ const ROW: f32 = 52.0;
 /// The width of a stage's name.
 const NAME: f32 = 160.0;
 
-/// The opacity of the number of a muted stage.
+/// The opacity of a muted stage's parameter.
 const MUTED: f32 = 0.6;
 
 /// Where a stage is in the list, and what it does.
@@ -34,7 +35,7 @@ pub(super) struct Place<'a> {
 
 /// The result of drawing a row.
 pub(super) struct Row {
-    /// The response of the handle that moves it.
+    /// The response of the handle that moves the stage.
     pub handle: Response,
     /// Whether the user removed the stage.
     pub removed: bool,
@@ -151,12 +152,12 @@ fn fold_ui(ui: &mut Ui, shown: &Shown<'_>, filter: &Filter) {
 
 fn is_open(ui: &Ui, shown: &Shown<'_>, filter: &Filter) -> bool {
     let id = details_id(shown.pane, filter);
-    // A stage without a number has only its details to show.
+    // A stage without parameters has only its details to show.
     let initially = filter.spec().params.is_empty();
     ui.data(|data| data.get_temp(id).unwrap_or(initially))
 }
 
-/// Draws the box and slider of the filter's first number, or the chip of a filter without one.
+/// Draws the box and slider of the filter's first parameter, or a summary of a filter without one.
 fn primary_ui(ui: &mut Ui, rect: Rect, stage: &mut Stage, edit: &mut Edit) {
     let spec = stage.filter.spec();
     let error = stage.filter.validate().err().filter(|_| stage.enabled);
@@ -218,11 +219,14 @@ fn buttons_ui(ui: &mut Ui, rect: Rect, is_solo: bool, stage: &Stage) -> Option<R
             clicked = Some(RowButton::Mute);
         }
         let (verb, tooltip) = if is_solo {
-            ("Unsolo", "Switches the stages back on that were on before")
+            (
+                "Unsolo",
+                "Switches the other stages back on, as they were before",
+            )
         } else {
             (
                 "Solo",
-                "Switches off all other stages until it is pressed again",
+                "Switches off all other stages until this is pressed again",
             )
         };
         let label = format!("{verb} {name}");

@@ -63,7 +63,7 @@ fn dragging_moves_a_stage_and_nothing_else() {
 }
 
 #[test]
-fn the_figures_belong_to_a_named_token_also_under_other_settings() {
+fn the_effects_are_those_at_a_named_token_even_under_new_settings() {
     let mut window = editor();
     let pane = window.state().panes[3].id;
     for (p, kept) in [(0.95, "Keeps 4 here"), (0.6, "Keeps 2 here")] {
@@ -211,7 +211,7 @@ fn a_typed_number_is_used_when_the_panes_start() {
         }
         assert_eq!(chain(&window), "T 1.5 › top-p 0.9");
         let PaneStatus::Waiting { pending } = &window.state().panes[3].status else {
-            panic!("nothing was asked of the pane");
+            panic!("the pane was not asked to generate");
         };
         assert_eq!(pending.config.chain.to_string(), "T 1.5 › top-p 0.9");
     }
@@ -316,7 +316,7 @@ fn tokens_can_be_found_biased_and_banned() {
     press(&mut window, "Remove token 4");
     assert_eq!(biased(&window), LogitBias::default());
     type_into(&mut window, "Find a token", "zebra");
-    window.get_by_label("No token of this model has this text");
+    window.get_by_label("No token of this model matches");
 }
 
 #[test]

@@ -12,7 +12,8 @@ pub(super) fn exact_word(token: TokenId, vocabulary: Option<&Vocabulary>) -> Str
     }
 }
 
-/// Returns the text of several tokens in one word.
+/// Returns the joined text of several tokens with visible white space, or their ids if there is no
+/// vocabulary.
 pub(super) fn exact_words(tokens: &[TokenId], vocabulary: Option<&Vocabulary>) -> String {
     let Some(vocabulary) = vocabulary else {
         let ids: Vec<String> = tokens.iter().map(ToString::to_string).collect();

@@ -1,8 +1,9 @@
-//! Which filters are offered for a chain, and where a new one is put.
+//! Which filters are offered for a chain, and where a new one is inserted.
 
 use crate::decoding::{ChainConfig, Filter, FilterKind, Phase, Usage};
 
-/// Returns the filters that the chain lacks, at usual values: the common ones, or all.
+/// Returns the filters that the chain lacks, with their usual values: only common ones unless
+/// `with_rare`.
 pub(super) fn lacking(chain: &ChainConfig, with_rare: bool) -> Vec<Filter> {
     let has = |kind: FilterKind| {
         let mut stages = chain.stages.iter();
@@ -25,7 +26,7 @@ pub(super) fn place_for(chain: &ChainConfig, filter: &Filter) -> usize {
         .unwrap_or(chain.stages.len())
 }
 
-/// The usual place of a filter. Rare filters of one phase have no order among each other.
+/// Returns a key that sorts filters by usual place. Rare filters of one phase have equal keys.
 fn rank(filter: &Filter) -> (Phase, Usage, Option<FilterKind>) {
     let spec = filter.spec();
     let is_common = spec.usage == Usage::Common;
