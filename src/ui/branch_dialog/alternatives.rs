@@ -23,12 +23,12 @@ pub(super) struct Alternative {
     prob: f64,
     /// Whether the chain cut it.
     cut: bool,
-    /// Its rank before the chain, from 1, which is also its key.
+    /// Its rank before the chain, from 1, which is also the key that picks it.
     pub rank: usize,
 }
 
-/// Returns the most likely tokens other than the chosen one. The last is one that the chain cut, if
-/// it cut any that is recorded.
+/// Returns the most likely tokens other than the chosen one. If the chain cut any recorded token,
+/// the last one is such a token.
 pub(super) fn alternatives(text: &Generation, step: &Step) -> Vec<Alternative> {
     let head = (0..).zip(&step.trace.raw.head);
     let others = head.filter(|(_, candidate)| candidate.token != step.token);
@@ -37,7 +37,7 @@ pub(super) fn alternatives(text: &Generation, step: &Step) -> Vec<Alternative> {
             token: candidate.token,
             word: token_word(&text.vocabulary.piece(candidate.token)),
             prob: candidate.prob,
-            // Greedy keeps only the token that it takes, but it cuts none.
+            // Greedy keeps only the token that it picks, but that is not a cut.
             cut: step.trace.draw.n_kept > 1 && step.trace.head_final_prob(index).is_none(),
             rank: index + 1,
         })
@@ -51,7 +51,7 @@ pub(super) fn alternatives(text: &Generation, step: &Step) -> Vec<Alternative> {
     offered
 }
 
-/// Draws an alternative: the word, its probability, and its rank. The focus highlights it.
+/// Draws an alternative: the word, its probability, and its rank. Keyboard focus highlights it.
 pub(super) fn alternative_ui(ui: &mut Ui, row: &Alternative) -> Response {
     let theme = Theme::of(ui);
     let width = ui.available_width();

@@ -23,7 +23,7 @@ use crate::state::{
 
 const WIDTH: f32 = 320.0;
 
-/// What the user chose, and where it goes if not to the popup's own target.
+/// What the user chose. `target`, if any, overrides the popup's target.
 struct Choice {
     change: BranchChange,
     target: Option<BranchTarget>,
@@ -36,11 +36,11 @@ struct Context<'a> {
     text: &'a Generation,
     can_add_pane: bool,
     next_seed: u64,
-    /// What the engine must read again.
+    /// Says how many tokens are cached, or how many must be prefilled again.
     cache_words: String,
 }
 
-/// Draws the popup beside its pane, if it is open. `panes` are the places of all panes.
+/// Draws the popup beside its pane, if it is open. `panes` are the rectangles of all panes.
 pub(super) fn branch_dialog_ui(
     ui: &Ui,
     panes: &[Rect],
@@ -64,7 +64,7 @@ pub(super) fn branch_dialog_ui(
         *rect,
         ui.layer_id(),
     );
-    // It ends above the dock.
+    // The popup must end above the dock.
     let bottom = panes.iter().map(Rect::bottom).fold(rect.bottom(), f32::max);
     let height = popup.get_expected_size().map_or(0.0, |size| size.y);
     let top = rect.top().min(bottom - height).max(0.0);
@@ -127,7 +127,7 @@ fn popup_ui(ui: &mut Ui, context: &Context<'_>, dialog: &mut BranchDialog) -> Op
         });
     });
     let step = context.text.steps.get(dialog.from.step)?;
-    let instead = format!("Take another instead of ‘{}’", token_word(&step.piece));
+    let instead = format!("Pick another token instead of ‘{}’", token_word(&step.piece));
     hint_ui(ui, &instead);
     let rows = alternatives(context.text, step);
     let choose = |row: &Alternative, target| Choice {
@@ -172,10 +172,10 @@ fn popup_ui(ui: &mut Ui, context: &Context<'_>, dialog: &mut BranchDialog) -> Op
     ui.add_space(4.0);
     let typed = typed_ui(ui, context, dialog);
     ui.separator();
-    let other = other_ways_ui(ui, context);
+    let resampled = resample_ui(ui, context);
     ui.separator();
     target_ui(ui, context, &mut dialog.target);
-    choice.or(typed).or(other)
+    choice.or(typed).or(resampled)
 }
 
 /// Returns the alternative whose number was typed.
@@ -187,7 +187,7 @@ fn numbered<'a>(ui: &Ui, rows: &'a [Alternative]) -> Option<&'a Alternative> {
     })
 }
 
-/// Draws the field for a replacement.
+/// Draws the field for a typed replacement.
 fn typed_ui(ui: &mut Ui, context: &Context<'_>, dialog: &mut BranchDialog) -> Option<Choice> {
     let edit = TextEdit::singleline(&mut dialog.typed)
         .font(Face::Code.font())
@@ -211,12 +211,12 @@ fn typed_ui(ui: &mut Ui, context: &Context<'_>, dialog: &mut BranchDialog) -> Op
     })
 }
 
-/// Draws the ways that keep the token's place open: another seed and other settings.
-fn other_ways_ui(ui: &mut Ui, context: &Context<'_>) -> Option<Choice> {
+/// Draws the choices that sample the token again: another seed and the pane's new settings.
+fn resample_ui(ui: &mut Ui, context: &Context<'_>) -> Option<Choice> {
     let mut change = None;
     let seed = context.next_seed.to_string();
     let reseed = menu_item(ui, "Another seed", &seed, false);
-    let tip = "Toss other coins from this token on";
+    let tip = "Toss different coins from this token on";
     if reseed.on_hover_text(tip).clicked() {
         change = Some(BranchChange::AnotherSeed);
     }
@@ -232,7 +232,7 @@ fn other_ways_ui(ui: &mut Ui, context: &Context<'_>) -> Option<Choice> {
             menu_item(ui, "The pane’s new settings", &shortened(&aside), false)
         })
         .inner
-        .on_hover_text("Go on from this token with the settings that the pane has now")
+        .on_hover_text("Continue from this token with the pane’s current settings")
         .on_disabled_hover_text("Change the pane’s settings first");
     if settings.clicked() {
         change = Some(BranchChange::Settings);
@@ -251,7 +251,7 @@ fn shortened(words: &str) -> String {
     }
 }
 
-/// Draws where the branch goes, and what the engine must read again.
+/// Draws the choice of where the branch goes, and how much of the text is cached.
 fn target_ui(ui: &mut Ui, context: &Context<'_>, target: &mut BranchTarget) {
     let theme = Theme::of(ui);
     ui.horizontal(|ui| {
@@ -298,7 +298,7 @@ mod tests {
         key(&mut window, Modifiers::NONE, Key::C);
         assert!(
             window.state().branch_dialog.is_none(),
-            "the prompt takes it"
+            "the prompt takes the key"
         );
         window.get_by_label("Unpin the token").focus();
         window.run_steps(2);
@@ -307,7 +307,7 @@ mod tests {
         window
     }
 
-    /// The tokens by hand of the request that a pane waits for.
+    /// Returns the kept text of the request that a pane is waiting for.
     fn picked(window: &Window, place: usize) -> String {
         let PaneStatus::Waiting { pending } = &window.state().panes[place].status else {
             panic!("pane {place} is not waiting");

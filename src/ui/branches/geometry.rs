@@ -1,4 +1,4 @@
-//! Where the lines of the tree are.
+//! The layout of the tree: the places of its lines, its rows and the ticks of its axis.
 
 use egui::{Pos2, Rangef, Rect, pos2};
 
@@ -14,7 +14,7 @@ const RIGHT: f32 = 28.0;
 const MIN_ROW: f32 = 20.0;
 pub(super) const MAX_ROW: f32 = 33.0;
 
-/// The scale of the axis, and the rows.
+/// The scale of the axis and the layout of the rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Geometry {
     /// The top left corner of the first row.
@@ -39,7 +39,7 @@ impl Geometry {
         }
     }
 
-    /// The same geometry with its first row elsewhere, because the rows are scrolled.
+    /// Returns the same geometry with its first row at `origin`, for scrolled rows.
     pub(super) const fn at(self, origin: Pos2) -> Self {
         Self { origin, ..self }
     }
@@ -52,12 +52,12 @@ impl Geometry {
         self.right
     }
 
-    /// Returns the place of the boundary before this token.
+    /// Returns the x-coordinate of the boundary before this token.
     pub(super) fn x(self, token: usize) -> f32 {
         self.origin.x + LEFT + token as f32 * self.per_token
     }
 
-    /// Returns the middle of a row.
+    /// Returns the y-coordinate of the middle of a row.
     pub(super) fn y(self, row: usize) -> f32 {
         (self.origin.y + (row as f32 + 0.5) * self.row_height).round()
     }
@@ -72,7 +72,7 @@ impl Geometry {
         pos2(self.x(token), self.y(row))
     }
 
-    /// Returns the marks of the axis: round numbers of tokens, at most about eight.
+    /// Returns the ticks of the axis: at most about eight round token counts.
     pub(super) fn ticks(self) -> Vec<usize> {
         let steps = (0..).flat_map(|power| [1, 2, 5].map(|n| n * 10_usize.pow(power)));
         let step = steps
@@ -91,7 +91,7 @@ mod tests {
     use crate::state::BranchTree;
 
     #[test]
-    fn the_axis_has_few_marks_at_round_numbers() {
+    fn the_axis_has_few_ticks_at_round_numbers() {
         let rect = Rect::from_min_max(pos2(0.0, 0.0), pos2(900.0, 200.0));
         let geometry = Geometry::of(rect, &BranchTree::default());
         for (n_max_tokens, ticks) in [

@@ -25,8 +25,8 @@ const KEYS: [(Key, TreeKey); 7] = [
     (Key::Backspace, TreeKey::Remove),
 ];
 
-/// Returns what the pressed key does. The arrow keys stay with the tree, which has this id and the
-/// focus.
+/// Returns what the pressed key does, if any. The tree, which has this id, keeps the focus when the
+/// arrow keys are pressed.
 pub(super) fn pressed_key(ui: &Ui, id: Id) -> Option<TreeKey> {
     let filter = EventFilter {
         horizontal_arrows: true,

@@ -69,8 +69,8 @@ pub(super) fn branch_memory_ui(ui: &mut Ui, state: &mut AppState, commands: &mut
         }
         hint_ui(
             ui,
-            "Beyond these limits, the least recently shown texts are dropped, and a branch of a text \
-             that left the cache begins with a prefill.",
+            "Beyond these limits, the least recently shown texts are dropped, and branching from a \
+             text that left the cache starts with a prefill.",
         );
     });
 }
@@ -126,7 +126,7 @@ fn tree_ui(ui: &mut Ui, geometry: Geometry, state: &AppState, commands: &mut Vec
     focus_ring(ui, &tree_response.with_new_rect(visible.shrink(1.0)), 4);
 }
 
-/// Moves the cursor or acts on its row. Returns the row of the cursor.
+/// Moves the cursor or acts on its row. Returns the cursor's new row.
 fn apply_key(
     key: TreeKey,
     tree: &BranchTree,
@@ -166,7 +166,7 @@ fn cursor_id() -> Id {
     Id::unique("branch cursor")
 }
 
-/// Returns the row of the cursor: where the user left it, or else the selected text.
+/// Returns the row of the cursor: where the user left it, or else the selected text's row.
 fn cursor(ui: &Ui, tree: &BranchTree) -> usize {
     let known: Option<Option<GenerationId>> = ui.data(|data| data.get_temp(cursor_id()));
     let is_it = |row: &BranchRow| Some(row.id) == known.flatten();

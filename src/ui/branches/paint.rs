@@ -15,15 +15,15 @@ use crate::state::{BranchRow, BranchTree};
 /// The space between a fork and the words after it.
 const INDENT: f32 = 12.0;
 
-/// The least room for words on a line.
+/// The minimum width for words on a line.
 const MIN_WORDS: f32 = 110.0;
 
-/// The widest words, so that the line stays visible.
+/// The maximum width of the words, so that the line stays visible.
 const MAX_WORDS: f32 = 420.0;
 
 const FORK_RADIUS: f32 = 4.0;
 
-/// Whether a row is pointed at.
+/// Whether the pointer or the cursor is on a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RowLook {
     pub hovered: bool,
@@ -35,8 +35,8 @@ pub(super) struct TreePainter<'a> {
     theme: &'static Theme,
     tree: &'a BranchTree,
     geometry: Geometry,
+    /// The rows from the first one to the selected text.
     path: Vec<usize>,
-    /// The color of the path.
     path_color: Color32,
     /// The color behind the words.
     paper: Color32,
@@ -131,7 +131,7 @@ impl<'a> TreePainter<'a> {
         turned
     }
 
-    /// Paints the way from the first row to the end of the selected text.
+    /// Paints the path from the first row to the end of the selected text.
     fn path(&self) {
         let stroke = Stroke::new(2.5, self.path_color);
         let rows = self
@@ -164,8 +164,8 @@ impl<'a> TreePainter<'a> {
         self.painter.circle(at, FORK_RADIUS, self.paper, edge);
     }
 
-    /// Returns where the words of a row can begin and must end, so that they hide no fork of its
-    /// children, which are listed with the latest fork first.
+    /// Returns where the words of a row can begin and must end so that they don't cover the fork of
+    /// a child. Children are listed with the latest fork first.
     fn room_for_words(&self, index: usize, row: &BranchRow, end: f32) -> (f32, f32) {
         let mut left = self.geometry.x(row.fork) + INDENT;
         let children = self.tree.rows.iter().rev();
@@ -179,16 +179,16 @@ impl<'a> TreePainter<'a> {
         (left, end)
     }
 
-    /// Paints the end of a line, its first words, and what created it.
+    /// Paints the end of a line, the text's first words, and a chip that says how it branched off.
     fn words(&self, index: usize, row: &BranchRow, look: RowLook) {
         let end = self.geometry.at_token(row.n_tokens, index);
         self.end(end, row);
         let chip = row.origin.as_ref().map(|origin| self.chip_galley(origin));
-        let n_chip = chip.as_ref().map_or(0.0, |chip| chip.size().x + 20.0);
+        let chip_width = chip.as_ref().map_or(0.0, |chip| chip.size().x + 20.0);
         let (on_line, until) = self.room_for_words(index, row, end.x - SMALL_BADGE);
         let after_end = end.x + SMALL_BADGE;
-        let room_on_line = (until - on_line - n_chip).min(MAX_WORDS);
-        let room_after = self.geometry.right() - after_end - n_chip;
+        let room_on_line = (until - on_line - chip_width).min(MAX_WORDS);
+        let room_after = self.geometry.right() - after_end - chip_width;
         let is_selected = self.path.last() == Some(&index);
         let galley = |room: f32| self.words_galley(&row.words, room, is_selected);
         let wanted = galley(f32::INFINITY).size().x.min(MIN_WORDS);
@@ -198,9 +198,9 @@ impl<'a> TreePainter<'a> {
             (after_end, galley(room_after))
         } else {
             // The text ends near the right edge: its words go before its fork.
-            let room = (on_line - 4.0 * INDENT - n_chip).max(MIN_WORDS);
+            let room = (on_line - 4.0 * INDENT - chip_width).max(MIN_WORDS);
             let galley = galley(room);
-            let left = self.geometry.x(row.fork) - INDENT - n_chip - galley.size().x;
+            let left = self.geometry.x(row.fork) - INDENT - chip_width - galley.size().x;
             (left.max(self.painter.clip_rect().left()), galley)
         };
         let fill = match look {
@@ -226,15 +226,15 @@ impl<'a> TreePainter<'a> {
         }
     }
 
-    /// Paints the badge of the pane that shows a text, or an upright.
+    /// Paints the badge of the pane that shows a text, or a tick if none does.
     fn end(&self, at: Pos2, row: &BranchRow) {
         if let Some(place) = row.place {
             let badge = Rect::from_center_size(at, Vec2::splat(SMALL_BADGE));
             paint_badge(&self.painter, self.theme, badge, place);
         } else {
-            let upright = Rangef::new(at.y - 4.0, at.y + 4.0);
+            let tick = Rangef::new(at.y - 4.0, at.y + 4.0);
             let stroke = Stroke::new(2.0, self.theme.text_3);
-            self.painter.vline(at.x, upright, stroke);
+            self.painter.vline(at.x, tick, stroke);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The tree of texts as a picture, as on the screen.
+//! The tree of texts as a picture, drawn as on the screen.
 
 use egui::{Color32, Ui};
 
@@ -15,7 +15,7 @@ pub(in crate::ui) fn height(tree: &BranchTree) -> f32 {
     TITLE + tree.rows.len() as f32 * MAX_ROW + AXIS
 }
 
-/// Draws the tree into the remaining space of `ui`, on paper of this color.
+/// Draws the tree into the remaining space of `ui`, on a background of this color.
 pub(in crate::ui) fn draw(ui: &mut Ui, tree: &BranchTree, paper: Color32) {
     let whole = ui.available_rect_before_wrap();
     let subtitle = match tree.rows.len() {

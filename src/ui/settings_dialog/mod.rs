@@ -175,9 +175,9 @@ fn storage_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     row_ui(ui, "Kept runs", |ui| {
         let limits = &mut state.history_limits;
         let field = DragValue::new(&mut limits.n_runs).range(1..=100_000);
-        ui.add(field).accessible_name("Most runs to keep");
+        ui.add(field).accessible_name("Maximum runs to keep");
         ui.label("runs or");
-        megabytes_ui(ui, "Most megabytes to keep", &mut limits.megabytes, 1);
+        megabytes_ui(ui, "Maximum megabytes to keep", &mut limits.megabytes, 1);
     });
     note_ui(
         ui,
@@ -202,8 +202,8 @@ fn storage_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     });
     note_ui(
         ui,
-        "Beyond these limits, the least recently shown texts are dropped, and a branch of a text \
-         that left the cache begins with a prefill",
+        "Beyond these limits, the least recently shown texts are dropped, and branching from a \
+         text that left the cache starts with a prefill",
     );
     folders_ui(ui, state, commands);
 }
