@@ -1,5 +1,5 @@
-//! The controls of the Branches tab, in the row of tabs: which view, how many futures of which
-//! length, beside which pane, draw or stop, and export.
+//! The controls of the Branches tab, in the row of tabs: the view, the number and length of
+//! futures, the second pane, Draw or Stop, and the export.
 
 use egui::{Popup, Ui};
 
@@ -60,7 +60,7 @@ fn draw_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// Draws the menu of how many futures to draw, and how long they are.
+/// Draws the menu for the number and length of futures.
 fn size_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let futures = &mut state.futures;
     let value = format!("{} of {} tokens", futures.n_futures, futures.n_tokens);
@@ -91,7 +91,7 @@ fn size_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// Draws the menu of the pane beside.
+/// Draws the menu for the second pane, whose futures are shown beside those of the first.
 fn beside_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let Some(held) = state.futures_pane().map(|pane| pane.id) else {
         return;

@@ -1,4 +1,4 @@
-//! The entropy of each position over a pane's futures, as bars.
+//! The entropy at each position across a pane's futures, as bars.
 
 use egui::{Align2, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2};
 
@@ -6,11 +6,11 @@ use super::{Shown, TITLE, heading};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 
-/// The room for the numbers of the axes.
+/// The space for the numbers on the axes.
 const LEFT: f32 = 20.0;
 const BOTTOM: f32 = 16.0;
 
-/// More than enough: 512 texts show at most 9 bits.
+/// The maximum number of grid lines, 2 bits apart. 512 texts show at most 9 bits.
 const MAX_MARKS: u32 = 16;
 
 /// Draws the bars into the remaining space of `ui`.

@@ -34,16 +34,16 @@ use crate::state::{AppState, Command, FuturesRun, FuturesStatus};
 /// The height of a title, with the space below it.
 const TITLE: f32 = 22.0;
 
-/// The body's width from which a column beside the tree fits, and the widths of that column.
+/// The minimum width of the body for a column beside the tree, and the widths of that column.
 const MIN_BODY: f32 = 760.0;
 const COLUMN: f32 = 318.0;
 const WIDE_COLUMN: f32 = 400.0;
 
-/// The body's height from which figures fit below the trees of two panes, and their height.
+/// The minimum height for figures below the trees of two panes, and the height of the figures.
 const MIN_STACKED: f32 = 340.0;
 const STACKED: f32 = 190.0;
 
-/// The height of the picture of entropies, and the space around it.
+/// The limits of the height of the entropy plot, and the space around it.
 const MIN_ENTROPY: f32 = 76.0;
 const MAX_ENTROPY: f32 = 150.0;
 const ABOVE_ENTROPY: f32 = 10.0;
@@ -180,7 +180,7 @@ fn column_ui(
         .show(&mut column, |ui| {
             rows_ui(ui, shown, commands);
             ui.add_space(ABOVE_ENTROPY);
-            // In a low dock, the sentence says what the picture shows.
+            // In a low dock, the sentence alone describes the entropies.
             if left >= MIN_ENTROPY {
                 let size = vec2(ui.available_width(), left.min(MAX_ENTROPY));
                 let (picture, _) = ui.allocate_exact_size(size, Sense::hover());
@@ -207,7 +207,7 @@ fn reading_galley(ui: &Ui, shown: Shown<'_>, width: f32) -> Option<Arc<Galley>> 
     Some(WidgetText::from(text).into_galley(ui, wrap, width, TextStyle::Body))
 }
 
-/// Draws the title and the tree of a pane. The tree scrolls if it is higher than `rect`.
+/// Draws the title and the tree of a pane. The tree scrolls if it is taller than `rect`.
 fn pane_ui(ui: &mut Ui, rect: Rect, shown: Shown<'_>) {
     let run = shown.run;
     let (title, rest) = rect.split_top_bottom_at_y(rect.top() + TITLE);
@@ -251,7 +251,7 @@ fn title_ui(ui: &Ui, rect: Rect, shown: Shown<'_>) {
     heading(ui, rect.with_max_x(badge.left() - 8.0), &title, &facts);
 }
 
-/// Paints a heading and a smaller text after it, as far as they fit.
+/// Paints a heading and a smaller text after it, clipped to `rect`.
 fn heading(ui: &Ui, rect: Rect, title: &str, facts: &str) {
     let theme = Theme::of(ui);
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));

@@ -12,7 +12,7 @@ use crate::generation::formatting::pane_letter;
 use crate::state::FuturesRun;
 use crate::ui::pictures::{Palette, Picture, PicturePlot, svg};
 
-/// The size of a picture of one pane, and the width that another adds, in points.
+/// The size of a picture of one pane, and the width that each further pane adds, in points.
 const SIZE: [f32; 2] = [960.0, 640.0];
 const MORE_WIDTH: f32 = 640.0;
 

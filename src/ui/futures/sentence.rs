@@ -17,7 +17,7 @@ pub(super) fn count_words(run: &FuturesRun) -> String {
     }
 }
 
-/// Returns what the most frequent first token and the entropies say, or `None` without futures.
+/// Describes the most frequent first token and the entropies, or returns `None` without futures.
 pub(super) fn reading(run: &FuturesRun) -> Option<String> {
     let first = run.tree.first()?;
     let n = run.futures().len();

@@ -21,7 +21,7 @@ fn pinned() -> AppState {
 }
 
 /// A state with futures of the last pane: 30 that share two tokens, 8 that share one, and 2 that
-/// stand alone.
+/// share none.
 fn drawn() -> AppState {
     let mut state = pinned();
     let effects = state.apply(Command::Futures(FuturesCommand::Draw));

@@ -15,28 +15,28 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::state::FuturesRun;
 
-/// The least height of one text. If the texts need more room than there is, the tree scrolls.
+/// The minimum height of one text. If the texts don't fit, the tree scrolls.
 const MIN_UNIT: f32 = 3.75;
 
-/// The heights from which a block has a fill, words, and a count below its words.
+/// The minimum heights of a block with a fill, with words, and with a count below its words.
 const FILLED: f32 = 16.0;
 const WORDED: f32 = 11.0;
 const COUNTED: f32 = 34.0;
 
-/// The most that a block's words may take, and the space beside them.
+/// The maximum width of a block's words, and the padding beside them.
 const MAX_WORDS: f32 = 260.0;
 const PADDING: f32 = 7.0;
 
 /// The space between a block and what follows it.
 const GAP: f32 = 3.0;
 
-/// The length of the line of a text that goes on alone.
+/// The length of the line of an unshared continuation.
 const LINE: f32 = 26.0;
 
-/// The least room for words.
+/// The minimum width for words.
 const MIN_WORDS: f32 = 40.0;
 
-/// What was painted for one branch, or for several texts that go on alone.
+/// What was painted for one branch, or for several unshared continuations.
 pub(super) struct Block {
     pub rect: Rect,
     pub sentence: String,
@@ -106,7 +106,7 @@ fn cursor_ui(ui: &Ui, id: Id, n_blocks: usize) -> usize {
     cursor
 }
 
-/// Paints the tree. Returns its blocks in the order of an outline.
+/// Paints the tree. Returns its blocks in depth-first order.
 pub(super) fn paint_tree(ui: &Ui, rect: Rect, shown: Shown<'_>) -> Vec<Block> {
     let n = shown.run.futures().len().max(1);
     let mut canvas = Canvas {
@@ -121,7 +121,7 @@ pub(super) fn paint_tree(ui: &Ui, rect: Rect, shown: Shown<'_>) -> Vec<Block> {
     canvas.blocks
 }
 
-/// What the blocks are painted on.
+/// Paints the blocks and collects them.
 struct Canvas<'a> {
     painter: &'a Painter,
     theme: &'static Theme,
@@ -133,20 +133,20 @@ struct Canvas<'a> {
 }
 
 impl Canvas<'_> {
-    /// Paints branches below each other: those of several texts as blocks, and the texts that go on
-    /// alone together.
+    /// Paints branches below one another: a block for each that several texts share, then all
+    /// unshared ones together.
     fn branches(&mut self, branches: &[FutureBranch], at: Pos2, level: usize) {
         if self.right - at.x < MIN_WORDS {
             return;
         }
         let n_shared = branches.partition_point(|branch| branch.n > 1);
-        let (shared, alone) = branches.split_at(n_shared.min(branches.len()));
+        let (shared, unshared) = branches.split_at(n_shared.min(branches.len()));
         let mut at = at;
         for branch in shared {
             self.block(branch, at, level);
             at.y += self.unit * branch.n as f32;
         }
-        self.alone(alone, at, level);
+        self.unshared(unshared, at, level);
     }
 
     fn block(&mut self, branch: &FutureBranch, at: Pos2, level: usize) {
@@ -200,8 +200,8 @@ impl Canvas<'_> {
         self.branches(&branch.children, pos2(rect.right() + GAP, at.y), level + 1);
     }
 
-    /// Paints texts that go on alone: a line for each, and as many of their words as fit.
-    fn alone(&mut self, texts: &[FutureBranch], at: Pos2, level: usize) {
+    /// Paints unshared continuations: a line for each, and as many of their words as fit.
+    fn unshared(&mut self, texts: &[FutureBranch], at: Pos2, level: usize) {
         if texts.is_empty() {
             return;
         }
@@ -209,7 +209,7 @@ impl Canvas<'_> {
         let height = self.unit * texts.len() as f32;
         let rect = Rect::from_min_max(at, pos2(self.right, at.y + height));
         let first_words: Vec<String> = texts.iter().map(|text| self.words(text)).collect();
-        let (label, words) = alone_words(&first_words, level);
+        let (label, words) = unshared_words(&first_words, level);
         let separator = if label.is_empty() { "" } else { ": " };
         let sentence = format!("{label}{separator}{words}, level {level}");
         let mut x = at.x + 2.0;
@@ -281,11 +281,11 @@ impl Canvas<'_> {
     }
 }
 
-/// The most characters of each text that goes on alone, if there are several.
+/// The maximum number of characters of each unshared continuation, if there are several.
 const MAX_CHARS: usize = 28;
 
-/// Returns how many texts go on alone, and their first words.
-fn alone_words(texts: &[String], level: usize) -> (String, String) {
+/// Returns a label with the number of unshared continuations, and their first words.
+fn unshared_words(texts: &[String], level: usize) -> (String, String) {
     if let [one] = texts {
         return (String::new(), one.clone());
     }

@@ -46,7 +46,7 @@ pub(super) fn rows_height(run: &FuturesRun) -> f32 {
     ROW * run.words.len() as f32
 }
 
-/// Draws the rows.
+/// Draws a row for each word.
 pub(super) fn rows_ui(ui: &mut Ui, shown: Shown<'_>, commands: &mut Vec<Command>) {
     let between = std::mem::take(&mut ui.spacing_mut().item_spacing.y);
     for row in &shown.run.words {
@@ -58,7 +58,7 @@ pub(super) fn rows_ui(ui: &mut Ui, shown: Shown<'_>, commands: &mut Vec<Command>
     ui.spacing_mut().item_spacing.y = between;
 }
 
-/// Draws one word. Returns whether its button to remove it was clicked.
+/// Draws one word. Returns whether its Remove button was clicked.
 fn row_ui(ui: &mut Ui, row: &WordRow, place: usize) -> bool {
     let size = vec2(ui.available_width(), ROW);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
