@@ -8,10 +8,10 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{field_frame, hint_ui};
 
-/// The licenses of all crates, compressed; `.ci/licenses` writes it.
+/// The licenses of all crates, compressed; written by `.ci/licenses`.
 const THIRD_PARTY: &[u8] = include_bytes!("../../../assets/licenses/third-party.txt.gz");
 
-/// The licenses of what this repository contains, before those of the crates.
+/// The licenses of what this repository contains, listed before those of the crates.
 const OWN: [(&str, &str); 4] = [
     (
         "Quartet is licensed under MIT or Apache-2.0, at your option.",
@@ -45,7 +45,7 @@ pub fn third_party_licenses() -> String {
     let mut reader = flate2::read::GzDecoder::new(THIRD_PARTY);
     match reader.read_to_string(&mut crates) {
         Ok(_) => text.push_str(&crates),
-        // The bytes are part of the program, and a test reads them.
+        // This cannot happen: the bytes are part of the program, and a test reads them.
         Err(error) => text.push_str(&error.to_string()),
     }
     text
@@ -55,12 +55,12 @@ pub fn third_party_licenses() -> String {
 #[derive(Debug, Default)]
 pub(super) struct LicensesUi {
     lines: Vec<String>,
-    /// The words to find.
+    /// The text to find.
     query: String,
 }
 
 impl LicensesUi {
-    /// Draws a field for a word, and below it the lines that contain it, or all lines.
+    /// Draws a search field, and below it the lines that contain the query, or all lines.
     pub(super) fn ui(&mut self, ui: &mut Ui) {
         if self.lines.is_empty() {
             self.lines = third_party_licenses().lines().map(str::to_owned).collect();
@@ -77,7 +77,7 @@ impl LicensesUi {
         let is_found = |line: &&String| query.is_empty() || line.to_lowercase().contains(&query);
         let found: Vec<&String> = self.lines.iter().filter(is_found).collect();
         if found.is_empty() {
-            hint_ui(ui, "No line contains these words");
+            hint_ui(ui, "No line contains this text");
         }
         let color = Theme::of(ui).text_2;
         ScrollArea::vertical().auto_shrink(false).show_rows(

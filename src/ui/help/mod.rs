@@ -1,4 +1,4 @@
-//! The help: keys, what leaves the computer, where files are kept, known limits and licenses.
+//! The help: keys, what leaves the computer, where files are stored, known limits and licenses.
 
 mod licenses;
 
@@ -95,19 +95,20 @@ fn privacy_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     heading_ui(ui, "What leaves this computer");
     paragraph_ui(
         ui,
-        "Nothing, unless you ask for it. Models run on this computer, and prompts and texts are sent \
-         nowhere, unless you add a server in Models and let a pane use it. Quartet has no account, \
-         no statistics and no check for updates.",
+        "Nothing, unless you ask for it. Models run on this computer, and prompts and texts never leave \
+         it unless you add a server in Models and let a pane use it. Quartet has no accounts, no \
+         telemetry and no update checks.",
     );
     if let Some(words) = state.servers_in_use_words() {
         paragraph_ui(ui, &words);
     }
     paragraph_ui(
         ui,
-        "A search in Models sends its words to Hugging Face, and a download asks it for the model’s \
-         files. If you are logged in to Hugging Face on this computer, both send your token.",
+        "Searching in Models sends your query to Hugging Face, and downloading requests the \
+         model’s files. If you are logged in to Hugging Face on this computer, both send your access \
+         token.",
     );
-    heading_ui(ui, "Where files are kept");
+    heading_ui(ui, "Where files are stored");
     folders_ui(ui, state, commands);
     paragraph_ui(
         ui,
@@ -115,23 +116,23 @@ fn privacy_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     );
 }
 
-/// What does not work yet, and what stays right.
+/// What does not work yet, and what is not affected.
 const LIMITS: [(&str, &str); 3] = [
     (
         "Right-to-left text",
         "The words of an Arabic or Hebrew text are placed from left to right, and pointing at such a \
-         word may find a token beside it. Text that is copied or exported is always in the right \
+         word may select a neighboring token. Text that is copied or exported is always in the right \
          order.",
     ),
     (
         "The caret in the prompt",
-        "In right-to-left text, the caret and the selection may appear at another place of the word. \
-         What you type stays intact.",
+        "In right-to-left text, the caret and the selection may appear at the wrong place in the \
+         word. What you type stays intact.",
     ),
     (
         "Letters and emoji",
-        "Letters that the bundled typefaces lack come from the typefaces of the system; without one, a \
-         box takes their place. Emoji have one color.",
+        "Letters that the bundled typefaces lack come from the system’s typefaces; a letter that \
+         these lack too is shown as a box. Emoji have one color.",
     ),
 ];
 
