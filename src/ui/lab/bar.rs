@@ -1,4 +1,4 @@
-//! The row of tabs, with how the sweep went, the figure to show, and the export menu.
+//! The row of tabs, with the selected tab's summary, its choices and its export menu.
 
 use egui::{Align, Layout, Popup, Ui};
 
@@ -55,7 +55,7 @@ fn note_ui(ui: &mut Ui, words: &str) {
     ui.label(Face::Small.text(words).color(color));
 }
 
-/// Draws what the stability map varies, and its export menu.
+/// Draws the menu of what the stability map varies, and its export menu.
 fn stability_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let is_there = state.lab.stability.is_some();
     export_files_ui(
@@ -89,7 +89,7 @@ fn stability_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Comman
     }
 }
 
-/// Draws how the list of prompts went, and its export menu.
+/// Draws the summary of the list of prompts, and its export menu.
 fn batch_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let run = state.lab.batch.as_ref();
     let is_there = run.is_some_and(|run| run.n_done().0 > 0);
@@ -116,7 +116,7 @@ fn batch_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// Draws how the fit went, whether it is a table, and its export menu.
+/// Draws the summary of the fit, the button that shows it as a table, and its export menu.
 fn fit_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let run = state.lab.fit.as_ref();
     let is_there = run.is_some_and(|run| run.fit.n_done() > 0);
@@ -141,7 +141,7 @@ fn fit_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// Draws how the measurement of the KV cache went, whether it is a table, and its export menu.
+/// Draws the progress of the KV cache measurement, its buttons, and its export menu.
 fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let lab = state.lab.cache.as_ref().and_then(|run| run.lab.as_ref());
     let is_there = lab.is_some_and(|lab| !lab.on.is_empty());
@@ -166,7 +166,7 @@ fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) 
     }
 }
 
-/// Draws how the comparison of two models went, and its export menu.
+/// Draws the progress of the comparison of two models, its button, and its export menu.
 fn models_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let run = state.lab.models.as_ref();
     let compared = run.and_then(|run| run.compared.as_ref());
@@ -185,7 +185,7 @@ fn models_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     compare_ui(ui, state, commands);
 }
 
-/// Draws how many votes there are, and their export menu.
+/// Draws the number of votes, and their export menu.
 fn votes_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let n = state.lab.blind.votes().len();
     let response = ui
@@ -227,7 +227,8 @@ fn table_choice_ui(ui: &mut Ui, is_table: &mut bool) {
     }
 }
 
-/// Draws the menu that exports a result as SVG, PNG or CSV. `item` names a format and its document.
+/// Draws the menu that exports a result as SVG, PNG or CSV. `item` returns the label and the
+/// document for a format.
 fn export_files_ui(
     ui: &mut Ui,
     name: &str,
@@ -252,7 +253,7 @@ fn export_files_ui(
         });
 }
 
-/// Draws the menu of figures.
+/// Draws the menu that chooses the figure to show.
 fn metric_ui(ui: &mut Ui, state: &mut AppState) {
     let title = |metric: Metric| match state.lab.sweep() {
         Some(sweep) => sweep.results.title(metric),
@@ -284,7 +285,7 @@ fn metric_ui(ui: &mut Ui, state: &mut AppState) {
         });
 }
 
-/// Draws the export menu.
+/// Draws the export menu of the sweep.
 fn export_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let sweep = state.lab.sweep();
     let metrics = sweep

@@ -16,7 +16,7 @@ use crate::ui::keys::key_words;
 const ROW: f32 = 62.0;
 const GAP: f32 = 10.0;
 
-/// How much of a text a cell of the table shows, in bytes.
+/// The maximum length of the part of a text that a cell shows, in bytes.
 const N_SHOWN: usize = 160;
 
 /// Draws the three columns.
@@ -68,7 +68,7 @@ fn prompts_ui(ui: &mut Ui, state: &mut AppState) {
     ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
 }
 
-/// Draws the progress, and the button that starts or stops.
+/// Draws the progress, and the button that starts or stops the run.
 fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let column = ui.max_rect();
     let width = column.width();
@@ -194,12 +194,12 @@ fn text_ui(ui: &mut Ui, run: &BatchRun, commands: &mut Vec<Command>) {
         ui.label(Face::Small.text(words).color(theme.text_3));
         return;
     };
-    let (Some(text), Some(of)) = (run.text(prompt, pane), run.panes.get(pane)) else {
+    let (Some(text), Some(owner)) = (run.text(prompt, pane), run.panes.get(pane)) else {
         ui.label(Face::Small.text("Not written yet.").color(theme.text_3));
         return;
     };
     ui.horizontal(|ui| {
-        let title = format!("Prompt {}, pane {}", prompt + 1, of.letter);
+        let title = format!("Prompt {}, pane {}", prompt + 1, owner.letter);
         ui.label(Face::Strong.text(title).color(theme.text_1));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let open = Button::new("Open as pane").icon(Icon::Plus).hint("↵");
@@ -209,7 +209,7 @@ fn text_ui(ui: &mut Ui, run: &BatchRun, commands: &mut Vec<Command>) {
         });
     });
     let n = grouped(text.figures.n_tokens as f64);
-    let facts = format!("Seed {} · {n} tokens · {}", of.seed, text.finish);
+    let facts = format!("Seed {} · {n} tokens · {}", owner.seed, text.finish);
     ui.label(Face::Small.text(facts).color(theme.text_3));
     ScrollArea::vertical()
         .id_salt((prompt, pane))

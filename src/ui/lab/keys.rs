@@ -13,7 +13,7 @@ const ARROWS: [(Key, isize, isize); 4] = [
     (Key::ArrowDown, 1, 0),
 ];
 
-/// The command of the shortcut that starts everything: on this page, what its tab does.
+/// Returns the command of the generate shortcut, which depends on the tab.
 pub(in crate::ui) fn run_command(state: &AppState) -> Option<Command> {
     let command = match state.lab.tab {
         LabTab::Sweep if !state.lab.is_sweeping() => LabCommand::RunSweep,
@@ -27,7 +27,7 @@ pub(in crate::ui) fn run_command(state: &AppState) -> Option<Command> {
     Some(Command::Lab(command))
 }
 
-/// What Esc stops.
+/// Returns the command with which Esc stops what is running.
 fn stop_command(state: &AppState) -> Option<LabCommand> {
     let lab = &state.lab;
     let is_continuing = lab.batch.as_ref().is_some_and(BatchRun::is_running);
@@ -41,8 +41,8 @@ fn stop_command(state: &AppState) -> Option<LabCommand> {
     }
 }
 
-/// Esc stops what runs. Arrow keys select a cell and Enter opens it as a pane, unless a control has
-/// the focus.
+/// Esc stops what is running. Arrow keys select a cell and Enter opens it as a pane, unless a
+/// control has the focus.
 pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     if Popup::is_any_open(ui) {
         return;
@@ -119,7 +119,7 @@ pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut V
     }
 }
 
-/// 1 to 4 pick a text and 0 none, unless a field has the focus. Esc ends the test.
+/// 1 to 4 vote for a text and 0 for none, unless a text field has the focus. Esc ends the test.
 fn blind_keys_ui(ui: &Ui, commands: &mut Vec<Command>) {
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     if pressed(Key::Escape) {

@@ -38,14 +38,14 @@ pub(super) use self::keys::{lab_keys_ui, run_command};
 /// The height of the row of tabs.
 const BAR: f32 = 36.0;
 
-/// The width of the setup.
+/// The width of the setup column.
 const SETUP: f32 = 320.0;
 
-/// The widths of the texts in a narrow and a wide window.
+/// The width of the text column in a narrow and in a wide window.
 const TEXTS: f32 = 344.0;
 const WIDE_TEXTS: f32 = 420.0;
 
-/// The page width from which several pictures are shown side by side.
+/// The minimum page width for several pictures side by side.
 const WIDE: f32 = 1560.0;
 
 /// The margin of each column.

@@ -66,7 +66,7 @@ pub(super) fn pictures_ui(ui: &mut Ui, is_wide: bool, state: &mut AppState) {
     }
 }
 
-/// Returns six figures, the chosen one among them, and the word's if there is one.
+/// Returns the six figures to show, including the chosen one and, if a word is counted, the word's.
 fn shown_metrics(chosen: Metric, results: &SweepResults) -> [Metric; 6] {
     let mut six = SIX;
     if results.word().is_some() {
@@ -78,7 +78,7 @@ fn shown_metrics(chosen: Metric, results: &SweepResults) -> [Metric; 6] {
     six
 }
 
-/// Returns the place of a picture in a grid of three columns and two rows.
+/// Returns the rectangle of a picture in a grid of three columns and two rows.
 fn grid_rect(area: Rect, place: usize) -> Rect {
     let size = vec2(
         (area.width() - 2.0 * GAP) / 3.0,
@@ -106,7 +106,7 @@ fn picture_ui(
     }
 }
 
-/// Returns the part of a rectangle that a map with cells of a reasonable size takes.
+/// Returns the part of a rectangle that the picture takes if its cells are not too large.
 fn fitted(rect: Rect, results: &SweepResults) -> Rect {
     let setup = &results.setup;
     if setup.columns.is_none() {

@@ -16,7 +16,7 @@ use crate::plots::count;
 use crate::state::{Action, AppState, AxisForm, Command, LabCommand, SweepStatus};
 use crate::ui::keys::{entered, key_words};
 
-/// The height of the progress and the button.
+/// The height of the progress and the button below the form.
 pub(super) const FOOT: f32 = 84.0;
 
 /// Draws the column.
@@ -54,7 +54,7 @@ fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     });
 }
 
-/// Draws the cards of the numbers that are varied, out of these.
+/// Draws a card for each number that is varied. Each can be any of `parameters`.
 pub(super) fn axes_ui(
     ui: &mut Ui,
     parameters: &[Parameter],
@@ -78,11 +78,11 @@ pub(super) fn axes_ui(
     }
 }
 
-/// Draws a card. Returns whether it is to be removed.
+/// Draws a card. Returns whether the user removed it.
 fn axis_ui(ui: &mut Ui, role: &str, parameters: &[Parameter], axis: &mut AxisForm) -> bool {
-    let can_go = role == SECOND;
+    let removable = role == SECOND;
     let theme = Theme::of(ui);
-    let complaint = axis.axis().err();
+    let error = axis.axis().err();
     let mut removed = false;
     Frame::new()
         .stroke((1.0, theme.stroke_1))
@@ -102,7 +102,7 @@ fn axis_ui(ui: &mut Ui, role: &str, parameters: &[Parameter], axis: &mut AxisFor
                     .accessible_name(role)
                     .show(|ui| scrolled(ui, |ui| parameters_ui(ui, parameters, axis)));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    if can_go {
+                    if removable {
                         removed = icon_button(ui, Icon::Close, "Vary one number only").clicked();
                     }
                 });
@@ -112,9 +112,9 @@ fn axis_ui(ui: &mut Ui, role: &str, parameters: &[Parameter], axis: &mut AxisFor
                 let word = |ui: &mut Ui, word: &str| {
                     ui.label(Face::Small.text(word).color(theme.text_2));
                 };
-                let complaint = complaint.as_deref();
+                let error = error.as_deref();
                 let number = |ui: &mut Ui, name: &str, value: &mut f64| {
-                    let field = Number::new(name, 0.0..=2.0, 0).complaint(complaint);
+                    let field = Number::new(name, 0.0..=2.0, 0).complaint(error);
                     field.field_ui(ui, value)
                 };
                 let name = axis.parameter.name();
@@ -129,8 +129,8 @@ fn axis_ui(ui: &mut Ui, role: &str, parameters: &[Parameter], axis: &mut AxisFor
                     axis.n_steps = count(n_steps.round());
                 }
             });
-            if let Some(complaint) = &complaint {
-                let words = Face::Small.text(complaint).color(theme.error);
+            if let Some(error) = &error {
+                let words = Face::Small.text(error).color(theme.error);
                 ui.add(Label::new(words).wrap());
             }
         });
@@ -174,7 +174,7 @@ pub(super) fn number_ui(
     });
 }
 
-/// Draws the menu of the pane that has the other settings.
+/// Draws the menu of panes from which the other settings can be taken.
 fn base_ui(ui: &mut Ui, state: &mut AppState) {
     let Some(base) = state.sweep_base() else {
         return;
@@ -208,7 +208,7 @@ fn base_ui(ui: &mut Ui, state: &mut AppState) {
     });
 }
 
-/// Draws whether the prompt of the window or a list is continued.
+/// Draws the choice between the current prompt and a list of prompts.
 fn prompts_ui(ui: &mut Ui, state: &mut AppState) {
     const CURRENT: &str = "current prompt";
     const LIST: &str = "a list";
@@ -277,7 +277,7 @@ fn word_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// Says how much the sweep writes, and about how long it takes.
+/// Says how many tokens the sweep generates, and roughly how long it takes.
 fn cost_ui(ui: &mut Ui, state: &AppState) {
     let theme = Theme::of(ui);
     let (words, color) = match state.sweep_cost() {
@@ -287,7 +287,7 @@ fn cost_ui(ui: &mut Ui, state: &AppState) {
     ui.add(Label::new(Face::Small.text(words).color(color)).wrap());
 }
 
-/// Draws the progress, and the button that starts or stops.
+/// Draws the progress, and the button that starts or stops the sweep.
 fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let column = ui.max_rect();
     let width = column.width();

@@ -1,4 +1,4 @@
-//! The Stability tab: the intervals of a text on the left, the map in the middle, and what the
+//! The Stability tab: a text's stable intervals on the left, the map in the middle, and what the
 //! selected cell means on the right.
 
 use egui::{Label, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
@@ -15,12 +15,12 @@ use crate::generation::formatting::grouped;
 use crate::plots::{StabilityPlot, Target, stability_ui};
 use crate::state::{AppState, Command, LabCommand, StabilityRun};
 
-/// How the map of one token is made.
+/// Explains the map of one token.
 const HOW_TO_READ_TOKEN: &str = "The token’s recorded coin is applied to its distribution under other \
     settings, after the same tokens as in the text. Other settings could have changed those too. A \
     dot marks a choice that depends on a part of the distribution that was not recorded.";
 
-/// How the map is made.
+/// Explains the map of a text.
 const HOW_TO_READ: &str = "The recorded coins are applied to each step’s distribution under other \
     settings until a token differs. From there on the texts have different contexts, so the map \
     stops. A dot marks a lower bound: the record lacks part of the distribution, so the fork may \
@@ -163,8 +163,8 @@ fn interval_ui(ui: &mut Ui, interval: &StableInterval, place: Option<usize>) {
     let inside = Rect::from_min_max(pos2(low, y - 3.0), pos2(high, y + 3.0));
     ui.painter().rect_filled(inside, 2, color);
     let value = x(interval.value);
-    let upright = Rect::from_min_max(pos2(value - 1.0, y - 7.0), pos2(value + 1.0, y + 7.0));
-    ui.painter().rect_filled(upright, 1, theme.text_1);
+    let tick = Rect::from_min_max(pos2(value - 1.0, y - 7.0), pos2(value + 1.0, y + 7.0));
+    ui.painter().rect_filled(tick, 1, theme.text_1);
 }
 
 fn reading_ui(ui: &mut Ui, run: &StabilityRun, cell: usize, commands: &mut Vec<Command>) {

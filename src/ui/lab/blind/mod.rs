@@ -1,5 +1,5 @@
-//! The Blind test tab: texts without names on the left, and on the right what to compare and what
-//! the votes say.
+//! The Blind test tab: anonymous texts on the left, and on the right what to compare and what the
+//! votes say.
 
 mod results;
 #[cfg(test)]
@@ -20,7 +20,7 @@ use crate::ui::keys::key_words;
 use crate::ui::lab::setup::number_ui;
 
 const EMPTY: &str = "Two texts from one prompt, without names. Choose the better one; the settings \
-                     get their names after ten votes.";
+                     are named after ten votes.";
 
 /// Draws the tab.
 pub(super) fn blind_tab_ui(
@@ -45,7 +45,7 @@ pub(super) fn blind_tab_ui(
     ScrollArea::vertical()
         .auto_shrink(false)
         .show(&mut ui, |ui| {
-            // The scroll bar covers no text.
+            // Keep the text clear of the scroll bar.
             ui.set_max_width(ui.available_width() - 12.0);
             setup_ui(ui, state, commands);
             ui.separator();
@@ -58,14 +58,14 @@ fn state_words(run: Option<&BlindRun>) -> String {
     match run.map(|run| &run.status) {
         Some(BlindStatus::Writing | BlindStatus::Voting) => "Writing the texts".to_owned(),
         Some(BlindStatus::Same) => {
-            "These settings write the same texts here, so there is nothing to choose.".to_owned()
+            "These settings write identical texts here, so there is nothing to choose.".to_owned()
         }
         Some(BlindStatus::Failed { error }) => crate::state::capitalize(error),
         Some(BlindStatus::Stopped) | None => EMPTY.to_owned(),
     }
 }
 
-/// Draws what to compare, and the button that starts or ends.
+/// Draws what to compare, and the button that starts or ends the test.
 fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
     ui.label(
@@ -106,12 +106,12 @@ fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         number_ui(ui, "Tokens", &mut form.n_tokens, 1..=100_000);
     });
     let label = Face::Body.text("With the same coins").color(theme.text_2);
-    let hint = "Texts shown together have the same seed, so that only the settings make them \
-                differ. Without, luck differs too.";
+    let hint = "Texts shown together use the same seed, so they differ only because of their \
+                settings. If off, they also differ by chance.";
     checkbox(ui, &mut form.same_coins, label).on_hover_text(hint);
     if is_running {
         let stop = Button::new("End the test").icon(Icon::Stop).hint("Esc");
-        if ui.add(stop).on_hover_text("The votes stay").clicked() {
+        if ui.add(stop).on_hover_text("Your votes are kept").clicked() {
             commands.push(Command::Lab(LabCommand::StopBlind));
         }
         return;

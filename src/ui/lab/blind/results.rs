@@ -12,7 +12,7 @@ use crate::state::{BLIND_VOTES, BlindResults, BlindTest, Command, LabCommand};
 const RAIL: f32 = 4.0;
 const MARK: f32 = 4.5;
 
-/// Draws the strengths, or how many votes are missing.
+/// Draws the strengths, or how many votes have been cast of those needed.
 pub(super) fn results_ui(ui: &mut Ui, blind: &BlindTest, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
     ui.label(
@@ -33,8 +33,8 @@ pub(super) fn results_ui(ui: &mut Ui, blind: &BlindTest, commands: &mut Vec<Comm
         }
         note(
             ui,
-            "How often a text is picked beside one of average strength, with the 95 % interval: \
-             Bradley-Terry strengths. The next texts are those about which the least is known.",
+            "Bradley-Terry strengths: how often a text is picked over one of average strength, \
+             with 95 % intervals. The next texts are those whose strengths are least certain.",
         );
     } else {
         let n = results.n_votes;

@@ -9,7 +9,7 @@ use crate::state::tests::{Event, Request, ready};
 use crate::state::{AppState, Command, Effect, LabCommand, LabTab, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
-/// Answers requests for texts: every contestant writes another one with every seed.
+/// Answers the request for texts: each contestant writes a different one with each seed.
 fn answer(state: &mut AppState, effects: &[Effect]) {
     let [Effect::Send(Request::Sweep { id, plan, .. })] = effects else {
         panic!("{effects:?}");
@@ -58,7 +58,7 @@ fn votes_are_cast_with_keys_and_buttons_and_names_wait_for_ten() {
     press(&mut window, "Can’t tell");
     while window.state().lab.blind.votes().len() < 10 {
         if window.state().lab.blind.run().unwrap().shown().is_empty() {
-            // The window's effects go nowhere here, so the texts come from a new test.
+            // The window's effects are not carried out here, so the texts come from a new test.
             let effects = window
                 .state_mut()
                 .apply(Command::Lab(LabCommand::StartBlind));

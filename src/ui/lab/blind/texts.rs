@@ -1,4 +1,4 @@
-//! The texts to choose from: numbered, without anything that tells their settings.
+//! The texts to choose from: numbered, without anything that reveals their settings.
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Label, Rect, Role, ScrollArea, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
@@ -9,7 +9,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::state::{BlindRun, Command, LabCommand, ShownText};
 
-/// The widest text.
+/// The maximum width of a text.
 const MAX_WIDTH: f32 = 680.0;
 
 const GAP: f32 = 14.0;
@@ -80,7 +80,7 @@ fn text_ui(
     }
 }
 
-/// Sets the prompt and the text after it.
+/// Lays out the prompt and the text after it.
 fn job(ui: &Ui, run: &BlindRun, text: &ShownText) -> LayoutJob {
     let theme = Theme::of(ui);
     let format = |color| TextFormat {

@@ -45,12 +45,12 @@ fn sentence_ui(ui: &mut Ui, area: Rect, words: &str) {
     ui.put(area, label.halign(egui::Align::Center));
 }
 
-/// Draws what was found, the formula with the model's numbers, and the cost of several panes.
+/// Draws the findings, the formula with the model's numbers, and the cost of several panes.
 fn reading_ui(ui: &mut Ui, run: &CacheRun, lab: &CacheLab) {
     let theme = Theme::of(ui);
     ui.spacing_mut().item_spacing.y = 8.0;
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        // The scroll bar covers no text.
+        // Keep the text clear of the scroll bar.
         ui.set_max_width(ui.available_width() - 12.0);
         if let CacheStatus::Failed { error } = &run.status {
             let words = Face::Small.text(crate::state::capitalize(error));
@@ -74,9 +74,9 @@ fn reading_ui(ui: &mut Ui, run: &CacheRun, lab: &CacheLab) {
             ui.scope(|ui| table_ui(ui, &table));
         }
         ui.separator();
-        let note = "Every time is measured here and now, one pass of the model each. The lines go \
-                    through the medians, so that other programs move them little. With the cache \
-                    off, each token is generated from the whole text before it.";
+        let note = "All times were measured on this computer just now, one forward pass each. The \
+                    lines follow the medians, so other programs hardly affect them. With the \
+                    cache off, the whole text is processed again for each token.";
         ui.add(Label::new(Face::Small.text(note).color(theme.text_2)).wrap());
     });
 }
@@ -86,7 +86,7 @@ fn heading_ui(ui: &mut Ui, words: &str) {
     ui.label(Face::SmallMedium.text(words).color(color));
 }
 
-/// Says whether both texts are the same, with a sign before it.
+/// Says whether both texts are the same, with an icon.
 fn agreement_ui(ui: &mut Ui, lab: &CacheLab) {
     let (Some(words), Some(agreement)) = (lab.agreement_words(), lab.agreement()) else {
         return;
@@ -109,8 +109,8 @@ fn shape_ui(ui: &mut Ui, lab: &CacheLab) {
     let theme = Theme::of(ui);
     heading_ui(ui, "Bytes for one token");
     let Some(shape) = &lab.facts.shape else {
-        let words = "This model runs through candle-transformers, which does not say how large its \
-                     cache is.";
+        let words = "This model runs through candle-transformers, which does not report the size \
+                     of its cache.";
         ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
         return;
     };
@@ -120,7 +120,7 @@ fn shape_ui(ui: &mut Ui, lab: &CacheLab) {
     ui.add(Label::new(filled).wrap());
     let mut words = shape.words();
     if shape.format == "f32" {
-        words += " In f16 half of it, in q8 about a quarter.";
+        words += " An f16 cache takes half of that, a q8 cache about a quarter.";
     }
     if let Some(memory) = lab.memory_words() {
         words += " ";
@@ -129,11 +129,12 @@ fn shape_ui(ui: &mut Ui, lab: &CacheLab) {
     ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
 }
 
-/// Draws how long the text is, and the button that measures or stops. From right to left.
+/// Draws the number of tokens to generate, and the button that starts or stops the measurement,
+/// from right to left.
 pub(super) fn measure_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     if state.lab.is_measuring_cache() {
         let stop = Button::new("Stop").icon(Icon::Stop).hint("Esc");
-        let hint = "What was measured stays";
+        let hint = "The measurements so far are kept";
         if ui.add(stop).on_hover_text(hint).clicked() {
             commands.push(Command::Lab(LabCommand::StopCache));
         }
@@ -162,7 +163,7 @@ pub(super) fn measure_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<C
     }
 }
 
-/// Draws how far the measurement is.
+/// Draws the progress of the measurement.
 pub(super) fn progress_ui(ui: &mut Ui, run: &CacheRun) {
     let summary = run.summary();
     let color = Theme::of(ui).text_2;

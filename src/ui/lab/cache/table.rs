@@ -1,4 +1,4 @@
-//! Measurements as tables: for readers, and row by row as sentences for screen readers.
+//! Measurements as tables, which screen readers read as one sentence per row.
 
 use egui::{Align2, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
@@ -9,11 +9,11 @@ use crate::plots::{TextRun, paint_text, paint_text_within};
 
 const ROW: f32 = 22.0;
 
-/// The widest first and other columns.
+/// The maximum widths of the first column and of the others.
 const FIRST: f32 = 150.0;
 const COLUMN: f32 = 124.0;
 
-/// Draws all tables below each other.
+/// Draws all tables, one below another.
 pub(super) fn tables_ui(ui: &mut Ui, lab: &CacheLab) {
     let theme = Theme::of(ui);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -26,7 +26,7 @@ pub(super) fn tables_ui(ui: &mut Ui, lab: &CacheLab) {
     });
 }
 
-/// Draws a table: the first column to the left, numbers to the right.
+/// Draws a table, with the first column aligned left and the numbers aligned right.
 pub(super) fn table_ui(ui: &mut Ui, table: &CacheTable) {
     let theme = Theme::of(ui);
     ui.spacing_mut().item_spacing.y = 0.0;

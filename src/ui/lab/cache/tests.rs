@@ -9,7 +9,7 @@ use crate::state::tests::{Event, Request, ready};
 use crate::state::{AppState, Command, Effect, LabCommand, LabTab, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
-/// A state on the Cache tab, after this many of the measurements.
+/// A state on the Cache tab, after up to `n_samples` measurements.
 fn measured(n_samples: usize, end: Option<CacheUpdate>) -> AppState {
     let mut state = ready();
     state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));

@@ -1,5 +1,5 @@
-//! The Fit tab: the texts and what to vary on the left, the map or the curve in the middle, and what
-//! it shows on the right.
+//! The Fit tab: the texts and what to vary on the left, the map or the curve in the middle, and
+//! what it shows on the right.
 
 mod setup;
 mod table;
@@ -49,7 +49,7 @@ pub(super) fn fit_tab_ui(
     let mut read = shown;
     if !is_table {
         let sentence = shown.map(|cell| run.cell_sentence(cell));
-        let is_own = place.filter(|_| state_has_base(run));
+        let is_own = place.filter(|_| has_base_cell(run));
         let plot = FitPlot {
             fit: &run.fit,
             best: run.reading.best.as_ref(),
@@ -71,8 +71,8 @@ pub(super) fn fit_tab_ui(
     reading_ui(&mut child_ui(ui, right, "reading"), run, read, commands);
 }
 
-/// Whether the settings that are not varied have the numbers that are, so that they have a place.
-fn state_has_base(run: &FitRun) -> bool {
+/// Returns whether the base settings have a value for each varied number, so that they have a cell.
+fn has_base_cell(run: &FitRun) -> bool {
     run.fit.setup.base_cell().is_some()
 }
 
@@ -97,7 +97,7 @@ fn reading_ui(ui: &mut Ui, run: &FitRun, read: Option<usize>, commands: &mut Vec
     let theme = Theme::of(ui);
     ui.spacing_mut().item_spacing.y = 8.0;
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        // The scroll bar covers no text.
+        // Keep the text clear of the scroll bar.
         ui.set_max_width(ui.available_width() - 12.0);
         let heading = |ui: &mut Ui, words: &str| {
             ui.label(Face::SmallMedium.text(words).color(theme.text_1));
@@ -114,7 +114,7 @@ fn reading_ui(ui: &mut Ui, run: &FitRun, read: Option<usize>, commands: &mut Vec
         }
         if run.reading.best.is_some() {
             let open = Button::new("Use in a pane").icon(Icon::Plus).hint("↵");
-            let hint = "Write with the likeliest settings in a new pane";
+            let hint = "Write with the most likely settings in a new pane";
             if ui.add(open).on_hover_text(hint).clicked() {
                 commands.push(Command::Lab(LabCommand::OpenFit { cell: None }));
             }

@@ -16,7 +16,7 @@ use crate::state::{Action, AppState, Command, FitInput, FitStatus, LabCommand, P
 use crate::ui::keys::key_words;
 use crate::ui::lab::setup::{FOOT, axes_ui, row_ui};
 
-/// How much of a pane's text is shown, in bytes.
+/// The maximum length of the part of a pane's text that is shown, in bytes.
 const N_SHOWN: usize = 160;
 
 /// Draws the column.
@@ -40,7 +40,7 @@ fn form_ui(ui: &mut Ui, state: &mut AppState) {
     });
 }
 
-/// Draws the texts, and how to add one.
+/// Draws the texts, and the menu that adds one.
 fn texts_ui(ui: &mut Ui, state: &mut AppState) {
     let theme = Theme::of(ui);
     let n = state.lab.fit_form.inputs.len();
@@ -120,7 +120,7 @@ fn add_ui(ui: &mut Ui, state: &mut AppState) {
         });
 }
 
-/// Draws a pane's text. Returns whether it is to be removed.
+/// Draws a pane's text. Returns whether the user removed it.
 fn pane_text_ui(ui: &mut Ui, state: &AppState, id: PaneId) -> bool {
     let theme = Theme::of(ui);
     let text = state.pane(id).and_then(|pane| pane.generation());
@@ -152,7 +152,7 @@ fn pane_text_ui(ui: &mut Ui, state: &AppState, id: PaneId) -> bool {
     removed
 }
 
-/// Draws a text to paste into. Returns whether it is to be removed.
+/// Draws the field of a pasted text. Returns whether the user removed it.
 fn pasted_ui(ui: &mut Ui, state: &mut AppState, index: usize) -> bool {
     let theme = Theme::of(ui);
     let has_prompt = !state.prompt.is_empty();
@@ -190,7 +190,7 @@ fn remove_ui(ui: &mut Ui) -> bool {
     .inner
 }
 
-/// Draws the menu of the pane that has the other settings.
+/// Draws the menu of panes from which the other settings can be taken.
 fn base_ui(ui: &mut Ui, state: &mut AppState) {
     let Some(base) = state.fit_base() else {
         return;
@@ -224,7 +224,7 @@ fn base_ui(ui: &mut Ui, state: &mut AppState) {
     });
 }
 
-/// Draws the progress, and the button that starts or stops.
+/// Draws the progress, and the button that starts or stops the fit.
 fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let column = ui.max_rect();
     let width = column.width();

@@ -1,4 +1,4 @@
-//! The fit as a table: one row per setting, for readers and screen readers.
+//! The fit as a table, also for screen readers: one row per combination of settings.
 
 use egui::{ScrollArea, Ui, vec2};
 
@@ -8,7 +8,7 @@ use crate::state::FitRun;
 
 const ROW: f32 = 22.0;
 
-/// Draws the rows that are visible. A row is one label, so that it reads as a sentence.
+/// Draws the visible rows. Each is one label, so that a screen reader reads it as a sentence.
 pub(super) fn table_ui(ui: &mut Ui, run: &mut FitRun) {
     let theme = Theme::of(ui);
     let n_rows = run.fit.setup.n_cells();

@@ -10,7 +10,7 @@ use crate::ui::lab::setup::row_ui;
 
 const TYPED: &str = "a typed text";
 
-/// Draws the rows.
+/// Draws a row for each choice.
 pub(super) fn choices_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.y = 6.0;
     let heading = Face::SmallMedium.text("A is the loaded model. B is");

@@ -21,10 +21,10 @@ use crate::plots::model_comparison_ui;
 use crate::state::{Action, AppState, Command, LabCommand, ModelsRun, ModelsStatus, capitalize};
 use crate::ui::keys::key_words;
 
-const EMPTY: &str = "Press Compare, and both models read the same text: where their probabilities \
-    differ, and whether that changes which tokens are chosen.";
+const EMPTY: &str = "Press Compare to let both models read the same text. You will see where their \
+    probabilities differ, and whether that changes which tokens are chosen.";
 
-/// The share of the height that the text takes, above its plots.
+/// The share of the height that the text takes above its plots.
 const TEXT: f32 = 0.34;
 
 /// Draws the text and its plots on the left, and the rest on the right.
@@ -64,11 +64,12 @@ pub(super) fn models_tab_ui(
     }
 }
 
-/// Draws how far the comparison is, and the button that starts or stops. From right to left.
+/// Draws the progress of the comparison, and the button that starts or stops it, from right to
+/// left.
 pub(super) fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if state.lab.is_comparing_models() {
         let stop = Button::new("Stop").icon(Icon::Stop).hint("Esc");
-        let hint = "What was read stays";
+        let hint = "The results so far are kept";
         if ui.add(stop).on_hover_text(hint).clicked() {
             commands.push(Command::Lab(LabCommand::StopComparison));
         }

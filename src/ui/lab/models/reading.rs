@@ -1,5 +1,5 @@
-//! What a comparison found: the models, their figures, the tokens that differ most, and the selected
-//! one.
+//! What a comparison found: the models, their figures, the tokens that differ most, and the
+//! selected one.
 
 use egui::{Label, ScrollArea, Ui};
 
@@ -11,7 +11,7 @@ use crate::generation::PredictedToken;
 use crate::generation::formatting::{ordinal, percent, quoted};
 use crate::state::{ModelsRun, ModelsStatus, capitalize};
 
-/// How many of the tokens that differ most are listed.
+/// How many tokens with the largest divergences are listed.
 const N_LARGEST: usize = 6;
 
 /// Draws the column.
@@ -23,7 +23,7 @@ pub(super) fn reading_ui(
 ) {
     let theme = Theme::of(ui);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        // The scroll bar covers no text.
+        // Keep the text clear of the scroll bar.
         ui.set_max_width(ui.available_width() - 12.0);
         ui.spacing_mut().item_spacing.y = 8.0;
         if let ModelsStatus::Failed { error } = &run.status {

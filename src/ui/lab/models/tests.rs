@@ -9,7 +9,8 @@ use crate::state::tests::{Event, OtherWay, Request, ready};
 use crate::state::{AppState, Command, Effect, LabCommand, LabTab, ModelsForm, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
-/// A state on the tab that compares the loaded model with itself in f32 on a typed text.
+/// A state on the Two models tab, set to compare the loaded model with itself in f32 on a typed
+/// text.
 fn ready_to_compare() -> AppState {
     let mut state = ready();
     state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
@@ -107,7 +108,7 @@ fn a_comparison_is_drawn_and_each_token_is_described() {
 }
 
 #[test]
-fn the_model_and_the_way_are_chosen_from_menus() {
+fn the_model_and_how_it_computes_are_chosen_from_menus() {
     let mut window = window(ready_to_compare());
     press(&mut window, "Computed in f32");
     press(&mut window, "with 8-bit inputs");

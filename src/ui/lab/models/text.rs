@@ -9,7 +9,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::legend;
 use crate::state::Tint;
 
-/// The divergences from which a token has the next stronger tint, in nats.
+/// The minimum divergence for each stronger tint, in nats.
 const STEPS: [f64; 4] = [0.001, 0.01, 0.1, 1.0];
 
 /// The labels of the legend.
@@ -23,12 +23,12 @@ fn step_of(kl: f64) -> usize {
 pub(super) fn text_ui(ui: &mut Ui, compared: &ComparedModels, selected: &mut Option<usize>) {
     let theme = Theme::of(ui);
     ui.horizontal(|ui| {
-        let title = "KL divergence, underlined where another token comes first";
+        let title = "KL divergence; underlined if the top tokens differ";
         ui.label(Face::Small.text(title).color(theme.text_2));
         legend(ui, Tint::Surprisal, LABELS);
     });
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        // The mark of a token in the first line is not cut.
+        // Leave room for the mark around a token in the first line.
         ui.add_space(3.0);
         let mut job = LayoutJob::default();
         job.wrap.max_width = ui.available_width() - 12.0;
@@ -78,7 +78,7 @@ pub(super) fn text_ui(ui: &mut Ui, compared: &ComparedModels, selected: &mut Opt
                 galley.pos_from_cursor(cursor).translate(rect.min.to_vec2())
             };
             let (first, last) = (at(start.copied().unwrap_or(0)), at(end));
-            // A token that wraps is marked where it begins.
+            // A token that wraps is marked on its first line only.
             let right = if last.top() > first.top() {
                 rect.right()
             } else {
