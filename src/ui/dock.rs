@@ -32,7 +32,7 @@ use crate::state::{
 };
 use crate::ui::xray::xray_ui;
 
-/// The side of the button that chooses the plot on the right, in points.
+/// The size of the button that chooses the plot on the right, in points.
 const PLOT_CHOICE: f32 = 22.0;
 
 /// The dock's place in the layout.
@@ -44,7 +44,7 @@ pub(super) struct DockFrame {
     pub breakpoint: Breakpoint,
 }
 
-/// The width for the choice of what the score shows and for the buttons of the pinned token.
+/// The minimum width for the choice of what the score shows and the buttons of the pinned token.
 const MIN_SCORE_CHOICE: f32 = 220.0;
 
 /// Draws the dock. `hovered` is the step hovered in a pane's text. Returns the step hovered in a
@@ -73,7 +73,7 @@ pub(super) fn dock_ui(
     ui.painter()
         .hline(rect.shrink(1.0).x_range(), tabs.bottom(), edge);
     if state.lessons.hides_evidence() {
-        let words = Face::Body.text("This tab opens when you have guessed.");
+        let words = Face::Body.text("This tab opens once you have guessed.");
         let mut hidden = child_ui(ui, body, "hidden");
         hidden.centered_and_justified(|ui| ui.label(words.color(theme.text_3)));
         return None;
@@ -203,8 +203,8 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
     });
 }
 
-/// Blocks clicks until the pointer moves. A change of tab resizes the dock and moves another
-/// control under the pointer, which a second click would hit.
+/// Blocks clicks until the pointer moves. Switching tabs resizes the dock, which may put another
+/// control under the pointer, where a second click would hit it.
 fn hold_clicks(ui: &Ui) {
     let at = ui.input(|input| input.pointer.latest_pos());
     ui.data_mut(|data| data.insert_temp(held_id(), at));
@@ -260,7 +260,7 @@ pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
     response.clicked()
 }
 
-/// Draws the button, at the top right of a column, whose menu chooses the plot there.
+/// Draws the button at the top right of a column. Its menu chooses the column's plot.
 fn right_plot_ui(
     ui: &mut Ui,
     column: Rect,
@@ -346,7 +346,7 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
     step_label_ui(ui, place, &label);
 }
 
-/// Shows a label and the badge of its pane. In a narrow window the tabs leave no space for it.
+/// Shows a label and the badge of its pane, unless the tabs leave no space in a narrow window.
 fn step_label_ui(ui: &mut Ui, place: usize, label: &str) {
     if ui.available_width() < Face::Small.width(ui, label) + SMALL_BADGE + 16.0 {
         return;

@@ -1,4 +1,4 @@
-//! Edits text in a single-line field: line breaks and tabs become `\n` and `\t`.
+//! Escapes text for a single-line field: line breaks and tabs become `\n` and `\t`.
 
 /// Escapes backslashes, line breaks and tabs, so that the text fits on one line.
 pub(super) fn escape(text: &str) -> String {

@@ -34,7 +34,7 @@ pub(super) fn export_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
         files_ui(ui, state.generations().iter().flatten().count());
         hint_ui(
             ui,
-            "The files are written together: all of them or none. Other files in a folder stay.",
+            "All of the files are written, or none. Other files in the folder are kept.",
         );
         ui.add_space(4.0);
         buttons_ui(ui, state, commands);
@@ -69,7 +69,7 @@ fn panes_ui(ui: &mut Ui, state: &mut AppState) {
     }
 }
 
-/// Lists the files with what they contain, below this many panes.
+/// Lists the files and their contents, below the checkboxes of `n_panes` panes.
 fn files_ui(ui: &mut Ui, n_panes: usize) {
     let theme = Theme::of(ui);
     let contents = run_folder::contents();

@@ -16,7 +16,7 @@ const ARROWS: [(Key, PinMove); 4] = [
     (Key::ArrowDown, PinMove::NextPane),
 ];
 
-/// Returns whether a key of this action was pressed, and consumes it.
+/// Returns whether a shortcut of this action was pressed, and consumes it.
 fn pressed(ui: &Ui, action: Action) -> bool {
     let mut shortcuts = action.shortcuts().into_iter().filter_map(keyboard_shortcut);
     shortcuts.any(|shortcut| ui.input_mut(|input| input.consume_shortcut(&shortcut)))
@@ -43,13 +43,13 @@ pub(super) fn is_mac(ui: &Ui) -> bool {
     ui.os() == egui::os::OperatingSystem::Mac
 }
 
-/// Returns the usual keys of an action, as they are named on this system; empty if it has none.
+/// Returns an action's main shortcut, as its keys are named on this system; empty if it has none.
 pub(super) fn key_words(ui: &Ui, action: Action) -> String {
     let shortcut = action.shortcuts().into_iter().next();
     shortcut.map_or_else(String::new, |shortcut| shortcut.words(is_mac(ui)))
 }
 
-/// Returns whether Enter ended the editing of a single-line field.
+/// Returns whether Enter ended editing in a single-line field.
 pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
     field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }
@@ -57,7 +57,7 @@ pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
 /// Returns the command for the generate shortcut, if it was pressed. Call it before drawing, so
 /// that no text field consumes the key. Apply the command after all edits of this frame.
 pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
-    // There, it takes the focused row in a new pane.
+    // In that popup, the key picks the focused row in a new pane.
     if state.branch_dialog.is_some() {
         return None;
     }
@@ -83,8 +83,8 @@ pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     Some(Command::GenerateAll)
 }
 
-/// Ends the editing of a number in an open popup. A number applies when its field loses focus; this
-/// takes the focus away before the field is drawn.
+/// Ends editing of a number in an open popup. A typed number applies when its field loses focus;
+/// this takes the focus away before the field is drawn.
 pub(super) fn finish_typing(ui: &Ui) {
     let focused = ui.memory(egui::Memory::focused);
     if let Some(focused) = focused.filter(|_| Popup::is_any_open(ui)) {
@@ -94,7 +94,7 @@ pub(super) fn finish_typing(ui: &Ui) {
 
 /// Turns keys into commands. Call it before drawing, so that no text field consumes them.
 ///
-/// Arrow keys move the pin if a pane's text has the focus or nothing has it. `focused` is the index
+/// Arrow keys move the pin if a pane's text or no control has the focus. `focused` is the index
 /// of the pane whose text has the focus.
 pub(super) fn keys_ui(
     ui: &Ui,
@@ -128,11 +128,11 @@ pub(super) fn keys_ui(
     if state.is_running() {
         action_keys_ui(ui, &[Action::Stop], state, commands);
     }
-    // A letter means nothing to a control that is not a text field.
+    // Only text fields use letters, so in other controls they can be shortcuts.
     if state.pin.is_some() && !ui.text_edit_focused() {
         action_keys_ui(ui, &[Action::Continue], state, commands);
     }
-    // During a prediction, digits are the lesson's.
+    // While a lesson waits for a guess, it handles the digits.
     if state.is_step_mode() && !ui.text_edit_focused() && !state.lessons.hides_evidence() {
         pick_keys_ui(ui, state, commands);
     }
@@ -192,13 +192,13 @@ const fn covers_window(state: &AppState) -> bool {
     state.palette.is_some() || state.settings_tab.is_some() || state.help_tab.is_some()
 }
 
-/// Adds the command of each of these actions whose key was pressed, if it is possible.
+/// Adds the command of each of these actions whose shortcut was pressed, if it is possible now.
 fn action_keys_ui(ui: &Ui, actions: &[Action], state: &AppState, commands: &mut Vec<Command>) {
     let pressed = actions.iter().filter(|action| pressed(ui, **action));
     commands.extend(pressed.filter_map(|action| state.command_of(*action).ok()));
 }
 
-/// Opens the palette, the settings and the help, in place of an open popup.
+/// Opens the palette, the settings or the help, and closes any open popup.
 fn dialog_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     let n_commands = commands.len();
     let actions = [
@@ -212,7 +212,7 @@ fn dialog_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// Switches the tab of the dock with Alt and its number, wherever the focus is. On a Mac, Option
+/// Switches the dock's tab with Alt and the tab's number, wherever the focus is. On a Mac, Option
 /// types other characters into a text field.
 fn tab_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     if cfg!(target_os = "macos") && ui.text_edit_focused() {
@@ -278,7 +278,7 @@ fn pasted_to_score(ui: &Ui) -> Option<String> {
     })
 }
 
-/// If no token is pinned yet, pins the latest one of the text that has the focus.
+/// Returns the command that pins the latest token of the focused text, if none is pinned yet.
 fn first_pin(state: &AppState, focused: Option<usize>) -> Option<Command> {
     if state.pin.is_some() {
         return None;
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn alt_and_a_number_switch_the_tab_without_typing_it() {
+    fn alt_and_a_number_switch_the_tab_without_typing_the_number() {
         let mut window = window_of(vec2(1280.0, 800.0), ready());
         window.get_by_role(Role::MultilineTextInput).focus();
         window.run();

@@ -136,7 +136,7 @@ fn test_verdict(draws: &Draws, selector: Selector) -> String {
         return match p {
             0.05.. => format!("{statistic}, p\u{a0}=\u{a0}{p:.2}: consistent with chance"),
             0.001.. => format!(
-                "{statistic}, p\u{a0}=\u{a0}{p:.3}: unusual, happens by chance once in {:.0} times",
+                "{statistic}, p\u{a0}=\u{a0}{p:.3}: unusual, happens by chance about 1 time in {:.0}",
                 1.0 / p
             ),
             _ => format!("{statistic}, p\u{a0}<\u{a0}0.001: chance does not explain this"),
@@ -198,7 +198,7 @@ mod tests {
         for (chi_squared, expected) in [
             (
                 7.4,
-                "p\u{a0}=\u{a0}0.025: unusual, happens by chance once in 40 times",
+                "p\u{a0}=\u{a0}0.025: unusual, happens by chance about 1 time in 40",
             ),
             (30.0, "p\u{a0}<\u{a0}0.001: chance does not explain this"),
         ] {

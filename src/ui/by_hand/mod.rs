@@ -87,8 +87,8 @@ pub(super) fn by_hand_ui(
     }
 }
 
-/// Draws the choice of the pane whose chain applies, and the history if it fits. The editor of the
-/// chain opens beside the X-ray.
+/// Draws the choice of the pane whose chain is applied, and the history if it fits. The chain
+/// editor opens beside the X-ray.
 fn chain_ui(
     ui: &mut Ui,
     xray: Rect,
@@ -156,7 +156,7 @@ fn xray_ui(
 ) {
     let table = match table {
         Ok(table) => table,
-        Err(complaint) => return sentence_ui(ui, rect, complaint),
+        Err(error) => return sentence_ui(ui, rect, error),
     };
     let place = state.hand_pane();
     let by_hand = &state.by_hand;

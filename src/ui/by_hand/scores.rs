@@ -1,4 +1,4 @@
-//! The editable scores: for each token a name, a bar to drag and a number.
+//! The editable scores: a name, a draggable bar and a number for each token.
 
 use egui::{
     Align, Layout, Popup, Rect, Response, ScrollArea, Sense, TextEdit, Ui, WidgetInfo,
@@ -24,7 +24,7 @@ const REMOVE_WIDTH: f32 = 30.0;
 /// The change of a score per press of an arrow key.
 const KEY_STEP: f64 = 0.1;
 
-/// Draws the tokens with their scores, and edits them in place.
+/// Draws the tokens with their scores, which are edited in place.
 pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldToken>) {
     ui.horizontal(|ui| {
         ui.set_min_height(TOP);
@@ -79,7 +79,7 @@ fn presets_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldToken>) {
             }
             if let Some(held) = held {
                 let label = format!("Token {} of the text", held.number);
-                let tip = "The model’s eight best scores for the token held in the panes. The other \
+                let tip = "The model’s eight highest scores for the token held in the panes. The other \
                            tokens are left out, so the probabilities are larger here.";
                 if menu_item(ui, &label, "", false).on_hover_text(tip).clicked() {
                     by_hand.load_held(held);

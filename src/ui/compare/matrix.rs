@@ -11,7 +11,7 @@ use crate::generation::formatting::grouped;
 use crate::generation::formatting::pane_letter;
 use crate::state::ComparedPair;
 
-/// The height of the title, and the side of the row and column of badges.
+/// The height of the title, and the thickness of the row and the column of badges.
 const TITLE: f32 = 22.0;
 const BADGES: f32 = 26.0;
 
@@ -95,7 +95,7 @@ fn badge_at(ui: &Ui, center: Pos2, pane: usize) {
     paint_badge(ui.painter(), Theme::of(ui), rect, pane);
 }
 
-/// Shows the steps of the ramp, from 0 to 1 bit.
+/// Draws the legend of the cells' colors, from 0 to 1 bit.
 fn legend_ui(ui: &Ui, at: Pos2) {
     let theme = Theme::of(ui);
     let zero = paint(ui, at, "0", Face::Micro, true);
@@ -187,7 +187,7 @@ impl Cell<'_> {
                 bits(fork.after.bits, fork.after.exact)
             ),
             None if both.n_edits == 0 => format!("{a} and {b} are identical"),
-            None => format!("{a} and {b} agree as far as the shorter goes, {edits}"),
+            None => format!("{a} and {b} agree up to the end of the shorter text, {edits}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The Compare tab: how far every pair of texts is apart, where the selected pair diverges, and the
+//! The Compare tab: how far apart each pair of texts is, where the selected pair diverges, and the
 //! metrics of all texts side by side.
 
 mod matrix;
@@ -24,7 +24,7 @@ use crate::state::{AppState, ComparedPair};
 const MATRIX: f32 = 372.0;
 const MEASURES: f32 = 424.0;
 
-/// The least width for the distributions of the selected pair.
+/// The minimum width for the distributions of the selected pair.
 const PAIR: f32 = 280.0;
 
 /// Draws the tab.

@@ -20,7 +20,7 @@ const NUMBERS: f32 = 112.0;
 /// The height of the sentence below the rows.
 const SENTENCE: f32 = 44.0;
 
-/// Draws the pair.
+/// Draws the pair's title, the most likely tokens at its fork, and a sentence about them.
 pub(super) fn pair_ui(ui: &mut Ui, texts: &[(usize, &Generation)], pair: &ComparedPair) {
     let theme = Theme::of(ui);
     let text = |pane: usize| {

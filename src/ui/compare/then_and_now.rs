@@ -16,7 +16,7 @@ use crate::ui::xray::sentence_ui;
 /// The width of the column with the verdict.
 const VERDICT: f32 = 360.0;
 
-/// Draws the comparison.
+/// Draws the comparison, or its progress until it is complete.
 pub(super) fn then_and_now_ui(
     ui: &mut Ui,
     inside: Rect,

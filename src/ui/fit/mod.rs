@@ -1,5 +1,5 @@
-//! Tests that nothing is cut off or overlaps in the main states of windows of all sizes. They walk
-//! every text that a frame paints.
+//! Tests that no text is cut off or overlaps another, in the window's main states and at all sizes.
+//! They check every text that a frame paints.
 
 mod painted;
 mod states;
@@ -13,13 +13,13 @@ use self::painted::Frame;
 use self::states::{Scene, scenes};
 use crate::ui::testing::{Window, scaled_window_of};
 
-/// How far a text may reach out of its place, in points: less than a pixel's antialiasing.
+/// How far a text may extend beyond its clip rectangle, in points: no more than antialiasing does.
 const TOLERANCE: f32 = 1.0;
 
 /// The scenes whose tables scroll sideways in a narrow window.
 const SCROLLS_SIDEWAYS: [&str; 2] = ["Lab By hand", "tab Numbers"];
 
-/// Opens the window on a scene and does what it asks for.
+/// Opens a window in a scene's state and clicks the scene's controls.
 fn shown(scene: &Scene, size: Vec2, scale: f32) -> Window {
     let mut window = scaled_window_of(size, scale, scene.state());
     window.run_steps(4);

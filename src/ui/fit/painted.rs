@@ -9,10 +9,10 @@ use egui::{Color32, Galley, Rect};
 #[derive(Debug, Clone)]
 pub(super) struct PaintedText {
     pub words: String,
-    /// What its glyphs cover.
+    /// The area that its glyphs cover.
     pub ink: Rect,
     pub clip: Rect,
-    /// Rows of the same galley never overlap.
+    /// The address of its galley. Rows of the same galley are not compared.
     galley: usize,
     order: usize,
 }
@@ -21,7 +21,7 @@ pub(super) struct PaintedText {
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     texts: Vec<PaintedText>,
-    /// Opaque areas with their order.
+    /// Opaque areas with their painting order.
     covers: Vec<(usize, Rect)>,
 }
 
@@ -80,7 +80,7 @@ impl Frame {
         self.texts.iter().filter(|text| !self.is_covered(text))
     }
 
-    /// Returns whether an opaque area was painted over a text, such as a dialog.
+    /// Returns whether an opaque area, such as a dialog, was painted over a text.
     fn is_covered(&self, text: &PaintedText) -> bool {
         let seen = text.ink.intersect(text.clip);
         let mut covers = self.covers.iter();
@@ -104,7 +104,7 @@ impl Frame {
         found
     }
 
-    /// Returns whether an opaque area separates two texts: a popup over part of a text.
+    /// Returns whether an opaque area, such as a popup, separates two texts.
     fn is_between(&self, below: &PaintedText, above: &PaintedText, shared: Rect) -> bool {
         let mut covers = self.covers.iter();
         covers.any(|(order, cover)| {
@@ -119,7 +119,8 @@ impl PaintedText {
     }
 }
 
-/// Returns whether a text has a color. A field whose text is truncated paints its own invisibly.
+/// Returns whether a text has a visible color. A field that truncates its text paints the full text
+/// invisibly.
 fn is_visible(text: &TextShape) -> bool {
     let sections = &text.galley.job.sections;
     let has_color = |color: Color32| color.a() > 0;

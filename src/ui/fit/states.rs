@@ -45,7 +45,7 @@ const WORDS: [&str; 14] = [
     " it", " told", " stories",
 ];
 
-/// Four texts of many tokens, which diverge at their third.
+/// Four long texts that diverge at their third token.
 fn story() -> AppState {
     let mut state = ready();
     let ids = asked(&state.apply(Command::GenerateAll));
@@ -219,7 +219,10 @@ fn lessons() -> Vec<Scene> {
         Scene::new(&format!("lesson {}", index + 1), move || {
             let mut state = ready();
             state.apply(Command::Lesson(LessonCommand::Start(index)));
-            assert!(state.lessons.run().is_some(), "lesson {index} began");
+            assert!(
+                state.lessons.run().is_some(),
+                "lesson {index} has not started"
+            );
             state
         })
     }));

@@ -14,7 +14,7 @@ use crate::state::{
 };
 use crate::ui::keys::entered;
 
-/// How much of each text is shown, in bytes.
+/// The maximum length of the part of a text that is shown, in bytes.
 const N_SHOWN: usize = 320;
 
 /// Draws the column.
@@ -39,7 +39,7 @@ pub(super) fn details_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<C
             actions_ui(ui, &run, commands);
             ui.add_space(8.0);
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                // The scroll bar covers no text.
+                // Keep the text clear of the scroll bar.
                 ui.set_max_width(ui.available_width() - 14.0);
                 for (place, pane) in summary.panes.iter().enumerate() {
                     pane_ui(ui, place, pane);

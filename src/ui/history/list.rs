@@ -1,4 +1,4 @@
-//! The left column: search, the runs by day, and how much is kept.
+//! The left column: search, the runs by day, and the limits of what is kept.
 
 use egui::{DragValue, Popup, Rect, ScrollArea, TextEdit, Ui, vec2};
 
@@ -126,7 +126,7 @@ fn heading_ui(ui: &mut Ui, heading: &str) {
     ui.add_space(6.0);
 }
 
-/// Says how much is kept and what happens to the oldest runs, with both limits.
+/// Says how much is kept and when the oldest runs are deleted, with a field for each limit.
 fn foot_ui(ui: &mut Ui, state: &mut AppState) {
     let limits = state.history_limits;
     let size = state.history.size_words(limits);
@@ -136,14 +136,14 @@ fn foot_ui(ui: &mut Ui, state: &mut AppState) {
         let label = |ui: &mut Ui, words: &str| {
             ui.label(Face::Small.text(words).color(theme.text_2));
         };
-        let words = format!("{size}. The oldest unpinned runs are deleted first, beyond");
+        let words = format!("{size}. The oldest unpinned runs are deleted beyond");
         label(ui, &words);
         let HistoryLimits { n_runs, megabytes } = &mut state.history_limits;
         let number = DragValue::new(n_runs).range(1..=100_000);
-        ui.add(number).accessible_name("Most runs to keep");
+        ui.add(number).accessible_name("Maximum runs to keep");
         label(ui, "runs or");
         let number = DragValue::new(megabytes).range(1..=100_000);
-        ui.add(number).accessible_name("Most megabytes to keep");
+        ui.add(number).accessible_name("Maximum megabytes to keep");
         label(ui, "MB.");
     });
 }

@@ -1,4 +1,4 @@
-//! A row of the list: what the run is about, its model and size, its panes, and when.
+//! A row of the list: what the run is about, its model and size, its panes, and its time.
 
 use egui::{Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
@@ -84,7 +84,7 @@ pub(super) fn row_ui(
     focus_ring(ui, &response, 8);
 }
 
-/// Paints the badges and the time. Returns where they begin.
+/// Paints the badges and the time. Returns their left edge.
 fn paint_right(ui: &Ui, run: &KeptRun, time: &str, rect: Rect) -> f32 {
     let theme = Theme::of(ui);
     let galley = ui

@@ -80,7 +80,7 @@ fn a_step_is_taken_with_the_keyboard_alone() {
     key(&mut window, Modifiers::SHIFT, Key::ArrowRight);
     let guess = window.state().lessons.run().unwrap().guess.prob;
     assert_eq!(guess, Some(0.61));
-    window.get_by_label_contains("opens when you have guessed");
+    window.get_by_label_contains("opens once you have guessed");
     key(&mut window, Modifiers::NONE, Key::Enter);
     assert_eq!(phase(&window), Some(LessonPhase::Do));
     solve(&mut window);
