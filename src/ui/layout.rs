@@ -72,7 +72,7 @@ pub(super) struct LayoutInput {
     pub n_panes: usize,
     /// The height of the prompt card's content.
     pub prompt_height: f32,
-    /// Whether the bar of an opened run is in place of the prompt and the run column.
+    /// Whether the bar of an opened run replaces the prompt and the run column.
     pub run_bar: bool,
     /// Whether the user has opened or collapsed the dock; `None` leaves it to the layout.
     pub dock_open: Option<bool>,

@@ -1,4 +1,4 @@
-//! Draws the window, and the same things as pictures.
+//! Draws the window, and exports parts of it as pictures.
 //!
 //! It reads the state and returns commands. It knows neither the engine nor the worker.
 

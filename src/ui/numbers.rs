@@ -37,7 +37,7 @@ pub(super) fn numbers_ui(ui: &mut Ui, state: &mut AppState) {
     });
 }
 
-/// The width from which the candidates of a step are beside the tables of the panes, in points.
+/// The minimum width for a step's candidates to be beside the panes' tables, in points.
 const SIDE_BY_SIDE: f32 = 1_180.0;
 
 fn tables_ui(ui: &mut Ui, state: &mut AppState) {
@@ -145,7 +145,7 @@ fn measures_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
         });
 }
 
-/// Says what a shorter text would have saved, once there are prices.
+/// Shows what a shorter text would have saved, if prices are set.
 fn saving_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
     let metrics = panes.iter().map(Pane::text_metrics).enumerate();
     let texts: Vec<_> = metrics
@@ -156,7 +156,7 @@ fn saving_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
     }
 }
 
-/// The cells of a pane's row, after its badge.
+/// Returns the cells of a pane's row, after its badge.
 fn pane_row(generation: &Generation) -> [String; 9] {
     let metrics = Metrics::of(generation);
     let prompt = &generation.prompt;
@@ -189,15 +189,15 @@ fn pane_row(generation: &Generation) -> [String; 9] {
     ]
 }
 
-/// How long the answers of a server took beyond its own time, on average; `None` for a model on this
-/// computer.
+/// Returns how long a server's responses took beyond its own compute time, on average; `None` for a
+/// local model.
 fn mean_network_secs(generation: &Generation) -> Option<f64> {
     let secs = generation.steps.iter();
     let secs: Vec<f64> = secs.filter_map(|step| step.time.network_secs).collect();
     (!secs.is_empty()).then(|| secs.iter().sum::<f64>() / secs.len() as f64)
 }
 
-/// The mean of −log2(p) over the tokens, where p is the probability before the chain.
+/// Returns the mean of −log2(p) over the tokens, where p is the probability before the chain.
 fn mean_surprise_bits(generation: &Generation) -> Option<f64> {
     let n = generation.steps.len();
     let bits: f64 = generation
@@ -309,7 +309,7 @@ fn draw_label(step: &Step, selector: Selector) -> String {
     }
 }
 
-/// Formats a probability with its significant digits.
+/// Formats a probability as a percentage, with more decimals if it is small.
 pub(super) fn percent(prob: f64) -> String {
     match prob * 100.0 {
         // A sum of probabilities can miss 1 by a rounding error.

@@ -64,7 +64,7 @@ pub(super) fn tokens_ui(ui: &mut Ui, state: &AppState) {
     });
 }
 
-/// The cells of a token. `sum` is the surprise of all tokens before it, and grows by its own.
+/// Returns a token's cells. `sum` is the surprise of all tokens before it, and grows by its own.
 fn token_row(generation: &Generation, index: usize, sum: &mut f64) -> [String; 8] {
     let Some(step) = generation.steps.get(index) else {
         return <[String; 8]>::default();
@@ -87,7 +87,7 @@ fn token_row(generation: &Generation, index: usize, sum: &mut f64) -> [String; 8
     ]
 }
 
-/// Draws how many tokens of each text have which rank, one row per pane.
+/// Draws how many tokens of each text fall into each bin of ranks, one row per pane.
 pub(super) fn ranks_ui(ui: &mut Ui, panes: &[Pane]) {
     let grid = Grid::new("ranks").spacing([20.0, 4.0]);
     grid.min_col_width(SMALL_BADGE)
@@ -117,7 +117,7 @@ mod tests {
     use crate::generation::testing::generation;
 
     #[test]
-    fn a_row_holds_the_figures_of_a_token() {
+    fn a_row_holds_the_values_of_a_token() {
         let text = generation(&[(" a", 0.5), (" fox", 0.25)]);
         let bits = -text.steps[1].trace.raw_prob.log2();
         let mut sum = 1.0;

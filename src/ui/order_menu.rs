@@ -91,7 +91,7 @@ fn row_ui(
     response
 }
 
-/// Draws what to know about the pane's current order.
+/// Draws the caveats of the pane's current order.
 fn traps_ui(ui: &mut Ui, chain: &ChainConfig, reasons: &[String]) {
     let mut sentences: Vec<String> = reasons.to_vec();
     if let Some(dialect) = chain.dialect {

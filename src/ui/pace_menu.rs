@@ -28,7 +28,7 @@ pub(super) fn pace_menu_ui(ui: &mut Ui, pace: Pace, commands: &mut Vec<Command>)
                 }
             }
             ui.horizontal(|ui| {
-                // Below the words of the items.
+                // Align the hint with the text of the items.
                 ui.add_space(10.0);
                 hint_ui(ui, "Speed is measured without the waits");
             });

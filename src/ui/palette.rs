@@ -19,7 +19,7 @@ const TOP: f32 = 96.0;
 
 const ROW: f32 = 32.0;
 
-/// How many rows are in view at most.
+/// The maximum number of visible rows.
 const MAX_ROWS: usize = 10;
 
 /// The height of the field with the space around it, and the space below the list, in points.
@@ -61,7 +61,7 @@ pub(super) fn palette_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Comma
     state.palette = Some(palette);
 }
 
-/// Returns the distance from the top of the window; less in a low window.
+/// Returns the distance from the top of the window; less if the window is short.
 fn top(ui: &Ui) -> f32 {
     TOP.min(ui.content_rect().height() * 0.12)
 }
@@ -129,7 +129,7 @@ fn field_ui(ui: &mut Ui, palette: &mut Palette) -> Response {
     field
 }
 
-/// Draws the actions. Returns the row that is selected.
+/// Draws the actions. Returns the selected row.
 fn list_ui(
     ui: &mut Ui,
     palette: &mut Palette,
@@ -138,7 +138,7 @@ fn list_ui(
     commands: &mut Vec<Command>,
 ) -> Option<Response> {
     if rows.is_empty() {
-        let words = Face::Body.text("No action has these letters");
+        let words = Face::Body.text("No matching actions");
         ui.horizontal(|ui| {
             ui.add_space(PADDING);
             ui.set_min_height(ROW);
@@ -171,7 +171,7 @@ fn list_ui(
     selected
 }
 
-/// Draws the name, where it belongs, and on the right its keys, or why it is not possible now.
+/// Draws an action's name and place, and on the right its keys, or why it is unavailable now.
 fn row_ui(ui: &mut Ui, row: &PaletteRow, is_selected: bool) -> Response {
     let theme = Theme::of(ui);
     let size = vec2(ui.available_width(), ROW);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_possible_says_why_and_stays() {
+    fn an_unavailable_action_says_why_and_keeps_the_palette_open() {
         let mut window = typed(ready(), "export everything");
         window.get_by_label("Export everything…, Export, Generate a text first");
         key(&mut window, Modifiers::NONE, Key::Enter);

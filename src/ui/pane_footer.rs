@@ -20,7 +20,7 @@ use crate::state::{AppState, BranchCommand, Command, Pane, PaneStatus, WhatIfSum
 /// The minimum gap between the text on the left and the text on the right.
 const GAP: f32 = 8.0;
 
-/// The words that continue an interrupted text.
+/// The link that continues an interrupted text.
 const CONTINUE: &str = "Continue";
 
 /// Draws the footer. Returns the step to scroll to if the user clicked the what-if count.
@@ -50,7 +50,7 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if let Some(generation) = pane.generation() {
-            // Where a text breaks a grammar says more than its speed, and takes its space.
+            // Where the text breaks the grammar matters more than the speed, and takes its space.
             let breakpoint = match break_step(pane) {
                 Some(_) => Breakpoint::Small,
                 None => breakpoint,
@@ -98,14 +98,14 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
     .inner
 }
 
-/// Draws the words that continue the text. Returns whether they were clicked.
+/// Draws the link that continues the text. Returns whether it was clicked.
 fn continue_ui(ui: &mut Ui) -> bool {
     let theme = Theme::of(ui);
     let label = Face::Small.text(CONTINUE).color(theme.text_1);
     let label = Label::new(label.underline()).selectable(false);
     let response = ui.add(label.sense(Sense::click()));
     focus_ring(ui, &response, 4);
-    let hint = "Go on where the text was interrupted, with the pane’s current settings";
+    let hint = "Continue where the text was interrupted, with the pane’s current settings";
     response.on_hover_text(hint).clicked()
 }
 
@@ -178,7 +178,7 @@ fn break_step(pane: &Pane) -> Option<usize> {
     pane.breaks_grammar_at().filter(|_| !is_running)
 }
 
-/// Says where a text breaks a grammar, in fewer words if they would leave less than `reserved`.
+/// Shows where the text breaks the grammar, abbreviated if `reserved` points would not stay free.
 fn break_ui(ui: &mut Ui, step: usize, reserved: f32) {
     let color = Theme::of(ui).error;
     let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
@@ -197,7 +197,7 @@ fn break_ui(ui: &mut Ui, step: usize, reserved: f32) {
     });
 }
 
-/// Returns what was found of a watermark in a finished text, if the window shows it.
+/// Returns the watermark verdict on a finished text, if the window shows it.
 fn verdict_text(pane: &Pane, theme: &Theme) -> Option<(bool, String, Color32)> {
     let is_running = pane.status.running().is_some();
     let scan = pane.watermark().filter(|_| !is_running)?;

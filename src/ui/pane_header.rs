@@ -83,7 +83,7 @@ fn max_name_width(ui: &Ui, pane: &Pane, available: f32) -> f32 {
     (available - chip).clamp(available * 0.4, available * 0.7)
 }
 
-/// The width of a chip besides its words, with the gap before it.
+/// The width of a chip without its text, plus the gap before it.
 const CHIP_PADDING: f32 = 44.0;
 
 /// Draws the name as an editable field. Escape restores it; an empty name becomes the default.
@@ -161,12 +161,12 @@ fn chain_ui(
     if state.lessons.hides_settings() {
         let words = Face::Small.text("settings hidden");
         let label = ui.label(words.color(Theme::of(ui).text_3));
-        label.on_hover_text("They show when you have guessed");
+        label.on_hover_text("Shown once you have guessed");
         return;
     }
     let chain = &pane.settings.chain;
     let is_invalid = chain.validate().is_err();
-    // The summary of an invalid value would name another one.
+    // The summary of an invalid chain would show another value.
     let summary = if is_invalid {
         "Invalid value".to_owned()
     } else {

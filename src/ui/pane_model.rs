@@ -1,5 +1,5 @@
-//! A pane's model: the line that names it, the menu that chooses it, and what has to be decided or
-//! waited for until it can write.
+//! A pane's model: the line that names it, the menu that chooses it, and the notice that asks for a
+//! decision or shows progress before it can write.
 
 use egui::{Align, Color32, Layout, Popup, Rect, Sense, SetOpenCommand, Ui, vec2};
 
@@ -22,11 +22,11 @@ pub(super) const MODEL_LINE: f32 = 30.0;
 
 const MENU_WIDTH: f32 = 300.0;
 
-/// The usual height of a notice.
+/// The assumed height of a notice that hasn't been drawn yet.
 const NOTICE: f32 = 88.0;
 
-/// Draws the line that names the pane's model, if there is one, and the menu below it or below the
-/// header.
+/// Draws the line that names the pane's model, if `line` is given, and the menu below it or else
+/// below the header.
 pub(super) fn pane_model_ui(
     ui: &mut Ui,
     (place, header): (usize, Rect),
@@ -61,7 +61,7 @@ pub(super) fn pane_model_ui(
     }
 }
 
-/// Draws the line. Returns where it is and whether it was clicked.
+/// Draws the line. Returns the chip's rectangle and whether it was clicked.
 fn line_ui(
     ui: &mut Ui,
     line: Rect,
@@ -138,7 +138,7 @@ fn menu_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comman
     for (name, is_chosen, command) in rows {
         let item = menu_item(ui, &name, "", is_chosen);
         let item = item.on_hover_text(
-            "Its text, with the probabilities that this pane’s model gives its tokens",
+            "Shows its text, with the probability of each token under this pane’s model",
         );
         if item.clicked() {
             commands.push(command);
@@ -156,7 +156,7 @@ fn status_of<'a>(
     Some((source, state.pane_models.status(source)?))
 }
 
-/// Draws what has to be decided or waited for at the bottom of a pane. Returns its height.
+/// Draws the notice about a pane's model or server at the bottom of the pane. Returns its height.
 pub(super) fn model_notice_ui(
     ui: &mut Ui,
     body: Rect,
@@ -179,7 +179,7 @@ pub(super) fn at_bottom_ui(
 ) -> f32 {
     let inside = body.shrink2(vec2(14.0, 8.0));
     let id = egui::Id::unique(("height of a notice", salt, pane.id.0));
-    // Its height is known once it was drawn.
+    // The height is known only once it has been drawn.
     let height: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(NOTICE);
     let rect = inside.with_min_y((inside.bottom() - height).max(inside.top()));
     let mut child = child_ui(ui, rect, salt);
@@ -189,12 +189,12 @@ pub(super) fn at_bottom_ui(
     let drawn = child.min_rect().height();
     if (drawn - height).abs() > 0.5 {
         ui.data_mut(|data| data.insert_temp(id, drawn));
-        ui.ctx().request_discard("the notice has another height");
+        ui.ctx().request_discard("the notice's height changed");
     }
     drawn + 16.0
 }
 
-/// Draws the notice, if there is one. Returns whether there is.
+/// Draws the notice about a pane's own model, if there is one. Returns whether it drew one.
 fn notice_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Command>) -> bool {
     let Some((source, status)) = status_of(pane, state) else {
         return false;
@@ -261,11 +261,11 @@ impl Kind {
     }
 }
 
-/// What has to be decided or waited for.
+/// A notice that asks for a decision or shows progress.
 pub(super) struct ModelNotice<'a> {
     kind: Kind,
     words: &'a str,
-    /// How much is loaded, between 0 and 1.
+    /// The fraction loaded so far, from 0 to 1.
     fraction: Option<f32>,
 }
 

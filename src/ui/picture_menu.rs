@@ -44,7 +44,7 @@ pub(super) fn pictures(state: &AppState) -> Vec<Offer> {
     all.map(offer).collect()
 }
 
-/// The picture of the logits set by hand, which is always possible.
+/// Returns the picture of the logits set by hand, which is always available.
 pub(super) const fn by_hand_picture() -> Offer {
     Offer {
         plot: Plot::ByHand,
@@ -52,7 +52,7 @@ pub(super) const fn by_hand_picture() -> Offer {
     }
 }
 
-/// Whether the opened run was repeated, so that the difference can be drawn.
+/// Returns whether the opened run was repeated, so that the difference can be drawn.
 pub(super) fn is_repeated(state: &AppState) -> bool {
     let verification = state.verification.as_ref();
     verification.is_some_and(|verification| verification.outcome().is_some())
@@ -126,7 +126,7 @@ pub(super) fn picture_items_ui(
 fn style_ui(ui: &mut Ui, target: PictureTarget, style: &mut PictureStyle) {
     row_ui(ui, "Width", |ui| {
         for width in PictureStyle::WIDTHS {
-            let label = width.map_or_else(|| "usual".to_owned(), |width| width.to_string());
+            let label = width.map_or_else(|| "default".to_owned(), |width| width.to_string());
             let name = format!("Picture width {label}");
             if choice_ui(ui, &label, &name, style.width == width) {
                 style.width = width;

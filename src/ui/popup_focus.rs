@@ -13,8 +13,8 @@ pub(super) struct PopupFocus {
 }
 
 impl PopupFocus {
-    /// Call it at the start of each frame: a popup that opened or closed in the previous frame is
-    /// noticed here.
+    /// Detects a popup that opened or closed in the previous frame. Call it at the start of each
+    /// frame.
     pub(super) fn update(&mut self, ui: &Ui) {
         let was_open = std::mem::replace(&mut self.is_open, Popup::is_any_open(ui));
         if self.is_open && !was_open {

@@ -1,4 +1,4 @@
-//! Which text, and what of it, the Stability tab maps.
+//! The Stability tab's menus: which text to map, and whether to map all of it or one token.
 
 use egui::{Align, Layout, Popup, Ui};
 
@@ -9,10 +9,10 @@ use crate::generation::formatting::quoted;
 use crate::plots::count;
 use crate::state::{AppState, Pane, StabilityRun, StabilityScope};
 
-/// The height of the choices.
+/// The height of both menus.
 pub(super) const CHOICES: f32 = 76.0;
 
-/// Draws the menu of texts and that of what is mapped.
+/// Draws the menus that choose the text and what to map of it.
 pub(super) fn choices_ui(ui: &mut Ui, state: &mut AppState) {
     ui.spacing_mut().item_spacing.y = 6.0;
     text_ui(ui, state);
@@ -43,7 +43,7 @@ fn text_ui(ui: &mut Ui, state: &mut AppState) {
     });
 }
 
-/// Draws whether the whole text is mapped or one token, and which.
+/// Draws the menu that chooses between the whole text and one token.
 fn scope_ui(ui: &mut Ui, state: &mut AppState) {
     let run = state.lab.stability.as_ref();
     let pane = run.map(|run| run.pane);
@@ -86,7 +86,7 @@ fn scope_ui(ui: &mut Ui, state: &mut AppState) {
                         }
                     }
                     let is_token = matches!(scope, StabilityScope::Token(_));
-                    if menu_item(ui, "One token, by its number", "", is_token).clicked() {
+                    if menu_item(ui, "One token, by number", "", is_token).clicked() {
                         *scope = StabilityScope::Token(first);
                     }
                 });

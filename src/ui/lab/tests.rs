@@ -14,7 +14,8 @@ use crate::ui::testing::{Window, key, press, window_of};
 
 const NARROW: Vec2 = vec2(1280.0, 800.0);
 
-/// A state on the Lab page with a sweep of 2 × 2 cells, of which three have a text.
+/// A state on the Lab page with a sweep over temperature. `over_two` adds top-p; then the last of
+/// the four cells has no text yet.
 fn swept(over_two: bool) -> AppState {
     let mut state = ready();
     state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
@@ -96,7 +97,7 @@ fn a_wide_window_shows_six_maps_and_quality_against_diversity() {
 }
 
 #[test]
-fn one_number_gives_a_curve() {
+fn a_sweep_over_one_parameter_draws_a_curve() {
     let mut window = window(NARROW, swept(false));
     press(&mut window, "Temperature 1.6: surprise 1.0 bits, 1 text");
     assert_eq!(window.state().lab.selected, Some(1));
@@ -142,15 +143,15 @@ fn the_page_fits_the_smallest_window() {
             let rect = window.get_by_label(name).rect();
             assert!(
                 screen.contains_rect(rect),
-                "{name} is at {rect:?} of {size}"
+                "{name} is at {rect:?} in {size}"
             );
         }
     }
 }
 
-/// Lets the map and the intervals be computed. Each frame computes a part, and more of it on a fast
-/// machine.
-fn let_compute(window: &mut Window) {
+/// Runs frames until the map and the intervals are computed. Each frame computes a part, whose size
+/// depends on the machine's speed.
+fn run_until_computed(window: &mut Window) {
     let is_complete = |state: &AppState| {
         let run = state.lab.stability.as_ref();
         run.is_some_and(|run| run.map.n_done() == 1600 && run.intervals.is_complete())
@@ -170,7 +171,7 @@ fn a_text_is_mapped_without_running_the_model() {
     state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
     let mut window = window(NARROW, state);
     press(&mut window, "Stability");
-    let_compute(&mut window);
+    run_until_computed(&mut window);
     let run = window.state().lab.stability.clone().unwrap();
     window.get_by_label_contains("Not one token of this text changes while");
     let before = run.shown_cell();
@@ -202,8 +203,8 @@ fn a_pane_and_a_token_are_chosen_in_the_stability_tab() {
     press(&mut window, "Stability");
     window.run_steps(20);
     press(&mut window, "Map the whole text");
-    press(&mut window, "One token, by its number");
-    let_compute(&mut window);
+    press(&mut window, "One token, by number");
+    run_until_computed(&mut window);
     window.get_by_label("How stable is this choice?");
     window.get_by_label_contains("Token 1 stays ‘in’ while");
     window.get_by_label_contains("Choice of token 1. ");

@@ -27,7 +27,7 @@ pub(super) fn texts_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let button = Button::new("Open as pane").icon(Icon::Plus).hint("↵");
-            let hint = "Write the first of these texts again in a new pane";
+            let hint = "Regenerate the first of these texts in a new pane";
             let response = ui
                 .add_enabled(!texts.is_empty(), button)
                 .on_hover_text(hint);
@@ -49,7 +49,7 @@ pub(super) fn texts_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command
         .id_salt(("texts", cell))
         .auto_shrink(false)
         .show(ui, |ui| {
-            // The scroll bar covers no text.
+            // Keep the scroll bar off the text.
             ui.set_max_width(ui.available_width() - 12.0);
             for (place, text) in texts.iter().enumerate() {
                 ui.separator();
@@ -60,7 +60,7 @@ pub(super) fn texts_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command
                 }
             }
             if results.keep() == Keep::Figures && !texts.is_empty() {
-                let words = "Only figures were kept. Open a pane to read a text.";
+                let words = "Only the figures were kept. Open a text as a pane to read it.";
                 let words = Face::Small.text(words).color(theme.text_3);
                 ui.add(Label::new(words).wrap());
             }
@@ -71,7 +71,7 @@ fn open(cell: usize, text: usize) -> Command {
     Command::Lab(LabCommand::OpenAsPane { cell, text })
 }
 
-/// Draws one text. Returns whether it is to be opened as a pane.
+/// Draws one text. Returns whether its button to open it as a pane was clicked.
 fn text_ui(ui: &mut Ui, text: &CellText, seed: u64, prompt: Option<usize>) -> bool {
     let theme = Theme::of(ui);
     let n = text.figures.n_tokens;

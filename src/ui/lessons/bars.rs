@@ -1,4 +1,4 @@
-//! The bar that says a probability, and the bars that show what it is.
+//! The bar on which the learner guesses a probability, and the bars that show the answer.
 
 use egui::{Align2, Color32, Key, Rect, Sense, Ui, WidgetInfo, emath::remap_clamp, pos2, vec2};
 
@@ -25,7 +25,7 @@ const ROW: f32 = 34.0;
 const TRACK: f32 = 10.0;
 const GRIP: egui::Vec2 = vec2(14.0, 22.0);
 
-/// A row with a label, and the place of its bar.
+/// The rectangles of a row and of its bar's track.
 struct BarRow {
     rect: Rect,
     track: Rect,
@@ -54,7 +54,7 @@ impl BarRow {
         self.track.left() + self.track.width() * prob as f32
     }
 
-    /// Paints the probability before, above the track.
+    /// Paints the probability from before the task, above the track.
     fn paint_before(&self, ui: &Ui, before: Option<f64>) {
         if let Some(before) = before {
             let min = pos2(self.track.left(), self.track.top() - 10.0);
@@ -89,17 +89,16 @@ impl BarRow {
             .text(at, Align2::RIGHT_CENTER, words, Face::Small.font(), color);
     }
 
-    /// Marks the guess with an upright.
+    /// Marks the guess with a vertical line.
     fn paint_guess(&self, ui: &Ui, guess: f64) {
         let x = self.x_of(guess);
-        let upright =
-            Rect::from_center_size(pos2(x, self.track.center().y), vec2(2.0, TRACK + 10.0));
-        ui.painter().rect_filled(upright, 0, Theme::of(ui).text_1);
+        let line = Rect::from_center_size(pos2(x, self.track.center().y), vec2(2.0, TRACK + 10.0));
+        ui.painter().rect_filled(line, 0, Theme::of(ui).text_1);
     }
 }
 
-/// Draws the bar that the learner drags, and gives it the focus when the question `begins`. Enter
-/// says the prediction.
+/// Draws the bar that the learner drags, and focuses it when the question `begins`. Enter submits
+/// the prediction.
 pub(super) fn guess_bar_ui(
     ui: &mut Ui,
     begins: bool,
@@ -159,12 +158,12 @@ pub(super) fn guess_bar_ui(
         ui.painter().vline(center.x + dx, y, line);
     }
     focus_ring(ui, &response.with_new_rect(grip), 4);
-    beside_ui(ui, run, &[]);
-    said_ui(ui, shown);
+    comparison_ui(ui, run, &[]);
+    guess_ui(ui, shown);
 }
 
-/// Draws the bars for comparison; their probabilities are empty before the answer is seen.
-fn beside_ui(ui: &mut Ui, run: &LessonRun, probs: &[f64]) {
+/// Draws the bars for comparison. `probs` is empty until the answer is shown.
+fn comparison_ui(ui: &mut Ui, run: &LessonRun, probs: &[f64]) {
     let theme = Theme::of(ui);
     let texts = run.texts();
     let bars = texts.labels.iter().zip(&texts.before).enumerate().skip(1);
@@ -180,13 +179,13 @@ fn beside_ui(ui: &mut Ui, run: &LessonRun, probs: &[f64]) {
     }
 }
 
-/// Draws what was said so far, and how to say it.
-fn said_ui(ui: &mut Ui, shown: Option<f64>) {
+/// Draws the guess so far, and how to change it.
+fn guess_ui(ui: &mut Ui, shown: Option<f64>) {
     let theme = Theme::of(ui);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         if let Some(shown) = shown {
-            ui.label(Face::Small.text("You say").color(theme.text_2));
+            ui.label(Face::Small.text("Your guess").color(theme.text_2));
             let said = Face::SmallMedium.text(percent(shown));
             ui.label(said.color(theme.text_1));
         }
@@ -197,7 +196,7 @@ fn said_ui(ui: &mut Ui, shown: Option<f64>) {
     });
 }
 
-/// Lets the learner type a percentage: two digits.
+/// Lets the learner type a percentage of two digits.
 fn typed_ui(ui: &Ui, run: &mut LessonRun) {
     let typed = ui.input(|input| {
         let digit = |event: &egui::Event| match event {
@@ -213,7 +212,7 @@ fn typed_ui(ui: &Ui, run: &mut LessonRun) {
     }
 }
 
-/// Returns the color of what was asked: that of its pane.
+/// Returns the color of the pane that the question is about, or the accent color if there is none.
 fn asked_color(theme: &Theme, run: &LessonRun) -> Color32 {
     let question = run.step().map(|step| &step.question);
     let pane = match question {
@@ -224,7 +223,7 @@ fn asked_color(theme: &Theme, run: &LessonRun) -> Color32 {
     pane.map_or(theme.accent, |pane| theme.pane(pane))
 }
 
-/// Draws what was predicted beside what came. `marked` is the text that was marked.
+/// Draws the prediction beside the answer. `marked` is the text in which a token was marked.
 pub(super) fn answer_ui(ui: &mut Ui, marked: Option<&MarkedText<'_>>, run: &LessonRun) {
     let theme = Theme::of(ui);
     let texts = run.texts();
@@ -240,11 +239,11 @@ pub(super) fn answer_ui(ui: &mut Ui, marked: Option<&MarkedText<'_>>, run: &Less
             if let Some(guess) = run.guess.prob {
                 row.paint_guess(ui, guess);
             }
-            beside_ui(ui, run, probs);
+            comparison_ui(ui, run, probs);
             let words = if before.is_some() {
-                "upright: your guess · gray, above: before"
+                "line: your guess · gray bar above: before"
             } else {
-                "upright: your guess"
+                "line: your guess"
             };
             ui.label(Face::Micro.text(words).color(theme.text_3));
         }
@@ -276,7 +275,7 @@ pub(super) fn answer_ui(ui: &mut Ui, marked: Option<&MarkedText<'_>>, run: &Less
     said_confidence_ui(ui, run);
 }
 
-/// Draws the statements, with the right one and the chosen one marked.
+/// Draws the statements, with the correct one and the chosen one marked.
 fn choices_ui(ui: &mut Ui, run: &LessonRun, right: usize) {
     let theme = Theme::of(ui);
     for (index, label) in run.texts().labels.iter().enumerate() {
@@ -298,7 +297,7 @@ fn choices_ui(ui: &mut Ui, run: &LessonRun, right: usize) {
     }
 }
 
-/// Says how sure the learner was, if the question asked for it.
+/// Shows how sure the learner was, if the question asked for it.
 fn said_confidence_ui(ui: &mut Ui, run: &LessonRun) {
     if run
         .step()

@@ -1,4 +1,4 @@
-//! The card of the lesson that is running, on the right of the panes.
+//! The card of the running lesson, to the right of the panes.
 
 use egui::{Align, Key, Layout, Modifiers, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui};
 use egui::{RichText, pos2, vec2};
@@ -29,15 +29,15 @@ const FOOT: f32 = 36.0;
 /// The height of the curves.
 const CURVES: f32 = 190.0;
 
-/// What the card shows of the window.
+/// What the card shows besides the lesson itself.
 struct Evidence<'a> {
     marked: Option<MarkedText<'a>>,
     cache: Option<&'a CacheLab>,
-    /// What the lesson waits for before it asks.
+    /// What the lesson is waiting for before it asks.
     waits_for: String,
 }
 
-/// Draws the card. `has_keys` says whether nothing covers the window, so that keys are the card's.
+/// Draws the card. It handles keys if `has_keys`, which is false while something covers the window.
 pub(in crate::ui) fn card_ui(
     ui: &mut Ui,
     card: Rect,
@@ -100,7 +100,7 @@ pub(in crate::ui) fn card_ui(
     foot_ui(&mut child_ui(ui, foot, "lesson foot"), run, commands);
 }
 
-/// Says what the lesson waits for: the texts, or a measurement and how far it is.
+/// Says what the lesson is waiting for: the texts, or a measurement and its progress.
 fn waits_for(state: &AppState) -> String {
     let measuring = state.lab.cache.as_ref().filter(|run| run.is_running());
     measuring.map_or_else(
@@ -194,7 +194,7 @@ fn body_ui(ui: &mut Ui, evidence: &Evidence<'_>, run: &mut LessonRun, commands: 
         }
         LessonPhase::Do => {
             ui.label(serif(&texts.task).color(theme.text_1));
-            let words = "The card goes on as soon as that is done, whichever way you do it.";
+            let words = "The card continues as soon as you have done that, however you do it.";
             ui.label(Face::Small.text(words).color(theme.text_3));
         }
         LessonPhase::See => {
@@ -229,13 +229,13 @@ fn question_ui(
         (Question::Token { .. } | Question::Choice { .. }, _) => options_ui(ui, run),
     }
     if begins && let Some(focused) = ui.memory(egui::Memory::focused) {
-        // Digits choose, so they must not go into a text field.
+        // Digits choose an option, so no text field may have the focus.
         ui.memory_mut(|memory| memory.surrender_focus(focused));
     }
     confidence_ui(ui, run);
 }
 
-/// Says that a question is one that was missed in another lesson.
+/// Says that the question was missed in another lesson and is asked again.
 fn again_ui(ui: &mut Ui, run: &LessonRun) {
     let Some(again) = run.again().filter(|_| run.phase() < LessonPhase::See) else {
         return;
@@ -244,7 +244,7 @@ fn again_ui(ui: &mut Ui, run: &LessonRun) {
     ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
 }
 
-/// Draws the curves of the question. Before the answer is seen, they are only numbered.
+/// Draws the curves of the question. Until the answer is shown, they have numbers instead of names.
 fn curves_ui(ui: &mut Ui, evidence: &Evidence<'_>, run: &LessonRun) {
     let (Some(step), Some(lab)) = (run.step(), evidence.cache) else {
         return;
@@ -264,7 +264,7 @@ fn curves_ui(ui: &mut Ui, evidence: &Evidence<'_>, run: &LessonRun) {
     cache_curves_ui(ui, rect, &curves);
 }
 
-/// Returns whether a question is shown for the first time.
+/// Returns whether a question has just appeared.
 fn question_begins(ui: &Ui, run: &LessonRun) -> bool {
     let is_shown = run.phase() == LessonPhase::Predict;
     let was_shown = ui.data_mut(|data| {
@@ -295,8 +295,8 @@ fn ending_ui(ui: &mut Ui, run: &LessonRun) {
     divider_ui(ui);
     if let Some(bits) = mean_excess(&run.scores()) {
         let words = format!(
-            "Your predictions cost {bits:.2} bits each above the best possible. 0 is perfect; \
-             saying 50 % each time costs 1 bit at most."
+            "On average, your predictions cost {bits:.2} bits more than the best possible. 0 is \
+             perfect; always saying 50 % costs at most 1 bit."
         );
         ui.label(Face::Small.text(words).color(theme.text_2));
     }
@@ -352,7 +352,7 @@ fn divider_ui(ui: &mut Ui) {
     ui.painter().hline(range, rect.center().y, line);
 }
 
-/// Begins a sentence in lower case, after a colon.
+/// Lowercases a sentence's first letter, so that it can follow a colon.
 fn in_sentence(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|c| c.to_lowercase().to_string());

@@ -1,4 +1,4 @@
-//! An order, a match and a mark, by their accessible names and with the keyboard alone.
+//! Order, match and mark questions, by their accessible names and with the keyboard alone.
 
 use egui::{Key, Modifiers, Rect, vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -17,7 +17,7 @@ fn phase(window: &Window) -> Option<LessonPhase> {
     window.state().lessons.run().map(LessonRun::phase)
 }
 
-/// Opens a window at the step with this index of the lesson with every kind of question.
+/// Opens a window at this step of the lesson that has every kind of question.
 fn at_step(size: egui::Vec2, step: usize) -> Window {
     let mut window = window_of(size, ready());
     window.run_steps(3);
@@ -38,8 +38,8 @@ fn digits(window: &mut Window, keys: &[Key]) {
     }
 }
 
-/// Says the prediction with Enter, and does the task.
-fn say_and_solve(window: &mut Window) {
+/// Submits the prediction with Enter and does the task.
+fn submit_and_solve(window: &mut Window) {
     key(window, Modifiers::NONE, Key::Enter);
     assert_eq!(phase(window), Some(LessonPhase::Do));
     let state: &mut AppState = window.state_mut();
@@ -70,10 +70,10 @@ fn an_order_is_given_with_the_keyboard_alone() {
     assert_eq!(
         phase(&window),
         Some(LessonPhase::Predict),
-        "nothing was said"
+        "nothing was predicted"
     );
     digits(&mut window, &[Key::Num2, Key::Num1, Key::Num3]);
-    say_and_solve(&mut window);
+    submit_and_solve(&mut window);
     window.get_by_label_contains("All 3 pairs are in the right order");
     window.get_by_label("Two, place 1: 2");
 }
@@ -86,7 +86,7 @@ fn an_order_is_given_by_name() {
     }
     press(&mut window, "One, place 1");
     let order = &window.state().lessons.run().unwrap().guess.order;
-    assert_eq!(*order, [1, 2], "a second click takes it out");
+    assert_eq!(*order, [1, 2], "a second click removes it");
     press(&mut window, "One, no place yet");
     press(&mut window, "Sure");
     press(&mut window, "That’s my guess");
@@ -123,7 +123,7 @@ fn pairs_are_matched_by_name_in_any_order() {
     window.get_by_label("Pane C: the long one");
     press(&mut window, "1: the short one");
     window.get_by_label("Pane A: the short one");
-    // What another pane has can be taken from it.
+    // An option matched with another pane can be taken from it.
     press(&mut window, "Pane B: not matched yet");
     press(&mut window, "1: the short one, pane A");
     window.get_by_label("Pane A: not matched yet");
@@ -131,7 +131,7 @@ fn pairs_are_matched_by_name_in_any_order() {
 }
 
 #[test]
-fn a_line_can_be_dragged_from_a_pane_to_what_it_has() {
+fn a_line_can_be_dragged_from_a_pane_to_an_option() {
     let mut window = at_step(SIZE, 1);
     let from = window
         .get_by_label("Pane B: not matched yet")
@@ -160,14 +160,14 @@ fn a_token_is_marked_with_the_keyboard_alone() {
     assert_eq!(
         phase(&window),
         Some(LessonPhase::Predict),
-        "nothing was said"
+        "nothing was predicted"
     );
-    // It begins at the last token that is written.
+    // The mark starts at the last token written.
     key(&mut window, Modifiers::NONE, Key::ArrowRight);
     window.get_by_label("token 4, not written yet");
     key(&mut window, Modifiers::NONE, Key::ArrowLeft);
     window.get_by_label("token 3, ‘a’");
-    say_and_solve(&mut window);
+    submit_and_solve(&mut window);
     window.get_by_label_contains("Right: it is token 3.");
 }
 
@@ -181,12 +181,12 @@ fn curves_keep_their_names_until_the_answer_is_seen() {
             .is_none()
     );
     key(&mut window, Modifiers::NONE, Key::Num1);
-    say_and_solve(&mut window);
+    submit_and_solve(&mut window);
     window.get_by_label_contains("without the cache: 6.00 ms at 20 tokens");
 }
 
 #[test]
-fn a_question_that_comes_back_says_where_it_is_from() {
+fn a_repeated_question_says_which_lesson_it_is_from() {
     let mut state = ready();
     miss_temperature(&mut state);
     take_kinds(&mut state);
@@ -258,7 +258,7 @@ fn every_control_can_have_a_ring() {
     }
 }
 
-/// Counts the rings that a frame draws, by their stroke.
+/// Counts the rings in the last frame, which it recognizes by their stroke.
 fn n_rings(window: &Window) -> usize {
     let focus = crate::design::theme::Theme::dark_or_light(true).focus;
     let shapes = window.output().shapes.iter();

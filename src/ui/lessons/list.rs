@@ -1,4 +1,4 @@
-//! The Lessons page: a list in the middle.
+//! The Lessons page: a centered list.
 
 use egui::{Align2, Color32, Key, Modifiers, Rect, Role, ScrollArea, Sense, Stroke, StrokeKind};
 use egui::{Ui, WidgetInfo, pos2, vec2};
@@ -79,7 +79,7 @@ fn head_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     ui.add_space(18.0);
 }
 
-/// Draws the buttons that open a lesson, begin a new one, and save what was predicted.
+/// Draws the buttons that open a lesson, create a new one, and save the learner's answers.
 fn files_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.x = 8.0;
     for action in [
@@ -131,7 +131,7 @@ const fn covers_page(state: &AppState) -> bool {
         || state.path_field.is_some()
 }
 
-/// Draws the row of a lesson. Returns its place.
+/// Draws the row of a lesson. Returns its rectangle.
 fn row_ui(ui: &mut Ui, index: usize, state: &mut AppState, commands: &mut Vec<Command>) -> Rect {
     let size = vec2(ui.available_width(), ROW);
     let Some(lesson) = state.lessons.list.get(index).cloned() else {
@@ -208,7 +208,7 @@ fn row_ui(ui: &mut Ui, index: usize, state: &mut AppState, commands: &mut Vec<Co
     rect
 }
 
-/// Draws what the selected row offers: to start the lesson, or why that is not possible.
+/// Draws the selected row's Start button, or why the lesson can't start.
 fn action_ui(
     ui: &mut Ui,
     row: Rect,
@@ -236,7 +236,7 @@ fn action_ui(
     });
 }
 
-/// Describes how far a lesson was taken, or how long it takes.
+/// Returns a lesson's score, or how far the learner got, or how long it takes.
 fn aside_words(state: &AppState, lesson: &Lesson) -> String {
     let progress = &state.lessons.progress;
     if let Some(bits) = progress.score_of(&lesson.id) {

@@ -1,4 +1,4 @@
-//! Marks a token: by a click in the text, or on a scale that goes on beyond its end.
+//! Marks a token: with a click in the text, or on a scale that extends beyond the text's end.
 
 use egui::{
     Align2, Key, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, emath::remap, pos2, vec2,
@@ -18,9 +18,9 @@ const SCALE: f32 = 46.0;
 const TRACK: f32 = 10.0;
 const GRIP: egui::Vec2 = vec2(14.0, 22.0);
 
-/// What is marked.
+/// The text in which the learner marks a token.
 pub(super) struct MarkedText<'a> {
-    /// The place of the pane.
+    /// The index of the pane.
     pub pane: usize,
     pub n_tokens: usize,
     pub text: Option<&'a Generation>,
@@ -43,7 +43,7 @@ impl MarkedText<'_> {
     }
 }
 
-/// Returns the place of the pane whose text is marked, and how many tokens there are to choose from.
+/// Returns the index of the pane whose text is marked, and the number of tokens to choose from.
 pub(super) fn marked(run: &LessonRun) -> Option<(usize, usize)> {
     match run.step()?.question {
         Question::Mark { pane, n_tokens, .. } => Some((pane, n_tokens)),
@@ -107,7 +107,7 @@ pub(super) fn mark_ui(
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         if let Some(number) = number {
-            ui.label(Face::Small.text("You say").color(theme.text_2));
+            ui.label(Face::Small.text("Your mark").color(theme.text_2));
             let words = Face::SmallMedium.text(marked.words(number));
             ui.label(words.color(theme.text_1));
         }
@@ -116,21 +116,21 @@ pub(super) fn mark_ui(
     ui.label(Face::Small.text(hint).color(theme.text_3));
 }
 
-/// Draws the scale with the right token and the marked one.
+/// Draws the scale with the correct token and the marked one.
 pub(super) fn right_mark_ui(ui: &mut Ui, marked: &MarkedText<'_>, run: &LessonRun, truth: usize) {
     let theme = Theme::of(ui);
     let (_, track) = scale_rects(ui);
     paint_track(ui, track, marked);
-    let upright = |x: f32, color| {
+    let line = |x: f32, color| {
         let size = vec2(3.0, TRACK + 12.0);
         let rect = Rect::from_center_size(pos2(x, track.center().y), size);
         ui.painter().rect_filled(rect, 1, color);
     };
-    upright(x_of(track, marked, truth), theme.pane(marked.pane));
+    line(x_of(track, marked, truth), theme.pane(marked.pane));
     if let Some(said) = run.guess.mark {
-        upright(x_of(track, marked, said), theme.text_1);
+        line(x_of(track, marked, said), theme.text_1);
     }
-    let words = format!("in color: {} · upright: your mark", marked.words(truth));
+    let words = format!("in color: {} · plain line: your mark", marked.words(truth));
     ui.label(Face::Micro.text(words).color(theme.text_3));
 }
 
@@ -151,7 +151,7 @@ fn x_of(track: Rect, marked: &MarkedText<'_>, number: usize) -> f32 {
     remap(number.min(last) as f32, ends, track.x_range())
 }
 
-/// Draws the track: filled as far as the text is written, and the numbers of its ends.
+/// Draws the track, filled as far as the text has been written, and its token numbers.
 fn paint_track(ui: &Ui, track: Rect, marked: &MarkedText<'_>) {
     let theme = Theme::of(ui);
     let painter = ui.painter();

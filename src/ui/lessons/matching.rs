@@ -1,4 +1,4 @@
-//! Matches panes with what they have in common with nothing else: lines between two columns.
+//! Match questions: the learner draws a line from each pane to the option that belongs to it.
 
 use egui::{Align2, Color32, Pos2, Rect, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 use egui::{pos2, vec2};
@@ -23,7 +23,7 @@ const LINES: f32 = 56.0;
 struct OptionRow<'a> {
     index: usize,
     label: &'a str,
-    /// The row of the pane that has it.
+    /// The row of the pane matched with it.
     taken: Option<usize>,
 }
 
@@ -34,8 +34,8 @@ fn panes_of(run: &LessonRun) -> Vec<usize> {
     }
 }
 
-/// Draws both columns and the lines so far. A pane is chosen by a click, and then what it has; a
-/// line can also be dragged from one to the other.
+/// Draws both columns and the lines so far. The learner clicks a pane and then an option, or drags
+/// a line from one to the other.
 pub(super) fn matching_ui(ui: &mut Ui, run: &mut LessonRun) {
     let theme = Theme::of(ui);
     let labels = run.texts().labels.clone();
@@ -183,7 +183,7 @@ fn option_ui(ui: &Ui, rect: Rect, option: &OptionRow<'_>, panes: &[usize]) -> Re
     response
 }
 
-/// Draws what each pane has, and what was said if that is something else.
+/// Draws the correct option for each pane, and the learner's choice if it differs.
 pub(super) fn right_match_ui(ui: &mut Ui, run: &LessonRun, right: &[usize]) {
     let theme = Theme::of(ui);
     let labels = &run.texts().labels;

@@ -1,4 +1,4 @@
-//! The options of a prediction, one of which is chosen.
+//! The options of a question, from which the learner chooses one.
 
 use egui::text::LayoutJob;
 use egui::{Color32, Modifiers, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
@@ -10,8 +10,8 @@ use crate::lessons::{Confidence, Question};
 use crate::state::{LessonPhase, LessonRun};
 use crate::ui::keys::DIGITS;
 
-/// The digits choose an option, or the next one in an order or a match. Backspace takes back the
-/// last.
+/// Handles keys: digits choose an option, or the next one in an order or match question; there,
+/// Backspace undoes the last choice.
 pub(super) fn option_keys_ui(ui: &Ui, run: &mut LessonRun) {
     if run.phase() != LessonPhase::Predict {
         return;
@@ -50,7 +50,7 @@ pub(super) fn options_ui(ui: &mut Ui, run: &mut LessonRun) {
     });
 }
 
-/// Draws how sure the learner is, if the question asks for it.
+/// Lets the learner choose how sure they are, if the question asks for it.
 pub(super) fn confidence_ui(ui: &mut Ui, run: &mut LessonRun) {
     let asks = run
         .step()
@@ -69,7 +69,7 @@ pub(super) fn confidence_ui(ui: &mut Ui, run: &mut LessonRun) {
     });
 }
 
-/// Draws an option with its number. Returns whether it was chosen now.
+/// Draws an option with its number. Returns whether it was clicked.
 fn option_ui(ui: &mut Ui, number: usize, label: &str, chosen: bool) -> bool {
     let theme = Theme::of(ui);
     let width = ui.available_width();

@@ -1,4 +1,4 @@
-//! Puts things in order: they are clicked one after the other, or chosen by their digits.
+//! Order questions: the learner clicks items one after the other, or types their digits.
 
 use egui::{Align2, Color32, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 
@@ -13,7 +13,7 @@ const ROW: f32 = 32.0;
 /// The diameter of the circle with the place.
 const CIRCLE: f32 = 20.0;
 
-/// Something to put in order, as it is drawn.
+/// An item to put in order, as it is drawn.
 struct Item<'a> {
     label: &'a str,
     /// The pane that it is about.
@@ -24,7 +24,7 @@ struct Item<'a> {
     aside: &'a str,
 }
 
-/// Draws the things to put in order, and below them what comes first.
+/// Draws which end comes first, and below it the items to put in order.
 pub(super) fn order_ui(ui: &mut Ui, run: &mut LessonRun) {
     let labels = run.texts().labels.clone();
     let panes = panes_of(run);
@@ -54,7 +54,7 @@ pub(super) fn order_ui(ui: &mut Ui, run: &mut LessonRun) {
     });
 }
 
-/// Draws the right order, with the number of each thing and the place it was given.
+/// Draws the correct order, with each item's value and the place that the learner gave it.
 pub(super) fn right_order_ui(ui: &mut Ui, run: &LessonRun, order: &[usize], values: &[String]) {
     let theme = Theme::of(ui);
     let panes = panes_of(run);
@@ -90,7 +90,8 @@ fn direction(run: &LessonRun) -> Option<Direction> {
     }
 }
 
-/// Returns the pane that each item is about. Badges tell nothing apart if two are the same.
+/// Returns the pane that each item is about. If two items share a pane, badges couldn't tell them
+/// apart, and the list is empty.
 fn panes_of(run: &LessonRun) -> Vec<Option<usize>> {
     let Some(Question::Order { items, .. }) = run.step().map(|step| &step.question) else {
         return Vec::new();
@@ -154,7 +155,7 @@ fn item_ui(ui: &mut Ui, item: &Item<'_>, sense: Sense) -> bool {
     response.clicked()
 }
 
-/// Draws the place in a circle, which is hollow as long as there is none.
+/// Draws the place in a filled circle, or a hollow circle if there is none yet.
 fn place_ui(ui: &Ui, center: egui::Pos2, place: Option<usize>) {
     let theme = Theme::of(ui);
     let painter = ui.painter();

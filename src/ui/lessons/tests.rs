@@ -1,4 +1,4 @@
-//! The page and the card by their accessible names, and with the keyboard alone.
+//! Tests of the Lessons page and the card, by their accessible names and with the keyboard alone.
 
 use egui::{Key, Modifiers, Rect, pos2, vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -26,7 +26,7 @@ fn in_lesson() -> AppState {
     state
 }
 
-/// Does the task of the step, as the learner or an engine would.
+/// Does the step's task, in place of the learner and the engine.
 fn solve(window: &mut Window) {
     let state = window.state_mut();
     let effects = state.apply(Command::Lesson(LessonCommand::ShowMe));
@@ -65,7 +65,7 @@ fn every_lesson_has_a_row_with_its_title() {
 }
 
 #[test]
-fn a_step_is_taken_with_the_keyboard_alone() {
+fn a_step_is_done_with_the_keyboard_alone() {
     let mut window = window_of(SIZE, in_lesson());
     window.run_steps(3);
     let slider = window.get_by_label_contains("Guess for ‘");
@@ -74,7 +74,7 @@ fn a_step_is_taken_with_the_keyboard_alone() {
     assert_eq!(
         phase(&window),
         Some(LessonPhase::Predict),
-        "nothing was said"
+        "nothing was predicted"
     );
     key(&mut window, Modifiers::NONE, Key::ArrowRight);
     key(&mut window, Modifiers::SHIFT, Key::ArrowRight);
@@ -107,7 +107,7 @@ fn a_digit_chooses_an_option_in_step_mode_and_beside_a_text_field() {
 }
 
 #[test]
-fn a_step_is_taken_by_name() {
+fn a_step_is_done_by_name() {
     let mut window = window_of(SIZE, in_lesson());
     window.run_steps(3);
     window.get_by_label_contains("Step 1 of");

@@ -1,4 +1,4 @@
-//! The Loop tab of a text that a beam search wrote: its tree, and how likely the other texts are.
+//! The Loop tab for a text from a beam search: its tree, and how likely each pane's text is.
 
 use egui::{Align2, Label, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
@@ -15,8 +15,7 @@ use crate::ui::why::split;
 /// The height of a row of the comparison.
 const ROW: f32 = 22.0;
 
-/// Returns the tree of the text whose token is pinned, or else of the first that a beam search
-/// wrote.
+/// Returns the tree of the text whose token is pinned, or else of the first beam search.
 pub(in crate::ui) fn beam_tree(state: &AppState) -> Option<BeamTree> {
     let pinned = state.pin.and_then(|_| state.shown_step());
     let any = || {
@@ -56,8 +55,8 @@ fn reading_ui(ui: &mut Ui, state: &AppState, pane: usize) {
     ui.add(Label::new(
         Face::SmallMedium.text(title).color(theme.text_1),
     ));
-    let words = "Each pass extends every text by every token, and keeps those with the highest total \
-                 log-prob. The pane shows a token once all of them agree on it.";
+    let words = "Each pass extends every text by every token, and keeps those with the highest \
+                 total log-prob. The pane shows a token once all of them agree on it.";
     ui.add(Label::new(Face::Why.text(words).color(theme.text_1)).wrap());
     let texts = comparable(state, pane);
     let n_tokens = texts.iter().map(|(_, text)| text.steps.len()).min();
@@ -78,9 +77,9 @@ fn reading_ui(ui: &mut Ui, state: &AppState, pane: usize) {
         row_ui(ui, place, name, total, share as f32);
     }
     let what = match n_tokens {
-        1 => "Log-prob of the first token, in nats, by the model alone".to_owned(),
+        1 => "Log-prob of the first token, in nats, under the model alone".to_owned(),
         n => format!(
-            "Total log-prob of the first {} tokens, in nats, by the model alone",
+            "Total log-prob of the first {} tokens, in nats, under the model alone",
             grouped(n as f64)
         ),
     };
@@ -104,7 +103,7 @@ fn comparable(state: &AppState, pane: usize) -> Vec<(usize, &Generation)> {
         .collect()
 }
 
-/// The total log-prob of the first tokens of a text, in nats, before its chain.
+/// Returns the total log-prob of a text's first tokens, in nats, before the sampler chain.
 fn total(text: &Generation, n_tokens: usize) -> f64 {
     let steps = text.steps.iter().take(n_tokens);
     steps.map(|step| step.trace.raw_prob.ln()).sum()

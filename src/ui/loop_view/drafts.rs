@@ -1,4 +1,4 @@
-//! The Loop tab of a text that was written with drafts: its passes, and whether they were worth it.
+//! The Loop tab for a text from speculative decoding: its passes, and whether the drafts paid off.
 
 use egui::{Label, Rect, ScrollArea, Stroke, Ui, vec2};
 
@@ -27,7 +27,7 @@ pub(in crate::ui) fn draft_strip(state: &AppState) -> Option<DraftStrip<'_>> {
     }
 }
 
-/// Draws the passes, and beside them what they say.
+/// Draws the passes, and beside them what they show.
 pub(super) fn drafts_ui(
     ui: &mut Ui,
     body: Rect,
@@ -88,18 +88,18 @@ fn reading_ui(ui: &mut Ui, state: &AppState, strip: &DraftStrip<'_>) {
     ui.add(Label::new(note).wrap());
 }
 
-/// "The text repeats itself enough: each pass wrote 2.31 tokens instead of one."
+/// Says how many drafts were accepted, and how many tokens each pass wrote.
 fn sentence(passes: &DraftPasses, drafts: Option<Drafts>) -> String {
     let n = format!("{:.2}", passes.tokens_per_pass());
     let share = 100.0 * passes.n_accepted() as f64 / passes.n_verified().max(1) as f64;
     match (passes.n_verified(), drafts) {
         (0, Some(Drafts::Model(_))) => "Nothing was drafted yet.".to_owned(),
         (0, _) => {
-            "Nothing was drafted: no two neighboring tokens have occurred twice yet.".to_owned()
+            "Nothing was drafted: no pair of adjacent tokens has occurred twice yet.".to_owned()
         }
         _ if is_by_ratio(drafts) => format!(
-            "{share:.0} % of the checked drafts were accepted with probability min(1, p/q), so each \
-             pass wrote {n} tokens instead of one."
+            "{share:.0} % of the checked drafts were accepted with probability min(1, p/q), so \
+             each pass wrote {n} tokens instead of one."
         ),
         _ => format!(
             "{share:.0} % of the checked drafts were what the settings chose anyway, so each pass \

@@ -1,5 +1,5 @@
-//! The Loop tab: one step as the seven boxes of the generation loop, with its numbers and times. For a
-//! text that a beam search wrote, its tree.
+//! The Loop tab: one step as the seven boxes of the generation loop, with its numbers and times. A
+//! text from a beam search shows its tree instead, and a text with drafts its passes.
 
 mod beams;
 mod drafts;
@@ -28,7 +28,7 @@ use crate::generation::formatting::{grouped, quoted};
 use crate::generation::{FinishReason, Generation, Step};
 use crate::state::{AppState, Command};
 
-/// The space between two boxes, in which the arrow is.
+/// The space between two boxes, which holds the arrow.
 const GAP: f32 = 14.0;
 
 /// The height of the title, the figure and the line of a box, with their padding.
@@ -49,7 +49,7 @@ struct LoopStep<'a> {
     is_upcoming: bool,
 }
 
-/// A stage of the loop.
+/// A box of the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LoopBox {
     Tokens,
@@ -219,7 +219,7 @@ pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
     paint_return(ui, back, span, at);
 }
 
-/// Names the strategy that the tab shows, with its pane: "Beam search, 4 beams".
+/// Returns the pane whose strategy the tab shows, and the strategy's name: "Beam search, 4 beams".
 pub(super) fn strategy_label(state: &AppState) -> Option<(usize, String)> {
     let chain_of = |pane: usize| Some(&state.panes.get(pane)?.generation()?.config.chain);
     if state.is_step_mode() {
@@ -303,7 +303,7 @@ fn box_ui(ui: &Ui, rect: Rect, place: usize, at: LoopStep<'_>, which: LoopBox) {
     }
 }
 
-/// Paints a box's edge. Before the draw, the coin's stands out and what follows it is dashed.
+/// Paints a box's edge. Before the draw, the Coin box stands out and the Append box is dashed.
 fn paint_edge(ui: &Ui, rect: Rect, at: LoopStep<'_>, which: LoopBox) {
     let theme = Theme::of(ui);
     let solid = |color| {
@@ -362,7 +362,7 @@ fn paint_arrow(ui: &Ui, at: Pos2) {
     ui.painter().line(points.to_vec(), stroke);
 }
 
-/// Paints the line from the last box back to the first, with when it ends.
+/// Paints the line from the last box back to the first, with what follows this step.
 fn paint_return(ui: &Ui, rect: Rect, [first, last]: [f32; 2], at: LoopStep<'_>) {
     let theme = Theme::of(ui);
     let stroke = Stroke::new(1.5, theme.stroke_3);

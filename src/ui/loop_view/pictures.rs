@@ -45,7 +45,7 @@ fn n_rows(rect: Rect, row: f32) -> usize {
     (0..=99).rev().find(fits).unwrap_or(0)
 }
 
-/// Paints the last tokens with their ids; those of the prompt are dim.
+/// Paints the last tokens with their ids, the prompt's dimmed.
 fn paint_tokens(ui: &Ui, rect: Rect, at: LoopStep<'_>) {
     let theme = Theme::of(ui);
     let prompt = &at.generation.prompt;
@@ -90,7 +90,7 @@ fn paint_batch(ui: &Ui, rect: Rect, at: LoopStep<'_>) {
     }
 }
 
-/// Paints the highest logits, above the lowest recorded one. Those that `kept` rejects are hollow.
+/// Paints the highest logits, scaled to their own range. Those that `kept` rejects are hollow.
 fn paint_logits(ui: &Ui, rect: Rect, at: LoopStep<'_>, kept: impl Fn(usize) -> bool) {
     let theme = Theme::of(ui);
     let head = &at.step.trace.raw.head;

@@ -15,15 +15,15 @@ use crate::state::{
     AppState, Command, ServerCommand, ServerForm, ServerKind, ServerRow, ServerStatus, ServerUse,
 };
 
-/// The share of the row that the fields of the address, the model and the key take.
+/// The shares of the row's width for the address, model and key fields.
 const SHARES: [f32; 3] = [0.44, 0.26, 0.30];
 
 /// The space between two fields, in points.
 const GAP: f32 = 10.0;
 
 const ABOUT: &str = "llama-server, vLLM, Ollama, and any server with OpenAI’s completions API. The \
-                     prompts and texts of panes that use a server are sent there. A key is kept \
-                     until you close Quartet and written nowhere; $NAME reads an environment variable.";
+                     prompts and texts of panes that use a server are sent there. A key stays in \
+                     memory until you close Quartet; $NAME reads an environment variable.";
 
 /// Draws the form and the rows.
 pub(super) fn servers_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
@@ -100,7 +100,7 @@ fn field_ui(
 }
 
 fn kind_ui(ui: &mut Ui, form: &mut ServerForm) {
-    let name = |kind: Option<ServerKind>| kind.map_or("Find out", ServerKind::name);
+    let name = |kind: Option<ServerKind>| kind.map_or("Detect", ServerKind::name);
     let chip = Chip::new(name(form.kind))
         .label("Kind")
         .name("Kind of server");
@@ -120,11 +120,11 @@ fn kind_ui(ui: &mut Ui, form: &mut ServerForm) {
         });
 }
 
-/// Draws the choice of how many log-probabilities to ask for.
+/// Draws the chip that sets how many log-probs to request per token.
 fn n_probs_ui(ui: &mut Ui, form: &mut ServerForm) {
     let words = match form.n_probs {
         Some(n_probs) => n_probs.to_string(),
-        None => "Usual".to_owned(),
+        None => "Default".to_owned(),
     };
     let chip = Chip::new(&words)
         .label("Log-probs")
@@ -133,21 +133,21 @@ fn n_probs_ui(ui: &mut Ui, form: &mut ServerForm) {
     let title = "Log-probabilities per token";
     editor_popup(&response, RectAlign::BOTTOM_START, title, |ui| {
         ui.horizontal(|ui| {
-            let usual = form.kind.map_or(20, ServerKind::default_n_probs);
-            let mut n_probs = form.n_probs.unwrap_or(usual);
+            let default = form.kind.map_or(20, ServerKind::default_n_probs);
+            let mut n_probs = form.n_probs.unwrap_or(default);
             let field = DragValue::new(&mut n_probs).range(1..=1_000_000).speed(1.0);
             if ui.add(field).accessible_name(title).changed() {
                 form.n_probs = Some(n_probs);
             }
-            let usual = Button::new("Usual");
-            if ui.add_enabled(form.n_probs.is_some(), usual).clicked() {
+            let default = Button::new("Default");
+            if ui.add_enabled(form.n_probs.is_some(), default).clicked() {
                 form.n_probs = None;
             }
         });
         hint_ui(
             ui,
-            "Usually 128 from llama-server, 20 from vLLM and Ollama, 5 from others. What a step needs \
-             beyond them makes its choice bounded instead of exact",
+            "Default: 128 for llama-server, 20 for vLLM and Ollama, 5 for others. A choice that \
+             depends on less likely tokens is bounded instead of exact",
         );
     });
 }
@@ -228,7 +228,7 @@ fn panes_ui(ui: &mut Ui, row: &ServerRow, state: &AppState, commands: &mut Vec<C
     }
 }
 
-/// Draws what a part of the menu stands for.
+/// Draws the heading of one part of the menu: a way to use the server.
 fn way_ui(ui: &mut Ui, way: ServerUse) {
     let theme = Theme::of(ui);
     let margin = Margin::symmetric(10, 6);

@@ -1,4 +1,4 @@
-//! Measurements of the KV cache as pictures.
+//! Renders measurements of the KV cache as pictures.
 
 use super::caption::{model_words, shortened};
 use super::{Palette, PicturePlot, lab_svg};

@@ -20,8 +20,8 @@ pub fn step_caption(generation: &Generation, at: StepAt) -> String {
     format!("{}, token {}{coin}", caption(&panes), at.step + 1)
 }
 
-/// Names each distinct model and prompt of these panes once, then the second models, then the settings of each pane. A
-/// pane's index determines its letter.
+/// Names each distinct model and prompt of these panes once, then the second models, then the
+/// settings of each pane. A pane's index determines its letter.
 pub fn caption(panes: &[Option<&Generation>]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for generation in panes.iter().flatten() {

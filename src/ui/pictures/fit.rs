@@ -1,4 +1,4 @@
-//! Fits as pictures.
+//! Renders fits as pictures.
 
 use super::caption::{model_words, shortened};
 use super::{Palette, PicturePlot, lab_svg};
@@ -7,7 +7,7 @@ use crate::generation::PaneSettings;
 use crate::plots::FitPlot;
 use crate::state::PictureStyle;
 
-/// Renders a fit as SVG. `pane` is the index of the pane that has the other settings.
+/// Renders a fit as SVG. `pane` is the index of the pane whose settings were varied.
 pub fn fit_drawing(
     record: FitRecord<'_>,
     pane: Option<usize>,
@@ -24,7 +24,7 @@ pub fn fit_drawing(
     lab_svg(plot, &fit_caption(record), palette, style)
 }
 
-/// Names the model, the texts, the other settings, and what is best.
+/// Names the model, the texts, the settings that were varied, and the best fit.
 fn fit_caption(record: FitRecord<'_>) -> String {
     let fit = record.fit;
     let texts = match fit.texts() {
@@ -56,7 +56,7 @@ mod tests {
     use crate::state::{PictureFormat, PictureStyle};
     use crate::ui::pictures::{Palette, encode};
 
-    /// Every setting with a row or column in the first half is impossible.
+    /// Draws a fit in which a third of the settings can't generate the text.
     fn drawing(n_columns: usize) -> String {
         let sweep = setup(6, n_columns, 1);
         let mut fit = Fit::new(FitSetup {

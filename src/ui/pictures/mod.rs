@@ -1,4 +1,4 @@
-//! Plots, tables and texts as pictures: the function that draws them on the screen draws them in an
+//! Plots, tables and texts as pictures: the functions that draw them on screen draw them in an
 //! offscreen window, whose shapes become SVG, and from that PNG.
 
 mod cache_lab;
@@ -70,11 +70,11 @@ pub enum PicturePlot<'a> {
     Fit(FitPlot<'a>),
     /// What the KV cache costs and saves.
     Cache(&'a CacheLab),
-    /// What two models make of the same text.
+    /// The probabilities of the same text under two models.
     Models(&'a ComparedModels),
     /// A metric over the cells of a sweep.
     SweepMap(&'a SweepMap),
-    /// A metric over the values of one number.
+    /// A metric over the values of one parameter.
     SweepCurve(&'a Curve),
     /// Two metrics of a sweep against each other.
     SweepScatter(&'a Scatter),
@@ -84,9 +84,9 @@ pub enum PicturePlot<'a> {
     Drafts(&'a DraftStrip<'a>),
 }
 
-/// Renders a plot of the Lab as SVG, in its usual height.
+/// Renders a plot of the Lab as SVG, at its default height.
 fn lab_svg(plot: PicturePlot<'_>, caption: &str, palette: Palette, style: PictureStyle) -> String {
-    let [width, height] = plot.usual_size();
+    let [width, height] = plot.default_size();
     svg(&Picture {
         plot,
         caption,
@@ -105,14 +105,14 @@ pub struct Picture<'a> {
     /// Width and height, in points.
     pub size: [f32; 2],
     pub palette: Palette,
-    /// Whether the paper is left out, so that what is behind the picture shows.
+    /// Whether the background is left out, so that what is behind the picture shows through.
     pub transparent: bool,
 }
 
 impl PicturePlot<'_> {
-    /// Returns a size that is legible in an article, in points. Texts and tables are as high as
+    /// Returns a size that is legible in an article, in points. Texts and tables are as tall as
     /// their content.
-    pub fn usual_size(&self) -> [f32; 2] {
+    pub fn default_size(&self) -> [f32; 2] {
         match self {
             Self::Score(_) | Self::Gaps(_) => [960.0, 420.0],
             Self::NextToken(_) => [560.0, 440.0],

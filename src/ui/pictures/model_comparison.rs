@@ -1,4 +1,4 @@
-//! Comparisons of two models as pictures.
+//! Renders comparisons of two models as pictures.
 
 use super::caption::{model_words, shortened};
 use super::{Palette, PicturePlot, lab_svg};
@@ -15,7 +15,7 @@ pub fn model_comparison_drawing(
     lab_svg(plot, &caption(record), palette, style)
 }
 
-/// Names both models and the text, and says what was found.
+/// Names both models and the text, and states the findings.
 fn caption(record: ModelComparisonRecord<'_>) -> String {
     let models = record.compared.models.iter().zip(["A", "B"]);
     let models = models.map(|(model, letter)| format!("{letter} {}", model_words(model)));

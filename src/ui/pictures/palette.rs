@@ -21,7 +21,7 @@ pub enum Palette {
 }
 
 impl Palette {
-    /// Returns the palette that the user chose, in a window with the dark or the light theme.
+    /// Returns the palette for the user's choice, in a window with the dark or the light theme.
     pub const fn of(choice: PictureTheme, window_is_dark: bool) -> Self {
         match choice {
             PictureTheme::Window if window_is_dark => Self::Dark,
@@ -54,7 +54,7 @@ pub(super) fn to_grays(clipped_shapes: &mut [ClippedShape]) {
     }
 }
 
-/// Replaces the colors of text that has several, from which SVG text is made.
+/// Replaces the colors of a text's sections, from which SVG text is made.
 fn sections_to_grays(shape: &mut Shape) {
     match shape {
         Shape::Vec(shapes) => shapes.iter_mut().for_each(sections_to_grays),

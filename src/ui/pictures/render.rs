@@ -25,7 +25,7 @@ pub struct View {
     pub in_one: bool,
     /// What the color behind a token shows.
     pub tint: Tint,
-    /// The watermark to look for; `None` for the first that a text's chain leaves.
+    /// The watermark to look for; `None` means the first that a text's chain embeds.
     pub watermark: Option<Watermark>,
     /// The step whose candidates the next-token plot and the X-ray show.
     pub step: Option<StepAt>,
@@ -33,7 +33,7 @@ pub struct View {
     pub style: PictureStyle,
 }
 
-/// Renders a picture of these panes as SVG, at its usual size. A pane's index determines its
+/// Renders a picture of these panes as SVG, at its default size. A pane's index determines its
 /// letter, so panes without text keep their place in the list. The X-ray shows the step as it was
 /// recorded.
 pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
@@ -104,7 +104,7 @@ pub fn tree_drawing(tree: &BranchTree, panes: &[Option<&Generation>], view: View
     picture_of(PicturePlot::Tree(tree), &caption(panes), view)
 }
 
-/// Renders how a run differs from its repetition as SVG. `cause` explains it, if anything does.
+/// Renders the difference between a run and its repetition as SVG. `cause` explains it, if known.
 pub fn gap_drawing(
     data: &GapData,
     cause: Option<&str>,
@@ -122,13 +122,13 @@ fn picture_of(plot: PicturePlot<'_>, caption: &str, view: View) -> String {
     svg(&Picture {
         plot,
         caption,
-        size: size(plot.usual_size(), view.style.width),
+        size: size(plot.default_size(), view.style.width),
         palette: view.palette,
         transparent: view.style.transparent,
     })
 }
 
-/// Returns the size of a picture that is this wide, with the usual proportions.
+/// Scales a picture's default size to the wanted width, if any.
 fn size([width, height]: [f32; 2], wanted: Option<u16>) -> [f32; 2] {
     match wanted.map(f32::from) {
         Some(wanted) => [wanted, (height * wanted / width).round()],

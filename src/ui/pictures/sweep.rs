@@ -1,4 +1,4 @@
-//! Sweeps and stability maps as pictures.
+//! Renders sweeps and stability maps as pictures.
 
 use super::caption::{model_words, shortened};
 use super::{Palette, PicturePlot, caption, lab_svg};
@@ -54,7 +54,7 @@ pub fn stability_drawing(
     lab_svg(plot, &caption(&panes), palette, style)
 }
 
-/// Names the model, the prompts, the other settings, the seeds and the length of the texts.
+/// Names the model, the prompts, the settings that were varied, the seeds and the texts' length.
 fn sweep_caption(source: SweepSource<'_>) -> String {
     let setup = &source.results.setup;
     let prompts = match source.prompts {
@@ -84,7 +84,7 @@ fn sweep_caption(source: SweepSource<'_>) -> String {
     )
 }
 
-/// The pictures of a sweep, with the names of their files: a map or a curve for each metric, and
+/// Returns the pictures of a sweep with their file names: a map or a curve for each metric, and
 /// quality against diversity.
 pub fn sweep_pictures(results: &SweepResults) -> Vec<(String, SweepPicture)> {
     let metrics = results.metrics().into_iter();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn one_number_gives_curves() {
+    fn a_sweep_over_one_parameter_draws_curves() {
         let drawings = drawings(0);
         assert!(drawings[0].contains("the band holds 80 % of the texts"));
         assert!(drawings[0].contains(">temperature</text>"));

@@ -187,7 +187,7 @@ fn long_names_are_truncated_and_none_is_omitted() {
     let speed = SpeedData::of(&panes);
     let score = ScoreData::of(&panes, ScoreMeasure::Probability);
     for plot in [PicturePlot::Speed(&speed), PicturePlot::Score(&score)] {
-        let size = plot.usual_size();
+        let size = plot.default_size();
         let svg = svg(&Picture {
             plot,
             caption: "",
@@ -247,7 +247,7 @@ fn an_empty_plot_can_be_exported() {
         let svg = svg(&Picture {
             plot,
             caption: &caption(&none),
-            size: plot.usual_size(),
+            size: plot.default_size(),
             palette: Palette::Light,
             transparent: false,
         });

@@ -17,7 +17,7 @@ use crate::ui::token_text::{TextEnd, TokenTextInput, paint_whole};
 const COLUMN: f32 = 272.0;
 const GAP: f32 = 28.0;
 
-/// The most texts in a row.
+/// The maximum number of texts in a row.
 const MAX_COLUMNS: usize = 4;
 
 /// The heights of a text's head and foot, and the gap between two rows of texts.
@@ -31,7 +31,7 @@ pub struct TextsPicture<'a> {
     /// The panes that have a text, by index.
     texts: Vec<(usize, &'a Generation)>,
     tint: Tint,
-    /// What each text says about a watermark, for the tint that shows it.
+    /// The watermark scan of each text, for the tint that shows it.
     scans: Vec<Option<WatermarkScan>>,
 }
 
@@ -127,7 +127,7 @@ impl<'a> TextsPicture<'a> {
     }
 }
 
-/// Draws a text below its name and settings. Returns the height of all.
+/// Draws a text below its name and settings. Returns the total height.
 fn text_ui(
     ui: &Ui,
     corner: egui::Pos2,

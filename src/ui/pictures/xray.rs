@@ -11,7 +11,7 @@ use crate::plots::StepAt;
 use crate::plots::{TITLE_ROW, title_ui};
 use crate::ui::xray::{Xray, table_height, table_ui};
 
-/// The most rows of a picture, besides the drawn and the generated token.
+/// The maximum number of rows, besides those of the drawn and the generated token.
 const MAX_ROWS: usize = 12;
 
 /// An X-ray with everything needed to draw it.
