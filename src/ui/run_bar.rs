@@ -32,7 +32,7 @@ pub(super) fn run_bar_ui(
             commands.push(Command::Run(RunCommand::Close));
         }
         let adopt = Button::new("Use these settings").quiet();
-        let hint = "Keep the prompt and the settings of this run, and go on from here";
+        let hint = "Keep this run’s prompt and settings, and continue from here";
         if ui.add(adopt).on_hover_text(hint).clicked() {
             commands.push(Command::Run(RunCommand::UseSettings));
         }
@@ -58,8 +58,8 @@ fn verify_in_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         return;
     }
     let button = Button::new("Verify in…").quiet();
-    let hint = "Generate this run again in another number format, and see where that makes a \
-                difference. Loads the model again";
+    let hint = "Regenerate this run in another number format to see where that makes a \
+                difference. Reloads the model";
     let response = ui.add(button).on_hover_text(hint);
     Popup::menu(&response)
         .width(220.0)
@@ -89,7 +89,7 @@ fn verify_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         return;
     }
     let verify = Button::new("Verify").icon(Icon::Check).hint("V");
-    let hint = "Generate this run again and compare every number";
+    let hint = "Regenerate this run and compare every number";
     if ui.add(verify).on_hover_text(hint).clicked() {
         commands.push(Command::Run(RunCommand::Verify));
     }

@@ -39,7 +39,7 @@ pub(super) fn run_column_ui(
         let tokens = ui.scope(|ui| max_tokens_ui(ui, state));
         let seed = ui.scope(|ui| seed_ui(ui, &mut state.seed));
         let stops = ui.scope(|ui| stops_ui(ui, breakpoint, &mut state.limits));
-        // The chips are close together, so a ring is drawn over its neighbors.
+        // The chips are close together, so the rings are drawn last, over their neighbors.
         ring_ui(ui, tokens.response.rect, state, Ring::Tokens);
         ring_ui(ui, seed.response.rect, state, Ring::Seed);
         ring_ui(ui, stops.response.rect, state, Ring::Stop);
@@ -122,7 +122,7 @@ fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     commands.extend(command.map(Command::Branch));
 }
 
-/// Draws which panes step, and the way out.
+/// Draws the menu of the panes to step, and the button that leaves step mode.
 fn step_chips_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let pane_words = |place: usize| format!("Only {}", pane_letter(place));
     let alone = state.step_pane.and_then(|id| state.place_of(id));
@@ -154,7 +154,7 @@ fn step_chips_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 /// The maximum width of the seed's chip in points, which leaves space for the chip beside it.
 const MAX_SEED_WIDTH: f32 = 72.0;
 
-/// Draws a chip that opens its editor below it, at most `max_width` points wide.
+/// Draws a chip, at most `max_width` points wide, that opens its editor below it.
 fn editor_chip_ui(
     ui: &mut Ui,
     words: &str,
@@ -167,7 +167,7 @@ fn editor_chip_ui(
     editor_popup(&response, RectAlign::BOTTOM_END, title, editor);
 }
 
-/// Draws the token limit, or how many tokens the context has left if those are fewer.
+/// Draws the token limit, or how many tokens the context has left if that is less.
 fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
     let context_limit = state.context_limit();
     let count = |n: usize| match n {
@@ -238,8 +238,8 @@ fn stops_ui(ui: &mut Ui, breakpoint: Breakpoint, limits: &mut Limits) {
 /// Draws the editor of the stop sequences, one per line. "\n" in a line means a line break.
 fn stop_strings_ui(ui: &mut Ui, stop_strings: &mut Vec<String>) {
     let label = ui.label("Stop sequences, one per line");
-    // A half-typed escape sequence has another meaning, so the typed text is kept as long as it
-    // stands for the current stop sequences.
+    // Formatting would rewrite a half-typed escape sequence, so the typed text is kept as long as
+    // it parses to the current stop sequences.
     let typed: Option<String> = ui.data(|data| data.get_temp(label.id));
     let mut lines = typed
         .filter(|lines| parse_stops(lines) == *stop_strings)

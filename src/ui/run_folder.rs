@@ -12,7 +12,7 @@ use crate::ui::pictures::{Palette, View, drawing, encode};
 struct FolderPlot {
     /// The file name without its extension.
     name: &'static str,
-    /// What it shows, in a list.
+    /// What it shows, for lists and headings.
     title: &'static str,
     plot: Plot,
     measure: ScoreMeasure,
@@ -102,7 +102,7 @@ const PLOTS: [FolderPlot; 12] = [
     other("texts", "the texts, tinted by probability", Plot::Texts),
 ];
 
-/// Returns the name of each file in the folder, with what it contains.
+/// Returns the name of each file in the folder and what it contains.
 pub fn contents() -> Vec<(String, &'static str)> {
     let runs = ExportFormat::ALL
         .into_iter()
@@ -114,7 +114,8 @@ pub fn contents() -> Vec<(String, &'static str)> {
     runs.chain(plots).collect()
 }
 
-/// Renders the files, by name. A pane's index determines its letter. `run` is the run file.
+/// Renders the files, each with its name. A pane's index determines its letter. `run` is the run
+/// file.
 pub fn files(
     panes: &[Option<&Generation>],
     run: Vec<u8>,
@@ -134,7 +135,7 @@ pub fn files(
     Ok(files)
 }
 
-/// Renders a run in one format; a web page gets its plots.
+/// Renders a run in one format; a web page includes plots.
 pub fn render_run(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8> {
     if format != ExportFormat::Html {
         return render_panes(format, panes);
@@ -205,7 +206,7 @@ mod tests {
     use crate::state::{PictureStyle, Plot};
 
     #[test]
-    fn the_folder_holds_every_picture_that_the_window_can_export_of_a_run() {
+    fn the_folder_holds_every_picture_of_a_run_that_the_window_can_export() {
         // Neither the logits set by hand nor the kept texts of the tree belong to a run.
         let is_of_run = |plot: &Plot| !matches!(plot, Plot::ByHand | Plot::Tree);
         for plot in Plot::ALL.into_iter().filter(is_of_run) {
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_holds_what_its_contents_say() {
+    fn the_folder_holds_exactly_the_listed_contents() {
         let text = generation(&[(" a", 0.5), (" fox", 0.25)]);
         let style = PictureStyle::default();
         let written = files(&[None, Some(&text)], b"{}".to_vec(), style).unwrap();
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(names, listed);
         let page = written.iter().find(|(name, _)| name == "run.html").unwrap();
         let page = String::from_utf8(page.1.clone()).unwrap();
-        // Three plots, each for either theme.
+        // Three plots, each in both themes.
         assert_eq!(page.matches("<img ").count(), 6);
     }
 

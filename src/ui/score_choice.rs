@@ -15,7 +15,7 @@ pub(super) fn score_choice_ui(ui: &mut Ui, breakpoint: Breakpoint, view: &mut Vi
     measures_ui(ui, &mut view.score);
 }
 
-/// Draws the menu of the cap and of the arrangement of the panes.
+/// Draws the menu that sets the cap and the arrangement of the panes.
 fn drawing_ui(ui: &mut Ui, view: &mut ViewChoices) {
     let layout = if view.score_layout.is_one_plot() {
         "One plot"
@@ -52,7 +52,7 @@ fn drawing_items_ui(ui: &mut Ui, view: &mut ViewChoices) {
     }
 }
 
-/// Returns whether the measure is in bits, which have no largest value.
+/// Returns whether the measure is in bits and so has no maximum.
 const fn has_cap(measure: ScoreMeasure) -> bool {
     matches!(measure, ScoreMeasure::Surprise | ScoreMeasure::Entropy)
 }

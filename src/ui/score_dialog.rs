@@ -1,5 +1,4 @@
-//! The dialog for a text to be scored: a box to paste into or to open a file in, and how many
-//! tokens it has.
+//! The dialog for scoring a text: a box to paste it into or open a file in, and its token count.
 
 use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
 
@@ -15,8 +14,8 @@ use crate::state::{
 
 const WIDTH: f32 = 560.0;
 
-const HUMAN_TEXT_HINT: &str = "The opening of The Wind in the Willows. People write what a model \
-                               finds surprising: compare its bars with those of generated texts";
+const HUMAN_TEXT_HINT: &str = "The opening of The Wind in the Willows. Human writing surprises a \
+                               model: compare its bars with those of generated texts";
 
 /// Draws the dialog, if it is open.
 pub(super) fn score_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {

@@ -25,7 +25,7 @@ pub(super) struct TabbedDialog<'a> {
     pub tabs: &'a [&'static str],
     /// The index of the open tab.
     pub selected: usize,
-    /// Whether the dialog scrolls the body; otherwise, the body does so itself.
+    /// Whether the dialog scrolls the body; otherwise, the body scrolls itself.
     pub scrolls: bool,
 }
 

@@ -22,7 +22,7 @@ pub(super) fn rows_for<'a>(
     measure_rows().into_iter().chain(of_grammar.iter().copied())
 }
 
-/// The metrics of a text that was kept to a grammar.
+/// The metrics of a text that was constrained by a grammar.
 const GRAMMAR_ROWS: [MeasureRow; 4] = [
     (
         "Grammar distortion, bits",
@@ -32,7 +32,7 @@ const GRAMMAR_ROWS: [MeasureRow; 4] = [
     ),
     (
         "Changed by the grammar",
-        "Tokens that are not the ones that the same coins draw without the grammar",
+        "Tokens that differ from what the same coins draw without the grammar",
         |metrics| of_grammar(metrics, |grammar| grouped(grammar.n_changed as f64)),
     ),
     (
@@ -103,7 +103,7 @@ const fn measure_rows() -> [MeasureRow; 10] {
         ),
         (
             "Tokens",
-            "Generated tokens, with the end of the text",
+            "Generated tokens, including the end-of-text token",
             |metrics| grouped(metrics.n_tokens as f64),
         ),
         (
@@ -128,10 +128,10 @@ pub(super) fn measures_tooltip(metrics: &TextMetrics, prices: Prices) -> String 
 }
 
 /// Says what a shorter answer would have saved: the longest text without its loop, as long as the
-/// shortest text, or half as long. `None` if output is free.
+/// shortest text, or half as long. Returns `None` if output is free.
 pub(super) fn saving_words(texts: &[(usize, &TextMetrics)], prices: Prices) -> Option<String> {
     let by_length = |(_, metrics): &&(usize, &TextMetrics)| metrics.n_tokens;
-    // The first of several longest texts.
+    // On a tie, the first of the longest texts.
     let (place, longest) = texts.iter().rev().max_by_key(by_length)?;
     let (other, shortest) = texts.iter().min_by_key(by_length)?;
     let name = pane_letter(*place);
@@ -167,7 +167,7 @@ pub(super) fn saving_words(texts: &[(usize, &TextMetrics)], prices: Prices) -> O
     ))
 }
 
-/// Draws the fields for the prices. A price that is not a number of dollars is not taken.
+/// Draws the fields for the prices. An invalid price is refused.
 pub(super) fn prices_ui(ui: &mut Ui, prices: &mut Prices) {
     let theme = Theme::of(ui);
     let mut complaint = None;
@@ -188,7 +188,7 @@ pub(super) fn prices_ui(ui: &mut Ui, prices: &mut Prices) {
     }
 }
 
-/// Draws the field for a price. Returns what is wrong with the number that was typed last.
+/// Draws the field for a price. Returns what is wrong with the number typed last, if anything.
 fn price_ui(ui: &mut Ui, name: &str, price: &mut f64) -> Option<&'static str> {
     let id = ui.scope_id().with(name);
     let was_refused: bool = ui.data(|data| data.get_temp(id)).unwrap_or_default();
@@ -205,7 +205,7 @@ fn price_ui(ui: &mut Ui, name: &str, price: &mut f64) -> Option<&'static str> {
     complaint
 }
 
-/// Formats dollars with their significant digits.
+/// Formats an amount in dollars, with more decimals if it is small.
 pub(super) fn cost_label(dollars: f64) -> String {
     match dollars {
         ..0.000_1 => format!("${dollars:.6}"),

@@ -11,7 +11,7 @@ use crate::state::{AppState, Command, Notice, NoticeKind};
 /// How long a notice without an action stays, in seconds.
 const SECS: f64 = 6.0;
 
-/// The distance of a notice from the dock: above the panes' footers, whose buttons stay in reach.
+/// The distance of a notice from the dock, which keeps the buttons in the panes' footers in reach.
 const ABOVE_DOCK: f32 = 44.0;
 
 /// Draws the newest notice above `bottom`, where it covers no plot.
@@ -59,7 +59,7 @@ fn notice_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
     };
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 10.0;
-        // As high as the close button, so that the first line is centered beside it.
+        // As tall as the close button, so that the first line is centered beside it.
         let (rect, _) = ui.allocate_exact_size(vec2(16.0, 24.0), Sense::hover());
         icon.paint(ui.painter(), rect, color);
         ui.with_layout(Layout::right_to_left(Align::Min), |ui| {

@@ -148,7 +148,7 @@ fn tint_ui(ui: &mut Ui, has_legend: bool, state: &mut AppState, commands: &mut V
             for tint in Tint::ALL {
                 if menu_item(ui, tint.name(), "", tint == view.tint).clicked() {
                     view.tint = tint;
-                    // A choice made with the keyboard closes the menu, too.
+                    // Close the menu after a choice with the keyboard, too.
                     ui.close();
                 }
             }

@@ -60,16 +60,16 @@ pub(super) fn watermark_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut 
     state.watermark_dialog = Some(dialog);
 }
 
-/// Draws the choice of what to look for. Returns whether it was changed.
+/// Draws the choice of the watermark and its parameters. Returns whether it was changed.
 fn mark_ui(ui: &mut Ui, dialog: &mut WatermarkDialog) -> bool {
     let before = dialog.watermark;
     ui.horizontal(|ui| {
-        for usual in WATERMARKS {
-            let is_chosen = usual.name() == before.name();
-            let name = format!("Kind: {}", usual.name());
-            let chip = Chip::new(usual.name()).name(&name).open(is_chosen);
+        for kind in WATERMARKS {
+            let is_chosen = kind.name() == before.name();
+            let name = format!("Kind: {}", kind.name());
+            let chip = Chip::new(kind.name()).name(&name).open(is_chosen);
             if ui.add(chip).clicked() && !is_chosen {
-                dialog.choose(usual);
+                dialog.choose(kind);
             }
         }
         let words = cost_words(&dialog.watermark);
@@ -145,16 +145,16 @@ fn verdict_ui(ui: &mut Ui, dialog: &WatermarkDialog) {
     });
 }
 
-/// "106 tokens scored, 44 green where 26.5 are expected; repeated contexts not counted: 2".
+/// "106 tokens scored, 44 green (26.5 expected); repeated contexts not counted: 2".
 fn counts_words(scan: &WatermarkScan) -> String {
     let n_scored = grouped(scan.n_scored() as f64);
     let expected = scan.expected_score() * scan.n_scored() as f64;
     let found = match scan.watermark() {
         Watermark::GreenList(_) => {
-            format!("{} green where {expected:.1} are expected", scan.score())
+            format!("{} green ({expected:.1} expected)", scan.score())
         }
         Watermark::GumbelMark(_) | Watermark::SynthId(_) => {
-            format!("score {:.1} where {expected} is expected", scan.score())
+            format!("score {:.1} ({expected} expected)", scan.score())
         }
     };
     let repeated = match scan.n_repeated() {

@@ -10,7 +10,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::state::{AppState, BranchCommand, Command, Pin};
 
-/// The body's width below which there is no room for the card.
+/// The minimum width of the body for the card to fit, in points.
 const MIN_BODY: f32 = 900.0;
 
 /// Splits the body of the dock into the part for the table and the card, if both fit.

@@ -227,7 +227,7 @@ impl WindowUi {
     }
 }
 
-/// Returns the place of the card of the lesson that is running, below the top bar on the right.
+/// Returns the rectangle of the running lesson's card, below the top bar on the right.
 fn lesson_card(window: Rect, state: &AppState) -> Option<Rect> {
     let is_shown = state.page == Page::Write && state.lessons.run().is_some();
     let inner = window.shrink2(vec2(EDGE, 0.0));
@@ -246,8 +246,8 @@ fn scrolls_together(state: &AppState) -> bool {
     state.view.compare.scroll_together && state.view.dock_tab == DockTab::Compare
 }
 
-/// The height of the dock below a wide window's. All tabs share it, so that the row of tabs stays
-/// where it is; the tables of Loop and Compare need it.
+/// The default height of the dock if the window isn't wide. All tabs share it, so that the row of
+/// tabs stays where it is; the tables of Loop and Compare need it.
 const DOCK_HEIGHT: f32 = 304.0;
 
 fn layout_input(ui: &Ui, window: Rect, state: &AppState) -> LayoutInput {

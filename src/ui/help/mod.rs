@@ -182,7 +182,7 @@ mod tests {
                 .count(),
             0
         );
-        window.get_by_label("Open folder of settings");
+        window.get_by_label("Open the settings folder");
         press(&mut window, "Keys");
         assert_eq!(window.state().help_tab, Some(HelpTab::Keys));
     }

@@ -23,13 +23,13 @@ use crate::state::{AppState, Command, PromptMode};
 const MAX_ROWS: usize = 4;
 const MAX_SYSTEM_ROWS: usize = 3;
 
-/// This many characters nearly always fill the visible rows.
+/// A number of characters that nearly always fills the visible rows.
 const N_MEASURED_CHARS: usize = 4096;
 
 /// The card's padding on the left and right, in points.
 const SIDE: f32 = 14.0;
 
-/// From the card's top edge to its first text, in points.
+/// The distance from the card's top edge to its first text, in points.
 const HEAD: f32 = 28.0;
 
 /// The width of the label "System", in points.
@@ -41,7 +41,7 @@ const SYSTEM_BOTTOM: f32 = 11.0;
 
 const SYSTEM_FACE: Face = Face::Body;
 
-/// A typeface and the width in points in which text is wrapped.
+/// A typeface, and the width in points at which text is wrapped.
 #[derive(Clone, Copy)]
 struct TextStyle {
     face: Face,

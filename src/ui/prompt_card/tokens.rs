@@ -246,7 +246,7 @@ fn fragment_ui(ui: &Ui, rect: Rect, fragment: &Fragment, touched: bool) {
     }
 }
 
-/// Lays out text with the marks of white space in a quieter color.
+/// Lays out text with the marks of white space in a dimmer color.
 fn marked_job(text: &str, theme: &Theme) -> LayoutJob {
     let mut job = LayoutJob::default();
     for run in text

@@ -17,7 +17,8 @@ pub(in crate::ui) fn folders_ui(ui: &mut Ui, state: &AppState, commands: &mut Ve
     });
     note_ui(
         ui,
-        "Settings, presets and what is on screen. XDG_DATA_HOME moves it on Linux, from the next start",
+        "Settings, presets and what is on screen. On Linux, set XDG_DATA_HOME and restart to move \
+         it",
     );
     for (kind, note) in [
         (
@@ -27,7 +28,7 @@ pub(in crate::ui) fn folders_ui(ui: &mut Ui, state: &AppState, commands: &mut Ve
         (
             FolderKind::Models,
             "Downloaded models, shared with other Hugging Face tools unless you choose another \
-             folder. Without a choice, and on the command line, HF_HOME moves it",
+             folder. The command line and the default use HF_HOME, if it is set",
         ),
     ] {
         let folder = state.folder_of(kind);
@@ -51,7 +52,7 @@ fn folder_ui(ui: &mut Ui, name: &str, folder: Option<&Path>, buttons: impl FnOnc
             ui.add(Label::new(path).truncate().selectable(true));
         }
         None => {
-            ui.label(Face::Body.text("This system names no folder"));
+            ui.label(Face::Body.text("No folder is available on this system"));
         }
     });
     ui.horizontal(|ui| {
@@ -64,7 +65,7 @@ fn open_ui(ui: &mut Ui, name: &str, folder: Option<&Path>, commands: &mut Vec<Co
     let Some(folder) = folder else {
         return;
     };
-    let full_name = format!("Open folder of {}", name.to_lowercase());
+    let full_name = format!("Open the {} folder", name.to_lowercase());
     if ui
         .add(Button::new("Open folder").name(&full_name))
         .clicked()
@@ -75,7 +76,7 @@ fn open_ui(ui: &mut Ui, name: &str, folder: Option<&Path>, commands: &mut Vec<Co
 
 fn choose_ui(ui: &mut Ui, state: &AppState, kind: FolderKind, commands: &mut Vec<Command>) {
     let fixed = state.why_folder_is_fixed(kind);
-    let full_name = format!("Choose folder of {}", kind.name().to_lowercase());
+    let full_name = format!("Choose the {} folder", kind.name().to_lowercase());
     let button = Button::new("Choose…").name(&full_name);
     let button = ui.add_enabled(fixed.is_none(), button);
     if button.clicked() {
@@ -86,7 +87,7 @@ fn choose_ui(ui: &mut Ui, state: &AppState, kind: FolderKind, commands: &mut Vec
 
 fn default_ui(ui: &mut Ui, state: &AppState, kind: FolderKind, commands: &mut Vec<Command>) {
     let fixed = state.why_folder_is_fixed(kind);
-    let full_name = format!("Use default folder of {}", kind.name().to_lowercase());
+    let full_name = format!("Use the default {} folder", kind.name().to_lowercase());
     let button = Button::new("Use default").name(&full_name);
     let button = ui.add_enabled(fixed.is_none(), button);
     if button.clicked() {

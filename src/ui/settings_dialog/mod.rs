@@ -291,16 +291,16 @@ mod tests {
             window.get_by_label(folder);
         }
         for kept in ["settings", "runs", "models"] {
-            window.get_by_label(&format!("Open folder of {kept}"));
+            window.get_by_label(&format!("Open the {kept} folder"));
         }
-        assert_eq!(window.query_all_by_label_contains("Use default").count(), 0);
+        assert_eq!(window.query_all_by_label_contains("Use the default").count(), 0);
         for kept in ["runs", "models"] {
-            window.get_by_label(&format!("Choose folder of {kept}"));
+            window.get_by_label(&format!("Choose the {kept} folder"));
         }
         window.state_mut().chosen_folders.models = Some("/mnt/models".into());
         window.run_steps(3);
         window.get_by_label("/mnt/models");
-        let name = "Use default folder of models";
+        let name = "Use the default models folder";
         window.get_by_role_and_label(Role::Button, name).focus();
         window.run_steps(2);
         key(&mut window, Modifiers::NONE, Key::Enter);

@@ -18,11 +18,11 @@ use crate::plots::{TokenStyle, token_galley};
 /// The limits of the width of the column with the candidates' names.
 const NAMES: std::ops::RangeInclusive<f32> = 76.0..=168.0;
 
-/// The least width of a stage's column, and that of a compact one.
+/// The minimum widths of a stage's column and of a compact one.
 const MIN_WIDTH: f32 = 132.0;
 const MIN_COMPACT_WIDTH: f32 = 112.0;
 
-/// The greatest width of a stage's name in a compact head.
+/// The maximum width of a stage's name in a compact head.
 const MAX_COMPACT_NAME: f32 = 84.0;
 
 /// The width of the number beside a bar, and of the gap between two columns.
@@ -208,7 +208,7 @@ fn table_column_width(ui: &Ui, column: &XrayColumn, compact: bool) -> f32 {
 struct Head {
     name: String,
     settings: String,
-    /// How many candidates are left, which a compact head leaves to the foot.
+    /// How many candidates are left; a compact table shows this in the foot instead.
     left: String,
     max_name_width: f32,
 }
@@ -311,8 +311,8 @@ fn score_head_ui(ui: &Ui) {
         Theme::of(ui).text_1,
     );
     response.on_hover_text(
-        "What the model computes for each token. Softmax turns the scores into probabilities: \
-         one point more multiplies a token’s odds by e ≈ 2.72.",
+        "The model’s output for each token. Softmax turns the scores into probabilities: one \
+         more point multiplies a token’s odds by e ≈ 2.72.",
     );
 }
 

@@ -8,7 +8,8 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::Chip;
 
-/// A single neutral stage takes no more space than the column that would replace it.
+/// The minimum number of neutral stages to fold: a single one takes no more space than the column
+/// that would replace it.
 const MIN_FOLDED: usize = 2;
 
 /// A column on the screen.
@@ -26,7 +27,7 @@ pub(super) enum ShownColumn {
 /// value must not fold while it is dragged.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Folding {
-    /// The pane and the number of columns that this holds for.
+    /// The id of the pane and the number of columns that this applies to.
     table: (u32, usize),
     neutral: Vec<usize>,
     unfolded: bool,

@@ -127,7 +127,7 @@ pub(super) fn foot_sentence(column: &XrayColumn) -> String {
             format!("{entropy}. On average over all keys, the watermark changes nothing")
         }
         (None, XrayPlace::Mixture(scale)) => format!(
-            "{entropy}. The second run’s log-probs plus {scale} times the difference of the pane’s own"
+            "{entropy}. The second run’s log-probs + {scale} × (the pane’s own − the second run’s)"
         ),
         (None, _) => entropy,
     }
@@ -251,7 +251,7 @@ fn given_label(xray: &Xray<'_>, name: &str) -> String {
     }
 }
 
-/// Names the coin, after what the selector did before the draw.
+/// Names the coin, preceded by what the selector did before the draw.
 fn coin_label(xray: &Xray<'_>) -> String {
     let last = xray.table.columns.last();
     match last.map(|column| (&column.at, column.n_left)) {

@@ -28,7 +28,7 @@ const ROW: f32 = 18.0;
 const FEET: f32 = 18.0;
 const COIN_BAR: f32 = 46.0;
 
-/// The most likely candidates stay in view, up to this many.
+/// The maximum number of most likely candidates that stay in view.
 const MAX_FIXED: usize = 3;
 
 /// A table of one step, and everything needed to draw it.
@@ -45,7 +45,7 @@ pub(super) struct Xray<'a> {
     /// Whether it is drawn for a picture, without buttons.
     pub is_picture: bool,
     /// The pane's id and the step. When they or the chosen candidate change, the table scrolls to
-    /// it.
+    /// the chosen candidate.
     pub step: (u32, usize),
 }
 

@@ -39,10 +39,10 @@ pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns, n_fixed: 
     let output = ScrollArea::both()
         .id_salt("x-ray")
         .auto_shrink(false)
-        // A low dock shows only two rows.
+        // A short dock shows only two rows.
         .min_scrolled_height(0.0)
         .show(ui, |ui| {
-            // Scrolling to a row leaves the spacing beside it, which would cut the first row.
+            // Scrolling to a row keeps the spacing beside it, which would clip the first row.
             ui.spacing_mut().item_spacing = Vec2::ZERO;
             let size = vec2(columns.width().max(width), ROW * rows().count() as f32);
             let (area, _) = ui.allocate_exact_size(size, Sense::hover());
