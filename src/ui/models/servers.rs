@@ -22,8 +22,8 @@ const SHARES: [f32; 3] = [0.44, 0.26, 0.30];
 const GAP: f32 = 10.0;
 
 const ABOUT: &str = "llama-server, vLLM, Ollama, and any server with OpenAI’s completions API. The \
-                     prompts and texts of panes that use a server are sent there. A key stays in \
-                     memory until you close Quartet; $NAME reads an environment variable.";
+                     prompts and texts of panes that use a server are sent there. A key is kept \
+                     only in memory, until you close Quartet; $NAME reads an environment variable.";
 
 /// Draws the form and the rows.
 pub(super) fn servers_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {

@@ -293,7 +293,8 @@ mod tests {
         for kept in ["settings", "runs", "models"] {
             window.get_by_label(&format!("Open the {kept} folder"));
         }
-        assert_eq!(window.query_all_by_label_contains("Use the default").count(), 0);
+        let defaults = window.query_all_by_label_contains("Use the default");
+        assert_eq!(defaults.count(), 0);
         for kept in ["runs", "models"] {
             window.get_by_label(&format!("Choose the {kept} folder"));
         }
