@@ -17,7 +17,7 @@ pub struct SamplerChain {
     /// The stages that are on, shared with the record of each step.
     filters: Vec<Arc<Filter>>,
     state: SelectorState,
-    /// How many of the most likely candidates a step records before the chain.
+    /// How many of the most likely candidates each step records before any stage runs.
     n_recorded: usize,
     /// The memory that a step may use to record more than the head of its distribution.
     n_detail_bytes: usize,
@@ -45,11 +45,11 @@ pub enum Taken {
     ByHand(TokenId),
     /// It is the next token of a given text, which is only scored.
     Given(TokenId),
-    /// A beam search took it, because its text has one of the highest totals.
+    /// A beam search took it because its text has one of the highest total log-probs.
     ByBeams(TokenId),
-    /// The rule of speculative sampling accepted it, or drew it in place of a draft.
+    /// Speculative sampling accepted it as a draft, or drew it in place of one.
     ByRatio(TokenId),
-    /// The sampler of a server picked it.
+    /// A server's sampler picked it.
     ByServer(TokenId),
 }
 
@@ -97,12 +97,12 @@ impl SamplerChain {
         self
     }
 
-    /// Lets each step record this many of the most likely candidates before the chain.
+    /// Makes each step record this many of the most likely candidates before any stage runs.
     pub(super) const fn record(&mut self, n_recorded: usize) {
         self.n_recorded = n_recorded;
     }
 
-    /// Moves on to where a text has already begun. `state` is the one recorded at its last step.
+    /// Resumes a text that has already begun. `state` is the one recorded at its last step.
     pub const fn restore(&mut self, state: SelectorState) {
         self.state = state;
     }
@@ -137,7 +137,7 @@ impl SamplerChain {
         self.step(logits, history, coins, None)
     }
 
-    /// Samples the token that [`Self::sample`] samples, without recording any evidence.
+    /// Samples the same token as [`Self::sample`], without recording any evidence.
     pub fn sample_token(
         &mut self,
         logits: &[f32],
@@ -222,7 +222,7 @@ impl SamplerChain {
         Ok(evidence)
     }
 
-    /// Returns the possible candidates after the filters, the most likely first, without sampling.
+    /// Returns the possible candidates after the filters, most likely first, without sampling.
     pub fn distribution(
         &self,
         logits: &[f32],
@@ -232,7 +232,7 @@ impl SamplerChain {
         Ok(ranked(self.filtered(logits, history, coins)?))
     }
 
-    /// Returns the `n` most likely candidates after the filters, the most likely first.
+    /// Returns the `n` most likely candidates after the filters, most likely first.
     pub fn most_likely(
         &self,
         logits: &[f32],
@@ -244,7 +244,7 @@ impl SamplerChain {
         Ok(ranked_head(&mut candidates, n))
     }
 
-    /// Returns the distribution that the selector picks from at the beginning of a text, the most
+    /// Returns the distribution that the selector picks from at the beginning of a text, most
     /// likely first. It includes what the selector cuts or reweights; for greedy it is one
     /// candidate.
     pub fn first_distribution(

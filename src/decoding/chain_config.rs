@@ -35,14 +35,14 @@ pub struct ChainConfig {
     /// How to treat the cases on which engines disagree.
     #[serde(default)]
     pub rules: Rules,
-    /// The grammar that the text is kept to, before the first stage or after the draw.
+    /// The grammar that constrains the text, applied before the first stage or after the draw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grammar: Option<Arc<GrammarRule>>,
     /// How tokens are drafted, if decoding is speculative. It has no effect on the distribution of
     /// the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drafts: Option<Drafts>,
-    /// What the logits are mixed with before the first stage, if they are.
+    /// What the logits are mixed with before the first stage, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guidance: Option<Guidance>,
     /// The engine that the chain was modeled on, or `None` for one of Quartet's own. It has no

@@ -5,11 +5,11 @@ use super::TokenId;
 /// The coins of one step: a pure function of the seed and the position that never changes, on any
 /// machine.
 ///
-/// A coin is Philox 4×32 with ten rounds. Its key is the seed, low word first. Its counter is the
-/// position, low word first, then the use (0 the draw, 1 a stage, 2 a token's noise, 3 the
-/// verification of a draft, 4 the replacement of one), then the
-/// index within that use (0 for the draw). The first output word is the low half and the second the
-/// high half of 64 bits; the upper 53 of them, divided by 2^53, are the coin.
+/// A coin is an output of Philox 4×32 with ten rounds. Its key is the seed, low word first. Its
+/// counter is the position, low word first, then the use (0 the draw, 1 a stage, 2 a token's noise,
+/// 3 the verification of a draft, 4 the replacement of one), then the index within that use (0 for
+/// the draw). The first output word is the low half and the second the high half of 64 bits; the
+/// upper 53 of them, divided by 2^53, are the coin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coins {
     pub seed: u64,
@@ -41,7 +41,7 @@ impl Coins {
         self.toss(Use::Acceptance, 0)
     }
 
-    /// Returns the coin in `[0, 1)` that picks the token in place of a rejected draft.
+    /// Returns the coin in `[0, 1)` that picks the replacement for a rejected draft.
     pub fn replacement(self) -> f64 {
         self.toss(Use::Replacement, 0)
     }

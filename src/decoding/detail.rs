@@ -1,4 +1,4 @@
-//! What a step records of the tokens below its head, so that what-if can answer for settings far
+//! What a step records about the tokens below its head, so that what-if can answer for settings far
 //! from those of the run.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ pub(super) const N_BINS: usize = 1024;
 const BINS_PER_NAT: f32 = 16.0;
 
 /// More candidates than this are not worth the time. With 152,000 tokens, twice as many make a step
-/// half as slow again, and no more what-ifs exact.
+/// take half as long again, but make no more what-ifs exact.
 const MAX_CANDIDATES: usize = 2048;
 
 /// What is recorded of the tokens below [`Evidence::head`](super::Evidence).
@@ -26,7 +26,7 @@ pub enum Detail {
     Whole(Arc<[f32]>),
 }
 
-/// The most likely tokens of a distribution by name, the others as a histogram.
+/// The most likely tokens of a distribution individually, the others as a histogram.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// The most likely candidates, ordered by id.
@@ -51,7 +51,7 @@ pub(super) struct Bin {
 }
 
 impl Detail {
-    /// Records as much as fits in `n_bytes`. The candidates must be a whole vocabulary.
+    /// Records as much as fits in `n_bytes`. The candidates must cover the whole vocabulary.
     pub(super) fn of(candidates: &mut Candidates, n_head: usize, n_bytes: usize) -> Self {
         if n_bytes == 0 || n_head >= candidates.softmax().n_possible {
             return Self::HeadOnly;
@@ -97,7 +97,7 @@ impl Detail {
         Some(n_before as u32)
     }
 
-    /// Returns how many tokens are recorded by name.
+    /// Returns how many tokens are recorded individually.
     pub(super) fn n_tokens(&self) -> usize {
         match self {
             Self::HeadOnly => 0,
@@ -106,7 +106,7 @@ impl Detail {
         }
     }
 
-    /// Returns the memory that it takes, in bytes.
+    /// Returns the memory it takes, in bytes.
     pub fn n_bytes(&self) -> usize {
         match self {
             Self::HeadOnly => 0,

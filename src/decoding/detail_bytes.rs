@@ -1,4 +1,4 @@
-//! A step's detail as bytes, so that files can keep it.
+//! A step's detail as bytes, so that it can be saved to a file.
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ pub enum Dialect {
     Transformers,
     /// vLLM with its v1 sampler.
     Vllm,
-    /// The inference server in Rust.
+    /// mistral.rs, an inference server written in Rust.
     MistralRs,
     /// candle with its `LogitsProcessor`.
     Candle,
@@ -88,7 +88,7 @@ impl Dialect {
         self.stages().iter().map(|stage| stage.kind)
     }
 
-    /// What it applies at the place of this filter by default, or `None` if it lacks the filter.
+    /// The filter that it applies at this filter's place by default, or `None` if it has none.
     pub fn default_of(self, kind: FilterKind) -> Option<Filter> {
         let mut stages = self.stages().iter();
         let stage = stages.find(|stage| stage.kind.place() == kind.place())?;
@@ -376,7 +376,8 @@ mod tests {
             let llama = matches!(dialect, Dialect::LlamaCpp | Dialect::Ollama);
             assert_eq!(comes_last, llama, "{dialect:?}");
         }
-        // A high temperature before min-p 0.4 lets the second token through, but not after it.
+        // A high temperature lets the second token through min-p 0.4 if it comes first, but not
+        // after it.
         let hot = temperature(3.0);
         let p = [0.7, 0.2, 0.1];
         assert_eq!(kept(Dialect::LlamaCpp, &[min_p(0.4), hot.clone()], &p), [0]);

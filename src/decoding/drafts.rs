@@ -52,7 +52,7 @@ impl Drafts {
         }
     }
 
-    /// Returns the nearest drafts that are possible.
+    /// Clamps the numbers to their limits.
     #[must_use]
     pub fn limited(mut self) -> Self {
         match &mut self {
@@ -103,12 +103,12 @@ impl std::fmt::Display for Drafts {
 /// forward pass can verify all of them.
 ///
 /// The chain then samples each position as always and goes on as long as it takes the drafted
-/// token. Because the draft is certain, this accepts it with its probability p, as the rule of
-/// speculative sampling says (min(1, p/q) with q = 1); and because a coin depends only on the seed
-/// and the position, the text is the one that is written without drafts.
+/// token. Because the draft is certain, this accepts it with its probability p, as speculative
+/// sampling requires (min(1, p/q) with q = 1); and because a coin depends only on the seed and the
+/// position, the text is the same as without drafts.
 ///
 /// Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding"; Saxena 2023,
-/// "Prompt Lookup Decoding". Which occurrence counts is as in transformers'
+/// "Prompt Lookup Decoding". Which occurrence counts follows transformers'
 /// `PromptLookupCandidateGenerator`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptLookup {
@@ -127,7 +127,7 @@ impl PromptLookup {
         reads the same, and verifies all of them in one forward pass. The text stays the same; only \
         its speed changes.";
 
-    /// The values of a draft as it is chosen from a menu.
+    /// The initial values when it is chosen from a menu.
     pub const USUAL: Self = Self {
         n_drafts: 4,
         n_gram: 2,
@@ -150,7 +150,7 @@ impl PromptLookup {
         ParamSpec {
             key: "ngram",
             label: "N-gram",
-            help: "How many tokens must occur again for what followed them to be guessed.",
+            help: "How many tokens must repeat before what followed them is guessed.",
             range: 1.0..=MAX_NGRAM as f32,
             limits: Limits::Between(1.0, MAX_NGRAM as f32),
             usual: 2.0..=3.0,
@@ -168,7 +168,7 @@ impl PromptLookup {
         params.try_for_each(|param| param.validate(Self::NAME, &self))
     }
 
-    /// Returns what may follow these tokens: what followed the longest n-gram that occurred before.
+    /// Drafts what may follow these tokens: what followed the longest n-gram that occurred before.
     /// Empty if none did.
     pub fn drafts<'a>(&self, tokens: &'a [TokenId]) -> &'a [TokenId] {
         let longest = (self.n_gram as usize).min(tokens.len().saturating_sub(1));
@@ -261,7 +261,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "Beam search compares whole texts, so it takes no drafts"
+            "Beam search compares whole texts, so it can't use drafts"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What a chain records of a step: the distribution, what each stage did to it, and the draw.
+//! What a chain records about a step: the distribution, what each stage did to it, and the draw.
 
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ pub(super) fn evidence_of(
     }
 }
 
-/// Returns all possible candidates, the most likely first.
+/// Returns all possible candidates, most likely first.
 pub(super) fn ranked(mut candidates: Candidates) -> Vec<RankedCandidate> {
     let n_kept = candidates.n_kept();
     ranked_head(&mut candidates, n_kept)

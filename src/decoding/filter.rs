@@ -23,7 +23,7 @@ pub struct StageContext<'a> {
     pub n_chance_before: u32,
     /// How to treat the cases on which engines disagree.
     pub rules: Rules,
-    /// The size of the vocabulary, of which earlier stages may have left a part.
+    /// The size of the whole vocabulary, even if earlier stages have dropped part of it.
     pub n_vocab: u32,
 }
 
@@ -83,7 +83,7 @@ macro_rules! filters {
         }
 
         impl FilterKind {
-            /// Every filter there is.
+            /// All filters.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
             /// The description of this filter.
@@ -146,7 +146,7 @@ filters! {
     TypicalP,
     /// Keeps the most likely candidates that hold a share of the entropy.
     TopH,
-    /// Keeps candidates likelier than two draws are to agree.
+    /// Keeps candidates that are likelier than two draws agreeing.
     PLess,
     /// Keeps candidates whose logit is within n standard deviations of the best.
     TopNSigma,
@@ -200,7 +200,7 @@ impl Filter {
         self.rule().is_neutral()
     }
 
-    /// Sets every number that has a neutral value to it, and empties lists of tokens.
+    /// Sets every number to its neutral value if it has one, and empties lists of tokens.
     pub fn neutralize(&mut self) {
         let spec = self.spec();
         if spec.params.is_empty() {
@@ -227,8 +227,8 @@ impl Filter {
         matches!(self.spec().phase, Phase::Truncate)
     }
 
-    /// Whether it keeps the same candidates if all logits are multiplied by the same number, as by a
-    /// temperature.
+    /// Whether it keeps the same candidates if all logits are multiplied by the same number, as a
+    /// temperature does.
     pub fn ignores_scale(&self) -> bool {
         match self {
             Self::TopK(_) | Self::TopNSigma(_) => true,

@@ -22,11 +22,11 @@ pub struct FilterSpec {
     pub help: &'static str,
     /// Author, year and title of its paper, or why there is none.
     pub source: &'static str,
-    /// Whether it is offered at once or only under "More".
+    /// Whether it is offered directly or only under "More".
     pub usage: Usage,
     /// The part of a chain where it usually stands.
     pub phase: Phase,
-    /// What it leaves of the order of the candidates, whatever its settings.
+    /// How it can affect the order of the candidates, whatever its settings.
     pub ranking: Ranking,
     /// Whether it reads the text so far. If so, it has a [`Window`](super::filters::Window).
     pub looks_back: bool,
@@ -34,12 +34,12 @@ pub struct FilterSpec {
     pub random: bool,
     /// The filter that it generalizes: no engine has both, so they share one place in a chain.
     pub generalizes: Option<FilterKind>,
-    /// Its numbers, the one it is about first. Empty for a filter that is set by a list of tokens.
+    /// Its numbers, the main one first. Empty for a filter that is set by a list of tokens.
     pub params: &'static [ParamSpec<Filter>],
     /// The filter as it is added to a chain, at values that people commonly choose.
     pub usual: fn() -> Filter,
     /// What other tools call its numbers, in the order of `params`, or the lists that set it. A
-    /// tool that is not listed cannot be told about this filter.
+    /// tool that is not listed does not support this filter.
     pub tool_keys: &'static [(&'static [Dialect], &'static [&'static str])],
     /// What llama.cpp's `--samplers` calls it, the printed name first. Empty if llama.cpp lacks it
     /// or applies it at a fixed place.
@@ -66,13 +66,13 @@ pub enum Phase {
     Truncate,
 }
 
-/// What a filter leaves of the order of the candidates, whatever its settings.
+/// How a filter can affect the order of the candidates, whatever its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ranking {
     /// Any candidate can overtake any other.
     Changes,
-    /// No candidate overtakes another, but the most likely one can go, or become the equal of one
-    /// with a lower id.
+    /// No candidate overtakes another, but the most likely one can be dropped, or tie with one that
+    /// has a lower id.
     KeepsOrder,
     /// No candidate overtakes another, and the most likely one stays the most likely one.
     KeepsTop,
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_is_what_is_read() {
+    fn a_value_that_was_set_reads_back() {
         for spec in specs() {
             for param in spec.params {
                 for value in [*param.range.start(), *param.usual.start(), 3.0] {

@@ -1,5 +1,5 @@
-//! Guidance: before the chain, the logits are moved away from those of a second row, which has read
-//! another prompt or comes from another model.
+//! Guidance: before the chain, the logits are moved away from those of a second row, computed from
+//! another prompt or by another model.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ impl Guidance {
     pub const HELP: &'static str = "Runs every step twice and moves the probabilities away from those \
         of the other run. Each token costs two rows of the forward pass.";
 
-    /// The values of a guidance as it is chosen from a menu.
+    /// The initial values when it is chosen from a menu.
     pub const fn usual(against: Against) -> Self {
         let cutoff = match against {
             Against::Prompt(_) => 0.0,
@@ -199,7 +199,7 @@ pub struct MixedRow {
 }
 
 impl Mixture {
-    /// Records two rows of logits at the tokens of the mixture's head, and at the token that was
+    /// Records two rows of logits for the tokens of the mixture's head, and for the token that was
     /// picked.
     pub fn of(
         guidance: &Arc<Guidance>,
@@ -226,7 +226,7 @@ impl Mixture {
         Ok(())
     }
 
-    /// Returns the memory that it takes, in bytes.
+    /// Returns the memory it takes, in bytes.
     pub fn n_bytes(&self) -> usize {
         let of_row = |row: &MixedRow| size_of_val(row.head_probs.as_slice());
         size_of::<Self>() + of_row(&self.own) + of_row(&self.other)
@@ -366,7 +366,7 @@ mod tests {
             let error = guidance(1.5, 0.0).validate(&other).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                "Guidance writes one token at a time, so it goes with neither beams nor drafts"
+                "Guidance writes one token at a time, so it can't be combined with beams or drafts"
             );
         }
     }

@@ -5,10 +5,10 @@ use super::{
     ChainConfig, Coins, DecodingError, Filter, History, SamplerChain, Selector, Stage, TokenId,
 };
 
-/// A chain that tells the probability of given tokens instead of sampling.
+/// A chain that computes the probability of given tokens instead of sampling.
 #[derive(Debug, Clone)]
 pub struct ChainLikelihood {
-    /// What the coins of the random stages can do, each with its probability.
+    /// A chain for each outcome of the random stages' coins, with the outcome's probability.
     outcomes: Vec<(f64, SamplerChain)>,
 }
 
@@ -87,8 +87,8 @@ fn outcomes(config: &ChainConfig) -> Vec<(f64, ChainConfig)> {
 }
 
 impl SamplerChain {
-    /// Returns the natural logarithm of the probability that the chain leaves a token. The stages
-    /// must not be random, because no coin is tossed.
+    /// Returns the natural logarithm of a token's probability after the chain. The stages must not
+    /// be random, because no coin is tossed.
     fn ln_prob(
         &mut self,
         logits: &[f32],

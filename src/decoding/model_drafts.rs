@@ -11,7 +11,7 @@ const MAX_DRAFTS: f32 = 16.0;
 /// The most layers that a draft may run.
 const MAX_LAYERS: f32 = 256.0;
 
-/// Drafts each token by the same chain over the logits of a cheaper model, and verifies all of them
+/// Drafts each token with the same chain on the logits of a cheaper model, and verifies all of them
 /// in one forward pass.
 ///
 /// Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding"; Chen et al.
@@ -35,14 +35,14 @@ pub struct ModelDrafts {
 #[serde(rename_all = "snake_case")]
 pub enum DraftRule {
     /// The draft and its verification toss the same coin, and a draft is accepted if both pick the
-    /// same token. The text is the one that is written without drafts, token for token.
+    /// same token. The text is the same as without drafts, token for token.
     ///
     /// Daliri, Musco, Suresh 2024, "Coupling without Communication and Drafter-Invariant
     /// Speculative Decoding", with the coins of this program in place of its Gumbel noise.
     SameCoin,
-    /// A draft is accepted with probability min(1, p/q), and is otherwise replaced by a token from
-    /// what p has more than q. This accepts as many drafts as possible, but the text is another one
-    /// than without drafts.
+    /// A draft is accepted with probability min(1, p/q), and is otherwise replaced by a token drawn
+    /// from the excess of p over q. This accepts as many drafts as possible, but the text differs
+    /// from the one without drafts.
     Ratio,
 }
 
@@ -63,7 +63,7 @@ impl DraftRule {
         match self {
             Self::SameCoin => {
                 "The draft and the model toss the same coin, and the draft counts if both pick the \
-                 same token. The text is the one without drafts, token for token."
+                 same token. The text is the same as without drafts, token for token."
             }
             Self::Ratio => {
                 "Accepts a draft with probability min(1, p/q), and replaces it from what p has more \
@@ -75,7 +75,7 @@ impl DraftRule {
 }
 
 impl ModelDrafts {
-    /// The values of drafts as they are chosen from a menu.
+    /// The initial values when they are chosen from a menu.
     pub const fn usual(n_layers: Option<u32>) -> Self {
         Self {
             n_drafts: 4,
@@ -106,7 +106,7 @@ impl ModelDrafts {
         }
     }
 
-    /// The numbers of drafts by a second model.
+    /// The numbers for drafts by a second model.
     pub const PARAMS: &'static [ParamSpec<Self>] = &[ParamSpec {
         label: "Drafts",
         help: "How many tokens each pass guesses at most.",
@@ -120,7 +120,7 @@ impl ModelDrafts {
         })
     }];
 
-    /// The number that drafts by the first layers have besides.
+    /// The additional number for drafts by the first layers.
     pub const LAYERS: &'static [ParamSpec<Self>] = &[ParamSpec {
         key: "layers",
         label: "Layers",
@@ -165,7 +165,7 @@ impl std::fmt::Display for ModelDrafts {
     }
 }
 
-/// A draft after its verification by the rule of speculative sampling.
+/// A draft after its verification by speculative sampling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verified {
     /// The draft, or its replacement.
@@ -176,7 +176,7 @@ pub struct Verified {
 }
 
 /// Accepts a draft with probability min(1, p/q), or else draws its replacement from max(0, p − q).
-/// `p` and `q` are the probabilities of all tokens by the model and by its draft.
+/// `p` and `q` are the probabilities that the model and the draft model assign to all tokens.
 pub(super) fn verify(p: &[f64], q: &[f64], draft: TokenId, coins: Coins) -> Verified {
     let at = |probs: &[f64]| probs.get(draft.index()).copied().unwrap_or(0.0);
     let coin = coins.acceptance();
@@ -196,7 +196,8 @@ pub(super) fn verify(p: &[f64], q: &[f64], draft: TokenId, coins: Coins) -> Veri
     }
 }
 
-/// Picks a token with a coin in `[0, 1)`, in proportion to these weights of all tokens.
+/// Picks a token with a coin in `[0, 1)`, in proportion to its weight. There is one weight per
+/// token.
 pub fn pick(weights: &[f64], coin: f64) -> TokenId {
     let mut left = coin * weights.iter().sum::<f64>();
     let mut token = TokenId(0);
@@ -296,7 +297,7 @@ mod tests {
         let error = ratio.validate(&adaptive).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "Mirostat v2 draws in its own way; choose the rule of the same coin for its drafts"
+            "Mirostat v2 draws in its own way; choose the same-coin rule for its drafts"
         );
     }
 }

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rules {
-    /// The least number of candidates that top-p, min-p, typical-p, tail-free, XTC and the cutoffs
-    /// leave; 0 and 1 mean the same.
+    /// The minimum number of candidates that top-p, min-p, typical-p, tail-free, XTC and the
+    /// cutoffs leave; 0 and 1 mean the same.
     pub min_keep: u32,
     /// Which of the candidates as likely as the k-th stay.
     pub top_k_ties: Ties,
-    /// Relative to what top-p measures its share.
+    /// What top-p measures its share against.
     pub top_p_mass: Mass,
     pub top_p_zero: TopPZero,
     /// What min-p does with a candidate exactly at its threshold.
@@ -33,7 +33,7 @@ pub enum Ties {
     All,
 }
 
-/// Relative to what a share of the probability is measured.
+/// What a share of the probability is measured against.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mass {
@@ -75,7 +75,7 @@ pub enum TypicalRule {
     #[default]
     Reached,
     /// At the candidate whose probability brings the sum above p. If a candidate in play has a
-    /// probability of 0 (in 32 bits), the most likely stay instead of the most typical: a bug of
+    /// probability of 0 (in 32 bits), the most likely stay instead of the most typical: a bug in
     /// llama.cpp, reproduced here because its texts depend on it.
     Passed,
     /// As `Reached`, but all candidates as typical as the last one stay too.

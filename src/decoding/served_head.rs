@@ -1,7 +1,8 @@
-//! A chain on the head of a distribution: all that a server reports of it.
+//! A chain on the head of a distribution, which is all that a server reports.
 //!
-//! The tokens that it does not name share the remaining probability. How, is unknown, so a row of
-//! logits spreads it evenly over them. What that cannot change is exact; the rest is bounded.
+//! The tokens that it does not name share the remaining probability. How they share it is unknown,
+//! so a row of logits spreads it evenly over them. Results that this cannot change are exact; the
+//! rest are bounded.
 
 use super::{
     Candidate, ChainConfig, Coins, DecodingError, History, Sampled, SamplerChain, Taken, TokenId,
@@ -17,7 +18,7 @@ const ROUNDING: f64 = 1e-5;
 /// The most likely tokens of a distribution, with natural log-probabilities as logits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServedHead {
-    /// The most likely first.
+    /// Most likely first.
     head: Vec<Candidate>,
     /// A token below the head whose probability is known too.
     extra: Option<Candidate>,
@@ -25,7 +26,7 @@ pub struct ServedHead {
 }
 
 impl ServedHead {
-    /// Creates a head of these tokens, each named once, of a vocabulary of `n_vocab` tokens.
+    /// Creates a head of these tokens, each listed once, from a vocabulary of `n_vocab` tokens.
     pub fn new(mut head: Vec<Candidate>, n_vocab: usize) -> Self {
         head.sort_by(|a, b| {
             b.logit
@@ -55,7 +56,7 @@ impl ServedHead {
         self.head.len()
     }
 
-    /// The most likely tokens, the most likely first.
+    /// The tokens of the head, most likely first.
     pub fn tokens(&self) -> impl Iterator<Item = TokenId> {
         self.head.iter().map(|known| known.token)
     }
@@ -167,7 +168,7 @@ impl SamplerChain {
     }
 }
 
-/// Leaves the tokens out of a record that the head does not name.
+/// Removes the tokens that the head does not name from a record.
 fn restricted(mut sampled: Sampled, head: &ServedHead) -> Sampled {
     let trace = &mut sampled.trace;
     let known = |token: TokenId| head.head.iter().any(|known| known.token == token);

@@ -7,22 +7,23 @@ use super::{Candidate, Candidates};
 use crate::decoding::softmax::share_of_best;
 use crate::kernels::arch;
 
-/// Up to this many of the most likely candidates are sorted and summed; beyond, buckets are faster.
+/// Up to this many of the most likely candidates are sorted and summed; beyond that, buckets are
+/// faster.
 const N_WALKED: usize = 256;
 
 /// How many buckets the candidates are sorted into by their distance, and how many span one nat.
 const N_BUCKETS: u16 = 4096;
 const BUCKETS_PER_NAT: f32 = 128.0;
 
-/// The candidate at which the sum of probabilities, from the most likely on, first passes a test.
+/// The candidate at which the cumulative probability first passes a test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crossing {
     pub candidate: Candidate,
-    /// The sum of the probabilities before it.
+    /// The cumulative probability before it.
     pub below: f64,
 }
 
-/// A range of distances in which the sum of probabilities passes a test, and its candidates.
+/// A range of distances within which the cumulative probability passes a test, and its candidates.
 pub(in crate::decoding) struct Bucket {
     /// The sum of the probabilities at smaller distances.
     pub below: f64,
@@ -34,8 +35,8 @@ pub(in crate::decoding) struct Bucket {
 pub(in crate::decoding) const SUM_ROUNDING: f64 = 1e-12;
 
 impl Candidates {
-    /// Returns the first possible candidate, from the most likely on, at which `share` times the
-    /// sum of probabilities reaches `threshold`, or `None` if even the sum of all does not.
+    /// Returns the first possible candidate, most likely first, at which `share` times the
+    /// cumulative probability reaches `threshold`, or `None` if even the total does not.
     ///
     /// Engines add 32-bit probabilities. Short sums are computed the same way, so a sum that would
     /// equal the threshold but for rounding reaches it here too. In long sums, each engine
@@ -57,9 +58,9 @@ impl Candidates {
         self.crossing(|sum| share * sum * (1.0 + SUM_ROUNDING) >= f64::from(threshold))
     }
 
-    /// Returns the first possible candidate, from the most likely on, at which the sum of
-    /// probabilities is enough, or `None` if even the sum of all is not. `enough` must be
-    /// monotonic: if it is true for a sum, it is true for every larger sum.
+    /// Returns the first possible candidate, most likely first, at which the cumulative probability
+    /// is enough, or `None` if even the total is not. `enough` must be monotonic: if it is true for
+    /// a sum, it is true for every larger sum.
     pub fn crossing(&mut self, enough: impl Fn(f64) -> bool) -> Option<Crossing> {
         let softmax = self.softmax();
         let head = self.head(N_WALKED);
@@ -76,8 +77,8 @@ impl Candidates {
         walk(&members, below, &prob_of, &enough).or_else(|| last_of(&members, below, &prob_of))
     }
 
-    /// Returns the bucket in which the sum of probabilities, from the smallest distance on, becomes
-    /// enough, or `None` if the sum of all is not. A distance is in nats, from 0 on.
+    /// Returns the bucket in which the probability, accumulated from the smallest distance, becomes
+    /// enough, or `None` if even the total is not. Distances are in nats, 0 or more.
     pub(in crate::decoding) fn bucket(
         &mut self,
         distance: impl Fn(f32) -> f32 + Copy,
@@ -115,8 +116,9 @@ impl Candidates {
     }
 }
 
-/// Sums the probability in each bucket, as a multiple of the best candidate's. It is a type and not
-/// a closure because only code inlined into `with_simd` is compiled for the CPU's instruction set.
+/// Sums the probability in each bucket, as a multiple of the best candidate's. It is a type rather
+/// than a closure because only code inlined into `with_simd` is compiled for the CPU's instruction
+/// set.
 struct BucketMasses<'a, P> {
     row: &'a Row,
     best: f32,
@@ -180,7 +182,7 @@ impl<P: Fn(f32) -> f32> WithSimd for BucketMembers<'_, P> {
 /// Returns the bucket of a distance; all large distances share the last one.
 #[inline(always)]
 fn bucket_number(distance: f32) -> u32 {
-    /// Adding 2^23 rounds to a whole number, held in the lowest bits.
+    /// Adding 2^23 rounds to a whole number, which ends up in the lowest bits.
     const ROUNDER: f32 = 8_388_608.0;
     let last = f32::from(N_BUCKETS - 1);
     let scaled = distance * BUCKETS_PER_NAT;
@@ -204,8 +206,8 @@ fn walk(
     None
 }
 
-/// Returns the last candidate of a bucket, for when rounding leaves their sum slightly below the
-/// bucket's.
+/// Returns the last candidate of a bucket, in case rounding leaves the candidates' sum slightly
+/// below the bucket's.
 fn last_of(sorted: &[Candidate], below: f64, prob_of: impl Fn(f32) -> f64) -> Option<Crossing> {
     let (&candidate, before) = sorted.split_last()?;
     let below = below + before.iter().map(|next| prob_of(next.logit)).sum::<f64>();

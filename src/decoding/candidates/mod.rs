@@ -21,7 +21,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Whether it comes after the other in the order of candidates: by logit, then by id.
+    /// Whether it comes after `other` in the order of candidates: by logit, then by id.
     pub fn comes_after(self, other: Self) -> bool {
         self.logit < other.logit || (self.logit <= other.logit && self.token > other.token)
     }
@@ -44,9 +44,10 @@ pub struct Candidates {
     head: Vec<Candidate>,
     /// The softmax over the row, once it has been requested.
     softmax: Option<Softmax>,
-    /// The probability dropped since it was last taken.
+    /// The probability dropped since the last call of `take_mass_removed`.
     mass_removed: f64,
-    /// The probability of those in play, as it was before the cuts since a logit last changed.
+    /// The probability of the tokens in play, measured before any cuts made since a logit last
+    /// changed.
     share_left: f64,
 }
 
@@ -74,8 +75,8 @@ impl Candidates {
         Some(candidates)
     }
 
-    /// Replaces all candidates by those of a new row, and reuses the memory. If the row is invalid,
-    /// they stay unchanged.
+    /// Replaces all candidates with those of a new row, reusing the memory. If the row is invalid,
+    /// nothing changes.
     pub fn refill(&mut self, logits: &[f32]) -> Result<(), DecodingError> {
         if logits.is_empty() {
             return Err(DecodingError::Empty);
@@ -146,8 +147,8 @@ impl Candidates {
     }
 
     /// Returns the `n`-th most likely candidate, counted from 1, or the last one if there are
-    /// fewer: the one down to which a filter must keep them if `n` is
-    /// [`Rules::min_keep`](super::Rules).
+    /// fewer. If `n` is [`Rules::min_keep`](super::Rules), a filter must keep the candidates down
+    /// to this one.
     pub fn nth_best(&mut self, n: u32) -> Candidate {
         match self.head(n.max(1) as usize).last() {
             Some(last) => *last,
@@ -190,8 +191,8 @@ impl Candidates {
         self.head = head;
     }
 
-    /// Keeps the candidates whose logit is at least `bar`, and always the most likely one and its
-    /// equals.
+    /// Keeps the candidates whose logit is at least `bar`, and always the most likely one and any
+    /// tied with it.
     pub fn keep_from(&mut self, bar: f32) {
         let bar = bar.min(self.row.max());
         let mut head = std::mem::take(&mut self.head);
@@ -201,7 +202,7 @@ impl Candidates {
         self.head = head;
     }
 
-    /// Keeps only these, which must be candidates in order of id. Does nothing if there are none.
+    /// Keeps only `kept`, which must be candidates ordered by id. Does nothing if it is empty.
     pub fn keep_these(&mut self, kept: &[Candidate]) {
         if !kept.is_empty() {
             self.replace_by(kept);
@@ -219,7 +220,7 @@ impl Candidates {
         self.note_removed(before);
     }
 
-    /// Sets the logits below `bar` to −∞. Keeps the largest logit and those equal to it.
+    /// Sets the logits below `bar` to −∞. Always keeps the largest logit and any equal to it.
     pub fn rule_out_below(&mut self, bar: f32) {
         let bar = bar.min(self.row.max());
         let before = self.softmax();
@@ -266,8 +267,8 @@ impl Candidates {
         std::mem::take(&mut self.mass_removed)
     }
 
-    /// Returns the probability of those in play, measured before the cuts since a logit last
-    /// changed.
+    /// Returns the probability of the tokens in play, measured before any cuts made since a logit
+    /// last changed.
     pub const fn share_left(&self) -> f64 {
         self.share_left
     }
@@ -308,7 +309,7 @@ impl Candidates {
         kept
     }
 
-    /// Drops all candidates but these, which are ordered by id.
+    /// Drops all candidates except `kept`, which is ordered by id.
     fn replace_by(&mut self, kept: &[Candidate]) {
         if kept.len() == self.n_kept() {
             return;

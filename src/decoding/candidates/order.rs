@@ -32,8 +32,8 @@ impl Candidates {
 
     /// Sorts at least the `n` most likely candidates.
     ///
-    /// The `n` blocks with the largest maxima hold at least `n` candidates not below the smallest
-    /// of those maxima, so nothing below it is among the `n` most likely, and all of these are in
+    /// The `n` blocks with the largest maxima hold at least `n` candidates at or above the smallest
+    /// of those maxima. So nothing below it is among the `n` most likely, and all of these are in
     /// those blocks.
     fn sort_head(&mut self, n: usize) {
         let n = n.next_power_of_two().max(SHORTEST_HEAD).min(self.n_kept());

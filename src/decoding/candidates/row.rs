@@ -60,7 +60,7 @@ impl Row {
     /// Calls `show` with the index and value of each logit that is at least `bar`, in order.
     ///
     /// Each block is first compacted without a branch, because the branch predictor cannot guess
-    /// which logits pass a threshold in the midst of many.
+    /// which of many logits pass a threshold.
     pub(super) fn for_each_from(&self, bar: f32, mut show: impl FnMut(usize, f32)) {
         let blocks = self.logits.chunks(BLOCK).zip(&self.block_max);
         for (number, (block, _)) in blocks.enumerate().filter(|(_, (_, max))| **max >= bar) {
@@ -102,8 +102,8 @@ impl Row {
         possible
     }
 
-    /// Sets the logits at these indices. Returns the old and new value of each, or nothing if no
-    /// possible logit would be left; then nothing changes.
+    /// Sets the logits at these indices. Returns the old and new value of each. If no possible
+    /// logit would be left, changes nothing and returns an empty list.
     pub(super) fn set(&mut self, changes: &[(usize, f32)]) -> Vec<(f32, f32)> {
         let mut replaced = Vec::with_capacity(changes.len());
         for (index, logit) in changes {

@@ -8,18 +8,18 @@ use crate::decoding::filter_spec::FilterSpec;
 use crate::decoding::setting::{Limits, ParamSpec, Scale, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Drops every candidate less likely than `epsilon`, except the most likely one and its equals. 0
-/// has no effect.
+/// Drops every candidate less likely than `epsilon`, except the most likely one and any tied with
+/// it. 0 has no effect.
 ///
 /// Hewitt, Manning, Liang 2022, "Truncation Sampling as Language Model Desmoothing".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EpsilonCutoff {
-    /// The lowest probability that stays.
+    /// The lowest probability that is kept.
     pub epsilon: f32,
 }
 
 /// Drops every candidate less likely than `min(epsilon, √epsilon · e^(-H))`, where H is the
-/// entropy, except the most likely one and its equals. 0 has no effect.
+/// entropy, except the most likely one and any tied with it. 0 has no effect.
 ///
 /// Hewitt, Manning, Liang 2022, "Truncation Sampling as Language Model Desmoothing".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct EtaCutoff {
 const SOURCE: &str =
     "Hewitt, Manning, Liang 2022, \"Truncation Sampling as Language Model Desmoothing\"";
 
-/// The base of the parameters of both: a small probability on a logarithmic slider.
+/// The parameter that both are based on: a small probability on a logarithmic slider.
 const fn threshold_param(field: crate::decoding::Field<Filter>) -> ParamSpec<Filter> {
     ParamSpec {
         range: 0.0001..=0.1,

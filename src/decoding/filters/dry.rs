@@ -21,7 +21,7 @@ use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
 /// p-e-w 2024, "DRY: A modern repetition penalty that reliably prevents looping".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dry {
-    /// The penalty of the shortest repetition that is penalized.
+    /// The penalty for the shortest repetition that is penalized.
     pub multiplier: f32,
     /// The factor by which the penalty grows with each further token; 1 or more.
     pub base: f32,
@@ -70,7 +70,7 @@ impl Dry {
                 key: "base",
                 label: "Base",
                 help: "The factor by which the penalty grows with each further token of a repetition, \
-                       so that at 1 it stays constant.",
+                       so at 1 it stays constant.",
                 range: 1.0..=4.0,
                 limits: Limits::AtLeast(1.0),
                 usual: 1.75..=1.75,
@@ -180,8 +180,8 @@ impl Dry {
     }
 }
 
-/// Returns, for each position but the first, the length of the longest common prefix of the tokens
-/// from there and of all tokens.
+/// Returns, for each position but the first, the length of the longest common prefix of all tokens
+/// and the tokens from there on.
 ///
 /// Gusfield 1997, "Algorithms on Strings, Trees, and Sequences", the Z algorithm: tokens that are
 /// known to match are not compared again.

@@ -21,7 +21,7 @@ pub struct DynamicTemperature {
     pub temperature: f32,
     /// How far it may move to either side, 0 or more.
     pub range: f32,
-    /// How it follows the entropy: in proportion at 1, later above 1.
+    /// How it follows the entropy: proportionally at 1, later above 1.
     pub exponent: f32,
 }
 

@@ -9,12 +9,11 @@ use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::watermark::GreenTokens;
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
 
-/// How many of the most likely candidates decide for themselves whether they are green, as in
-/// transformers.
+/// With "selfhash", how many of the most likely candidates can be green, as in transformers.
 const N_CONSIDERED: usize = 40;
 
 /// Adds `bias` to the logits of the green tokens: a share of the vocabulary that a random generator
-/// picks, seeded by `key` and the tokens before. 0 has no effect.
+/// picks, seeded by `key` and the preceding tokens. 0 has no effect.
 ///
 /// With a window of 1, the seed is the last token ("lefthash" in transformers). With a larger one it
 /// is a hash of that many tokens, the candidate included ("selfhash"), and only the 40 most likely
@@ -81,7 +80,7 @@ impl GreenList {
                 key: "window",
                 label: "Window",
                 unit: "tokens",
-                help: "How many tokens pick the list: 1 is the token before, more include the token \
+                help: "How many tokens determine the list: 1 is the token before, more include the token \
                        itself.",
                 range: 1.0..=8.0,
                 limits: Limits::Between(1.0, 64.0),
@@ -104,7 +103,7 @@ impl GreenList {
         })
     };
 
-    /// Whether a token's own id is part of what decides whether it is green.
+    /// Whether a token's own id helps decide whether it is green.
     pub(in crate::decoding) const fn hashes_itself(&self) -> bool {
         self.window > 1
     }

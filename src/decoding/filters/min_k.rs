@@ -18,11 +18,11 @@ use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 /// from Temperature Scaling via Relative Logit Dynamics".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MinK {
-    /// How many candidates stay where the logits span a range of 1; below 0 is off.
+    /// How many candidates stay at least if the logits span a range of 1; below 0 is off.
     pub tau: f32,
 }
 
-/// Added to the range, so that equal logits have one.
+/// Added to the range, so that it is not zero if all logits are equal.
 const LEAST_RANGE: f64 = 1e-8;
 
 /// The shortest head that is searched for the cliff.
@@ -86,7 +86,8 @@ fn rank_of_cliff(least: f64, candidates: &mut Candidates) -> usize {
                 (steepest, cliff) = (drop, rank as usize);
             }
         }
-        // What is left of the range cannot all drop at once more steeply than this.
+        // Even if all that is left of the range dropped at once, the drop would be no steeper than
+        // this.
         let last = head.last().map_or(least, |last| f64::from(last.logit));
         if is_all || (last - least) / n as f64 <= steepest {
             return cliff;

@@ -10,7 +10,7 @@ use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 /// Drops every candidate less likely than `factor` times the sum of all squared probabilities, which
 /// is the probability that two independent draws are the same token.
 ///
-/// The paper has no number: its rule is a factor of 1. The sum is never above the highest
+/// The paper has no such parameter: its rule is a factor of 1. The sum is never above the highest
 /// probability, so the most likely candidate stays. 0 has no effect.
 ///
 /// Tan, Wu, Howard 2025, "p-less Sampling: A Robust Hyperparameter-Free Approach for LLM Decoding".
@@ -27,7 +27,7 @@ impl PLess {
         name: "P-less",
         summary: "Keeps what two draws agree on",
         help: "Keeps the tokens at least this many times as likely as two independent draws are to agree; \
-               the paper has no number and means 1.",
+               the paper fixes this factor at 1.",
         source: "Tan, Wu, Howard 2025, \"p-less Sampling: A Robust Hyperparameter-Free Approach for LLM \
                  Decoding\"",
         params: &[ParamSpec {

@@ -12,14 +12,14 @@ use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
 /// How many tokens back a context still counts as repeated, as in transformers.
 const N_REMEMBERED: usize = 1024;
 
-/// Gives each candidate a random bit per key, which follows from the key, the last `window`
-/// generated tokens and the candidate, and for one key after the other multiplies the probabilities
-/// by 1 + g − G: g is the candidate's bit, and G the probability of all candidates whose bit is 1. So
-/// candidates with a 1 become likelier by as much as if two of them drawn at random met and a 1 won,
-/// while over all keys each keeps its own probability. A window of 0 has no effect.
+/// Gives each candidate one random bit per key, derived from the key, the last `window` generated
+/// tokens and the candidate. For each key in turn, it multiplies the probabilities by 1 + g − G: g
+/// is the candidate's bit, and G the probability of all candidates whose bit is 1. So candidates
+/// with a 1 become as much likelier as if two candidates drawn at random met and a 1 won, while
+/// averaged over all keys, each keeps its own probability. A window of 0 has no effect.
 ///
-/// If the same tokens came before an earlier draw of the text, nothing is changed. The prompt does
-/// not count: before the first generated token, the context is filled up with token 0.
+/// If the same tokens preceded an earlier draw in the text, nothing changes. The prompt does not
+/// count: before the first generated token, the context is padded with token 0.
 ///
 /// Dathathri et al. 2024, "Scalable watermarking for identifying large language model outputs".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ impl SynthId {
         chip: "synth-id",
         name: Self::NAME,
         summary: "Leaves a watermark",
-        help: "Leaves a watermark: candidates compete in a tournament, whose matches the keys and this \
+        help: "Leaves a watermark: candidates compete in a tournament whose matches the keys and this \
                many tokens before decide.",
         source: "Dathathri et al. 2024, \"Scalable watermarking for identifying large language model \
                  outputs\"",
@@ -112,7 +112,7 @@ impl FilterRule for SynthId {
 struct Player {
     token: TokenId,
     logit: f32,
-    /// Its bit in each layer, from the lowest on.
+    /// Its bit for each layer, starting from the lowest.
     bits: u32,
     prob: f64,
     /// What its probability has been multiplied by.

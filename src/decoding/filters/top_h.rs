@@ -14,13 +14,12 @@ const N_CONSIDERED: usize = 100;
 /// The relative rounding error of a sum of entropy terms.
 const ROUNDING: f64 = 1e-9;
 
-/// Sums the entropy terms −p·ln p from the most likely candidate on, and keeps the candidates up to
-/// which the sum is at most `h` times the entropy. The most likely one always stays, and only the
-/// 100 most likely ones are considered, with probabilities that sum to 1 among them. 0 has no
-/// effect.
+/// Sums the entropy terms −p·ln p, most likely candidate first, and keeps candidates as long as the
+/// sum is at most `h` times the entropy. The most likely one always stays, and only the 100 most
+/// likely ones are considered, with their probabilities renormalized. 0 has no effect.
 ///
-/// This is the rule of transformers (`TopHLogitsWarper`). The paper bounds the entropy of the
-/// renormalized tokens that stay instead.
+/// This is the rule of transformers (`TopHLogitsWarper`). The paper instead bounds the entropy of
+/// the tokens that stay, renormalized.
 ///
 /// Potraghloo, Azizi, Kundu, Pedram 2025, "Top-H Decoding: Adapting the Creativity and Coherence
 /// with Bounded Entropy in Text Generation".
@@ -36,8 +35,8 @@ impl TopH {
         chip: "top-h",
         name: "Top-H",
         summary: "Keeps a share of the entropy",
-        help: "Keeps the most likely tokens, of the first 100, as long as their terms of the entropy \
-               add up to at most this share of it.",
+        help: "Keeps the most likely tokens, out of the first 100, as long as their entropy terms \
+               add up to at most this share of the entropy.",
         source: "Potraghloo, Azizi, Kundu, Pedram 2025, \"Top-H Decoding: Adapting the Creativity and \
                  Coherence with Bounded Entropy in Text Generation\"",
         params: &[ParamSpec {

@@ -118,8 +118,8 @@ mod tests {
         }
     }
 
-    /// Exactly, 300 of 1,000 equal tokens hold 0.3, which is less than the 32-bit number next to
-    /// 0.3.
+    /// In exact arithmetic, 300 of 1,000 equal tokens hold 0.3, which is less than the 32-bit float
+    /// nearest to 0.3.
     #[test]
     fn sums_agree_with_exact_arithmetic_where_the_engines_do() {
         for (top, n, n_kept) in [

@@ -10,12 +10,12 @@ use crate::decoding::rules::TypicalRule;
 use crate::decoding::setting::{ParamSpec, field};
 use crate::decoding::{Candidate, Candidates, Filter, FilterKind, StageContext, TokenId};
 
-/// Up to this many candidates are sorted and summed as the engines do it; beyond, buckets are
+/// Up to this many candidates are sorted and summed as the engines do; beyond that, buckets are
 /// faster.
 const N_SORTED: usize = 256;
 
-/// Keeps the most typical candidates until their probabilities sum to `p`. A candidate is the more
-/// typical the closer its surprise −ln p is to the entropy, so the most likely one can go.
+/// Keeps the most typical candidates until their probabilities sum to `p`. The closer a candidate's
+/// surprise −ln p is to the entropy, the more typical it is, so the most likely one can be dropped.
 /// 1 keeps everything, 0 keeps only the most typical one.
 ///
 /// Meister, Pimentel, Wiher, Cotterell 2022, "Locally Typical Sampling".
@@ -31,7 +31,7 @@ impl TypicalP {
         chip: "typical-p",
         name: "Typical-p",
         summary: "Keeps typical tokens",
-        help: "Keeps the tokens whose surprise is closest to the entropy, the surprise to be expected, \
+        help: "Keeps the tokens whose surprise is closest to the entropy, the expected surprise, \
                until their probabilities add up to this value.",
         source: "Meister, Pimentel, Wiher, Cotterell 2022, \"Locally Typical Sampling\"",
         ranking: Ranking::KeepsOrder,
@@ -93,7 +93,7 @@ impl FilterRule for TypicalP {
 /// Whether the probability of any candidate is 0 in llama.cpp's 32 bits: it is ruled out, or so far
 /// below the others that its probability rounds to 0.
 fn any_prob_is_zero(candidates: &mut Candidates) -> bool {
-    /// 2^-150 is half of the smallest positive f32, and such a half rounds to the even 0.
+    /// 2^-150 is half of the smallest positive f32, and a tie rounds to even, here to 0.
     const LN_ZERO: f64 = -150.0 * std::f64::consts::LN_2;
     let threshold = candidates.softmax().log_sum_exp + LN_ZERO;
     candidates
@@ -101,10 +101,10 @@ fn any_prob_is_zero(candidates: &mut Candidates) -> bool {
         .any(|candidate| f64::from(candidate.logit) <= threshold)
 }
 
-/// Returns the distance and the token at which the sum of probabilities is enough, or `None` if it
-/// never is. The sum runs from the smallest distance, and among equals from the lowest id. Short
-/// sums are rounded as in [`Candidates::reaching`]; `enough` gets the sum and its relative rounding
-/// error.
+/// Returns the distance and the token at which the cumulative probability is enough, or `None` if
+/// it never is. The sum runs from the smallest distance, and among equals from the lowest id. Short
+/// sums are rounded as in [`Candidates::reaching`]; `enough` is passed the sum and its relative
+/// rounding error.
 fn last_kept(
     candidates: &mut Candidates,
     distance: impl Fn(f32) -> f32 + Copy,

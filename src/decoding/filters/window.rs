@@ -101,8 +101,8 @@ impl Counts {
     }
 }
 
-/// Counts how often each of a few candidates appears. Nearly all tokens of a long window are no
-/// candidates, and are skipped at the cost of testing one bit.
+/// Counts how often each of a few candidates appears. Nearly all tokens in a long window are not
+/// candidates, and skipping one costs a single bit test.
 fn counts_of_few(tokens: &[TokenId], candidates: &Candidates) -> Vec<(TokenId, u32)> {
     let mut bits = [0_u64; N_BITS / 64];
     let mut counts = Vec::with_capacity(candidates.n_kept());

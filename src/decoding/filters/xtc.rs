@@ -67,7 +67,7 @@ impl FilterRule for Xtc {
         let softmax = candidates.softmax();
         // Engines compare in 32 bits, where a probability that equals the threshold reaches it.
         let is_below = |prob: f64| (prob as f32) < self.threshold;
-        // An impossible token is no top choice, not even at a threshold of 0.
+        // An impossible token is not a top choice, not even at a threshold of 0.
         let n_top = candidates
             .find_in_order(|Candidate { logit, .. }| {
                 logit == f32::NEG_INFINITY || is_below(softmax.prob(logit))

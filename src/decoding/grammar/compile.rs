@@ -8,7 +8,7 @@ use super::rule::MAX_BYTES;
 use super::schema_depth::{MAX_SCHEMA_DEPTH, SchemaDepth};
 use super::{GrammarError, GrammarKind, GrammarRule, TextPlace, gbnf};
 
-/// How deep brackets may be nested, because parsing them takes stack space.
+/// How deeply brackets may be nested, because parsing them takes stack space.
 pub(super) const MAX_DEPTH: usize = 64;
 
 /// How many rules a grammar may have, because each may take stack space.
@@ -37,7 +37,7 @@ pub(super) fn grammar_of(
     if text.len() > MAX_BYTES {
         return Err(GrammarError::TooComplex {
             message: format!(
-                "it has {} bytes, and at most {MAX_BYTES} are read",
+                "it has {} bytes, but the limit is {MAX_BYTES}",
                 text.len()
             ),
         });
@@ -204,7 +204,7 @@ fn plain(message: &str) -> String {
     }
 }
 
-/// Begins a message in lower case, as it follows a place, and ends it without a full stop.
+/// Begins a message in lower case, because it follows a place, and drops its full stop.
 fn sentence(message: &str) -> String {
     let message = message.trim().trim_end_matches('.');
     let mut chars = message.chars();
@@ -215,7 +215,7 @@ fn sentence(message: &str) -> String {
     }
 }
 
-/// Refuses brackets that are nested too deeply, outside strings, regular expressions and comments.
+/// Rejects brackets that are nested too deeply, outside strings, regular expressions and comments.
 fn check_depth(text: &str) -> Result<(), GrammarError> {
     let (mut depth, mut n_nots) = (0_usize, 0_usize);
     let mut chars = text.char_indices().peekable();
@@ -250,12 +250,12 @@ pub(super) fn too_deep(text: &str, offset: usize) -> GrammarError {
     GrammarError::at(place, format!("nested more than {MAX_DEPTH} deep"))
 }
 
-/// Refuses more rules than compiling has stack space for.
+/// Rejects more rules than compiling has stack space for.
 fn check_rules(text: &str, sign: &str) -> Result<(), GrammarError> {
     let n_rules = text.lines().filter(|line| line.contains(sign)).count();
     if n_rules > MAX_RULES {
         return Err(GrammarError::TooComplex {
-            message: format!("it has {n_rules} rules, and at most {MAX_RULES} are read"),
+            message: format!("it has {n_rules} rules, but the limit is {MAX_RULES}"),
         });
     }
     Ok(())

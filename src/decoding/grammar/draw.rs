@@ -18,7 +18,7 @@ pub struct GrammarDraw<'a> {
 }
 
 impl GrammarDraw<'_> {
-    /// Samples a legal token as the chain does, and records what the grammar did.
+    /// Samples a legal token with the chain, and records what the grammar did.
     pub fn sample(
         &self,
         chain: &mut SamplerChain,
@@ -45,7 +45,7 @@ impl GrammarDraw<'_> {
         }
     }
 
-    /// Samples the token that [`Self::sample`] samples, without recording any evidence.
+    /// Samples the same token as [`Self::sample`], without recording any evidence.
     pub fn sample_token(
         &self,
         chain: &mut SamplerChain,
@@ -77,7 +77,7 @@ impl GrammarDraw<'_> {
         self.over_all(sampled, chain, None)
     }
 
-    /// Returns the `n` most likely legal tokens after the stages, the most likely first.
+    /// Returns the `n` most likely legal tokens after the stages, most likely first.
     pub fn most_likely(
         &self,
         chain: &SamplerChain,
@@ -106,7 +106,7 @@ impl GrammarDraw<'_> {
         Ok(sampled)
     }
 
-    /// Turns the record of a step that saw legal tokens only into one of a step over all tokens.
+    /// Turns the record of a step that saw only legal tokens into one over all tokens.
     fn over_all(
         &self,
         mut sampled: Sampled,

@@ -18,7 +18,7 @@ pub enum GrammarError {
         message: String,
     },
 
-    /// The grammar requires text that no token of the model writes.
+    /// The grammar requires text that no token of the model can produce.
     #[error(
         "This model’s tokenizer can’t produce {}, which the grammar requires",
         quoted(text)
@@ -52,7 +52,7 @@ impl GrammarError {
 }
 
 impl TextPlace {
-    /// Returns the place of a byte of a text.
+    /// Returns the place of a byte in a text.
     pub(super) fn of_byte(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

@@ -11,7 +11,7 @@ pub struct LegalTokens {
     n_legal: usize,
 }
 
-/// How many tokens a word of the bits holds.
+/// How many tokens one word of the bit set covers.
 const WORD: usize = 32;
 
 impl LegalTokens {

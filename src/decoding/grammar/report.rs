@@ -12,11 +12,11 @@ pub struct GrammarReport {
     pub rule: Arc<GrammarRule>,
     /// The distribution over the legal tokens, before the chain.
     pub legal: Evidence,
-    /// Whether the stages saw the legal tokens only. Otherwise the token was drawn from all of them,
+    /// Whether the stages saw only the legal tokens. Otherwise the token was drawn from all tokens,
     /// and passed the check.
     pub masked: bool,
-    /// The token that the same chain and coin draw without the grammar. `None` if the chain did not
-    /// draw the token of this step.
+    /// The token that the same chain and coin would have drawn without the grammar. `None` if the
+    /// chain did not draw the token of this step.
     pub unconstrained: Option<TokenId>,
 }
 
@@ -31,7 +31,7 @@ impl GrammarReport {
         self.n_legal() == 1
     }
 
-    /// Returns the probability that the model gave to all legal tokens together, given the
+    /// Returns the probability that the model assigned to all legal tokens together, given the
     /// distribution over all tokens.
     pub fn legal_mass(&self, raw: &Evidence) -> f64 {
         self.ln_legal_mass(raw).exp()
@@ -43,7 +43,7 @@ impl GrammarReport {
         -self.ln_legal_mass(raw) / std::f64::consts::LN_2
     }
 
-    /// Returns whether a token of the head of the model's distribution was legal: no legal token
+    /// Returns whether a token in the head of the model's distribution was legal: no legal token
     /// ranks lower among the legal ones than among all.
     pub fn allows(&self, token: TokenId) -> bool {
         self.legal.head.iter().any(|legal| legal.token == token)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{GrammarChecker, GrammarError};
 use crate::decoding::dialect::Dialect;
 
-/// The texts that a pane may write, and how the chain is kept to them.
+/// The texts that a pane may write, and how the chain is constrained to them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct GrammarRule {
     kind: GrammarKind,
@@ -21,7 +21,8 @@ pub struct GrammarRule {
     checked: Checked,
 }
 
-/// Whether the grammar can be compiled, once that was asked. It follows from the kind and the text.
+/// Whether the grammar can be compiled, once that has been checked. It follows from the kind and
+/// the text.
 #[derive(Debug, Clone, Default)]
 struct Checked(OnceLock<Result<(), GrammarError>>);
 
@@ -51,12 +52,12 @@ pub enum GrammarKind {
     Choices,
     /// A context-free grammar in llguidance's variant of Lark.
     Lark,
-    /// A context-free grammar as llama.cpp writes it.
+    /// A context-free grammar in llama.cpp's notation.
     Gbnf,
 }
 
-/// When the chain is kept to the grammar. The texts have the same probabilities, as long as the
-/// chain neither cuts nor reweights.
+/// When the grammar is applied to the chain. Texts have the same probabilities either way, as long
+/// as the chain neither cuts nor reweights.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrammarMode {
@@ -67,7 +68,7 @@ pub enum GrammarMode {
     Check,
 }
 
-/// The longest grammar that is read. Larger ones take too long to compile.
+/// The size of the longest grammar that is accepted. Larger ones take too long to compile.
 pub(super) const MAX_BYTES: usize = 256 << 10;
 
 impl GrammarRule {
@@ -89,7 +90,7 @@ impl GrammarRule {
         }
     }
 
-    /// The same grammar, applied in another way.
+    /// The same grammar with another mode.
     #[must_use]
     pub fn with_mode(self, mode: GrammarMode) -> Self {
         Self { mode, ..self }
@@ -105,12 +106,12 @@ impl GrammarRule {
         &self.text
     }
 
-    /// When the chain is kept to it.
+    /// When it is applied to the chain.
     pub const fn mode(&self) -> GrammarMode {
         self.mode
     }
 
-    /// Whether both rules allow the same texts, as written.
+    /// Whether both rules are written the same and so allow the same texts.
     pub fn allows_same_as(&self, other: &Self) -> bool {
         self.kind == other.kind && (self.kind == GrammarKind::Json || self.text == other.text)
     }
@@ -149,7 +150,7 @@ impl GrammarKind {
         Self::Gbnf,
     ];
 
-    /// The word of `--pane`.
+    /// Its word in a `--pane` description.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Json => "json",

@@ -1,18 +1,18 @@
-//! How deep a JSON Schema is nested if its references are followed, which compiling it does with one
-//! call for each level.
+//! How deeply a JSON Schema is nested if its references are followed, as compiling does, with one
+//! recursive call per level.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// How deep a schema may be nested, because each level takes stack space.
+/// How deeply a schema may be nested, because each level takes stack space.
 pub(super) const MAX_SCHEMA_DEPTH: usize = 256;
 
 /// Measures one schema.
 pub(super) struct SchemaDepth<'a> {
     schema: &'a Value,
-    /// The depth of each part that is referred to. 0 while it is measured, so that a part that
-    /// contains itself counts once.
+    /// The depth of each part that is referred to. 0 while it is being measured, so that a part
+    /// that contains itself counts once.
     known: BTreeMap<&'a str, usize>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> SchemaDepth<'a> {
         }
         let part = target.strip_prefix('#');
         let Some(part) = part.and_then(|pointer| self.schema.pointer(pointer)) else {
-            // Compiling reports a reference that leads nowhere.
+            // Compiling reports dangling references.
             return Some(0);
         };
         self.known.insert(target, 0);

@@ -8,7 +8,8 @@ use super::compile::Purpose;
 use super::{GrammarError, GrammarRule, GrammarVocabulary, LegalTokens, compile};
 use crate::decoding::TokenId;
 
-/// Follows one text through a grammar, token by token. A clone follows another text from there.
+/// Follows one text through a grammar, token by token. A clone can follow another text from the
+/// same point.
 #[derive(Clone)]
 pub struct GrammarState {
     rule: Arc<GrammarRule>,
@@ -18,7 +19,7 @@ pub struct GrammarState {
     followed: Vec<u32>,
     /// Whether the tokens that end a text may be drawn.
     may_end: bool,
-    /// Whether a token was not legal. Nothing is, from then on.
+    /// Whether a token was illegal. From then on, no token is legal.
     is_broken: bool,
 }
 
@@ -41,7 +42,7 @@ impl GrammarState {
         Ok(state)
     }
 
-    /// Lets no token end the text: it stops only where the grammar allows nothing more.
+    /// Lets no token end the text: it stops only when the grammar allows nothing more.
     #[must_use]
     pub const fn without_end_tokens(mut self) -> Self {
         self.may_end = false;
@@ -63,7 +64,8 @@ impl GrammarState {
         !self.is_broken && self.matcher.is_stopped() && self.matcher.stop_reason().is_ok()
     }
 
-    /// Returns the tokens that may come next. There is always one, unless the grammar is complete.
+    /// Returns the tokens that may come next. There is at least one, unless the grammar is
+    /// complete.
     pub fn legal(&mut self) -> Result<LegalTokens, GrammarError> {
         let mask = self.matcher.compute_mask_or_eos();
         let mut mask = mask.map_err(|error| self.failed(&error.to_string()))?;
@@ -93,7 +95,7 @@ impl GrammarState {
                 self.followed.push(held.0);
                 true
             }
-            // A complete text may still be ended by its token.
+            // A complete text may still be ended by an end token.
             Ok(_) => self.is_complete() && is_end(),
             Err(_) => false,
         };
@@ -101,8 +103,8 @@ impl GrammarState {
         was_legal
     }
 
-    /// Explains why the library gave up. Its message holds the name of a stop reason; a matcher that
-    /// gave up no longer has it.
+    /// Explains why the library gave up. Its message contains the name of the stop reason, which a
+    /// matcher that gave up no longer has.
     fn failed(&self, message: &str) -> GrammarError {
         let is = |reason: StopReason| message.contains(&format!("{reason:?}"));
         if is(StopReason::NoExtensionBias) {
@@ -116,9 +118,10 @@ impl GrammarState {
         }
     }
 
-    /// Names the first character that the grammar requires next, if there is only one way on.
+    /// Names the first character that the grammar requires next, if there is only one way to
+    /// continue.
     fn inexpressible(&self) -> GrammarError {
-        // A matcher that gave up can't tell it, so another one follows the text again.
+        // A matcher that gave up can't tell, so another one follows the text again.
         let matcher = matcher_of(&self.rule, Purpose::Write, &self.vocabulary);
         let required = matcher.ok().and_then(|mut matcher| {
             matcher.consume_tokens(&self.followed).ok()?;
@@ -149,7 +152,7 @@ impl GrammarChecker {
         Ok(Self { matcher })
     }
 
-    /// Follows the next bytes of a text. Returns whether a text that begins so may be in the
+    /// Follows the next bytes of a text. Returns whether a text that begins this way can match the
     /// grammar.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         let tokens: Vec<u32> = bytes.iter().map(|byte| u32::from(*byte)).collect();

@@ -1,4 +1,4 @@
-//! Grammars end to end: what is legal, what is recorded, and what is refused.
+//! Grammars end to end: what is legal, what is recorded, and what is rejected.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -364,8 +364,8 @@ fn a_checker_finds_the_first_byte_that_breaks_the_grammar() {
     assert!(!checker.push(b" "));
 }
 
-/// A hostile grammar either compiles in time or is refused. A state that is too complex to follow
-/// is refused when it is reached.
+/// A hostile grammar either compiles in time or is rejected. A state that is too complex to follow
+/// is rejected when it is reached.
 #[test]
 fn hostile_grammars_cost_neither_time_nor_memory() {
     let nested = |open: &str, n: usize| open.repeat(n);

@@ -25,7 +25,7 @@ pub struct GrammarVocabulary {
 
 impl GrammarVocabulary {
     /// Prepares a vocabulary, given the bytes that each token writes, by id. Tokens that write no
-    /// text are empty: they are never legal, except `end_tokens` where the grammar may end.
+    /// text are empty: they are never legal, except `end_tokens` when the text may end.
     pub fn new(mut words: Vec<Vec<u8>>, end_tokens: &[TokenId]) -> Result<Self, GrammarError> {
         let n_vocab = words.len();
         let mut first: HashMap<&[u8], TokenId> = HashMap::with_capacity(n_vocab);
@@ -93,14 +93,14 @@ impl GrammarVocabulary {
         &self.end_tokens
     }
 
-    /// Returns the token that the trie holds for one that writes the same bytes.
+    /// Returns the token that represents this one in the trie: the one that writes the same bytes.
     pub(super) fn held(&self, token: TokenId) -> TokenId {
         let place = self.same_bytes.binary_search_by_key(&token, |(id, _)| *id);
         let pair = place.ok().and_then(|place| self.same_bytes.get(place));
         pair.map_or(token, |(_, held)| *held)
     }
 
-    /// Adds the tokens that write the same bytes as legal ones, and drops what is no token.
+    /// Adds the tokens that write the same bytes as legal ones, and drops ids that are not tokens.
     pub(super) fn complete(&self, legal: &mut SimpleVob) {
         for (token, held) in &self.same_bytes {
             if legal.is_allowed(held.0) {

@@ -15,10 +15,10 @@ const MAX_WIDTH: f32 = 16.0;
 ///
 /// The log-probs are those that the stages leave, so that a stage can rule out a token or change
 /// its probability, as with transformers' `renormalize_logits`. A search looks at several texts, so
-/// it needs a writer of its own; on a single row of logits it takes the top token.
+/// it needs a separate decoding loop; on a single row of logits it takes the top token.
 ///
-/// Lowerre 1976, "The HARPY Speech Recognition System"; the rules of when texts end and when the
-/// search does are those of `_beam_search` in transformers 5.
+/// Lowerre 1976, "The HARPY Speech Recognition System"; the rules for when texts end and when the
+/// search ends are those of `_beam_search` in transformers 5.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BeamSearch {
     /// How many texts go on after each pass, 2 to 16.
@@ -42,7 +42,7 @@ impl BeamSearch {
         params: &[
             ParamSpec {
                 label: "Beams",
-                help: "How many texts grow side by side: more find likelier texts and cost more time.",
+                help: "How many texts grow side by side: more beams find likelier texts but take longer.",
                 range: 2.0..=MAX_WIDTH,
                 limits: Limits::Between(2.0, MAX_WIDTH),
                 usual: 4.0..=8.0,
@@ -103,8 +103,8 @@ impl BeamSearch {
         log_prob / (n_tokens as f64).powf(f64::from(self.length_penalty))
     }
 
-    /// Returns the best continuations of all beams, the best first; among equals, those of better
-    /// beams and lower ids come first.
+    /// Returns the best continuations of all beams, best first; among equals, those of better beams
+    /// and lower ids come first.
     ///
     /// `rows` has the continuations of each beam, with the total log-prob of each text.
     pub fn best(rows: &[Vec<BeamCandidate>], n: usize) -> Vec<BeamCandidate> {
@@ -117,8 +117,8 @@ impl BeamSearch {
         all
     }
 
-    /// Decides what becomes of the compared continuations, which are given in order with whether
-    /// each of them ends its text.
+    /// Decides what becomes of the compared continuations. `ends` says for each of them, in order,
+    /// whether it ends its text.
     pub fn fates(&self, ends: impl IntoIterator<Item = bool>, n_ended: usize) -> Vec<Fate> {
         let is_full = self.early_stopping == 1 && n_ended >= self.n_beams();
         let mut n_running = 0;
@@ -175,7 +175,7 @@ pub enum Fate {
     Running,
     /// Its text has ended, and may be the result.
     Ended,
-    /// Better ones took all places.
+    /// Better ones took all the places.
     Dropped,
 }
 
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_places_may_end_and_only_so_many_go_on() {
+    fn only_the_first_places_may_end_and_only_width_texts_go_on() {
         use Fate::{Dropped, Ended, Running};
         let fates = SEARCH.fates([true, false, true, false, false], 0);
         assert_eq!(fates, [Ended, Running, Dropped, Running, Dropped]);

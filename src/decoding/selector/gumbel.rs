@@ -61,9 +61,9 @@ fn best_of(coin_of: impl Fn(TokenId) -> f64, candidates: &[Candidate]) -> Option
     noisy.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }
 
-/// Finds all candidates whose noisy logit may reach `bar`, and some that do not. It is a type and
-/// not a closure because only code inlined into `with_simd` is compiled for the CPU's instruction
-/// set.
+/// Finds all candidates whose noisy logit may reach `bar`, and some that do not. It is a type
+/// rather than a closure because only code inlined into `with_simd` is compiled for the CPU's
+/// instruction set.
 ///
 /// `logit - ln(-ln u)` reaches the bar only if `1 - u` is at most `exp(logit - bar)`, because `-ln
 /// u` is never less than `1 - u`.

@@ -1,4 +1,4 @@
-//! The Gumbel-max watermark: a draw whose noise follows from a key and the last tokens.
+//! The Gumbel-max watermark: a draw whose noise is derived from a key and the last tokens.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,12 @@ use crate::decoding::trace::Draw;
 use crate::decoding::watermark::{GumbelKey, context_of, is_repeated};
 use crate::decoding::{Candidates, Coins, History, Selector, SelectorSpec};
 
-/// Draws as Gumbel-max does, but with numbers that follow from `key` and the last generated tokens
-/// instead of the seed and the position. Whoever knows the key sees that the numbers of the tokens
-/// are too large for chance, while over all keys each token is drawn with its own probability.
+/// Draws as Gumbel-max does, but with numbers derived from `key` and the last generated tokens
+/// instead of the seed and the position. Anyone who knows the key can see that the tokens' numbers
+/// are too large to be chance, while averaged over all keys, each token is drawn with its own
+/// probability.
 ///
-/// If the same tokens came before an earlier draw of the text, the seed decides instead, as in vLLM:
+/// If the same tokens preceded an earlier draw in the text, the seed decides instead, as in vLLM:
 /// the same numbers twice would favor repetition. The prompt does not count.
 ///
 /// Aaronson 2022, "My AI Safety Lecture for UT Effective Altruism".
@@ -32,8 +33,8 @@ impl GumbelMark {
         keys: &["gumbel-mark", "gumbel-watermark"],
         name: Self::NAME,
         label: "Gumbel-max with a watermark",
-        help: "Draws each token with its probability, by numbers that follow from a key and the last \
-               tokens. Whoever knows the key can find the watermark; the seed matters only where the \
+        help: "Draws each token with its probability, by numbers derived from a key and the last \
+               tokens. Anyone with the key can find the watermark; the seed matters only where the \
                text repeats itself.",
         source: "Aaronson 2022, \"My AI Safety Lecture for UT Effective Altruism\"",
         params: &[

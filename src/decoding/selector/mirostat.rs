@@ -66,7 +66,7 @@ impl MirostatV1 {
         keys: &["mirostat-1", "mirostat-v1"],
         name: "Mirostat v1",
         label: "Mirostat v1",
-        help: "Keeps as many of the most likely tokens as hold the surprise near a target, estimating how \
+        help: "Keeps enough of the most likely tokens to hold the surprise near a target, estimating how \
                fast the probabilities fall. It is usually used without other cuts.",
         source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat\"",
         params: &[
@@ -116,7 +116,7 @@ impl MirostatV2 {
         let softmax = candidates.softmax();
         let bar = (softmax.log_sum_exp - mu * std::f64::consts::LN_2) as f32;
         if softmax.max_logit < bar {
-            // Equals of the most likely token are dropped too.
+            // Tokens tied with the most likely one are dropped too.
             candidates.keep_head(1);
         } else {
             candidates.keep_from(bar);
@@ -131,7 +131,7 @@ fn mu(state: &SelectorState, tau: f32) -> f64 {
     state.memory.map_or(2.0 * f64::from(tau), |[mu, _]| mu)
 }
 
-/// Moves μ against the excess, by which the surprise exceeded its target.
+/// Moves μ against the excess of the surprise over its target.
 fn next_mu(mu: f64, tau: f32, eta: f32, draw: &Draw) -> f64 {
     let excess_bits = bits(draw.prob) - f64::from(tau);
     mu - f64::from(eta) * excess_bits

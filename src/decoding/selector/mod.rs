@@ -31,10 +31,10 @@ pub enum Selector {
     /// Draws each candidate with its probability, by one coin per token, so that a change of
     /// settings changes the outcome less often.
     GumbelMax,
-    /// Draws as Gumbel-max does, by numbers that follow from a key and the last tokens: a watermark.
+    /// Draws as Gumbel-max does, with numbers derived from a key and the last tokens: a watermark.
     GumbelMark(GumbelMark),
-    /// Draws from as many candidates as keep the surprise near a target, by an estimate of how fast
-    /// the probabilities fall.
+    /// Draws from enough candidates to keep the surprise near a target, using an estimate of how
+    /// fast the probabilities fall.
     MirostatV1(MirostatV1),
     /// Draws from the candidates that are not too surprising for a target.
     MirostatV2(MirostatV2),
@@ -51,7 +51,7 @@ pub struct SelectorSpec {
     pub keys: &'static [&'static str],
     /// The name, as people say it.
     pub name: &'static str,
-    /// What a menu of draws calls it.
+    /// Its label in the menu of draws.
     pub label: &'static str,
     /// What it does, in two sentences.
     pub help: &'static str,

@@ -43,7 +43,8 @@ struct Expansion<'a> {
 }
 
 impl<'a> Expansion<'a> {
-    /// Appends alternatives. Returns `None` if a rule contains itself, or if it gets too long.
+    /// Appends alternatives. Returns `None` if a rule contains itself, or if the expression gets
+    /// too long.
     fn alternatives(&mut self, alternatives: &'a Alternatives) -> Option<()> {
         self.regex.push_str("(?:");
         for (index, sequence) in alternatives.iter().enumerate() {
@@ -112,7 +113,7 @@ fn item_of(item: &Item, rules: &Rules) -> String {
     }
 }
 
-/// Returns a name that Lark takes for a rule. Two names never become the same one.
+/// Returns a name that Lark accepts for a rule. Distinct names stay distinct.
 fn lark_name(name: &str, rules: &Rules) -> String {
     if name == ROOT {
         return "start".to_owned();
@@ -141,7 +142,7 @@ fn class_of(c: char) -> String {
     class(false, &[(c, c)])
 }
 
-/// A class of a regular expression, with every character as its number.
+/// A character class of a regular expression, with every character as its code point.
 fn class(negated: bool, ranges: &[(char, char)]) -> String {
     let mut class = String::from(if negated { "[^" } else { "[" });
     for (first, last) in ranges {
@@ -153,7 +154,7 @@ fn class(negated: bool, ranges: &[(char, char)]) -> String {
         };
     }
     if ranges.is_empty() {
-        // Outside no range at all: any character.
+        // A negated class without ranges: any character.
         return "[\\x{0}-\\x{10FFFF}]".to_owned();
     }
     class.push(']');

@@ -1,7 +1,7 @@
 //! GBNF, the grammar notation of llama.cpp, translated to Lark.
 //!
 //! The common subset is translated: rules, literals, character classes, groups, alternatives and
-//! repetitions. Token references are refused by name.
+//! repetitions. Token references are rejected with an error that names them.
 
 mod lark;
 mod parse;
@@ -15,10 +15,10 @@ use super::{GrammarError, TextPlace};
 /// The rule that a grammar begins with.
 const ROOT: &str = "root";
 
-/// A grammar by the names of its rules.
+/// A grammar's rules by name.
 type Rules = BTreeMap<String, Alternatives>;
 
-/// What a rule may be: one of several sequences.
+/// What a rule matches: one of several sequences.
 type Alternatives = Vec<Vec<Item>>;
 
 /// A part of a sequence.
@@ -31,13 +31,13 @@ enum Item {
         negated: bool,
         ranges: Vec<(char, char)>,
     },
-    /// What another rule says.
+    /// Whatever another rule matches.
     Rule {
         name: String,
         place: TextPlace,
     },
     Group(Alternatives),
-    /// A part, at least and at most this often.
+    /// A part that repeats, at least and at most this often.
     Repeat {
         item: Box<Item>,
         least: u32,
@@ -57,7 +57,7 @@ pub(super) fn to_lark(text: &str) -> Result<String, GrammarError> {
     Ok(lark::printed(&rules))
 }
 
-/// Refuses references to rules that do not exist.
+/// Rejects references to rules that do not exist.
 fn check_names(alternatives: &Alternatives, rules: &Rules) -> Result<(), GrammarError> {
     for item in alternatives.iter().flatten() {
         match item {

@@ -72,7 +72,7 @@ impl Reader<'_> {
         GrammarError::at(TextPlace::of_byte(self.text, self.at), message)
     }
 
-    /// Skips spaces and comments, and also line breaks if they mean nothing here.
+    /// Skips spaces and comments, and also line breaks if they have no meaning here.
     fn skip_space(&mut self, with_lines: bool) {
         while let Some(next) = self.peek() {
             match next {
@@ -137,7 +137,7 @@ impl Reader<'_> {
             items.push(self.repeated(item)?);
         }
         if !in_group && self.peek() == Some(')') {
-            return Err(self.wrong("this bracket closes nothing"));
+            return Err(self.wrong("this closing bracket is unmatched"));
         }
         Ok(items)
     }
@@ -223,7 +223,7 @@ impl Reader<'_> {
             'u' => 4,
             'U' => 8,
             '\\' | '"' | '[' | ']' | '-' | '^' | '/' => return Ok(escape),
-            other => return Err(self.wrong(format!("\\{other} is not an escape of GBNF"))),
+            other => return Err(self.wrong(format!("\\{other} is not a GBNF escape"))),
         };
         let digits = self.rest().get(..n_digits).unwrap_or_default();
         let code = u32::from_str_radix(digits, 16).ok();

@@ -1,4 +1,4 @@
-//! GBNF: what is translated, and what is refused.
+//! GBNF: what is translated, and what is rejected.
 
 use crate::decoding::grammar::{GrammarChecker, GrammarKind, GrammarRule};
 
@@ -111,7 +111,7 @@ fn an_error_has_its_place() {
         ),
         (
             "root ::= \"\\q\"",
-            "Line 1, column 13: \\q is not an escape of GBNF",
+            "Line 1, column 13: \\q is not a GBNF escape",
         ),
         (
             "root ::= \"a\"{9999}",
@@ -119,7 +119,7 @@ fn an_error_has_its_place() {
         ),
         (
             "root ::= \"a\")",
-            "Line 1, column 13: this bracket closes nothing",
+            "Line 1, column 13: this closing bracket is unmatched",
         ),
         (
             "root ::= \"a\"\nroot ::= \"b\"",
