@@ -55,8 +55,8 @@ impl Against {
                  write there: classifier-free guidance. Each token costs two rows of the forward pass."
             }
             Self::Model => {
-                "A smaller model reads the same text, and tokens count that this model likes more than \
-                 the smaller one: contrastive decoding. Choose the smaller model below its numbers."
+                "A smaller model reads the same text, and tokens that this model prefers more strongly \
+                 gain: contrastive decoding. Choose the smaller model below its numbers."
             }
         }
     }
@@ -103,8 +103,8 @@ impl Guidance {
         ParamSpec {
             key: "cutoff",
             label: "Cutoff",
-            help: "Drops tokens that the pane’s own run gives less than this share of the likeliest \
-                   token’s probability.",
+            help: "Drops tokens whose probability in the pane’s own run is below this share of the \
+                   likeliest token’s.",
             limits: Limits::Between(0.0, 1.0),
             neutral: Some(0.0),
             usual: 0.05..=0.2,

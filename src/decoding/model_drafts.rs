@@ -66,9 +66,10 @@ impl DraftRule {
                  same token. The text is the same as without drafts, token for token."
             }
             Self::Ratio => {
-                "Accepts a draft with probability min(1, p/q), and replaces it from what p has more \
-                 than q otherwise (Leviathan et al. 2023). It accepts the most drafts; the text \
-                 differs from the one without drafts, but its distribution is the same."
+                "Accepts a draft with probability min(1, p/q), and otherwise replaces it with a \
+                 draw from the excess of p over q (Leviathan et al. 2023). It accepts the most \
+                 drafts; the text differs from the one without drafts, but its distribution is the \
+                 same."
             }
         }
     }

@@ -1,5 +1,5 @@
-//! The numbers that filters and selectors are set by: what each is called, the values it may take,
-//! and the error for a value it may not.
+//! The numeric settings of filters and selectors: what each is called, the values it may take, and
+//! the error for any other value.
 
 use std::ops::RangeInclusive;
 
@@ -8,8 +8,8 @@ use super::GrammarError;
 /// One number of a filter or selector (`T` is [`Filter`](super::Filter) or
 /// [`Selector`](super::Selector)): how it is named, shown, limited, read and written.
 ///
-/// The first parameter of an owner is the one it is about. It goes by the owner's own key, name and
-/// help, so its `key`, `label` and `help` are empty.
+/// The first parameter of an owner is the main one. It goes by the owner's own key, name and help,
+/// so its `key`, `label` and `help` are empty.
 #[derive(Debug)]
 pub struct ParamSpec<T: 'static> {
     /// The word before its value in a `--pane` description: "threshold".
@@ -22,7 +22,7 @@ pub struct ParamSpec<T: 'static> {
     pub help: &'static str,
     /// The values that the slider covers. Others can be typed if `limits` allow them.
     pub range: RangeInclusive<f32>,
-    /// The values that can work at all.
+    /// The values that are valid.
     pub limits: Limits,
     /// The value that has no effect, if there is one.
     pub neutral: Option<f32>,
@@ -231,7 +231,7 @@ impl std::fmt::Display for Limits {
     }
 }
 
-/// Why a filter or selector cannot work as it is set. Every message is fit to be shown.
+/// Why the settings of a chain are invalid. Every message is fit to be shown.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SettingError {
     /// A number is outside its limits.
@@ -248,15 +248,15 @@ pub enum SettingError {
     BiasNotFinite,
 
     /// A beam search was given drafts.
-    #[error("Beam search compares whole texts, so it takes no drafts")]
+    #[error("Beam search compares whole texts, so it can't use drafts")]
     DraftsWithBeams,
 
-    /// Guidance was combined with another way to write.
-    #[error("Guidance writes one token at a time, so it goes with neither beams nor drafts")]
+    /// Guidance was combined with beam search or drafts.
+    #[error("Guidance writes one token at a time, so it can't be combined with beams or drafts")]
     GuidanceWithOthers,
 
-    /// The rule of speculative sampling was given a selector that does more than a plain draw.
-    #[error("{selector} draws in its own way; choose the rule of the same coin for its drafts")]
+    /// The min(1, p/q) rule was combined with a selector that does more than a plain draw.
+    #[error("{selector} draws in its own way; choose the same-coin rule for its drafts")]
     RatioWithOthers {
         /// The name of the selector.
         selector: &'static str,

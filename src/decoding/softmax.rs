@@ -116,8 +116,8 @@ impl Softmax {
     }
 }
 
-/// Sums over all blocks. It is a type and not a closure because only code inlined into `with_simd`
-/// is compiled for the CPU's instruction set.
+/// Sums over all blocks. It is a type rather than a closure because only code inlined into
+/// `with_simd` is compiled for the CPU's instruction set.
 struct Summing<I> {
     max_logit: f32,
     blocks: I,

@@ -43,9 +43,8 @@ impl SamplerChain {
         Ok((draw.token, draw.prob))
     }
 
-    /// Accepts a draft by the rule of speculative sampling, or replaces it. `draft_probs` are the
-    /// probabilities of all tokens when it was drafted. Returns the outcome and the draft's
-    /// probability here.
+    /// Accepts or replaces a draft by speculative sampling. `draft_probs` are the probabilities of
+    /// all tokens when it was drafted. Returns the outcome and the draft's probability here.
     pub fn verify(
         &mut self,
         logits: &[f32],

@@ -103,7 +103,7 @@ fn check_probs(
     }
 }
 
-/// Draws from the same logits again and again, with what the selector remembers of earlier draws.
+/// Draws from the same logits repeatedly, with the selector's state carried over from draw to draw.
 pub(crate) fn draws(selector: Selector, logits: &[f32], n: u64) -> Vec<Draw> {
     let mut state = SelectorState::default();
     let draws = (0..n).map(|position| {
@@ -116,8 +116,8 @@ pub(crate) fn draws(selector: Selector, logits: &[f32], n: u64) -> Vec<Draw> {
 
 /// Checks with 100,000 draws that a selector picks each token as often as expected.
 ///
-/// One seed in about 10,000 exceeds the bound on χ² (by the approximation of Wilson and Hilferty).
-/// The seed is fixed, so the outcome is too.
+/// One seed in about 10,000 exceeds the bound on χ² (by the Wilson–Hilferty approximation). The
+/// seed is fixed, so the outcome is too.
 #[track_caller]
 pub(crate) fn check_draws(selector: Selector, probs_in: &[f32], probs_expected: &[f32]) {
     let n = 100_000;

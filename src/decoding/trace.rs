@@ -42,7 +42,7 @@ pub struct Trace {
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "the form that serde asks for"
+    reason = "the signature that serde requires"
 )]
 const fn is_false(flag: &bool) -> bool {
     !*flag
@@ -55,7 +55,7 @@ impl Trace {
         self.head_final_probs.get(index).copied().flatten()
     }
 
-    /// Returns the memory that it takes, in bytes, without the filters, which it shares.
+    /// Returns the memory it takes, in bytes, without the filters, which it shares.
     pub fn n_bytes(&self) -> usize {
         let of_stage = |stage: &StageReport| {
             size_of::<StageReport>() + size_of_val(stage.head_probs.as_slice())
@@ -71,7 +71,7 @@ impl Trace {
     }
 }
 
-/// What is recorded of a distribution over the whole vocabulary.
+/// What is recorded about a distribution over the whole vocabulary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The size of the vocabulary.
@@ -88,13 +88,13 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Returns whether a token is recorded by name.
+    /// Returns whether a token is recorded individually.
     pub fn knows(&self, token: TokenId) -> bool {
         self.head.iter().any(|known| known.token == token) || self.detail.logit(token).is_some()
     }
 
     /// Returns the evidence with further tokens at the end of its head, as far as they are recorded
-    /// by name and not in it yet.
+    /// individually and not yet in it.
     #[must_use]
     pub fn with_tokens(&self, tokens: impl IntoIterator<Item = TokenId>) -> Self {
         let mut extended = self.clone();
@@ -108,7 +108,7 @@ impl Evidence {
         extended
     }
 
-    /// Returns a token's rank, 1 for the most likely, or `None` if it is not recorded by name.
+    /// Returns a token's rank, 1 for the most likely, or `None` if it is not recorded individually.
     pub fn rank(&self, token: TokenId) -> Option<u32> {
         let mut head = (1..).zip(&self.head);
         let in_head = head.find(|(_, ranked)| ranked.token == token);
@@ -116,7 +116,7 @@ impl Evidence {
         in_head.map(|(rank, _)| rank).or_else(below_head)
     }
 
-    /// Returns how many tokens are recorded by name.
+    /// Returns how many tokens are recorded individually.
     pub fn n_known(&self) -> usize {
         self.head.len().max(self.detail.n_tokens())
     }
@@ -137,7 +137,7 @@ pub struct StageReport {
     pub filter: Arc<Filter>,
     /// How many candidates it left.
     pub n_kept: u32,
-    /// The probability that it dropped, measured before it.
+    /// The probability that it dropped, measured before it ran.
     pub mass_removed: f64,
     /// Shannon entropy after it, in nats.
     pub entropy_nats: f64,
@@ -160,7 +160,7 @@ pub struct Draw {
     /// How many tokens could have been picked: those that the chain and its selector left.
     pub n_kept: u32,
     /// Whether the chain picked the token or the user did. For a token that the chain did not pick,
-    /// `prob` is the probability that the chain left it, `coin` is `None` and `below` is 0.
+    /// `prob` is its probability after the chain, `coin` is `None` and `below` is 0.
     #[serde(default)]
     pub picked: Picked,
 }
@@ -176,14 +176,14 @@ pub enum Picked {
     ByHand,
     /// Nobody: the text was given, and this token was only scored. `prob` is 0 if the chain cut it.
     Given,
-    /// A beam search: the text with this token has one of the highest totals. `prob` is the
-    /// probability that the stages left it.
+    /// A beam search: the text with this token has one of the highest totals. `prob` is its
+    /// probability after the stages.
     ByBeams,
-    /// The rule of speculative sampling accepted it as a draft, or drew it in place of one. `prob` is
-    /// the probability that the chain left it.
+    /// Speculative sampling accepted it as a draft, or drew it in place of one. `prob` is its
+    /// probability after the chain.
     ByRatio,
-    /// The sampler of a server, under the same settings as far as it has them. `prob` is the
-    /// probability that the chain left it, 0 if the chain would have cut it.
+    /// A server's sampler, under the same settings as far as it supports them. `prob` is its
+    /// probability after the chain, 0 if the chain would have cut it.
     ByServer,
 }
 
@@ -198,17 +198,17 @@ impl Draw {
         self.picked == Picked::Given
     }
 
-    /// Whether a beam search took the token.
+    /// Whether a beam search picked the token.
     pub fn is_by_beams(&self) -> bool {
         self.picked == Picked::ByBeams
     }
 
-    /// Whether the rule of speculative sampling took the token.
+    /// Whether speculative sampling picked the token.
     pub fn is_by_ratio(&self) -> bool {
         self.picked == Picked::ByRatio
     }
 
-    /// Whether the sampler of a server took the token.
+    /// Whether a server's sampler picked the token.
     pub fn is_by_server(&self) -> bool {
         self.picked == Picked::ByServer
     }

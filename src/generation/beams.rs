@@ -12,7 +12,7 @@ pub struct Beams {
     pub passes: Vec<BeamPass>,
 }
 
-/// What one pass of a beam search compared: the best continuations of all beams, the best first.
+/// What one pass of a beam search compared: the best continuations of all beams, best first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BeamPass {
     pub nodes: Vec<BeamNode>,
@@ -21,8 +21,8 @@ pub struct BeamPass {
 /// A token by which a beam could continue, and what became of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BeamNode {
-    /// The text that it continues: its place among the running nodes of the pass before. The first
-    /// pass has one text, the prompt.
+    /// The text that it continues: its place among the running nodes of the previous pass. The
+    /// first pass has one text, the prompt.
     pub parent: usize,
     pub token: TokenId,
     pub piece: Piece,
@@ -39,7 +39,7 @@ pub struct BeamPlace {
 }
 
 impl BeamPass {
-    /// Iterates over the nodes that go on, with their places, the best first.
+    /// Iterates over the nodes that go on, with their places, best first.
     pub fn running(&self) -> impl Iterator<Item = (usize, &BeamNode)> {
         let nodes = self.nodes.iter().enumerate();
         nodes.filter(|(_, node)| node.fate == Fate::Running)
@@ -68,8 +68,8 @@ impl Beams {
         path
     }
 
-    /// Returns the path of the nodes that have these tokens, as far as there is one: of several,
-    /// the one that goes furthest and ends best.
+    /// Returns the path of nodes with these tokens, as far as there is one. If there are several,
+    /// it is the one that goes furthest and ends with the best rank.
     pub fn path_of(&self, tokens: &[TokenId]) -> Vec<BeamPlace> {
         // The nodes at which a path with the tokens so far ends.
         let mut ends: Vec<BeamPlace> = Vec::new();

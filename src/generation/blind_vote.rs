@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A vote. The texts themselves are not kept: model, prompt, settings and seed give them again.
+/// A vote. The texts themselves are not kept: model, prompt, settings and seed reproduce them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlindVote {
     /// The name of the model.
     pub model: String,
     pub prompt: String,
-    /// The most tokens of a text.
+    /// The maximum number of tokens per text.
     pub n_tokens: usize,
     /// In the order of their places on screen.
     pub shown: Vec<BlindText>,

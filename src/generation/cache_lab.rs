@@ -37,7 +37,7 @@ impl CacheShape {
     }
 }
 
-/// What a measurement is about, known when it begins.
+/// The facts about a measurement that are known when it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheFacts {
     pub n_prompt: usize,
@@ -47,9 +47,9 @@ pub struct CacheFacts {
     pub shape: Option<CacheShape>,
     /// The lengths at which a token is generated without the cache, in order.
     pub off_lengths: Vec<usize>,
-    /// The prompt lengths whose reading is timed, in order.
+    /// The prompt lengths at which reading is timed, in order.
     pub read_lengths: Vec<usize>,
-    /// How many panes share a prompt, or read it apart.
+    /// How many panes share a prompt or read it separately.
     pub n_panes: usize,
 }
 
@@ -69,12 +69,12 @@ pub enum CacheSample {
     Off {
         length: usize,
         secs: f64,
-        /// The largest difference of a logit from the one with the cache.
+        /// The largest difference between a logit and the one with the cache.
         largest_difference: f32,
-        /// Whether both took the same token.
+        /// Whether both picked the same token.
         is_same_token: bool,
     },
-    /// A prompt was read in parallel, and one token after another.
+    /// A prompt was read in parallel, and one token at a time.
     Read {
         length: usize,
         parallel_secs: f64,
@@ -101,7 +101,7 @@ pub enum CacheStage {
     Prompt,
     /// The text is generated with the cache.
     On,
-    /// The text is read one token after another.
+    /// The text is read one token at a time.
     OneByOne,
     /// Prompts are read in parallel.
     Parallel,

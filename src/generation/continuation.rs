@@ -18,8 +18,8 @@ pub struct Continuation {
     /// The tokens that the user picked to follow, in order. Each becomes a step with the evidence
     /// of its position; the selector decides only after them.
     pub by_hand: Vec<TokenId>,
-    /// Whether `by_hand` are the tokens of another text that is only read, so that the user picked none
-    /// of them.
+    /// Whether `by_hand` holds the tokens of another text that is only read, so that the user
+    /// picked none of them.
     pub reads: bool,
     /// After how many new tokens to pause. `None` for no pause.
     pub pause_after: Option<usize>,

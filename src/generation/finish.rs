@@ -20,7 +20,7 @@ pub enum FinishReason {
     ContextFull,
     /// The user stopped it.
     Cancelled,
-    /// It paused after the number of tokens that was asked for.
+    /// It paused after the requested number of tokens.
     Paused,
     /// All tokens of a given text were scored.
     Scored,
@@ -32,7 +32,7 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
-    /// The end that an error puts to a text.
+    /// The finish reason of a text that an error ended.
     pub fn failed(error: impl Display) -> Self {
         let error = error.to_string();
         Self::Failed { error }

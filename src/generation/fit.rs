@@ -3,11 +3,11 @@
 use super::{PromptForm, PromptText};
 use crate::decoding::{ChainConfig, TokenId};
 
-/// A text whose likelihood is asked for.
+/// A text whose likelihood is requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FitText {
-    /// Text to tokenize. Without a prompt its first token begins it and is not counted, because
-    /// nothing comes before it.
+    /// Text to tokenize. Without a prompt, its first token is not counted, because nothing precedes
+    /// it.
     Typed {
         prompt: Option<PromptText>,
         text: String,
@@ -16,7 +16,7 @@ pub enum FitText {
     Recorded {
         tokens: Vec<TokenId>,
         n_prompt: usize,
-        /// The form of the prompt, which a prompt that guides the text has too.
+        /// The form of the prompt, which also applies to a guidance prompt.
         form: PromptForm,
     },
 }

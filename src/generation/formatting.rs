@@ -92,7 +92,7 @@ pub fn grouped(n: f64) -> String {
     grouped
 }
 
-/// Returns a text without its final line break, as editors add one to every file.
+/// Returns a text without its final line break, because editors add one to every file.
 pub fn without_final_line_break(text: &str) -> &str {
     let line = text.strip_suffix('\n').unwrap_or(text);
     line.strip_suffix('\r').unwrap_or(line)

@@ -10,7 +10,7 @@ pub struct FuturesPlan {
     pub text: Vec<TokenId>,
     /// How many tokens of the text are the prompt's.
     pub n_prompt: usize,
-    /// The form of the prompt, which a prompt that guides the futures has too.
+    /// The form of the prompt, which also applies to a guidance prompt.
     pub form: PromptForm,
     /// What the selector had learned at the last token of the text.
     pub selector_state: SelectorState,
@@ -23,8 +23,8 @@ pub struct FuturesPlan {
 
 impl FuturesPlan {
     /// Returns the seed of a future, counted from 0: the pane's seed plus its index, wrapping. So
-    /// future 0 is what the pane itself writes, and any future can be written again by giving its
-    /// seed to the pane.
+    /// future 0 is what the pane itself writes, and any future can be reproduced by giving its seed
+    /// to the pane.
     pub const fn seed_of(&self, index: usize) -> u64 {
         self.config.seed.wrapping_add(index as u64)
     }
@@ -36,7 +36,7 @@ pub struct Future {
     /// Its place among the futures of its plan, from 0.
     pub index: usize,
     pub tokens: Vec<TokenId>,
-    /// Why it ended. `MaxTokens` if it has the length that was asked for.
+    /// Why it ended. `MaxTokens` if it has the requested length.
     pub finish: FinishReason,
 }
 
@@ -49,7 +49,7 @@ pub enum FuturesUpdate {
     Finished,
     /// They were stopped. Those already reported stay.
     Stopped,
-    /// They can't be drawn, or not any further.
+    /// Drawing can't begin or can't go on.
     Failed {
         /// Can be shown to the user.
         error: String,

@@ -11,7 +11,7 @@ pub enum Implementation {
     Quartet,
     /// candle-transformers, for architectures that our decoder does not support.
     CandleTransformers,
-    /// A server, which reports probabilities and keeps the model.
+    /// A server, which runs the model and reports probabilities.
     Server,
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Generation, GenerationId, Step};
 
-/// A text's place among the texts of a session. The default is that of a text outside the tree.
+/// A text's place among the texts of a session. The default is for a text outside the tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lineage {
     /// The id of the request that created the text. A text keeps it when it grows.
@@ -25,9 +25,9 @@ pub struct Origin {
 pub enum OriginChange {
     /// The user picked or typed this many tokens.
     ByHand { n_tokens: usize },
-    /// It went on with other settings.
+    /// It continued with different settings.
     Settings,
-    /// It went on with another seed.
+    /// It continued with a different seed.
     Seed,
 }
 

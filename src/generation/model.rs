@@ -36,7 +36,7 @@ pub struct ModelInfo {
 }
 
 /// Whatever else can change the numbers that a model computes, or the tokens that it reads. Fields
-/// are empty if unknown, as in runs of early versions.
+/// are empty if unknown, as in runs from early versions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
@@ -71,7 +71,7 @@ impl ModelInfo {
         with_same_threads == *other
     }
 
-    /// Returns whether both have the same weights. A server tells no checksum, so that only the names
+    /// Returns whether both have the same weights. A server reports no checksum, so only the names
     /// can be compared.
     pub fn has_weights_of(&self, other: &Self) -> bool {
         let is_served = self.implementation == Implementation::Server;

@@ -43,7 +43,7 @@ impl MemoryNeed {
     /// Bytes for each token of the vocabulary: its text, the tokenizer's tables and its merge rule.
     /// Measured.
     const N_VOCABULARY_BYTES: u64 = 240;
-    /// Bytes for each token of the vocabulary and pane: its logit and what the chain makes of it.
+    /// Bytes for each token of the vocabulary and pane: its logit and what the chain stores for it.
     /// Measured.
     const N_CHAIN_BYTES: u64 = 90;
 

@@ -51,7 +51,7 @@ pub struct Layout {
     /// Packs one block of the file, number `block` of row `lane`, into the cache lines of its tile.
     /// Formats whose blocks are smaller pack up to 32 columns.
     pub pack: fn(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]),
-    /// Unpacks one row's weights in the 32 columns from 32 × `block` on.
+    /// Unpacks one row's weights in the 32 columns that start at 32 × `block`.
     pub unpack: fn(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock,
 }
 

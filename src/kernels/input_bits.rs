@@ -41,7 +41,7 @@ impl InputBits {
         }
     }
 
-    /// The bytes that an input is the sum of.
+    /// The number of bytes whose scaled sum represents an input.
     pub(super) const fn n_planes(self) -> usize {
         match self {
             Self::Sixteen => 2,

@@ -13,7 +13,7 @@ const N_STEP_BLOCKS: usize = 2;
 /// Float columns are padded to a multiple of this, for the same reason.
 pub(super) const N_STEP_COLUMNS: usize = 2;
 
-/// Values below which starting other threads costs more time than it saves.
+/// The number of values below which starting other threads costs more time than it saves.
 const MIN_PARALLEL_VALUES: usize = 1 << 15;
 
 /// Bytes of inputs that are multiplied by one tile before the next, so that they and the tile stay
@@ -99,7 +99,7 @@ impl Inputs {
         }
     }
 
-    /// Replaces the rows by quantized ones, on the calling thread.
+    /// Replaces the rows with quantized ones, on the calling thread.
     pub fn set_quantized(&mut self, values: &[f32], width: usize) {
         let kinds = InputKinds {
             quantized: true,
@@ -174,8 +174,8 @@ impl Inputs {
         self.width
     }
 
-    /// The groups in row order, in panels that stay in a core's cache while one tile after another
-    /// passes.
+    /// The groups in row order, in panels that stay in a core's cache while they are multiplied by
+    /// one tile after another.
     pub fn panels(&self) -> impl Iterator<Item = Panel<'_>> {
         let n_bytes = size_of_val(self.blocks.as_slice()) + size_of_val(self.floats.as_slice());
         let n_group_bytes = n_bytes.div_ceil(self.groups.len().max(1));

@@ -1,4 +1,4 @@
-//! The instruction sets that multiply, detected at run time.
+//! The instruction sets that the kernels can use, detected at run time.
 
 use std::ops::Range;
 

@@ -9,7 +9,7 @@ use super::format::{Format, Layout};
 use super::lines::Lines;
 use super::{N_BLOCK, N_LANES};
 
-/// How much of a file to read at a time, in bytes: few enough that what is read is packed while it
+/// How much of a file to read at a time, in bytes: little enough that the data is packed while it
 /// is still in the cache of the core that read it.
 const N_READ_BYTES: usize = 256 << 10;
 
@@ -41,9 +41,9 @@ impl Matrix {
         packed
     }
 
-    /// Packs blocks that `read` fetches: it fills a buffer with the bytes from an offset on. Several
-    /// threads call it at a time, each for other rows. Returns `None` if the width is not a whole
-    /// number of blocks, or if memory runs out, and the first error of `read`.
+    /// Packs blocks that `read` fetches: it fills a buffer with the bytes that start at an offset.
+    /// Several threads call it at a time, each for different rows. Returns `None` if the width is
+    /// not a whole number of blocks, or if memory runs out, and the first error of `read`.
     pub fn pack_from<E: Send>(
         format: Format,
         [n_rows, width]: [usize; 2],

@@ -1,7 +1,7 @@
 //! CPU kernels: matrix products, attention and the exponential function.
 //!
-//! Slices in, slices out: this module knows no model, no file and no tensor library. Weights are
-//! packed once, when a model is loaded. The instruction set is chosen at run time.
+//! Slices in, slices out: this module knows nothing about models, files or tensor libraries.
+//! Weights are packed once, when a model is loaded. The instruction set is chosen at run time.
 
 pub mod arch;
 pub mod attention;

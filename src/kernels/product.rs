@@ -4,7 +4,7 @@ use super::inputs::{Inputs, RowGroup};
 use super::matrix::Tiles;
 use super::{Matrix, N_LANES, ThreadPool};
 
-/// Multiply-adds below which starting other threads costs more time than it saves.
+/// The number of multiply-adds below which starting other threads costs more time than it saves.
 const MIN_PARALLEL_PRODUCTS: usize = 1 << 18;
 
 /// The fewest multiply-adds per task.

@@ -1,12 +1,12 @@
-//! Gives freed memory back to the operating system.
+//! Returns freed memory to the operating system.
 
 #![allow(unsafe_code, reason = "the allocator’s function has no safe interface")]
 
-/// Gives freed memory back to the system when it is dropped. The last field of a structure is dropped
+/// Returns freed memory to the system when it is dropped. The last field of a structure is dropped
 /// after the others.
 ///
 /// glibc keeps up to 64 MiB per thread, and whatever lies below a block in use, for later
-/// allocations; the weights of a model that was closed would stay in memory.
+/// allocations, so the weights of a closed model would stay in memory.
 #[derive(Debug, Default)]
 pub struct ReturnedMemory(());
 
@@ -28,6 +28,6 @@ fn trim() {
     }
 }
 
-/// Other allocators give large blocks back by themselves.
+/// Other allocators return large blocks by themselves.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 const fn trim() {}

@@ -152,7 +152,7 @@ fn every_kernel_agrees_with_the_scalar_reference() {
                         let expected = &expected[usize::from(kernel.1 == InputBits::Eight)];
                         let largest = expected.iter().fold(0.0_f32, |max, sum| max.max(sum.abs()));
                         let found = product(kernel, 1, &[&matrix], &values);
-                        // A kernel may add in another order.
+                        // A kernel may add in a different order.
                         for (found, expected) in found.iter().zip(expected) {
                             assert!(
                                 (found - expected).abs() <= 1e-5 * largest,

@@ -31,8 +31,8 @@ impl DynamicTemperature {
         chip: "dyn-temp",
         name: "Dynamic temperature",
         summary: "Hotter when unsure",
-        help: "The middle of a temperature that rises when the model is unsure and falls when it is \
-               sure; with a range of 0 it stays constant.",
+        help: "The middle of the temperature's range: it rises when the model is unsure and falls \
+               when it is sure; with a range of 0 it stays constant.",
         source: "kalomaze 2023, \"Dynamic Temperature Sampling\"",
         phase: Phase::Reshape,
         generalizes: Some(FilterKind::Temperature),

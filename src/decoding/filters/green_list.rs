@@ -42,8 +42,8 @@ impl GreenList {
         chip: "green-list",
         name: Self::NAME,
         summary: "Leaves a watermark",
-        help: "Leaves a watermark: raises the logits of some tokens, which the key and the text before \
-               them pick, by this much.",
+        help: "Leaves a watermark: raises the logits of some tokens, chosen by the key and the \
+               text before them, by this much.",
         source: "Kirchenbauer, Geiping, Wen, Katz, Miers, Goldstein 2023, \"A Watermark for Large \
                  Language Models\"",
         phase: Phase::Adjust,
@@ -80,8 +80,8 @@ impl GreenList {
                 key: "window",
                 label: "Window",
                 unit: "tokens",
-                help: "How many tokens determine the list: 1 is the token before, more include the token \
-                       itself.",
+                help: "How many tokens determine the list: 1 is the token before, more include the \
+                       token itself.",
                 range: 1.0..=8.0,
                 limits: Limits::Between(1.0, 64.0),
                 usual: 1.0..=4.0,

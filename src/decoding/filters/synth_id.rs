@@ -39,8 +39,8 @@ impl SynthId {
         chip: "synth-id",
         name: Self::NAME,
         summary: "Leaves a watermark",
-        help: "Leaves a watermark: candidates compete in a tournament whose matches the keys and this \
-               many tokens before decide.",
+        help: "Leaves a watermark: candidates compete in a tournament whose matches are decided by \
+               the keys and this many preceding tokens.",
         source: "Dathathri et al. 2024, \"Scalable watermarking for identifying large language model \
                  outputs\"",
         phase: Phase::Adjust,

@@ -36,10 +36,7 @@ pub(super) fn grammar_of(
     let text: &str = rule.text();
     if text.len() > MAX_BYTES {
         return Err(GrammarError::TooComplex {
-            message: format!(
-                "it has {} bytes, but the limit is {MAX_BYTES}",
-                text.len()
-            ),
+            message: format!("it has {} bytes, but the limit is {MAX_BYTES}", text.len()),
         });
     }
     if rule.kind() != GrammarKind::Json && text.trim().is_empty() {

@@ -78,7 +78,7 @@ impl GrammarRule {
     /// What it does, in two sentences.
     pub const HELP: &'static str = "Allows only tokens that keep the text within a grammar, and the \
         end only where the grammar accepts it. The X-ray shows what it forbids, and the distortion \
-        how far the text is from what the model would have written.";
+        shows how far the text is from what the model would have written.";
 
     /// Creates a rule that masks.
     pub fn new(kind: GrammarKind, text: &str) -> Self {

@@ -42,7 +42,8 @@ impl BeamSearch {
         params: &[
             ParamSpec {
                 label: "Beams",
-                help: "How many texts grow side by side: more beams find likelier texts but take longer.",
+                help: "How many texts grow side by side: more beams find likelier texts but take \
+                       longer.",
                 range: 2.0..=MAX_WIDTH,
                 limits: Limits::Between(2.0, MAX_WIDTH),
                 usual: 4.0..=8.0,

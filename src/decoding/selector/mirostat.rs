@@ -66,8 +66,8 @@ impl MirostatV1 {
         keys: &["mirostat-1", "mirostat-v1"],
         name: "Mirostat v1",
         label: "Mirostat v1",
-        help: "Keeps enough of the most likely tokens to hold the surprise near a target, estimating how \
-               fast the probabilities fall. It is usually used without other cuts.",
+        help: "Keeps enough of the most likely tokens to hold the surprise near a target, estimating \
+               how fast the probabilities fall. It is usually used without other cuts.",
         source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat\"",
         params: &[
             target(field!(Real, Selector::MirostatV1.tau)),

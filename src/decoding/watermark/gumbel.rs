@@ -5,14 +5,14 @@ use crate::decoding::TokenId;
 use crate::decoding::coin::philox4x32_10;
 use crate::decoding::selector::GumbelMark;
 
-/// What stands for a token before the first one: −1 in 32 bits.
+/// Stands for a missing token before the first one: −1 in 32 bits.
 const NO_TOKEN: u32 = u32::MAX;
 
 /// Tell the two uses of the generator apart.
 const CONTEXT_DOMAIN: u32 = 0x574D_4358;
 const TOKEN_DOMAIN: u32 = 0x574D_544B;
 
-/// Returns the last tokens that were generated, from the oldest on, filled up at the beginning.
+/// Returns the last `window` generated tokens, oldest first, padded at the beginning.
 pub(in crate::decoding) fn context_of(generated: &[TokenId], window: usize) -> Vec<u32> {
     let start = generated.len().saturating_sub(window);
     let tokens = generated.get(start..).unwrap_or_default();
@@ -21,20 +21,20 @@ pub(in crate::decoding) fn context_of(generated: &[TokenId], window: usize) -> V
     padding.chain(tokens.iter().map(|token| token.0)).collect()
 }
 
-/// Whether the tokens before the next one already came before an earlier one, so that the same
-/// numbers would decide again.
+/// Whether the tokens before the next one already preceded an earlier one, so that the same numbers
+/// would decide again.
 pub(in crate::decoding) fn is_repeated(generated: &[TokenId], window: usize) -> bool {
     let Some(start) = generated.len().checked_sub(window) else {
         return false;
     };
-    // A context that is filled up differs from all others by its length.
+    // A padded context differs from all others by its length.
     let context = generated.get(start..).unwrap_or_default();
     let earlier = generated.get(..generated.len().saturating_sub(1));
     let mut earlier = earlier.unwrap_or_default().windows(window.max(1));
     earlier.any(|other| other == context)
 }
 
-/// A key and the tokens before a draw, from which the numbers of all candidates follow.
+/// A key and the tokens before a draw, from which the numbers of all candidates are derived.
 ///
 /// The context is hashed in blocks of four tokens by Philox 4×32 with ten rounds; then one more
 /// block per four candidates yields a word for each of them.

@@ -24,7 +24,7 @@ use super::{ChainConfig, Filter, Selector};
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "watermark", rename_all = "kebab-case")]
 pub enum Watermark {
-    /// The tokens of a list that the text before them determines were made likelier.
+    /// The tokens on a list determined by the text before them were made likelier.
     GreenList(GreenList),
     /// The noise of each draw was determined by the text before it.
     GumbelMark(GumbelMark),
@@ -55,7 +55,7 @@ impl Watermark {
         }
     }
 
-    /// The secret number; of several, the first.
+    /// The secret number, or the first if there are several.
     pub fn key(&self) -> u32 {
         match self {
             Self::GreenList(list) => list.key,

@@ -8,18 +8,17 @@ use crate::decoding::TokenId;
 /// What one token says about a watermark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TokenMark {
-    /// There is too little text before it.
+    /// Too little text precedes it.
     NoContext,
-    /// The same tokens came before an earlier one, so it says nothing new.
+    /// The same tokens preceded an earlier one, so it says nothing new.
     Repeated,
-    /// How well it matches the mark: for a green list 1 if it is green and else 0; for Gumbel-max
-    /// −ln(1 − u) of its number u, which is 1 on average in unmarked text; for SynthID-Text the number
-    /// of its bits that are 1.
+    /// How well it matches the mark: for a green list 1 if it is green and 0 otherwise; for
+    /// Gumbel-max −ln(1 − u) of its number u, which is 1 on average in unmarked text; for
+    /// SynthID-Text the number of its bits that are 1.
     Scored(f64),
 }
 
-/// Scores the tokens of a text one after the other. It needs no model, only the size of its
-/// vocabulary.
+/// Scores the tokens of a text one by one. It needs no model, only the size of its vocabulary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MarkScorer {
     mark: Watermark,
@@ -28,7 +27,7 @@ pub struct MarkScorer {
     tournament: Option<Tournament>,
     text: Vec<TokenId>,
     marks: Vec<TokenMark>,
-    /// The contexts that count no more, for a green list with the token after them.
+    /// The contexts that no longer count; for a green list, with the token after them.
     seen: BTreeSet<Vec<u32>>,
 }
 

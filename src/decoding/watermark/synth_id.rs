@@ -1,4 +1,4 @@
-//! The bits of SynthID-Text, as transformers draws them, and the keys that they follow from.
+//! The bits of SynthID-Text, as transformers draws them, and the keys that determine them.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ impl LayerKeys {
     /// The most layers that a tournament can have.
     pub const MAX: usize = 32;
 
-    /// Those of transformers' example.
+    /// The keys of transformers' example.
     pub const USUAL: Self = {
         let mut keys = [0; Self::MAX];
         if let Some(usual) = keys.first_chunk_mut() {
@@ -100,8 +100,7 @@ impl Tournament {
         }
     }
 
-    /// Returns the hash of the last tokens that were generated. Before the first one, token 0 stands
-    /// in their place.
+    /// Returns the hash of the last `window` generated tokens. Token 0 stands for missing ones.
     pub(in crate::decoding) fn hash_of(generated: &[TokenId], window: usize) -> u64 {
         let start = generated.len().saturating_sub(window);
         let tokens = generated.get(start..).unwrap_or_default();
@@ -110,7 +109,7 @@ impl Tournament {
         all.fold(1, hashed)
     }
 
-    /// Returns a candidate's bit for each key, from the lowest on.
+    /// Returns a candidate's bit for each key, starting from the lowest.
     pub(in crate::decoding) fn bits(&self, hash: u64, token: TokenId, keys: &LayerKeys) -> u32 {
         let hash = hashed(hash, token.0.into());
         let bits = keys.as_slice().iter().zip(0_u32..).map(|(key, layer)| {

@@ -1,4 +1,4 @@
-//! The random numbers of `PyTorch` on a CPU, which decide the green tokens of transformers.
+//! The random numbers of `PyTorch` on a CPU, which determine transformers' green tokens.
 
 const N: usize = 624;
 const M: usize = 397;
@@ -55,11 +55,10 @@ impl MersenneTwister {
     }
 }
 
-/// The first swaps of `torch.randperm(n)`: at step i, places i and the returned one change their
-/// contents.
+/// The swaps of `torch.randperm(n)`: step i swaps the contents of place i and the returned place.
 pub(super) fn swaps(seed: u32, n: u32) -> impl Iterator<Item = u32> {
     let mut generator = MersenneTwister::new(seed);
-    // The last place has nothing to change with, and draws no number.
+    // The last place has nothing to swap with, and draws no number.
     (0..n).map(move |place| match n - place {
         1 => place,
         n_left => place + generator.random() % n_left,
@@ -72,7 +71,7 @@ mod tests {
 
     #[test]
     fn the_generator_returns_the_published_numbers() {
-        // The first of the default seed, and the 10,000th, which the C++ standard requires.
+        // The first for the default seed, and the 10,000th, which the C++ standard specifies.
         let mut generator = MersenneTwister::new(5489);
         assert_eq!(generator.random(), 3_499_211_612);
         let last = (0..9_999).map(|_| generator.random()).last();

@@ -1,7 +1,7 @@
 //! Applies other settings to a recorded step, without the model: which token would have been
 //! sampled?
 //!
-//! The head of the record holds the logits of the most likely tokens. Of the others, the tail, it
+//! The head of the record holds the logits of the most likely tokens. For the others, the tail, it
 //! holds only their number, their total probability, and that none is likelier than the last token
 //! of the head. That is often enough. If it is not, the detail of the record is used: a longer head
 //! with a histogram of the tail, or the whole distribution. If that is not enough either, the
@@ -116,7 +116,7 @@ pub(super) struct Recorded<'a> {
 }
 
 impl<'a> Recorded<'a> {
-    /// Returns everything that was recorded of a step, or `None` if nothing was.
+    /// Returns everything that was recorded about a step, or `None` if nothing was.
     pub(super) fn of(evidence: &'a Evidence) -> Option<Self> {
         match &evidence.detail {
             Detail::HeadOnly => Self::of_head(evidence),
@@ -288,7 +288,7 @@ impl<'a> Recorded<'a> {
         self.sink();
     }
 
-    /// Moves recorded tokens to the tail that have fallen to where the tail may begin, because
+    /// Moves recorded tokens that have fallen to where the tail may begin into the tail, because
     /// their rank is no longer known.
     fn sink(&mut self) {
         let Some(tail) = self.tail.as_mut() else {
@@ -346,8 +346,8 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// Draws with a coin where a tail is left. Recorded tokens come first on the cumulative
-    /// distribution; the share that they take of it depends on the mass of the tail.
+    /// Draws with a coin when a tail is left. Recorded tokens come first in the cumulative
+    /// distribution; the share that they take up depends on the mass of the tail.
     fn draw_beside(&mut self, tail: Tail<'a>, coin: f64) -> WhatIf {
         let (light, heavy) = self.tail_shares(tail);
         let from = coin * (1.0 + light) - ROUNDING;

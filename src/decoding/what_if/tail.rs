@@ -1,4 +1,4 @@
-//! What is known about the tokens that were not recorded by name.
+//! What is known about the tokens that were not recorded individually.
 
 use super::ROUNDING;
 use crate::decoding::detail::{Histogram, Summary};

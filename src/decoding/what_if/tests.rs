@@ -111,7 +111,7 @@ fn usual_settings_are_answered_exactly() {
 }
 
 #[test]
-fn what_hangs_on_unrecorded_tokens_is_called_bounded() {
+fn what_depends_on_unrecorded_tokens_is_called_bounded() {
     let logits = vec![0.0; 4000];
     let coins = Coins {
         seed: 3,

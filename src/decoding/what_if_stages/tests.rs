@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
 
     #[test]
-    fn what_is_told_of_other_settings_is_what_they_do(
+    fn answers_for_other_settings_match_what_they_do(
         seed in any::<u32>(), spread in 0.5..4.0_f32, position in 0..1000_u64,
         shared in prop::collection::vec(filter(), 0..3),
         others in prop::collection::vec(filter(), 0..3),
@@ -187,7 +187,8 @@ fn a_token_that_falls_from_large_scores_leaves_the_others_known() {
     let told = what_if_stages(&run.raw, &[], &chain, history, coins).unwrap();
     let done = sampled(&logits, &chain, history, coins);
     check(&told, &done, &chain);
-    // Each has e^-0.5 of what the one before it has, and the second is gone: 1 / (2.5415 - 0.6065).
+    // Each has e^-0.5 times as much as the one before it, and the second is gone: 1 / (2.5415 -
+    // 0.6065).
     let best = told.stages[1].probs[0];
     assert!(
         matches!(best, KnownProb::Exactly(prob) if (prob - 0.5168).abs() < 1e-3),
@@ -196,7 +197,7 @@ fn a_token_that_falls_from_large_scores_leaves_the_others_known() {
 }
 
 #[test]
-fn what_hangs_on_the_tail_is_not_told_as_a_number() {
+fn what_depends_on_the_tail_is_not_answered_with_a_number() {
     let logits = vec![0.0; 400];
     let coins = Coins {
         seed: 3,

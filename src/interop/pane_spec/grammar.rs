@@ -8,7 +8,7 @@ use crate::decoding::{GrammarKind, GrammarMode, GrammarRule};
 /// The word that a grammar's part begins with.
 pub(super) const KEYS: &[&str] = &["grammar"];
 
-/// Reads a grammar; its first word has been taken.
+/// Reads a grammar; its first word has already been taken.
 pub(super) fn grammar(words: &mut Words) -> Result<GrammarRule, PaneSpecError> {
     let mut mode = GrammarMode::Mask;
     if words.take("check") {
@@ -72,7 +72,7 @@ pub fn with_grammar_files<E>(
 ) -> Result<String, E> {
     let mut expanded = description.to_owned();
     let parts = split(description).unwrap_or_default();
-    // The last one first, so that the places of the others stay the same.
+    // Last one first, so that the places of the others stay the same.
     for (span, name) in parts.into_iter().rev().filter_map(file_in) {
         expanded.replace_range(span, &quoted(&read(&name)?));
     }
@@ -118,7 +118,7 @@ fn printed(rule: &GrammarRule) -> String {
         return text.to_string();
     }
     if text.contains('|') {
-        // A line break says that the bars are no separators.
+        // A line break says that the bars are not separators.
         return if text.contains('\n') {
             text.to_string()
         } else {

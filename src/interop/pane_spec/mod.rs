@@ -38,7 +38,7 @@ impl FromStr for PaneSettings {
                 Head::Selector(spec) => {
                     if let Some(first) = &selector {
                         return Err(words.last.wrong(format!(
-                            "a pane has one selector, and {first:?} has been given already"
+                            "a pane has one selector, and {first:?} has already been given"
                         )));
                     }
                     selector = Some(words.last.text.clone());
@@ -401,7 +401,7 @@ mod tests {
             (
                 "greedy, top-k 5, mirostat 5",
                 "mirostat",
-                "a pane has one selector, and \"greedy\" has been given already",
+                "a pane has one selector, and \"greedy\" has already been given",
             ),
             (
                 "temp 1e-50",
@@ -417,12 +417,12 @@ mod tests {
             (
                 "drafts 4, beams 4",
                 "4",
-                "Beam search compares whole texts, so it takes no drafts",
+                "Beam search compares whole texts, so it can't use drafts",
             ),
             (
                 "drafts 4 model, beams 4",
                 "model",
-                "Beam search compares whole texts, so it takes no drafts",
+                "Beam search compares whole texts, so it can't use drafts",
             ),
             (
                 "drafts 4 ngram 2 ratio",
@@ -437,7 +437,7 @@ mod tests {
             (
                 "drafts 4 model ratio, mirostat 5",
                 "ratio",
-                "Mirostat v2 draws in its own way; choose the rule of the same coin for its drafts",
+                "Mirostat v2 draws in its own way; choose the same-coin rule for its drafts",
             ),
             (
                 "guide 1.5 cutoff 2",
@@ -452,7 +452,7 @@ mod tests {
             (
                 "guide 1.5, beams 4",
                 "1.5",
-                "Guidance writes one token at a time, so it goes with neither beams nor drafts",
+                "Guidance writes one token at a time, so it can't be combined with beams or drafts",
             ),
             ("name", "name", "a name is missing, as in name \"My pane\""),
             ("name \"x", "\"x", "this quote is not closed"),

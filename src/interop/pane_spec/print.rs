@@ -34,7 +34,7 @@ const OPTIONS: &str = "  \
   ban 13 14            Never samples these tokens.
     … last 64          Filters that look back see the last 64 tokens (the default),
     … last all         or all tokens,
-    … generated only   or no token of the prompt.
+    … generated only   or only generated tokens.
     … breakers 13 5+6  For DRY, no repetition reaches across token 13, or 5 followed by 6.
     … off              The stage keeps its place and has no effect.
 ";
@@ -68,7 +68,7 @@ Without a selector, a pane uses sample. Example: \"temp 0.7, top-p 0.9, seed 7\"
 const INDENT: usize = 23;
 const WIDTH: usize = 100;
 
-/// Adds an example and its explanation, on the line after an example that is too long.
+/// Adds an example and its explanation, which starts on the next line if the example is too long.
 fn push_entry(help: &mut String, example: &str, explanation: &str) {
     let mut line = format!("  {example}");
     if line.chars().count() > INDENT - 2 {

@@ -358,7 +358,7 @@ pub(super) fn dialect(words: &mut Words) -> Result<Dialect, PaneSpecError> {
     })
 }
 
-/// Takes the least number of candidates that each cut leaves.
+/// Takes the minimum number of candidates that each cut leaves.
 pub(super) fn min_keep(words: &mut Words) -> Result<u32, PaneSpecError> {
     words.number(COUNT, "min-keep 2")
 }

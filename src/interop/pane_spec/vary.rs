@@ -7,7 +7,7 @@ use crate::decoding::Guidance;
 
 /// The help for what a sweep can vary.
 pub const VARY_GRAMMAR: &str = "\
-Describe what to vary by a number of a pane's settings and its values:
+Describe what to vary by naming a number of a pane's settings and its values:
 
   temp 0.2..1.6/8              From 0.2 to 1.6 in 8 steps.
   top-k 1 10 40                These values.
@@ -36,8 +36,10 @@ pub fn parse_axis(description: &str) -> Result<Axis, PaneSpecError> {
             Some((ends, n_steps)) if values.is_empty() && axis.is_none() => {
                 axis = Some(Axis::range(parameter, ends, n_steps).map_err(|e| wrong(&word, &e))?);
             }
-            Some(_) => return Err(word.wrong("a range stands alone")),
-            None if axis.is_some() => return Err(word.wrong("a range stands alone")),
+            Some(_) => return Err(word.wrong("a range can't be combined with other values")),
+            None if axis.is_some() => {
+                return Err(word.wrong("a range can't be combined with other values"));
+            }
             None => values.push(number(&word)?),
         }
     }
@@ -94,7 +96,7 @@ fn parameter(owner: Head, words: &mut Words) -> Result<Parameter, PaneSpecError>
     }
 }
 
-/// Reads "0.2..1.6/8". `None` if the word is no range.
+/// Reads "0.2..1.6/8". `None` if the word is not a range.
 fn range(word: &Word) -> Result<Option<([f64; 2], usize)>, PaneSpecError> {
     let Some((from, rest)) = word.text.split_once("..") else {
         return Ok(None);
@@ -176,8 +178,16 @@ mod tests {
                 "Top-p needs at least one value",
             ),
             ("top-p 0.5 1.5", "1.5", "Top-p must be between 0 and 1"),
-            ("temp 1 0..1/2", "0..1/2", "a range stands alone"),
-            ("temp 0..1/2 3", "3", "a range stands alone"),
+            (
+                "temp 1 0..1/2",
+                "0..1/2",
+                "a range can't be combined with other values",
+            ),
+            (
+                "temp 0..1/2 3",
+                "3",
+                "a range can't be combined with other values",
+            ),
             ("seed 1 2", "seed", "\"seed\" has no number to vary"),
             ("greedy 1", "greedy", "\"greedy\" has no number to vary"),
             ("temp 1, top-p 1", "top-p", "vary one number at a time"),

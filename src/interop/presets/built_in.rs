@@ -98,7 +98,7 @@ fn purposes() -> Vec<Preset> {
         },
         Preset {
             name: "Watermarked",
-            purpose: "Pure sampling with a watermark in the draw, which its key finds and which \
+            purpose: "Pure sampling with a watermark in the draw, which its key reveals and which \
                       changes no probability on average.",
             source: "From Aaronson 2022; the numbers are those of vLLM's GumbelWatermarker",
             chain: ChainConfig {
@@ -108,8 +108,8 @@ fn purposes() -> Vec<Preset> {
         },
         Preset {
             name: "Green list",
-            purpose: "Pure sampling with a watermark in the logits, which its key finds: a quarter of \
-                      the tokens become likelier, depending on the token before.",
+            purpose: "Pure sampling with a watermark in the logits, which its key reveals: a quarter \
+                      of the tokens become likelier, depending on the token before.",
             source: "From Kirchenbauer et al. 2023, arXiv 2301.10226; the tokens are those of \
                      transformers' WatermarkingConfig",
             chain: ChainConfig::sampled([Filter::GreenList(GreenList {

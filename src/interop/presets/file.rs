@@ -71,7 +71,7 @@ fn checked(preset: OwnPreset) -> Result<OwnPreset, String> {
         || (!survives_json(chain)).then(|| "One of its numbers is too large".to_owned());
     let invalid = chain.validate().err().map(|error| error.to_string());
     match invalid.or_else(too_large) {
-        Some(complaint) => Err(format!("the preset ‘{name}’ can't be used: {complaint}")),
+        Some(reason) => Err(format!("the preset ‘{name}’ can't be used: {reason}")),
         None => Ok(OwnPreset {
             name: name.to_owned(),
             ..preset

@@ -87,7 +87,7 @@ const OLLAMA_UNRELATED: [&str; 23] = [
     "use_mmap",
 ];
 
-/// Why most settings of vLLM are refused.
+/// Why most settings of vLLM are rejected.
 const NO_VLLM: &str = "vLLM settings (SamplingParams) are not supported; use settings of llama.cpp, \
                        transformers, Ollama or OpenAI";
 
@@ -317,7 +317,7 @@ fn object(text: &str) -> Result<(Tool, Vec<Field>), String> {
     Ok((tool, fields))
 }
 
-/// Returns the tool that knows most of these names. A tie goes to the most common tool.
+/// Returns the tool that knows the most of these names. A tie goes to the most common tool.
 fn tool_of(fields: &[Field]) -> Result<Tool, String> {
     let openai = [&openai::NAMES[..], &openai::UNRELATED].concat();
     let server = [&openai[..], &SERVER, &SERVER_UNRELATED].concat();
@@ -391,7 +391,7 @@ fn request_body(text: &str) -> Option<String> {
     words.next().map(|body| body.trim().to_owned())
 }
 
-/// Returns the JSON with which a command starts vLLM with drafts.
+/// Returns the JSON that configures drafts in a command that starts vLLM.
 fn vllm_drafts(command: &str) -> Option<String> {
     let flag = "--speculative-config";
     let begin = command.find(flag)?;

@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::value::{NamedValues, Value};
 use crate::decoding::{ChainConfig, DraftRule, Drafts, ModelDrafts, PromptLookup};
 
-/// The settings of llama.cpp, by the names of its requests where it has them there.
+/// llama.cpp's settings, by their names in requests if they have one there.
 pub(super) const LLAMA: [&str; 7] = [
     "speculative.n_max",
     "speculative.n_min",
@@ -34,14 +34,14 @@ pub(super) const TRANSFORMERS: [&str; 5] = [
     "assistant_early_exit",
 ];
 
-/// The lengths of llama.cpp's n-gram and of its draft if they are unset, and of its draft by a model.
+/// llama.cpp's default lengths of the n-gram and of its draft, and of a draft by a model.
 const LLAMA_NGRAM: [i64; 2] = [12, 48];
 const LLAMA_DRAFT: i64 = 3;
 
-/// What vLLM takes if neither end of its n-grams is set.
+/// vLLM's n-gram length if neither bound is set.
 const VLLM_NGRAM: i64 = 5;
 
-/// What transformers takes if it is not told.
+/// transformers' defaults.
 const TRANSFORMERS_NGRAM: i64 = 2;
 const TRANSFORMERS_DRAFT: i64 = 20;
 
@@ -59,7 +59,7 @@ pub(super) fn write_llama(
         Drafts::Lookup(PromptLookup { n_drafts, n_gram }) => {
             if flavor == Flavor::Server {
                 plan.tell(format!(
-                    "{name} takes prompt lookup when it starts: --spec-type ngram-simple \
+                    "{name} configures prompt lookup at startup: --spec-type ngram-simple \
                      --spec-ngram-simple-size-n {n_gram} --spec-ngram-simple-size-m {n_drafts}"
                 ));
             } else {
@@ -69,8 +69,8 @@ pub(super) fn write_llama(
             }
             if n_gram > 1 {
                 plan.tell(format!(
-                    "{name} looks up {n_gram} tokens only, here fewer if those are new; the text is \
-                     the same"
+                    "{name} looks up only {n_gram} tokens; here shorter n-grams are looked up too \
+                     if those are new; the text is the same"
                 ));
             }
         }
@@ -125,7 +125,7 @@ pub(super) fn write_transformers(drafts: Option<Drafts>, plan: &mut Plan) -> Nam
     }
 }
 
-/// Notes how vLLM takes the drafts, which are no part of a request.
+/// Notes how to configure the drafts in vLLM, where they are not part of a request.
 pub(super) fn write_openai(drafts: Option<Drafts>, plan: &mut Plan) {
     let text = Value::text;
     let entries = match drafts {
@@ -151,7 +151,7 @@ pub(super) fn write_openai(drafts: Option<Drafts>, plan: &mut Plan) {
     };
     let config = Value::Map(entries).json();
     plan.tell(format!(
-        "Requests have no drafts; vLLM takes them when it starts: --speculative-config '{config}'"
+        "Requests have no drafts; vLLM configures them at startup: --speculative-config '{config}'"
     ));
 }
 
@@ -294,7 +294,7 @@ fn count(number: i64) -> u32 {
     u32::try_from(number.max(0)).unwrap_or(u32::MAX)
 }
 
-/// Sets the drafts as far as they are possible here. A length of 0 means none.
+/// Sets the drafts, clamped to the limits here. A length of 0 means none.
 fn set(drafts: Option<Drafts>, fields: &mut Fields, chain: &mut ChainConfig) {
     let Some(drafts) = drafts.filter(|drafts| drafts.n_drafts() > 0) else {
         return;
@@ -303,7 +303,7 @@ fn set(drafts: Option<Drafts>, fields: &mut Fields, chain: &mut ChainConfig) {
     if possible.n_drafts() != drafts.n_drafts() {
         let (given, most) = (drafts.n_drafts(), possible.n_drafts());
         fields.ignored.push(format!(
-            "{given} drafts become {most}, the most of a pass here"
+            "{given} drafts become {most}, the most per pass here"
         ));
     }
     if let (Drafts::Lookup(given), Drafts::Lookup(most)) = (drafts, possible)
@@ -324,7 +324,7 @@ fn set(drafts: Option<Drafts>, fields: &mut Fields, chain: &mut ChainConfig) {
             .push(format!("Drafts are not supported here: {error}")),
     }
     if matches!(chain.drafts, Some(Drafts::Model(drafts)) if drafts.n_layers.is_none()) {
-        let sentence = "The smaller model is not taken over; choose it in the settings of the pane";
+        let sentence = "The smaller model is not imported; choose it in the settings of the pane";
         fields.ignored.push(sentence.to_owned());
     }
 }

@@ -27,10 +27,11 @@ impl Field {
     }
 }
 
-/// All settings in a text. As in every tool, the last one of a name wins, and null counts as unset.
+/// All settings in a text. As in every tool, the last one with a given name wins, and null counts
+/// as unset.
 #[derive(Debug)]
 pub(super) struct Fields {
-    /// The settings that were not taken yet, in the order of the text.
+    /// The settings that have not been taken yet, in the order of the text.
     left: Vec<Field>,
     /// The settings that were taken, kept for messages.
     taken: Vec<Field>,
@@ -61,12 +62,12 @@ impl Fields {
         )
     }
 
-    /// Takes the last setting of this name.
+    /// Takes the last setting with this name.
     pub(super) fn take(&mut self, name: &str) -> Option<Field> {
         self.take_all(name).pop()
     }
 
-    /// Takes all settings of this name.
+    /// Takes all settings with this name.
     pub(super) fn take_all(&mut self, name: &str) -> Vec<Field> {
         let (found, left) = std::mem::take(&mut self.left)
             .into_iter()

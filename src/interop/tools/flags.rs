@@ -7,7 +7,7 @@ use super::fields::Field;
 use super::value::Value;
 
 /// The name of each setting in llama-server's JSON, and its flags. The first flag is the one that
-/// is written: one that old versions know too, where new ones still do.
+/// is written: one that old versions also know, if new ones still do.
 const FLAGS: &[(&str, &[&str])] = &[
     ("samplers", &["--samplers"]),
     ("temperature", &["--temp", "--temperature"]),
@@ -288,7 +288,7 @@ fn name_of(flag: &str) -> Option<&'static str> {
     named.map(|(name, _)| *name)
 }
 
-/// Whether a word is a dash or two and a letter, so that a negative number is no flag.
+/// Whether a word is one or two dashes and a letter, so that a negative number is not a flag.
 fn is_flag(word: &str) -> bool {
     let after = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
     after.is_some_and(|after| after.starts_with(char::is_alphabetic))

@@ -59,7 +59,7 @@ pub(super) fn write_llama(
     }
 }
 
-/// Adds the grammar to the body of a request, and notes what OpenAI itself does not know.
+/// Adds the grammar to the body of a request, and notes what OpenAI itself does not support.
 pub(super) fn write_openai(
     rule: Option<&Arc<GrammarRule>>,
     plan: &mut Plan,
@@ -97,7 +97,7 @@ pub(super) fn write_openai(
     });
     if !matches!(rule.kind(), GrammarKind::Json | GrammarKind::Schema) {
         plan.tell(
-            "Only vLLM knows structured_outputs; OpenAI takes JSON and JSON Schema".to_owned(),
+            "Only vLLM supports structured_outputs; OpenAI takes JSON and JSON Schema".to_owned(),
         );
     }
     if rule.mode() == GrammarMode::Check {
@@ -113,8 +113,8 @@ pub(super) fn leave_out(rule: Option<&Arc<GrammarRule>>, plan: &mut Plan) {
     }
 }
 
-/// Takes the grammar of llama.cpp's settings, of which the server also has `response_format`. It
-/// checks after the draw.
+/// Takes the grammar from llama.cpp's settings, which on the server include `response_format`.
+/// llama.cpp checks after the draw.
 pub(super) fn read_llama(fields: &mut Fields, chain: &mut ChainConfig) -> Result<(), String> {
     let format = fields.take("response_format");
     let of_field = |field: Field| Some((response_format(&field.value)?, field.shown));
@@ -144,7 +144,7 @@ pub(super) fn read_llama(fields: &mut Fields, chain: &mut ChainConfig) -> Result
     set(rule, GrammarMode::Check, chain)
 }
 
-/// Takes the grammar of a request to an OpenAI-compatible service.
+/// Takes the grammar from a request to an OpenAI-compatible service.
 pub(super) fn read_openai(fields: &mut Fields, chain: &mut ChainConfig) -> Result<(), String> {
     let mut rule = None;
     for (name, key) in [
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grammar_survives_the_way_to_a_tool_and_back() {
+    fn a_grammar_survives_a_round_trip() {
         for (tool, description) in [
             (Tool::LlamaCpp, "grammar check json, T 0.8"),
             (
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tool_cannot_be_told_is_noted() {
+    fn what_a_tool_cannot_express_is_noted() {
         for (tool, description, note) in [
             (
                 Tool::LlamaCpp,

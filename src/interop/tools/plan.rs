@@ -1,5 +1,5 @@
-//! What another tool can be told about a chain: the stages that it has, once each, in an order that
-//! it supports, with its own windows and rules. What it cannot be told is noted in sentences.
+//! What another tool can express of a chain: the stages that it has, once each, in an order that it
+//! supports, with its own windows and rules. Whatever it cannot express is noted in sentences.
 
 use super::guidance::second_prompt;
 use crate::decoding::dialect::Dialect;
@@ -13,7 +13,7 @@ use crate::generation::{EndOfText, GenerationConfig, in_sentence, listed};
 pub(super) struct Manner {
     /// What sentences call the tool.
     pub name: &'static str,
-    /// The filters that it can be told about, in its order.
+    /// The filters that its settings can express, in its order.
     pub stages: Vec<FilterKind>,
     /// The groups of filters whose order can be chosen. The filters of one group stay together.
     pub movable: Vec<Vec<FilterKind>>,
@@ -57,7 +57,7 @@ pub(super) fn spelled_stages(dialect: Dialect) -> Vec<FilterKind> {
         .collect()
 }
 
-/// A chain as far as one tool can be told about it.
+/// A chain, as far as one tool can express it.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// What sentences call the tool.
@@ -66,14 +66,14 @@ pub(super) struct Plan {
     pub filters: Vec<Filter>,
     /// How a token is picked.
     pub selector: Selector,
-    /// The least number of candidates that the cuts leave.
+    /// The minimum number of candidates that the cuts leave.
     pub min_keep: u32,
     /// What is lost, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl Plan {
-    /// Plans how to tell a tool about this configuration.
+    /// Plans how to express this configuration in a tool.
     pub(super) fn new(manner: &Manner, config: &GenerationConfig) -> Self {
         let (filters, selector) = essence(&config.chain);
         let mut plan = Self {
@@ -154,7 +154,7 @@ impl Plan {
         if !matches!(self.selector, Selector::Greedy | Selector::Multinomial) {
             let selector = selector_name(self.selector);
             self.tell(format!(
-                "{} has no {selector}; it samples plainly",
+                "{} has no {selector}; it draws with plain sampling",
                 self.name
             ));
             self.selector = Selector::Multinomial;
@@ -316,8 +316,8 @@ pub(super) fn other_draws(name: &str, seed: u64) -> String {
 }
 
 /// Returns the stages that have an effect, and how the token is picked. A temperature of 0 is
-/// greedy, and makes all stages after it irrelevant; stages before greedy that keep the best are
-/// too.
+/// greedy, and makes all stages after it irrelevant; so are stages before greedy that keep the
+/// best.
 fn essence(chain: &ChainConfig) -> (Vec<Filter>, Selector) {
     let mut filters = Vec::new();
     let mut selector = match chain.selector {
@@ -391,7 +391,7 @@ fn other_rule(name: &str, filter: &Filter, theirs: Rules, ours: Rules) -> Option
         }),
         Filter::TopP(_) if theirs.top_p_mass != ours.top_p_mass => Some(match theirs.top_p_mass {
             Mass::Kept => format!(
-                "{name}'s top-p is a share of the tokens still in play; here it is also of those \
+                "{name}'s top-p is a share of the tokens still in play; here it also counts those \
                  dropped just before"
             ),
             Mass::BeforeCuts => format!(

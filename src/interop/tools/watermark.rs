@@ -12,14 +12,14 @@ use crate::decoding::Filter;
 use crate::decoding::filters::{GreenList, SynthId};
 use crate::decoding::watermark::LayerKeys;
 
-/// The argument that holds it.
+/// The argument that holds the watermark.
 pub(super) const NAME: &str = "watermarking_config";
 
 /// The classes of a green list and of SynthID-Text.
 const CLASS: &str = "WatermarkingConfig";
 const SYNTH_CLASS: &str = "SynthIDTextWatermarkingConfig";
 
-/// What transformers uses if it is not told.
+/// transformers' defaults.
 const DEFAULT: GreenList = GreenList {
     bias: 2.0,
     ratio: 0.25,
@@ -75,7 +75,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<Option<Filter>, String> {
     green_list(&entries, fields).map(|list| Some(Filter::GreenList(list)))
 }
 
-/// Reads SynthID-Text. The table of its bits is always that of the defaults.
+/// Reads SynthID-Text. Its table of bits is always the default one.
 fn synth_id(entries: &[(String, Value)]) -> Result<SynthId, String> {
     let wrong = |name: &str, value: &Value| format!("{NAME} is invalid: {name} cannot be {value}");
     let (mut keys, mut window) = (LayerKeys::USUAL, 4);
@@ -140,8 +140,8 @@ fn green_list(entries: &[(String, Value)], fields: &mut Fields) -> Result<GreenL
     }
     if hashes_itself && list.window == 1 {
         fields.ignored.push(format!(
-            "{NAME} uses selfhash with a context_width of 1, which Quartet lacks; the list follows the \
-             token before instead"
+            "{NAME} uses selfhash with a context_width of 1, which Quartet lacks; the list depends \
+             on the token before instead"
         ));
     }
     if !hashes_itself && list.window > 1 {

@@ -1,4 +1,4 @@
-//! `Q5_1`: like `Q4_1`, with the fifth bits from a cache line of their own.
+//! `Q5_1`: like `Q4_1`, with the fifth bits from a separate cache line.
 
 use std::arch::x86_64::__m256;
 

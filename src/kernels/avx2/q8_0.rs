@@ -1,4 +1,4 @@
-//! `Q8_0`: the cache lines of a tile already are the unsigned operands.
+//! `Q8_0`: the cache lines of a tile are already the unsigned operands.
 
 use std::arch::x86_64::__m256;
 

@@ -1,4 +1,4 @@
-//! `Q5_K`: like `Q4_K`, with the fifth bits from cache lines of their own.
+//! `Q5_K`: like `Q4_K`, with the fifth bits from separate cache lines.
 
 use std::arch::x86_64::__m512;
 

@@ -50,7 +50,7 @@ fn unpack(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock {
     if let Some([factors, lines @ ..]) = step {
         let [scale, min] = unpack_scale_and_min(factors, lane);
         unpacked.scales = [scale; 2];
-        // The file's minimum is to be added.
+        // The file's minimum is added, not subtracted.
         unpacked.mins = [-min; 2];
         unpacked.values = unpack_nibbles(lines, 0, lane).map(f32::from);
     }

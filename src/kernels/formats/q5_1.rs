@@ -45,7 +45,7 @@ fn unpack(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock {
     if let Some((factors, lines)) = step.and_then(|step| step.split_first()) {
         let [scale, min] = unpack_scale_and_min(factors, lane);
         unpacked.scales = [scale; 2];
-        // The file's minimum is to be added.
+        // The file's minimum is added, not subtracted.
         unpacked.mins = [-min; 2];
         if let Some(lines) = lines.first_chunk() {
             unpacked.values = unpack_five_bits(lines, lane).map(f32::from);

@@ -3,7 +3,7 @@
 //! The file has 16 bytes per row: two 16-bit factors, one for all scales and one for all minima,
 //! and twelve bytes of packed integers. In a tile the headers are four cache lines: one of
 //! `[factor][lane]`, and three of words, `[lane]`, packed as in the file. So they take no more
-//! memory than there.
+//! memory than in the file.
 
 use half::f16;
 
@@ -34,8 +34,8 @@ pub(crate) fn pack(
     }
 }
 
-/// Returns the scale and the minimum of the 32 columns from 32 × `block` on. A header has eight
-/// such blocks.
+/// Returns the scale and the minimum of the 32 columns that start at 32 × `block`. A header has
+/// eight such blocks.
 pub(crate) fn unpack(
     [factors, scales @ ..]: &[CacheLine; N_LINES],
     block: usize,

@@ -16,8 +16,8 @@ use crate::kernels::input_block::InputBlock;
 /// The integer factors of both halves of a block.
 pub type HalfFactors<const Q: usize> = [[int32x4_t; Q]; 2];
 
-/// Extracts the factors of both halves from the words of each lane: the bits of the mask from
-/// `place` on, and 16 bits further up.
+/// Extracts the factors of both halves from the words of each lane: the bits of the mask from bit
+/// `shift` on, and 16 bits further up.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn pair<const MASK: u32, const Q: usize>(words: [uint8x16_t; Q], shift: i32) -> HalfFactors<Q> {

@@ -50,7 +50,7 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     sums
 }
 
-/// The scales of both halves of the block whose bits begin at `place`.
+/// The scales of both halves of the block whose bits begin at bit `shift`.
 #[inline]
 #[target_feature(enable = "neon")]
 fn scales<const Q: usize>(words: [uint8x16_t; Q], shift: i32) -> HalfFactors<Q> {

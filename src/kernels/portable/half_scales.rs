@@ -90,8 +90,8 @@ impl Kernel for Q3K {
     }
 }
 
-/// Extracts the factors of both halves of a block: the bits from `place` on, and 16 bits further
-/// up.
+/// Extracts the factors of both halves of a block: the bits from bit `shift` on, and 16 bits
+/// further up.
 #[inline(always)]
 fn pair<const MASK: u32>(bytes: &Bytes, shift: usize) -> [IntLanes; 2] {
     [shift, shift + 16].map(|shift| bytes.map(|bytes| (bytes >> shift & MASK).cast_signed()))

@@ -64,10 +64,10 @@ fn read_samplers(
     let is_listed = |sampler: &str| samplers.iter().any(|listed| listed == sampler);
     if is_listed(ADAPTIVE) && values.adaptive.target >= 0.0 {
         chain.selector = Selector::AdaptiveP(values.adaptive);
-        if let Err(complaint) = chain.selector.validate() {
+        if let Err(error) = chain.selector.validate() {
             let [target, decay] =
                 ["adaptive_target", "adaptive_decay"].map(|name| fields.as_written(name));
-            return Err(format!("{target}, {decay} are invalid: {complaint}"));
+            return Err(format!("{target}, {decay} are invalid: {error}"));
         }
     } else if values.adaptive.target >= 0.0 {
         let target = fields.as_written("adaptive_target");
@@ -87,7 +87,7 @@ fn read_samplers(
     Ok(())
 }
 
-/// The longest list of samplers that is read. Usual ones name each sampler once.
+/// The longest list of samplers that is accepted. A usual one names each sampler once.
 const N_MAX_SAMPLERS: usize = 100;
 
 /// Returns the samplers in order, by their primary names in llama.cpp.
@@ -297,11 +297,11 @@ impl Values {
             "temperature" => vec![Filter::DynamicTemperature(self.temperature)],
             _ => Vec::new(),
         };
-        let made = filters.into_iter().map(|filter| {
+        let named = filters.into_iter().map(|filter| {
             let names = filter.spec().keys_in(Dialect::LlamaCpp);
             (filter, names.unwrap_or_default())
         });
-        made.collect()
+        named.collect()
     }
 }
 

@@ -21,7 +21,7 @@ fn written(tool: Tool, description: &str) -> (String, String) {
     (written.text, written.notes.join("; "))
 }
 
-const CHOOSE: &str = "The smaller model is not taken over; choose it in the settings of the pane";
+const CHOOSE: &str = "The smaller model is not imported; choose it in the settings of the pane";
 
 #[test]
 fn drafts_are_read_from_llama_cpp() {
@@ -45,7 +45,7 @@ fn drafts_are_read_from_llama_cpp() {
         (
             "--temp 0 --spec-type ngram-simple",
             "drafts 16 ngram 8",
-            "48 drafts become 16, the most of a pass here; n-grams of 12 tokens become 8, the \
+            "48 drafts become 16, the most per pass here; n-grams of 12 tokens become 8, the \
              longest here",
         ),
         ("--temp 0 --draft-max 0", "", ""),
@@ -120,7 +120,7 @@ fn drafts_are_written_and_losses_named() {
     let (text, notes) = written(Tool::LlamaServer, lookup);
     assert!(!text.contains("spec"), "{text}");
     assert!(
-        notes.contains("takes prompt lookup when it starts"),
+        notes.contains("configures prompt lookup at startup"),
         "{notes}"
     );
     let (text, _) = written(Tool::Transformers, lookup);

@@ -178,7 +178,7 @@ fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
             "model.generate(**inputs, num_beams=2, guidance_scale=1.5)",
             Tool::Transformers,
             "2 beams",
-            "guidance_scale 1.5 is not supported here: Guidance writes one token at a time, so it goes with neither beams nor drafts",
+            "guidance_scale 1.5 is not supported here: Guidance writes one token at a time, so it can't be combined with beams or drafts",
         ),
         (
             "model.generate(**inputs, num_beams=5)",
@@ -273,7 +273,7 @@ fn requests_and_modelfiles_mean_the_same_as_on_their_servers() {
 }
 
 #[test]
-fn pairs_of_biases_are_those_of_llama_server() {
+fn a_list_of_bias_pairs_is_from_llama_server() {
     let (tool, chain, _) = read(r#"{"logit_bias": [[5, false], [6, 1.5]], "temperature": 0.7}"#);
     assert_eq!(tool, Tool::LlamaServer);
     assert!(chain.starts_with("1 biased, 1 banned"), "{chain}");
@@ -295,7 +295,7 @@ fn a_dry_base_below_1_is_off_on_the_command_line_and_the_default_in_llama_server
 }
 
 #[test]
-fn an_endless_list_of_samplers_is_refused() {
+fn an_endless_list_of_samplers_is_rejected() {
     let text = format!("--samplers '{}' --top-k 5", "top_k;".repeat(100_000));
     let error = import_settings(&text, None).unwrap_err();
     assert!(

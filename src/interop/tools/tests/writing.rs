@@ -344,7 +344,7 @@ fn stages_that_llama_cpp_lacks_or_has_only_once_are_noted() {
         (
             Tool::LlamaCpp,
             "top-k 9, top-p 0.9, dialect candle",
-            "llama.cpp's top-p is a share of the tokens still in play; here it is also of those dropped just before",
+            "llama.cpp's top-p is a share of the tokens still in play; here it also counts those dropped just before",
         ),
         (
             Tool::LlamaCpp,
@@ -375,7 +375,7 @@ fn stages_that_ollama_and_openai_lack_are_noted() {
         (
             Tool::Ollama,
             "mirostat 5",
-            "Ollama has no mirostat v2; it samples plainly",
+            "Ollama has no mirostat v2; it draws with plain sampling",
         ),
         (
             Tool::Ollama,
