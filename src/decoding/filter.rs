@@ -146,7 +146,7 @@ filters! {
     TypicalP,
     /// Keeps the most likely candidates that hold a share of the entropy.
     TopH,
-    /// Keeps candidates that are likelier than two draws agreeing.
+    /// Keeps candidates likelier than two draws are to agree.
     PLess,
     /// Keeps candidates whose logit is within n standard deviations of the best.
     TopNSigma,

@@ -44,7 +44,7 @@ impl PromptText {
 }
 
 impl PromptForm {
-    /// Returns the form of a prompt that was read as this chat message, or unchanged if `None`.
+    /// Returns the form of a prompt that was read as this chat message, or as raw text if `None`.
     pub fn of(chat: Option<&ChatRecord>) -> Self {
         chat.map_or(Self::Raw, |chat| Self::Chat {
             system: chat.system.clone(),

@@ -31,7 +31,7 @@ pub struct EtaCutoff {
 const SOURCE: &str =
     "Hewitt, Manning, Liang 2022, \"Truncation Sampling as Language Model Desmoothing\"";
 
-/// The parameter that both are based on: a small probability on a logarithmic slider.
+/// The base of both filters' parameters: a small probability on a logarithmic slider.
 const fn threshold_param(field: crate::decoding::Field<Filter>) -> ParamSpec<Filter> {
     ParamSpec {
         range: 0.0001..=0.1,

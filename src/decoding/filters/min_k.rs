@@ -18,7 +18,7 @@ use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 /// from Temperature Scaling via Relative Logit Dynamics".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MinK {
-    /// How many candidates stay at least if the logits span a range of 1; below 0 is off.
+    /// The minimum number of candidates to keep if the logits span a range of 1; below 0 is off.
     pub tau: f32,
 }
 

@@ -12,8 +12,8 @@ const WIDTH: f64 = 0.3;
 const PEAK: f64 = 5.0;
 const SHARPNESS: f64 = 10.0;
 
-/// Replaces each logit by a measure of how close its probability p is to a target t, and draws from
-/// the result: `5 - 10 · d² / (1 + d)` with `d = |p - t| / 0.3`.
+/// Replaces each logit with a measure of how close its probability p is to a target t, and draws
+/// from the result: `5 - 10 · d² / (1 + d)` with `d = |p - t| / 0.3`.
 ///
 /// If the tokens drawn so far were likelier on average than the target, t moves down by the
 /// difference, and otherwise up. Each older draw counts less by the factor `decay`. It needs a cut

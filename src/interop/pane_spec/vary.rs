@@ -7,7 +7,7 @@ use crate::decoding::Guidance;
 
 /// The help for what a sweep can vary.
 pub const VARY_GRAMMAR: &str = "\
-Describe what to vary by naming a number of a pane's settings and its values:
+Name a numeric setting of a pane and the values to try:
 
   temp 0.2..1.6/8              From 0.2 to 1.6 in 8 steps.
   top-k 1 10 40                These values.
