@@ -3,14 +3,14 @@
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a failing test may panic, also in its helpers"
+    reason = "a failing test may panic, in its helpers too"
 )]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The module on the left may use itself and those on the right.
+/// The module on the left may use only itself and those on the right.
 const ALLOWED_USES: &[(&str, &[&str])] = &[
     ("kernels", &[]),
     ("decoding", &["kernels"]),
@@ -108,7 +108,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
     ("bin", &["cli"]),
 ];
 
-/// An external crate, and the only modules that may use it.
+/// External crates, each with the only modules that may use it.
 const CRATE_USERS: &[(&str, &[&str])] = &[
     ("base64", &["engine", "export"]),
     ("flate2", &["export", "ui"]),
@@ -179,7 +179,7 @@ const UNSAFE_FILES: &[&str] = &[
     "kernels/thread_pool.rs",
 ];
 
-/// File names that state a kind instead of a topic.
+/// File names that describe a kind of code instead of a topic.
 const KIND_NAMES: &[&str] = &["common", "helpers", "misc", "types", "util", "utils"];
 
 const MAX_LINES: usize = 500;
@@ -200,7 +200,7 @@ fn modules_use_only_lower_modules() {
 }
 
 #[test]
-fn the_state_uses_only_the_protocol_of_the_worker() {
+fn the_state_uses_only_the_worker_protocol() {
     for (path, code) in code_of("state") {
         for forbidden in ["Worker", "spawn", "recv"] {
             let used = code
@@ -365,13 +365,13 @@ fn first_word(code: &str) -> String {
         .collect()
 }
 
-/// Returns whether a file is compiled only for tests: `tests.rs`, or a file in a folder `tests`.
+/// Returns whether a file is compiled only for tests: `tests.rs`, or any file in a `tests` folder.
 fn is_for_tests(path: &Path) -> bool {
     path.components()
         .any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs")))
 }
 
-/// Returns a file without its test module, which comes last.
+/// Returns the code of a file without its test module, which comes last.
 fn without_tests(code: &str) -> &str {
     code.split("mod tests {").next().unwrap_or_default()
 }

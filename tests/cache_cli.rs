@@ -1,4 +1,4 @@
-//! `quartet cache`, as a shell sees it: what it prints and writes.
+//! Runs `quartet cache` and checks what it prints and writes.
 
 #![expect(
     clippy::unwrap_used,
@@ -60,7 +60,7 @@ fn the_format_of_the_cache_changes_its_size() {
 }
 
 #[test]
-fn one_token_is_too_few_and_an_endless_prompt_is_refused() {
+fn one_token_is_too_few_and_an_overlong_prompt_is_refused() {
     let output = quartet(&["--tokens", "1"]);
     assert_eq!(output.status.code(), Some(2));
     let long = "word ".repeat(2000);

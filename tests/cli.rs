@@ -1,4 +1,4 @@
-//! The command line as a shell sees it: what it prints, writes and returns.
+//! Runs the command line and checks what it prints, writes and returns.
 
 #![expect(
     clippy::unwrap_used,
@@ -148,7 +148,7 @@ fn several_panes_can_be_streamed_line_by_line() {
     assert_eq!(first.len() + second.len(), streamed.lines().count());
     assert_eq!(first[0], "Greedy (greedy)");
     assert_eq!(second[0], "Pure sampling (sample, seed 3)");
-    // The panes take turns, and the lines of each are its text.
+    // The panes take turns, and the lines of each pane form its text.
     assert!(!streamed.starts_with(&format!("A  {}\n", first.join("\nA  "))));
     let alone = stdout(&quartet(&[&arguments[..], &["--pane", "greedy"]].concat()));
     let words = |text: &str| {
@@ -193,7 +193,7 @@ fn stop_strings_and_ignore_eos_work() {
     assert_eq!(pane["finish_reason"], "stop_string");
     assert!(!pane["text"].as_str().unwrap().contains('a'));
 
-    let on = run(&[
+    let unstopped = run(&[
         "--prompt",
         "The end.",
         "--max-tokens",
@@ -202,7 +202,7 @@ fn stop_strings_and_ignore_eos_work() {
         "greedy",
         "--ignore-eos",
     ]);
-    assert_eq!(tokens(&on["panes"][0]).len(), 300);
+    assert_eq!(tokens(&unstopped["panes"][0]).len(), 300);
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn files_are_written_to_the_requested_paths() {
     let page = read(&export.join("run.md"));
     assert!(page.contains("Pure sampling") && page.contains("(Q8\\_0, CPU, 1 thread, SHA-256 "));
     assert!(read(&export.join("run.csv")).lines().count() > 16);
-    // The dialog of the window lists the same files.
+    // The window's export dialog lists the same files.
     let listed = run_folder::contents();
     assert_eq!(std::fs::read_dir(&export).unwrap().count(), listed.len());
     for (name, _) in listed {
@@ -348,7 +348,7 @@ fn a_failed_run_says_why_and_returns_1_and_keeps_existing_files() {
     let long = "fox ".repeat(2000);
     let folder = tempfile::tempdir().unwrap();
     let before = folder.path().join("run.json");
-    std::fs::write(&before, "of before").unwrap();
+    std::fs::write(&before, "old text").unwrap();
     let place = ["--export", folder.path().to_str().unwrap()];
     for (arguments, sentence) in [
         (["--prompt", "", "--max-tokens", "4"], "the prompt is empty"),
@@ -370,7 +370,7 @@ fn a_failed_run_says_why_and_returns_1_and_keeps_existing_files() {
         );
         assert_eq!(said.matches(sentence).count(), 1, "printed once: {said}");
         assert_eq!(stdout(&output), "");
-        assert_eq!(std::fs::read_to_string(&before).unwrap(), "of before");
+        assert_eq!(std::fs::read_to_string(&before).unwrap(), "old text");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     }
 }
@@ -408,7 +408,7 @@ fn invalid_arguments_are_pointed_at_and_return_2() {
     assert_eq!(
         quartet(&["generate"]).status.code(),
         Some(2),
-        "a prompt is needed"
+        "a prompt is required"
     );
 }
 
@@ -661,7 +661,7 @@ fn a_model_that_cannot_generate_is_not_inspected_as_if_it_could() {
     std::fs::copy(fixtures.join("tokenizer.json"), &tokenizer).unwrap();
     assert_unusable(&model, "tokens, but the model");
 
-    // A folder whose configuration asks for one more layer than there is.
+    // A folder whose configuration asks for one more layer than the weights have.
     std::fs::remove_file(&model).unwrap();
     std::fs::copy(
         fixtures.join("llama/model.safetensors"),
@@ -825,7 +825,7 @@ fn biases_and_bans_without_effect_are_reported() {
 }
 
 #[test]
-fn a_bias_that_huge_scores_absorb_keeps_the_probabilities() {
+fn a_bias_absorbed_by_huge_logits_keeps_the_probabilities_normalized() {
     let output = quartet(&[
         "sample",
         "--logits",
@@ -842,7 +842,7 @@ fn a_bias_that_huge_scores_absorb_keeps_the_probabilities() {
 }
 
 #[test]
-fn a_malformed_file_of_scores_is_named() {
+fn a_malformed_logits_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("row.json");
     for (text, sentence) in [
@@ -872,10 +872,10 @@ fn a_malformed_file_of_scores_is_named() {
 }
 
 #[test]
-fn control_characters_of_a_file_do_not_reach_the_terminal() {
+fn control_characters_in_a_file_do_not_reach_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("red.gguf");
-    // No tensors, and one metadata entry: an architecture that colors the terminal.
+    // No tensors, and one metadata entry: an architecture name that colors the terminal.
     let mut bytes = b"GGUF\x03\0\0\0".to_vec();
     bytes.extend(0_u64.to_le_bytes());
     bytes.extend(1_u64.to_le_bytes());

@@ -1,4 +1,4 @@
-//! `quartet compare`, as a shell sees it: what it prints, writes and refuses.
+//! Runs `quartet compare` and checks what it prints, writes and refuses.
 
 #![expect(
     clippy::unwrap_used,
@@ -34,7 +34,7 @@ fn text_in(folder: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Copies a tiny checkpoint, with another tokenizer than the built-in model's, to a folder.
+/// Copies a tiny checkpoint, whose tokenizer differs from the built-in model's, to a folder.
 fn tiny(folder: &Path) -> String {
     let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/architectures/fixtures");
     for (from, name) in [
@@ -130,7 +130,7 @@ fn models_with_different_tokenizers_are_compared_by_characters() {
     let rows: Vec<&str> = table.trim_end().split("\r\n").collect();
     assert_eq!(rows[0], "index,text,n_tokens_a,n_tokens_b,bits_a,bits_b");
     assert!(rows.len() > 3, "{table}");
-    // Both read the same part of the text.
+    // Both models read the same part of the text.
     let parts = rows[1..].iter().map(|row| row.split(',').nth(1).unwrap());
     let read: String = parts.collect();
     assert!(TEXT.contains(&read.replace('"', "")), "{read}");
@@ -142,7 +142,7 @@ fn models_with_different_tokenizers_are_compared_by_characters() {
 }
 
 #[test]
-fn what_can_not_be_compared_is_refused() {
+fn what_cannot_be_compared_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let text = text_in(folder.path());
     for (arguments, code, words) in [

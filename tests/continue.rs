@@ -1,5 +1,5 @@
-//! Texts that go on from one of their tokens: they equal those that were never interrupted, with
-//! and without the prefix cache, alone and in a batch.
+//! Texts continued from one of their tokens equal uninterrupted ones, with and without the prefix
+//! cache, alone and in a batch.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -33,7 +33,7 @@ const N_TOKENS: usize = 40;
 /// What a session reported about each pane.
 #[derive(Default)]
 struct Outcome {
-    /// How many tokens were read before the first pass of the batch.
+    /// How many tokens were prefilled before the batch's first pass.
     n_prefilled: BTreeMap<u64, usize>,
     steps: BTreeMap<u64, Vec<Step>>,
     finish: BTreeMap<u64, FinishReason>,
@@ -78,7 +78,7 @@ fn configs() -> Vec<GenerationConfig> {
     selectors.map(config).to_vec()
 }
 
-/// The continuation of a text after its first `n_kept` tokens.
+/// Returns the continuation of a text after its first `n_kept` tokens.
 fn after(steps: &[Step], n_kept: usize) -> Continuation {
     let kept = &steps[..n_kept];
     let last = kept.last();
@@ -133,7 +133,7 @@ fn tokens(steps: &[Step]) -> Vec<TokenId> {
     steps.iter().map(|step| step.token).collect()
 }
 
-/// Uninterrupted texts, one for each selector.
+/// Generates uninterrupted texts, one for each selector.
 fn texts(session: &mut Session) -> Vec<Vec<Step>> {
     let panes = (0..).zip(configs());
     let panes = panes.map(|(id, config)| (id, config, Continuation::default()));
@@ -245,7 +245,7 @@ fn a_token_picked_by_hand_is_recorded_with_the_evidence_of_its_position() {
             assert_eq!(
                 picked.selector_state,
                 after(&whole, n_kept).selector_state,
-                "a selector learns nothing from the user"
+                "a token picked by hand does not update the selector"
             );
             let rest = steps.iter().skip(2);
             assert!(rest.clone().all(|step| !step.trace.draw.is_by_hand()));
@@ -255,7 +255,7 @@ fn a_token_picked_by_hand_is_recorded_with_the_evidence_of_its_position() {
 }
 
 #[test]
-fn texts_leave_the_cache_when_the_memory_limit_requires_it() {
+fn texts_are_evicted_when_the_cache_exceeds_its_memory_limit() {
     let mut session = babbling();
     session.set_prefix_cache_limit(10_000);
     let whole = texts(&mut session);
@@ -271,7 +271,7 @@ fn texts_leave_the_cache_when_the_memory_limit_requires_it() {
     }
     assert_eq!(
         n_prefilled[0], 19,
-        "only the prompt was left of the first text"
+        "only the prompt of the first text was still cached"
     );
     session.set_prefix_cache_limit(0);
     let n_prompt_bytes = PROMPT.len() as u64 * 100;
@@ -324,7 +324,7 @@ fn two_hundred_branches_equal_those_written_without_a_cache() {
     }
     assert!(
         n_reused > 100,
-        "{n_reused} of 200 branches read nothing again"
+        "only {n_reused} of 200 branches were fully cached"
     );
 }
 
@@ -350,7 +350,7 @@ fn a_text_that_cannot_be_continued_is_refused_with_a_reason() {
 }
 
 #[test]
-fn a_text_that_is_read_in_parts_has_the_probabilities_of_the_one_that_was_written() {
+fn a_text_read_in_parts_has_the_probabilities_it_was_written_with() {
     let mut session = embedded();
     let config = configs().remove(1);
     let written = run(&mut session, [(0, config.clone(), Continuation::default())]);

@@ -1,4 +1,5 @@
-//! The published vectors of llama.cpp's own sampler tests, to within 1e-5.
+//! Checks filters against the published test vectors of llama.cpp's own sampler tests, to within
+//! 1e-5.
 
 #![allow(
     clippy::indexing_slicing,
@@ -15,7 +16,7 @@ use quartet::decoding::{Candidates, Coins, Filter, History, StageContext, TokenI
 
 const P: [f32; 4] = [0.1, 0.2, 0.3, 0.4];
 
-/// Returns the probability of every token by id after the filters, 0 if it was filtered out.
+/// Returns the probability of every token by id after the filters, or 0 if it was filtered out.
 fn probs_after(filters: &[Filter], history: &[u32], probs: &[f32]) -> Vec<f64> {
     let logits: Vec<f32> = probs.iter().map(|prob| prob.ln()).collect();
     let tokens: Vec<TokenId> = history.iter().copied().map(TokenId).collect();
@@ -121,7 +122,7 @@ fn top_n_sigma() {
 
 #[test]
 fn xtc() {
-    // Unlike the published vectors these are normalized, and XTC always acts instead of almost
+    // Unlike the published vectors, these are normalized, and XTC always acts instead of almost
     // always.
     let probs = [0.4, 0.3, 0.2, 0.1];
     for (threshold, expected) in [
@@ -234,15 +235,15 @@ fn dry() {
 
 /// Top-k, top-p and min-p in every order over 10,000 tokens whose logits are `ln 1` to `ln 10000`,
 /// against the closed form: each cut keeps the tokens from some id on, so a sequence of cuts keeps
-/// those from the largest of these ids, which depend on what the previous cut left.
+/// those from the largest such id on. Each id depends on what the previous cuts kept.
 #[test]
 fn sequences_of_cuts_match_the_closed_form() {
     let n = 10_000_u32;
     let probs: Vec<f32> = (1..=n).map(|i| i as f32).collect();
-    let queues = [
+    let orders = [
         "k", "p", "m", "kp", "km", "pk", "pm", "mk", "mp", "kpm", "kmp", "pkm", "pmk", "mkp", "mpk",
     ];
-    for queue in queues {
+    for order in orders {
         for (k, p, m) in [
             (10_000, 1.0, 1.0),
             (1, 1.0, 1.0),
@@ -252,7 +253,7 @@ fn sequences_of_cuts_match_the_closed_form() {
             (9_500, 0.5, 0.300_05),
         ] {
             let (mut filters, mut first) = (Vec::new(), 1);
-            for stage in queue.chars() {
+            for stage in order.chars() {
                 match stage {
                     'k' => {
                         filters.push(Filter::TopK(TopK { k }));
@@ -270,7 +271,7 @@ fn sequences_of_cuts_match_the_closed_form() {
             }
             let after = probs_after(&filters, &[], &probs);
             let kept = after.iter().filter(|prob| **prob > 0.0).count() as u32;
-            assert_eq!(kept, n + 1 - first, "{queue}, k {k}, p {p}, min-p {m}");
+            assert_eq!(kept, n + 1 - first, "{order}, k {k}, p {p}, min-p {m}");
             let total: f64 = (first..=n).map(f64::from).sum();
             for id in first - 1..n {
                 let expected = f64::from(id + 1) / total;
@@ -280,8 +281,8 @@ fn sequences_of_cuts_match_the_closed_form() {
     }
 }
 
-/// Returns the largest id such that the tokens from it to `n` hold the share `p` of those from
-/// `first`.
+/// Returns the largest id such that the tokens from it to `n` hold at least the share `p` of the
+/// mass of those from `first`.
 fn first_of_top_p(first: u32, n: u32, p: f32) -> u32 {
     if p >= 1.0 {
         return first;

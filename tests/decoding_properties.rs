@@ -21,7 +21,7 @@ const COINS: Coins = Coins {
     position: 8,
 };
 
-/// Logits with ties and impossible tokens among them; at least one is possible.
+/// Logits that may include ties and impossible tokens. At least one token is possible.
 fn logits() -> impl Strategy<Value = Vec<f32>> {
     let logit = prop_oneof![
         6 => -20.0..20.0_f32,
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn a_larger_share_keeps_all_that_a_smaller_one_keeps(
+    fn a_looser_filter_keeps_everything_that_a_stricter_one_keeps(
         logits in logits(), a in 0.0..=1.0_f32, b in 0.0..=1.0_f32, k in 1..50_u32, more in 0..50_u32,
     ) {
         let (small, large) = (a.min(b), a.max(b));
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn cutting_twice_is_cutting_once(logits in logits(), k in 1..50_u32, p in 0.01..1.0_f32) {
+    fn cutting_twice_equals_cutting_once(logits in logits(), k in 1..50_u32, p in 0.01..1.0_f32) {
         for filter in [Filter::TopK(TopK { k }), Filter::MinP(MinP { p })] {
             let once = after(&filter, &logits);
             let mut twice = once.clone();
@@ -209,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn printed_settings_read_back_the_same(filters in prop::collection::vec(filter(), 0..6), seed in any::<Option<u64>>()) {
+    fn printed_settings_parse_back_unchanged(filters in prop::collection::vec(filter(), 0..6), seed in any::<Option<u64>>()) {
         let mut pane = PaneSettings::from(ChainConfig::sampled(filters));
         pane.seed = seed;
         let words = pane.to_string();

@@ -51,7 +51,7 @@ fn config(case: &Value) -> GenerationConfig {
     }
 }
 
-/// What a session reports of a case.
+/// What a session reports for a case.
 struct Outcome {
     steps: Vec<Step>,
     passes: Vec<BeamPass>,
@@ -86,7 +86,7 @@ fn run(session: &mut Session, case: &Value) -> Outcome {
     }
 }
 
-/// A session with the model of a case, in which its end tokens end a text.
+/// Returns a session with the model and the end tokens of a case.
 fn session(case: &Value) -> Session {
     let fixture = Fixture::open(case["fixture"].as_str().unwrap(), Form::Newer);
     let mut model = fixture.model.into_inner();
@@ -95,7 +95,7 @@ fn session(case: &Value) -> Session {
 }
 
 #[test]
-fn texts_and_scores_are_those_of_transformers() {
+fn texts_and_scores_match_transformers() {
     let file: Value = serde_json::from_slice(include_bytes!("beams.json")).unwrap();
     let cases = file["cases"].as_array().unwrap();
     let mut finishes: BTreeMap<String, usize> = BTreeMap::new();
@@ -118,7 +118,7 @@ fn texts_and_scores_are_those_of_transformers() {
 }
 
 #[test]
-fn the_record_of_the_beams_leads_to_the_text() {
+fn the_recorded_beams_lead_to_the_text() {
     let file: Value = serde_json::from_slice(include_bytes!("beams.json")).unwrap();
     for case in file["cases"].as_array().unwrap().iter().step_by(7) {
         let outcome = run(&mut session(case), case);
@@ -146,7 +146,7 @@ fn the_record_of_the_beams_leads_to_the_text() {
 }
 
 #[test]
-fn a_search_beside_other_panes_writes_what_it_writes_alone() {
+fn a_search_beside_other_panes_writes_the_same_text_as_alone() {
     let file: Value = serde_json::from_slice(include_bytes!("beams.json")).unwrap();
     let case = &file["cases"][20];
     let alone = run(&mut session(case), case);
@@ -174,7 +174,7 @@ fn a_search_beside_other_panes_writes_what_it_writes_alone() {
 }
 
 #[test]
-fn a_search_that_is_stopped_keeps_its_best_text() {
+fn a_stopped_search_keeps_its_best_text() {
     let file: Value = serde_json::from_slice(include_bytes!("beams.json")).unwrap();
     let case = &file["cases"][20];
     let mut session = session(case);

@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 use crate::fixture::{self, copy, read};
 
 fn open(path: &Path) -> Result<LoadedModel, EngineError> {
-    let to_the_end = &mut |_| ControlFlow::Continue(());
-    let opened = engine::open_path(path, &engine::Compute::on_cpu(), to_the_end);
+    let keep_going = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(path, &engine::Compute::on_cpu(), keep_going);
     opened.map(Option::unwrap)
 }
 
@@ -27,7 +27,7 @@ fn config(fixture: &str, file: &str) -> Map<String, Value> {
     serde_json::from_str(&json).unwrap()
 }
 
-/// Writes a fixture's folder with another configuration.
+/// Writes a fixture's folder with a different configuration.
 fn write_folder(fixture: &str, config: &Map<String, Value>, folder: &Path) {
     copy(fixture, &["model.safetensors"], folder);
     let json = serde_json::to_vec(config).unwrap();
@@ -64,7 +64,7 @@ fn open_and_run(path: &Path) {
 }
 
 #[test]
-fn a_share_of_a_head_that_rounds_to_nothing_is_rejected() {
+fn a_partial_rotary_factor_that_rounds_to_zero_is_rejected() {
     for fixture in ["phi", "stablelm"] {
         let message = rejection(fixture, "partial_rotary_factor", json!(1e-9));
         let expected = "partial_rotary_factor is 0.000000001";

@@ -1,4 +1,4 @@
-//! Compares two models that read the same tokens, and checks the divergences against those of
+//! Compares two models on the same tokens, and checks the divergences against those computed from
 //! transformers' logits.
 
 use quartet::decoding::filters::TopP;
@@ -30,7 +30,7 @@ fn settings() -> Vec<GenerationConfig> {
     [ChainConfig::greedy(), sampled].map(config).to_vec()
 }
 
-/// Lets both models read these tokens to the end.
+/// Runs both models over these tokens to the end.
 fn compare(a: &Fixture, b: &Fixture, tokens: &[u32]) -> Vec<Pair> {
     let (mut a, mut b) = (a.model.borrow_mut(), b.model.borrow_mut());
     let texts = [prompt(tokens), prompt(tokens)];
@@ -61,7 +61,7 @@ fn log_softmax(logits: &[f32]) -> Vec<f64> {
         .collect()
 }
 
-/// The definition, over transformers' logits.
+/// The definition of the KL divergence, applied to transformers' logits.
 fn expected_kl(a: &[f32], b: &[f32]) -> f64 {
     let (ln_p, ln_q) = (log_softmax(a), log_softmax(b));
     let terms = ln_p.iter().zip(&ln_q);
@@ -69,18 +69,18 @@ fn expected_kl(a: &[f32], b: &[f32]) -> f64 {
 }
 
 #[test]
-fn divergences_are_those_of_the_logits_of_transformers() {
+fn divergences_match_those_of_transformers_logits() {
     for (name, other) in [("llama", "qwen2"), ("gpt2", "llama"), ("qwen3", "mistral")] {
         let [a, b] = [name, other].map(|name| Fixture::open(name, Form::Newer));
-        assert_eq!(a.tokens, b.tokens, "the fixtures read the same text");
+        assert_eq!(a.tokens, b.tokens, "the fixtures have the same text");
         let pairs = compare(&a, &b, &a.tokens);
         let logits = a.logits().iter().zip(b.logits());
         let mut largest = 0.0_f64;
         for ((predicted, gap), (of_a, of_b)) in pairs.iter().zip(logits) {
             let expected = expected_kl(of_a, of_b);
             let difference = (gap.kl - expected).abs();
-            // Log-probs differ by some 1e-6, because both sides compute in f32, and a divergence is a
-            // mean of differences of log-probs.
+            // Log-probs differ by about 1e-6, because both sides compute in f32, and a divergence
+            // is a mean of differences between log-probs.
             assert!(difference < 1e-5, "{name}, {other}: {} {expected}", gap.kl);
             largest = largest.max(gap.kl);
             for (token, logits) in predicted.iter().zip([of_a, of_b]) {
@@ -108,7 +108,7 @@ fn a_model_does_not_differ_from_itself() {
 }
 
 #[test]
-fn choices_are_those_of_the_settings_with_the_same_coin() {
+fn both_models_choose_by_the_settings_with_the_same_coin() {
     let [a, b] = ["llama", "qwen2"].map(|name| Fixture::open(name, Form::Newer));
     let pairs = compare(&a, &b, &a.tokens);
     for (predicted, gap) in &pairs {
@@ -118,10 +118,10 @@ fn choices_are_those_of_the_settings_with_the_same_coin() {
         assert_eq!(*greedy, [predicted[0].top, predicted[1].top]);
         assert_eq!(sampled.len(), 2);
     }
-    let differ = |place: usize| {
+    let differ = |index: usize| {
         pairs
             .iter()
-            .filter(|(_, gap)| gap.choices[place][0] != gap.choices[place][1])
+            .filter(|(_, gap)| gap.choices[index][0] != gap.choices[index][1])
             .count()
     };
     assert!(differ(0) > 0 && differ(1) > 0);

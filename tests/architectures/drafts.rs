@@ -1,4 +1,4 @@
-//! Compares texts that are written with drafts with those that are written without.
+//! Compares texts generated with drafts with those generated without.
 
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ fn config(chain: &ChainConfig, drafts: Option<Drafts>) -> GenerationConfig {
     }
 }
 
-/// Texts that repeat themselves in places: each is the beginning of a different sequence.
+/// Returns a prompt that partly repeats itself, different for each number.
 fn prompt(number: u32) -> Prompt {
     let tokens = (0..8 + number % 5).map(|n| {
         let place = if n > 4 { n - 3 } else { n };
@@ -117,7 +117,7 @@ fn drafts_change_neither_a_token_nor_a_bit_of_its_evidence() {
     }
     assert!(
         n_accepted > 1000 && n_rejected > 1000,
-        "{n_accepted} of {n_rejected}"
+        "{n_accepted} accepted, {n_rejected} rejected"
     );
 }
 
@@ -135,7 +135,7 @@ fn drafts_beside_another_pane_and_after_tokens_picked_by_hand_change_nothing() {
     let plain = config(&greedy, None);
     let (expected, _) = run(&mut session, &prompt, plain, continuation.clone());
     session.clear_prefix_cache();
-    // The other pane shares every pass.
+    // The other pane shares every forward pass.
     let other = [(GenerationId(2), config(&warm, None))];
     session.generate(prompt.clone(), other, Instant::now());
     session.advance(&mut Vec::new());

@@ -20,8 +20,8 @@ fn message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> String {
     weights.extend(replacement.map(|replacement| (tensor.to_owned(), replacement)));
     let path = folder.path().join("model.safetensors");
     candle_core::safetensors::save(&weights, path).unwrap();
-    let to_the_end = &mut |_| ControlFlow::Continue(());
-    let opened = engine::open_path(folder.path(), &engine::Compute::on_cpu(), to_the_end);
+    let keep_going = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(folder.path(), &engine::Compute::on_cpu(), keep_going);
     opened.err().unwrap().to_string()
 }
 
@@ -106,8 +106,8 @@ fn gguf_message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> Str
         .collect();
     let tensors: Vec<_> = tensors.iter().map(|(name, one)| (*name, one)).collect();
     gguf_file::write(&mut File::create(&path).unwrap(), &metadata, &tensors).unwrap();
-    let to_the_end = &mut |_| ControlFlow::Continue(());
-    let opened = engine::open_path(&path, &engine::Compute::on_cpu(), to_the_end);
+    let keep_going = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(&path, &engine::Compute::on_cpu(), keep_going);
     opened.err().unwrap().to_string()
 }
 

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use candle_core::{DType, Device, Tensor};
 use quartet::engine::{self, LoadedModel};
 
-/// The form in which a checkpoint is opened.
+/// The format in which a checkpoint is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Safetensors with a `config.json` of transformers 5.
+    /// Safetensors with a `config.json` as transformers 5 writes it.
     Newer,
-    /// Safetensors with a `config.json` of earlier versions.
+    /// Safetensors with a `config.json` as earlier versions write it.
     Older,
     Gguf,
 }
@@ -43,13 +43,13 @@ impl Fixture {
         }
     }
 
-    /// The logits of transformers after each token.
+    /// Returns transformers' logits after each token.
     pub(crate) fn logits(&self) -> &[Vec<f32>] {
         &self.logits
     }
 
-    /// The expected logits at `position`, when the sequence has `n_read` tokens after the forward
-    /// pass.
+    /// Returns the expected logits at `position` if the sequence has `n_read` tokens after the
+    /// forward pass.
     pub(crate) fn expected(&self, position: usize, n_read: usize) -> &[f32] {
         let is_short = n_read <= self.short.len();
         let rows = if is_short { &self.short } else { &self.logits };
@@ -57,7 +57,8 @@ impl Fixture {
     }
 }
 
-/// The names of all fixtures of a kind: our decoder's, or candle-transformers'.
+/// Returns the names of all fixtures in a folder: `fixtures` for our decoder, or `borrowed` for
+/// candle-transformers.
 pub(crate) fn names(kind: &str) -> Vec<String> {
     let entries = std::fs::read_dir(root().join(kind)).unwrap();
     let folders = entries
@@ -101,8 +102,8 @@ fn open(source: &Path, form: Form) -> LoadedModel {
             folder.path().join("model.gguf")
         }
     };
-    let to_the_end = &mut |_| ControlFlow::Continue(());
-    let opened = engine::open_path(&path, &engine::Compute::on_cpu(), to_the_end);
+    let keep_going = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(&path, &engine::Compute::on_cpu(), keep_going);
     opened.unwrap().unwrap()
 }
 

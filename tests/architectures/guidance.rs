@@ -34,7 +34,7 @@ fn prompt(case: &Value) -> Prompt {
     }
 }
 
-/// The settings of a case. The words of the fixtures' vocabulary are named after their ids.
+/// Returns the settings of a case. In the fixtures' vocabulary, each word is named after its id.
 fn config(case: &Value) -> GenerationConfig {
     let second = tokens(&case["second"]);
     let words: Vec<String> = second.iter().map(|token| format!("w{}", token.0)).collect();
@@ -55,7 +55,7 @@ fn config(case: &Value) -> GenerationConfig {
     }
 }
 
-/// A session with a fixture, in which no token ends a text.
+/// Returns a session with a fixture's model, in which no token ends a text.
 fn session(fixture: &str) -> Session {
     let mut model = Fixture::open(fixture, Form::Newer).model.into_inner();
     model.end_tokens = Vec::new();
@@ -89,7 +89,7 @@ fn written(steps: &[Step]) -> Vec<TokenId> {
 }
 
 #[test]
-fn tokens_and_log_probs_are_those_of_transformers() {
+fn tokens_and_log_probs_match_transformers() {
     let file = cases();
     let shown = tokens(&file["shown"]);
     let cases = file["cases"].as_array().unwrap();
@@ -119,7 +119,7 @@ fn tokens_and_log_probs_are_those_of_transformers() {
 }
 
 #[test]
-fn the_record_of_both_rows_mixes_to_the_step() {
+fn the_recorded_rows_mix_to_the_logits_of_the_step() {
     let file = cases();
     for case in file["cases"].as_array().unwrap().iter().step_by(7) {
         let mut session = session(case["fixture"].as_str().unwrap());
@@ -142,7 +142,7 @@ fn the_record_of_both_rows_mixes_to_the_step() {
 }
 
 #[test]
-fn guided_texts_beside_others_and_continued_ones_are_the_same() {
+fn guided_texts_are_the_same_beside_others_and_when_continued() {
     let file = cases();
     for case in file["cases"].as_array().unwrap().iter().step_by(8) {
         let expected = tokens(&case["tokens"]);
@@ -196,7 +196,7 @@ fn a_text_ends_when_the_second_prompt_has_filled_its_context() {
     ));
 }
 
-/// Returns the probabilities of the likeliest tokens after a text, as a model alone sees them.
+/// Returns the probabilities of the likeliest tokens after a text, according to one model alone.
 fn probs_after(session: &mut Session, text: &[TokenId]) -> BTreeMap<TokenId, f64> {
     let prompt = Prompt {
         text: String::new(),
@@ -220,8 +220,8 @@ fn probs_after(session: &mut Session, text: &[TokenId]) -> BTreeMap<TokenId, f64
         .collect()
 }
 
-/// Contrastive decoding: the rows are those of the two models alone, and the token is the likeliest
-/// of their mixture among those that the first model finds likely enough.
+/// Contrastive decoding: each row matches its model alone, and the token is the likeliest in the
+/// mixture among those that the first model finds likely enough.
 #[test]
 fn a_second_model_is_contrasted_with_the_first() {
     let file = cases();
@@ -260,7 +260,7 @@ fn a_second_model_is_contrasted_with_the_first() {
                     is_likely.then(|| (other + 1.8 * (own.ln() - other), *token))
                 });
                 let best = scores.max_by(|a, b| a.0.total_cmp(&b.0));
-                // A record holds the likeliest tokens of a row only.
+                // A record holds only the likeliest tokens of a row.
                 if contrast.contains_key(&step.token) {
                     let best = best.map(|(_, token)| token);
                     assert_eq!(Some(step.token), best, "{name} against {second}");
@@ -274,7 +274,7 @@ fn a_second_model_is_contrasted_with_the_first() {
     assert!(n_compared > 1000 && n_best > 20, "{n_compared} {n_best}");
 }
 
-/// Runs a sweep to its end.
+/// Runs a sweep to the end and returns its texts.
 fn swept(session: &mut Session, prompts: &[PromptText], plan: SweepPlan) -> Vec<SweepText> {
     session.sweep(ID, prompts, plan).unwrap();
     let mut texts = Vec::new();
@@ -288,10 +288,10 @@ fn swept(session: &mut Session, prompts: &[PromptText], plan: SweepPlan) -> Vec<
     texts
 }
 
-/// Cells with different scales share rows as long as their texts agree, beside cells without
+/// Cells with different scales share rows as long as their texts agree, alongside cells without
 /// guidance.
 #[test]
-fn a_sweep_over_the_scale_writes_what_guided_panes_write() {
+fn a_sweep_over_the_scale_writes_the_same_texts_as_guided_panes() {
     let guided = |scale: f32, against: &Against| ChainConfig {
         guidance: Some(Guidance {
             scale,
@@ -346,13 +346,13 @@ fn a_sweep_over_the_scale_writes_what_guided_panes_write() {
                 text.cell
             );
         }
-        let other: Vec<_> = texts.iter().map(|text| &text.tokens).collect();
-        assert!(other.iter().any(|tokens| *tokens != other[0]));
+        let all: Vec<_> = texts.iter().map(|text| &text.tokens).collect();
+        assert!(all.iter().any(|tokens| *tokens != all[0]));
     }
 }
 
 #[test]
-fn a_sweep_moves_away_from_one_text_only() {
+fn a_sweep_can_steer_away_from_only_one_text() {
     let mut session = session("llama");
     let guided = |text: &str| ChainConfig {
         guidance: Some(Guidance::usual(Against::Prompt(text.to_owned()))),

@@ -30,7 +30,7 @@ use quartet::engine;
 use crate::fixture::{Fixture, Form};
 use crate::reading::Reading;
 
-/// The error that a different summation order may cause in logits of about 2.
+/// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
 const ARCHITECTURES: [&str; 16] = [
@@ -95,7 +95,7 @@ fn a_text_continued_from_a_fork() {
 
 #[test]
 fn a_text_continued_after_truncation() {
-    assert_reading(Reading::AfterCut);
+    assert_reading(Reading::AfterTruncation);
 }
 
 #[test]
@@ -104,11 +104,12 @@ fn a_text_fed_when_the_model_is_ready() {
 }
 
 #[test]
-fn a_text_whose_length_is_known_before() {
+fn a_text_whose_length_is_announced() {
     assert_reading(Reading::Announced(7));
 }
 
-/// On the Hub, `openai-community/gpt2` has masks next to its weights, and names without a prefix.
+/// On the Hub, `openai-community/gpt2` stores masks along with its weights, and its tensor names
+/// have no prefix.
 #[test]
 fn masks_in_a_file_do_not_count_as_weights() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,8 +131,8 @@ fn masks_in_a_file_do_not_count_as_weights() {
     assert_eq!(after.n_params, before.n_params);
     assert_eq!(after.n_step_bytes, before.n_step_bytes);
     assert_eq!(after.memory, before.memory);
-    let to_the_end = &mut |_| ControlFlow::Continue(());
-    let opened = engine::open_path(folder.path(), &engine::Compute::on_cpu(), to_the_end);
+    let keep_going = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(folder.path(), &engine::Compute::on_cpu(), keep_going);
     assert_eq!(opened.unwrap().unwrap().info.n_params, after.n_params);
 }
 

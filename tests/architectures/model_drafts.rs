@@ -1,5 +1,5 @@
-//! Compares texts that a model drafts with those that are written without drafts, and their
-//! distribution with the exact one.
+//! Compares texts drafted by a model with those generated without drafts, and their distribution
+//! with the exact one.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::fixture::{Fixture, Form};
 
 const TOKENS: [u32; 5] = [1, 17, 42, 5, 33];
 
-/// The token after the prompt, which is given, so that the next ones are drafted.
+/// The first token after the prompt. It is given, so that the tokens after it are drafted.
 const GIVEN: TokenId = TokenId(9);
 
 fn model(name: &str) -> LoadedModel {
@@ -24,7 +24,7 @@ fn model(name: &str) -> LoadedModel {
     model
 }
 
-/// A session whose second model has other weights, so that its drafts are often wrong.
+/// Returns a session whose second model has different weights, so that its drafts are often wrong.
 fn session(name: &str, second: &str) -> Session {
     let mut session = Session::new(model(name));
     session.set_second(Some(model(second))).unwrap();
@@ -101,7 +101,7 @@ fn drafts(n_drafts: u32, n_layers: Option<u32>, rule: DraftRule) -> ModelDrafts 
 }
 
 #[test]
-fn with_the_same_coin_and_for_greedy_decoding_texts_are_those_without_drafts() {
+fn drafts_do_not_change_texts_with_the_same_coin_or_greedy_decoding() {
     let (mut n_accepted, mut n_rejected) = (0, 0);
     for (name, second) in [("llama", "gpt2"), ("gpt2", "qwen2")] {
         let mut session = session(name, second);
@@ -154,9 +154,10 @@ fn with_the_same_coin_and_for_greedy_decoding_texts_are_those_without_drafts() {
     );
 }
 
-/// Panes with the same second model share its passes, beside guided ones and ones that do not use it.
+/// Panes that use the second model share its forward passes, alongside guided panes and panes that
+/// do not use it.
 #[test]
-fn panes_that_share_the_passes_of_a_second_model_write_what_each_writes_alone() {
+fn panes_that_share_a_second_model_write_the_same_texts_as_alone() {
     for (name, second) in [("llama", "gpt2"), ("gpt2", "qwen2")] {
         let mut session = session(name, second);
         let greedy = ChainConfig::greedy();
@@ -202,7 +203,7 @@ fn panes_that_share_the_passes_of_a_second_model_write_what_each_writes_alone() 
     }
 }
 
-/// The probabilities that a chain leaves after these tokens.
+/// Returns the probabilities that a chain leaves after these tokens.
 fn probs(model: &mut LoadedModel, chain: &ChainConfig, read: &[TokenId]) -> Vec<f64> {
     let sequence = model.lm.open();
     let rows: Vec<Row> = read
@@ -285,11 +286,11 @@ fn twenty_thousand_pairs_of_tokens_have_the_exact_distribution() {
         n_cells += 1.0;
     }
     let n_free: f64 = n_cells - 1.0;
-    // The mean is n, and the standard deviation is the root of 2n.
+    // With n degrees of freedom, the mean is n, and the standard deviation is the root of 2n.
     let limit = n_free + 4.0 * (2.0 * n_free).sqrt();
     assert!(
         n_free > 15.0 && chi_squared < limit,
-        "{chi_squared} at {n_free} degrees of freedom"
+        "{chi_squared} with {n_free} degrees of freedom"
     );
     let overlap: f64 = p.iter().zip(&q).map(|(p, q)| p.min(*q)).sum();
     let accepted = n_accepted / N as f64;

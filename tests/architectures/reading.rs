@@ -17,15 +17,15 @@ pub(crate) enum Reading {
     /// The first half by a parent, the second half by its fork, while the parent reads other
     /// tokens.
     FromFork,
-    /// In chunks, each followed by extra tokens that are truncated again.
-    AfterCut,
+    /// In chunks, each followed by extra tokens that are then truncated.
+    AfterTruncation,
     /// In chunks of this many tokens, each when the model is ready for it.
     WhenReady(usize),
-    /// So many tokens at a time, how many there will be being told after the first of them.
+    /// In chunks of this many tokens, with the total length announced after the first chunk.
     Announced(usize),
 }
 
-/// The logits of each chunk, with the length of the sequence after it.
+/// The logits of each chunk, each with the length of the sequence after it.
 type Found = Vec<(usize, Vec<Vec<f32>>)>;
 
 impl Reading {
@@ -76,7 +76,7 @@ impl Reading {
                 }
                 found
             }
-            Self::AfterCut => {
+            Self::AfterTruncation => {
                 let chunks = tokens.chunks(13);
                 chunks
                     .map(|chunk| {
@@ -121,7 +121,7 @@ fn read(lm: &mut dyn CausalLm, sequence: SequenceId, tokens: &[u32]) -> (usize, 
     (lm.n_read(sequence), rows.collect())
 }
 
-/// Like [`read`], with a row of another sequence before each.
+/// Like [`read`], with a row of another sequence before each row.
 fn beside(
     lm: &mut dyn CausalLm,
     sequence: SequenceId,

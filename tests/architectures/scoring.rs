@@ -55,7 +55,7 @@ fn score(fixture: Fixture) -> Vec<Step> {
 }
 
 #[test]
-fn a_scored_text_has_the_perplexity_of_transformers() {
+fn a_scored_text_has_the_same_perplexity_as_in_transformers() {
     for name in ["llama", "gpt2", "gemma2", "qwen3", "mixtral"] {
         let fixture = Fixture::open(name, Form::Newer);
         let (expected, n_tokens) = (expected(&fixture), fixture.tokens.len());

@@ -19,7 +19,7 @@ thread_local! {
 }
 
 fn count(n_bytes: isize) {
-    // A terminating thread may allocate after its counters were destroyed.
+    // A terminating thread may allocate after its counters have been destroyed.
     LIVE.try_with(|live| {
         live.set(live.get() + n_bytes);
         PEAK.try_with(|peak| peak.set(peak.get().max(live.get())))
@@ -52,7 +52,7 @@ pub(crate) fn peak_of<T>(f: impl FnOnce() -> T) -> (T, usize) {
 }
 
 #[test]
-fn the_peak_includes_memory_that_was_freed_again() {
+fn the_peak_includes_memory_that_has_been_freed() {
     let (_, peak) = peak_of(|| {
         drop(vec![0_u8; 3000]);
         vec![0_u8; 2000]

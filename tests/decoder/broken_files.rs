@@ -80,7 +80,7 @@ fn corrupt_bytes_in_a_header_never_cause_a_panic() {
 }
 
 #[test]
-fn the_error_names_each_fault_of_a_gguf_file() {
+fn the_error_names_each_fault_in_a_gguf_file() {
     let text = |text: &str| Value::String(text.to_owned());
     for (key, value, expected) in [
         (
@@ -138,7 +138,7 @@ fn the_error_names_each_fault_of_a_gguf_file() {
 }
 
 #[test]
-fn the_error_names_each_fault_of_a_folder() {
+fn the_error_names_each_fault_in_a_folder() {
     let write = |folder: &Path, name: &str, content: &Json| {
         std::fs::write(folder.join(name), content.to_string()).unwrap();
     };
@@ -197,7 +197,7 @@ fn the_error_names_each_fault_of_a_folder() {
     }
 }
 
-/// For example, the image token of the text-only Gemma 3, and tokens that fine-tunes add.
+/// Examples are the image token of the text-only Gemma 3 and tokens that fine-tunes add.
 #[test]
 fn tokens_without_an_embedding_only_affect_texts_that_contain_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -248,7 +248,7 @@ fn unreadable_generation_settings_are_reported_and_ignored() {
 }
 
 #[test]
-fn a_tensor_without_a_place_in_the_model_is_named() {
+fn a_tensor_that_the_model_does_not_use_is_named() {
     let folder = tempfile::tempdir().unwrap();
     write_folder(folder.path(), true, DType::F32);
     let with = |names: &[&str]| {
@@ -286,7 +286,7 @@ fn the_error_names_a_missing_file() {
 }
 
 #[test]
-fn any_file_of_a_folder_opens_the_folder() {
+fn any_file_in_a_folder_opens_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     write_folder(folder.path(), false, DType::F32);
     for name in ["config.json", "model.safetensors"] {

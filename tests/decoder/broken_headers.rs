@@ -1,5 +1,5 @@
-//! Headers with false claims cause an error message, no panic, and no more memory use than the file
-//! could need.
+//! Headers with false claims cause an error message, never a panic, and never use more memory than
+//! the file could need.
 
 use std::fs::File;
 use std::path::Path;
@@ -12,7 +12,7 @@ use quartet::engine::inspect;
 
 use crate::allocation::peak_of;
 use crate::fixture::{open, write_folder, write_gguf};
-use crate::raw_gguf::{BOOL, LIST, RawGguf, TEXT, U8, U32};
+use crate::raw_gguf::{ARRAY, BOOL, RawGguf, STRING, U8, U32};
 
 /// The memory limit for a small file: some buffers and its actual content.
 const N_MAX_BYTES: usize = 1 << 20;
@@ -78,12 +78,12 @@ fn impossible_counts_are_rejected() {
             "a header key extends beyond",
         ),
         (
-            RawGguf::new(0, 1).key(b"k", TEXT).u64(huge).data(99),
+            RawGguf::new(0, 1).key(b"k", STRING).u64(huge).data(99),
             "k extends beyond",
         ),
         (
             RawGguf::new(0, 1)
-                .key(b"k", LIST)
+                .key(b"k", ARRAY)
                 .u32(U8)
                 .u64(huge)
                 .data(99),
@@ -91,15 +91,15 @@ fn impossible_counts_are_rejected() {
         ),
         (
             RawGguf::new(0, 1)
-                .key(b"k", LIST)
-                .u32(TEXT)
+                .key(b"k", ARRAY)
+                .u32(STRING)
                 .u64(40)
                 .data(99),
             "claims 40 values of k",
         ),
         (
             RawGguf::new(0, 1)
-                .key(b"k", LIST)
+                .key(b"k", ARRAY)
                 .u32(U8)
                 .u64(5 << 20)
                 .data(6 << 20),
@@ -118,18 +118,18 @@ fn impossible_counts_are_rejected() {
 #[test]
 fn violations_of_the_format_are_named() {
     let aligned = |value| RawGguf::new(0, 1).key(b"general.alignment", U32).u32(value);
-    let list_of = |value_type| RawGguf::new(0, 1).key(b"k", LIST).u32(value_type).u64(1);
+    let array_of = |value_type| RawGguf::new(0, 1).key(b"k", ARRAY).u32(value_type).u64(1);
     for (raw, expected) in [
         (aligned(0), "general.alignment must be a power of two"),
         (aligned(3), "general.alignment must be a power of two"),
         (
             RawGguf::new(0, 1)
-                .key(b"general.alignment", TEXT)
+                .key(b"general.alignment", STRING)
                 .text(b"32"),
             "general.alignment must be a power of two",
         ),
-        (list_of(LIST), "k is an array of arrays"),
-        (list_of(13), "k is an array of unknown type 13"),
+        (array_of(ARRAY), "k is an array of arrays"),
+        (array_of(13), "k is an array of unknown type 13"),
         (RawGguf::new(0, 1).key(b"k", 13), "k has unknown type 13"),
         (
             RawGguf::new(0, 1).key(b"k", BOOL).bytes(&[7]),
@@ -140,7 +140,7 @@ fn violations_of_the_format_are_named() {
             "a header key is not valid UTF-8",
         ),
         (
-            RawGguf::new(0, 1).key(b"k", TEXT).text(b"\xC3"),
+            RawGguf::new(0, 1).key(b"k", STRING).text(b"\xC3"),
             "k is not valid UTF-8",
         ),
         (
@@ -346,7 +346,8 @@ fn non_finite_weights_are_rejected() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Corruption only causes error messages, and the header never uses more memory than the file.
+    /// Corruption causes at most an error message, and reading the header never exceeds the memory
+    /// limit.
     #[test]
     fn random_corruption_never_causes_a_panic(
         changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..6),
@@ -357,8 +358,8 @@ proptest! {
         let path = write_gguf(folder.path(), true, GgmlDType::Q8_0, &[]);
         let mut bytes = std::fs::read(&path).unwrap();
         let n_bytes = if in_header { 2200 } else { bytes.len() };
-        for (place, value) in changes {
-            bytes[place.index(n_bytes)] = value;
+        for (index, value) in changes {
+            bytes[index.index(n_bytes)] = value;
         }
         if let Some(cut) = cut {
             bytes.truncate(cut.index(bytes.len()));
@@ -369,7 +370,7 @@ proptest! {
         if let Err(error) = &outline {
             prop_assert!(!error.to_string().is_empty());
         }
-        // Reading the weights finds what the header does not reveal.
+        // Reading the weights finds the corruption that the header does not reveal.
         if let Err(error) = open(&path) {
             prop_assert!(!error.to_string().is_empty());
         }

@@ -1,4 +1,4 @@
-//! The built-in model.
+//! Tests the built-in model.
 
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -22,8 +22,8 @@ const FILE: &str = concat!(
 
 const TOKENIZER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/model/tokenizer.json");
 
-/// Texts that the model generated with weights in single precision: `quartet generate`, eight
-/// prompts, pure sampling, a different seed each.
+/// Texts that the model generated with weights in single precision: `quartet generate` with eight
+/// prompts, pure sampling and a different seed for each.
 const WRITTEN: &str = include_str!("written.json");
 
 #[test]
@@ -72,16 +72,16 @@ fn a_cancelled_load_stops_immediately() {
     }
 }
 
-/// Both implementations use weights in single precision. With 8-bit weights they round inputs
-/// differently, which can swap two tokens of nearly equal probability.
+/// Both implementations use weights in single precision. With 8-bit weights, they would round
+/// inputs differently, which can swap two tokens of nearly equal probability.
 #[test]
 fn its_greedy_story_matches_candle_transformers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("exact.gguf");
     write_widened(&path);
     std::fs::copy(TOKENIZER, folder.path().join("tokenizer.json")).unwrap();
-    let to_the_end = &mut |_| ControlFlow::Continue(());
-    let opened = open_path(&path, &Compute::on_cpu(), to_the_end);
+    let keep_going = &mut |_| ControlFlow::Continue(());
+    let opened = open_path(&path, &Compute::on_cpu(), keep_going);
     let mut model = opened.unwrap().unwrap();
     let mut file = File::open(&path).unwrap();
     let content = gguf_file::Content::read(&mut file).unwrap();
@@ -116,16 +116,17 @@ fn its_greedy_story_matches_candle_transformers() {
     );
 }
 
-/// The ten most likely tokens of each distribution, against the same weights in single precision.
+/// Compares the ten most likely tokens of each distribution with the same weights in single
+/// precision.
 #[test]
-fn its_probabilities_are_those_of_its_dequantized_weights() {
-    let to_the_end = &mut |_| ControlFlow::Continue(());
+fn its_probabilities_match_those_of_its_dequantized_weights() {
+    let keep_going = &mut |_| ControlFlow::Continue(());
     let mut open = |widens_weights| {
         let compute = Compute {
             widens_weights,
             ..Compute::on_cpu()
         };
-        open_embedded(&compute, to_the_end).unwrap().unwrap()
+        open_embedded(&compute, keep_going).unwrap().unwrap()
     };
     let (mut exact, mut default) = (open(true), open(false));
     let texts: Vec<String> = serde_json::from_str(WRITTEN).unwrap();
@@ -151,26 +152,26 @@ fn rounding_inputs_to_8_bits_preserves_perplexity() {
     let path = folder.path().join("exact.gguf");
     write_widened(&path);
     std::fs::copy(TOKENIZER, folder.path().join("tokenizer.json")).unwrap();
-    let to_the_end = &mut |_| ControlFlow::Continue(());
-    let exact = open_path(&path, &Compute::on_cpu(), to_the_end);
+    let keep_going = &mut |_| ControlFlow::Continue(());
+    let exact = open_path(&path, &Compute::on_cpu(), keep_going);
     let compute = Compute {
         inputs: InputBits::Eight,
         ..Compute::on_cpu()
     };
-    let rounded = open_embedded(&compute, to_the_end);
+    let rounded = open_embedded(&compute, keep_going);
     let change = Change::between(&mut exact.unwrap().unwrap(), &mut rounded.unwrap().unwrap());
     change.assert_is_under_a_thousandth();
 }
 
 #[test]
 fn quantizing_the_kv_cache_preserves_perplexity() {
-    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let keep_going = &mut |_| ControlFlow::Continue(());
     let mut open = |cache: CacheType| {
         let compute = Compute {
             cache,
             ..Compute::on_cpu()
         };
-        open_embedded(&compute, to_the_end).unwrap().unwrap()
+        open_embedded(&compute, keep_going).unwrap().unwrap()
     };
     let mut single = open(CacheType::F32);
     for coarser in [CacheType::F16, CacheType::Q8] {
@@ -256,7 +257,7 @@ fn write_widened(path: &Path) {
     gguf_file::write(&mut written, &metadata, &tensors).unwrap();
 }
 
-/// Returns the text's tokens, and the log-probabilities of the vocabulary after each of them.
+/// Returns the text's tokens, and the log-probs of the whole vocabulary after each of them.
 fn log_probs_of(model: &mut LoadedModel, text: &str) -> (Vec<u32>, Vec<Vec<f64>>) {
     let tokens = model.tokenizer.encode(text).unwrap();
     let tokens: Vec<u32> = tokens.iter().map(|token| token.0).collect();

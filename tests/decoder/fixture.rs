@@ -42,7 +42,7 @@ impl Random {
     }
 }
 
-/// Returns the weights with their names in transformers, in a fixed order.
+/// Returns the weights under their names in transformers, in a fixed order.
 pub(crate) fn weights(tied: bool) -> Vec<(String, Tensor)> {
     let mut random = Random(7);
     let (q, kv) = (N_HEADS * HEAD_DIM, N_KV_HEADS * HEAD_DIM);
@@ -116,7 +116,7 @@ pub(crate) fn tokenizer(n_tokens: usize) -> serde_json::Value {
     })
 }
 
-/// Writes a folder as transformers does.
+/// Writes a model folder as transformers does.
 pub(crate) fn write_folder(folder: &Path, tied: bool, dtype: DType) {
     std::fs::write(folder.join("config.json"), config(tied).to_string()).unwrap();
     std::fs::write(
@@ -136,7 +136,8 @@ pub(crate) fn write_folder(folder: &Path, tied: bool, dtype: DType) {
     candle_core::safetensors::save(&weights, folder.join("model.safetensors")).unwrap();
 }
 
-/// Writes a GGUF file with matrices of this type, and a `tokenizer.json` next to it.
+/// Writes a GGUF file with matrices of this type and a `tokenizer.json` next to it. The entries of
+/// `more` are added to its metadata or replace existing ones.
 pub(crate) fn write_gguf(
     folder: &Path,
     tied: bool,
@@ -195,8 +196,8 @@ pub(crate) fn write_gguf(
 
 /// Opens a model on the CPU.
 pub(crate) fn open(path: &Path) -> Result<LoadedModel, EngineError> {
-    let to_the_end = &mut |_| ControlFlow::Continue(());
-    let opened = engine::open_path(path, &engine::Compute::on_cpu(), to_the_end);
+    let keep_going = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(path, &engine::Compute::on_cpu(), keep_going);
     opened.map(Option::unwrap)
 }
 

@@ -10,7 +10,7 @@ use crate::{assert_near, read};
 
 const TOKENS: [u32; 12] = [1, 17, 4, 33, 49, 8, 8, 21, 0, 12, 40, 5];
 
-/// The logits of candle-transformers after each token, with weights rounded by `round`.
+/// Returns candle-transformers' logits after each token, with weights rounded by `round`.
 fn expected(tied: bool, round: impl Fn(Tensor) -> candle_core::Result<Tensor>) -> Vec<Vec<f32>> {
     let device = Device::Cpu;
     let config: LlamaConfig = serde_json::from_value(config(tied)).unwrap();
@@ -74,7 +74,7 @@ fn gguf_and_safetensors_of_the_same_weights_agree() {
 }
 
 #[test]
-fn quantized_weights_are_multiplied_by_their_dequantized_values() {
+fn quantized_weights_produce_the_logits_of_their_dequantized_values() {
     // Inputs are rounded to 16 bits with one scale per 32 values.
     for dtype in [GgmlDType::Q8_0, GgmlDType::Q4_0] {
         let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use quartet::engine::{EngineError, LoadedModel};
 
 use crate::fixture::{N_VOCAB, open, write_gguf};
 
-/// Three special tokens, then letters, digits, a space and merged tokens.
+/// Returns three special tokens, then letters, digits, a space and merged tokens.
 fn tokens() -> Vec<String> {
     let letters = ('a'..='z').chain('0'..='9').map(String::from);
     let special = ["<pad>", "<s>", "</s>"].map(str::to_owned);
@@ -75,7 +75,7 @@ fn an_unknown_pre_tokenizer_is_rejected() {
 }
 
 #[test]
-fn a_model_whose_file_does_not_name_its_rules_is_loaded_with_a_warning() {
+fn a_model_whose_file_names_no_pre_tokenizer_is_loaded_with_a_warning() {
     let model = opened("default", None).unwrap();
     let warning = model.load_warning.unwrap();
     assert!(warning.contains("tokenizer.ggml.pre"), "{warning}");

@@ -1,4 +1,4 @@
-//! Inspecting a model before it is loaded.
+//! Inspects models without loading them.
 
 use candle_core::DType;
 use candle_core::quantized::GgmlDType;

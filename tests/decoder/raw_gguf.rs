@@ -4,10 +4,10 @@
 #[derive(Clone)]
 pub(crate) struct RawGguf(pub Vec<u8>);
 
-// GGUF's numbers for the types of metadata values.
+// GGUF's numeric codes for the types of metadata values.
 pub(crate) const BOOL: u32 = 7;
-pub(crate) const TEXT: u32 = 8;
-pub(crate) const LIST: u32 = 9;
+pub(crate) const STRING: u32 = 8;
+pub(crate) const ARRAY: u32 = 9;
 pub(crate) const U8: u32 = 0;
 pub(crate) const U32: u32 = 4;
 

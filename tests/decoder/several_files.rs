@@ -1,4 +1,4 @@
-//! Models in several files: split GGUF files, and safetensors with an index.
+//! Models split across several files: GGUF parts, and safetensors with an index.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -30,8 +30,8 @@ fn part(folder: &Path, part: usize) -> PathBuf {
     folder.join(format!("tiny-{part:05}-of-00003.gguf"))
 }
 
-/// Splits a GGUF file into three parts like llama.cpp's gguf-split. Returns the unsplit file's
-/// path.
+/// Splits a GGUF file into three parts, as llama.cpp's gguf-split does. Returns the path of the
+/// unsplit file.
 fn write_parts(folder: &Path) -> PathBuf {
     let whole = write_gguf(folder, true, GgmlDType::Q8_0, &[]);
     let mut file = File::open(&whole).unwrap();
@@ -100,7 +100,7 @@ fn a_split_gguf_opens_from_any_part() {
 }
 
 #[test]
-fn the_error_names_each_fault_of_the_parts() {
+fn the_error_names_each_fault_in_the_parts() {
     let folder = tempfile::tempdir().unwrap();
     write_parts(folder.path());
     let [first, second, third] = [1, 2, 3].map(|number| part(folder.path(), number));
@@ -199,7 +199,7 @@ fn write_index(folder: &Path, weight_map: &serde_json::Value) {
 }
 
 #[test]
-fn shards_of_mixed_types_are_one_model() {
+fn shards_of_mixed_types_form_one_model() {
     for tied in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let expected = write_shards(folder.path(), tied);
@@ -225,7 +225,7 @@ fn a_weights_file_with_another_name_opens_by_itself() {
 }
 
 #[test]
-fn the_error_names_each_fault_of_the_shards() {
+fn the_error_names_each_fault_in_the_shards() {
     let folder = tempfile::tempdir().unwrap();
     write_shards(folder.path(), true);
     let norm = "model.norm.weight";
