@@ -1,7 +1,8 @@
-//! Compares our chain with transformers, vLLM and the rules of papers on random logits, and with
-//! candle.
+//! Compares our chain with transformers, vLLM and the definitions in papers on random logits, and
+//! with candle's sampler.
 //!
-//! `golden/make_hf_fixtures.py` generated the file and explains how; the file names the versions.
+//! `golden/make_hf_fixtures.py` generated the expected values and explains how; their file names
+//! the versions.
 
 #![allow(
     clippy::indexing_slicing,
@@ -64,7 +65,7 @@ impl Case {
     }
 }
 
-/// Logits that any language computes exactly.
+/// Returns logits that any language computes exactly.
 fn formula(n: u32) -> Vec<f32> {
     (0..n)
         .map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 1_048_576.0 - 8.0)
@@ -107,7 +108,7 @@ fn the_reference_implementations_keep_the_same_tokens() {
                 assert_eq!(kept.len(), large.n_kept, "{name}");
                 &large.head
             }
-            (None, None) => panic!("{name} has no expectation"),
+            (None, None) => panic!("{name} has no expected values"),
         };
         for (id, prob) in expected {
             assert!((kept[id] - prob).abs() < 1e-5, "{name}: token {id}");
@@ -115,8 +116,8 @@ fn the_reference_implementations_keep_the_same_tokens() {
     }
 }
 
-/// candle samples from its own distribution. In many draws, each token must appear as often as our
-/// chain predicts under candle's rules.
+/// candle samples from its own distribution. Over many draws, each token must appear as often as
+/// our chain predicts under candle's rules.
 #[test]
 fn candle_samples_as_our_chain_predicts() -> Result<(), DecodingError> {
     let logits: Vec<f32> = (0..24_u32).map(|i| (i * 7 % 24) as f32 * 0.25).collect();

@@ -12,7 +12,7 @@ use quartet::generation::{
 
 use self::fixture::{greedy, top_p, without_version};
 
-/// The texts as they are read from a file that does not relate them: numbered from 1.
+/// Numbers the texts from 1, as reading a file without branches does.
 fn numbered<const N: usize>(mut texts: [Generation; N]) -> [Generation; N] {
     for (id, text) in (1..).zip(&mut texts) {
         text.lineage.id = GenerationId(id);
@@ -26,7 +26,7 @@ fn the_golden_run_still_loads_and_each_format_renders_it_as_before() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let golden = |format: ExportFormat| folder.join("export").with_extension(format.extension());
     let update = std::env::var_os("UPDATE_GOLDEN").is_some();
-    // The first format that was ever written. This file never changes.
+    // A file in format 1. It never changes.
     let run = std::fs::read(folder.join("run-1.json")).unwrap();
     let run = json::parse(&run).unwrap();
     assert_eq!(run.len(), 2);
@@ -50,7 +50,7 @@ fn the_golden_run_still_loads_and_each_format_renders_it_as_before() {
     }
 }
 
-/// Wherever it is cut, also within a number.
+/// This holds wherever the file is cut, even within a number.
 #[test]
 fn a_run_file_that_ends_early_is_called_incomplete() {
     let panes = numbered([greedy(), top_p()]);
@@ -325,7 +325,7 @@ mod fixture {
         generation("Top-p", ChainConfig::sampled(filters))
     }
 
-    /// Four steps that the chain samples from fixed logits.
+    /// Returns a text of four steps that the chain samples from fixed logits.
     fn generation(name: &str, chain: ChainConfig) -> Generation {
         let logits: [[f32; 8]; 4] = [
             [-9.0, -4.0, 0.5, 3.0, 2.5, 1.0, -1.0, -2.0],

@@ -1,4 +1,4 @@
-//! `quartet fit`, as a shell sees it: what it prints and writes.
+//! Runs `quartet fit` and checks what it prints and writes.
 
 #![expect(
     clippy::unwrap_used,
@@ -55,11 +55,11 @@ fn a_fit_is_printed_and_exported_in_every_format() {
     let best = &json["best"];
     assert!(best["ln_prob"].as_f64().unwrap() < 0.0);
     let points = json["points"].as_array().unwrap();
-    assert!(points.len() > 25, "the cells and the settings between them");
+    assert!(points.len() > 25, "points at and between the cells");
     let table = fs::read_to_string(export.join("fit.csv")).unwrap();
     assert_eq!(table.lines().count(), points.len() + 1);
     let svg = fs::read_to_string(export.join("fit.svg")).unwrap();
-    assert!(svg.contains("likeliest: T"), "the best is named");
+    assert!(svg.contains("likeliest: T"), "the best is labeled");
     assert!(
         fs::read(export.join("fit.png"))
             .unwrap()

@@ -1,5 +1,5 @@
-//! Futures in a session: the same tokens as a pane's, rows shared while they agree, and what is
-//! left after a stop.
+//! Futures in a session have the same tokens as panes, share rows while they agree, and free their
+//! sequences when they are stopped.
 
 #![expect(
     clippy::unwrap_used,
@@ -42,7 +42,7 @@ fn plan(session: &Session, prompt: &str, chain: ChainConfig, n_futures: usize) -
     }
 }
 
-/// Draws futures to the end. Returns them, and how many were reported together.
+/// Draws futures to the end. Returns them, and how many were reported at a time.
 fn draw(session: &mut Session, plan: &FuturesPlan) -> (Vec<Future>, Vec<usize>) {
     session.draw_futures(ID, plan.clone()).unwrap();
     let (mut futures, mut batches) = (Vec::new(), Vec::new());
@@ -61,7 +61,7 @@ fn draw(session: &mut Session, plan: &FuturesPlan) -> (Vec<Future>, Vec<usize>) 
     (futures, batches)
 }
 
-/// What a pane writes with the seed of a future.
+/// Returns what a pane generates with the seed of a future.
 fn written(
     session: &mut Session,
     plan: &FuturesPlan,
@@ -166,7 +166,7 @@ fn futures_that_agree_so_far_share_a_row() {
             .iter()
             .all(|future| future.tokens == futures[0].tokens)
     );
-    // The prompt, then seven tokens: the eighth need not be read.
+    // The prompt, then seven tokens: the eighth is never read.
     assert_eq!(*n_rows.lock().unwrap(), [3, 1, 1, 1, 1, 1, 1, 1]);
     n_rows.lock().unwrap().clear();
     let sampled = plan(&session, "fox", ChainConfig::sampled([]), 50);
@@ -174,7 +174,7 @@ fn futures_that_agree_so_far_share_a_row() {
     let rows = n_rows.lock().unwrap().clone();
     assert!(
         rows[0] > 10,
-        "the prompt is in the cache, and texts diverge: {rows:?}"
+        "the prompt is in the cache, and the texts diverge: {rows:?}"
     );
     assert_eq!(n_open.load(Ordering::Relaxed), 1, "only the prompt is kept");
 }

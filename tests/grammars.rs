@@ -1,5 +1,5 @@
-//! Texts under random JSON Schemas are valid, with the embedded model and with a vocabulary the size
-//! of Qwen's.
+//! Texts generated under random JSON Schemas are valid, with the embedded model and with a
+//! vocabulary the size of Qwen's.
 
 #![expect(
     clippy::indexing_slicing,
@@ -136,7 +136,7 @@ fn shape() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// The same random shapes in every run.
+/// Returns random shapes, the same in every run.
 fn shapes(n_shapes: usize) -> Vec<Shape> {
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
@@ -149,7 +149,7 @@ fn rule_of(shape: &Shape, mode: GrammarMode) -> Arc<GrammarRule> {
     Arc::new(rule.with_mode(mode))
 }
 
-/// Checks a text that ended, or what there is of one that reached its limit.
+/// Checks that a text that ended is valid, or that one that reached its limit is a valid prefix.
 fn check(shape: &Shape, rule: &GrammarRule, text: &[u8], ended: bool) {
     let schema = shape.schema();
     if ended {
@@ -214,12 +214,12 @@ fn the_embedded_model_writes_valid_json_under_any_schema() {
             }
         }
     }
-    // Few texts are longer than the limit.
+    // Few texts reach the limit.
     assert!(n_ended >= shapes.len() * 3 / 4, "{n_ended} texts ended");
 }
 
 #[test]
-fn any_logits_over_a_large_vocabulary_give_valid_json() {
+fn any_logits_over_a_large_vocabulary_produce_valid_json() {
     const END: TokenId = TokenId(N_VOCAB - 1);
     const N_MAX: u32 = 150;
     let words = large_vocabulary();
@@ -236,7 +236,7 @@ fn any_logits_over_a_large_vocabulary_give_valid_json() {
                 break;
             }
             let legal = state.legal().unwrap();
-            // The same logits at each step, turned by the position.
+            // The same logits at each step, shifted by the position.
             let logits: Vec<f32> = (0..N_VOCAB)
                 .map(|id| (id.wrapping_mul(2_654_435_761).wrapping_add(position * 97) >> 20) as f32)
                 .map(|bits| bits / 512.0)

@@ -1,5 +1,5 @@
-//! The launcher of the Linux archive with GPU support: which of its two programs it starts, and what it
-//! says when that is not the one for GPUs.
+//! The launcher of the Linux archive with GPU support: which of its two programs it starts, and the
+//! reason it reports if that is not the GPU one.
 #![cfg(unix)]
 
 use std::fs;
@@ -14,12 +14,12 @@ fn write_script(path: &Path, script: &str) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
 
-/// Held while programs are written and started. A process that another thread starts meanwhile
-/// would inherit the file being written, and Linux starts no program that is open for writing.
+/// Held while programs are written and started. A process that another thread started meanwhile
+/// would inherit the file being written, and Linux does not run a program that is open for writing.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Runs the launcher beside a program for GPUs that does this, and one for the CPU that prints why it
-/// was chosen and its arguments. Returns what was printed.
+/// Runs the launcher next to a GPU program with the script `cuda`, and a CPU program that prints
+/// why it was chosen and its arguments. Returns what was printed.
 fn launched(cuda: &str) -> io::Result<String> {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir()?;
@@ -29,7 +29,7 @@ fn launched(cuda: &str) -> io::Result<String> {
     write_script(&folder.path().join("bin/quartet-cuda"), cuda)?;
     let cpu = r#"echo "cpu: $QUARTET_GPU_UNAVAILABLE: $*""#;
     write_script(&folder.path().join("bin/quartet-cpu"), cpu)?;
-    // Started through a link from elsewhere, as from a folder in PATH.
+    // Started through a symbolic link, as from a folder in PATH.
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(folder.path().join("quartet"), &link)?;
     let output = Command::new(link).args(["bench", "a b"]).output()?;
@@ -38,13 +38,13 @@ fn launched(cuda: &str) -> io::Result<String> {
 }
 
 #[test]
-fn the_program_for_gpus_runs_if_its_libraries_can_be_loaded() {
+fn the_gpu_program_runs_if_its_libraries_can_be_loaded() {
     let printed = launched(r#"echo "cuda: $*""#).unwrap();
     assert_eq!(printed, "cuda: bench a b");
 }
 
 #[test]
-fn without_a_driver_the_program_for_the_cpu_runs_and_knows_why() {
+fn without_a_driver_the_cpu_program_runs_and_receives_the_reason() {
     let missing = "echo 'quartet-cuda: error while loading shared libraries: libcuda.so.1: cannot \
                    open shared object file: No such file or directory' >&2; exit 127";
     let expected = "cpu: NVIDIA’s driver is not installed: bench a b";

@@ -40,7 +40,7 @@ impl Started {
         Self(command.spawn().unwrap())
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the process has exited on its own.
     pub(crate) fn end(&mut self) -> ExitStatus {
         let started = Instant::now();
         loop {
@@ -107,8 +107,8 @@ impl Display {
         }
     }
 
-    /// Prepares to start the program, or another one that starts it, on this display. Its files go
-    /// to a temporary folder.
+    /// Returns a command that runs the program, or a wrapper such as strace, on this display. Its
+    /// files go to a temporary folder.
     pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command
@@ -120,12 +120,12 @@ impl Display {
         command
     }
 
-    /// The folder of the program's files.
+    /// Returns the folder where the program keeps its files.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// Waits for the window, gives it the keyboard, and waits for its first picture.
+    /// Waits for the window, gives it the keyboard focus, and waits until it has drawn itself.
     pub(crate) fn ready(&self) -> (Window, Picture) {
         let window = self.wait_for("the window", |display| display.window_titled("Quartet"));
         self.wait_for("the keyboard", |display| display.focus(window));
@@ -193,8 +193,8 @@ impl Display {
         })
     }
 
-    /// Gives the window the keyboard focus, because there is no window manager to do so. Fails
-    /// while the window is not on the screen yet.
+    /// Gives the window the keyboard focus, because there is no window manager to do so. Returns
+    /// `None` while the window is not on the screen yet.
     pub(crate) fn focus(&self, window: Window) -> Option<()> {
         self.connection
             .set_input_focus(InputFocus::PARENT, window, x11rb::CURRENT_TIME)

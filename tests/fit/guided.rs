@@ -1,4 +1,4 @@
-//! Guided texts: as likely, and scored, as they were when they were written.
+//! A guided text has the likelihood and the scores that it had when it was generated.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use quartet::generation::{
 use crate::{ID, STORY, chain, embedded, likelihoods, typed};
 
 #[test]
-fn a_guided_text_is_as_likely_as_it_was_when_it_was_written() {
+fn a_guided_text_has_the_likelihood_it_was_generated_with() {
     let mut session = embedded();
     let own = session.prompt("Once upon a time").unwrap();
     for settings in [
@@ -51,7 +51,7 @@ fn a_guided_text_is_as_likely_as_it_was_when_it_was_written() {
 }
 
 #[test]
-fn a_guided_text_is_scored_as_it_was_written() {
+fn a_guided_text_is_scored_as_it_was_generated() {
     let mut session = embedded();
     let begin = session.text("x y", None).unwrap().tokens[..1].to_vec();
     let prompt = |tokens| Prompt {
@@ -82,7 +82,7 @@ fn a_guided_text_is_scored_as_it_was_written() {
 }
 
 #[test]
-fn a_model_guided_by_itself_is_itself() {
+fn guidance_by_the_same_model_changes_nothing() {
     let mut session = embedded();
     let keep_going = &mut |_| ControlFlow::Continue(());
     let second = open_embedded(&Compute::on_cpu(), keep_going).unwrap();
@@ -96,7 +96,7 @@ fn a_model_guided_by_itself_is_itself() {
 }
 
 #[test]
-fn a_guide_that_leaves_no_room_for_the_text_is_refused_by_its_length() {
+fn a_guidance_prompt_that_leaves_no_room_for_the_text_is_refused() {
     let mut session = embedded();
     let long = "a fox ".repeat(180);
     let settings = format!("guide 1.5 against \"{long}\"");
@@ -114,7 +114,7 @@ fn a_guide_that_leaves_no_room_for_the_text_is_refused_by_its_length() {
     assert!(!session.is_fitting());
 }
 
-/// Writes a text.
+/// Generates a text and returns its steps.
 fn run(session: &mut Session, prompt: Prompt, config: GenerationConfig) -> Vec<Step> {
     session.generate(prompt, [(ID, config)], Instant::now());
     steps(session)

@@ -1,5 +1,5 @@
-//! Fits in a session: the likelihood against the chain that runs token by token, the settings that
-//! a text was sampled with, bounded memory, and what cannot be computed.
+//! Fits in a session: likelihoods that match the chain run token by token, recovery of the settings
+//! that a text was sampled with, bounded memory, and texts that cannot be fitted.
 
 #![expect(
     clippy::indexing_slicing,
@@ -91,8 +91,8 @@ fn fit(session: &mut Session, texts: &[FitText], base: &str, vary: &[&str]) -> F
     fit
 }
 
-/// The sum of the logarithms of the probabilities with which the chain leaves each token, and the
-/// first step that it cuts: computed token by token, with the full evidence of each.
+/// Returns the sum of the tokens' log-probs after the chain, and the first step whose token the
+/// chain filters out. Both are computed token by token, from the full evidence of each step.
 fn brute_force(session: &mut Session, text: &str, chain: &ChainConfig) -> (f64, Option<usize>) {
     let tokens = session.text(text, None).unwrap();
     let config = GenerationConfig {
@@ -107,7 +107,7 @@ fn brute_force(session: &mut Session, text: &str, chain: &ChainConfig) -> (f64, 
         session.advance(&mut progress);
         for progress in progress {
             if let Progress::Stepped { step, .. } = progress {
-                // Greedy leaves one token, which the record of a given text does not count.
+                // Greedy keeps only one token, but the draw of a given text ignores that.
                 let prob = match chain.selector {
                     quartet::decoding::Selector::Greedy => {
                         f64::from(u8::from(step.trace.survivors[0].token == step.token))
@@ -125,7 +125,7 @@ fn brute_force(session: &mut Session, text: &str, chain: &ChainConfig) -> (f64, 
     (sum, cut)
 }
 
-/// Writes texts with these settings.
+/// Generates texts with these settings.
 fn written(
     session: &mut Session,
     prompt: &str,
@@ -200,7 +200,7 @@ fn the_likelihood_is_that_of_the_chain_run_token_by_token() {
             assert!(found.ln_prob.is_infinite(), "{settings}");
         }
     }
-    assert!(found_any_cut(&mut session), "the settings include a cut");
+    assert!(found_any_cut(&mut session), "a text can be ruled out");
 }
 
 fn found_any_cut(session: &mut Session) -> bool {
@@ -221,7 +221,7 @@ fn a_continuation_counts_only_its_own_tokens_and_penalties_see_the_prompt() {
         panic!("{tokens:?}");
     };
     assert_eq!(text.tokens, whole_tokens[0].tokens, "no token is split");
-    // Neither is one by a space at the end of the prompt.
+    // A space at the end of the prompt does not split a token either.
     let spaced = typed(Some("Once upon a time "), "there was a fox");
     let (spaced, _) = likelihoods(&mut session, &[spaced], &chains);
     let unspaced = typed(Some("Once upon a time"), " there was a fox");
@@ -263,10 +263,10 @@ fn a_greedy_text_is_possible_at_every_top_k_and_likeliest_when_cold() {
     assert_eq!(best.values, [1.0]);
     assert!(best.likelihood.ln_prob.abs() < 1e-9, "it is certain");
     assert!(top_k.limits().is_empty(), "nothing is impossible");
-    let heat = fit(&mut session, &texts, "sample", &["temp 0.05..1.5/30"]);
-    let best = heat.best().unwrap();
+    let colder = fit(&mut session, &texts, "sample", &["temp 0.05..1.5/30"]);
+    let best = colder.best().unwrap();
     assert!(best.values[0] < 0.15, "{best:?}");
-    assert!(heat.intervals().unwrap()[0].is_open_below);
+    assert!(colder.intervals().unwrap()[0].is_open_below);
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn a_text_that_was_sampled_with_top_k_sets_its_limit() {
 }
 
 #[test]
-fn a_map_agrees_with_its_cells_and_blank_cells_are_those_that_cut() {
+fn a_map_agrees_with_likelihoods_computed_for_each_cell() {
     let mut session = embedded();
     let texts = written(&mut session, "The fox", "T 0.8, top-p 0.9", 2, 60);
     let vary = ["temp 0.4..1.4/6", "top-p 0.5..1/6"];
@@ -330,7 +330,7 @@ fn texts_are_read_once_and_little_memory_only_costs_time() {
     assert_eq!(
         n_rows.load(Ordering::Relaxed),
         18 + 22,
-        "no last token is read"
+        "the last token of a text is not read"
     );
     assert_eq!(n_open.load(Ordering::Relaxed), 0);
     assert!(expected[3].ruled_out.is_some() && expected[2].ruled_out.is_some());
@@ -381,7 +381,7 @@ fn a_text_longer_than_the_context_is_read_as_far_as_it_fits() {
 }
 
 #[test]
-fn what_has_no_token_to_fit_says_why() {
+fn texts_without_a_token_to_fit_are_refused_with_a_reason() {
     let mut session = Session::new(ScriptedLm::babbling(10).into_loaded().unwrap());
     let error = |session: &mut Session, texts: Vec<FitText>| {
         let chains = vec![chain("sample")];

@@ -1,6 +1,6 @@
 //! What each fuzz target does with its input. A panic is a finding; an error is a correct answer.
 //!
-//! `tests/hostile/corpus.rs` includes this file and replays the kept inputs.
+//! `tests/hostile/corpus.rs` includes this file and replays the saved inputs.
 
 #![allow(
     clippy::indexing_slicing,
@@ -37,7 +37,7 @@ pub const ATTACKS: [Attack; 10] = [
     ("tokenizer", tokenizer),
 ];
 
-/// A small model in the formats of a folder.
+/// The files of a small model in a folder.
 const CONFIG: &[u8] = include_bytes!("../architectures/fixtures/llama/config.json");
 const WEIGHTS: &[u8] = include_bytes!("../architectures/fixtures/llama/model.safetensors");
 const TOKENIZER: &[u8] = include_bytes!("../architectures/fixtures/tokenizer.json");
@@ -87,7 +87,8 @@ pub fn chat_template(data: &[u8]) {
     let Ok(template) = ChatTemplate::parse(&source, special) else {
         return;
     };
-    // Large numbers make filters allocate. Quartet bounds that from outside, in a helper process.
+    // Large numbers make template filters allocate a lot of memory. Quartet limits that from
+    // outside, by rendering in a helper process.
     let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'_';
     let numbers = source.as_bytes().split(|byte| !is_digit(byte));
     if numbers.map(<[u8]>::len).max() > Some(4) {
@@ -117,7 +118,8 @@ pub fn config(data: &[u8]) {
     ]);
 }
 
-/// Renders a run whose texts are the input, and checks that they end neither a cell nor an element.
+/// Renders a run whose texts are the input, and checks that they break out of neither a table cell
+/// nor an HTML element.
 pub fn escape(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let hostile = run_with(&text);
@@ -152,7 +154,7 @@ pub fn gguf(data: &[u8]) {
     open(&[("model.gguf", data)]);
 }
 
-/// Parses a pane's description, and checks that it survives being printed.
+/// Parses a pane's description, and checks that it survives printing and parsing again.
 pub fn pane(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(settings) = text.parse::<PaneSettings>() else {
@@ -164,7 +166,8 @@ pub fn pane(data: &[u8]) {
     assert_eq!(again.to_string(), printed);
 }
 
-/// Reads a run file. One that is readable can be written in every format, and read again.
+/// Reads a run file. If it is readable, it must be writable in every format, and its JSON readable
+/// again.
 pub fn run_file(data: &[u8]) {
     let Ok(generations) = json::parse(data) else {
         return;
@@ -244,7 +247,7 @@ fn open_model(path: &Path) {
     }
 }
 
-/// The golden run with every text replaced.
+/// Returns the golden run with every text replaced.
 fn run_with(text: &str) -> Generation {
     let mut run: Value = serde_json::from_slice(RUN).unwrap();
     for entry in run["vocabulary"].as_array_mut().unwrap() {
@@ -260,7 +263,7 @@ fn run_with(text: &str) -> Generation {
     generations.into_iter().next().unwrap()
 }
 
-/// Reads a table as RFC 4180 asks.
+/// Parses a CSV table as RFC 4180 specifies.
 fn rows_of_csv(table: &str) -> Vec<Vec<String>> {
     let mut rows = vec![vec![String::new()]];
     let (mut quoted, mut characters) = (false, table.chars().peekable());
@@ -280,7 +283,7 @@ fn rows_of_csv(table: &str) -> Vec<Vec<String>> {
             c => row.last_mut().unwrap().push(c),
         }
     }
-    // After the end of the last row.
+    // The last row ends with a line break, so an empty row follows it.
     rows.pop();
     rows
 }

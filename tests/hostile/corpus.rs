@@ -1,4 +1,5 @@
-//! Replays the inputs that the fuzzers have kept: those that reach new code, and every past failure.
+//! Replays the inputs that the fuzzers have saved: those that reach new code, and every past
+//! failure.
 
 use std::fs;
 use std::path::Path;
@@ -8,14 +9,14 @@ use std::path::Path;
 mod attacks;
 
 #[test]
-fn every_kept_input_is_an_error_or_works() {
+fn no_saved_input_causes_a_panic() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
     for (name, attack) in attacks::ATTACKS {
         let inputs = fs::read_dir(corpus.join(name)).unwrap();
         let mut n_inputs = 0;
         for input in inputs {
             let path = input.unwrap().path();
-            // The last line names the input that failed.
+            // The last line printed names the input that failed.
             println!("{}", path.display());
             attack(&fs::read(&path).unwrap());
             n_inputs += 1;

@@ -1,4 +1,4 @@
-//! The same prompt, settings and seed give the same numbers, bit by bit, whatever runs beside them.
+//! The same prompt, settings and seed produce bit-identical numbers, whatever else is in the batch.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const PROMPT: &str = "Once upon a time there was a little fox who";
 
-/// Eight panes, so that every row of a batch is tried.
+/// Eight panes, so that every row of a batch is tested.
 const PANES: [&str; 8] = [
     "greedy",
     "seed 7",
@@ -18,7 +18,7 @@ const PANES: [&str; 8] = [
     "mirostat 5, seed 4",
 ];
 
-/// Generates in these panes and returns their records without times.
+/// Generates in these panes and returns their steps without times.
 fn run(panes: &[&str], arguments: &[&str]) -> Vec<Value> {
     let output = Command::new(env!("CARGO_BIN_EXE_quartet"))
         .args(["generate", "--json", "-", "--prompt", PROMPT])
@@ -47,7 +47,7 @@ fn a_pane_has_the_same_numbers_alone_and_in_a_batch_of_eight() {
 }
 
 #[test]
-fn the_number_of_threads_changes_no_number() {
+fn the_number_of_threads_does_not_change_the_numbers() {
     let one = run(&PANES[..3], &["--threads", "1"]);
     assert_eq!(run(&PANES[..3], &["--threads", "2"]), one);
     assert_eq!(run(&PANES[..3], &[]), one);

@@ -1,5 +1,5 @@
-//! A disk that fills up at any moment, a model that is replaced while it is loaded, and two programs
-//! at once.
+//! A disk that fills up at any moment, a model that is replaced while it loads, and two programs
+//! that export at the same time.
 
 use std::fs;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ const QUARTET: &str = env!("CARGO_BIN_EXE_quartet");
 /// Runs a program that can write at most this many kilobytes to each file.
 fn with_limit(n_kilobytes: u64, arguments: &[&str]) -> Output {
     Command::new("bash")
-        // The signal is ignored, so that writing fails as on a full disk.
+        // The signal is ignored, so that writing fails as it would on a full disk.
         .args([
             "-c",
             "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\"",
@@ -101,10 +101,10 @@ fn a_write_that_fails_anywhere_keeps_the_old_files_and_names_the_new_one() {
         names.sort();
         assert_eq!(names, ["export", "run.json", "run.zip"], "{n_kilobytes}");
     }
-    assert!(n_failed >= 6, "the limit was felt {n_failed} times");
+    assert!(n_failed >= 6, "only {n_failed} writes failed");
 }
 
-/// Opens a model, and calls `fault` at the first progress.
+/// Opens a model, calls `fault` at the first progress report, and returns the model's hash.
 fn open_with(path: &Path, fault: impl FnOnce()) -> Result<String, EngineError> {
     let mut fault = Some(fault);
     let mut progress = |_: f32| {
@@ -117,7 +117,7 @@ fn open_with(path: &Path, fault: impl FnOnce()) -> Result<String, EngineError> {
     Ok(model.unwrap().info.sha256.clone())
 }
 
-/// A copy of a small model in one file.
+/// Copies a small GGUF model and its tokenizer to a folder. Returns the model's path.
 fn model_in(folder: &Path) -> PathBuf {
     let path = folder.join("model.gguf");
     fs::copy(fixtures().join("fixtures/llama/model.gguf"), &path).unwrap();
@@ -130,7 +130,7 @@ fn model_in(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_model_replaced_while_it_is_loaded_is_the_old_one() {
+fn replacing_a_model_file_while_it_loads_still_loads_the_old_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = model_in(folder.path());
     let old = open_with(&path, || ()).unwrap();
@@ -149,7 +149,7 @@ fn a_model_replaced_while_it_is_loaded_is_the_old_one() {
 }
 
 #[test]
-fn a_model_written_while_it_is_loaded_is_an_error() {
+fn a_model_file_that_changes_while_it_loads_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     for n_kept in [0, 5_000, 30_000] {
         let path = model_in(folder.path());

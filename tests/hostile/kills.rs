@@ -1,4 +1,4 @@
-//! A program killed while it saves leaves the old file or the new one, whole.
+//! A program killed while it saves leaves either the old file or the new one, intact.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -123,7 +123,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Checks that a killed window left nothing but whole files, and temporary ones that are removed an
-/// hour later. Returns what they are.
+/// hour later. Returns the kinds of files found.
 fn kinds_of_files_left(home: &Path) -> BTreeSet<&'static str> {
     let kind_of = |path: PathBuf| {
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -141,12 +141,12 @@ fn kinds_of_files_left(home: &Path) -> BTreeSet<&'static str> {
             assert!(settings["prompt"].is_string(), "{settings}");
             "settings"
         } else if name == "app.ron" {
-            // eframe's file of the window's position, which it ignores if it is damaged.
+            // eframe's file with the window's position, which it ignores if it is damaged.
             "position"
         } else {
             assert!(ends(".lock") || ends(".restoring"), "{}", path.display());
             assert_eq!(fs::metadata(&path).unwrap().len(), 0);
-            "mark"
+            "marker"
         }
     };
     files_in(home).into_iter().map(kind_of).collect()
@@ -166,7 +166,7 @@ fn a_window_killed_at_random_moments_leaves_whole_files() {
             thread::sleep(Duration::from_millis(random.below(n_milliseconds) as u64));
         };
         sleep(4000);
-        // The settings are saved when the window closes, too.
+        // The settings are also saved when the window closes.
         if number % 2 == 1 {
             display.close(window);
             sleep(200);
@@ -175,7 +175,7 @@ fn a_window_killed_at_random_moments_leaves_whole_files() {
         kinds.extend(kinds_of_files_left(display.home()));
     }
     assert!(
-        kinds.is_superset(&["mark", "run", "session", "settings"].into()),
+        kinds.is_superset(&["marker", "run", "session", "settings"].into()),
         "{kinds:?}"
     );
 }

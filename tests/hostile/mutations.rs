@@ -1,4 +1,4 @@
-//! Mutated model files, settings and templates: each is an error or works, and never a panic.
+//! Mutated model files, settings and templates: each works or is an error, never a panic.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -28,7 +28,7 @@ pub(crate) const LIES: [u64; 8] = [
     u64::MAX,
 ];
 
-/// Flips bits, writes lies, cuts, or repeats a part. `n_head` bytes are the most interesting ones.
+/// Flips bits, writes lies, truncates, or repeats a part, starting within the first `n_head` bytes.
 fn mutate(bytes: &mut Vec<u8>, n_head: usize, random: &mut Random) {
     for _ in 0..=random.below(3) {
         let n = bytes.len().min(n_head);
@@ -55,7 +55,7 @@ pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/architectures")
 }
 
-/// Copies a fixture and mutates one of its files in many ways.
+/// Copies a fixture and opens it with one of its files mutated in many ways.
 fn open_mutations_of(name: &str, file: &str, n_head: usize) {
     let folder = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(fixtures().join("borrowed").join(name))
@@ -84,7 +84,7 @@ fn open_mutations_of(name: &str, file: &str, n_head: usize) {
 }
 
 #[test]
-fn mutated_model_files_are_errors_or_work() {
+fn mutated_model_files_never_cause_a_panic() {
     open_mutations_of("phi", "model.gguf", 4096);
     open_mutations_of("stablelm", "model.safetensors", 2048);
     open_mutations_of("stablelm", "tokenizer.json", usize::MAX);
@@ -107,7 +107,7 @@ fn read_mutations(texts: &[&str], read: impl Fn(&str)) {
 }
 
 #[test]
-fn mutated_settings_are_errors_or_work() {
+fn mutated_settings_never_cause_a_panic() {
     let panes = [
         "repeat 1.1 last 64 generated only, dry 0.8 base 1.75 allowed 2 breakers 13 5+6, greedy",
         "temp 0.7, top-p 0.9, xtc 0.5 threshold 0.1 off, mirostat 5 eta 0.1, seed 7, name \"A b\"",
@@ -132,7 +132,7 @@ fn mutated_settings_are_errors_or_work() {
 }
 
 #[test]
-fn mutated_run_files_are_errors_or_work() {
+fn mutated_run_files_never_cause_a_panic() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     for name in ["run-1.json", "export.json"] {
         let run = fs::read(folder.join(name)).unwrap();
@@ -145,7 +145,7 @@ fn mutated_run_files_are_errors_or_work() {
 }
 
 #[test]
-fn mutated_templates_are_errors_or_work() {
+fn mutated_templates_never_cause_a_panic() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tokenizers/templates");
     let chat = [Message {
         role: Role::User,

@@ -1,4 +1,4 @@
-//! Nothing but a Hub command opens a network socket.
+//! Only Hub commands open a network socket.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,14 +20,14 @@ fn network_sockets(arguments: &[&str], folder: &Path) -> Vec<String> {
     sockets_in(&log)
 }
 
-/// Lets `strace` record the sockets that Quartet opens.
+/// Makes `strace` record the sockets that Quartet opens.
 fn trace<'a>(strace: &'a mut Command, log: &Path, folder: &Path) -> &'a mut Command {
     strace
         .args(["-f", "-qq", "-e", "trace=socket", "-o"])
         .arg(log)
         .arg(QUARTET)
         .env("HF_HOME", folder)
-        // Nothing answers here.
+        // Nothing listens on this port.
         .env("HF_ENDPOINT", "http://127.0.0.1:9")
 }
 
@@ -42,7 +42,7 @@ fn only_a_hub_command_opens_a_network_socket() {
     let folder = tempfile::tempdir().unwrap();
     let export = folder.path().join("export");
     let searched = network_sockets(&["search", "fox"], folder.path());
-    assert!(!searched.is_empty(), "the test would see a socket");
+    assert!(!searched.is_empty(), "the test can detect a socket");
     for arguments in [
         &[
             "generate",

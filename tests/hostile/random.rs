@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test crate uses only some of this module")]
 
-/// A small generator, so that each failure can be repeated: Vigna 2015, `splitmix64`.
+/// A small seeded generator, so that each failure can be reproduced: Vigna 2015, `splitmix64`.
 pub(crate) struct Random(pub u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! How long the attacks last.
+//! How many rounds of attacks are run.
 
 use std::env;
 

@@ -1,4 +1,5 @@
-//! Chat templates that take all memory or never end. The helper process that renders them does.
+//! Chat templates that would use up all memory or never end. They only end the helper process that
+//! renders them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -36,7 +37,7 @@ fn the_helper_process_renders_and_reports_errors_as_this_process_does() {
 }
 
 #[test]
-fn a_template_that_takes_all_memory_ends_with_an_error() {
+fn a_template_that_uses_up_all_memory_ends_with_an_error() {
     let doubled = |step: &str| {
         format!(
             "{{% set ns = namespace(x='xxxxxxxx', y=[1]) %}}\

@@ -70,16 +70,16 @@ impl Bench {
 
     /// Downloads the larger file.
     pub(crate) fn download(&self) -> Result<Outcome, DownloadFailure> {
-        self.bring(&large())
+        self.fetch(&large())
     }
 
     /// Downloads a model without interruption.
-    pub(crate) fn bring(&self, wanted: &DownloadTarget) -> Result<Outcome, DownloadFailure> {
+    pub(crate) fn fetch(&self, wanted: &DownloadTarget) -> Result<Outcome, DownloadFailure> {
         self.hub()
             .download(wanted, &mut |_| DownloadControl::Continue)
     }
 
-    /// Downloads the larger file, and returns `order` once `n_bytes` have arrived.
+    /// Downloads the larger file, and responds with `order` once `n_bytes` have arrived.
     pub(crate) fn download_until(&self, n_bytes: usize, order: DownloadControl) -> Outcome {
         let mut watch = |progress: &DownloadProgress| {
             if progress.n_bytes >= n_bytes as u64 {
@@ -91,7 +91,7 @@ impl Bench {
         self.hub().download(&large(), &mut watch).unwrap()
     }
 
-    /// The names of all blobs, complete or not.
+    /// Returns the names of all blobs, complete or not.
     pub(crate) fn blobs(&self, repository: &str) -> Vec<String> {
         let folder = self.repository_folder(repository).join("blobs");
         let mut names: Vec<String> = fs::read_dir(folder)
@@ -109,7 +109,7 @@ impl Bench {
         self.cache.path().join(name)
     }
 
-    /// The paths of all models that are listed as downloaded.
+    /// Returns the paths of all models that are listed as downloaded.
     pub(crate) fn offered(&self) -> Vec<PathBuf> {
         let models = self.hub().cached_models().unwrap();
         models.into_iter().map(|cached| cached.path).collect()
@@ -127,7 +127,7 @@ pub(crate) fn wanted(repository: &str, file: Option<&str>) -> DownloadTarget {
     }
 }
 
-/// Pseudorandom bytes, so that a misplaced range is noticed.
+/// Returns pseudorandom bytes, so that a misplaced range is detected.
 pub(crate) fn bytes(n: usize, seed: u32) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -140,8 +140,8 @@ pub(crate) fn bytes(n: usize, seed: u32) -> Vec<u8> {
 
 const TOKENIZER: &str = "{\"version\":\"1.0\"}\n";
 
-/// The `git hash-object` of "{}" and a line break.
+/// The hash that `git hash-object` computes for "{}" and a line break.
 pub(crate) const CONFIG_SHA1: &str = "0967ef424bce6791893e9a57bb952f80fd536e93";
 
-/// The `git hash-object` of `TOKENIZER`.
+/// The hash that `git hash-object` computes for `TOKENIZER`.
 const TOKENIZER_SHA1: &str = "3ea0a492fb0f6f7f1da8b5bf9000c427b901c81f";

@@ -1,4 +1,4 @@
-//! The Hub commands of the command line.
+//! Tests the Hub commands of the command line.
 
 use std::ffi::OsString;
 use std::fs;
@@ -98,8 +98,8 @@ fn a_download_resumes_after_the_program_was_killed() {
     assert_eq!(fs::read(path.trim_end()).unwrap(), content);
 }
 
-/// Checks that what a killed download left is the start of a file, a whole file, or a note on one.
-/// Returns whether the model is complete.
+/// Checks that everything a killed download left is the beginning of the file, the whole file, or a
+/// valid reference to it. Returns whether the model is complete.
 fn check_what_is_left(model: &Path, name: &str, content: &[u8]) -> bool {
     let files = |folder: &str| fs::read_dir(model.join(folder)).into_iter().flatten();
     for blob in files("blobs") {
@@ -191,7 +191,7 @@ fn an_ambiguous_model_is_a_usage_error() {
     let output = quartet(&bench, &["download", GGUF]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("choose one of these: tiny-Q4_0.gguf, tiny-Q8_0.gguf"));
-    // It still is if a partial download of another commit is in the cache.
+    // It still is one if a partial download of another commit is in the cache.
     let blobs = bench.cache.path().join("hub/models--fox--tiny-GGUF/blobs");
     fs::create_dir_all(&blobs).unwrap();
     fs::write(blobs.join(format!("{}.incomplete", "0".repeat(64))), "part").unwrap();

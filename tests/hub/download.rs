@@ -45,7 +45,7 @@ fn a_download_ends_in_the_standard_cache_layout() {
 #[test]
 fn a_folder_is_downloaded_with_all_its_files() {
     let bench = Bench::new();
-    let outcome = bench.bring(&wanted(FOLDER, None));
+    let outcome = bench.fetch(&wanted(FOLDER, None));
     let path = path_of(outcome.unwrap());
     assert_eq!(fs::read(path.join("config.json")).unwrap(), b"{}\n");
     assert_eq!(
@@ -73,7 +73,7 @@ fn a_downloaded_file_is_not_downloaded_again() {
 #[test]
 fn a_quantization_selects_a_file() {
     let bench = Bench::new();
-    let outcome = bench.bring(&wanted(GGUF, Some("q4_0")));
+    let outcome = bench.fetch(&wanted(GGUF, Some("q4_0")));
     assert!(path_of(outcome.unwrap()).ends_with("tiny-Q4_0.gguf"));
 }
 
@@ -82,7 +82,7 @@ fn a_renamed_repository_is_found_under_its_old_name() {
     let bench = Bench::new();
     bench.server.rename("wolf/tiny-GGUF", GGUF);
     let wanted = wanted("wolf/tiny-GGUF", Some(LARGE));
-    let outcome = bench.bring(&wanted);
+    let outcome = bench.fetch(&wanted);
     assert_eq!(
         fs::read(path_of(outcome.unwrap())).unwrap(),
         bytes(N_LARGE, 2)
@@ -92,19 +92,19 @@ fn a_renamed_repository_is_found_under_its_old_name() {
 #[test]
 fn a_repository_with_several_models_requires_a_valid_choice() {
     let bench = Bench::new();
-    let failure = bench.bring(&wanted(GGUF, None)).unwrap_err();
+    let failure = bench.fetch(&wanted(GGUF, None)).unwrap_err();
     assert_eq!(
         failure.to_string(),
         format!("{GGUF} has several models; choose one of these: tiny-Q4_0.gguf, {LARGE}")
     );
     let missing = wanted(GGUF, Some("tiny-Q6_K.gguf"));
-    let failure = bench.bring(&missing).unwrap_err();
+    let failure = bench.fetch(&missing).unwrap_err();
     assert!(matches!(failure.error, HubError::FileMissing { .. }));
     bench
         .server
         .put("fox/empty", "README.md", "{}\n", CONFIG_SHA1);
     let empty = wanted("fox/empty", None);
-    let failure = bench.bring(&empty).unwrap_err();
+    let failure = bench.fetch(&empty).unwrap_err();
     assert!(matches!(failure.error, HubError::NothingToOpen { .. }));
 }
 
@@ -171,14 +171,14 @@ fn a_partial_download_is_listed_and_resumes_by_its_repository_name() {
     assert_eq!(bench.server.asked().len(), n_before);
 
     let n_before = bench.server.ranges().len();
-    let outcome = bench.bring(&wanted(GGUF, None));
+    let outcome = bench.fetch(&wanted(GGUF, None));
     path_of(outcome.unwrap());
     assert_eq!(bench.server.ranges()[n_before].start, 2 * PIECE);
     assert_eq!(bench.hub().partial_downloads(), []);
 }
 
 #[test]
-fn a_partial_download_of_another_tool_is_resumed() {
+fn a_partial_download_by_another_tool_is_resumed() {
     let bench = Bench::new();
     let blobs = bench.repository_folder(GGUF).join("blobs");
     fs::create_dir_all(&blobs).unwrap();
@@ -233,7 +233,7 @@ fn a_partial_download_can_be_discarded_offline() {
 }
 
 #[test]
-fn discarding_a_download_does_not_affect_others_of_the_repository() {
+fn discarding_a_download_does_not_affect_others_from_the_repository() {
     let bench = Bench::new();
     pause_after_two_pieces(&bench);
     let hub = bench.hub();
@@ -278,7 +278,7 @@ fn the_partial_download_with_the_most_bytes_resumes_first() {
     let part = blobs.join(format!("{checksum}.incomplete"));
     fs::write(part, &content[..10]).unwrap();
     for file in [LARGE, small] {
-        let outcome = bench.bring(&wanted(GGUF, None));
+        let outcome = bench.fetch(&wanted(GGUF, None));
         assert!(path_of(outcome.unwrap()).ends_with(file));
     }
 }
@@ -289,12 +289,12 @@ fn safetensors_next_to_a_gguf_file_are_selected_by_format() {
     bench
         .server
         .put_large(FOLDER, "tiny-Q8_0.gguf", vec![7; 99]);
-    let choice = bench.bring(&wanted(FOLDER, None)).unwrap_err();
+    let choice = bench.fetch(&wanted(FOLDER, None)).unwrap_err();
     assert_eq!(
         choice.to_string(),
         format!("{FOLDER} has several models; choose one of these: tiny-Q8_0.gguf, safetensors")
     );
-    let outcome = bench.bring(&wanted(FOLDER, Some("safetensors")));
+    let outcome = bench.fetch(&wanted(FOLDER, Some("safetensors")));
     let folder = path_of(outcome.unwrap());
     assert_eq!(
         fs::read(folder.join("model.safetensors")).unwrap(),
@@ -309,7 +309,7 @@ fn an_exact_path_wins_and_an_ambiguous_name_is_rejected() {
     let small = format!("small/{LARGE}");
     bench.server.put_large(GGUF, &small, vec![7; 99]);
     assert!(path_of(bench.download().unwrap()).ends_with(format!("{COMMIT}/{LARGE}")));
-    let choice = bench.bring(&wanted(GGUF, Some("Q8_0"))).unwrap_err();
+    let choice = bench.fetch(&wanted(GGUF, Some("Q8_0"))).unwrap_err();
     assert_eq!(
         choice.to_string(),
         format!("{GGUF} has several models; choose one of these: {small}, {LARGE}")

@@ -13,7 +13,7 @@ use quartet::hub::{
 use crate::bench::{Bench, GGUF, LARGE, N_LARGE, PIECE, bytes, large};
 use crate::server::Fault;
 
-/// Downloads with a changed configuration. Also returns the reasons for each wait.
+/// Downloads with a changed configuration. Also returns the reason for each wait.
 fn download_with(
     bench: &Bench,
     change: impl FnOnce(&mut HubConfig),
@@ -332,7 +332,7 @@ fn a_malformed_response_is_an_error() {
     );
 }
 
-/// The most that the client and the system's buffers may hold of a response that is not read.
+/// How many bytes of an unread response the client's and the system's buffers may hold at most.
 const N_UNREAD: u64 = 16 << 20;
 
 #[test]
@@ -376,8 +376,8 @@ fn an_endless_file_is_read_up_to_its_range() {
     assert!(bench.server.n_endless_bytes() < N_UNREAD);
 }
 
-/// hf-hub reads the body of a refused download to its end, so the connection is closed when the time
-/// is up.
+/// hf-hub reads the body of a refused download to its end, so the connection is closed after the
+/// timeout.
 #[test]
 fn an_endless_refusal_of_a_file_is_read_until_the_timeout() {
     let bench = Bench::new();
@@ -400,7 +400,7 @@ fn an_endless_refusal_of_a_file_is_read_until_the_timeout() {
 
 /// A server that breaks off the TLS handshake was reached, so the network is not to blame.
 #[test]
-fn a_refused_handshake_is_no_missing_network() {
+fn a_refused_handshake_is_not_mistaken_for_a_missing_network() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let refuse = move || {

@@ -159,12 +159,12 @@ impl Server {
         self.shared.faults.lock().unwrap().clear();
     }
 
-    /// The requests so far.
+    /// Returns the requests received so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.shared.asked.lock().unwrap().clone()
     }
 
-    /// The ranges that were requested, in order.
+    /// Returns the ranges that were requested, in order.
     pub(crate) fn ranges(&self) -> Vec<Range<usize>> {
         let asked = self.asked().into_iter();
         let contents =
@@ -172,12 +172,12 @@ impl Server {
         contents.filter_map(|asked| asked.range).collect()
     }
 
-    /// The start of each requested range.
+    /// Returns the start of each requested range.
     pub(crate) fn starts(&self) -> Vec<usize> {
         self.ranges().iter().map(|range| range.start).collect()
     }
 
-    /// How many bytes of endless responses were sent so far.
+    /// How many bytes of endless responses have been sent so far.
     pub(crate) fn n_endless_bytes(&self) -> u64 {
         self.shared.n_endless.load(Ordering::Relaxed)
     }
@@ -350,7 +350,7 @@ fn info(name: &str, files: &BTreeMap<String, Stored>, with_blobs: bool) -> Value
         let mut sibling = json!({ "rfilename": path });
         if with_blobs {
             sibling["size"] = json!(file.content.len());
-            sibling["blobId"] = json!(git_name(file));
+            sibling["blobId"] = json!(git_hash(file));
             if file.is_large() {
                 sibling["lfs"] = json!({
                     "sha256": file.checksum,
@@ -383,7 +383,7 @@ fn paths_info(files: &BTreeMap<String, Stored>, body: &[u8]) -> Value {
         let file = files.get(path)?;
         let mut entry = json!({
             "type": "file",
-            "oid": git_name(file),
+            "oid": git_hash(file),
             "size": file.content.len(),
             "path": path,
         });
@@ -399,9 +399,9 @@ fn paths_info(files: &BTreeMap<String, Stored>, body: &[u8]) -> Value {
     paths.filter_map(entry).collect()
 }
 
-/// A file's git hash. For a large file this would be the hash of its LFS pointer, which nothing
-/// needs.
-fn git_name(file: &Stored) -> &str {
+/// Returns a file's git hash. For a large file, the Hub reports the hash of its LFS pointer, which
+/// no test needs.
+fn git_hash(file: &Stored) -> &str {
     &file.checksum[..40]
 }
 

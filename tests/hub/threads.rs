@@ -65,7 +65,7 @@ fn a_search_and_a_listing_are_answered_and_wake_the_window() {
         panic!("not listed");
     };
     assert_eq!(found.unwrap().models[1].n_bytes, Some(N_LARGE as u64));
-    // The second event has come, so the first one has woken the window.
+    // The second event has arrived, so the first one has woken the window.
     assert!(n_woken.load(Ordering::SeqCst) >= 1);
 }
 
@@ -147,7 +147,7 @@ fn a_failed_download_reports_the_kept_bytes_and_can_be_cancelled() {
 }
 
 #[test]
-fn cancelling_a_download_does_not_affect_another_of_the_repository() {
+fn cancelling_a_download_does_not_affect_another_from_the_repository() {
     let bench = Bench::new();
     let mut downloads = hanging(&bench);
     downloads.send(DownloadRequest::Pause(large()));

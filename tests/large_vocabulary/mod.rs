@@ -3,7 +3,8 @@
 /// The number of tokens.
 pub(crate) const N_VOCAB: u32 = 151_936;
 
-/// Returns every byte, and made-up words of two to nine characters. The last entry ends a text.
+/// Returns every byte, and made-up words of two to nine characters. The last entry is the
+/// end-of-text token.
 pub(crate) fn large_vocabulary() -> Vec<Vec<u8>> {
     const LETTERS: &[u8] = b"etaoinshrdlucmfwypvbgkjqxz ETAOIN0123456789\"{}[]:,.-_";
     let mut state = 1_u64;

@@ -9,7 +9,7 @@ use std::net::TcpStream;
 pub(crate) struct Received {
     pub method: String,
     pub path: String,
-    /// By name in lower case.
+    /// Keyed by name in lower case.
     pub headers: BTreeMap<String, String>,
     pub body: Vec<u8>,
 }

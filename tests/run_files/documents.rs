@@ -1,5 +1,5 @@
-//! Runs as files on the command line: archives, pictures, and whatever can be wrong with a file or
-//! its name.
+//! Run files on the command line: archives, pictures, and whatever can be wrong with a file or its
+//! name.
 
 use std::fs;
 use std::io::{Cursor, Read as _};
@@ -11,7 +11,7 @@ use zip::ZipArchive;
 
 const PROMPT: [&str; 4] = ["--prompt", "Once upon a time", "--max-tokens", "8"];
 
-/// Runs a command in this folder.
+/// Runs Quartet in this folder.
 fn quartet(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
     command
@@ -31,7 +31,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
 }
 
-/// Fails if a file that was being written is left in the folder.
+/// Fails if a temporary file is left in the folder.
 fn assert_clean(folder: &Path) {
     let names = fs::read_dir(folder).unwrap();
     let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
@@ -73,7 +73,7 @@ fn an_archive_holds_the_files_of_the_exported_folder() {
 }
 
 #[test]
-fn a_replay_in_another_format_is_drawn() {
+fn a_replay_with_another_cache_format_is_drawn() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path();
     generate(folder, &["--json", "run.quartet.json"]);
@@ -100,7 +100,7 @@ fn a_replay_in_another_format_is_drawn() {
         let output = replay(name);
         assert_eq!(output.status.code(), Some(2), "{name}");
         assert!(said(&output).contains(reason), "{}", said(&output));
-        assert!(output.stdout.is_empty(), "nothing is replayed in vain");
+        assert!(output.stdout.is_empty(), "it fails before replaying");
     }
 }
 
@@ -131,7 +131,7 @@ fn a_run_can_have_any_name() {
 }
 
 #[test]
-fn a_file_that_is_no_whole_run_is_an_error_that_says_why() {
+fn a_file_that_is_not_a_complete_run_is_an_error_that_says_why() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path();
     generate(folder, &["--json", "run.quartet.json"]);

@@ -1,4 +1,4 @@
-//! A program killed while it saves a run leaves the old file or the new one, whole.
+//! A program killed while it saves a run leaves either the old file or the new one, intact.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use quartet::export::json::{Form, RunFile, RunHeader, parse};
 use quartet::export::{read_run, write_run};
 
-/// Names the file that the child process saves again and again.
+/// The environment variable that names the file that the child process saves again and again.
 const VARIABLE: &str = "QUARTET_TEST_SAVES_TO";
 
 const NAME: &str = "kills::a_save_killed_at_any_moment_leaves_a_whole_file";
@@ -61,5 +61,5 @@ fn a_save_killed_at_any_moment_leaves_a_whole_file() {
         n_changed += usize::from(number != last);
         last = number;
     }
-    assert!(n_changed > 0, "every save was killed before it was done");
+    assert!(n_changed > 0, "every save was killed before it finished");
 }

@@ -1,5 +1,5 @@
 //! Run files: the schema, round trips, damaged and foreign files, and runs that are saved, opened
-//! and generated again.
+//! and replayed.
 
 #![allow(
     clippy::unwrap_used,
@@ -70,7 +70,7 @@ fn every_written_file_follows_the_schema() {
 }
 
 #[test]
-fn opening_and_saving_again_gives_the_same_bytes() {
+fn opening_and_saving_again_produces_the_same_bytes() {
     let mut runs = random_runs(24, 8, 1 << 20);
     runs[0].second_model = Some(runs[1].model.clone());
     runs.extend(json::parse(&file("tests/golden/run-1.json")).unwrap());
@@ -98,7 +98,7 @@ fn a_step_takes_a_fraction_of_the_space_it_took_in_format_1() {
         .map(|pane| pane["steps"].to_string().len())
         .sum();
     let mean = n_bytes / n_steps;
-    // Format 1 took 9,500.
+    // Format 1 took 9,500 bytes.
     assert!(mean < 2400, "{mean} bytes per step");
 }
 
@@ -179,7 +179,8 @@ fn files_of_other_programs_and_edited_files_are_errors() {
     }
 }
 
-/// Two texts, and two branches: one of the first text, and one of that branch.
+/// Returns a run with two panes. The first shows a branch of a branch; the file also contains the
+/// two texts that it descends from.
 fn tree() -> RunFile {
     let mut texts = random_runs(4, 6, 0).into_iter();
     let mut next = |id, origin: Option<(u64, usize, OriginChange)>| {
@@ -245,7 +246,7 @@ fn branches_and_parents_are_kept_and_shared_steps_are_written_once() {
         assert_eq!(value["branches"][1]["shares"]["text"], 0);
         let read = json::read(&bytes).unwrap();
         assert!(json::write_run(&read, form) == bytes, "{form:?}");
-        // The texts are numbered by age, and a parent that the file lacks is 0.
+        // The texts are numbered by age, and a parent that is not in the file is 0.
         let texts = || {
             read.panes
                 .iter()

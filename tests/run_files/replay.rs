@@ -1,4 +1,4 @@
-//! Runs that are saved, opened and generated again give the same tokens.
+//! Runs that are saved, opened and replayed produce the same tokens.
 
 use std::process::{Command, Output};
 
@@ -16,11 +16,11 @@ fn a_hundred_random_runs_repeat_alone_and_batched() {
     let then = json::parse(&written).unwrap();
     for text in &then {
         let continuation = replay_of(text);
-        assert_eq!(continuation.by_hand, [], "nothing is given but the prompt");
+        assert_eq!(continuation.by_hand, [], "only the prompt is given");
     }
     let mut engine = Engine::start();
     for n_together in [then.len(), 1] {
-        // Alone takes longer, so fewer runs are tried.
+        // One at a time takes longer, so fewer runs are tried.
         let some = if n_together == 1 { &then[..20] } else { &then };
         let mut now = Vec::new();
         for group in some.chunks(n_together) {
@@ -52,7 +52,7 @@ fn quartet(arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn a_run_is_replayed_with_inputs_as_fine_as_its_own() {
+fn a_run_is_replayed_with_inputs_as_precise_as_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.quartet.json");
     let file = path.to_str().unwrap();
@@ -161,7 +161,7 @@ fn a_run_with_a_second_model_is_replayed_with_that_file() {
     let (_, said) = replay(&["--draft-model", second]);
     assert!(said.contains(" 00c0ffee then, "), "{said}");
 
-    // Runs of early versions do not name it.
+    // Runs of early versions do not record the second model.
     run["panes"][0]
         .as_object_mut()
         .unwrap()
@@ -193,13 +193,13 @@ fn a_run_with_a_model_per_pane_is_replayed_with_all_of_them() {
         run["panes"][1]["model"]["file"],
         "quartet-stories-q8_0.gguf"
     );
-    assert!(run["panes"][2].get("model").is_none(), "it is the run's");
+    assert!(run["panes"][2].get("model").is_none(), "the run's model");
     let read = quartet::export::json::parse(run.to_string().as_bytes()).unwrap();
     let files: Vec<&str> = read.iter().map(|text| text.model.file.as_str()).collect();
     assert_eq!(files, ["embedded", "quartet-stories-q8_0.gguf", "embedded"]);
     let output = quartet(&["replay", file]);
     let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    // Both are the same weights, so that the built-in model repeats all texts.
+    // Both models have the same weights, so the built-in model reproduces all texts.
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(
         said.contains("Same tokens, bit-identical numbers\n"),

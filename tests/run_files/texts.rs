@@ -1,4 +1,4 @@
-//! Texts of the embedded model under random settings.
+//! Texts that the embedded model generates with random settings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use quartet::generation::{
 };
 use quartet::worker::{Event, ModelSource, PaneRequest, Progress, Request, Worker};
 
-/// Far longer than any answer takes.
+/// Far longer than any response takes.
 const TIMEOUT: Duration = Duration::from_mins(2);
 
 const PROMPTS: [&str; 3] = [
@@ -18,7 +18,7 @@ const PROMPTS: [&str; 3] = [
     "\"Why?\" asked the bear. \"",
 ];
 
-/// The engine's thread with the embedded model.
+/// An engine thread with the embedded model.
 pub(crate) struct Engine {
     worker: Worker,
     info: Arc<ModelInfo>,
@@ -119,8 +119,8 @@ pub(crate) fn random_runs(
     Engine::start().run(requests.collect(), configs)
 }
 
-/// Settings that follow from a number: up to three of these stages in varying order, one of these
-/// selectors, a way to write, and a seed.
+/// Derives settings from a number: up to three of these stages in random order, one of these
+/// selectors, one of these writers, and a seed.
 fn config(number: u64, n_tokens: usize) -> GenerationConfig {
     const STAGES: [&str; 14] = [
         "temp 0.7",

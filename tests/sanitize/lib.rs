@@ -1,4 +1,4 @@
-//! The kernels of Quartet and their tests, without the rest of it.
+//! Quartet's kernels and their tests, without the rest of the program.
 
 #[path = "../../src/kernels/mod.rs"]
 pub mod kernels;

@@ -1,7 +1,7 @@
 //! A model without weights whose logits are a function of the tokens it has read, for tests that
 //! must know what a model predicts, and when.
 //!
-//! Its vocabulary is the 256 bytes, each under its own value, and one end-of-text token.
+//! Its vocabulary is the 256 bytes, each with its value as the token id, and one end-of-text token.
 
 #![allow(dead_code, reason = "each test crate uses only some of this module")]
 
@@ -95,7 +95,7 @@ impl ScriptedLm {
         Arc::clone(&self.n_open)
     }
 
-    /// The model with its tokenizer.
+    /// Returns the model with its tokenizer.
     pub(crate) fn into_loaded(self) -> Result<LoadedModel, EngineError> {
         let tokenizer = byte_tokenizer()?;
         let info = ModelInfo {

@@ -1,4 +1,4 @@
-//! Writes panes over a stand-in and collects what happened.
+//! Generates panes over a stand-in server and collects what happened.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::stand_in::StandIn;
 /// The prompt of most tests, four tokens.
 pub(crate) const PROMPT: &str = " a b c d";
 
-/// One text.
+/// What one pane has generated.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub steps: Vec<Step>,
@@ -49,7 +49,7 @@ impl Written {
     }
 }
 
-/// A worker with all that it has reported.
+/// A worker with everything that it has reported.
 pub(crate) struct Bench {
     pub worker: ServerWorker,
     pub prompt: Option<Arc<PromptRecord>>,
@@ -81,7 +81,8 @@ pub(crate) fn pane(id: u64, chain: ChainConfig, n_tokens: usize) -> PaneRequest 
     }
 }
 
-/// Settings that a head decides, and some that it may not.
+/// Returns settings for which the head of the distribution decides the token, and some for which it
+/// may not.
 pub(crate) fn chains() -> [ChainConfig; 4] {
     [
         ChainConfig::greedy(),
@@ -104,7 +105,7 @@ impl Bench {
         }
     }
 
-    /// Writes these panes to their ends.
+    /// Generates these panes to their ends.
     pub(crate) fn write(config: ServerConfig, panes: Vec<PaneRequest>) -> Self {
         let mut bench = Self::new(config);
         bench.generate(panes);
@@ -128,7 +129,7 @@ impl Bench {
         while !is_enough(self) {
             assert!(
                 started_at.elapsed() < Duration::from_mins(1),
-                "nothing more happens"
+                "timed out waiting for events"
             );
             let event = self.worker.wait_at_most(Duration::from_millis(20));
             let Some(event) = event else {
@@ -148,7 +149,7 @@ impl Bench {
             }
             ServerEvent::Progress(Progress::Finished { id, reason }) => {
                 let text = &mut self.written[id.0 as usize];
-                assert!(text.finish.is_none(), "it ends once");
+                assert!(text.finish.is_none(), "a text finishes only once");
                 text.finish = Some(reason);
             }
             ServerEvent::Vocabulary(vocabulary) => self.vocabulary = vocabulary,

@@ -1,6 +1,6 @@
 //! Panes over servers, with a stand-in for each kind on loopback that can inject faults. The
-//! stand-ins answer as their documentation and sources say; `try_llama_server` does the same checks
-//! against the real program.
+//! stand-ins respond as the servers' documentation and sources say; `try_llama_server` runs the
+//! same checks against the real program.
 
 #![expect(
     clippy::indexing_slicing,
