@@ -68,7 +68,7 @@ fn a_fit_is_printed_and_exported_in_every_format() {
 }
 
 #[test]
-fn one_number_gives_a_table_and_json_goes_to_standard_output() {
+fn one_number_produces_a_table_and_json_goes_to_standard_output() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("story.txt");
     fs::write(&file, STORY).unwrap();

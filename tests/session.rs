@@ -1,4 +1,4 @@
-//! Sessions with a scripted model: batched and single panes, the prompt cache, finish reasons.
+//! Sessions with a scripted model: batched and single panes, the prefix cache, finish reasons.
 
 #![expect(
     clippy::unwrap_used,
@@ -227,7 +227,7 @@ fn every_generation_reports_why_it_finished() {
                 stop("ox"),
             ),
             (
-                "the end is no text",
+                "the end is not text",
                 limits(7, &["/s>"], ignored),
                 64,
                 "a fox.</s>",
@@ -305,7 +305,7 @@ fn a_pane_with_invalid_logits_fails_alone() {
     }
 }
 
-/// The logits of the babbling model, as a function.
+/// Returns a function that computes the logits of the babbling model.
 fn babbling_logits() -> impl FnMut(&[TokenId]) -> Vec<f32> + Send {
     move |read| {
         use quartet::engine::{CausalLm, Row};
@@ -449,10 +449,10 @@ fn a_pane_can_be_stopped_in_any_phase() {
     request(&mut session, "waiting", &[(2, greedy())]);
     session.advance(&mut Vec::new());
     assert_eq!(session.ids(), [0, 1, 2].map(GenerationId));
-    for (id, was_there) in [(2, true), (2, false), (0, true), (1, true), (99, false)] {
+    for (id, was_present) in [(2, true), (2, false), (0, true), (1, true), (99, false)] {
         assert_eq!(
             session.stop(GenerationId(id), &mut Vec::new()),
-            was_there,
+            was_present,
             "{id}"
         );
     }
@@ -495,13 +495,13 @@ fn the_embedded_model_generates_the_same_with_and_without_a_cached_prefix() {
     }
 }
 
-/// A text of bytes to be scored, with its first byte as the prompt.
+/// Tokenizes a text to be scored. Its first byte serves as the prompt.
 fn text_of(session: &Session, text: &str) -> Prompt {
     session.text(text, None).unwrap()
 }
 
 #[test]
-fn a_scored_text_has_the_evidence_of_a_text_that_was_generated() {
+fn a_scored_text_has_the_same_evidence_as_a_generated_one() {
     let config = GenerationConfig {
         chain: ChainConfig {
             selector: Selector::Greedy,
@@ -602,7 +602,7 @@ fn steps_of(progress: &[Progress], pane: u64) -> Vec<Step> {
 }
 
 #[test]
-fn a_pause_between_two_steps_counts_towards_no_time() {
+fn a_pause_between_two_steps_is_not_counted() {
     let mut session = session(ScriptedLm::reciting(512, TALE));
     let prompt = session.prompt("Once").unwrap();
     assert!(!session.only_decodes());
@@ -611,7 +611,7 @@ fn a_pause_between_two_steps_counts_towards_no_time() {
     while !session.only_decodes() {
         session.advance(&mut progress);
     }
-    // Longer than the whole run, so that nothing is left to count.
+    // Longer than the whole run, so that no time is left to count.
     session.exclude(Duration::from_hours(24));
     progress.clear();
     session.advance(&mut progress);
@@ -622,7 +622,8 @@ fn a_pause_between_two_steps_counts_towards_no_time() {
     assert!(step.time.forward_secs > 0.0);
 }
 
-/// A session whose second model has the same script, and the number of rows of each of its passes.
+/// Returns a session whose second model has the same script, and the number of rows in each of that
+/// model's passes.
 fn with_second() -> (Session, Arc<Mutex<Vec<usize>>>) {
     let n_rows = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&n_rows);
@@ -635,7 +636,7 @@ fn with_second() -> (Session, Arc<Mutex<Vec<usize>>>) {
 }
 
 #[test]
-fn panes_share_the_passes_of_the_model_that_drafts_for_them() {
+fn panes_share_the_passes_of_their_draft_model() {
     let (mut session, n_rows) = with_second();
     let drafted = |n_drafts| {
         let drafts = ModelDrafts {
@@ -663,7 +664,7 @@ fn a_second_model_reads_a_long_prompt_in_parts() {
     let mut guided = greedy();
     guided.chain.guidance = Some(Guidance::usual(Against::Model));
     guided.limits.max_new_tokens = 3;
-    // The script has ended by then.
+    // The script is shorter than the prompt.
     guided.limits.end_of_text = EndOfText::Ignored;
     let outcome = generate(&mut session, &"a".repeat(300), &[guided.clone(), guided]);
     assert_eq!(outcome.prompt.tokens.len(), 300);

@@ -35,7 +35,7 @@ fn four_panes_fill_with_text_after_ctrl_enter() {
 }
 
 #[test]
-fn a_window_closed_while_it_generates_ends_and_opens_again() {
+fn a_window_closed_while_it_generates_exits_and_can_be_opened_again() {
     let display = Display::start();
     for _ in 0..2 {
         let mut app = Started::new(&mut display.command(QUARTET));

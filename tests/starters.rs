@@ -1,5 +1,5 @@
 //! Each starter prompt shows what its label says, with the built-in model and the panes of a new
-//! window. The bounds leave room for the rounding of other instruction sets, which changes texts;
+//! window. The bounds allow for the rounding of other instruction sets, which changes texts;
 //! the model card lists the figures.
 #![expect(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ fn texts(starter: &str, n_tokens: usize) -> Vec<Generation> {
     texts
 }
 
-/// The share of groups of four words that occurred before in the same text.
+/// Returns the share of four-word groups that had already occurred in the same text.
 fn repeats(text: &Generation) -> f64 {
     let text = text.text();
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -43,12 +43,12 @@ fn repeats(text: &Generation) -> f64 {
     1.0 - groups.len() as f64 / words.windows(4).len().max(1) as f64
 }
 
-/// The mean surprise, in bits per token.
+/// Returns the mean surprise, in bits per token.
 fn surprise(text: &Generation) -> f64 {
     TextMetrics::of(text).perplexity.unwrap().log2()
 }
 
-/// The probabilities of the first token, largest first, and their entropy in bits.
+/// Returns the probabilities of the first token, largest first, and the entropy in bits.
 fn first_step(starter: &str) -> (Vec<f64>, f64) {
     let texts = texts(starter, 1);
     let raw = &texts[0].steps[0].trace.raw;
@@ -69,7 +69,7 @@ fn greedy_loops_while_the_sampled_texts_do_not_repeat_themselves() {
 #[test]
 fn pure_sampling_drifts_while_the_greedy_text_keeps_its_thread() {
     let texts = texts("Sampling drifts", 200);
-    let [greedy, sampled] = [GREEDY, PURE_SAMPLING].map(|place| surprise(&texts[place]));
+    let [greedy, sampled] = [GREEDY, PURE_SAMPLING].map(|pane| surprise(&texts[pane]));
     assert!(greedy < 1.0 && sampled > 3.0, "{greedy} and {sampled} bits");
     assert!(repeats(&texts[GREEDY]) < 0.1, "{}", texts[GREEDY].text());
 }

@@ -1,5 +1,5 @@
-//! Sweeps in a session: the same tokens as a pane's, rows shared across cells, bounded width, and
-//! what is left after a stop.
+//! Sweeps in a session have the same tokens as panes, share rows across cells, stay within their
+//! width, and keep their complete texts when they are stopped.
 
 #![expect(
     clippy::unwrap_used,
@@ -73,7 +73,8 @@ fn run(session: &mut Session, texts: &[&str], plan: SweepPlan) -> Vec<SweepText>
     found
 }
 
-/// What a pane writes with these settings: its tokens, their surprise in bits, and its end.
+/// Returns what a pane generates with these settings: its tokens, their surprise in bits, and its
+/// finish reason.
 fn written(
     session: &mut Session,
     prompt: &str,
@@ -120,7 +121,7 @@ fn every_text_is_what_a_pane_writes_with_its_settings_and_seed() {
             assert!((f64::from(measured.surprise_bits) - bits).abs() < 1e-4);
         }
     }
-    // Narrow batches, and each cell alone, give the same.
+    // Narrow batches, and each cell alone, produce the same texts.
     assert_eq!(run(&mut session, &starts, setup.plan(3)), texts);
     for cell in 0..setup.n_cells() {
         let plan = SweepPlan {
@@ -148,13 +149,13 @@ fn cells_that_agree_so_far_share_a_row() {
     assert_eq!(texts.len(), 20);
     assert!(texts.iter().all(|text| text.tokens == texts[0].tokens));
     assert!(texts[0].measures.iter().all(|token| token.is_top));
-    // The prompt, then seven tokens: the eighth need not be read.
+    // The prompt, then seven tokens: the eighth is never read.
     assert_eq!(*n_rows.lock().unwrap(), [3, 1, 1, 1, 1, 1, 1, 1]);
     assert_eq!(n_open.load(Ordering::Relaxed), 1, "only the prompt is kept");
 }
 
 #[test]
-fn the_width_bounds_the_rows_and_free_places_are_taken_at_once() {
+fn the_width_limits_the_rows_and_free_rows_are_reused_at_once() {
     let n_rows = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&n_rows);
     let lm =
@@ -166,7 +167,7 @@ fn the_width_bounds_the_rows_and_free_places_are_taken_at_once() {
     assert_eq!(texts.len(), 20);
     let rows = n_rows.lock().unwrap();
     assert!(rows[1..].iter().all(|n| *n <= 4), "{rows:?}");
-    // The texts of a batch would leave rows empty if the next waited for all of them.
+    // Rows would stay empty if the next texts waited for all texts of a batch to end.
     let n_read: usize = rows[1..].iter().sum();
     let n_tokens: usize = texts.iter().map(|text| text.tokens.len()).sum();
     assert!(n_read <= n_tokens);
@@ -184,7 +185,7 @@ fn a_stop_keeps_the_complete_texts_and_frees_the_rest() {
         .sweep(ID, &prompts(&["fox"]), setup.plan(2))
         .unwrap();
     let mut results = SweepResults::new(setup, 1, Keep::Texts);
-    // Up to a pass in which later texts are being written.
+    // Advance to a pass in which later texts are being generated.
     while results.n_texts() < 2 || n_open.load(Ordering::Relaxed) == 1 {
         if let Some((_, SweepUpdate::Advanced { complete, .. })) = session.advance_sweep() {
             for text in complete {

@@ -1,5 +1,5 @@
-//! `quartet sweep`, and `quartet generate` with a list of prompts, as a shell sees them: what they
-//! print and write.
+//! Runs `quartet sweep`, and `quartet generate` with a list of prompts, and checks what they print
+//! and write.
 
 #![expect(
     clippy::unwrap_used,
@@ -76,7 +76,7 @@ fn a_sweep_is_printed_and_exported_in_every_format() {
     let texts = fs::read_to_string(path.join("texts.csv")).unwrap();
     assert_eq!(texts.lines().count(), 9);
 
-    // The settings and the seed of a cell write its text again.
+    // The settings and the seed of a cell reproduce its text.
     let text = &json["cells"][3]["texts"][1];
     let pane = format!("{settings}, seed {}", text["seed"]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
@@ -104,7 +104,7 @@ fn a_sweep_is_printed_and_exported_in_every_format() {
 }
 
 #[test]
-fn one_number_and_a_list_of_prompts_give_one_table() {
+fn one_number_and_a_list_of_prompts_produce_one_table() {
     let folder = tempfile::tempdir().unwrap();
     let prompts = folder.path().join("prompts.txt");
     fs::write(&prompts, "The fox\n\nThe wolf\n").unwrap();
@@ -169,7 +169,7 @@ fn a_sweep_that_cannot_run_says_why() {
 }
 
 #[test]
-fn a_list_of_prompts_gives_one_row_per_text() {
+fn a_list_of_prompts_produces_one_row_per_text() {
     let folder = tempfile::tempdir().unwrap();
     let prompts = folder.path().join("prompts.txt");
     fs::write(&prompts, "The fox\nThe wolf\n").unwrap();
@@ -209,7 +209,7 @@ fn a_list_of_prompts_gives_one_row_per_text() {
         (&"B".into(), &5.into())
     );
 
-    // Each equals what a separate run writes.
+    // Each text is as long as in a separate run.
     let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
     let alone = ["generate", "--prompt", "The wolf", "--json", "-"];
     let output = command.args(alone).args(panes).output().unwrap();

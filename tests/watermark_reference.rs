@@ -1,6 +1,7 @@
 //! Compares our watermarks and our detector with those of transformers and vLLM.
 //!
-//! `golden/make_watermark_fixtures.py` generated the file; the file names the versions.
+//! `golden/make_watermark_fixtures.py` generated the expected values; their file names the
+//! versions.
 
 #![allow(
     clippy::indexing_slicing,
@@ -77,7 +78,7 @@ fn tokens(ids: &[u32]) -> Vec<TokenId> {
 }
 
 #[test]
-fn the_green_tokens_are_those_of_transformers() {
+fn the_green_tokens_match_transformers() {
     for case in file().green_list {
         let list = GreenList {
             bias: 2.0,
@@ -118,7 +119,7 @@ fn the_green_tokens_are_those_of_transformers() {
 }
 
 #[test]
-fn the_numbers_of_the_gumbel_watermark_are_those_of_vllm() {
+fn the_numbers_of_the_gumbel_watermark_match_vllm() {
     for case in file().gumbel {
         let mark = Watermark::GumbelMark(GumbelMark {
             key: case.key,
@@ -127,7 +128,7 @@ fn the_numbers_of_the_gumbel_watermark_are_those_of_vllm() {
         for (context, uniforms) in case.contexts.iter().zip(&case.uniforms) {
             for (token, uniform) in case.tokens.iter().zip(uniforms) {
                 let mut scorer = MarkScorer::new(mark, 200_000);
-                // What is missing at the beginning is −1.
+                // Tokens missing at the beginning are −1.
                 let known = context.iter().filter(|token| **token >= 0);
                 for known in known {
                     scorer.push(TokenId(u32::try_from(*known).unwrap()));
@@ -147,7 +148,7 @@ fn the_numbers_of_the_gumbel_watermark_are_those_of_vllm() {
 }
 
 #[test]
-fn the_tournament_of_synth_id_is_that_of_transformers() {
+fn the_tournament_of_synth_id_matches_transformers() {
     for case in file().synth_id {
         let synth = SynthId {
             window: case.window,

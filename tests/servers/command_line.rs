@@ -1,4 +1,4 @@
-//! `quartet generate --server` and `quartet server`.
+//! Tests `quartet generate --server` and `quartet server`.
 
 use std::process::{Command, Output};
 
@@ -57,7 +57,7 @@ fn a_run_over_a_server_is_printed_recorded_and_exported() {
             assert!(!text.contains("sk-very-secret"));
             assert!(!text.contains("127.0.0.1"), "the address is not recorded");
         }
-        // The window and the other commands read it.
+        // The other commands can read the run.
         let why = quartet(&["why", json, "--pane", "B", "--token", "2"]);
         assert!(why.status.success(), "{}", text(&why.stderr));
         let replayed = text(&quartet(&["replay", json]).stderr);
@@ -66,7 +66,7 @@ fn a_run_over_a_server_is_printed_recorded_and_exported() {
 }
 
 #[test]
-fn a_servers_sampler_can_choose() {
+fn a_servers_own_sampler_can_choose_the_tokens() {
     let server = StandIn::start(Kind::OpenAi);
     let output = quartet(&[
         "generate",
@@ -85,7 +85,7 @@ fn a_servers_sampler_can_choose() {
     let notes = text(&output.stderr);
     assert!(
         notes.contains("top-k 3"),
-        "what it leaves out is said: {notes}"
+        "what it ignores is reported: {notes}"
     );
     let bodies = server.bodies("/v1/completions");
     assert_eq!(

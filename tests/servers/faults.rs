@@ -1,4 +1,4 @@
-//! What can go wrong with a server, and what is said about it.
+//! What can go wrong with a server, and how it is reported.
 
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ fn greedy(config: ServerConfig) -> Bench {
     Bench::write(config, vec![pane(0, ChainConfig::greedy(), 6)])
 }
 
-/// Writes over a llama-server with a fault, and returns the error without the server's name.
+/// Generates over a llama-server with a fault, and returns the error, with `HOST` for the server's
+/// address.
 fn error_after(path: &str, n_before: usize, fault: Fault, sampled_by: SampledBy) -> String {
     let server = StandIn::start(Kind::Llama);
     server.fail(path, n_before, fault);
@@ -23,7 +24,7 @@ fn error_after(path: &str, n_before: usize, fault: Fault, sampled_by: SampledBy)
 }
 
 #[test]
-fn each_fault_has_a_sentence() {
+fn each_fault_has_an_error_message() {
     let page = "<!DOCTYPE html><html><body>It works!</body></html>";
     let overloaded = r#"{"error":{"message":"out of\n  memory","code":500}}"#;
     let rows = [
@@ -83,7 +84,6 @@ fn each_fault_has_a_sentence() {
     for sampled_by in [SampledBy::Chain, SampledBy::Server] {
         for (fault, sentence) in &rows {
             let error = error_after("/completion", 0, fault.clone(), sampled_by);
-            // A stream is always answered with 200 and lines.
             assert!(
                 error.starts_with(sentence),
                 "{fault:?} {sampled_by:?}: {error}"
@@ -93,7 +93,7 @@ fn each_fault_has_a_sentence() {
 }
 
 #[test]
-fn a_server_that_is_not_there_or_says_nothing_is_named() {
+fn an_unreachable_or_silent_server_is_named() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
@@ -138,7 +138,7 @@ fn a_stream_that_is_cut_in_the_middle_of_a_line_is_a_lost_connection() {
 }
 
 #[test]
-fn a_busy_server_is_asked_again() {
+fn a_request_to_a_busy_server_is_retried() {
     let server = StandIn::start(Kind::Llama);
     server.fail(
         "/completion",
@@ -172,7 +172,7 @@ fn a_key_is_sent_and_never_shown() {
 }
 
 #[test]
-fn a_model_that_is_not_there_is_listed_with_those_that_are() {
+fn the_error_for_a_missing_model_lists_the_available_ones() {
     let server = StandIn::start(Kind::Llama);
     let wrong = ServerConfig {
         model: Some("large".to_owned()),
@@ -187,7 +187,7 @@ fn a_model_that_is_not_there_is_listed_with_those_that_are() {
 }
 
 #[test]
-fn what_a_head_can_not_do_is_refused() {
+fn what_needs_more_than_a_head_is_refused() {
     for (settings, kind, sentence) in [
         (
             "beams 2",

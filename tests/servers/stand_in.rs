@@ -1,5 +1,5 @@
-//! Stand-ins for the servers: they answer as llama-server, vLLM, Ollama and OpenAI's completions API
-//! do, record their requests, and can inject faults.
+//! Stand-ins for the servers: they respond like llama-server, vLLM, Ollama and OpenAI's completions
+//! API, record their requests, and can inject faults.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::loopback::{Received, read_request};
 use crate::toy_model::{self, END, EURO, N_VOCAB, bytes, log_probs, name, ranked};
 
-/// Which server it stands in for.
+/// Which server a stand-in imitates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Llama,
@@ -27,17 +27,17 @@ pub(crate) const KINDS: [Kind; 4] = [Kind::Llama, Kind::Vllm, Kind::Ollama, Kind
 /// A fault that affects one request.
 #[derive(Debug, Clone)]
 pub(crate) enum Fault {
-    /// The answer has this status, these header lines and this body.
+    /// The response has this status, these header lines and this body.
     Refused(u16, &'static str, &'static str),
     /// Nothing is sent until the client hangs up.
     Silence,
-    /// The stream ends after this many parts, in the middle of a line.
+    /// The stream ends after this many lines, in the middle of the next one.
     CutAfter(usize),
-    /// The stream goes silent after this many parts, until the client hangs up.
+    /// The stream goes silent after this many lines, until the client hangs up.
     SilentAfter(usize),
-    /// Every text in the answer is replaced.
+    /// Every occurrence of the first text in the response is replaced with the second.
     Replaced(&'static str, &'static str),
-    /// A delay before the answer.
+    /// The response is delayed.
     Late(Duration),
 }
 
@@ -80,7 +80,8 @@ impl StandIn {
         server
     }
 
-    /// Injects a fault into the next request whose path contains this text, after `n_before` others.
+    /// Injects a fault into the next request whose path contains this text, after `n_before` such
+    /// requests.
     pub(crate) fn fail(&self, path: &str, n_before: usize, fault: Fault) {
         let mut faults = self.shared.faults.lock().unwrap();
         for _ in 0..n_before {
@@ -93,7 +94,7 @@ impl StandIn {
         self.shared.received.lock().unwrap().clone()
     }
 
-    /// The bodies of the requests to a path.
+    /// Returns the bodies of the requests to a path.
     pub(crate) fn bodies(&self, path: &str) -> Vec<Value> {
         let received = self.received().into_iter();
         let to_path = received.filter(|received| received.path == path);
@@ -126,8 +127,8 @@ impl StandIn {
 
     fn fault(&self, path: &str) -> Option<Fault> {
         let mut faults = self.shared.faults.lock().unwrap();
-        let place = faults.iter().position(|(part, _)| path.contains(part))?;
-        Some(faults.remove(place).1)
+        let index = faults.iter().position(|(part, _)| path.contains(part))?;
+        Some(faults.remove(index).1)
     }
 
     fn answer(&self, request: &Received, mut stream: &TcpStream) -> std::io::Result<()> {
@@ -161,19 +162,19 @@ impl StandIn {
             };
         }
         stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
-        for (place, line) in self.stream_lines(&body).into_iter().enumerate() {
+        for (index, line) in self.stream_lines(&body).into_iter().enumerate() {
             match fault {
-                Some(Fault::CutAfter(n)) if n == place => {
+                Some(Fault::CutAfter(n)) if n == index => {
                     let line = line.as_bytes();
                     return stream.write_all(&line[..line.len() / 2]);
                 }
-                Some(Fault::SilentAfter(n)) if n == place => {
+                Some(Fault::SilentAfter(n)) if n == index => {
                     self.wait_for_hang_up(stream);
                     return Ok(());
                 }
                 _ => {}
             }
-            // In two parts, cut anywhere.
+            // Send the line in two parts, split at an arbitrary byte.
             let line = replaced(line);
             let (a, b) = line.as_bytes().split_at(line.len() / 3);
             stream.write_all(a)?;
@@ -254,7 +255,7 @@ impl StandIn {
             }
             (Kind::Vllm | Kind::OpenAi, "/v1/completions") => {
                 let (_, log_probs) = row_of(body);
-                // vLLM adds its own token if it is not among the most likely ones.
+                // vLLM adds the sampled token if it is not among the most likely ones.
                 let token = ranked(&log_probs)[if self.kind == Kind::Vllm { 25 } else { 0 }];
                 Some(json!({ "model": "toy", "choices": [self.choice(token, &log_probs, body)] }))
             }
@@ -278,8 +279,8 @@ impl StandIn {
         json!({ "object": "list", "data": [model] })
     }
 
-    /// The server's own sampler takes the second most likely token, or the most likely one at
-    /// temperature 0.
+    /// Returns the lines of a stream. The server's own sampler takes the second most likely token,
+    /// or the most likely one at temperature 0.
     fn stream_lines(&self, body: &Value) -> Vec<String> {
         let (mut tokens, _) = row_of(body);
         let limit = ["n_predict", "max_tokens"]
@@ -302,7 +303,7 @@ impl StandIn {
             held.extend(bytes(token));
             let is_last = n_done == limit;
             match self.kind {
-                // It sends no token whose text is not complete.
+                // It sends no token whose text ends within a character.
                 Kind::Llama if std::str::from_utf8(&held).is_err() => {}
                 Kind::Llama => {
                     let part = llama_part(token, &log_probs, body, &std::mem::take(&mut held));
@@ -313,7 +314,7 @@ impl StandIn {
                 }
                 Kind::Vllm | Kind::OpenAi => {
                     let mut choice = self.choice(token, &log_probs, body);
-                    // It sends text only in whole characters.
+                    // They send text only in whole characters.
                     let whole = match std::str::from_utf8(&held) {
                         Ok(text) => text.to_owned(),
                         Err(_) => String::new(),
@@ -402,7 +403,7 @@ fn llama_reply(body: &Value) -> Value {
         "model": "toy", "content": part["content"], "tokens": [token], "stop": true,
         "stop_type": "limit",
         "timings": { "prompt_ms": 0.25, "predicted_ms": 0.25 },
-        // It lists no token whose text is not complete.
+        // It lists no token whose text ends within a character.
         "completion_probabilities": if is_whole { part["completion_probabilities"].clone() } else {
             json!([])
         },

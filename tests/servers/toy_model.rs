@@ -1,4 +1,4 @@
-//! A model small enough to be computed in a test: its logits depend on the tokens so far.
+//! A model small enough to compute in a test. Its logits depend on the tokens so far.
 
 use quartet::decoding::TokenId;
 
@@ -8,10 +8,10 @@ pub(crate) const END: usize = 0;
 /// The three bytes of "€", each a token.
 pub(crate) const EURO: [usize; 3] = [27, 28, 29];
 
-/// The number of tokens: the end, " a" to " z", and the bytes of "€".
+/// The number of tokens: the end-of-text token, " a" to " z", and the bytes of "€".
 pub(crate) const N_VOCAB: usize = 30;
 
-/// Returns the bytes of a token. Servers show none for the end of the text.
+/// Returns the bytes of a token. Servers report none for the end-of-text token.
 pub(crate) fn bytes(token: usize) -> Vec<u8> {
     match token {
         END => Vec::new(),
@@ -28,7 +28,7 @@ pub(crate) fn name(token: usize) -> String {
     }
 }
 
-/// Returns the tokens of a text that consists of such tokens.
+/// Tokenizes a text that consists of these tokens.
 pub(crate) fn tokenize(text: &str) -> Vec<usize> {
     let (mut tokens, mut rest) = (Vec::new(), text.as_bytes());
     while !rest.is_empty() {
@@ -40,8 +40,8 @@ pub(crate) fn tokenize(text: &str) -> Vec<usize> {
     tokens
 }
 
-/// Returns the natural log-probabilities of the next token. After the first byte of "€" the others
-/// follow; that and the end of the text are rare.
+/// Returns the log-probs of the next token, in nats. The first byte of "€" is followed by the
+/// other two; it and the end-of-text token are rare.
 pub(crate) fn log_probs(tokens: &[usize]) -> Vec<f32> {
     let last = tokens.last().copied().unwrap_or_default();
     let mut seed = (tokens.len() as u32).wrapping_mul(40_503) ^ (last as u32 * 977);
@@ -60,7 +60,7 @@ pub(crate) fn log_probs(tokens: &[usize]) -> Vec<f32> {
     logits.into_iter().map(log_prob).collect()
 }
 
-/// Returns all tokens, the most likely first.
+/// Returns all tokens, most likely first.
 pub(crate) fn ranked(log_probs: &[f32]) -> Vec<usize> {
     let mut ranked: Vec<usize> = (0..log_probs.len()).collect();
     ranked.sort_by(|a, b| log_probs[*b].total_cmp(&log_probs[*a]).then(a.cmp(b)));

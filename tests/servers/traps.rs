@@ -1,4 +1,4 @@
-//! What surprises on each kind of server.
+//! Surprising behavior of each kind of server.
 
 use quartet::decoding::filters::Temperature;
 use quartet::decoding::{ChainConfig, Filter, TokenId};
@@ -10,7 +10,7 @@ use crate::toy_model::EURO;
 
 #[test]
 fn llama_server_with_drafts_reports_no_probabilities() {
-    // It then sends an empty list and a log-probability of 0 for each token.
+    // It then sends an empty list and a log-prob of 0 for each token.
     let server = StandIn::start(Kind::Llama);
     server.fail(
         "/completion",
@@ -30,7 +30,7 @@ fn llama_server_with_drafts_reports_no_probabilities() {
 
 #[test]
 fn llama_server_is_asked_for_probabilities_before_sampling() {
-    // Those after sampling leave out all that are zero.
+    // The probabilities after sampling omit all that are zero.
     for sampled_by in [SampledBy::Chain, SampledBy::Server] {
         let server = StandIn::start(Kind::Llama);
         Bench::write(
@@ -47,7 +47,7 @@ fn llama_server_is_asked_for_probabilities_before_sampling() {
 }
 
 #[test]
-fn llama_servers_probabilities_have_two_names() {
+fn llama_server_has_two_names_for_its_probabilities() {
     let server = StandIn::start(Kind::Llama);
     let greedy = || vec![pane(0, ChainConfig::greedy(), 1)];
     let usual = Bench::write(config(&server, SampledBy::Chain), greedy());
@@ -62,8 +62,8 @@ fn llama_servers_probabilities_have_two_names() {
 
 #[test]
 fn a_part_of_a_character_does_not_hide_the_probabilities() {
-    // llama-server lists no probabilities for a token that ends within a character, so it is made
-    // to choose another one: reported probabilities don't include biases.
+    // llama-server lists no probabilities for a token that ends within a character, so a bias
+    // makes it choose another one: reported probabilities don't include biases.
     let server = StandIn::start(Kind::Llama);
     let mut begun = pane(0, ChainConfig::greedy(), 3);
     begun.continuation.by_hand = vec![TokenId(EURO[0] as u32)];
@@ -80,10 +80,10 @@ fn a_part_of_a_character_does_not_hide_the_probabilities() {
 }
 
 #[test]
-fn servers_without_ids_can_not_continue_after_a_part_of_a_character() {
+fn servers_without_ids_cannot_continue_after_a_part_of_a_character() {
     for kind in [Kind::Ollama, Kind::OpenAi] {
         let server = StandIn::start(kind);
-        // At such a temperature, some text takes the first byte of "€".
+        // At this temperature, some text takes the first byte of "€".
         let hot = ChainConfig::sampled([Filter::Temperature(Temperature { temperature: 9.0 })]);
         let seeds = (0..12).map(|seed| {
             let mut pane = pane(seed, hot.clone(), 6);
@@ -118,7 +118,7 @@ fn servers_without_ids_can_not_continue_after_a_part_of_a_character() {
 
 #[test]
 fn vllm_may_report_the_sampled_token_on_top_of_the_n_most_likely() {
-    // The stand-in's own token has rank 26.
+    // The token that the stand-in samples has rank 26.
     let server = StandIn::start(Kind::Vllm);
     let ten = ServerConfig {
         n_probs: Some(10),
@@ -126,7 +126,7 @@ fn vllm_may_report_the_sampled_token_on_top_of_the_n_most_likely() {
     };
     let bench = Bench::write(ten, vec![pane(0, ChainConfig::greedy(), 6)]);
     for step in &bench.written[0].steps {
-        assert_eq!(step.trace.raw.head.len(), 10, "it is no part of the head");
+        assert_eq!(step.trace.raw.head.len(), 10, "it is not part of the head");
     }
     assert!(server.bodies("/v1/completions").iter().all(|body| {
         body["return_token_ids"] == true && body["return_tokens_as_token_ids"] == true
@@ -134,9 +134,9 @@ fn vllm_may_report_the_sampled_token_on_top_of_the_n_most_likely() {
 }
 
 #[test]
-fn minus_9999_is_no_probability() {
+fn minus_9999_is_not_a_log_prob() {
     let server = StandIn::start(Kind::OpenAi);
-    // Every log-probability that begins with −2 becomes −9999.
+    // Every log-prob that begins with −2 becomes −9999.
     for _ in 0..20 {
         server.fail("/v1/completions", 0, Fault::Replaced(":-2.", ":-9999."));
     }
@@ -155,7 +155,7 @@ fn minus_9999_is_no_probability() {
 }
 
 #[test]
-fn a_server_is_recognized_by_what_it_says() {
+fn a_server_is_recognized_by_its_responses() {
     let kinds = [
         ServerKind::LlamaServer,
         ServerKind::Vllm,
@@ -164,7 +164,7 @@ fn a_server_is_recognized_by_what_it_says() {
     ];
     for (kind, expected) in KINDS.into_iter().zip(kinds) {
         let server = StandIn::start(kind);
-        // With and without the path of OpenAI's API, which Ollama has too.
+        // With and without the path of OpenAI's API, which Ollama supports too.
         for path in ["", "/", "/v1"] {
             let there = ServerConfig::at(format!("{}{path}", server.address));
             let mut bench = Bench::new(there);

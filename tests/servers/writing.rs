@@ -1,4 +1,4 @@
-//! Texts that are written over a server.
+//! Texts that are generated over a server.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::bench::{Bench, chains, config, pane};
 use crate::stand_in::{Fault, KINDS, Kind, StandIn};
 use crate::toy_model::{self, END, EURO, ids, log_probs};
 
-/// What the chain writes if it knows every distribution in full. For servers without ids, the
-/// prompt counts no tokens, and tokens are compared by their texts.
+/// Returns what the chain generates if it knows every distribution in full. For servers without
+/// token ids, `n_before` is 0: they do not count the prompt's tokens.
 fn written_here(chain: &ChainConfig, n_tokens: usize, n_before: u64) -> Vec<usize> {
     let mut chain = SamplerChain::new(chain.clone());
     let mut tokens = vec![1, 2, 3, 4];
@@ -36,7 +36,7 @@ fn written_here(chain: &ChainConfig, n_tokens: usize, n_before: u64) -> Vec<usiz
 }
 
 #[test]
-fn our_chain_writes_over_llama_server_what_it_writes_here() {
+fn our_chain_writes_the_same_text_over_llama_server_as_here() {
     let server = StandIn::start(Kind::Llama);
     let panes = (0..).zip(chains()).map(|(id, chain)| pane(id, chain, 24));
     let few = ServerConfig {
@@ -67,7 +67,7 @@ fn our_chain_writes_over_llama_server_what_it_writes_here() {
             assert_eq!(step.trace.raw.n_candidates, 30);
         }
     }
-    // What eight log-probabilities decide takes one request.
+    // A token that eight log-probs decide takes one request.
     let bodies = server.bodies("/completion");
     assert!(
         bodies.iter().any(|body| body["n_probs"] == 30),
@@ -79,10 +79,10 @@ fn our_chain_writes_over_llama_server_what_it_writes_here() {
         .iter()
         .map(|body| body["id_slot"].as_u64().unwrap())
         .collect();
-    assert_eq!(slots.len(), 4, "each text has a cache of its own");
+    assert_eq!(slots.len(), 4, "each text has its own slot");
     assert!(
         server.n_most_open() > 1,
-        "they are written at the same time"
+        "they are generated at the same time"
     );
     let prompt = bench.prompt.unwrap();
     assert_eq!(prompt.tokens, ids(&[1, 2, 3, 4]));
@@ -92,7 +92,7 @@ fn our_chain_writes_over_llama_server_what_it_writes_here() {
 }
 
 #[test]
-fn our_chain_is_exact_on_every_kind_where_the_head_decides() {
+fn our_chain_is_exact_on_every_kind_if_the_head_decides() {
     for kind in KINDS {
         let server = StandIn::start(kind);
         for chain in &chains()[..3] {
@@ -130,7 +130,7 @@ fn our_chain_is_exact_on_every_kind_where_the_head_decides() {
 }
 
 #[test]
-fn what_a_short_head_does_not_decide_is_marked() {
+fn a_token_that_a_short_head_does_not_decide_is_marked() {
     let server = StandIn::start(Kind::OpenAi);
     let few = ServerConfig {
         n_probs: Some(2),
@@ -142,10 +142,10 @@ fn what_a_short_head_does_not_decide_is_marked() {
     assert!(bounded.count() > 0);
     for step in &text.steps {
         let raw = &step.trace.raw;
-        assert_eq!(raw.head.len(), 2, "only what the server named");
+        assert_eq!(raw.head.len(), 2, "only what the server listed");
         assert_eq!(raw.detail, Detail::HeadOnly);
         let known: f64 = raw.head.iter().map(|known| known.prob).sum();
-        assert!(known < 0.99, "the rest is left: {known}");
+        assert!(known < 0.99, "the rest is unknown: {known}");
         let own = raw
             .head
             .iter()
@@ -186,8 +186,8 @@ fn a_servers_sampler_streams_with_its_probabilities_as_evidence() {
 }
 
 #[test]
-fn a_character_in_parts_is_one_text() {
-    // After " z" the toy model begins "€" under greedy decoding, or never; force it by hand.
+fn a_character_split_across_tokens_is_joined() {
+    // Greedy decoding may never begin "€", so its first byte is picked by hand.
     for kind in [Kind::Llama, Kind::Vllm] {
         let server = StandIn::start(kind);
         let mut begun = pane(0, ChainConfig::greedy(), 3);
@@ -212,7 +212,7 @@ fn limits_stop_sequences_and_pauses_end_a_text() {
         paused.continuation.pause_after = Some(5);
         let full = pane(2, ChainConfig::sampled([]), 1000);
         let bench = Bench::write(config(&server, sampled_by), vec![stopped, paused, full]);
-        let finish = |place: usize| bench.written[place].finish.clone().unwrap();
+        let finish = |index: usize| bench.written[index].finish.clone().unwrap();
         assert_eq!(finish(0), FinishReason::StopString { stop: stop.clone() });
         assert_eq!(
             bench.written[0].steps.len(),
@@ -349,7 +349,7 @@ fn a_message_is_rendered_by_the_servers_template() {
 
 #[test]
 fn taking_a_token_needs_no_special_case() {
-    // A text of one's own, scored against the head of a server: what the chain would have left.
+    // The chain takes a token that the server has picked, as it takes any other.
     let row = log_probs(&[1, 2]);
     let mut chain = SamplerChain::new(ChainConfig::greedy());
     let coins = Coins {

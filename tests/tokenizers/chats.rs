@@ -41,7 +41,7 @@ fn chat_of(value: &Value) -> Vec<Message> {
         .collect()
 }
 
-/// Renders a single user message.
+/// Renders a chat with a single user message.
 fn render_question(source: &str) -> Result<String, ChatError> {
     parse(source)?.render(&[message(Role::User, "Why?")], true)
 }
@@ -228,7 +228,7 @@ fn hostile_templates_end_with_an_error() {
     }
 }
 
-/// The longest templates that are parsed, as deep as they can be.
+/// Tests the longest templates that are parsed, nested as deeply as possible.
 #[test]
 fn deeply_nested_expressions_do_not_overflow_the_stack() {
     const N_BYTES: usize = 262_144;
@@ -251,7 +251,7 @@ fn deeply_nested_expressions_do_not_overflow_the_stack() {
     ] {
         let n_repeated = (N_BYTES - start.len() - end.len()) / repeated.len();
         let source = [start, &repeated.repeat(n_repeated), end].concat();
-        // Whether it renders does not matter, but the program must live to tell.
+        // Whether it renders does not matter, but the program must survive.
         if let Err(error) = render_question(&source) {
             assert_ne!(error, ChatError::Panicked, "{repeated:?}");
         }
@@ -276,7 +276,7 @@ fn strftime_now_formats_the_current_date() {
         if day.len() == 2 && month.len() == 3 && year.starts_with("20")));
 }
 
-/// As in Jinja2, where Python's `None` can't be iterated, but an undefined name can.
+/// As in Jinja2, Python's `None` can't be iterated over, but an undefined name can.
 #[test]
 fn none_is_not_iterable() {
     let source = "{{ messages[0].content }} {{ [none is iterable, missing is iterable, \
@@ -287,7 +287,7 @@ fn none_is_not_iterable() {
 
 #[test]
 fn a_loop_over_none_fails_as_in_jinja2() {
-    // transformers passes no tools as `None`.
+    // transformers passes `None` if there are no tools.
     for source in [
         "{% for tool in tools %}{{ tool }}{% endfor %}",
         "{%- for a, b in (none if messages else []) if a -%}{% endfor %}",

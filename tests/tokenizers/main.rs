@@ -1,5 +1,5 @@
 //! Compares tokenizers from GGUF metadata, and chat templates, with their reference
-//! implementations. The scripts next to the fixtures ran these.
+//! implementations. The scripts next to the fixtures ran those.
 
 #![allow(
     clippy::unwrap_used,

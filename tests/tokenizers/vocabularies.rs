@@ -1,5 +1,5 @@
 //! Tests with the vocabularies of well-known models, if `QUARTET_VOCABULARIES` names a folder of
-//! them: GGUF files without weights, each with texts (`.inp`) and the token ids by the model's
+//! them: GGUF files without weights, each with texts (`.inp`) and the token ids from the model's
 //! authors (`.out`).
 
 use std::fs;
@@ -47,7 +47,7 @@ fn each_text_has_the_token_ids_of_the_models_authors() {
             assert_eq!(
                 found,
                 [begin.as_slice(), &expected].concat(),
-                "{text:?} by {}",
+                "{text:?} with {}",
                 path.display()
             );
         }
@@ -55,7 +55,7 @@ fn each_text_has_the_token_ids_of_the_models_authors() {
     assert!(n_vocabularies > 0);
 }
 
-/// The test cases of swift-transformers, for the models whose vocabularies are in the folder.
+/// Runs the test cases of swift-transformers for the models whose vocabularies are in the folder.
 #[test]
 fn each_text_of_swift_transformers_has_the_expected_token_ids() {
     let Some(folder) = folder() else { return };
@@ -72,7 +72,7 @@ fn each_text_of_swift_transformers_has_the_expected_token_ids() {
             let text = case["input"].as_str().unwrap();
             let expected: Vec<u32> =
                 serde_json::from_value(case["encoded"]["input_ids"].clone()).unwrap();
-            assert_eq!(ids(&tokenizer, text), expected, "{text:?} by {model}");
+            assert_eq!(ids(&tokenizer, text), expected, "{text:?} with {model}");
         }
     }
 }

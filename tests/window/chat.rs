@@ -1,4 +1,4 @@
-//! Tests of chat mode with a model that has a chat template.
+//! Tests chat mode with a model that has a chat template.
 
 use std::collections::BTreeMap;
 

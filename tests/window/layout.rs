@@ -1,4 +1,4 @@
-//! Tests of what must stay in reach and in view in windows of every size.
+//! Tests what must stay within reach and visible in windows of every size.
 
 use egui_kittest::kittest::Queryable as _;
 use quartet::decoding::filters::{Temperature, TopP};
@@ -30,7 +30,7 @@ fn the_editor_says_what_every_stage_does_at_the_shown_token() {
 }
 
 #[test]
-fn the_whole_editor_is_in_the_window_after_a_change_of_order() {
+fn the_whole_editor_fits_the_window_after_a_change_of_order() {
     for size in [DEFAULT_SIZE, [1920.0, 1080.0], [900.0, 600.0]] {
         let mut window = written(settings(5), size);
         press(&mut window, "How D chooses");
@@ -70,14 +70,14 @@ fn the_cap_of_the_score_can_be_chosen_in_narrow_and_wide_windows() {
         press(&mut window, menu);
         press(&mut window, "Cap at 4 bits");
         assert_eq!(window.state().state().view.score_cap, ScoreCap::FourBits);
-        // The title and the plot itself say it.
+        // Both the title and the plot itself show it.
         let subtitles = window.query_all_by_label_contains("staff height 4 bits");
         assert_eq!(subtitles.count(), 2);
     }
 }
 
 #[test]
-fn the_legend_of_the_tint_is_in_view_at_every_width() {
+fn the_legend_of_the_tint_is_visible_at_every_width() {
     for width in [640.0, 900.0, 1024.0, 1280.0] {
         let window = written(settings(5), [width, 700.0]);
         for range in ["≥ 50 %", "1–5", "< 1 %"] {
@@ -91,7 +91,7 @@ fn the_legend_of_the_tint_is_in_view_at_every_width() {
 }
 
 #[test]
-fn the_menu_of_every_pane_is_in_reach_at_every_width() {
+fn the_menu_of_every_pane_is_within_reach_at_every_width() {
     for width in [720.0, 900.0, 1024.0, 1280.0] {
         let window = written(settings(5), [width, 700.0]);
         for letter in ["A", "B", "C", "D"] {
@@ -103,7 +103,7 @@ fn the_menu_of_every_pane_is_in_reach_at_every_width() {
 }
 
 #[test]
-fn a_notice_leaves_the_buttons_of_the_panes_in_reach() {
+fn a_notice_leaves_the_buttons_of_the_panes_within_reach() {
     for size in [DEFAULT_SIZE, [900.0, 600.0]] {
         let window = written(settings(5), size);
         let notice = window.get_by_label("Close the notice").rect();
@@ -114,7 +114,7 @@ fn a_notice_leaves_the_buttons_of_the_panes_in_reach() {
 }
 
 #[test]
-fn greedy_strikes_no_candidate_out() {
+fn greedy_strikes_out_no_candidate() {
     let mut settings = settings(5);
     settings.panes.truncate(1);
     let window = written(settings, DEFAULT_SIZE);

@@ -9,7 +9,7 @@ use quartet::state::{AppState, LessonPhase, LessonRun};
 
 use crate::{DEFAULT_SIZE, Window, is_ready, open, reciting, settings, wait};
 
-/// A file as the system drops it.
+/// A dropped file, as the operating system reports it.
 #[derive(Debug)]
 struct Dropped(PathBuf);
 
@@ -23,7 +23,7 @@ impl egui::DroppedFile for Dropped {
     }
 }
 
-/// A lesson with an order, a match and a mark, about the settings of three panes.
+/// Returns a lesson with an order, a match and a mark question about the settings of three panes.
 fn lesson() -> String {
     include_str!("../../src/state/tests/kinds.toml")
         .replace("value = \"A.tokens\"", "value = \"A.top_k\"")
@@ -59,7 +59,7 @@ fn wait_for(window: &mut Window, part: LessonPhase) {
     wait(window, part.name(), |state| phase(state) == Some(part));
 }
 
-/// Gives the focus to the last control with this name: the card is drawn after the panes.
+/// Focuses the last control with this name, because the card is drawn after the panes.
 fn focus_last(window: &mut Window, name: &str) {
     window.get_all_by_label(name).last().unwrap().focus();
     window.run_steps(2);
@@ -110,7 +110,7 @@ fn a_dropped_lesson_is_taken_with_the_keyboard_alone() {
 }
 
 #[test]
-fn a_broken_lesson_that_is_dropped_says_in_which_line() {
+fn dropping_a_broken_lesson_reports_the_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.toml");
     let source = lesson().replace("first = \"lowest\"", "first = \"least\"");

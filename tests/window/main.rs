@@ -1,4 +1,4 @@
-//! Tests of the whole window through its accessible controls, with the real worker on a real
+//! Tests the whole window through its accessible controls, with the real worker on a real
 //! thread, a scripted model and no display.
 
 #![allow(
@@ -62,7 +62,7 @@ fn open(
         })
 }
 
-/// Settings with the story's first words as the prompt, and this token limit.
+/// Returns settings with the story's first words as the prompt, and this token limit.
 fn settings(max_new_tokens: usize) -> Settings {
     Settings {
         prompt: "A fox".to_owned(),

@@ -1,4 +1,4 @@
-//! A model of its own for one pane: chosen, loaded, used beside the main one, and given up.
+//! A separate model for one pane: chosen, loaded, used beside the main one, and given up.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{
 
 const OTHER_STORY: &str = "A fox met a goose who could not swim. They became friends at once.";
 
-/// A model file, so that it can be inspected. What is loaded for it is scripted.
+/// Returns a real model file, so that it can be inspected. A scripted model is loaded in its place.
 fn file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/model/quartet-stories-q8_0.gguf")
 }
@@ -33,7 +33,7 @@ fn model(source: &ModelSource) -> Result<LoadedModel, EngineError> {
     Ok(loaded)
 }
 
-/// A window whose second pane offers the other model.
+/// Opens a window whose second pane offers the other model.
 fn offered() -> Window {
     let mut window = open(settings(30), DEFAULT_SIZE, model);
     wait(&mut window, "the model", is_ready);
@@ -79,7 +79,7 @@ fn one_pane_writes_with_another_model_beside_the_others() {
     assert_eq!(greedy, STORY["A fox".len()..].split_at(30).0);
     window.get_by_label_contains("These texts come from different models");
 
-    // Without a pane, the model is freed. Its text stays.
+    // Once no pane uses it, the model is freed. Its text stays.
     press(&mut window, "Model of B");
     press(&mut window, "Main");
     assert!(!window.state().state().uses_several_models());

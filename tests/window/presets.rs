@@ -1,4 +1,4 @@
-//! Tests of stage orders, presets, and exchanging settings with other tools.
+//! Tests stage orders, presets, and exchanging settings with other tools.
 
 use crate::scripted::ScriptedLm;
 use egui::accesskit::Role;
@@ -17,7 +17,7 @@ fn window() -> Window {
     window
 }
 
-/// Focuses the field of this name and types into it.
+/// Focuses the field with this name and types into it.
 #[track_caller]
 fn write(window: &mut Window, role: Role, name: &str, text: &str) {
     window.get_by_role_and_label(role, name).focus();
@@ -26,8 +26,8 @@ fn write(window: &mut Window, role: Role, name: &str, text: &str) {
     window.run_steps(3);
 }
 
-fn chain(state: &AppState, place: usize) -> String {
-    let pane = state.panes.get(place);
+fn chain(state: &AppState, index: usize) -> String {
+    let pane = state.panes.get(index);
     pane.map_or_else(String::new, |pane| pane.settings.chain.to_string())
 }
 

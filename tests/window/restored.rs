@@ -16,14 +16,14 @@ use quartet::worker::{ModelSource, Worker};
 use crate::scripted::ScriptedLm;
 use crate::{DEFAULT_SIZE, Window, generate, is_done, is_ready, press, settings, wait};
 
-/// How many tokens the crash leaves of each text at least.
+/// How many tokens of each text the crash leaves at least.
 const N_BEFORE: usize = 3;
 
-/// After how many forward passes the model of the crashing window stops.
+/// How many forward passes the model of the crashing window runs before it stops.
 const N_PASSES: usize = 8;
 
 /// Opens a window that keeps its session in this folder. Its model stops after some passes until
-/// the sender of `hold` is gone.
+/// the sender of `hold` is dropped.
 fn open(settings: Settings, folder: PathBuf, hold: Receiver<()>) -> Window {
     let hold = Arc::new(Mutex::new(hold));
     egui_kittest::Harness::builder()
@@ -112,8 +112,8 @@ fn texts_continued_after_a_crash_equal_uninterrupted_ones() {
         assert_eq!(text.finish, Some(FinishReason::Cancelled));
     }
     wait(&mut window, "the model", is_ready);
-    for place in 0..whole.len() {
-        let button = window.get_all_by_label("Continue").nth(place);
+    for index in 0..whole.len() {
+        let button = window.get_all_by_label("Continue").nth(index);
         button.unwrap().click();
         window.run_steps(4);
         wait(&mut window, "the text", is_done);

@@ -1,4 +1,4 @@
-//! Runs as documents: opened, closed, verified, kept and found again.
+//! Runs as documents: opened, closed, verified, kept in the history and found again.
 
 use std::path::Path;
 
@@ -79,7 +79,7 @@ fn a_saved_run_is_opened_verified_and_closed() {
 fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let runs = folder.path().join("runs");
-    let place = runs.clone();
+    let history = runs.clone();
     let mut window: Window = egui_kittest::Harness::builder()
         .with_size(DEFAULT_SIZE)
         .with_theme(egui::Theme::Dark)
@@ -88,7 +88,7 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
             let start = |wake| Worker::with_loader(|source, _| reciting(source).map(Some), wake);
             let source = ModelSource::Embedded;
             let mut app = App::new(&cc.egui_ctx, settings(6), source, Dialogs::InWindow, start);
-            app.keep_runs_in(place);
+            app.keep_runs_in(history);
             app
         });
     generate(&mut window);
@@ -99,7 +99,7 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
     window.get_by_label_contains("A fox, Scripted, 24 tokens");
     assert_eq!(std::fs::read_dir(&runs).unwrap().count(), 1);
 
-    // Verifying opens the run and generates it again.
+    // Verifying opens the run and replays it.
     key(&mut window, Modifiers::NONE, Key::V);
     wait(&mut window, "the verdict", |state| {
         let verification = state.verification.as_ref();
@@ -134,7 +134,7 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
 }
 
 #[test]
-fn an_opened_run_is_verified_in_another_format_and_drawn() {
+fn an_opened_run_is_verified_with_another_cache_format_and_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a ‘fox’ 🦊.quartet.json");
     let mut window = open(settings(12), DEFAULT_SIZE, reciting);
@@ -154,7 +154,7 @@ fn an_opened_run_is_verified_in_another_format_and_drawn() {
     });
     window.get_by_label("Same tokens, bit-identical numbers.");
     wait(&mut window, "the model to return", is_loaded);
-    // Nothing but this picture belongs to the tab.
+    // This is the only picture of the tab.
     press(&mut window, "Export a picture");
     let picture = folder.path().join("gaps.svg");
     save_entry_as(&mut window, "Then and now as SVG…", &picture);
@@ -165,7 +165,7 @@ fn an_opened_run_is_verified_in_another_format_and_drawn() {
 }
 
 #[test]
-fn a_run_file_is_indented_or_complete_only_if_the_user_says_so() {
+fn a_run_file_is_indented_or_complete_only_if_the_user_asks_for_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = open(settings(6), DEFAULT_SIZE, reciting);
     generate(&mut window);

@@ -1,4 +1,4 @@
-//! Tests of what leaves the window: scored texts, web pages and folders.
+//! Tests scoring texts, and exporting web pages, folders and archives.
 
 use egui_kittest::kittest::Queryable as _;
 use quartet::generation::Generation;
@@ -186,5 +186,5 @@ fn a_text_is_opened_from_a_file_and_an_unreadable_one_says_why() {
     });
     window.get_by_label_contains("fable.txt: the file is not UTF-8 text");
     let dialog = window.state().state().score_dialog.as_ref();
-    assert_eq!(dialog.unwrap().text, GIVEN, "the text before stays");
+    assert_eq!(dialog.unwrap().text, GIVEN, "the previous text stays");
 }

@@ -1,4 +1,4 @@
-//! Tests of generating, pinning, editing settings, saving, and errors.
+//! Tests generating, pinning, editing settings, saving, and errors.
 
 use std::path::PathBuf;
 use std::thread::sleep;
@@ -16,10 +16,10 @@ use super::{
 };
 
 /// The token limit of each text.
-const MOST: usize = 40;
+const LIMIT: usize = 40;
 
 fn window() -> Window {
-    open(settings(MOST), DEFAULT_SIZE, reciting)
+    open(settings(LIMIT), DEFAULT_SIZE, reciting)
 }
 
 fn prompt(window: &Window) -> egui_kittest::Node<'_> {
@@ -120,7 +120,7 @@ fn a_click_pins_a_token_arrows_move_the_pin_and_escape_clears_it() {
         window.run_steps(4);
     };
     press(&mut window, "Unpin the token");
-    assert_eq!(window.state().state().pin, None, "the fork was pinned");
+    assert_eq!(window.state().state().pin, None, "a token was pinned");
     click(&mut window);
     let pin = window.state().state().pin.expect("a token is pinned");
     assert_eq!(window.state().state().place_of(pin.pane), Some(0));
@@ -212,7 +212,7 @@ fn lints_are_shown_and_can_be_fixed() {
 fn escape_closes_popups_before_it_clears_the_pin() {
     let mut window = written();
     let is_pinned = |window: &Window| window.state().state().pin.is_some();
-    assert!(is_pinned(&window), "the fork is pinned");
+    assert!(is_pinned(&window), "the divergence is pinned");
     press(&mut window, "How D chooses");
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
@@ -251,12 +251,12 @@ fn a_value_out_of_range_is_reported_and_blocks_only_its_pane() {
 }
 
 #[test]
-fn after_a_run_the_fork_is_shown_and_a_second_run_offers_another_seed() {
+fn after_a_run_the_divergence_is_shown_and_a_second_run_offers_another_seed() {
     let mut window = written();
     let state = window.state().state();
-    let fork = quartet::state::divergence_summary(state).step.unwrap();
-    assert_eq!(state.pin.unwrap().step, fork);
-    window.get_by_label(&format!("Token {} of 40", fork + 1));
+    let step = quartet::state::divergence_summary(state).step.unwrap();
+    assert_eq!(state.pin.unwrap().step, step);
+    window.get_by_label(&format!("Token {} of 40", step + 1));
     window.get_by_label("Click any token to see how it was chosen");
     assert!(window.query_by_label("Another seed").is_none());
 
@@ -298,13 +298,13 @@ fn the_row_of_tabs_stays_in_place() {
 
 #[test]
 fn a_small_window_keeps_the_menus_of_the_panes_and_the_legend() {
-    let mut window = open(settings(MOST), [900.0, 700.0], reciting);
+    let mut window = open(settings(LIMIT), [900.0, 700.0], reciting);
     wait(&mut window, "the model", is_ready);
     press(&mut window, "More actions for pane A");
     window.get_by_label("Duplicate");
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
-    // The bar has a swatch for each range, the menu names it.
+    // The bar has a swatch for each range, and the menu names the ranges.
     let n_ranges = |window: &Window| window.query_all_by_label("< 1 %").count();
     assert_eq!(n_ranges(&window), 1);
     press(&mut window, "Tint");
@@ -419,7 +419,7 @@ pub(crate) fn fill_path(window: &mut Window, path: &std::path::Path) {
     window.run_steps(3);
 }
 
-/// The hint after the first run is a notice too.
+/// Waits for a notice with this title, because the hint after the first run is a notice too.
 fn wait_for_notice(window: &mut Window, title: &str) {
     wait(window, title, |state| {
         state.notices.iter().any(|notice| notice.title == title)
@@ -439,7 +439,7 @@ fn a_failed_save_is_reported_and_the_run_is_kept() {
 
 #[test]
 fn a_failed_load_is_reported_and_another_model_can_be_opened() {
-    let mut window = open(settings(MOST), DEFAULT_SIZE, |_| {
+    let mut window = open(settings(LIMIT), DEFAULT_SIZE, |_| {
         Err(EngineError::FileMissing {
             what: "config.json",
             path: "here".to_owned(),
@@ -462,7 +462,7 @@ fn a_failed_load_is_reported_and_another_model_can_be_opened() {
 
 #[test]
 fn a_panic_keeps_the_texts_and_the_engine_can_be_restarted() {
-    let mut window = open(settings(MOST), DEFAULT_SIZE, |_| {
+    let mut window = open(settings(LIMIT), DEFAULT_SIZE, |_| {
         let mut n_passes = 0;
         let model = ScriptedLm::reciting(512, STORY).before_forward(move |_| {
             n_passes += 1;

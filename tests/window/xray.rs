@@ -1,4 +1,4 @@
-//! Tests of the X-ray and of sampling by hand.
+//! Tests the X-ray and sampling by hand.
 
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
@@ -233,7 +233,7 @@ fn the_why_card_explains_the_pinned_token_and_copies_the_explanation() {
     assert!(is_shown(&window, "Smallest change: ") || is_shown(&window, "single setting"));
     assert!(is_shown(&window, "A takes ‘") || is_shown(&window, "A diverged at token"));
     press(&mut window, "Copy the explanation");
-    // Without room for both, the table goes first.
+    // If there is no room for both, only the table is shown.
     let window = written([800.0, 640.0]);
     assert!(!is_shown(&window, "Why ‘"));
 }

@@ -61,7 +61,7 @@ fn a_message_is_answered_through_the_chat_template() {
 }
 
 #[test]
-fn a_model_without_chat_template_says_so_and_still_continues_texts() {
+fn a_model_without_a_chat_template_says_so_and_still_continues_texts() {
     let sentence = "this model has no chat template; it can only continue a text";
     let mut harness = Harness::with_model(|| ScriptedLm::reciting(64, TALE));
     let prompt = PromptText::chat("Hi", "");

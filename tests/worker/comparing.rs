@@ -29,7 +29,8 @@ fn compare(text: &str) -> Request {
     }
 }
 
-/// Receives events up to the end of the comparison. Returns how many tokens were read, and the end.
+/// Receives events up to the end of the comparison. Returns how many tokens were read, and the last
+/// update.
 fn finish(harness: &mut Harness) -> (usize, ComparisonUpdate) {
     let mut n_read = 0;
     loop {

@@ -1,4 +1,4 @@
-//! Futures on the engine thread: they wait for panes, and a stop reports what became of them.
+//! Futures on the engine thread: they wait for panes, can be stopped, and report how they ended.
 
 use quartet::decoding::{SelectorState, TokenId};
 use quartet::generation::{FuturesPlan, PromptForm};

@@ -83,7 +83,8 @@ impl Harness {
             .expect("each wake announces an event")
     }
 
-    /// The descriptions of all events up to and including the first one that is `last`.
+    /// Returns the descriptions of all events up to and including the first one for which `last`
+    /// holds.
     fn until(&mut self, last: impl Fn(&Event) -> bool) -> Vec<String> {
         let mut events = Vec::new();
         loop {
@@ -154,7 +155,7 @@ fn describe(event: &Event) -> String {
     }
 }
 
-/// The pieces, separated by bars. Special tokens are in brackets.
+/// Returns the pieces, separated by bars. Special tokens are in brackets.
 fn joined(tokens: &[PromptToken]) -> String {
     let piece = |PromptToken { piece, .. }: &PromptToken| match piece.kind {
         PieceKind::Text => piece.to_string(),
@@ -337,8 +338,8 @@ fn a_pane_joins_the_running_batch() {
 #[test]
 fn an_invalid_request_fails_with_an_explanation() {
     let temperature = Filter::Temperature(Temperature { temperature: -1.0 });
-    let complaint = temperature.validate().unwrap_err().to_string();
-    let unsound = || pane(1, ChainConfig::sampled([temperature.clone()]), 5);
+    let reason = temperature.validate().unwrap_err().to_string();
+    let invalid = || pane(1, ChainConfig::sampled([temperature.clone()]), 5);
     let cases = [
         (
             "",
@@ -350,7 +351,7 @@ fn an_invalid_request_fails_with_an_explanation() {
             greedy(1, 5),
             "the prompt has 8 tokens, but the model reads at most 6".to_owned(),
         ),
-        ("Once", unsound(), complaint),
+        ("Once", invalid(), reason),
     ];
     let mut harness = Harness::with_model(|| ScriptedLm::reciting(6, TALE));
     for (prompt, pane, sentence) in cases {
@@ -360,7 +361,7 @@ fn an_invalid_request_fails_with_an_explanation() {
             [format!("1 finished: Stopped: {sentence}")]
         );
     }
-    harness.generate("Once", [unsound(), greedy(2, 2)]);
+    harness.generate("Once", [invalid(), greedy(2, 2)]);
     assert_eq!(
         harness.until_finished(2).last().unwrap(),
         "2 finished: Token limit"

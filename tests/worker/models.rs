@@ -1,4 +1,4 @@
-//! Models are loaded, cancelled half-way, replaced and unloaded.
+//! Models are loaded, cancelled halfway, replaced and unloaded.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -7,7 +7,7 @@ use quartet::worker::{Event, GenerationId, Progress, Request};
 use crate::scripted::ScriptedLm;
 use crate::{Harness, TALE, describe, greedy};
 
-/// Far longer than the test: a step that waits for this never happens.
+/// Far longer than the test: a step that waits this long never happens.
 const FOREVER: Duration = Duration::from_hours(24);
 
 /// A worker that has generated the first of four tokens and waits before the second.

@@ -1,4 +1,4 @@
-//! Models of single panes: they write side by side, and are loaded and freed without disturbing
+//! Models of single panes: they generate side by side, and are loaded and freed without disturbing
 //! each other.
 
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use super::{Harness, TALE, greedy, pane};
 
 const OTHER_TALE: &str = "Once there was a goose who could not swim.";
 
-/// What happened to the model of a pane.
+/// Describes what happened to the model of a pane.
 pub(super) fn words(update: &PaneModelUpdate) -> String {
     match update {
         PaneModelUpdate::Loading { fraction } => format!("loading {fraction}"),
@@ -45,7 +45,7 @@ fn endless(id: u64) -> PaneRequest {
     request
 }
 
-/// A worker whose main model recites one tale, and other models another one.
+/// A worker whose main model recites one tale, and whose other model recites another.
 fn with_main() -> Harness {
     let mut harness = Harness::with_loader(|source, progress| {
         let tale = match source {
@@ -77,14 +77,14 @@ fn with_both() -> Harness {
     harness
 }
 
-/// Whether a request to load or free the model of a pane has been answered.
+/// Returns whether the event answers a request to load or free the model of a pane.
 fn is_answer(event: &Event) -> bool {
     matches!(event, Event::PaneModel { update, .. }
         if !matches!(update, PaneModelUpdate::Loading { .. }))
 }
 
-/// The text of each generation, with its probabilities to the last bit, and how many times the
-/// writing moved from one text to the other.
+/// Returns the text of each generation, with its top logits to the last bit, and how many times
+/// another text received the next token.
 fn texts(harness: &mut Harness, ids: [u64; 2]) -> ([Vec<String>; 2], usize) {
     let mut texts = [Vec::new(), Vec::new()];
     let mut n_finished = 0;
@@ -92,12 +92,12 @@ fn texts(harness: &mut Harness, ids: [u64; 2]) -> ([Vec<String>; 2], usize) {
     while n_finished < ids.len() {
         match harness.next() {
             Event::Progress(Progress::Stepped { id, step }) => {
-                let place = ids.iter().position(|other| *other == id.0);
-                let place = place.expect("a text of these panes");
+                let index = ids.iter().position(|other| *other == id.0);
+                let index = index.expect("a text of these panes");
                 let top = &step.trace.raw.head[0];
-                texts[place].push(format!("{} {:08x}", step.piece, top.logit.to_bits()));
-                n_changes += usize::from(last != Some(place));
-                last = Some(place);
+                texts[index].push(format!("{} {:08x}", step.piece, top.logit.to_bits()));
+                n_changes += usize::from(last != Some(index));
+                last = Some(index);
             }
             Event::Progress(Progress::Finished { .. }) => n_finished += 1,
             _ => {}
@@ -107,7 +107,7 @@ fn texts(harness: &mut Harness, ids: [u64; 2]) -> ([Vec<String>; 2], usize) {
 }
 
 #[test]
-fn two_models_write_in_turns_what_each_writes_alone() {
+fn two_models_take_turns_and_write_the_same_texts_as_alone() {
     let mut harness = with_both();
     let sampled = |id| pane(id, ChainConfig::sampled([]), 30);
     let alone = |harness: &mut Harness, pane: PaneRequest| {
@@ -244,13 +244,13 @@ fn slow() -> (Harness, SyncSender<()>, Receiver<()>) {
 }
 
 #[test]
-fn loading_is_cancelled_by_unloading_and_texts_go_on_afterwards() {
+fn loading_is_cancelled_by_unloading_and_texts_continue_afterwards() {
     let (mut harness, permits, stepped) = slow();
     harness.generate("Once", [endless(1)]);
     harness.until(|event| matches!(event, Event::Progress(Progress::Stepped { .. })));
     harness.worker.send(Request::LoadPaneModel(other()));
     stepped.recv_timeout(Duration::from_mins(1)).unwrap();
-    // Another load's cancellation is not meant for this one.
+    // Cancelling the load of another model does not affect this one.
     harness.worker.send(Request::CancelLoading);
     harness.worker.send(Request::UnloadPaneModel(other()));
     harness.worker.send(Request::LoadPaneModel(other()));

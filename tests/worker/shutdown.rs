@@ -1,4 +1,4 @@
-//! The engine thread ends: it panics, or its worker is dropped.
+//! How the engine thread ends: it panics, or its worker is dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

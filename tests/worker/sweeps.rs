@@ -47,7 +47,8 @@ fn fit(n_chains: usize) -> Request {
     }
 }
 
-/// Receives events up to the end of the sweep. Returns how many texts were complete, and its end.
+/// Receives events up to the end of the sweep. Returns how many texts were complete, and the last
+/// update.
 fn finish(harness: &mut Harness) -> (usize, SweepUpdate) {
     let mut n_complete = 0;
     loop {
@@ -76,7 +77,7 @@ fn a_sweep_waits_for_panes_and_reports_every_text() {
     assert_eq!(finish(&mut harness), (6, SweepUpdate::Finished));
 }
 
-/// Receives events up to the end of a measurement of the cache. Returns its samples, and its end.
+/// Receives events up to the end of a cache measurement. Returns its samples and the last update.
 /// After `n_before_stop` samples, calls `stop` with the worker.
 fn measured(
     harness: &mut Harness,
@@ -148,7 +149,7 @@ fn a_cache_measurement_reports_every_part_and_stops_within_a_pass() {
 #[test]
 fn a_stopped_sweep_keeps_its_complete_texts() {
     let mut harness = Harness::with_model(|| ScriptedLm::babbling(512));
-    // It would never end by itself.
+    // It would never end on its own.
     harness.worker.send(sweep(usize::MAX / 4));
     let is_complete = |event: &Event| {
         matches!(event, Event::Sweep { update: SweepUpdate::Advanced { complete, .. }, .. }
@@ -175,14 +176,14 @@ fn a_sweep_or_a_fit_that_cannot_begin_says_why() {
     let load = Request::LoadModel(ModelSource::Embedded);
     harness.worker.send(load);
     harness.until(|event| matches!(event, Event::ModelLoaded { .. }));
-    let mut hot = plan(1);
-    hot.cells = vec![ChainConfig::sampled([quartet::decoding::Filter::TopP(
+    let mut invalid = plan(1);
+    invalid.cells = vec![ChainConfig::sampled([quartet::decoding::Filter::TopP(
         quartet::decoding::filters::TopP { p: 2.0 },
     )])];
     harness.worker.send(Request::Sweep {
         id: ID,
         prompts: vec![PromptText::raw("fox")],
-        plan: hot,
+        plan: invalid,
     });
     let words = describe(&harness.next());
     assert!(words.contains("Top-p must be between 0 and 1"), "{words}");
