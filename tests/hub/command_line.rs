@@ -42,7 +42,7 @@ fn a_model_is_found_downloaded_and_listed() {
         "fox/tiny-GGUF  1300 downloads · 7 likes · apache-2.0 · updated 2025-05-09\n    \
          tiny-Q4_0.gguf  Q4_0 · 300 kB\n    tiny-Q8_0.gguf  Q8_0 · 1.0 MB\n"
     );
-    let token = bench.server.asked()[0].headers["authorization"].clone();
+    let token = bench.server.requests()[0].headers["authorization"].clone();
     assert_eq!(token, "Bearer hf_from_the_shell");
 
     let downloaded = quartet(&bench, &["download", GGUF, "--file", LARGE]);
@@ -213,5 +213,5 @@ fn recommendations_and_the_cache_need_no_network() {
     let listed = quartet(&bench, &["models"]);
     assert!(listed.status.success() && listed.stdout.is_empty());
     assert!(text(&listed.stderr).starts_with("no models in "));
-    assert!(bench.server.asked().is_empty());
+    assert!(bench.server.requests().is_empty());
 }

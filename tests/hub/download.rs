@@ -162,13 +162,13 @@ fn a_partial_download_is_listed_and_resumes_by_its_repository_name() {
     let bench = Bench::new();
     assert_eq!(bench.hub().partial_downloads(), []);
     pause_after_two_pieces(&bench);
-    let n_before = bench.server.asked().len();
+    let n_before = bench.server.requests().len();
     let kept = PartialDownload {
         repository: GGUF.to_owned(),
         n_bytes: 2 * PIECE as u64,
     };
     assert_eq!(bench.hub().partial_downloads(), [kept]);
-    assert_eq!(bench.server.asked().len(), n_before);
+    assert_eq!(bench.server.requests().len(), n_before);
 
     let n_before = bench.server.ranges().len();
     let outcome = bench.fetch(&wanted(GGUF, None));
@@ -225,11 +225,11 @@ fn a_cancelled_download_leaves_no_partial_file() {
 fn a_partial_download_can_be_discarded_offline() {
     let bench = Bench::new();
     pause_after_two_pieces(&bench);
-    let n_asked = bench.server.asked().len();
+    let n_requests = bench.server.requests().len();
     let any_file = wanted(GGUF, None);
     bench.hub().discard(&any_file).unwrap();
     assert_eq!(bench.hub().n_bytes_kept(&any_file), 0);
-    assert_eq!(bench.server.asked().len(), n_asked);
+    assert_eq!(bench.server.requests().len(), n_requests);
 }
 
 #[test]

@@ -71,9 +71,9 @@ fn a_repository_lists_its_models_with_sizes() {
 fn requests_carry_the_token() {
     let bench = Bench::new();
     bench.hub().files(GGUF, &mut || true).unwrap();
-    let asked = bench.server.asked();
-    assert_eq!(asked[0].headers["authorization"], "Bearer hf_secret");
-    assert!(asked[0].headers["user-agent"].starts_with("quartet/"));
+    let requests = bench.server.requests();
+    assert_eq!(requests[0].headers["authorization"], "Bearer hf_secret");
+    assert!(requests[0].headers["user-agent"].starts_with("quartet/"));
 }
 
 #[test]
@@ -81,12 +81,12 @@ fn an_invalid_repository_name_is_not_requested() {
     let bench = Bench::new();
     let error = bench.hub().files("a/b?c", &mut || true).unwrap_err();
     assert!(matches!(error, HubError::NameMalformed { .. }));
-    assert!(bench.server.asked().is_empty());
+    assert!(bench.server.requests().is_empty());
 }
 
 #[test]
 fn listing_the_cache_needs_no_network() {
     let bench = Bench::new();
     assert_eq!(bench.hub().cached_models().unwrap(), []);
-    assert!(bench.server.asked().is_empty());
+    assert!(bench.server.requests().is_empty());
 }

@@ -39,7 +39,7 @@ pub(crate) enum Fault {
 
 /// A recorded request.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct Request {
     pub method: String,
     pub path: String,
     pub range: Option<Range<usize>>,
@@ -66,7 +66,7 @@ struct Shared {
     repositories: Mutex<BTreeMap<String, BTreeMap<String, Stored>>>,
     faults: Mutex<Vec<(String, Fault)>>,
     renamed: Mutex<BTreeMap<String, String>>,
-    asked: Mutex<Vec<Asked>>,
+    requests: Mutex<Vec<Request>>,
     n_endless: AtomicU64,
 }
 
@@ -160,16 +160,16 @@ impl Server {
     }
 
     /// Returns the requests received so far.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.shared.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.shared.requests.lock().unwrap().clone()
     }
 
     /// Returns the ranges that were requested, in order.
     pub(crate) fn ranges(&self) -> Vec<Range<usize>> {
-        let asked = self.asked().into_iter();
+        let requests = self.requests().into_iter();
         let contents =
-            asked.filter(|asked| asked.method == "GET" && asked.path.starts_with("/cdn"));
-        contents.filter_map(|asked| asked.range).collect()
+            requests.filter(|request| request.method == "GET" && request.path.starts_with("/cdn"));
+        contents.filter_map(|request| request.range).collect()
     }
 
     /// Returns the start of each requested range.
@@ -196,20 +196,20 @@ impl Server {
         }
     }
 
-    fn fault(&self, asked: &Asked) -> Option<Fault> {
-        let request = format!("{} {}", asked.method, asked.path);
+    fn fault(&self, request: &Request) -> Option<Fault> {
+        let request = format!("{} {}", request.method, request.path);
         let mut faults = self.shared.faults.lock().unwrap();
         let index = faults.iter().position(|(part, _)| request.contains(part))?;
         Some(faults.remove(index).1)
     }
 
     fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
-        let Some(asked) = read_request(&stream)? else {
+        let Some(request) = read_request(&stream)? else {
             return Ok(());
         };
-        self.shared.asked.lock().unwrap().push(asked.clone());
-        let fault = self.fault(&asked);
-        let mut answer = self.answer(&asked, matches!(fault, Some(Fault::WholeFile)));
+        self.shared.requests.lock().unwrap().push(request.clone());
+        let fault = self.fault(&request);
+        let mut answer = self.answer(&request, matches!(fault, Some(Fault::WholeFile)));
         let mut n_sent = usize::MAX;
         match fault {
             Some(Fault::Refused(status, headers)) => {
@@ -231,15 +231,15 @@ impl Server {
             answer.status, answer.headers,
         );
         stream.write_all(head.as_bytes())?;
-        if asked.method != "HEAD" {
+        if request.method != "HEAD" {
             stream.write_all(&answer.body[..n_body.min(n_sent)])?;
         }
         stream.flush()
     }
 
-    fn answer(&self, asked: &Asked, whole: bool) -> Answer {
+    fn answer(&self, request: &Request, whole: bool) -> Answer {
         let repositories = self.shared.repositories.lock().unwrap();
-        let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+        let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         for (old, new) in self.shared.renamed.lock().unwrap().iter() {
             if path.contains(old) {
                 // The redirect drops the query.
@@ -258,18 +258,18 @@ impl Server {
         if let Some(sha256) = path.strip_prefix("/cdn/") {
             let all = repositories.values().flat_map(BTreeMap::values);
             let stored = all.into_iter().find(|file| file.checksum == sha256);
-            return content(&stored.unwrap().content, asked, whole, "");
+            return content(&stored.unwrap().content, request, whole, "");
         }
         for (name, files) in repositories.iter() {
             if path == format!("/api/models/{name}") {
                 return Answer::json(&info(name, files, query.contains("blobs=true")));
             }
             if path == format!("/api/models/{name}/paths-info/{COMMIT}") {
-                return Answer::json(&paths_info(files, &asked.body));
+                return Answer::json(&paths_info(files, &request.body));
             }
             if let Some(path) = path.strip_prefix(&format!("/{name}/resolve/{COMMIT}/")) {
                 return match files.get(path) {
-                    Some(file) => self.resolve(file, asked),
+                    Some(file) => self.resolve(file, request),
                     None => Answer::new(404, "x-error-code: EntryNotFound\r\n", Vec::new()),
                 };
             }
@@ -278,7 +278,7 @@ impl Server {
     }
 
     /// Serves a small file, or redirects to the URL of a large one.
-    fn resolve(&self, file: &Stored, asked: &Asked) -> Answer {
+    fn resolve(&self, file: &Stored, request: &Request) -> Answer {
         let (checksum, n_bytes) = (&file.checksum, file.content.len());
         let commit = format!("x-repo-commit: {COMMIT}\r\n");
         if file.is_large() {
@@ -290,7 +290,7 @@ impl Server {
             Answer::new(302, &headers, Vec::new())
         } else {
             let headers = format!("{commit}ETag: \"{checksum}\"\r\n");
-            content(&file.content, asked, false, &headers)
+            content(&file.content, request, false, &headers)
         }
     }
 }
@@ -316,8 +316,8 @@ impl Answer {
     }
 }
 
-fn content(bytes: &[u8], asked: &Asked, whole: bool, headers: &str) -> Answer {
-    match &asked.range {
+fn content(bytes: &[u8], request: &Request, whole: bool, headers: &str) -> Answer {
+    match &request.range {
         Some(range) if !whole => {
             let end = range.end.min(bytes.len());
             let headers = format!(
@@ -376,8 +376,8 @@ fn info(name: &str, files: &BTreeMap<String, Stored>, with_blobs: bool) -> Value
 }
 
 fn paths_info(files: &BTreeMap<String, Stored>, body: &[u8]) -> Value {
-    let asked: Value = serde_json::from_slice(body).unwrap();
-    let paths = asked["paths"].as_array().unwrap().iter();
+    let request: Value = serde_json::from_slice(body).unwrap();
+    let paths = request["paths"].as_array().unwrap().iter();
     let entry = |path: &Value| {
         let path = path.as_str().unwrap();
         let file = files.get(path)?;
@@ -405,7 +405,7 @@ fn git_hash(file: &Stored) -> &str {
     &file.checksum[..40]
 }
 
-fn read_request(stream: &TcpStream) -> std::io::Result<Option<Asked>> {
+fn read_request(stream: &TcpStream) -> std::io::Result<Option<Request>> {
     let Some(received) = loopback::read_request(stream)? else {
         return Ok(None);
     };
@@ -423,7 +423,7 @@ fn read_request(stream: &TcpStream) -> std::io::Result<Option<Asked>> {
             .unwrap();
         start.parse().unwrap()..last.parse::<usize>().unwrap() + 1
     });
-    Ok(Some(Asked {
+    Ok(Some(Request {
         method,
         path,
         range,
