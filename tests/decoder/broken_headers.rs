@@ -358,8 +358,8 @@ proptest! {
         let path = write_gguf(folder.path(), true, GgmlDType::Q8_0, &[]);
         let mut bytes = std::fs::read(&path).unwrap();
         let n_bytes = if in_header { 2200 } else { bytes.len() };
-        for (index, value) in changes {
-            bytes[index.index(n_bytes)] = value;
+        for (position, value) in changes {
+            bytes[position.index(n_bytes)] = value;
         }
         if let Some(cut) = cut {
             bytes.truncate(cut.index(bytes.len()));

@@ -263,10 +263,10 @@ fn a_greedy_text_is_possible_at_every_top_k_and_likeliest_when_cold() {
     assert_eq!(best.values, [1.0]);
     assert!(best.likelihood.ln_prob.abs() < 1e-9, "it is certain");
     assert!(top_k.limits().is_empty(), "nothing is impossible");
-    let colder = fit(&mut session, &texts, "sample", &["temp 0.05..1.5/30"]);
-    let best = colder.best().unwrap();
+    let temperature = fit(&mut session, &texts, "sample", &["temp 0.05..1.5/30"]);
+    let best = temperature.best().unwrap();
     assert!(best.values[0] < 0.15, "{best:?}");
-    assert!(colder.intervals().unwrap()[0].is_open_below);
+    assert!(temperature.intervals().unwrap()[0].is_open_below);
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub const ATTACKS: [Attack; 10] = [
     ("tokenizer", tokenizer),
 ];
 
-/// The files of a small model in a folder.
+/// The files of a small model folder.
 const CONFIG: &[u8] = include_bytes!("../architectures/fixtures/llama/config.json");
 const WEIGHTS: &[u8] = include_bytes!("../architectures/fixtures/llama/model.safetensors");
 const TOKENIZER: &[u8] = include_bytes!("../architectures/fixtures/tokenizer.json");

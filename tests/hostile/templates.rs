@@ -1,4 +1,4 @@
-//! Chat templates that would use up all memory or never end. They only end the helper process that
+//! Chat templates that would use up all memory or never end affect only the helper process that
 //! renders them.
 
 use std::collections::BTreeMap;
