@@ -120,9 +120,8 @@ fn privacy_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 const LIMITS: [(&str, &str); 3] = [
     (
         "Right-to-left text",
-        "The words of an Arabic or Hebrew text are placed from left to right, and pointing at such a \
-         word may select a neighboring token. Text that is copied or exported is always in the right \
-         order.",
+        "Panes and pictures draw Arabic and Hebrew texts from right to left. In the prompt field, in \
+         lists and in labels, the parts of a line that mixes directions run from left to right.",
     ),
     (
         "The caret in the prompt",

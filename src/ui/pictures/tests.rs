@@ -5,11 +5,13 @@ use std::sync::Arc;
 use resvg::tiny_skia::Pixmap;
 use resvg::usvg;
 
-use super::{Palette, Picture, PictureError, PicturePlot, View, caption, drawing, png, svg};
+use super::{
+    Palette, Picture, PictureError, PicturePlot, TextsPicture, View, caption, drawing, png, svg,
+};
 use crate::generation::Generation;
 use crate::generation::testing::generation;
 use crate::plots::{NextTokenData, ScoreData, SpeedData, StepAt, TrendData};
-use crate::state::{Plot, ScoreMeasure, Trend};
+use crate::state::{Plot, ScoreMeasure, Tint, Trend};
 
 const SIZE: [f32; 2] = [480.0, 300.0];
 
@@ -225,6 +227,41 @@ fn scripts_missing_from_the_bundled_faces_are_rendered() {
     assert!(svg.contains(">狐 ثعلب 🦊</text>"), "{svg}");
     let pixmap = Pixmap::decode_png(&png(&svg, 1.0).unwrap()).unwrap();
     assert_eq!((pixmap.width(), pixmap.height()), (480, 300));
+}
+
+#[test]
+fn right_to_left_words_stand_in_their_visual_order_with_their_letters_as_stored() {
+    // "Peace, world (42)" in Hebrew, then a book in Arabic, with its number in Arabic digits.
+    let words = [
+        ("\n", 0.5),
+        ("שלו", 0.5),
+        ("ם", 0.1),
+        (" עולם", 0.5),
+        (" (42)", 0.5),
+        (" كتاب", 0.3),
+        (" ١٢", 0.3),
+    ];
+    let pane = generation(&words);
+    let panes = [Some(&pane)];
+    let texts = TextsPicture::of(&panes, Tint::Probability, None);
+    let picture = svg(&Picture {
+        plot: PicturePlot::Texts(&texts),
+        caption: "",
+        size: [700.0, 300.0],
+        palette: Palette::Light,
+        transparent: false,
+    });
+    let x_of = |word: &str| -> f32 {
+        let mut elements = picture.lines().filter(|line| line.starts_with("<text"));
+        let ending = format!(">{word}</text>");
+        let element = elements.find(|element| element.ends_with(&ending));
+        let element = element.unwrap_or_else(|| panic!("{word} is missing: {picture}"));
+        let after = element.split(" x=\"").nth(1).unwrap();
+        after.split('"').next().unwrap().parse().unwrap()
+    };
+    let from_left = ["١", "٢", "كتاب", "42", "עולם", "שלום"];
+    let xs = from_left.map(x_of);
+    assert!(xs.is_sorted(), "{xs:?}");
 }
 
 #[test]
