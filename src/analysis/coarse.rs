@@ -1,10 +1,11 @@
 //! The order in which a grid is filled: coarse first, so that its shape shows early.
 
-/// The distances between the cells of the passes, the first pass first.
+/// The distance between the cells of each pass, in order.
 const STRIDES: [usize; 3] = [4, 2, 1];
 
-/// Returns the cells of a grid, which are counted row by row, in the order of the passes: every
-/// fourth of every fourth row, then every second, then all others.
+/// Returns the indices of a grid's cells, which are numbered row by row, in the order of the
+/// passes: every fourth cell of every fourth row, then every second cell of every second row, then
+/// all others.
 pub(super) fn coarse_order(n_rows: usize, n_columns: usize) -> Vec<usize> {
     let mut order = Vec::new();
     let mut is_ordered = vec![false; n_rows * n_columns];
@@ -22,8 +23,8 @@ pub(super) fn coarse_order(n_rows: usize, n_columns: usize) -> Vec<usize> {
     order
 }
 
-/// Returns a cell, and then the coarser cells above and to the left that stand for it until it is
-/// known, the nearest first.
+/// Returns a cell, followed by the coarser cells above and to the left that stand in for it until
+/// it is known, nearest first.
 pub(super) fn stand_ins(cell: usize, n_columns: usize) -> impl Iterator<Item = usize> {
     let n_columns = n_columns.max(1);
     let (row, column) = (cell / n_columns, cell % n_columns);

@@ -1,26 +1,26 @@
-//! How far two texts that continue the same prompt are apart.
+//! How far apart two texts that continue the same prompt are.
 
 use std::collections::HashMap;
 
 use crate::decoding::{Evidence, TokenId, Trace};
 use crate::generation::Generation;
 
-/// The most that a sum of recorded probabilities may miss 1 by rounding.
+/// How far from 1 rounding may leave a sum of recorded probabilities.
 const ROUNDING: f64 = 1e-6;
 
 /// The comparison of two texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextComparison {
-    /// The number of tokens that both texts begin with.
+    /// The length of the common prefix, in tokens.
     pub n_shared: usize,
-    /// The first step at which both have a token and the tokens differ, or `None` if one text is
-    /// the beginning of the other.
+    /// The first step at which both have a token and the tokens differ, or `None` if one text is a
+    /// prefix of the other.
     pub fork: Option<ForkComparison>,
     /// The fewest tokens to insert, delete or replace to turn one text into the other.
     pub n_edits: usize,
 }
 
-/// How far the distributions at the fork are apart.
+/// How far apart the distributions at the fork are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForkComparison {
     /// The index of the step.
@@ -29,8 +29,8 @@ pub struct ForkComparison {
     pub before: JensenShannon,
     /// The divergence of the distributions from which the tokens were picked.
     pub after: JensenShannon,
-    /// The probabilities of the most likely tokens after each chain, most likely for either first;
-    /// 0 if the chain filtered the token out.
+    /// The probabilities of the most likely tokens after each chain, sorted by the larger of the
+    /// two; 0 if the chain filtered the token out.
     pub rows: Vec<(TokenId, [f64; 2])>,
 }
 
@@ -39,7 +39,7 @@ pub struct ForkComparison {
 pub struct JensenShannon {
     pub bits: f64,
     /// Whether it is exact. Otherwise it is a lower bound, because tokens that were not recorded
-    /// count as one.
+    /// count as a single one.
     pub exact: bool,
 }
 
@@ -107,8 +107,8 @@ fn final_probs(trace: &Trace) -> Vec<(TokenId, f64)> {
     probs
 }
 
-/// Pairs the probabilities of the tokens that both distributions know. A distribution that is known
-/// in full gives every other token 0.
+/// Pairs the probabilities of the tokens that are known in both distributions. A distribution that
+/// is known in full assigns 0 to every other token.
 fn known_pairs(a: &[(TokenId, f64)], b: &[(TokenId, f64)]) -> Vec<(TokenId, [f64; 2])> {
     let is_full = |probs: &[(TokenId, f64)]| {
         let sum: f64 = probs.iter().map(|(_, prob)| prob).sum();
@@ -130,8 +130,8 @@ fn known_pairs(a: &[(TokenId, f64)], b: &[(TokenId, f64)]) -> Vec<(TokenId, [f64
 }
 
 impl JensenShannon {
-    /// Computes the divergence of two distributions from the tokens that both know; all others
-    /// count as one token, which can only lower it.
+    /// Computes the divergence of two distributions from the tokens that are known in both; all
+    /// others count as a single token, which can only lower it.
     ///
     /// Lin 1991, "Divergence Measures Based on the Shannon Entropy".
     fn of(pairs: &[(TokenId, [f64; 2])]) -> Self {
@@ -156,7 +156,7 @@ impl JensenShannon {
     }
 }
 
-/// The Levenshtein distance of two texts, 64 tokens at a time.
+/// Returns the Levenshtein distance between two texts, computed 64 tokens at a time.
 ///
 /// Myers 1999, "A Fast Bit-Vector Algorithm for Approximate String Matching Based on Dynamic
 /// Programming"; in blocks: Hyyrö 2003, "A Bit-Vector Algorithm for Computing Levenshtein and
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_is_that_of_the_textbook() {
+    fn the_distance_matches_the_textbook_recurrence() {
         let mut state = 11_u32;
         let mut random = |n: usize| -> Vec<TokenId> {
             let token = |_| {
@@ -288,7 +288,8 @@ mod tests {
         assert_eq!(fork.rows.len(), 2);
         assert!((fork.rows[0].1[0] - 1.0).abs() < 1e-9);
 
-        // A half and a half against one of them: 1 − (3/4) log2(3) + ... = 0.3113 bits.
+        // An even split between two tokens against one of them: 1 − (3/4) log2(3) + ... = 0.3113
+        // bits.
         let mut halves = only(0);
         halves[0] = Some(0.5);
         halves[1] = Some(0.5);

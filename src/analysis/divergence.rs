@@ -28,9 +28,9 @@ pub enum Divergence {
 /// A text that ended by itself diverges from texts that continue there. A text that is still
 /// running, was stopped or reached a limit is not compared beyond its last step.
 pub fn first_divergence(generations: &[Option<&Generation>]) -> Divergence {
-    let mut agreement = DivergenceTracker::default();
-    agreement.follow(generations);
-    agreement.divergence(generations)
+    let mut tracker = DivergenceTracker::default();
+    tracker.follow(generations);
+    tracker.divergence(generations)
 }
 
 /// Finds the divergence of growing texts incrementally: no step is compared twice.
@@ -83,7 +83,7 @@ impl DivergenceTracker {
         }
     }
 
-    /// Returns where the texts diverge. They must be those of the last call of [`Self::follow`].
+    /// Returns where the texts diverge. They must be the ones last passed to [`Self::follow`].
     pub fn divergence(&self, generations: &[Option<&Generation>]) -> Divergence {
         let lengths = || present(generations).map(|(_, text)| text.steps.len());
         if lengths().count() < 2 {
@@ -280,13 +280,13 @@ mod tests {
             [[3, 0, 0], [3, 4, 0], [3, 5, 1], [4, 5, 2], [4, 5, 4]],
             [[0, 0, 2], [0, 1, 3], [0, 4, 4], [4, 4, 4], [4, 5, 4]],
         ] {
-            let mut agreement = DivergenceTracker::default();
+            let mut tracker = DivergenceTracker::default();
             for n_steps in growth {
                 let texts = prefixes(&full, n_steps);
                 let texts: Vec<Option<&Generation>> = texts.iter().map(Some).collect();
-                agreement.follow(&texts);
+                tracker.follow(&texts);
                 assert_eq!(
-                    agreement.divergence(&texts),
+                    tracker.divergence(&texts),
                     first_divergence(&texts),
                     "{n_steps:?}"
                 );
@@ -299,14 +299,14 @@ mod tests {
     #[test]
     fn compared_steps_are_not_compared_again() {
         let texts = || [(); 2].map(|()| text(&[" a", " house", " fox"], None));
-        let mut agreement = DivergenceTracker::default();
-        agreement.follow(&texts().each_ref().map(Some));
+        let mut tracker = DivergenceTracker::default();
+        tracker.follow(&texts().each_ref().map(Some));
         let mut changed = texts();
         changed[0].steps[1].token = changed[0].steps[0].token;
         let changed = changed.each_ref().map(Some);
-        agreement.follow(&changed);
+        tracker.follow(&changed);
         assert_eq!(
-            agreement.divergence(&changed),
+            tracker.divergence(&changed),
             Divergence::Agree { n_shared: 3 }
         );
     }

@@ -1,49 +1,50 @@
-//! What speculative decoding did to a text: its passes, and how many of their drafts were taken.
+//! What speculative decoding did for a text: its forward passes, and how many of their drafts were
+//! accepted.
 
 use crate::decoding::TokenId;
 use crate::generation::{Generation, Step};
 
-/// The passes of a text that was written with drafts.
+/// The forward passes of a text that was generated with speculative decoding.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DraftPasses {
     pub passes: Vec<DraftPass>,
 }
 
-/// One forward pass, and the tokens that it wrote.
+/// One forward pass, and the tokens that it produced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DraftPass {
     /// The index of its first step.
     pub first: usize,
-    /// How many tokens it drafted.
+    /// The number of tokens drafted for it.
     pub n_drafts: usize,
     pub tokens: Vec<VerifiedToken>,
 }
 
-/// A token of a pass, and what had been drafted in its place.
+/// A token that a pass produced, and what had been drafted in its place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VerifiedToken {
     pub verdict: Verdict,
-    /// The probability that the chain left the drafted token, if it is known.
+    /// The drafted token's probability after the chain, if it is known.
     pub prob: Option<f64>,
-    /// The probability with which a model drafted it.
+    /// The probability that the draft model gave it, if a model drafted it.
     pub draft_prob: Option<f64>,
     /// The coin that accepted or rejected it, if one did.
     pub coin: Option<f64>,
 }
 
-/// What became of a draft.
+/// Whether a draft was accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The chain took it.
+    /// The chain picked the drafted token.
     Accepted,
-    /// The chain took another token.
+    /// The chain picked a different token.
     Rejected { draft: TokenId },
-    /// Nothing was drafted here: the pass had no drafts, or all of them were taken.
+    /// Nothing was drafted here: the pass had no drafts, or all of them were accepted.
     Sampled,
 }
 
 impl DraftPasses {
-    /// Returns the passes of a text, or `None` if it was written without drafts.
+    /// Returns the passes of a text, or `None` if it was generated without drafts.
     pub fn of(generation: &Generation) -> Option<Self> {
         generation.config.chain.drafts?;
         let mut passes: Vec<DraftPass> = Vec::new();
@@ -62,27 +63,27 @@ impl DraftPasses {
         (!passes.is_empty()).then_some(Self { passes })
     }
 
-    /// Returns the index of the pass that wrote a step.
+    /// Returns the index of the pass that produced a step.
     pub fn pass_of(&self, step: usize) -> Option<usize> {
         let after = self.passes.partition_point(|pass| pass.first <= step);
         after.checked_sub(1)
     }
 
-    /// The number of drafts that were compared with the chain's token.
+    /// Returns the number of drafts that were compared with the chain's token.
     pub fn n_verified(&self) -> usize {
         let is_draft = |token: &&VerifiedToken| token.verdict != Verdict::Sampled;
         let tokens = self.passes.iter().flat_map(|pass| &pass.tokens);
         tokens.filter(is_draft).count()
     }
 
-    /// The number of drafts that the chain took.
+    /// Returns the number of accepted drafts.
     pub fn n_accepted(&self) -> usize {
         let tokens = self.passes.iter().flat_map(|pass| &pass.tokens);
         let accepted = tokens.filter(|token| token.verdict == Verdict::Accepted);
         accepted.count()
     }
 
-    /// The mean number of tokens that a pass wrote.
+    /// Returns the mean number of tokens per pass.
     pub fn tokens_per_pass(&self) -> f64 {
         let n_tokens: usize = self.passes.iter().map(|pass| pass.tokens.len()).sum();
         n_tokens as f64 / self.passes.len().max(1) as f64
@@ -111,7 +112,7 @@ mod tests {
     use crate::generation::testing::generation;
 
     #[test]
-    fn a_pass_ends_with_the_first_draft_that_was_not_taken() {
+    fn a_pass_ends_with_the_first_rejected_draft() {
         use Verdict::{Accepted, Rejected, Sampled};
         let words = [" a", " fox", " ran", " in", " a", " house"].map(|word| (word, 0.5));
         let mut text = generation(&words);

@@ -14,7 +14,7 @@ use crate::generation::{Generation, PieceKind, Step};
 pub struct GrammarTotals {
     /// How many tokens were drawn under the grammar.
     pub n_steps: usize,
-    /// How many of them are not the ones that the same coins draw without the grammar.
+    /// How many of them differ from what the same coins draw without the grammar.
     pub n_changed: usize,
     /// How many of them were the only legal token.
     pub n_forced: usize,
@@ -25,7 +25,7 @@ pub struct GrammarTotals {
 }
 
 impl GrammarTotals {
-    /// Adds up the steps of a text. Returns `None` if no grammar was at work.
+    /// Adds up the steps of a text. Returns `None` if no grammar was active.
     pub fn of(generation: &Generation) -> Option<Self> {
         let mut totals = Self::default();
         for step in &generation.steps {
@@ -47,7 +47,7 @@ impl GrammarTotals {
     }
 }
 
-/// Returns whether the same chain and coin draw another token without the grammar.
+/// Returns whether the same chain and coin draw a different token without the grammar.
 pub fn grammar_changed(step: &Step) -> bool {
     let report = step.trace.grammar.as_deref();
     let unconstrained = report.and_then(|report| report.unconstrained);
@@ -76,7 +76,7 @@ impl PartialEq for GrammarBreak {
 }
 
 impl GrammarBreak {
-    /// Stands at the beginning of a text.
+    /// Starts at the beginning of a text.
     pub fn new(rule: &Arc<GrammarRule>) -> Self {
         Self {
             rule: Arc::clone(rule),
@@ -86,7 +86,7 @@ impl GrammarBreak {
         }
     }
 
-    /// The grammar that is checked.
+    /// Returns the grammar that the text is checked against.
     pub const fn rule(&self) -> &Arc<GrammarRule> {
         &self.rule
     }
@@ -96,7 +96,7 @@ impl GrammarBreak {
         self.n_read
     }
 
-    /// Reads the steps that a text has grown by.
+    /// Checks the steps that were added since the last call.
     pub fn read(&mut self, steps: &[Step]) {
         for (index, step) in steps.iter().enumerate().skip(self.n_read) {
             if let (None, Some(checker)) = (self.broken_at, &mut self.checker) {
@@ -124,13 +124,13 @@ pub enum Drawable<'a> {
     All(&'a Evidence),
     /// The legal tokens only.
     Legal(&'a GrammarReport),
-    /// All tokens first, and the legal ones if the token is illegal.
+    /// All tokens first, then the legal ones if the drawn token is illegal.
     Checked(&'a Evidence, &'a GrammarReport),
 }
 
 impl<'a> Drawable<'a> {
-    /// Returns `None` if the chain has a grammar other than the one of the step, whose legal tokens
-    /// were not recorded, or other guidance, whose mixture was not.
+    /// Returns `None` if the chain has a different grammar than the step, because its legal tokens
+    /// were not recorded, or different guidance, because its mixture was not.
     pub fn of(trace: &'a Trace, chain: &ChainConfig) -> Option<Self> {
         let guidance = trace.mixture.as_ref().map(|mixed| &*mixed.guidance);
         if guidance != chain.guidance.as_ref() {
@@ -147,7 +147,7 @@ impl<'a> Drawable<'a> {
         })
     }
 
-    /// Returns the distribution that decides if the draw is not checked afterwards.
+    /// Returns the distribution of the first draw, before any check.
     pub const fn evidence(self) -> &'a Evidence {
         match self {
             Self::All(evidence) | Self::Checked(evidence, _) => evidence,

@@ -11,9 +11,9 @@ pub struct Metrics {
     pub n_generated: usize,
     /// Time to first token, measured from the request.
     pub first_token_secs: Option<f64>,
-    /// Prefill speed in tokens per second, without tokens that were already in the KV cache.
+    /// Prefill speed in tokens per second, excluding tokens that were already in the KV cache.
     pub prefill_per_sec: Option<f64>,
-    /// Decode speed in tokens per second, measured from the first token on, so without prefill.
+    /// Decode speed in tokens per second, measured from the first token on, so excluding prefill.
     pub decode_per_sec: Option<f64>,
 }
 

@@ -12,21 +12,21 @@ use crate::generation::Generation;
 /// How many distances a search tries if the choice may change back and forth along the slider.
 const N_SCANNED: u32 = 24;
 
-/// Rounding of a setting that is stored with single precision, in grid steps.
+/// The tolerance for a setting that is stored in single precision, in grid steps.
 const GRID_ROUNDING: f64 = 1e-3;
 
-/// A value of one setting at which another token is chosen.
+/// A value of one setting at which a different token is chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingChange {
     /// The setting's name, for use in a sentence: "top-p", "XTC threshold".
     pub setting: String,
-    /// The current value, as it is written.
+    /// The current value, formatted.
     pub from: String,
     /// The nearest value that changes the choice, one decimal finer than the slider.
     pub to: f64,
     /// The last value before it at which the choice stays.
     pub last: f64,
-    /// How far that is, as a share of the slider's length.
+    /// The distance between the current value and `to`, as a share of the slider's length.
     pub distance: f64,
     /// The token that would have been chosen, or `None` for one that was not recorded.
     pub token: Option<TokenId>,
@@ -47,7 +47,7 @@ pub struct SmallestChange {
     chosen: TokenId,
     directions: Vec<Direction>,
     n_searched: usize,
-    /// What was found so far, nearest first.
+    /// The changes found so far, nearest first.
     changes: Vec<SettingChange>,
     /// Whether every negative answer so far is certain.
     certain: bool,
@@ -70,7 +70,7 @@ enum Found {
     },
 }
 
-/// What another value would have chosen.
+/// What a different value would have chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Outcome {
     token: Option<TokenId>,
@@ -88,7 +88,7 @@ impl SmallestChange {
         let config = &generation.config;
         Some(Self {
             trace: Arc::clone(&step.trace),
-            // No setting chose a token of a given text.
+            // No setting chose the tokens of a scored text.
             directions: if generation.is_scored() {
                 Vec::new()
             } else {
@@ -108,7 +108,7 @@ impl SmallestChange {
         })
     }
 
-    /// Searches to the end.
+    /// Runs a whole search.
     pub fn find(generation: &Generation, step_index: usize) -> Option<Self> {
         let mut search = Self::new(generation, step_index)?;
         search.advance(|| true);
@@ -155,7 +155,7 @@ impl SmallestChange {
         self.certain
     }
 
-    /// Returns `None` if the slider ends here.
+    /// Searches one direction. Returns `None` if the slider ends here.
     fn search(&self, direction: Direction) -> Option<Found> {
         let stage = self.chain.stages.get(direction.stage)?;
         let param = stage.filter.spec().params.get(direction.param)?;
@@ -258,8 +258,8 @@ fn directions(chain: &ChainConfig) -> Vec<Direction> {
         .collect()
 }
 
-/// Returns whether the choice moves in one direction along the slider, so that a bisection finds
-/// the nearest change.
+/// Returns whether the choice moves in one direction along the slider, so that bisection finds the
+/// nearest change.
 ///
 /// Temperature, top-k, top-p and min-p order distributions by likelihood ratio: a larger (for min-p
 /// a smaller) value makes every unlikelier token gain on every likelier one. Each of the four also
@@ -278,14 +278,14 @@ fn is_monotone(chain: &ChainConfig, varied: &Filter) -> bool {
         && chain.active().all(is_ordered)
 }
 
-/// Spreads the scanned distances evenly by their logarithm, from 1 step to `n_steps`.
+/// Spaces the scanned distances logarithmically, from 1 step to `n_steps`.
 #[expect(clippy::cast_sign_loss, reason = "a power of a count is not negative")]
 fn scan_index(at: u32, n_steps: u32) -> u32 {
     let exponent = f64::from(at) / f64::from(N_SCANNED);
     (f64::from(n_steps).powf(exponent).round() as u32).clamp(1, n_steps)
 }
 
-/// The share of the slider between two values.
+/// Returns the distance between two values as a share of the slider.
 fn distance(param: &ParamSpec<Filter>, from: f64, to: f64) -> f64 {
     let (start, end) = (
         f64::from(*param.range.start()),
@@ -299,7 +299,7 @@ fn distance(param: &ParamSpec<Filter>, from: f64, to: f64) -> f64 {
     }
 }
 
-/// Names a setting in a sentence.
+/// Returns a setting's name for use in a sentence.
 fn setting_name(filter: &Filter, param: &ParamSpec<Filter>) -> String {
     let name = crate::generation::in_sentence(filter.name());
     let label = param.label.to_lowercase();

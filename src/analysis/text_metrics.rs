@@ -11,16 +11,16 @@ use crate::generation::{Generation, Step};
 /// The longest period, in tokens, that the loop detector looks for.
 const MAX_PERIOD: usize = 128;
 
-/// How often a passage occurs in a row before it counts as a loop.
+/// How many times in a row a passage must occur to count as a loop.
 const MIN_ROUNDS: usize = 3;
 
-/// The shortest loop, in tokens: three equal tokens in a row are not one.
+/// The shortest loop, in tokens: three equal tokens in a row do not count.
 const MIN_LOOP: usize = 12;
 
 /// The metrics of one text. A mean is `None` if the text has no tokens.
 ///
-/// Tokens picked by hand count in what describes the text, whoever wrote it. Only the share of
-/// greedy tokens describes the choices of the chain, and leaves them out.
+/// Tokens picked by hand count towards everything that describes the text, whoever wrote it. Only
+/// the share of greedy tokens, which describes the choices of the chain, leaves them out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TextMetrics {
     /// `exp` of the mean surprise of the tokens before the chain, in nats.
@@ -30,7 +30,7 @@ pub struct TextMetrics {
     /// The share of tokens that the model ranked first, which greedy decoding takes. Tokens picked
     /// by hand are left out.
     pub greedy_share: Option<f64>,
-    /// The number of different n-grams over the number of n-grams, for n of 1, 2 and 3.
+    /// The number of distinct n-grams divided by the number of n-grams, for n of 1, 2 and 3.
     pub distinct: [Option<f64>; 3],
     /// The longest passage that occurs twice without overlapping itself.
     pub longest_repeat: Option<Repeat>,
@@ -111,8 +111,8 @@ fn greedy_share(steps: &[Step]) -> Option<f64> {
     (n_drawn > 0).then(|| n_greedy as f64 / n_drawn as f64)
 }
 
-/// The share of different n-grams: Li et al. 2016, "A Diversity-Promoting Objective Function for
-/// Neural Conversation Models".
+/// Returns the share of distinct n-grams: Li et al. 2016, "A Diversity-Promoting Objective Function
+/// for Neural Conversation Models".
 pub(super) fn distinct(tokens: &[TokenId], n: usize) -> Option<f64> {
     let n_windows = (tokens.len() + 1).checked_sub(n).filter(|n| *n > 0)?;
     let different: HashSet<&[TokenId]> = tokens.windows(n).collect();
@@ -137,7 +137,7 @@ fn longest_repeat(tokens: &[TokenId]) -> Option<Repeat> {
 }
 
 fn repeat_of_length(tokens: &[TokenId], n_tokens: usize) -> Option<Repeat> {
-    // The first window of each hash, and the different ones that share it.
+    // The first window with each hash, and the different windows that share the hash.
     let mut firsts: HashMap<u64, (usize, Vec<usize>)> = HashMap::new();
     for (second, hash) in rolling_hashes(tokens, n_tokens).enumerate() {
         let window = |start: usize| tokens.get(start..start + n_tokens);
@@ -218,7 +218,7 @@ mod tests {
         let metrics = TextMetrics::of(&text);
         let near = |value: Option<f64>, expected: f64| {
             let value = value.unwrap();
-            // The test's distributions lack a little of 1.
+            // The test's distributions sum to slightly less than 1.
             assert!((value - expected).abs() < 0.02, "{value} is not {expected}");
         };
         // Bits of surprise: 1, 2, 1, 1.
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_picked_by_hand_are_no_choices_of_the_chain() {
+    fn tokens_picked_by_hand_are_not_choices_of_the_chain() {
         let mut text = generation(&[(" a", 0.5), (" fox", 0.25), (" a", 0.25)]);
         let before = TextMetrics::of(&text);
         for step in &mut text.steps[1..] {
@@ -256,7 +256,7 @@ mod tests {
             greedy_share: before.greedy_share,
             ..metrics
         };
-        assert_eq!(whole_text, before, "all else describes the text");
+        assert_eq!(whole_text, before, "everything else describes the text");
         std::sync::Arc::make_mut(&mut text.steps[0].trace)
             .draw
             .picked = Picked::ByHand;
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_repeat_is_that_of_an_exhaustive_search() {
+    fn the_longest_repeat_matches_an_exhaustive_search() {
         let mut state = 7_u32;
         for n in 0..60 {
             let text: Vec<TokenId> = (0..n)

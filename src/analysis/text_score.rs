@@ -4,7 +4,7 @@
 use crate::decoding::Trace;
 use crate::generation::{Generation, PieceKind};
 
-/// The figures of a text that was scored.
+/// The figures of a scored text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextScore {
     pub n_tokens: usize,
@@ -23,7 +23,7 @@ pub struct TextScore {
 pub struct Cut {
     /// The index of its step.
     pub step: usize,
-    /// The stage or the selector that dropped it, "top-k 40", or `None` if the record does not
+    /// The stage or the selector that dropped it, such as "top-k 40", or `None` if the record can't
     /// tell.
     pub by: Option<String>,
 }
@@ -53,24 +53,25 @@ impl TextScore {
         }
     }
 
-    /// Returns `exp` of the mean surprise in nats (Jelinek et al. 1977, "Perplexity"), or `None`
-    /// for a text without tokens.
+    /// Returns the perplexity, `exp` of the mean surprise in nats (Jelinek et al. 1977,
+    /// "Perplexity"), or `None` for a text without tokens.
     pub fn perplexity(&self) -> Option<f64> {
         self.bits_per_token().map(f64::exp2)
     }
 
-    /// Returns the mean surprise of a token.
+    /// Returns the mean surprise of a token in bits.
     pub fn bits_per_token(&self) -> Option<f64> {
         (self.n_tokens > 0).then(|| self.bits / self.n_tokens as f64)
     }
 
-    /// Returns the mean surprise of a byte, which compares models with different tokenizers.
+    /// Returns the mean surprise of a byte in bits, which compares models with different
+    /// tokenizers.
     pub fn bits_per_byte(&self) -> Option<f64> {
         (self.n_bytes > 0).then(|| self.bits / self.n_bytes as f64)
     }
 
-    /// Says what the chain could not have written: "3 of 60 tokens could not have been generated
-    /// (cut by top-k 40)".
+    /// Says how much the chain could not have generated: "3 of 60 tokens could not have been
+    /// generated (cut by top-k 40)".
     pub fn cut_words(&self) -> String {
         let n = match self.n_tokens {
             1 => "1 token".to_owned(),
@@ -101,10 +102,10 @@ impl TextScore {
     }
 }
 
-/// Returns what dropped the token of a step, which the chain could not have picked.
+/// Returns what dropped a step's token, which the chain could not have picked.
 ///
-/// The record follows the most likely tokens through the stages. Another token was dropped by the
-/// only stage that dropped anything, or else the record does not tell.
+/// The record follows the most likely tokens through the stages. Any other token was dropped by the
+/// only stage that dropped anything; if several did, the record can't tell.
 fn cut_by(generation: &Generation, trace: &Trace) -> Option<String> {
     let selector = || {
         let selector = generation.config.chain.selector;

@@ -13,7 +13,7 @@ pub struct TreeText {
 /// One line of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeLine {
-    /// The index of its text in the list from which the tree was made.
+    /// The index of its text in the list from which the tree was built.
     pub text: usize,
     /// The line from which it branches off, or `None` for the first line.
     pub parent: Option<usize>,
@@ -23,9 +23,9 @@ pub struct TreeLine {
 
 /// Returns the lines of the tree of these texts, which continue one prompt.
 ///
-/// A branch hangs on its parent. A text that was generated from the prompt, or whose parent is
-/// gone, hangs on the older text with which it shares most tokens. The children of a text are
-/// listed with the latest fork first, so that no line crosses another.
+/// A branch is attached to its parent. A text that was generated from the prompt, or whose parent
+/// is gone, is attached to the older text with which it shares the most tokens. The children of a
+/// text are listed with the latest fork first, so that no line crosses another.
 pub fn text_tree(texts: &[TreeText]) -> Vec<TreeLine> {
     let mut by_age: Vec<usize> = (0..texts.len()).collect();
     by_age.sort_by_key(|index| texts.get(*index).map(|text| text.lineage.id));
@@ -43,7 +43,7 @@ pub fn text_tree(texts: &[TreeText]) -> Vec<TreeLine> {
     lines
 }
 
-/// A text and the text that it hangs on.
+/// A text and the text that it is attached to.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     text: usize,
@@ -52,7 +52,7 @@ struct Link {
     fork: usize,
 }
 
-/// Finds where a text hangs among those that are older.
+/// Finds the older text that a text is attached to.
 fn link(texts: &[TreeText], older: &[Link], index: usize, text: &TreeText) -> Link {
     let find = |id: GenerationId| older.iter().find(|link| link.id == id);
     let by_origin = || {
@@ -64,23 +64,23 @@ fn link(texts: &[TreeText], older: &[Link], index: usize, text: &TreeText) -> Li
             let other = texts.get(link.text).map(|text| text.tokens.as_slice());
             n_shared(other.unwrap_or_default(), &text.tokens)
         };
-        // The oldest of those that share equally many.
+        // The oldest of those that share equally many tokens.
         let with_shared = older.iter().rev().map(|link| (link, shared(link)));
         with_shared.max_by_key(|(_, n_shared)| *n_shared)
     };
-    let mut hung = by_origin().or_else(by_tokens);
+    let mut attached = by_origin().or_else(by_tokens);
     // Before its own fork, the parent's tokens are those of the grandparent.
-    while let Some((parent, fork)) = hung
+    while let Some((parent, fork)) = attached
         && fork < parent.fork
         && let Some(grandparent) = parent.parent.and_then(find)
     {
-        hung = Some((grandparent, fork));
+        attached = Some((grandparent, fork));
     }
     Link {
         text: index,
         id: text.lineage.id,
-        parent: hung.map(|(parent, _)| parent.id),
-        fork: hung.map_or(0, |(_, fork)| fork.min(text.tokens.len())),
+        parent: attached.map(|(parent, _)| parent.id),
+        fork: attached.map_or(0, |(_, fork)| fork.min(text.tokens.len())),
     }
 }
 
@@ -88,7 +88,7 @@ fn n_shared(a: &[TokenId], b: &[TokenId]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// Lists a text and everything that hangs on it.
+/// Lists a text and its descendants.
 fn push_lines(links: &[Link], link: Link, parent: Option<usize>, lines: &mut Vec<TreeLine>) {
     let line = lines.len();
     lines.push(TreeLine {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_hang_on_their_parents_with_the_latest_fork_first() {
+    fn branches_are_attached_to_their_parents_with_the_latest_fork_first() {
         let texts = [
             text(9, "in a nesb", Some((4, 8))),
             text(4, "in a nest of hay", None),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_before_its_parents_own_fork_hangs_on_the_grandparent() {
+    fn a_branch_before_its_parents_own_fork_is_attached_to_the_grandparent() {
         let texts = [
             text(1, "abcdef", None),
             text(2, "abcdxx", Some((1, 4))),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_whose_parent_is_gone_hangs_on_the_most_similar_one() {
+    fn a_text_whose_parent_is_gone_is_attached_to_the_most_similar_one() {
         let texts = [
             text(1, "abcdef", None),
             text(2, "abxdef", None),

@@ -4,7 +4,7 @@
 use crate::decoding::Trace;
 use crate::generation::{Generation, Step};
 
-/// The largest rank of each bin of [`rank_counts`] but the last, which has no limit.
+/// The largest rank of each bin of [`rank_counts`] except the last, which has no limit.
 const RANK_LIMITS: [u32; 6] = [1, 3, 10, 30, 100, 1000];
 
 /// The labels of the bins of ranks.
@@ -18,7 +18,7 @@ pub const RANK_BINS: [&str; 7] = [
     "> 1,000",
 ];
 
-/// How much probability, before the chain, the tokens hold that the chain kept.
+/// The probability mass, before the chain, of the tokens that the chain kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KeptMass {
     /// From 0 to 1.
@@ -46,8 +46,8 @@ impl KeptMass {
     }
 }
 
-/// Returns the milliseconds between a token and the one before it. `None` for the first token,
-/// which waits for the prompt to be read.
+/// Returns the milliseconds between a token and the one before it. Returns `None` for the first
+/// token, which waits for prefill.
 pub fn token_millis(steps: &[Step], index: usize) -> Option<f64> {
     let before = steps.get(index.checked_sub(1)?)?;
     let step = steps.get(index)?;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kept_mass_is_that_before_the_chain() {
+    fn the_kept_mass_is_measured_before_the_chain() {
         let top_k = |k| ChainConfig::sampled([Filter::TopK(TopK { k })]);
         let mass = KeptMass::of(&trace(top_k(2), 12));
         assert!(mass.exact && (mass.value - 0.75).abs() < 1e-3, "{mass:?}");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_token_has_no_time_of_its_own() {
+    fn the_first_token_has_no_time() {
         let text = generation(&[(" a", 0.5), (" fox", 0.5)]);
         assert_eq!(token_millis(&text.steps, 0), None);
         let millis = token_millis(&text.steps, 1).unwrap();

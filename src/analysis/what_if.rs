@@ -58,7 +58,7 @@ impl WhatIfReader {
             return None;
         }
         if step.trace.draw.picked != Picked::ByChain {
-            // The user's choice and a given text stay, whatever the settings.
+            // A token that the user picked or supplied stays, whatever the settings.
             return Some(WhatIf::Exact(step.token));
         }
         Drawable::of(&step.trace, &self.chain)?.what_if(&self.chain, history, coins)

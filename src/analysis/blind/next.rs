@@ -4,15 +4,16 @@ use std::cmp::Reverse;
 
 use super::strengths::Strengths;
 
-/// Chooses `n_shown` contestants: first the two about which the least is known, then the one that is
-/// known least beside those. Of equals, the one that was shown less often comes first. `is_excluded`
-/// says which pairs can't be compared; the smaller index comes first. Returns `None` if none can.
+/// Chooses `n_shown` contestants: first the pair about which the least is known, then, one by one,
+/// the contestant about which the least is known in comparison with those already chosen. Ties go
+/// to the one shown less often. `is_excluded` says which pairs can't be compared and receives the
+/// smaller index first. Returns `None` if no pair can be compared.
 ///
-/// Little is known about a pair if its difference is uncertain and its next vote may go either way:
-/// v × p × (1 − p), with the variance v of the difference and the chance p of the first. That is
-/// about what a vote is expected to tell (Lindley, D. V. (1956), "On a measure of the information
-/// provided by an experiment"). By v alone, a pair that always votes alike would be asked again and
-/// again.
+/// Little is known about a pair if its difference is uncertain and its next vote could go either
+/// way: v × p × (1 − p), where v is the variance of the difference and p the probability that the
+/// first wins. That approximates the information expected from a vote (Lindley, D. V. (1956), "On a
+/// measure of the information provided by an experiment"). By v alone, a pair whose votes always
+/// agree would be shown again and again.
 pub fn next_shown(
     strengths: &Strengths,
     n_shown: usize,
@@ -55,7 +56,7 @@ fn unknown(strengths: &Strengths, first: usize, second: usize) -> f64 {
     deviation * deviation * chance * (1.0 - chance)
 }
 
-/// Rounds a number, so that rounding errors don't decide between equals.
+/// Rounds a number, so that rounding errors don't break ties.
 #[expect(clippy::cast_possible_truncation, reason = "variances are small")]
 fn rounded(number: f64) -> i64 {
     (number * 1e6).round() as i64
@@ -79,13 +80,13 @@ mod tests {
         let next =
             |pairs: &[(usize, usize)]| next_shown(&strengths(3, pairs), 2, |_, _| false).unwrap();
         assert_eq!(next(&[]), [0, 1]);
-        // One vote leaves the newcomer less known than the others.
+        // After one vote, the least is known about the contestant that was not shown.
         assert!(next(&[(0, 1)]).contains(&2));
         assert_eq!(next(&[(0, 1), (0, 2), (0, 1), (0, 2)]), [1, 2]);
     }
 
     #[test]
-    fn every_contestant_gets_its_turn_and_settled_pairs_are_not_asked_again() {
+    fn every_contestant_gets_its_turn_and_settled_pairs_are_not_shown_again() {
         let mut voted: Vec<(usize, usize)> = Vec::new();
         for _ in 0..12 {
             let shown = next_shown(&strengths(4, &voted), 2, |_, _| false).unwrap();
@@ -95,13 +96,14 @@ mod tests {
             let n = voted.iter().filter(|(a, b)| [*a, *b].contains(&contestant));
             assert!(n.count() >= 4, "{voted:?}");
         }
-        // The first has won every vote and the last none, so this pair would tell least.
+        // The first has won every vote and the last none, so a vote on this pair would tell the
+        // least.
         let n_extreme = voted.iter().filter(|pair| **pair == (0, 3)).count();
         assert!(n_extreme <= 1, "{voted:?}");
     }
 
     #[test]
-    fn four_texts_are_four_contestants_and_excluded_pairs_are_left_out() {
+    fn four_contestants_can_be_shown_and_excluded_pairs_are_left_out() {
         let strengths = strengths(5, &[]);
         let shown = next_shown(&strengths, 4, |_, _| false).unwrap();
         assert_eq!(shown, [0, 1, 2, 3]);

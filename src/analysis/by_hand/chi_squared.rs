@@ -7,14 +7,14 @@ use super::Tally;
 /// How far counts deviate from their expected values.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChiSquared {
-    /// The sum of `(count - expected)² / expected` over bins. Rare tokens share a bin, so that each
+    /// The sum of `(count - expected)² / expected` over bins. Rare tokens p_value a bin, so that each
     /// bin has an expected count of at least 5.
     pub chi_squared: f64,
     /// The degrees of freedom: the number of bins minus one.
     pub n_freedom: u32,
-    /// The critical value at p = 0.05: fair draws exceed it once in 20 times.
+    /// The critical value at p = 0.05: fair draws exceed it 1 time in 20.
     pub bound_one_in_20: f64,
-    /// The critical value at p = 0.001: fair draws exceed it once in 1,000 times.
+    /// The critical value at p = 0.001: fair draws exceed it 1 time in 1,000.
     pub bound_one_in_1000: f64,
 }
 
@@ -98,7 +98,7 @@ fn ln_gamma_half(n: u32) -> f64 {
 }
 
 /// The critical value: the χ² that fair draws exceed with probability `p_value`. Found by
-/// bisection, because the usual approximation is off by 3 % for few degrees of freedom.
+/// bisection, because the usual approximation is off by 3 % when there are few degrees of freedom.
 fn critical_value(n_freedom: u32, p_value: f64) -> f64 {
     let (mut low, mut high) = (0.0, f64::from(n_freedom));
     while survival(high, n_freedom) > p_value {
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn critical_values_match_published_tables() {
-        for (n_freedom, share, expected) in [
+        for (n_freedom, p_value, expected) in [
             (1, 0.05, 3.841),
             (2, 0.05, 5.991),
             (3, 0.05, 7.815),
@@ -168,7 +168,7 @@ mod tests {
             (2, 0.001, 13.816),
             (10, 0.001, 29.588),
         ] {
-            let found = critical_value(n_freedom, share);
+            let found = critical_value(n_freedom, p_value);
             assert!(
                 (found - expected).abs() < 6e-4,
                 "{n_freedom}: {found}, not {expected}"
@@ -179,9 +179,9 @@ mod tests {
     #[test]
     fn the_p_value_of_a_critical_value_is_the_one_requested() {
         for n_freedom in [1, 2, 5, 20, 200, 5000] {
-            for share in [0.05, 0.001] {
-                let found = survival(critical_value(n_freedom, share), n_freedom);
-                assert!((found / share - 1.0).abs() < 1e-4, "{n_freedom}: {found}");
+            for p_value in [0.05, 0.001] {
+                let found = survival(critical_value(n_freedom, p_value), n_freedom);
+                assert!((found / p_value - 1.0).abs() < 1e-4, "{n_freedom}: {found}");
             }
         }
     }

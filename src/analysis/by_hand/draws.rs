@@ -12,7 +12,7 @@ use crate::decoding::{ChainConfig, Coins, DecodingError, Filter, SamplerChain, S
 pub struct Draws {
     /// Sorted by descending expectation.
     pub counts: Vec<Tally>,
-    /// `None` if the selector tosses no coin, only one token can be drawn, or there are too few
+    /// `None` if the selector uses no coin, only one token can be drawn, or there are too few
     /// draws. [`Self::untested`] says which.
     pub chi_squared: Option<ChiSquared>,
 }
@@ -85,7 +85,7 @@ impl Draws {
         Self::of(selector, counts)
     }
 
-    /// Returns why there is no χ². Meaningful only if `chi_squared` is `None`.
+    /// Returns why the draws were not tested. Meaningful only if `chi_squared` is `None`.
     pub fn untested(&self, selector: Selector) -> Untested {
         // A smaller expectation means that the token can't be drawn.
         let possible = self.counts.iter().filter(|tally| tally.expected > 1e-9);

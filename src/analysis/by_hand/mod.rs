@@ -22,12 +22,12 @@ pub struct LogitRow {
 }
 
 impl LogitRow {
-    /// Returns the tokens that penalties look back on.
+    /// Returns the tokens that penalties look at.
     pub fn history(&self) -> History<'_> {
         History::new(&self.history, self.n_prompt)
     }
 
-    /// Returns the coins of the position after the history.
+    /// Returns the coins for the position after the history.
     pub fn coins(&self, seed: u64) -> Coins {
         Coins {
             seed,

@@ -1,9 +1,9 @@
-//! Many draws from the final distribution of a recorded step, at the coins of later positions.
+//! Many draws from the final distribution of a recorded step, with the coins of later positions.
 
 use super::{ChiSquared, Tally};
 use crate::decoding::{Coins, TokenId, Trace};
 
-/// How many equal parts of the bar from 0 to 1 the coins are counted in.
+/// The number of equal bins between 0 and 1 in which the coins are counted.
 pub const N_COIN_BINS: usize = 20;
 
 /// Stands for all tokens that were not recorded.
@@ -12,11 +12,11 @@ const UNRECORDED: TokenId = TokenId(u32::MAX);
 /// Draws from one step's final distribution, compared with its probabilities.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepDraws {
-    /// The recorded tokens and the end of each on the bar from 0 to 1.
+    /// The recorded tokens, and where the segment of each ends on the bar from 0 to 1.
     ends: Vec<(TokenId, f64)>,
-    /// How often each of them was drawn; the last count is that of all other tokens.
+    /// How often each of them was drawn; the last entry counts all other tokens.
     counts: Vec<u32>,
-    /// How many coins fell into each equal part of the bar.
+    /// The number of coins in each bin.
     coins: [u32; N_COIN_BINS],
     first_position: u64,
     /// The coins of the next draw.
@@ -24,7 +24,8 @@ pub struct StepDraws {
 }
 
 impl StepDraws {
-    /// Prepares draws from a step at these coins. Returns `None` if it tossed no single coin.
+    /// Prepares draws from a step, starting with these coins. Returns `None` unless a single coin
+    /// decided the step.
     pub fn new(trace: &Trace, coins: Coins) -> Option<Self> {
         trace.draw.coin?;
         let survivors = trace.survivors.iter();
@@ -75,7 +76,8 @@ impl StepDraws {
     /// Tests the counts against the probabilities. Returns `None` if there are too few draws.
     pub fn chi_squared(&self) -> Option<ChiSquared> {
         let mut tallies = self.all_tallies();
-        // Rounding leaves a little of the bar over even if every token was recorded.
+        // Even if every token was recorded, rounding may keep their probabilities from summing to
+        // 1.
         if let Some(rest) = tallies.last_mut()
             && rest.expected < 1e-3
             && rest.count == 0
@@ -86,7 +88,7 @@ impl StepDraws {
         ChiSquared::of(&tallies)
     }
 
-    /// Returns how many coins fell into each of the equal parts of the bar from 0 to 1.
+    /// Returns the number of coins in each bin.
     pub const fn coin_counts(&self) -> &[u32; N_COIN_BINS] {
         &self.coins
     }

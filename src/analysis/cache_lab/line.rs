@@ -1,4 +1,4 @@
-//! The straight line through measured times.
+//! A straight line fitted to measured times.
 
 /// A line: `constant + slope × length`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -9,9 +9,10 @@ pub struct Line {
 }
 
 impl Line {
-    /// Fits a line through points: the slope is the median of the slopes between all pairs, and the
-    /// constant the median of what is left. Other programs on the machine delay some passes; unlike
-    /// the mean, the median is not moved by them. Returns `None` with fewer than two lengths.
+    /// Fits a line to points (the Theil–Sen estimator): the slope is the median of the slopes
+    /// between all pairs, and the constant is the median of the residuals. Other programs on the
+    /// machine delay some passes; unlike the mean, the median is hardly affected. Returns `None` if
+    /// there are fewer than two distinct lengths.
     ///
     /// Sen, P. K. (1968), "Estimates of the regression coefficient based on Kendall's tau".
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
@@ -23,8 +24,8 @@ impl Line {
             })
         });
         let slope = median(pairs.collect())?;
-        let left = points.iter().map(|(x, y)| y - slope * x);
-        let constant = median(left.collect())?;
+        let residuals = points.iter().map(|(x, y)| y - slope * x);
+        let constant = median(residuals.collect())?;
         Some(Self { constant, slope })
     }
 
@@ -51,7 +52,7 @@ mod tests {
     use super::{Line, median};
 
     #[test]
-    fn a_line_is_found_in_spite_of_delayed_points() {
+    fn a_line_is_found_despite_delayed_points() {
         let exact = |x: f64| 0.3 + 0.05 * x;
         let mut points: Vec<(f64, f64)> = (1..=20_i32)
             .map(|x| (f64::from(x), exact(f64::from(x))))

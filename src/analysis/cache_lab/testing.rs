@@ -4,7 +4,7 @@ use super::CacheLab;
 use crate::decoding::TokenId;
 use crate::generation::{CacheFacts, CacheSample, CacheShape, PaneCost};
 
-/// A prompt of 10 tokens and 100 generated ones.
+/// A prompt of 10 tokens, followed by 100 generated tokens.
 pub fn facts() -> CacheFacts {
     CacheFacts {
         n_prompt: 10,
@@ -22,7 +22,7 @@ pub fn facts() -> CacheFacts {
     }
 }
 
-/// Everything that is measured, with times on two exact lines.
+/// All samples, with times that lie exactly on two lines.
 pub fn samples() -> Vec<CacheSample> {
     let on = (11..110).map(|length| CacheSample::On {
         length,

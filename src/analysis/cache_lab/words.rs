@@ -32,7 +32,7 @@ fn ratio(value: f64) -> String {
 }
 
 impl Line {
-    /// "0.31 ms + 0.08 ms per 100 tokens".
+    /// Formats the line: "0.31 ms + 0.08 ms per 100 tokens".
     pub fn words(self) -> String {
         let per_100 = milliseconds(self.slope.abs() * 100.0);
         let sign = if self.slope < 0.0 { '−' } else { '+' };
@@ -44,10 +44,10 @@ impl Line {
 }
 
 impl CacheShape {
-    /// The factors of the formula.
+    /// The formula for the bytes per token, in words.
     pub const FORMULA: &'static str = "2 × layers × heads × size × bytes";
 
-    /// The formula with the numbers of the model: "2 × 8 × 4 × 32 × 4 = 8,192".
+    /// The formula with the model's numbers filled in: "2 × 8 × 4 × 32 × 4 = 8,192".
     pub fn filled_in(&self) -> String {
         let bytes = self.bytes_per_number();
         let bytes = format!("{bytes:.4}");
@@ -61,22 +61,22 @@ impl CacheShape {
         )
     }
 
-    /// What the factors are.
+    /// Explains the factors of the formula.
     pub fn words(&self) -> String {
-        let bytes = if self.bytes_per_number() > 1.5 {
-            "each"
+        let scale = if self.bytes_per_number() > 1.5 {
+            ""
         } else {
-            "each, with its scale"
+            ", with its scale"
         };
         format!(
-            "Keys and values, {} layers, {} key heads of {} numbers, in {} {bytes}.",
+            "Keys and values, {} layers, {} KV heads of {} numbers, each in {}{scale}.",
             self.n_layers, self.n_kv_heads, self.head_dim, self.format
         )
     }
 }
 
 impl CacheLab {
-    /// Says what the times with the cache and without it show.
+    /// Describes the times with and without the cache.
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         if let Some(line) = self.on_line() {
@@ -121,7 +121,7 @@ impl CacheLab {
                 format!("Same tokens both ways at {n} {lengths}; largest logit difference {gap}.")
             }
             Some(length) => format!(
-                "Without the cache, another token was taken at length {length}; largest logit \
+                "Without the cache, a different token was picked at length {length}; largest logit \
                  difference {gap}."
             ),
         })
@@ -135,8 +135,8 @@ impl CacheLab {
         let length = grouped(last.length as f64);
         match (formula, measured) {
             (Some(formula), Some(measured)) => Some(format!(
-                "{length} tokens take {formula}; {measured} are held, because memory is taken in \
-                 blocks."
+                "{length} tokens take {formula}; {measured} is allocated, because memory is allocated \
+                 in blocks."
             )),
             (None, Some(measured)) => Some(format!("{length} tokens take {measured}.")),
             (Some(formula), None) => Some(format!("{length} tokens take {formula}.")),
@@ -195,7 +195,7 @@ mod tests {
             format: "f32".to_owned(),
         };
         assert_eq!(shape.filled_in(), "2 × 8 × 4 × 32 × 4 = 8,192");
-        assert!(shape.words().contains("in f32 each."));
+        assert!(shape.words().contains("each in f32."));
         shape.n_head_bytes = 68;
         assert_eq!(shape.filled_in(), "2 × 8 × 4 × 32 × 1.0625 = 2,176");
     }
@@ -217,18 +217,18 @@ mod tests {
         );
         assert_eq!(
             lab.memory_words().unwrap(),
-            "109 tokens take 893 kB; 918 kB are held, because memory is taken in blocks."
+            "109 tokens take 893 kB; 918 kB is allocated, because memory is allocated in blocks."
         );
         assert!(lab.read_words().unwrap().contains("read 3.0 times as fast"));
     }
 
     #[test]
-    fn another_token_is_not_hidden() {
+    fn a_different_token_is_reported() {
         let mut lab = lab();
         lab.off[3].is_same_token = false;
         let words = lab.agreement_words().unwrap();
         assert!(
-            words.contains("another token was taken at length 50;"),
+            words.contains("a different token was picked at length 50;"),
             "{words}"
         );
     }

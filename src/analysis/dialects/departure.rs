@@ -49,7 +49,7 @@ pub const fn short_name(dialect: Dialect) -> &'static str {
 }
 
 /// Returns the engine that a chain is modeled on, and how it departs from it: "llama.cpp,
-/// reordered". Returns `None` for a chain of Quartet's own.
+/// reordered". Returns `None` for Quartet's own chains.
 pub fn spoken(chain: &ChainConfig) -> Option<String> {
     let name = short_name(chain.dialect?);
     Some(match departure(chain) {
@@ -97,7 +97,7 @@ pub fn departure(chain: &ChainConfig) -> Option<Departure> {
 }
 
 /// Returns the index of the engine's stage for this filter, if it has one. A temperature that
-/// follows the entropy needs a dynamic one.
+/// depends on the entropy needs a dynamic one.
 fn index_of(filter: &Filter, stages: &[Stage]) -> Option<usize> {
     stages.iter().position(|stage| {
         let plain_only = stage.filter.kind() == FilterKind::Temperature;
@@ -127,7 +127,7 @@ mod tests {
     use crate::generation::PaneSettings;
 
     #[test]
-    fn an_engine_s_own_chain_does_not_depart_from_it() {
+    fn an_engines_own_chain_does_not_depart_from_it() {
         for dialect in Dialect::ALL {
             assert_eq!(departure(&dialect.chain()), None, "{dialect:?}");
         }

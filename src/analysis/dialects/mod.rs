@@ -1,4 +1,4 @@
-//! Chains and engines: reorders a chain as an engine would, tells how a chain departs from its
+//! Chains and engines: reorders a chain as an engine would, says how a chain departs from its
 //! engine, and explains why two chains with the same numbers generate different texts.
 //!
 //! The engines themselves are data in `decoding::dialect`. Nothing here runs a chain.

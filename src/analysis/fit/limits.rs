@@ -1,4 +1,5 @@
-//! Where the texts become impossible, and how far from the best settings they stay likely.
+//! At which values the texts become impossible, and how far from the best settings they stay
+//! likely.
 
 use super::{Fit, FitPoint, INTERVAL_NATS};
 use crate::analysis::sweep::Axis;
@@ -7,7 +8,7 @@ use crate::generation::FitPlace;
 /// A value beyond which the texts are impossible.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitLimit {
-    /// The value of the rows at which the limit was found, or `None` for a curve.
+    /// The value of the map row on which the limit was found, or `None` for a curve.
     pub row: Option<f64>,
     /// The last value at which the texts are possible.
     pub possible: f64,
@@ -24,18 +25,18 @@ impl FitLimit {
     }
 }
 
-/// The values of one number that explain the texts nearly as well as the best settings do, whatever
-/// the other number is.
+/// A profile-likelihood interval: the values of one number that explain the texts nearly as well as
+/// the best settings do, if the other number is chosen to suit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitInterval {
     pub low: f64,
     pub high: f64,
-    /// Whether it goes on beyond the values that were tried.
+    /// Whether it may extend below the lowest value that was tried.
     pub is_open_below: bool,
     pub is_open_above: bool,
 }
 
-/// A value of one number, and the most likely settings that have it.
+/// The values of one number in ascending order, with the known settings at each.
 pub(super) type Line = Vec<(f64, FitPoint)>;
 
 impl Fit {
@@ -68,8 +69,8 @@ impl Fit {
         limits.collect()
     }
 
-    /// Returns the rows at which limits are found: those of the base, of the best cell, and the
-    /// first and the last that have a limit. `None` stands for the whole curve.
+    /// Returns the rows on which limits are found: those of the base and of the best cell, and the
+    /// first and last that have a limit. `None` stands for the whole curve.
     pub(super) fn limited_rows(&self) -> Vec<Option<f64>> {
         if self.setup.columns.is_none() {
             return vec![None];
@@ -125,9 +126,9 @@ impl Fit {
 
     /// Returns the interval of each axis, or `None` if no known settings can generate the texts.
     ///
-    /// The intervals of a map are as fine as its grid, those of a curve are narrowed down.
+    /// The intervals of a map are as fine as its grid; those of a curve are refined.
     pub fn intervals(&self) -> Option<Vec<FitInterval>> {
-        let most = self.most()?;
+        let most = self.max_ln_prob()?;
         let axes = self.setup.axes().len();
         let intervals = (0..axes).map(|axis| {
             let line = self.profile(axis);
@@ -145,15 +146,16 @@ impl Fit {
     }
 }
 
-/// Returns whether settings belong to the interval around the best.
+/// Returns whether settings lie in the interval around the best ones, whose log-likelihood is
+/// `most`.
 pub(super) fn is_near(point: &FitPoint, most: f64) -> bool {
     point.likelihood.ln_prob >= most - INTERVAL_NATS
 }
 
-/// A value of the number that is varied, and the point there.
+/// A value of the varied number, and the settings there.
 type Placed = (f64, FitPoint);
 
-/// Returns the neighbors of which one can generate the texts and the other can't.
+/// Returns the pairs of neighbors of which one can generate the texts and the other can't.
 pub(super) fn edges(line: &Line) -> Vec<(&Placed, &Placed)> {
     let is_possible = |point: &FitPoint| point.likelihood.ruled_out.is_none();
     let pairs = line.windows(2).filter_map(|pair| match pair {

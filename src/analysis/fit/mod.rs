@@ -2,8 +2,8 @@
 //! can't.
 //!
 //! A grid of settings is computed first, coarse first. Then the best settings, the ends of their
-//! interval and the limits beyond which the texts are impossible are narrowed down in a few rounds.
-//! The likelihoods themselves come from the engine, batch by batch.
+//! interval and the limits beyond which the texts are impossible are refined in a few rounds. The
+//! likelihoods themselves come from the engine, batch by batch.
 
 mod limits;
 mod refine;
@@ -19,9 +19,9 @@ use crate::analysis::coarse::{coarse_order, stand_ins};
 use crate::decoding::ChainConfig;
 use crate::generation::{FitPlace, FitTokens, Likelihood};
 
-/// How much less likely than the best, in nats, the settings of the interval may make the texts: a
-/// likelihood-ratio interval at the level of 95 % for one number (Wilks 1938, "The large-sample
-/// distribution of the likelihood ratio for testing composite hypotheses").
+/// How far below the best log-likelihood the interval reaches, in nats: a 95 % likelihood-ratio
+/// interval for one number (Wilks 1938, "The large-sample distribution of the likelihood ratio for
+/// testing composite hypotheses").
 pub const INTERVAL_NATS: f64 = 1.92;
 
 /// Settings whose likelihood is known.
@@ -42,7 +42,7 @@ enum Target {
     Point(Vec<f64>),
 }
 
-/// A fit, as far as it is computed.
+/// A fit, as far as it has been computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     pub setup: FitSetup,
@@ -57,7 +57,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Prepares a fit.
+    /// Prepares a fit of which nothing is computed yet.
     pub fn new(setup: FitSetup) -> Self {
         Self {
             cells: vec![None; setup.n_cells()],
@@ -70,12 +70,12 @@ impl Fit {
         }
     }
 
-    /// Stores the texts as the model reads them.
+    /// Stores the tokenized texts.
     pub fn set_texts(&mut self, texts: Vec<FitTokens>) {
         self.texts = texts;
     }
 
-    /// Returns the texts as the model reads them. Empty until they are tokenized.
+    /// Returns the tokenized texts. Empty until they are known.
     pub fn texts(&self) -> &[FitTokens] {
         &self.texts
     }
@@ -173,7 +173,7 @@ impl Fit {
     /// Returns the settings under which the texts are most likely, or `None` if no known settings
     /// can generate them. Of settings that are equally good, those with the fewest digits.
     pub fn best(&self) -> Option<FitPoint> {
-        let most = self.most()?;
+        let most = self.max_ln_prob()?;
         let good = self
             .known()
             .filter(|point| point.likelihood.ln_prob >= most - SAME_NATS);
@@ -184,16 +184,16 @@ impl Fit {
         })
     }
 
-    /// Returns the largest known likelihood, or `None` if all are −∞.
-    fn most(&self) -> Option<f64> {
+    /// Returns the largest known log-likelihood, or `None` if all are −∞.
+    fn max_ln_prob(&self) -> Option<f64> {
         let known = self.known().map(|point| point.likelihood.ln_prob);
         let most = known.fold(f64::NEG_INFINITY, f64::max);
         most.is_finite().then_some(most)
     }
 
-    /// Returns the token that rules out the settings that get furthest, if all are ruled out.
+    /// If all settings are ruled out, returns the token that rules out those that get furthest.
     pub fn ruled_out_everywhere(&self) -> Option<FitPlace> {
-        if self.most().is_some() {
+        if self.max_ln_prob().is_some() {
             return None;
         }
         self.known()

@@ -4,15 +4,15 @@ use super::limits::{edges, is_near};
 use super::setup::{between, rounded};
 use super::{Fit, FitPoint};
 
-/// How many rounds narrow the results down after the grid. Each divides the space by six.
+/// The number of rounds that refine the results after the grid. Each divides the spacing by six.
 const N_ROUNDS: usize = 4;
 
-/// How many values divide the space between two others in a round.
+/// The number of values that a round inserts between two neighbors.
 const N_BETWEEN: usize = 5;
 
 /// Returns the settings to compute in a round, counted from 1. Empty if nothing is left to compute.
 pub(super) fn points(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
-    if round > N_ROUNDS + 1 || fit.most().is_none() {
+    if round > N_ROUNDS + 1 || fit.max_ln_prob().is_none() {
         return Vec::new();
     }
     let mut points = if round > N_ROUNDS {
@@ -35,15 +35,15 @@ pub(super) fn points(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
     points
 }
 
-/// How far below the best the first round makes a curve smoother, in nats.
+/// How far below the best log-likelihood the first round smooths a curve, in nats.
 const SMOOTH_NATS: f64 = 40.0;
 
-/// Divides the spaces beside the best value, at the ends of its interval, and at the limits. The
-/// first round divides all others near the top too, so that the curve looks smooth.
+/// Subdivides the gaps next to the best value, at the ends of its interval, and at the limits. The
+/// first round also subdivides all others near the top, so that the curve looks smooth.
 fn along_curve(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
     let line = fit.line(None);
     let parameter = fit.setup.rows.parameter;
-    let Some(most) = fit.most() else {
+    let Some(most) = fit.max_ln_prob() else {
         return Vec::new();
     };
     let is_best = |point: &FitPoint| point.likelihood.ln_prob >= most;
@@ -69,7 +69,7 @@ fn along_curve(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Divides the spaces at the limits of a few rows of a map.
+/// Subdivides the gaps at the limits of a few rows of a map.
 fn limits(fit: &Fit) -> Vec<Vec<f64>> {
     let parameter = fit.limited_axis().parameter;
     let rows = fit.limited_rows().into_iter().flatten();
@@ -84,7 +84,8 @@ fn limits(fit: &Fit) -> Vec<Vec<f64>> {
     points.collect()
 }
 
-/// A finer grid around the best settings of a map, a third as wide from round to round.
+/// Returns a finer grid around the best settings of a map. Its spacing shrinks to a third in each
+/// round.
 fn around_best(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
     let Some(best) = fit.best() else {
         return Vec::new();
@@ -113,7 +114,7 @@ fn around_best(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
     points.collect()
 }
 
-/// The best settings with fewer digits.
+/// Returns the best settings, rounded to fewer digits.
 fn round_values(fit: &Fit) -> Vec<Vec<f64>> {
     let Some(best) = fit.best() else {
         return Vec::new();

@@ -1,34 +1,34 @@
-//! What a fit varies, and what it leaves the same.
+//! The setup of a fit: its axes, its cells and the settings at each cell.
 
 use crate::analysis::sweep::{Axis, Parameter, label};
 use crate::decoding::{ChainConfig, SettingError};
 
-/// What a fit varies, and what it leaves the same.
+/// What a fit varies, and what it holds fixed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitSetup {
     /// The settings that are not varied.
     pub base: ChainConfig,
-    /// The number of a curve, or the rows of a map.
+    /// The number that a curve varies, or the rows of a map.
     pub rows: Axis,
     /// The columns of a map, or `None` for a curve.
     pub columns: Option<Axis>,
 }
 
-/// Why a fit can't be computed as it is set up. Every message is fit to be shown.
+/// Why a fit can't be computed with this setup. Every message is fit to be shown.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FitError {
     #[error("{0}")]
     Setting(#[from] SettingError),
     #[error("Choose two different numbers to vary: both are {name}")]
     SameParameter { name: String },
-    #[error("{name} adapts to what it has picked, so it gives a text no fixed likelihood")]
+    #[error("{name} adapts to what it has picked, so texts have no fixed likelihood under it")]
     Adaptive { name: &'static str },
     #[error("{name} can only be varied in settings with guidance, such as guide 1.5 against model")]
     NoGuidance { name: String },
 }
 
 impl FitSetup {
-    /// Returns the axes: the rows', then the columns'.
+    /// Returns the axes: the rows, then the columns.
     pub fn axes(&self) -> Vec<&Axis> {
         std::iter::once(&self.rows).chain(&self.columns).collect()
     }
@@ -38,7 +38,7 @@ impl FitSetup {
         self.columns.as_ref().map_or(1, |axis| axis.values().len())
     }
 
-    /// Returns the number of cells, which are counted row by row.
+    /// Returns the number of cells, which are numbered row by row.
     pub fn n_cells(&self) -> usize {
         self.rows.values().len() * self.n_columns()
     }
@@ -61,7 +61,7 @@ impl FitSetup {
         chain
     }
 
-    /// Names values: "T 0.8 · top-p 0.9".
+    /// Formats values: "T 0.8 · top-p 0.9".
     pub fn words(&self, values: &[f64]) -> String {
         let words = self.axes().into_iter().zip(values).map(|(axis, value)| {
             let chip = axis.parameter.chip();
@@ -111,7 +111,7 @@ impl FitSetup {
     }
 }
 
-/// Returns up to `n` values that divide the space between two others evenly, without them.
+/// Returns up to `n` values that are evenly spaced between two others, excluding both.
 pub(super) fn between(parameter: Parameter, [low, high]: [f64; 2], n: usize) -> Vec<f64> {
     let n_parts = (n + 1) as f64;
     let mut values: Vec<f64> = (1..=n)
@@ -123,7 +123,7 @@ pub(super) fn between(parameter: Parameter, [low, high]: [f64; 2], n: usize) -> 
     values
 }
 
-/// Returns a value as the chain can have it: counts are whole, and rounding errors do not show.
+/// Rounds a value to one that suits the chain: counts are whole, and rounding errors do not show.
 pub(super) fn rounded(parameter: Parameter, value: f64) -> f64 {
     if parameter.is_count() {
         value.round()

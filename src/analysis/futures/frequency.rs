@@ -1,11 +1,11 @@
-//! How often a word or pattern appears in texts, with its confidence interval.
+//! The share of texts in which a word or pattern occurs, with its confidence interval.
 
 use regex::{Regex, RegexBuilder};
 
-/// The most memory that a compiled pattern may take, in bytes.
+/// The memory limit of a compiled pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// The quantile of the normal distribution that leaves 2.5 % above it.
+/// The 97.5th percentile of the standard normal distribution.
 const Z: f64 = 1.959_963_985;
 
 /// A word, or a regular expression between slashes.
@@ -23,7 +23,7 @@ impl Eq for WordPattern {}
 impl WordPattern {
     /// Parses what the user typed: `/pattern/` is a regular expression, and anything else is
     /// matched literally as whole words. Case matters only if the word contains an uppercase
-    /// letter. Returns why a regular expression is invalid.
+    /// letter. If a regular expression is invalid, the error says why.
     pub fn parse(typed: &str) -> Result<Self, String> {
         let inner = typed.strip_prefix('/').and_then(|t| t.strip_suffix('/'));
         let pattern = match inner.filter(|inner| !inner.is_empty()) {
@@ -43,12 +43,12 @@ impl WordPattern {
         })
     }
 
-    /// Returns whether it appears in a text.
+    /// Returns whether the pattern occurs in a text.
     pub fn is_in(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 
-    /// Returns in how many of these texts it appears.
+    /// Returns how many of these texts the pattern occurs in.
     pub fn share_of<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Share {
         let mut share = Share { n_with: 0, n: 0 };
         for text in texts {
@@ -59,8 +59,8 @@ impl WordPattern {
     }
 }
 
-/// Returns a pattern that matches these words, not parts of longer ones. Scripts without case, such
-/// as Chinese, have no spaces between words, so their words match anywhere.
+/// Returns a pattern that matches these words, but not parts of longer ones. Caseless scripts such
+/// as Chinese have no spaces between words, so their words match anywhere.
 fn whole_words(words: &str) -> String {
     let has_bounds = |c: char| c.is_ascii_digit() || c.is_lowercase() || c.is_uppercase();
     let bound = |c: Option<char>| if c.is_some_and(has_bounds) { r"\b" } else { "" };
@@ -74,7 +74,7 @@ fn whole_words(words: &str) -> String {
     format!("{case}{start}{}{end}", regex::escape(words))
 }
 
-/// In how many of some texts something appears.
+/// The number of texts in which something occurs, out of `n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     pub n_with: usize,
@@ -82,13 +82,13 @@ pub struct Share {
 }
 
 impl Share {
-    /// Returns the share, from 0 to 1. Without texts it is 0.
+    /// Returns the share, from 0 to 1, or 0 if there are no texts.
     pub fn value(self) -> f64 {
         self.n_with as f64 / self.n.max(1) as f64
     }
 
-    /// Returns the 95 % confidence interval of the probability behind the share: Wilson 1927,
-    /// "Probable inference, the law of succession, and statistical inference".
+    /// Returns the 95 % confidence interval of the underlying probability: Wilson 1927, "Probable
+    /// inference, the law of succession, and statistical inference".
     pub fn interval(self) -> (f64, f64) {
         if self.n == 0 {
             return (0.0, 1.0);

@@ -1,4 +1,4 @@
-//! What guidance does that its numbers do not say.
+//! Findings about guidance whose scale has no effect or an unexpected one.
 
 use super::{Importance, Lint, sentence};
 use crate::decoding::{Against, ChainConfig};
@@ -35,7 +35,8 @@ pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
     lint.into_iter().collect()
 }
 
-/// Above this scale, small differences between two unlikely log-probs outweigh the likely tokens.
+/// Above this scale, small differences between the log-probs of unlikely tokens can outweigh the
+/// likely tokens.
 const STRONG: f32 = 3.0;
 
 #[cfg(test)]

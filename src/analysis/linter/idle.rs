@@ -1,4 +1,5 @@
-//! Stages that have no effect, because of the stages before them or of how the token is picked.
+//! Stages that have no effect, because of the stages before them or because of how the token is
+//! picked.
 
 use super::{Importance, Lint, Remedy, active, all_called, called, sentence};
 use crate::decoding::dialect::Dialect;
@@ -33,7 +34,7 @@ fn idle(stages: &[(usize, &Filter)], words: impl Fn(&str, bool) -> String) -> Op
     })
 }
 
-/// Returns the first stage that leaves one token, whatever the model says.
+/// Returns the first stage that leaves one token, whatever the model predicts.
 fn first_to_leave_one(chain: &ChainConfig) -> Option<(usize, &Filter)> {
     active(chain).find(|(_, filter)| filter.leaves_one(chain.rules))
 }
@@ -113,8 +114,7 @@ fn mirostat_ignores(chain: &ChainConfig) -> Option<Lint> {
     })
 }
 
-/// Reports neutral stages, except in an engine's own chain, in which a stage is switched off that
-/// way.
+/// Reports neutral stages, except in an engine's own chain, where neutral values switch stages off.
 fn set_to_do_nothing(chain: &ChainConfig) -> Option<Lint> {
     if chain.dialect.is_some() {
         return None;
@@ -141,7 +141,7 @@ fn set_to_do_nothing(chain: &ChainConfig) -> Option<Lint> {
     })
 }
 
-/// Reports a stage that is on alone, as after a solo that was forgotten.
+/// Reports a stage that is the only one switched on, as after a forgotten solo.
 fn only_one_acts(chain: &ChainConfig) -> Option<Lint> {
     let mut on = active(chain);
     let (Some((at, alone)), None) = (on.next(), on.next()) else {

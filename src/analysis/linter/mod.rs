@@ -1,7 +1,7 @@
 //! Reports settings that have no effect, or not the one they seem to have, judging by the chain and
 //! by what its stages did, with a remedy if there is one.
 //!
-//! It reports only what is true whatever the model says.
+//! It reports only what is true whatever the model predicts.
 
 mod grammar;
 mod guidance;
@@ -85,7 +85,7 @@ fn called(filter: &Filter) -> String {
     let name = in_sentence(filter.name());
     match filter.spec().params.first() {
         None => name,
-        // Initials are capitals in a sentence, unlike on chips.
+        // Acronyms are uppercase in a sentence, unlike on chips.
         Some(param) if name == filter.name() => {
             format!("{name} {}", param.text(filter).unwrap_or_default())
         }
@@ -99,7 +99,7 @@ fn all_called<'a>(filters: impl Iterator<Item = &'a Filter>) -> String {
     listed(&names)
 }
 
-/// Adds a capital letter and a full stop.
+/// Capitalizes the first letter and adds a full stop.
 fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

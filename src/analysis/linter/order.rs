@@ -1,4 +1,4 @@
-//! Findings about stages that are combined, and about their order.
+//! Findings about combinations of stages and about their order.
 
 use super::{Importance, Lint, Remedy, active, all_called, called, sentence};
 use crate::analysis::dialects::is_temperature;
@@ -55,7 +55,7 @@ fn depends_on_temperature(filter: &Filter) -> bool {
     filter.cuts() && !filter.ignores_scale()
 }
 
-/// Reports several active stages of one kind, except logit biases, which together are one list.
+/// Reports several active stages of one kind, except logit biases, which act as one list.
 fn two_of_a_kind(chain: &ChainConfig) -> Vec<Lint> {
     let mut lints = Vec::new();
     for (index, filter) in active(chain) {

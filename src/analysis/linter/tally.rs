@@ -17,7 +17,7 @@ pub struct Tally {
     n_steps: usize,
     /// The stages that were on, in order.
     filters: Vec<Arc<Filter>>,
-    /// Whether some steps had other stages than the first.
+    /// Whether some steps had different stages than the first one.
     mixed: bool,
     /// One per filter.
     stages: Vec<StageTally>,
@@ -31,8 +31,8 @@ struct StageTally {
     n_changed: usize,
     /// The largest number of candidates that it left at any step.
     max_kept: u32,
-    /// How many different prompt tokens it penalizes at the first step, whose window holds the most
-    /// of them.
+    /// How many distinct prompt tokens it penalizes at the first step, when its window contains the
+    /// most of them.
     n_of_prompt: usize,
 }
 
@@ -47,7 +47,7 @@ impl StageTally {
 }
 
 impl Tally {
-    /// Counts the steps since the last call. Another text needs a new tally.
+    /// Counts the steps added since the last call. A different text needs a new tally.
     pub fn follow(&mut self, generation: &Generation) {
         for step in generation.steps.iter().skip(self.n_steps) {
             self.count(&generation.prompt.tokens, step);
@@ -82,8 +82,7 @@ impl Tally {
         }
     }
 
-    /// Returns the findings about the chain that generated the text, and none about any other
-    /// chain.
+    /// Returns the findings about the chain if it generated the whole text, and none otherwise.
     pub(super) fn lints(&self, chain: &ChainConfig) -> Vec<Lint> {
         let on = chain.stages.iter().filter(|stage| stage.enabled);
         let filters = self.filters.iter().map(AsRef::as_ref);
@@ -110,8 +109,8 @@ impl Tally {
         lints
     }
 
-    /// Reports a cut that never dropped anything, and the cut before it that left so few. `rank`
-    /// counts the stages that are on.
+    /// Reports a cut that never dropped anything, and the cut before it that left too few
+    /// candidates. `rank` is the stage's index among those that are on.
     fn never_cut(&self, chain: &ChainConfig, rank: usize) -> Option<String> {
         let stages = stages_of(chain);
         let tally = |rank: usize| self.stages.get(rank).copied();
@@ -136,9 +135,9 @@ impl Tally {
         })
     }
 
-    /// Reports a cut after which another one always cut more, and would have cut the same without
-    /// it: min-p depends only on the best token and top-k only on the order, and a cut between them
-    /// only lets more through if it receives more.
+    /// Reports a cut that made no difference, because a later one always cut more and would have
+    /// left the same tokens without it: min-p depends only on the top token and top-k only on the
+    /// order, and a cut between them only lets more through if it receives more.
     fn made_no_difference(&self, chain: &ChainConfig, rank: usize) -> Option<String> {
         let stages = stages_of(chain);
         let from_the_top = |filter: &Filter| {
@@ -224,7 +223,7 @@ fn stages_of(chain: &ChainConfig) -> Vec<(usize, &Filter)> {
         .collect()
 }
 
-/// Counts the different prompt tokens that a penalty for repeated tokens sees at the first step.
+/// Counts the distinct prompt tokens that a penalty for repeated tokens sees at the first step.
 fn n_of_prompt(filter: &Filter, prompt: &[TokenId]) -> usize {
     let Some(window) = window_of(filter).filter(|window| window.prompt_counted) else {
         return 0;

@@ -15,7 +15,7 @@ fn chain(words: &str) -> ChainConfig {
     words.parse::<PaneSettings>().unwrap().chain
 }
 
-/// Returns a generation of 30 steps over falling logits, with six tokens in the prompt.
+/// Returns a generation of 30 steps with decreasing logits and six tokens in the prompt.
 fn generated_by(chain: &ChainConfig) -> Generation {
     let mut generation = generation(&[(" fox", 0.5)]);
     generation.config.chain = chain.clone();

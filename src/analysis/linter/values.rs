@@ -36,7 +36,8 @@ pub(super) fn lints(chain: &ChainConfig, n_vocab: Option<usize>) -> Vec<Lint> {
     lints
 }
 
-/// A finding about one stage. The remedy is `better`, or else to switch the stage off.
+/// A finding about one stage. The remedy is `better` if there is one, otherwise to switch the stage
+/// off.
 struct Finding {
     importance: Importance,
     words: String,
@@ -160,7 +161,7 @@ fn has_no_green_token(filter: &Filter, n_vocab: usize) -> Option<Finding> {
     })
 }
 
-/// Reports several watermarks. Each can be found, but each makes the others' evidence weaker.
+/// Reports several watermarks. Each can be detected, but each weakens the evidence for the others.
 fn two_watermarks(chain: &ChainConfig) -> Option<Lint> {
     let is_mark = |filter: &Filter| matches!(filter, Filter::GreenList(_) | Filter::SynthId(_));
     let mut marks = active(chain).filter(|(_, filter)| is_mark(filter));
@@ -195,7 +196,7 @@ fn two_watermarks(chain: &ChainConfig) -> Option<Lint> {
     })
 }
 
-/// Reports an adaptive-p without a cut. It draws by how close a probability is to the target, and
+/// Reports adaptive-p without a cut. It favors tokens whose probability is close to the target, and
 /// nearly all tokens of a large vocabulary are equally far from it.
 fn adaptive_without_a_cut(chain: &ChainConfig) -> Option<Lint> {
     let Selector::AdaptiveP(selector) = chain.selector else {

@@ -1,5 +1,5 @@
-//! What two models make of the same text: how far their distributions are apart, where their first
-//! choices differ, and which differences reach the text.
+//! What two models make of the same text: how far apart their distributions are, where their top
+//! tokens differ, and which differences change the tokens that are picked.
 
 mod spans;
 #[cfg(test)]
@@ -17,7 +17,7 @@ use crate::generation::{
 pub use self::spans::Span;
 pub use self::words::nats;
 
-/// The tokens that two models, A and B, predicted so far.
+/// The tokens that two models, A and B, have predicted so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedModels {
     pub models: [Arc<ModelInfo>; 2],
@@ -26,7 +26,8 @@ pub struct ComparedModels {
     pub facts: ComparisonFacts,
     /// The tokens that each model predicted, in order.
     pub predicted: [Vec<PredictedToken>; 2],
-    /// How the distributions differ at each token; empty if the models split the text differently.
+    /// How the distributions differ at each token; empty if the models tokenize the text
+    /// differently.
     pub gaps: Vec<DistributionGap>,
 }
 
@@ -43,7 +44,7 @@ pub struct Divergences {
 }
 
 impl ComparedModels {
-    /// The comparison before anything was read.
+    /// Creates a comparison in which no token has been predicted.
     pub const fn new(
         models: [Arc<ModelInfo>; 2],
         settings: Vec<String>,
@@ -76,7 +77,8 @@ impl ComparedModels {
         }
     }
 
-    /// How many tokens were predicted, by both models together if they split the text differently.
+    /// Returns how many tokens were predicted, by both models together if they tokenize the text
+    /// differently.
     pub fn n_predicted(&self) -> usize {
         if self.facts.has_same_tokens {
             self.gaps.len()
@@ -85,7 +87,7 @@ impl ComparedModels {
         }
     }
 
-    /// How many there will be.
+    /// Returns how many tokens will have been predicted at the end.
     pub fn n_to_predict(&self) -> usize {
         if self.facts.has_same_tokens {
             self.facts.n_tokens[0]
@@ -98,15 +100,15 @@ impl ComparedModels {
         self.predicted.get(model).map_or(&[], Vec::as_slice)
     }
 
-    /// The surprise of the text that a model has read: −log2 of its probability.
+    /// Returns the surprise of the text that a model has read, in bits: −log2 of its probability.
     pub fn bits(&self, model: usize) -> f64 {
         let bits: f64 = self.tokens(model).iter().map(PredictedToken::bits).sum();
         // A sum of zeros must not be shown as −0.
         bits + 0.0
     }
 
-    /// Returns `exp` of the mean surprise of a token in nats (Jelinek et al. 1977, "Perplexity"), or
-    /// `None` before the first token.
+    /// Returns the perplexity, `exp` of the mean surprise of a token in nats (Jelinek et al. 1977,
+    /// "Perplexity"), or `None` before the first token.
     pub fn perplexity(&self, model: usize) -> Option<f64> {
         let n = self.tokens(model).len();
         (n > 0).then(|| (self.bits(model) / n as f64).exp2())
@@ -117,7 +119,7 @@ impl ComparedModels {
     pub fn bits_per_char(&self, model: usize) -> Option<f64> {
         let tokens = self.tokens(model).iter();
         let texts = tokens.filter(|token| token.piece.kind == PieceKind::Text);
-        // Each character has one byte that does not continue another.
+        // Each character has exactly one byte that is not a UTF-8 continuation byte.
         let bytes = texts.flat_map(|token| token.piece.bytes.iter());
         let n = bytes.filter(|byte| **byte & 0xC0 != 0x80).count();
         (n > 0).then(|| self.bits(model) / n as f64)
@@ -145,15 +147,15 @@ impl ComparedModels {
         })
     }
 
-    /// The tokens before which the models would rather have written different ones.
+    /// Iterates over the indices of the tokens at which the models rank different tokens first.
     pub fn flips(&self) -> impl Iterator<Item = usize> {
         let [of_a, of_b] = &self.predicted;
         let pairs = self.gaps.iter().zip(of_a.iter().zip(of_b)).enumerate();
         pairs.filter_map(|(index, (_, (a, b)))| (a.top != b.top).then_some(index))
     }
 
-    /// Whether A's margin at this token is below the noise, so that B's first choice may differ by
-    /// chance.
+    /// Returns whether A's margin at this token is below the noise, so that B's first choice may
+    /// differ by chance.
     pub fn is_close(&self, index: usize) -> bool {
         let margin = self.tokens(0).get(index).map(|token| token.margin);
         let noise = self.gaps.get(index).map(|gap| gap.noise);
@@ -162,7 +164,8 @@ impl ComparedModels {
             .is_some_and(|(margin, noise)| margin < noise)
     }
 
-    /// The places at which these settings pick different tokens, with both.
+    /// Iterates over the positions at which these settings pick different tokens from the two
+    /// models, with both tokens.
     pub fn other_choices(
         &self,
         settings: usize,
@@ -174,7 +177,7 @@ impl ComparedModels {
         })
     }
 
-    /// The tokens in the order of their divergence, the largest first.
+    /// Returns the indices of the tokens, sorted by descending divergence.
     pub fn by_divergence(&self) -> Vec<usize> {
         let kl = |index: &usize| self.gaps.get(*index).map_or(0.0, |gap| gap.kl);
         let mut order: Vec<usize> = (0..self.gaps.len()).collect();
@@ -189,7 +192,7 @@ mod tests {
     use crate::decoding::TokenId;
 
     #[test]
-    fn the_figures_are_those_of_the_tokens() {
+    fn figures_are_computed_from_the_tokens() {
         let compared = compared();
         assert!((compared.bits(0) - 4.0).abs() < 1e-12 && (compared.bits(1) - 6.0).abs() < 1e-12);
         assert!((compared.perplexity(1).unwrap() - 4.0).abs() < 1e-12);
@@ -211,7 +214,7 @@ mod tests {
         let compared = apart();
         assert_eq!((compared.n_predicted(), compared.n_to_predict()), (5, 5));
         let spans = compared.spans();
-        // B's first token has another byte in front, so the first boundary of both comes after it.
+        // B's first token has an extra byte in front, so the first common boundary comes after it.
         assert_eq!(spans.len(), 1, "{spans:?}");
         assert_eq!(spans[0].text(), " fox");
         assert_eq!(spans[0].n_tokens, [2, 1]);

@@ -8,7 +8,7 @@ use crate::generation::{
     ComparedToken, ComparisonFacts, DistributionGap, ModelInfo, Piece, PredictedToken,
 };
 
-/// A token to which a model gave this probability.
+/// A token to which a model assigned this probability.
 pub(crate) fn predicted(text: &str, prob: f64, top: u32) -> PredictedToken {
     PredictedToken {
         token: TokenId(7),
@@ -31,7 +31,7 @@ fn models() -> [Arc<ModelInfo>; 2] {
     })
 }
 
-/// Two models that read " the fox ran" in the same tokens, and disagree about the last.
+/// Two models that split " the fox ran" into the same tokens and disagree about the last one.
 pub(crate) fn compared() -> ComparedModels {
     let facts = ComparisonFacts {
         n_tokens: [3, 3],

@@ -5,7 +5,8 @@ use crate::decoding::TokenId;
 use crate::generation::formatting::{grouped, percent, quoted};
 use crate::generation::{ModelInfo, PredictedToken, Vocabulary};
 
-/// Formats nats with two significant digits, and tiny ones as powers: "1.3", "0.042", "3e−7".
+/// Formats nats with two significant digits, and tiny values in scientific notation: "1.3",
+/// "0.042", "3e−7".
 pub fn nats(value: f64) -> String {
     if value <= 0.0 {
         return "0".to_owned();
@@ -27,7 +28,7 @@ pub fn nats(value: f64) -> String {
 }
 
 impl ComparedModels {
-    /// The names of the models, told apart by what differs between them: "A Tiny (`Q8_0`)".
+    /// Returns the names of the models, with the details in which they differ: "A Tiny (`Q8_0`)".
     pub fn names(&self) -> [String; 2] {
         let [a, b] = self.models.each_ref().map(|model| &**model);
         let differs = |get: fn(&ModelInfo) -> &str| get(a) != get(b);
@@ -47,7 +48,7 @@ impl ComparedModels {
         [name(a, "A"), name(b, "B")]
     }
 
-    /// Says how far the models are apart.
+    /// Says how far apart the models are.
     pub fn sentences(&self) -> Vec<String> {
         if !self.facts.has_same_tokens {
             return self.apart_sentences();
@@ -58,7 +59,7 @@ impl ComparedModels {
         let n = grouped(self.gaps.len() as f64);
         if divergences.largest <= 0.0 {
             return vec![format!(
-                "Both have the same distribution at all {n} places."
+                "Both have the same distribution at all {n} positions."
             )];
         }
         let mut sentences = vec![format!(
@@ -70,9 +71,9 @@ impl ComparedModels {
         let flips: Vec<usize> = self.flips().collect();
         let n_close = flips.iter().filter(|index| self.is_close(**index)).count();
         sentences.push(match flips.as_slice() {
-            [] => format!("Both rank the same token first at all {n} places."),
+            [] => format!("Both rank the same token first at all {n} positions."),
             [only] => format!(
-                "At 1 of {n} places they rank another token first: {}{}.",
+                "At 1 of {n} positions they rank different tokens first: {}{}.",
                 self.place(*only),
                 if n_close == 1 {
                     ", where the margin is below the noise"
@@ -81,7 +82,7 @@ impl ComparedModels {
                 }
             ),
             flips => format!(
-                "At {} of {n} places they rank another token first, at {} of them with a margin \
+                "At {} of {n} positions they rank different tokens first, at {} of them with a margin \
                  below the noise.",
                 flips.len(),
                 grouped(n_close as f64)
@@ -116,7 +117,7 @@ impl ComparedModels {
             let choices: Vec<_> = self.other_choices(index).collect();
             let word = |token: TokenId| quoted(&vocabulary.piece(token));
             match choices.as_slice() {
-                [] => format!("Under {settings}, both pick the same token at all {n} places."),
+                [] => format!("Under {settings}, both pick the same token at all {n} positions."),
                 [(first, [a, b]), rest @ ..] => {
                     let first = format!(
                         "{} instead of {} for token {}",
@@ -138,14 +139,14 @@ impl ComparedModels {
         self.settings.iter().enumerate().map(sentence).collect()
     }
 
-    /// "token 57 ‘ fox’".
+    /// Formats a token's number and text: "token 57 ‘ fox’".
     fn place(&self, index: usize) -> String {
         let token = self.predicted[0].get(index);
         let word = token.map_or_else(String::new, |token| format!(" {}", quoted(&token.piece)));
         format!("token {}{word}", index + 1)
     }
 
-    /// The figures of both models as a table with a head.
+    /// Returns the figures of both models as a table with a header row.
     pub fn figures(&self) -> Vec<Vec<String>> {
         let row =
             |name: &str, value: &dyn Fn(usize) -> String| vec![value(0), value(1), name.to_owned()];
@@ -179,7 +180,7 @@ impl ComparedModels {
         rows
     }
 
-    /// The tokens with the largest divergence, at most `n`, as a table with a head.
+    /// Returns the tokens with the largest divergence, at most `n`, as a table with a header row.
     pub fn largest(&self, n: usize) -> Vec<Vec<String>> {
         let head = [
             "token",
@@ -257,7 +258,7 @@ mod tests {
             compared.sentences(),
             [
                 "KL divergence 0.15 nats per token on average, at most 0.40 at token 3 ‘ran’.",
-                "At 1 of 3 places they rank another token first: token 3 ‘ran’, where the margin \
+                "At 1 of 3 positions they rank different tokens first: token 3 ‘ran’, where the margin \
                  is below the noise.",
             ]
         );
@@ -268,7 +269,7 @@ mod tests {
         );
         assert_eq!(
             choices[1],
-            "Under T 0.7, seed 42, both pick the same token at all 3 places."
+            "Under T 0.7, seed 42, both pick the same token at all 3 positions."
         );
         let largest = compared.largest(2);
         assert_eq!(largest[1][..4], ["3", "0.40", "50 %", "25 %"]);

@@ -1,4 +1,5 @@
-//! What identifies a run besides its settings, then and now, and which of it explains a difference.
+//! What identifies a run besides its settings, then and now, and which change explains a
+//! difference.
 
 use crate::generation::ModelInfo;
 
@@ -23,7 +24,7 @@ impl Fact {
 #[derive(Debug, Clone, Copy)]
 pub struct Models<'a> {
     pub model: &'a ModelInfo,
-    /// The one that drafted or guided.
+    /// The model that drafted or guided.
     pub second: Option<&'a ModelInfo>,
 }
 
@@ -34,7 +35,7 @@ impl<'a> From<&'a ModelInfo> for Models<'a> {
     }
 }
 
-/// Lists what can change the numbers, the strongest cause first.
+/// Lists what can change the numbers, strongest cause first.
 pub fn facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
     facts_of_all(&[(then, now)])
 }
@@ -65,7 +66,7 @@ pub fn facts_of_all(models: &[(Models<'_>, Models<'_>)]) -> Vec<Fact> {
     merged.into_iter().filter(is_known).collect()
 }
 
-/// "2fb47323, 00c0ffee". An unknown value beside a known one is a dash.
+/// Lists two values: "2fb47323, 00c0ffee". An unknown value beside a known one is a dash.
 fn beside(earlier: &str, value: &str) -> String {
     if earlier.is_empty() && value.is_empty() {
         return String::new();
@@ -79,7 +80,7 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
         name: "Second model",
         then: second_words(then.second),
         now: second_words(now.second),
-        effect: "Another second model drafts and guides differently",
+        effect: "A different second model drafts and guides differently",
     };
     let (then, now) = (then.model, now.model);
     let fact = |name, effect, of: &dyn Fn(&ModelInfo) -> String| Fact {
@@ -90,34 +91,36 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
     };
     let threads = |info: &ModelInfo| info.n_threads.map_or(String::new(), |n| n.to_string());
     vec![
-        fact("Model file", "Other weights give other logits", &|info| {
-            short_hash(&info.sha256)
-        }),
+        fact(
+            "Model file",
+            "Different weights produce different logits",
+            &|info| short_hash(&info.sha256),
+        ),
         second,
         fact(
             "Tokenizer",
-            "Other token ids give another prompt",
+            "Different token ids make a different prompt",
             &|info| short_hash(&info.provenance.tokenizer_sha256),
         ),
         fact(
             "Chat template",
-            "Another template gives another prompt",
+            "A different template makes a different prompt",
             &|info| short_hash(&info.provenance.template_sha256),
         ),
         fact("Device", "Devices add numbers in different orders", &device),
         fact(
             "Precision",
-            "Rounding to fewer bits moves the logits",
+            "Rounding to fewer bits changes the logits",
             &|info| info.provenance.precision.clone(),
         ),
         fact(
             "Cache",
-            "Rounding keys and values moves the logits",
+            "Rounding keys and values changes the logits",
             &|info| info.provenance.cache.clone(),
         ),
         fact(
             "Inputs",
-            "Rounding the inputs of products moves the logits",
+            "Rounding the inputs of matrix products changes the logits",
             &inputs,
         ),
         fact(
@@ -130,17 +133,17 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
         }),
         fact(
             "Threads",
-            "Threads divide sums differently on some devices",
+            "On some devices, the number of threads changes how sums are split",
             &threads,
         ),
     ]
 }
 
-/// Explains a difference by what is not as it was: "Then the cache was f32, now it is f16. …"
+/// Explains a difference by what has changed: "Then the cache was f32, now it is f16. …"
 pub fn likely_cause(facts: &[Fact]) -> String {
     let Some(fact) = facts.iter().find(|fact| fact.differs()) else {
         return "Nothing that is recorded has changed, so the numbers should be the same. This is a \
-                bug in Quartet or a fault of the hardware"
+                bug in Quartet or a hardware fault"
             .to_owned();
     };
     let (name, then, now) = (fact.name.to_lowercase(), &fact.then, &fact.now);
@@ -169,8 +172,8 @@ fn device(info: &ModelInfo) -> String {
     name.split(" in ").next().unwrap_or_default().to_owned()
 }
 
-/// Returns how finely a CPU rounds the inputs of quantized weights. Early versions did not record
-/// it.
+/// Returns the precision to which a CPU rounds the inputs of quantized matrix products. Early
+/// versions did not record it.
 fn inputs(info: &ModelInfo) -> String {
     let is_recorded = !info.provenance.cache.is_empty();
     let bits = if info.device.ends_with("8-bit inputs") {
@@ -183,7 +186,7 @@ fn inputs(info: &ModelInfo) -> String {
     bits.to_owned()
 }
 
-/// Returns the name and the hash, because several files have the same name.
+/// Returns the name and the hash, because several files may have the same name.
 fn second_words(second: Option<&ModelInfo>) -> String {
     second.map_or_else(String::new, |second| {
         let (name, hash) = (&second.name, short_hash(&second.sha256));

@@ -1,4 +1,4 @@
-//! Whether a recorded run repeats: how to run it again, and how the two runs compare.
+//! Whether a recorded run can be reproduced: how to run it again, and how the two runs compare.
 
 mod facts;
 mod plan;

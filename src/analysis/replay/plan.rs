@@ -1,12 +1,12 @@
-//! What must be given to run a text again, and what the settings decide by themselves.
+//! Which tokens must be given to reproduce a text, and which the settings decide by themselves.
 
 use crate::decoding::{Coins, DraftRule, Drafts, Picked, Selector};
 use crate::generation::{Continuation, FinishReason, Generation, Step};
 
-/// Returns the continuation of the prompt that repeats a text.
+/// Returns the continuation of the prompt that reproduces a text.
 ///
 /// Tokens that the recorded settings did not choose are given again: those picked by hand, and
-/// those kept from a text with other settings or another seed.
+/// those kept from a text with different settings or a different seed.
 pub fn replay_of(text: &Generation) -> Continuation {
     let was_interrupted = !matches!(
         text.finish,
@@ -30,12 +30,12 @@ pub(super) fn given(text: &Generation) -> &[Step] {
     let mut steps = text.steps.iter().enumerate();
     let last = steps.rfind(|(index, step)| !is_by_settings(text, *index, step));
     let n_given = last.map_or(0, |(index, _)| index + 1);
-    // A search begins with the text that it was given.
+    // A beam search begins after the tokens that it was given.
     let n_given = n_given.max(text.beams.n_before);
     text.steps.get(..n_given).unwrap_or_default()
 }
 
-/// Whether a step can be the work of the text's settings and seed.
+/// Returns whether the text's settings and seed can have produced a step.
 fn is_by_settings(text: &Generation, index: usize, step: &Step) -> bool {
     let draw = &step.trace.draw;
     let chain = &text.config.chain;
@@ -98,13 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_text_is_repeated_by_its_settings_alone() {
+    fn a_plain_text_is_reproduced_by_its_settings_alone() {
         let text = text();
         assert_eq!(replay_of(&text), crate::generation::Continuation::default());
     }
 
     #[test]
-    fn an_interrupted_text_is_repeated_as_far_as_it_came() {
+    fn an_interrupted_text_is_reproduced_as_far_as_it_got() {
         for finish in [
             None,
             Some(FinishReason::Cancelled),

@@ -1,15 +1,15 @@
-//! Which second model the texts of a run need, to be generated again.
+//! Which second model is needed to generate the texts of a run again.
 
 use std::sync::Arc;
 
 use crate::generation::{Generation, ModelInfo};
 
-/// The second model that texts need together.
+/// The second model that a set of texts needs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SecondNeeded {
     None,
     One(Arc<ModelInfo>),
-    /// One that the run does not name, because an early version wrote it.
+    /// A model that the run does not name, because an early version of Quartet recorded it.
     Unnamed,
     /// More than one, and only one can be loaded.
     Several,
@@ -33,7 +33,7 @@ impl SecondNeeded {
         })
     }
 
-    /// The model, if it is known.
+    /// Returns the model if it is known.
     pub fn named(&self) -> Option<&ModelInfo> {
         match self {
             Self::One(second) => Some(second),

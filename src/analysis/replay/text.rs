@@ -4,14 +4,14 @@ use super::plan::given;
 use crate::decoding::{Evidence, TokenId};
 use crate::generation::{Generation, Step};
 
-/// How a text compares with its repetition.
+/// How a text compares with its replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextReplay {
-    /// The largest difference of a logit at each step, up to the first different token.
+    /// The largest logit difference at each step, up to the first different token.
     pub gaps: Vec<f32>,
     /// `None` if all tokens are the same.
     pub first_difference: Option<Difference>,
-    /// Whether every recorded number is the same to the last bit.
+    /// Whether all recorded numbers are bit-identical.
     pub is_identical: bool,
 }
 
@@ -24,13 +24,13 @@ pub struct Difference {
     pub then: Option<TokenId>,
     /// `None` if the text has ended.
     pub now: Option<TokenId>,
-    /// How far the logits of the two tokens were apart in the recorded text, if both are recorded.
+    /// How far apart the logits of the two tokens were in the recorded text, if both are recorded.
     pub logit_gap: Option<f32>,
 }
 
 impl TextReplay {
-    /// Compares a recorded text with its repetition, which may still be going on: a repetition
-    /// without a finish reason is compared as far as it is.
+    /// Compares a recorded text with its replay, which may still be running: a replay without a
+    /// finish reason is compared as far as it goes.
     pub fn of(then: &Generation, now: &Generation) -> Self {
         let n_given = given(then).len();
         let mut replay = Self {
@@ -70,7 +70,7 @@ impl TextReplay {
     }
 }
 
-/// Returns the largest difference of a logit that both steps record.
+/// Returns the largest difference between logits that both steps recorded.
 fn largest_gap(then: &Step, now: &Step) -> f32 {
     let (then, now) = (&then.trace.raw, &now.trace.raw);
     let gap = |(place, candidate): (usize, &crate::decoding::RankedCandidate)| {
@@ -84,8 +84,8 @@ fn largest_gap(then: &Step, now: &Step) -> f32 {
     gaps.filter(|gap| gap.is_finite()).fold(0.0, f32::max)
 }
 
-/// Whether both steps record the same numbers. The draw of a token that is given again is not
-/// repeated.
+/// Returns whether both steps recorded the same numbers. The draw of a token that is given again is
+/// ignored.
 fn is_identical(then: &Step, now: &Step, is_given: bool) -> bool {
     let (then, now) = (&then.trace, &now.trace);
     let (a, b) = (&then.raw, &now.raw);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_ends_early_differs_where_it_ends_unless_it_is_still_going_on() {
+    fn a_text_that_ends_early_differs_where_it_ends_unless_it_is_still_running() {
         let then = generation(&[(" the", 0.5), (" fox", 0.2)]);
         let mut now = then.clone();
         now.steps.pop();

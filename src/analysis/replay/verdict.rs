@@ -6,19 +6,19 @@ use super::TextReplay;
 use crate::generation::formatting::pane_letter;
 use crate::generation::listed;
 
-/// Whether a run repeats.
+/// Whether a replay reproduced its run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// The same tokens from the same numbers.
     Identical,
     SameTokens {
-        /// The largest difference of a logit.
+        /// The largest logit difference.
         gap: f32,
     },
     Different {
         /// The panes that diverge first.
         panes: Vec<usize>,
-        /// The step at which they do, from 0.
+        /// The index of the step at which they diverge.
         step: usize,
     },
 }
@@ -80,7 +80,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Formats a difference of logits: "0.36", "0.0004", "3e−6".
+/// Formats a logit difference: "0.36", "0.0004", "3e−6".
 pub fn logit_gap(gap: f32) -> String {
     if gap == 0.0 {
         "0".to_owned()

@@ -5,7 +5,7 @@ use crate::analysis::grammar::Drawable;
 use crate::decoding::{ChainConfig, Coins, History, TokenId, WhatIf};
 use crate::generation::{Generation, Step};
 
-/// A token of a text whose choice is replayed, with the tokens before it as they are.
+/// A token of a text whose choice is replayed, with the preceding tokens unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldToken {
     /// The index of its step.
@@ -22,18 +22,18 @@ impl HeldToken {
         if step >= text.steps.len() {
             return None;
         }
-        let written = text.steps.iter().take(step).map(|step| step.token);
+        let generated = text.steps.iter().take(step).map(|step| step.token);
         let prompt = text.prompt.tokens.iter().copied();
         Some(Self {
             step,
-            before: prompt.chain(written).collect(),
+            before: prompt.chain(generated).collect(),
             n_prompt: text.prompt.tokens.len(),
             seed: text.config.seed,
         })
     }
 
-    /// Returns which token the recorded coin picks under another chain, or `None` if the record
-    /// does not tell.
+    /// Returns which token the recorded coin picks under a different chain, or `None` if the record
+    /// can't tell.
     pub fn choice(&self, text: &Generation, chain: &ChainConfig) -> Option<WhatIf> {
         let step = text.steps.get(self.step)?;
         let history = History::new(&self.before, self.n_prompt);

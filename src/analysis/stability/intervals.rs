@@ -1,4 +1,4 @@
-//! The interval of each setting within which not one token of a text changes.
+//! The interval of each setting within which no token of a text changes.
 
 use crate::analysis::SmallestChange;
 use crate::analysis::sweep::Parameter;
@@ -15,23 +15,23 @@ pub struct Flip {
     pub token: Option<TokenId>,
 }
 
-/// The interval of one setting within which not one token changes.
+/// The interval of one setting within which no token changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StableInterval {
     pub parameter: Parameter,
-    /// The setting of the text.
+    /// The text's own value.
     pub value: f64,
-    /// The last values at which nothing changes.
+    /// The outermost values at which nothing changes.
     pub low: f64,
     pub high: f64,
     /// What changes just outside, or `None` if nothing does up to the end of the slider.
     pub below: Option<Flip>,
     pub above: Option<Flip>,
-    /// Whether the record proves it.
+    /// Whether the record proves the interval.
     pub exact: bool,
 }
 
-/// Searches the changes of every step, and can be continued from frame to frame.
+/// A search for the nearest changes at every step, which can be continued from frame to frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IntervalSearch {
     intervals: Vec<StableInterval>,

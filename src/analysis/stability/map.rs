@@ -1,4 +1,4 @@
-//! How far a text stays the same, over two numbers.
+//! How far a text stays the same as two numbers vary.
 
 use super::{HeldToken, Stability, stability};
 use crate::analysis::coarse::{coarse_order, stand_ins};
@@ -12,9 +12,9 @@ pub struct StabilityMap {
     base: ChainConfig,
     /// The token whose choice is mapped, or `None` for the whole text.
     held: Option<HeldToken>,
-    /// What changes from row to row, the top one first.
+    /// What varies from row to row, top row first.
     pub rows: Axis,
-    /// What changes from column to column.
+    /// What varies from column to column.
     pub columns: Axis,
     /// The cells in the order in which they are computed.
     order: Vec<usize>,

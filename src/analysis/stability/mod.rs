@@ -18,8 +18,8 @@ use crate::generation::Generation;
 pub struct Stability {
     /// How many of its first tokens certainly stay the same.
     pub n_same: usize,
-    /// Whether the next token certainly changes, or there is none. Otherwise the record does not
-    /// tell, and more tokens may stay the same.
+    /// Whether the next token certainly changes, or there is none. Otherwise the record can't tell,
+    /// and more tokens may stay the same.
     pub exact: bool,
 }
 
@@ -116,7 +116,7 @@ mod tests {
             n <= 9
         }));
         assert_eq!((map.n_done(), map.n_cells()), (9, 90));
-        // The first cells are every fourth of every fourth row; the others take their values.
+        // The first cells are every fourth cell of every fourth row; the others show their values.
         assert!(map.is_known(0) && map.is_known(8) && map.is_known(40) && !map.is_known(1));
         assert_eq!(map.shown(13), map.shown(0));
         assert!(map.advance(&text, || true));
@@ -142,7 +142,7 @@ mod tests {
             for cell in 0..map.n_cells() {
                 let chain = map.chain_of(cell);
                 let shown = map.shown(cell).unwrap();
-                // Where the whole text stays up to here, so does this token.
+                // If the whole text stays the same up to here, so does this token.
                 let all = stability(&text, &chain);
                 if all.n_same > index {
                     assert_eq!(shown.n_same, 1, "{index} {chain}");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_intervals_of_a_token_hold_those_of_the_text() {
+    fn the_intervals_of_a_token_contain_those_of_the_text() {
         let text = drawn("T 0.9, top-p 0.95");
         let mut whole = IntervalSearch::new(&text);
         whole.advance(&text, || true);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_changes_within_the_intervals_and_something_at_their_ends() {
+    fn nothing_changes_within_the_intervals_and_something_does_beyond_their_ends() {
         let text = drawn("T 0.9, top-p 0.95");
         let mut search = IntervalSearch::new(&text);
         assert!(search.advance(&text, || true));

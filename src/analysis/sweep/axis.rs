@@ -1,4 +1,4 @@
-//! What a sweep varies: a number of a stage or of the selector, and its values.
+//! What a sweep varies: a parameter of a chain, and its values.
 
 use std::fmt;
 
@@ -8,17 +8,18 @@ use crate::decoding::{
 };
 use crate::generation::in_sentence;
 
-/// The most values that one number takes in a sweep.
+/// The maximum number of values of one parameter in a sweep.
 const MAX_STEPS: usize = 64;
 
-/// A number of a stage or of a selector.
+/// A numeric parameter of a filter, of a selector or of guidance.
 #[derive(Debug, Clone, Copy)]
 pub enum Parameter {
-    /// A number of a filter, by its index among the filter's numbers.
+    /// A parameter of a filter, by its index among the filter's parameters.
     Filter(FilterKind, usize),
-    /// A number of a selector, by its index among the selector's numbers.
+    /// A parameter of a selector, by its index among the selector's parameters.
     Selector(&'static SelectorSpec, usize),
-    /// A number of the guidance, by its index among these. Only a run of the model can vary it.
+    /// A parameter of guidance, by its index in [`Guidance::PARAMS`]. Varying it requires running
+    /// the model.
     Guidance(usize),
 }
 
@@ -31,13 +32,13 @@ impl PartialEq for Parameter {
 impl Eq for Parameter {}
 
 impl Parameter {
-    /// Whether it is a number of the guidance.
+    /// Returns whether it is a parameter of guidance.
     pub const fn is_guidance(&self) -> bool {
         matches!(self, Self::Guidance(_))
     }
 
-    /// Returns every number that a chain has, those of common filters first. A beam search writes a
-    /// single text, so there is nothing to compare over its numbers.
+    /// Returns every parameter that a chain can have, those of common filters first. Beam search is
+    /// left out because it produces a single text, so there is nothing to compare.
     pub fn all() -> Vec<Self> {
         let filters = FilterKind::by_usage().into_iter().flat_map(|kind| {
             let n = kind.spec().params.len();
@@ -52,7 +53,7 @@ impl Parameter {
         filters.chain(selectors).collect()
     }
 
-    /// Returns every number that a sweep can vary: those of a chain, and those of its guidance.
+    /// Returns every parameter that a sweep can vary: those of a chain and those of its guidance.
     pub fn of_sweeps() -> Vec<Self> {
         let guidance = (0..Guidance::PARAMS.len()).map(Self::Guidance);
         Self::all().into_iter().chain(guidance).collect()
@@ -65,7 +66,7 @@ impl Parameter {
                 let label = kind.spec().params.get(index).map(|param| param.label);
                 (kind.spec().name, label)
             }
-            // A selector's only number goes by the selector's name.
+            // A selector's only parameter goes by the selector's name.
             Self::Selector(spec, index) => {
                 let label = spec.params.get(index).map(|param| param.label);
                 (
@@ -115,7 +116,7 @@ impl Parameter {
         }
     }
 
-    /// Whether it is a whole number.
+    /// Returns whether its values are whole numbers.
     pub fn is_count(self) -> bool {
         match self {
             Self::Filter(kind, index) => {
@@ -130,7 +131,7 @@ impl Parameter {
         }
     }
 
-    /// The values that people commonly choose, a range to begin with.
+    /// Returns the range of commonly used values, as a starting point.
     pub fn usual_range(self) -> [f64; 2] {
         let range = match self {
             Self::Filter(FilterKind::Temperature, 0) => return [0.2, 1.6],
@@ -150,7 +151,7 @@ impl Parameter {
         })
     }
 
-    /// The ends of its slider.
+    /// Returns the ends of its slider.
     pub fn slider_ends(self) -> Option<[f64; 2]> {
         let range = match self {
             Self::Filter(kind, index) => param(kind.spec().params, index)?.range.clone(),
@@ -161,8 +162,8 @@ impl Parameter {
     }
 
     /// Sets it in a chain: in the first stage of its kind, which is switched on, or in a new stage
-    /// at the usual place. A number of a selector makes that selector the chain's. A number of the
-    /// guidance needs one that is there.
+    /// at the usual place. A parameter of a selector switches the chain to that selector. A
+    /// parameter of guidance is ignored by a chain without guidance.
     pub fn set(self, chain: &mut ChainConfig, value: f64) {
         match self {
             Self::Filter(kind, index) => {
@@ -204,7 +205,7 @@ impl Parameter {
         }
     }
 
-    /// Returns the value in a chain, or `None` if the chain does not have it.
+    /// Returns the value in a chain, or `None` if the chain lacks the parameter.
     pub fn get(self, chain: &ChainConfig) -> Option<f64> {
         match self {
             Self::Filter(kind, index) => {
@@ -227,15 +228,15 @@ fn param<T>(params: &'static [ParamSpec<T>], index: usize) -> Option<&'static Pa
     params.get(index)
 }
 
-/// One number of a chain, and the values that it takes.
+/// One parameter of a chain, and the values that it takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     pub parameter: Parameter,
-    /// At least one, all different.
+    /// At least one value, all distinct.
     values: Vec<f64>,
 }
 
-/// Why a sweep can't vary a number so. Every message is fit to be shown.
+/// Why a sweep can't vary a parameter like this. Every message is fit to be shown.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AxisError {
     #[error("{0}")]
@@ -253,7 +254,7 @@ impl Axis {
         [from, to]: [f64; 2],
         n_steps: usize,
     ) -> Result<Self, AxisError> {
-        // The spacing must not show rounding errors such as 0.6000000000000001.
+        // The values must not show rounding errors such as 0.6000000000000001.
         let rounded = |value: f64| (value * 1e6).round() / 1e6;
         let last = n_steps.saturating_sub(1).max(1) as f64;
         let value = |step: usize| rounded(from + (to - from) * step as f64 / last);
@@ -305,20 +306,19 @@ impl Axis {
         &self.values
     }
 
-    /// Returns the values as labels with the same number of decimals where that reads well: "0.2",
-    /// "0.75", "40".
+    /// Returns the values as short labels: "0.2", "0.75", "40".
     pub fn labels(&self) -> Vec<String> {
         self.values.iter().map(|value| label(*value)).collect()
     }
 }
 
-/// Formats a value in at most four significant decimals: "0.2", "0.8333".
+/// Formats a value with at most four decimals: "0.2", "0.8333".
 pub fn label(value: f64) -> String {
     ((value * 1e4).round() / 1e4).to_string()
 }
 
 impl fmt::Display for Axis {
-    /// "temp 0.2, 0.4, 0.6".
+    /// Writes the key and the values: "temp 0.2, 0.4, 0.6".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.parameter.key(), self.labels().join(", "))
     }
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_has_its_own_name_and_key() {
+    fn every_parameter_has_its_own_name_and_key() {
         let all = Parameter::all();
         let names: std::collections::BTreeSet<_> = all.iter().map(|p| p.name()).collect();
         let keys: std::collections::BTreeSet<_> = all.iter().map(|p| p.key()).collect();
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn values_out_of_range_and_too_many_are_refused() {
+    fn values_that_are_out_of_range_or_too_many_are_rejected() {
         let error = Axis::range(parameter("Top-p"), [0.5, 1.2], 3).unwrap_err();
         assert_eq!(error.to_string(), "Top-p must be between 0 and 1");
         let error = Axis::range(parameter("Top-p"), [0.5, 1.0], 0).unwrap_err();
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_set_in_its_stage_or_in_a_new_one_at_the_usual_place() {
+    fn a_parameter_is_set_in_its_stage_or_in_a_new_one_at_the_usual_place() {
         let set = |settings: &str, name: &str, value: f64| {
             let mut chain = settings.parse::<PaneSettings>().unwrap().chain;
             parameter(name).set(&mut chain, value);

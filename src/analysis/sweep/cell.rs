@@ -26,11 +26,11 @@ pub struct CellText {
     pub has_word: Option<bool>,
 }
 
-/// The mean of a metric, and how far its values are spread.
+/// The mean of a metric, and the spread of its values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     pub mean: f64,
-    /// The quantiles that leave a tenth of the values below and above.
+    /// The 10th and the 90th percentile.
     pub low: f64,
     pub high: f64,
     /// The number of values.
@@ -38,7 +38,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarizes values in any order. `None` if there is none.
+    /// Summarizes values in any order. Returns `None` if there are none.
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_unstable_by(f64::total_cmp);
         let n = values.len();
@@ -71,7 +71,7 @@ pub(in crate::analysis) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     Some(below + (above - below) * place.fract())
 }
 
-/// The texts of one cell, in the order in which they ended, and their figures.
+/// The texts of one cell, sorted by prompt and seed, and their figures.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cell {
     pub(super) texts: Vec<CellText>,
@@ -82,7 +82,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns its texts so far, by prompt and seed.
+    /// Returns its texts so far, sorted by prompt and seed.
     pub fn texts(&self) -> &[CellText] {
         &self.texts
     }
@@ -93,7 +93,7 @@ impl Cell {
         self.summaries.get(place).copied().flatten()
     }
 
-    /// Adds a text. `n_seeds` texts of a prompt are complete.
+    /// Adds a text. A prompt is complete once it has `n_seeds` texts.
     pub(super) fn add(&mut self, text: CellText, n_seeds: usize) {
         let prompt = text.prompt;
         let key = |text: &CellText| (text.prompt, text.seed);
@@ -106,7 +106,7 @@ impl Cell {
         self.summarize();
     }
 
-    /// Compares the texts of every prompt of which some are missing.
+    /// Compares the texts of every prompt that is still incomplete.
     pub(super) fn compare_incomplete(&mut self) {
         let mut prompts: Vec<usize> = self.texts.iter().map(|text| text.prompt).collect();
         prompts.dedup();
@@ -142,7 +142,7 @@ impl Cell {
     fn summarized(&self, metric: Metric) -> Option<Summary> {
         let share = |has: bool| f64::from(u8::from(has));
         let values: Vec<f64> = match metric {
-            // The mean of the perplexities would follow the worst text.
+            // The worst text would dominate the mean of the perplexities.
             Metric::Perplexity => {
                 let bits = self.summarized(Metric::Surprise)?;
                 return Some(bits.map(f64::exp2));

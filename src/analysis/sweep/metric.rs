@@ -1,4 +1,4 @@
-//! What can be measured of the texts of a cell.
+//! The metrics of a cell's texts.
 
 use super::text::TextFigures;
 
@@ -12,38 +12,38 @@ pub enum Metric {
     Entropy,
     /// Two to the power of the mean surprise.
     Perplexity,
-    /// How many of the bigrams of a text differ.
+    /// The share of distinct bigrams in a text.
     Distinct2,
     /// How much the texts of different seeds have in common.
     Similarity,
     /// How much of a text repeats itself.
     Repetition,
-    /// How many texts are caught in a loop.
+    /// The share of texts that are caught in a loop.
     Loops,
     /// The number of tokens.
     Length,
-    /// How many texts ended before the limit.
+    /// The share of texts that ended before the limit.
     Ended,
-    /// How often the most likely token was taken.
+    /// How often the most likely token was picked.
     Greedy,
     /// How long a text follows greedy decoding.
     FirstFork,
-    /// How many texts contain a word.
+    /// The share of texts that contain a word.
     Word,
 }
 
 /// The unit of a metric, which decides its scale and format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// From the least value to the most.
+    /// Bits, on a scale from the smallest value to the largest.
     Bits,
-    /// A plain number, from the least value to the most.
+    /// A plain number, on a scale from the smallest value to the largest.
     Number,
-    /// A number of tokens, from the least value to the most.
+    /// A number of tokens, on a scale from the smallest value to the largest.
     Tokens,
     /// Between 0 and 1.
     Share,
-    /// Between 0 and 1, shown in percent.
+    /// Between 0 and 1, shown as a percentage.
     Percent,
 }
 
@@ -106,14 +106,14 @@ impl Metric {
             Self::Surprise => "bits per token",
             Self::Entropy => "bits per token, before the chain",
             Self::Perplexity => "2 to the power of the mean surprise",
-            Self::Distinct2 => "share of different bigrams",
+            Self::Distinct2 => "share of distinct bigrams",
             Self::Similarity => "share of trigrams that two texts have in common",
             Self::Repetition => "share of 4-grams that occurred before",
             Self::Loops => "share of texts that loop",
             Self::Length => "tokens",
             Self::Ended => "share of texts that end before the limit",
             Self::Greedy => "share of most likely tokens",
-            Self::FirstFork => "tokens before the text leaves greedy decoding",
+            Self::FirstFork => "tokens before the text departs from greedy decoding",
             Self::Word => "share of texts",
         }
     }

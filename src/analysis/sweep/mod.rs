@@ -1,4 +1,4 @@
-//! Sweeps: which settings to try, and the figures of the texts that they give.
+//! Sweeps: which settings to try, and the figures of the texts that they produce.
 
 mod axis;
 mod cell;

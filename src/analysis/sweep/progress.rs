@@ -1,25 +1,25 @@
-//! How far a sweep is, and how long it will take.
+//! How far a sweep has got, and how long it will take.
 
 use crate::generation::SweepText;
 
-/// How far a sweep is. Its work is counted in tokens, because texts end at different lengths.
+/// The progress of a sweep, counted in tokens because texts end at different lengths.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SweepProgress {
     pub n_texts: usize,
-    /// The most tokens of a text.
+    /// The maximum number of tokens of a text.
     pub n_max_tokens: usize,
     /// How many tokens were generated so far.
     pub n_tokens: usize,
-    /// How long the engine has worked on it so far.
+    /// How many seconds the engine has worked on it so far.
     pub secs: f64,
     /// How many texts are complete.
     pub n_complete: usize,
-    /// How many tokens the complete texts fell short of the most.
+    /// How many tokens the complete texts fell short of `n_max_tokens`, in total.
     n_saved: usize,
 }
 
 impl SweepProgress {
-    /// A sweep that has not begun.
+    /// Creates the progress of a sweep that has not begun.
     pub fn new(n_texts: usize, n_max_tokens: usize) -> Self {
         Self {
             n_texts,
@@ -28,7 +28,7 @@ impl SweepProgress {
         }
     }
 
-    /// Notes that the texts have grown.
+    /// Records that the texts have grown.
     pub fn advance(&mut self, n_tokens: usize, secs: f64, complete: &[SweepText]) {
         self.n_tokens = n_tokens;
         self.secs = secs;
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!((progress.fraction(), progress.secs_left()), (0.0, None));
         progress.advance(10, 2.0, &[]);
         assert!((progress.secs_left().unwrap() - 6.0).abs() < 1e-9);
-        // One text has ended after 2 tokens: 32 are to be written in total.
+        // One text has ended after 2 tokens, so the total is 32 tokens.
         progress.advance(16, 3.0, &[text(0, 0, &[1, 2])]);
         assert!((progress.fraction() - 0.5).abs() < 1e-9);
         assert!((progress.secs_left().unwrap() - 3.0).abs() < 1e-9);

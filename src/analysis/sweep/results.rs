@@ -1,4 +1,4 @@
-//! A whole sweep: what was asked, and its cells as they fill.
+//! A whole sweep: its setup, and its cells as they fill up.
 
 use super::axis::{Axis, label};
 use super::cell::{Cell, CellText};
@@ -8,17 +8,17 @@ use crate::analysis::futures::WordPattern;
 use crate::decoding::{ChainConfig, SettingError};
 use crate::generation::{Limits, SweepPlan, SweepText, Vocabulary};
 
-/// The most cells of a sweep.
+/// The maximum number of cells in a sweep.
 const MAX_CELLS: usize = 1024;
 
-/// What a sweep varies, and what it leaves the same.
+/// What a sweep varies, and what it holds fixed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepSetup {
     /// The settings that are not varied.
     pub base: ChainConfig,
-    /// What changes from row to row.
+    /// What varies from row to row.
     pub rows: Axis,
-    /// What changes from column to column, or `None` for a sweep over one number.
+    /// What varies from column to column, or `None` for a sweep over one number.
     pub columns: Option<Axis>,
     /// The first seed.
     pub seed: u64,
@@ -26,7 +26,7 @@ pub struct SweepSetup {
     pub limits: Limits,
 }
 
-/// Why a sweep can't run as it is set up. Every message is fit to be shown.
+/// Why a sweep can't run with this setup. Every message is fit to be shown.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SetupError {
     #[error("{0}")]
@@ -49,7 +49,7 @@ impl SweepSetup {
         self.columns.as_ref().map_or(1, |axis| axis.values().len())
     }
 
-    /// Returns the number of cells, which are counted row by row.
+    /// Returns the number of cells, which are numbered row by row.
     pub fn n_cells(&self) -> usize {
         self.rows.values().len() * self.n_columns()
     }
@@ -84,7 +84,7 @@ impl SweepSetup {
         words.collect::<Vec<_>>().join(" · ")
     }
 
-    /// Returns whether no cell tosses a coin, so that all seeds give the same text.
+    /// Returns whether no cell uses a coin, so that all seeds produce the same text.
     pub fn is_greedy(&self) -> bool {
         (0..self.n_cells()).all(|cell| self.chain_of(cell).is_greedy())
     }
@@ -164,7 +164,7 @@ impl Keep {
         }
     }
 
-    /// Returns about how many bytes a sweep of this many texts and tokens keeps.
+    /// Estimates how many bytes a sweep with this many texts and tokens keeps.
     pub const fn n_bytes(self, n_texts: usize, n_tokens: usize) -> usize {
         let per_token = match self {
             Self::Figures => 0,
@@ -177,7 +177,7 @@ impl Keep {
     }
 }
 
-/// The cells of a sweep as they fill.
+/// The cells of a sweep as they fill up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepResults {
     pub setup: SweepSetup,
@@ -190,7 +190,7 @@ pub struct SweepResults {
 }
 
 impl SweepResults {
-    /// A sweep without texts.
+    /// Creates the results of a sweep that has no texts yet.
     pub fn new(setup: SweepSetup, n_prompts: usize, keep: Keep) -> Self {
         let cells = vec![Cell::default(); setup.n_cells()];
         Self {
@@ -269,7 +269,7 @@ impl SweepResults {
     }
 
     /// Ends a sweep that was stopped: figures of incomplete cells are computed from the texts that
-    /// there are.
+    /// exist.
     pub fn end(&mut self) {
         for cell in &mut self.cells {
             cell.compare_incomplete();
@@ -279,7 +279,8 @@ impl SweepResults {
         }
     }
 
-    /// Measures how often a word appears, or `None` for no word. Returns why a pattern is invalid.
+    /// Sets the word whose frequency is measured, or `None` to measure none. If a pattern is
+    /// invalid, the error says why.
     pub fn set_word(&mut self, word: Option<&str>) -> Result<(), String> {
         self.word = match word {
             Some(word) => Some((word.to_owned(), WordPattern::parse(word)?)),
@@ -292,8 +293,8 @@ impl SweepResults {
         Ok(())
     }
 
-    /// Returns the ends of a metric's scale: 0 and 1 for a share, otherwise the least and the
-    /// largest mean so far. `None` if no cell has a value.
+    /// Returns the ends of a metric's scale: 0 and 1 for a share, otherwise the smallest and the
+    /// largest mean so far. Returns `None` if no cell has a value.
     pub fn scale(&self, metric: Metric) -> Option<[f64; 2]> {
         let means = self.cells.iter().filter_map(|cell| cell.summary(metric));
         let means: Vec<f64> = means.map(|summary| summary.mean).collect();
@@ -314,7 +315,7 @@ impl SweepResults {
         Metric::ALL.into_iter().filter(has_value).collect()
     }
 
-    /// Returns the title of a metric's map, which for a word quotes it.
+    /// Returns the title of a metric's map: the metric's name, or the word in quotes.
     pub fn title(&self, metric: Metric) -> String {
         match (metric, self.word()) {
             (Metric::Word, Some(word)) => format!("‘{word}’"),
@@ -363,7 +364,8 @@ impl SweepResults {
             .collect()
     }
 
-    /// "Surprise runs from 0.3 bits at T 0.2 · top-p 0.5 to 8.7 bits at T 1.6 · top-p 1."
+    /// Says where a metric is lowest and highest: "Surprise runs from 0.3 bits at T 0.2 · top-p 0.5
+    /// to 8.7 bits at T 1.6 · top-p 1."
     fn range_words(&self, metric: Metric) -> Option<String> {
         let means = self.cells.iter().enumerate();
         let mut means: Vec<(usize, f64)> = means

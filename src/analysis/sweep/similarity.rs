@@ -1,4 +1,4 @@
-//! How much texts have in common.
+//! How similar texts are: the trigrams that they have in common.
 
 use std::collections::HashMap;
 
@@ -7,11 +7,11 @@ use crate::decoding::TokenId;
 /// The length of the n-grams that are compared.
 const N: usize = 3;
 
-/// Returns the mean share of trigrams that two of these texts have in common, over all pairs, or
-/// `None` if there is no pair of texts with trigrams: Dice 1945, "Measures of the amount of ecologic
-/// association between species", applied as self-BLEU is (Zhu et al. 2018, "Texygen").
+/// Returns the share of trigrams that two of these texts have in common, averaged over all pairs,
+/// or `None` if there is no pair of texts with trigrams: Dice 1945, "Measures of the amount of
+/// ecologic association between species", applied as self-BLEU is (Zhu et al. 2018, "Texygen").
 ///
-/// 1 if all texts are the same, 0 if no two share a trigram.
+/// The similarity is 1 if all texts are the same, and 0 if no two share a trigram.
 pub(super) fn similarity(texts: &[&[TokenId]]) -> Option<f64> {
     let counted: Vec<Trigrams<'_>> = texts.iter().map(|text| Trigrams::of(text)).collect();
     let (mut sum, mut n_pairs) = (0.0, 0_usize);
@@ -42,7 +42,7 @@ impl<'a> Trigrams<'a> {
         Self { counts, n }
     }
 
-    /// Counts a trigram as often as it occurs in both.
+    /// Counts the shared trigrams, each as often as it occurs in both.
     fn n_shared(&self, other: &Self) -> usize {
         let in_other = |trigram: &[TokenId]| other.counts.get(trigram).copied().unwrap_or(0);
         let counts = self.counts.iter();

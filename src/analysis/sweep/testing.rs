@@ -20,7 +20,7 @@ pub(crate) fn setup(n_rows: usize, n_columns: usize, n_seeds: usize) -> SweepSet
     }
 }
 
-/// A text of these tokens, of 1 bit each, the first of which is greedy.
+/// A text of these tokens, each with a surprise of 1 bit; only the first is the top token.
 pub(crate) fn text(cell: usize, seed: usize, tokens: &[u32]) -> SweepText {
     let measures = |place| TokenMeasures {
         surprise_bits: 1.0,

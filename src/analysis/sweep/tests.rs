@@ -17,7 +17,7 @@ fn add(results: &mut SweepResults, cell: usize, seed: usize, tokens: &[u32]) {
 }
 
 #[test]
-fn cells_are_counted_row_by_row() {
+fn cells_are_numbered_row_by_row() {
     let setup = setup(2, 3, 1);
     assert_eq!((setup.n_cells(), setup.n_columns()), (6, 3));
     assert_eq!(setup.cell_words(4), "T 1 · top-p 0.9");

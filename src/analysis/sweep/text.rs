@@ -11,7 +11,7 @@ pub struct TextFigures {
     pub surprise_bits: Option<f64>,
     /// The mean entropy of the distributions before the chain, in bits.
     pub entropy_bits: Option<f64>,
-    /// The number of different bigrams over the number of bigrams.
+    /// The number of distinct bigrams divided by the number of bigrams.
     pub distinct_2: Option<f64>,
     /// The share of 4-grams that occurred earlier in the text: Welleck et al. 2020, "Neural Text
     /// Generation with Unlikelihood Training", where it is called seq-rep-4.
@@ -22,7 +22,7 @@ pub struct TextFigures {
     pub has_ended: bool,
     /// The share of tokens that the model ranked first.
     pub greedy_share: Option<f64>,
-    /// The number of tokens before the first that greedy decoding would not have taken.
+    /// The number of tokens before the first one that greedy decoding would not have picked.
     pub first_fork: usize,
 }
 

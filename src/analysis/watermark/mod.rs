@@ -1,5 +1,5 @@
-//! Looks for a watermark in a text: what each token says, and how likely so good a match is by
-//! chance as the text grows. It needs the key and the tokens, and no model.
+//! Detects a watermark in a text: the score of each token, and how likely chance is to match the
+//! key at least as well, as the text grows. It needs the key and the tokens, but no model.
 
 mod p_value;
 
@@ -12,7 +12,7 @@ use crate::generation::Generation;
 /// A text with fewer scored tokens than this is too short for a verdict.
 const MIN_SCORED: usize = 20;
 
-/// Up to this p-value, a watermark counts as found: one unmarked text in a thousand.
+/// Up to this p-value, a watermark counts as found: one unmarked text in a thousand gets there.
 pub const FOUND_AT: f64 = 0.001;
 
 /// The search for a watermark in one text, which can grow.
@@ -39,7 +39,7 @@ pub enum Verdict {
 }
 
 impl WatermarkScan {
-    /// Starts at the beginning of a text of a vocabulary of this size.
+    /// Starts at the beginning of a text over a vocabulary of this size.
     pub fn new(mark: Watermark, n_vocab: u32) -> Self {
         Self {
             scorer: MarkScorer::new(mark, n_vocab),
@@ -59,14 +59,14 @@ impl WatermarkScan {
         scan
     }
 
-    /// Scans the tokens that were generated.
+    /// Scans the generated tokens of a text.
     pub fn of_text(mark: Watermark, text: &Generation) -> Self {
         let tokens: Vec<TokenId> = text.steps.iter().map(|step| step.token).collect();
         Self::of(mark, text.model.n_vocab as u32, &tokens)
     }
 
-    /// Scans the tokens that were added to the text, or all of it if it is another text, or if
-    /// another watermark is looked for.
+    /// Scans the tokens that were added to the text, or all of it if it is a different text or if
+    /// `mark` is a different watermark.
     pub fn follow(&mut self, mark: Watermark, n_vocab: u32, text: &[TokenId]) {
         let is_same = self.scorer.watermark() == mark && self.scorer.n_vocab() == n_vocab;
         if !is_same || !text.starts_with(self.scorer.text()) {
@@ -98,32 +98,32 @@ impl WatermarkScan {
         self.p_values.push(p_value);
     }
 
-    /// What is looked for.
+    /// Returns the watermark that the scan looks for.
     pub const fn watermark(&self) -> Watermark {
         self.scorer.watermark()
     }
 
-    /// What each token says.
+    /// Returns what each token contributes to the score.
     pub fn marks(&self) -> &[TokenMark] {
         self.scorer.marks()
     }
 
-    /// How many tokens count.
+    /// Returns how many tokens were scored.
     pub const fn n_scored(&self) -> usize {
         self.n_scored
     }
 
-    /// How many tokens do not count because the tokens before them came before.
+    /// Returns how many tokens were not scored because their context had occurred before.
     pub const fn n_repeated(&self) -> usize {
         self.n_repeated
     }
 
-    /// The sum of all scores.
+    /// Returns the sum of all scores.
     pub const fn score(&self) -> f64 {
         self.score
     }
 
-    /// The average score of unmarked text.
+    /// Returns the mean score of a token in unmarked text.
     pub fn expected_score(&self) -> f64 {
         match self.watermark() {
             Watermark::GreenList(_) => self.scorer.green_share(),
@@ -132,18 +132,18 @@ impl WatermarkScan {
         }
     }
 
-    /// The p-value after each token.
+    /// Returns the p-value after each token.
     pub fn p_values(&self) -> &[PValue] {
         &self.p_values
     }
 
-    /// The p-value of the whole text.
+    /// Returns the p-value of the whole text.
     pub fn p_value(&self) -> PValue {
         self.p_values.last().copied().unwrap_or_default()
     }
 
-    /// How many standard deviations of unmarked text the score is above its average: the z-score of
-    /// transformers' detector.
+    /// Returns how many standard deviations the score is above the mean of unmarked text: the
+    /// z-score of transformers' detector.
     pub fn z_score(&self) -> f64 {
         let n = self.n_scored as f64;
         let (mean, variance) = match self.watermark() {
@@ -160,7 +160,7 @@ impl WatermarkScan {
         (self.score - mean * n) / (variance * n).sqrt()
     }
 
-    /// What was found.
+    /// Returns whether the watermark was found.
     pub fn verdict(&self) -> Verdict {
         if self.n_scored < MIN_SCORED {
             Verdict::TooShort
@@ -171,7 +171,8 @@ impl WatermarkScan {
         }
     }
 
-    /// "Watermarked: p 3e−17", "No watermark found: p 0.02" or "Too short to tell: 12 tokens".
+    /// Returns the verdict in words: "Watermarked: p 3e−17", "No watermark found: p 0.02" or "Too
+    /// short to tell: 12 tokens".
     pub fn verdict_words(&self) -> String {
         match self.verdict() {
             Verdict::Found => format!("Watermarked: p {}", self.p_value()),
@@ -181,8 +182,8 @@ impl WatermarkScan {
         }
     }
 
-    /// Returns a token's step on the scale of [`watermark_legend`], 0 to 4. Tokens that do not count
-    /// are on step 0.
+    /// Returns a token's step on the scale of [`watermark_legend`], 0 to 4. Tokens that were not
+    /// scored are on step 0.
     pub fn tint_step(&self, index: usize) -> usize {
         let Some(TokenMark::Scored(score)) = self.marks().get(index) else {
             return 0;
@@ -202,8 +203,8 @@ impl WatermarkScan {
     }
 }
 
-/// Returns the labels of the steps of a tint that shows scores; an empty one is of a step that does
-/// not occur.
+/// Returns the labels of the steps of a tint that shows scores; an empty label belongs to a step
+/// that does not occur.
 pub const fn watermark_legend(mark: Option<&Watermark>) -> [&'static str; 5] {
     match mark {
         Some(Watermark::GreenList(_)) => ["other", "", "", "green", ""],
@@ -222,10 +223,10 @@ pub fn cost_words(mark: &Watermark) -> &'static str {
 
 /// Returns the distortion of a green list at one step in bits: the Kullback-Leibler divergence of
 /// the distribution after the stage from the one before it. It follows from the probability of any
-/// one token before and after the stage. Returns `None` if these say nothing.
+/// one token before and after the stage. Returns `None` if they do not determine it.
 ///
-/// If g is the probability of all green tokens before, a token's probability is divided by
-/// z = 1 + g·(e^δ − 1), after a green one's was multiplied by e^δ.
+/// If g is the probability of all green tokens before the stage, a green token's probability is
+/// multiplied by e^δ, and then every token's is divided by z = 1 + g·(e^δ − 1).
 pub fn distortion_bits(filter: &Filter, before: f64, after: f64) -> Option<f64> {
     let Filter::GreenList(list) = filter else {
         return None;

@@ -20,7 +20,7 @@ impl PValue {
         }
         let (ln_hit, ln_miss) = (share.ln(), (1.0 - share).ln());
         let n = n as f64;
-        // From the probability of no hit to that of one more hit each.
+        // Start with the probability of no hit, then add one hit at a time.
         let mut ln_term = n * ln_miss;
         let mut terms = Vec::new();
         let mut hits = 0.0;
@@ -58,19 +58,19 @@ impl PValue {
         }
     }
 
-    /// The probability, 0 if it is too small for a float.
+    /// Returns the probability, or 0 if it is too small for a float.
     pub fn get(self) -> f64 {
         self.ln.exp()
     }
 
-    /// The decimal logarithm, 0 or less.
+    /// Returns the decimal logarithm, 0 or less.
     pub fn log10(self) -> f64 {
         self.ln / std::f64::consts::LN_10
     }
 }
 
 impl std::fmt::Display for PValue {
-    /// Two digits down to a thousandth, then a power of ten: "0.34", "0.0021", "3e−17".
+    /// Writes two digits down to a thousandth, then scientific notation: "0.34", "0.0021", "3e−17".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let value = self.get();
         if value >= 0.995 {

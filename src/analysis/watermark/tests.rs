@@ -17,8 +17,8 @@ const LIST: GreenList = GreenList {
 
 const MARK: GumbelMark = GumbelMark { key: 42, window: 3 };
 
-/// Writes a text with a model that has 400 tokens and no memory.
-fn written(chain: &ChainConfig, n: usize, seed: u64) -> Vec<TokenId> {
+/// Generates a text with a model that has 400 tokens and ignores the context.
+fn generated(chain: &ChainConfig, n: usize, seed: u64) -> Vec<TokenId> {
     let mut text = vec![TokenId(1)];
     let mut chain = SamplerChain::new(chain.clone());
     for position in 1..=n as u64 {
@@ -40,7 +40,7 @@ fn marked(mark: Watermark, n: usize, seed: u64) -> Vec<TokenId> {
         },
         Watermark::SynthId(synth) => ChainConfig::sampled([Filter::SynthId(synth)]),
     };
-    written(&chain, n, seed)
+    generated(&chain, n, seed)
 }
 
 const SYNTH: SynthId = SynthId {
@@ -81,7 +81,7 @@ fn unmarked_texts_have_uniform_p_values() {
     for mark in MARKS {
         let n_texts = 400;
         let low = (0..n_texts).filter(|seed| {
-            let text = written(&ChainConfig::sampled([]), 60, *seed);
+            let text = generated(&ChainConfig::sampled([]), 60, *seed);
             let scan = WatermarkScan::of(mark, N_VOCAB as u32, &text);
             scan.p_value().get() <= 0.2
         });
@@ -92,7 +92,7 @@ fn unmarked_texts_have_uniform_p_values() {
 }
 
 #[test]
-fn an_edit_spoils_its_own_token_and_those_whose_context_it_is() {
+fn an_edit_spoils_its_own_token_and_those_whose_context_contains_it() {
     let text = marked(Watermark::GumbelMark(MARK), 120, 3);
     let mut edited = text.clone();
     edited[50] = TokenId(399);
@@ -109,7 +109,7 @@ fn an_edit_spoils_its_own_token_and_those_whose_context_it_is() {
 fn repeated_contexts_count_once() {
     let text: Vec<TokenId> = (0..60).map(|index| TokenId(index % 3)).collect();
     let gumbel = WatermarkScan::of(MARKS[1], N_VOCAB as u32, &text);
-    // Three filled-up contexts and three whole ones.
+    // Three padded contexts and three full ones.
     assert_eq!((gumbel.n_scored(), gumbel.n_repeated()), (6, 54));
     let green = WatermarkScan::of(MARKS[0], N_VOCAB as u32, &text);
     // The first token has no context; the pairs 01, 12 and 20 repeat.
@@ -117,7 +117,7 @@ fn repeated_contexts_count_once() {
 }
 
 #[test]
-fn a_text_that_grows_is_scanned_as_a_whole_one_is() {
+fn scanning_a_growing_text_equals_scanning_it_at_once() {
     for mark in MARKS {
         let text = marked(mark, 50, 1);
         let whole = WatermarkScan::of(mark, N_VOCAB as u32, &text);
@@ -132,7 +132,7 @@ fn a_text_that_grows_is_scanned_as_a_whole_one_is() {
 
 #[test]
 fn the_distortion_follows_from_any_token() {
-    // Green tokens hold 0.3. Their logits gain 2.
+    // Green tokens have a probability of 0.3. Their logits gain 2.
     let (share, gain) = (0.3_f64, 2_f64.exp());
     let z = 1.0 - share + share * gain;
     let after = [share * gain / z, (1.0 - share) / z];
@@ -169,7 +169,7 @@ fn the_gumbel_watermark_draws_each_token_with_its_probability() {
 }
 
 #[test]
-fn repeated_contexts_are_drawn_by_the_seed() {
+fn tokens_after_repeated_contexts_are_drawn_by_the_seed() {
     let chain = ChainConfig {
         selector: Selector::GumbelMark(GumbelMark { key: 5, window: 1 }),
         ..ChainConfig::sampled([])

@@ -1,18 +1,18 @@
-//! How close the model's first choice was to its second, beside an estimate of how far rounding moves
-//! log-probabilities.
+//! How close the model's first choice was to its second, compared with an estimate of how far
+//! rounding moves log-probs.
 
 use crate::generation::formatting::quoted;
 use crate::generation::{Generation, ModelInfo, Step};
 
-/// The largest difference of a log-probability among the ten most likely tokens, in nats, from a pass
-/// in f32 over the dequantized weights, by what is rounded. Measured on a story and on chat answers of
-/// two small models; `assets/BENCHMARKS.md` has the figures. Other models may be above them.
+/// The largest deviation of a log-prob among the ten most likely tokens, in nats, from an f32 pass
+/// over the dequantized weights, by what is rounded. Measured on a story and on chat answers of two
+/// small models; `assets/BENCHMARKS.md` has the figures. Other models may exceed them.
 const INPUTS_16_BIT: f64 = 0.004;
 const INPUTS_8_BIT: f64 = 0.6;
 const CACHE_F16: f64 = 0.015;
 const CACHE_Q8: f64 = 0.4;
 
-/// How far the number formats of a model may move a log-probability.
+/// How far the number formats of a model may move a log-prob.
 #[derive(Debug, Clone, PartialEq)]
 struct Rounding {
     /// "16-bit inputs and an f16 cache".
@@ -46,7 +46,7 @@ impl Rounding {
         })
     }
 
-    /// Judges a difference of two log-probabilities, each of which may have moved.
+    /// Judges the difference between two log-probs, each of which may have moved.
     fn words(&self, margin: f64) -> String {
         let Self { formats, estimate } = self;
         let verdict = if margin > 2.0 * estimate {
@@ -62,8 +62,9 @@ impl Rounding {
     }
 }
 
-/// "The model put ‘the’ 0.288 nats ahead of ‘a’. Rounding with 16-bit inputs …". Empty if the record
-/// has no second token, or if guidance mixed two runs, whose rounding it amplifies.
+/// Compares the margin with the rounding: "The model put ‘the’ 0.288 nats ahead of ‘a’. Rounding
+/// with 16-bit inputs …". Empty if the record has no second token, or if guidance mixed two runs,
+/// whose rounding it amplifies.
 pub(super) fn margin_words(generation: &Generation, step: &Step) -> String {
     let [first, second, ..] = step.trace.raw.head.as_slice() else {
         return String::new();
@@ -81,7 +82,7 @@ pub(super) fn margin_words(generation: &Generation, step: &Step) -> String {
     )
 }
 
-/// Formats a difference of log-probabilities.
+/// Formats a difference between log-probs.
 fn nats(difference: f64) -> String {
     if difference < 0.0995 {
         format!("{difference:.4}")

@@ -38,7 +38,7 @@ pub(super) fn numbers(sides: &[Side<'_>; 2], [one, other]: &Names) -> Numbers {
     Numbers::Unset(sentence)
 }
 
-/// The filters of one chain that the other lacks or applies with other parameters.
+/// The filters of one chain that the other lacks or applies with different parameters.
 fn unlike(one: &Side<'_>, other: &Side<'_>) -> Vec<Filter> {
     let differs = |filter: &&&Filter| {
         let there = other.counterpart(filter);
@@ -64,8 +64,8 @@ fn is_default(filter: &Filter, side: &Side<'_>) -> bool {
     of_engine.is_some_and(|stage| same_numbers(&stage.filter, filter))
 }
 
-/// Whether the user did not set this stage in the other chain either: it is absent there, or has
-/// that engine's defaults.
+/// Whether the user left this stage unset in the other chain: it is absent there or has that
+/// engine's defaults.
 fn is_unset(filter: &Filter, side: &Side<'_>) -> bool {
     let mut stages = side.chain.stages.iter();
     match stages.find(|stage| same_stage(&stage.filter, filter)) {

@@ -16,8 +16,8 @@ use crate::decoding::{ChainConfig, Filter};
 /// reason, the most important first.
 ///
 /// Returns nothing if the chains are equivalent, or if the user set different parameters, since
-/// that explains the difference. Different defaults of two engines count as a reason. `names` are
-/// the names for the two sides to use if both follow the same engine.
+/// that explains the difference. Different defaults of two engines count as a reason. `names` names
+/// the two sides in case both follow the same engine.
 pub fn explain_differences([one, other]: [&ChainConfig; 2], names: [String; 2]) -> Vec<String> {
     if one.selector != other.selector {
         return Vec::new();

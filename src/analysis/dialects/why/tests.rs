@@ -203,7 +203,7 @@ fn chains_of_the_same_engine_are_told_apart_by_the_given_names() {
 }
 
 #[test]
-fn initials_stay_uppercase_inside_a_sentence() {
+fn acronyms_stay_uppercase_inside_a_sentence() {
     for (one, other, expected) in [
         (
             "temp 0.5, xtc 0.5",
