@@ -1,4 +1,4 @@
-//! Applies the user's choices of how the window looks: text size, typeface and motion.
+//! Applies the appearance that the user chose: text size, typeface and motion.
 
 use egui::style::ScrollAnimation;
 use egui::{Context, Id};
@@ -7,7 +7,7 @@ use super::fonts;
 use super::style::ANIMATION_SECS;
 use crate::state::{ReadingFont, ViewChoices};
 
-/// What the context uses. New fonts take effect one frame after they are set.
+/// What the egui context uses. New fonts take effect one frame after they are set.
 #[derive(Debug, Clone, Copy, Default)]
 struct Applied {
     /// The font that was set last.
@@ -17,7 +17,7 @@ struct Applied {
     reduce_motion: bool,
 }
 
-/// Applies the choices that changed. Call it at the start of each frame.
+/// Applies the choices that have changed. Call it at the start of each frame.
 pub fn apply(ctx: &Context, view: &ViewChoices) {
     // The size is a setting, so the keys that change it go through the state.
     ctx.options_mut(|options| options.zoom_with_keyboard = false);

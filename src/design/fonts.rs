@@ -1,5 +1,5 @@
-//! The bundled typefaces and the sizes they are used in: three for text, and one for emoji, which
-//! most systems have only in color, as bitmaps that egui can't draw.
+//! The bundled typefaces and the sizes they are used at: three for text, and one for emoji, which
+//! most systems have only as color bitmaps that egui can't draw.
 
 use std::sync::Arc;
 

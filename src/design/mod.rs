@@ -1,4 +1,4 @@
-//! What everything that is drawn has in common: colors, fonts, icons and small widgets.
+//! What everything on screen has in common: colors, fonts, icons and small widgets.
 //!
 //! It draws values that it is given, and reads neither a run nor the state.
 

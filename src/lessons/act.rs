@@ -1,5 +1,5 @@
-//! What a set-up does and what solves a step, in the words of a lesson file: `pane B: temp 0.5`,
-//! `generate`, `pin B 4`.
+//! The acts of a lesson's setup and of a step's solution, as written in a lesson file: `pane B:
+//! temp 0.5`, `generate`, `pin B 4`.
 
 use super::path::PaneName;
 use crate::generation::PaneSettings;
@@ -12,9 +12,9 @@ pub enum Act {
     GenerateIn(usize),
     /// Enter step mode.
     StepMode,
-    /// Add one token in step mode, which it enters.
+    /// Enter step mode if necessary, and generate one token.
     Step,
-    /// Take the last token back, in step mode.
+    /// Take back the last token, in step mode.
     StepBack,
     /// Pick the candidate of this rank by hand, in step mode.
     Pick(usize),
@@ -53,14 +53,16 @@ pub const TINTS: [&str; 6] = [
     "watermark",
 ];
 
-/// The most tokens of a text that a lesson measures, which keeps the learner waiting.
+/// The maximum length of a text that a lesson measures, in tokens: measuring keeps the learner
+/// waiting.
 const MAX_MEASURED: usize = 400;
 
 impl Act {
     /// Reads an act; the error says what is wrong with it.
     pub(super) fn read(words: &str) -> Result<Self, String> {
         let words = words.trim_start();
-        // Only one space is part of the notation: line breaks and other spaces matter.
+        // Only the first space is part of the notation: further spaces and line breaks belong to
+        // the text.
         let text_after = |name: &str| {
             let text = words.strip_prefix(name)?;
             Some(text.strip_prefix(' ').unwrap_or(text).to_owned())
@@ -107,7 +109,7 @@ impl Act {
             },
             ["tint", name] => one_of(&TINTS, name).map(Self::Tint),
             _ => Err(format!(
-                "{words:?} is not something to do: use generate, step, step back, pick, step mode, full speed, \
+                "{words:?} is not an act: use generate, step, step back, pick, step mode, full speed, \
                  pane, prompt, tokens, seed, stop, score, pin, tab, tint or measure cache"
             )),
         }
@@ -127,7 +129,7 @@ fn positive(word: &str) -> Result<usize, String> {
 }
 
 fn not_a_number(word: &str) -> String {
-    format!("{word:?} is not a whole number of the right size")
+    format!("{word:?} is not a whole number in range")
 }
 
 pub(super) fn one_of(names: &[&'static str], word: &str) -> Result<&'static str, String> {
@@ -142,7 +144,7 @@ mod tests {
     use super::Act;
 
     #[test]
-    fn acts_are_read() {
+    fn acts_are_parsed() {
         for (words, act) in [
             ("generate", Act::Generate),
             ("generate B", Act::GenerateIn(1)),
@@ -169,9 +171,9 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_named() {
+    fn mistakes_are_reported() {
         for (words, message) in [
-            ("dance", "\"dance\" is not something to do"),
+            ("dance", "\"dance\" is not an act"),
             ("pane B temp 0.5", "after a colon"),
             ("pane Z: temp 0.5", "\"Z\" is not a pane"),
             ("pane B: warm 0.5", "warm"),

@@ -1,14 +1,14 @@
-//! What a lesson can read of the times with the KV cache and without it.
+//! What a lesson can read about the times with and without the KV cache.
 
 use super::field::{Field, field};
 use super::lesson::Curve;
 use super::value::Value;
 use crate::analysis::cache_lab::CacheLab;
 
-/// Something about a measurement of the KV cache.
+/// A field of a KV cache measurement.
 pub(super) type CacheField = Field<CacheLab>;
 
-/// Everything that can be read of a measurement.
+/// All fields of a measurement.
 pub(super) const CACHE_FIELDS: &[CacheField] = &[
     field("length", "the length of the whole text, in tokens", |lab| {
         Some(Value::count(lab.n_text()))

@@ -1,5 +1,5 @@
-//! Conditions over the window and the record, as data: `B.finished`, `B.top_p < 0.9`,
-//! `A.text == B.text`, `not A.loops`.
+//! Conditions on the window and the record, as data: `B.finished`, `B.top_p < 0.9`, `A.text ==
+//! B.text`, `not A.loops`.
 
 use super::path::Path;
 use super::scene::Scene;
@@ -102,7 +102,7 @@ impl Condition {
         self.left.names_any() || right
     }
 
-    /// Returns whether it holds. A value that is not there yet makes it false, also if negated.
+    /// Returns whether it holds. A value that does not exist yet makes it false, even if negated.
     fn holds_for(&self, scene: &Scene<'_>, any: Option<usize>) -> bool {
         let Some(left) = self.left.value(scene, any) else {
             return false;
@@ -214,12 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_named() {
+    fn mistakes_are_reported() {
         for (words, message) in [
             ("", "is not the name of anything"),
             ("A.happy", "\"A.happy\" is not the name of anything"),
             ("I.tokens", "is not the name of anything"),
-            ("A.token.0", "is not a number from 1"),
+            ("A.token.0", "is not a positive whole number"),
             ("A.tokens = 3", "\"=\" is not a comparison"),
             ("A.tokens <", "nothing follows"),
             ("A.tokens < many", "\"many\" is not the name"),

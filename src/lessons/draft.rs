@@ -1,8 +1,8 @@
-//! A new lesson file, with the set-up of a window and an example of a step.
+//! A new lesson file, with the setup of a window and an example step.
 
 use super::lesson::Setup;
 
-/// Returns a lesson file that a teacher goes on with. `tab` is the tab of the dock to begin with.
+/// Returns a lesson file for a teacher to continue. `tab` is the dock's tab at the beginning.
 pub fn draft(setup: &Setup, tab: &str, stop: Option<&str>, any_model: bool) -> String {
     let Setup {
         prompt,
@@ -18,15 +18,15 @@ pub fn draft(setup: &Setup, tab: &str, stop: Option<&str>, any_model: bool) -> S
     let stop = stop.map(|stop| format!(", {}", quoted(&format!("stop: {stop}"))));
     format!(
         r#"# A lesson for Quartet.
-# `quartet lesson check FILE` says in which line a mistake is, and `quartet lesson rehearse FILE`
+# `quartet lesson check FILE` reports the line of a mistake, and `quartet lesson rehearse FILE`
 # takes the lesson and prints its texts. assets/lessons/README.md describes the format.
 format = 1
 id = "my-lesson"
 title = "My lesson"
-summary = "What it is about, in a line"
+summary = "What it is about, in one line"
 minutes = 4
 any_model = {any_model}
-ending = "What to remember, and what to show to somebody."
+ending = "What to remember, and what to show someone."
 
 [setup]
 prompt = {}
@@ -40,7 +40,7 @@ acts = [{}{}]
 [[step]]
 see = "It has {{A.tokens}} tokens, and it ended because of: {{A.end}}."
 why = "Say in two or three sentences why this happened."
-more = "A longer text, for those who read on."
+more = "A longer text for those who read on."
 
 [step.predict]
 ask = "Will the text of pane A reach the token limit?"
@@ -48,7 +48,7 @@ ask = "Will the text of pane A reach the token limit?"
 text = "Yes"
 when = ["A.end == \"token limit\""]
 [[step.predict.choice]]
-text = "No, it will end before"
+text = "No, it will end earlier"
 when = ["A.end != \"token limit\""]
 
 [step.do]
@@ -64,7 +64,8 @@ solve = ["generate"]
     )
 }
 
-/// Quotes a text. What JSON escapes is escaped alike in TOML, apart from the delete character.
+/// Quotes a text. JSON and TOML escape the same characters, except that TOML also escapes the
+/// delete character.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text)
         .to_string()
@@ -78,7 +79,7 @@ mod tests {
     use crate::lessons::{Act, Lesson};
 
     #[test]
-    fn a_draft_is_a_lesson_with_the_same_set_up() {
+    fn a_draft_is_a_lesson_with_the_same_setup() {
         let panes = [
             "temp 0.7, name \"Say \\\"hi\\\"\"",
             "top-k 40, seed 3",

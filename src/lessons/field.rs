@@ -1,12 +1,12 @@
-//! Something that a lesson can read by its name.
+//! Values that a lesson can read by name.
 
 use super::value::Value;
 
-/// Something that can be read of a `T`.
+/// A named value that can be read from a `T`.
 #[derive(Debug)]
 pub struct Field<T> {
     pub name: &'static str,
-    /// What it is, for the documentation.
+    /// The description for the documentation.
     pub help: &'static str,
     read: fn(&T) -> Option<Value>,
 }
@@ -36,7 +36,7 @@ pub(super) fn named<T>(fields: &'static [Field<T>], name: &str) -> Option<&'stat
     fields.iter().find(|field| field.name == name)
 }
 
-/// Checks that the documentation lists all fields, with this before their names.
+/// Checks that the documentation lists all fields, with `before` and a dot in front of their names.
 #[cfg(test)]
 pub(super) fn assert_documented<T>(before: &str, fields: &[Field<T>]) {
     let documentation = include_str!("../../assets/lessons/README.md");

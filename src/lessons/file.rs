@@ -1,4 +1,4 @@
-//! Reads lesson files, and says in which line one is wrong.
+//! Reads lesson files, and reports the line of a mistake.
 
 use std::ops::Range;
 
@@ -87,7 +87,7 @@ impl Lesson {
             return Err(LessonProblem {
                 line: 1,
                 message: format!(
-                    "a lesson has at most {} KiB, and this file is larger",
+                    "a lesson file has at most {} KiB, but this one is larger",
                     MAX_LESSON_BYTES / 1024
                 ),
             });
@@ -100,7 +100,7 @@ impl Lesson {
     }
 }
 
-/// The numbers that the set-up gives, which texts may repeat.
+/// Returns the numbers in the setup, which texts may repeat.
 fn setup_numbers(table: &SetupTable) -> Vec<String> {
     let texts = table.panes.get_ref().iter().chain(&table.acts);
     let typed = texts.flat_map(|text| numbers_in(text.get_ref()));
@@ -165,11 +165,11 @@ impl Reader<'_> {
         let id = self.read(&file.id, |id| {
             let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             let plain = !id.is_empty() && id.chars().all(is_plain);
-            let message = || "an id has lower-case letters, digits and hyphens only".to_owned();
+            let message = || "an id has only lower-case letters, digits and hyphens".to_owned();
             plain.then(|| id.to_owned()).ok_or_else(message)
         })?;
         if file.steps.get_ref().is_empty() {
-            return Err(self.problem(&file.steps.span(), "a lesson has at least one step"));
+            return Err(self.problem(&file.steps.span(), "a lesson needs at least one step"));
         }
         let setup = self.setup(&file.setup)?;
         let setup_numbers = setup_numbers(&file.setup);
@@ -194,7 +194,7 @@ impl Reader<'_> {
         }
         let tokens = *table.tokens.get_ref();
         if tokens == 0 {
-            return Err(self.problem(&table.tokens.span(), "the token limit is at least 1"));
+            return Err(self.problem(&table.tokens.span(), "the token limit must be at least 1"));
         }
         Ok(Setup {
             prompt: self.words(&table.prompt)?,
@@ -222,12 +222,12 @@ impl Reader<'_> {
         allowed.extend(typed.map(str::to_owned));
         let conditions = task.check.get_ref();
         if conditions.is_empty() {
-            return Err(self.problem(&task.check.span(), "a check has at least one condition"));
+            return Err(self.problem(&task.check.span(), "a check needs at least one condition"));
         }
         if solve.is_empty() {
             return Err(self.problem(
                 &task.solve.span(),
-                "a step has at least one act that solves it",
+                "a step needs at least one act that solves it",
             ));
         }
         let text = |text: &Text| self.template(text, &allowed);
@@ -251,8 +251,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads a text. A number in it is a placeholder, or one of the settings of the lesson: a typed
-    /// number could claim something about the run that is not so.
+    /// Reads a text. Each number in it must be a placeholder or one of the settings of the lesson:
+    /// a typed number could make a false claim about the run.
     pub(super) fn template(
         &self,
         text: &Text,
@@ -265,7 +265,7 @@ impl Reader<'_> {
             let is_free = |number: &&&str| !allowed.iter().any(|allowed| allowed == **number);
             match typed.iter().find(is_free) {
                 Some(number) => Err(format!(
-                    "{number} is typed, and no setting of the lesson: use a placeholder such as \
+                    "{number} is neither a placeholder nor a setting of the lesson: use a placeholder such as \
                      {{A.token.1.prob}}"
                 )),
                 None => Ok(template),
@@ -275,7 +275,7 @@ impl Reader<'_> {
 
     fn curves(&self, table: &PredictTable) -> Result<Vec<Curve>, LessonProblem> {
         if let Some(third) = table.curves.get(Curve::ALL.len()) {
-            return Err(self.problem(&third.span(), "there are two curves at most"));
+            return Err(self.problem(&third.span(), "there are at most two curves"));
         }
         self.read_all(&table.curves, curve)
     }

@@ -1,4 +1,4 @@
-//! A lesson: a set-up and steps, each of which is predict, do, see, why.
+//! A lesson: a setup and steps, each of which is predict, do, see, why.
 
 use std::collections::BTreeSet;
 
@@ -9,20 +9,20 @@ use super::scene::Scene;
 use super::template::Template;
 use crate::generation::PaneSettings;
 
-/// A lesson, as read from its file. Nothing of it is code.
+/// A lesson, as read from its file. It contains no code.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
-    /// Identifies it, also in another version of the file.
+    /// Identifies it across versions of the file.
     pub id: String,
     pub title: String,
-    /// What it is about, in a line.
+    /// What it is about, in one line.
     pub summary: String,
     pub minutes: u32,
     /// Whether it works with any model, not only with the built-in one.
     pub any_model: bool,
     pub setup: Setup,
     pub steps: Vec<LessonStep>,
-    /// What to remember, and to show to somebody.
+    /// What to remember, and what to show someone.
     pub ending: String,
 }
 
@@ -34,7 +34,7 @@ pub struct Setup {
     pub seed: u64,
     /// The token limit.
     pub tokens: usize,
-    /// What is done before the first step.
+    /// What the lesson does before the first step.
     pub acts: Vec<Act>,
 }
 
@@ -44,24 +44,24 @@ pub struct LessonStep {
     /// What the lesson does before it asks.
     pub prepare: Vec<Act>,
     pub ask: Template,
-    /// Whether the settings of the panes are hidden until there is a prediction.
+    /// Whether the settings of the panes are hidden until the learner has predicted.
     pub blind: bool,
     pub question: Question,
     /// The curves that are drawn with the question, in order.
     pub curves: Vec<Curve>,
     pub task: Template,
-    /// The control that has a ring.
+    /// The control to draw a ring around.
     pub ring: Option<Ring>,
     /// What must hold for the task to be done.
     pub check: Vec<Condition>,
-    /// One way to do it.
+    /// One way to do the task.
     pub solution: Vec<Act>,
     pub see: Template,
     pub why: Template,
     pub more: Option<Template>,
 }
 
-/// What is predicted.
+/// What the learner predicts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
     /// A probability.
@@ -70,7 +70,7 @@ pub enum Question {
         /// Others, shown for comparison.
         beside: Vec<Bar>,
     },
-    /// The token that will come at a place.
+    /// The token that will be generated at a place.
     Token {
         words: Vec<String>,
         /// The probability of each word, once the task is done.
@@ -80,7 +80,7 @@ pub enum Question {
     },
     /// One of several statements.
     Choice { options: Vec<ChoiceOption> },
-    /// The order of things by a number.
+    /// The order of items by a number.
     Order {
         items: Vec<OrderItem>,
         direction: Direction,
@@ -89,20 +89,20 @@ pub enum Question {
     Mark {
         /// The place of the pane whose text is marked.
         pane: usize,
-        /// How many tokens there are to choose from, also those that are not written yet.
+        /// How many tokens there are to choose from, including those that are not generated yet.
         n_tokens: usize,
         answer: Path,
     },
-    /// Which of the options each pane has.
+    /// Which of the options belongs to each pane.
     Match {
         /// The places of the panes.
         panes: Vec<usize>,
-        /// As many as panes; "any" in a condition is the pane.
+        /// As many as there are panes; "any" in a condition stands for the pane.
         options: Vec<ChoiceOption>,
     },
 }
 
-/// Something to put in order, and the number that decides its place.
+/// An item to put in order, and the number that decides its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrderItem {
     pub label: Template,
@@ -173,7 +173,7 @@ pub enum Ring {
 }
 
 impl Ring {
-    /// The rings that belong to no pane and to no tab, with their names.
+    /// The rings that belong to neither a pane nor a tab, with their names.
     pub(super) const SHARED: [(&'static str, Self); 7] = [
         ("generate", Self::Generate),
         ("prompt", Self::Prompt),
@@ -186,7 +186,7 @@ impl Ring {
 }
 
 impl Question {
-    /// Returns how many options a digit can choose.
+    /// Returns how many options can be chosen with a digit key.
     pub fn n_options(&self) -> usize {
         match self {
             Self::Probability { .. } | Self::Mark { .. } => 0,
@@ -196,7 +196,7 @@ impl Question {
         }
     }
 
-    /// Whether the learner says how sure they are.
+    /// Returns whether the learner says how sure they are.
     pub const fn has_confidence(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! The lessons that ship, in the order of the list.
+//! The built-in lessons, in the order of the list.
 
 use std::sync::{Arc, OnceLock};
 
@@ -33,7 +33,7 @@ const FILES: [(&str, &str); 18] = files![
     "choosing",
 ];
 
-/// Returns the lessons that ship. They are read once.
+/// Returns the built-in lessons. They are read once.
 pub fn built_in() -> &'static [Arc<Lesson>] {
     static LESSONS: OnceLock<Vec<Arc<Lesson>>> = OnceLock::new();
     LESSONS.get_or_init(|| {
@@ -57,7 +57,7 @@ mod tests {
     use crate::lessons::is_lesson_name;
 
     #[test]
-    fn every_file_is_a_lesson_with_the_id_of_its_file() {
+    fn every_file_is_a_lesson_whose_id_is_the_file_name() {
         for (name, lesson) in read_all() {
             match lesson {
                 Ok(lesson) => assert_eq!(lesson.id, name),

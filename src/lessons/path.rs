@@ -9,14 +9,14 @@ use super::text_fields::{TEXT_FIELDS, TextField};
 use super::token_fields::TokenField;
 use super::value::Value;
 
-/// A name of something in the window or in the record.
+/// The name of a value in the window or in the record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Path {
-    /// Something about a pane's text.
+    /// A field of a pane's text.
     Text(PaneName, &'static TextField),
-    /// A token of the prompt, from 1.
+    /// The token of the prompt with this number, from 1.
     PromptToken(PaneName, usize),
-    /// Something about a token.
+    /// A field of a token.
     Token(Place, TokenField),
     /// Whether two texts are the same.
     Same(PaneName, PaneName),
@@ -28,7 +28,7 @@ pub enum Path {
     Tab,
     /// The tint of the texts.
     Tint,
-    /// Something about the times with the KV cache and without it.
+    /// A field of the times with and without the KV cache.
     Cache(&'static CacheField),
     /// What the curve with this number, from 1, shows.
     Curve(usize),
@@ -77,7 +77,7 @@ impl Path {
         let unknown = || format!("{name:?} is not the name of anything that a lesson can read");
         let number = |word: &str| {
             let number = word.parse::<usize>().ok().filter(|number| *number > 0);
-            number.ok_or_else(|| format!("{word:?} in {name:?} is not a number from 1"))
+            number.ok_or_else(|| format!("{word:?} in {name:?} is not a positive whole number"))
         };
         match *parts.as_slice() {
             ["cache", field] => {
@@ -124,7 +124,7 @@ impl Path {
         }
     }
 
-    /// Whether it names any pane.
+    /// Returns whether it uses "any".
     pub(super) fn names_any(&self) -> bool {
         let is_any = |pane: &PaneName| *pane == PaneName::Any;
         match self {
@@ -143,7 +143,8 @@ impl Path {
         }
     }
 
-    /// Returns the value, or `None` if there is none yet. `any` is the place of any pane.
+    /// Returns the value, or `None` if there is none yet. `any` is the place of the pane that "any"
+    /// stands for.
     pub fn value(&self, scene: &Scene<'_>, any: Option<usize>) -> Option<Value> {
         let text = |pane: PaneName| scene.text(pane.place(any)?);
         match self {

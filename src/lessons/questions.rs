@@ -12,10 +12,10 @@ use super::lesson::{Bar, ChoiceOption, Direction, OrderItem, Question, Setup};
 use super::path::Path;
 use super::problem::LessonProblem;
 
-/// The most things to put in order, to match, or to choose from: each has a digit.
+/// The maximum number of items to put in order, to match or to choose from: each has a digit key.
 const MAX_OPTIONS: usize = 8;
 
-/// The most tokens of a text that can be marked.
+/// The maximum number of tokens to choose from in a mark.
 const MAX_MARKED: usize = 1000;
 
 #[derive(Deserialize)]
@@ -173,7 +173,10 @@ impl Reader<'_> {
     fn token_question(&self, table: &TokenTable) -> Result<Question, LessonProblem> {
         let words = table.words.get_ref();
         if words.len() < 2 {
-            return Err(self.problem(&table.words.span(), "there are at least two words"));
+            return Err(self.problem(
+                &table.words.span(),
+                "a token question needs at least two words",
+            ));
         }
         let path = |field: &str| self.read(&table.at, |at| Path::read(&format!("{at}.{field}")));
         Ok(Question::Token {
@@ -213,7 +216,7 @@ impl Reader<'_> {
     fn mark_question(&self, table: &MarkTable, setup: &Setup) -> Result<Question, LessonProblem> {
         let n_tokens = *table.tokens.get_ref();
         if !(2..=MAX_MARKED).contains(&n_tokens) {
-            let message = format!("a mark has 2 to {MAX_MARKED} tokens to choose from");
+            let message = format!("a mark must have 2 to {MAX_MARKED} tokens to choose from");
             return Err(self.problem(&table.tokens.span(), message));
         }
         Ok(Question::Mark {
@@ -233,7 +236,7 @@ impl Reader<'_> {
         self.check_count(&table.panes.span(), panes.len())?;
         let options = table.options.get_ref();
         if options.len() != panes.len() {
-            let message = "there are as many options as panes";
+            let message = "there must be as many options as panes";
             return Err(self.problem(&table.options.span(), message));
         }
         Ok(Question::Match {
@@ -257,7 +260,7 @@ impl Reader<'_> {
     }
 
     fn check_count(&self, span: &Range<usize>, n: usize) -> Result<(), LessonProblem> {
-        let message = || format!("there are 2 to {MAX_OPTIONS} to choose from");
+        let message = || format!("there must be 2 to {MAX_OPTIONS} to choose from");
         (2..=MAX_OPTIONS)
             .contains(&n)
             .then_some(())
@@ -265,7 +268,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads the letter of a pane of the set-up.
+/// Reads the letter of a pane of the setup.
 pub(super) fn pane(word: &str, setup: &Setup) -> Result<usize, String> {
     let place = place(word)?;
     let exists = place < setup.panes.len();

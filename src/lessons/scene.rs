@@ -18,7 +18,7 @@ pub struct Scene<'a> {
     pub tab: &'a str,
     /// The name of the tint, in lower case.
     pub tint: &'a str,
-    /// What was measured of the KV cache.
+    /// The measurement of the KV cache, if there is one.
     pub cache: Option<&'a CacheLab>,
     /// The curves that the question draws.
     pub curves: &'a [Curve],
@@ -31,7 +31,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Returns whether a text came to an end by itself; a text that is paused or was stopped did not.
+/// Returns whether a text ended by itself; a text that is paused, was stopped or failed did not.
 pub(super) fn has_ended(text: &Generation) -> bool {
     let is_end = |reason: &FinishReason| {
         !matches!(

@@ -1,11 +1,11 @@
-//! What a prediction costs, in bits. The more a learner was surprised, the more it costs; points
-//! are not given.
+//! What a prediction costs, in bits. The more surprised a learner was, the higher the cost; no
+//! points are awarded.
 
-/// The lowest and the highest probability that a learner can say. Certainty about something that
+/// The lowest and the highest probability that a learner can state. Certainty about something that
 /// does not happen would cost infinitely many bits.
 pub const SAYABLE: [f64; 2] = [0.01, 0.99];
 
-/// The bits above which a prediction was far off.
+/// The excess cost above which a prediction was far off, in bits.
 const FAR_OFF: f64 = 0.5;
 
 /// The cost of a prediction.
@@ -14,11 +14,11 @@ pub struct Score {
     pub bits: f64,
     /// The lowest possible cost.
     pub best: f64,
-    /// For choices, the probability that was given to each and how many were right.
+    /// For choices, the probability that was assigned to each and how many were right.
     pub belief: Option<Belief>,
 }
 
-/// How sure a learner was of choices, and how many were right.
+/// How sure a learner was of their choices, and how many were right.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Belief {
     pub prob: f64,
@@ -29,7 +29,7 @@ pub struct Belief {
 /// How sure a learner is of a choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Confidence {
-    /// Every option is as likely.
+    /// Every option is equally likely.
     Guess,
     #[default]
     Fair,
@@ -37,7 +37,7 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// All of them, from the least sure to the surest.
+    /// All levels, from the least to the most sure.
     pub const ALL: [Self; 3] = [Self::Guess, Self::Fair, Self::Sure];
 
     /// Returns the label.
@@ -49,7 +49,7 @@ impl Confidence {
         }
     }
 
-    /// Returns the probability that it gives to the chosen one of `n` options.
+    /// Returns the probability that it assigns to the chosen one of `n` options.
     pub fn prob(self, n: usize) -> f64 {
         let even = 1.0 / n.max(1) as f64;
         match self {
@@ -61,8 +61,8 @@ impl Confidence {
 }
 
 impl Score {
-    /// Scores a guessed probability: the Kullback-Leibler divergence of the guess "it happens, or
-    /// it does not" from the truth. 0 is perfect.
+    /// Scores a guessed probability: the Kullback-Leibler divergence of the guess from the truth,
+    /// over whether it happens or not. 0 is perfect.
     pub fn of_probability(guess: f64, truth: f64) -> Self {
         let guess = guess.clamp(SAYABLE[0], SAYABLE[1]);
         let truth = truth.clamp(0.0, 1.0);
@@ -129,12 +129,13 @@ impl Score {
         }
     }
 
-    /// Returns the bits above the best possible.
+    /// Returns the cost above the lowest possible, in bits.
     pub fn excess(self) -> f64 {
         (self.bits - self.best).max(0.0)
     }
 
-    /// Whether the prediction was far off. A right choice never is, however unsure the learner was.
+    /// Returns whether the prediction was far off. A right choice never is, however unsure the
+    /// learner was.
     pub fn is_missed(self) -> bool {
         let has_error = |belief: Belief| belief.n_right < belief.n;
         self.excess() > FAR_OFF && self.belief.is_none_or(has_error)
@@ -156,7 +157,7 @@ pub fn mean_excess(scores: &[Score]) -> Option<f64> {
     (!scores.is_empty()).then(|| total / scores.len() as f64)
 }
 
-/// Says what the choices of a lesson show about how well the learner knows what they know.
+/// Says how well calibrated the learner's confidence in the choices of a lesson was.
 pub fn calibration_words(scores: &[Score]) -> Option<String> {
     let beliefs: Vec<Belief> = scores.iter().filter_map(|score| score.belief).collect();
     if beliefs.is_empty() {
@@ -175,7 +176,7 @@ pub fn calibration_words(scores: &[Score]) -> Option<String> {
     };
     let choices = if n == 1 { "choice" } else { "choices" };
     Some(format!(
-        "{n_right} of {n} {choices} right, where your confidence called for {expected:.1}: {verdict}."
+        "{n_right} of {n} {choices} right; your confidence called for {expected:.1}: {verdict}."
     ))
 }
 

@@ -23,7 +23,7 @@ impl Template {
         while let Some((words, after)) = rest.split_once('{') {
             let (name, after) = after
                 .split_once('}')
-                .ok_or_else(|| "a placeholder does not end: } is missing".to_owned())?;
+                .ok_or_else(|| "a placeholder is not closed: } is missing".to_owned())?;
             parts.push(Part::Words(words.to_owned()));
             let path = Path::read(name)?;
             if path.names_any() {
@@ -36,7 +36,7 @@ impl Template {
         Ok(Self { parts })
     }
 
-    /// Returns the text with its values, or the first placeholder that has none.
+    /// Returns the text with its values, or `None` if a placeholder has none yet.
     pub fn fill(&self, scene: &Scene<'_>) -> Option<String> {
         let mut text = String::new();
         for part in &self.parts {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_placeholder_is_named() {
+    fn wrong_placeholders_are_reported() {
         for (text, message) in [
             ("{A.token.1", "} is missing"),
             ("{A.nothing}", "\"A.nothing\""),

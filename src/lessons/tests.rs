@@ -1,4 +1,4 @@
-//! Lesson files that are wrong: each says in which line, and why.
+//! Lesson files with mistakes: each error reports the line and the reason.
 
 use super::{Lesson, MAX_LESSON_BYTES, Question};
 
@@ -40,7 +40,7 @@ fn a_lesson_is_read() {
 }
 
 #[test]
-fn a_wrong_file_says_in_which_line_it_is_wrong() {
+fn a_mistake_in_a_file_is_reported_with_its_line() {
     for (from, to, line, message) in [
         ("format = 1", "format = 2", 1, "format 2 is unknown"),
         ("format = 1", "format = \"1\"", 1, "invalid type"),
@@ -63,8 +63,8 @@ fn a_wrong_file_says_in_which_line_it_is_wrong() {
             12,
             "\"B.token.1.odds\"",
         ),
-        ("{B.token.1.final}.", "12 %.", 12, "12 is typed"),
-        ("At 0.5,", "At 0.25,", 13, "0.25 is typed"),
+        ("{B.token.1.final}.", "12 %.", 12, "12 is neither"),
+        ("At 0.5,", "At 0.25,", 13, "0.25 is neither"),
         (
             "answer = \"B.token.1.final\"",
             "answer = \"final\"",
@@ -95,7 +95,7 @@ fn a_wrong_file_says_in_which_line_it_is_wrong() {
 }
 
 #[test]
-fn a_missing_part_is_named() {
+fn a_missing_part_is_reported() {
     for (part, message) in [
         ("title = \"A small lesson\"\n", "missing field `title`"),
         ("tokens = 4\n", "missing field `tokens`"),
@@ -117,7 +117,7 @@ fn a_missing_part_is_named() {
 }
 
 #[test]
-fn a_file_that_is_too_long_is_refused_at_once() {
+fn a_file_that_is_too_long_is_rejected_at_once() {
     let long = format!("{WHOLE}\n# {}", "x".repeat(10_000_000));
     let problem = Lesson::from_toml(&long).unwrap_err();
     assert!(problem.message.contains("at most 256 KiB"), "{problem}");
@@ -125,7 +125,7 @@ fn a_file_that_is_too_long_is_refused_at_once() {
 }
 
 #[test]
-fn every_cut_of_a_file_is_read_or_refused() {
+fn a_truncated_file_never_panics() {
     for end in (0..WHOLE.len()).step_by(7) {
         if let Some(part) = WHOLE.get(..end) {
             Lesson::from_toml(part).ok();
@@ -145,7 +145,7 @@ fn line_of(source: &str, words: &str) -> usize {
 }
 
 #[test]
-fn a_wrong_question_says_in_which_line_it_is_wrong() {
+fn a_mistake_in_a_question_is_reported_with_its_line() {
     Lesson::from_toml(KINDS).unwrap();
     for (from, to, message) in [
         (
@@ -159,7 +159,7 @@ fn a_wrong_question_says_in_which_line_it_is_wrong() {
             "which pane",
         ),
         ("value = \"A.tokens\"", "value = \"A.size\"", "\"A.size\""),
-        ("label = \"One\"", "label = \"12 tokens\"", "12 is typed"),
+        ("label = \"One\"", "label = \"12 tokens\"", "12 is neither"),
         (
             "[\"A\", \"B\", \"C\"]",
             "[\"A\", \"B\", \"D\"]",

@@ -1,4 +1,4 @@
-//! What a lesson can read of a pane's text.
+//! What a lesson can read about a pane's text.
 
 use std::f64::consts::LN_2;
 
@@ -12,12 +12,12 @@ use crate::decoding::{Filter, Selector};
 use crate::generation::in_sentence;
 use crate::generation::{Generation, Step};
 
-/// Something about a text.
+/// A field of a text.
 pub(super) type TextField = Field<Generation>;
 
-/// Everything that can be read of a text.
+/// All fields of a text.
 pub(super) const TEXT_FIELDS: &[TextField] = &[
-    field("finished", "whether it came to an end by itself", |text| {
+    field("finished", "whether it ended by itself", |text| {
         Some(Value::Flag(has_ended(text)))
     }),
     field(
@@ -94,7 +94,7 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
     ),
     field(
         "beams",
-        "the number of beams of a beam search, else 1",
+        "the number of beams of a beam search, otherwise 1",
         |text| {
             let width = match text.config.chain.selector {
                 Selector::BeamSearch(search) => search.width,
@@ -103,7 +103,7 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
             Some(Value::count(width as usize))
         },
     ),
-    field("grammar", "whether it is kept to a grammar", |text| {
+    field("grammar", "whether it is constrained by a grammar", |text| {
         Some(Value::Flag(text.config.chain.grammar.is_some()))
     }),
     field("json", "whether it is a complete JSON value", |text| {
@@ -193,7 +193,7 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
     ),
     field(
         "distinct",
-        "the share of different pairs of tokens",
+        "the share of distinct pairs of tokens",
         |text| {
             let [_, pairs, _] = TextMetrics::of(text).distinct;
             Some(Value::prob(pairs?))
@@ -202,7 +202,7 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
     field("drafts", "whether it was written with drafts", |text| {
         Some(Value::Flag(text.config.chain.drafts.is_some()))
     }),
-    field("passes", "how many forward passes wrote it", |text| {
+    field("passes", "how many forward passes it took", |text| {
         let passes = DraftPasses::of(text).map(|passes| passes.passes.len());
         Some(Value::count(passes.unwrap_or(text.steps.len())))
     }),
@@ -221,7 +221,7 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
     }),
     field(
         "p_value",
-        "how likely chance is to match the key of its watermark as well",
+        "how likely chance is to match the key of its watermark at least as well",
         |text| {
             let mark = first_mark([&text.config.chain])?;
             let found = WatermarkScan::of_text(mark, text);
@@ -283,7 +283,7 @@ fn end_words(text: &Generation) -> Option<String> {
 fn setting(text: &Generation, neutral: f64, read: fn(&Filter) -> Option<f32>) -> Value {
     let value = text.config.chain.active().filter_map(read).last();
     let value = value.map_or(neutral, |value| {
-        // The shortest decimal that means the same number.
+        // The shortest decimal that stands for the same number.
         value.to_string().parse().unwrap_or(f64::from(value))
     });
     Value::Number(value, Unit::Setting)

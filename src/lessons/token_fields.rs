@@ -1,4 +1,4 @@
-//! What a lesson can read of one token.
+//! What a lesson can read about one token.
 
 use std::f64::consts::LN_2;
 
@@ -8,7 +8,7 @@ use crate::decoding::{ChainConfig, RankedCandidate, StageReport, WhatIf};
 use crate::generation::formatting::token_word;
 use crate::generation::{Generation, Step, in_sentence};
 
-/// Something about a token, or about another candidate at its place.
+/// A field of a token, or of another candidate at its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenField {
     /// Its text.
@@ -18,11 +18,11 @@ pub enum TokenField {
     Ranked(usize, CandidateField),
     /// The candidate with this text.
     Named(String, CandidateField),
-    /// The token that the pane's settings of now would draw there, with the same coin.
+    /// The token that the pane's current settings would draw there, with the same coin.
     WhatIf,
 }
 
-/// Something about the token that was drawn.
+/// A field of the token that was drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrawnField {
     /// Its probability before the settings.
@@ -45,7 +45,7 @@ pub enum DrawnField {
     Candidates,
 }
 
-/// Something about a candidate.
+/// A field of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CandidateField {
     Word,
@@ -135,7 +135,7 @@ impl TokenField {
         }
     }
 
-    /// Returns the value at the step with this index. `now` is the pane's chain as it is now.
+    /// Returns the value at the step with this index. `now` is the pane's current chain.
     pub(super) fn value(
         &self,
         text: &Generation,
@@ -160,7 +160,7 @@ impl TokenField {
     }
 }
 
-/// Returns the token that these settings would draw at a step, if the record decides it.
+/// Returns the token that these settings would draw at a step, if the record determines it.
 fn what_if(text: &Generation, index: usize, chain: &ChainConfig) -> Option<String> {
     chain.validate().ok()?;
     let mut reader = WhatIfReader::new(&text.prompt, chain.clone(), text.config.seed);
@@ -200,7 +200,7 @@ mod tests {
     use crate::lessons::{Path, Scene, Value};
 
     #[test]
-    fn a_token_is_read_as_the_settings_of_now_would_draw_it() {
+    fn a_what_if_is_the_token_that_the_current_settings_would_draw() {
         let text = generation(&[(" fox", 0.4), (" owl", 0.1)]);
         let settings: PaneSettings = "greedy".parse().unwrap();
         let chain = &settings.chain;

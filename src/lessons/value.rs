@@ -2,7 +2,7 @@
 
 use crate::generation::formatting::{grouped, percent};
 
-/// Something that a lesson reads from the window or the record.
+/// A value that a lesson reads from the window or the record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Flag(bool),
@@ -90,7 +90,7 @@ mod tests {
     use super::{Unit, Value};
 
     #[test]
-    fn numbers_are_written_as_their_kind_is() {
+    fn numbers_are_formatted_by_their_unit() {
         for (number, unit, words) in [
             (6144.0, Unit::Count, "6,144"),
             (0.412, Unit::Prob, "41 %"),

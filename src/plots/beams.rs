@@ -15,7 +15,7 @@ const MIN_TILE: f32 = 54.0;
 const MAX_TILE: f32 = 96.0;
 const GAP: f32 = 8.0;
 
-/// The height of the row of token numbers, and the least height of a row of tiles.
+/// The height of the row of token numbers, and the minimum height of a row of tiles.
 const HEAD: f32 = 22.0;
 const MIN_ROW: f32 = 38.0;
 const MAX_ROW: f32 = 56.0;
@@ -40,9 +40,9 @@ struct Column {
 #[derive(Debug, Clone, PartialEq)]
 struct Tile {
     word: String,
-    /// The total of the text, in nats.
+    /// The total log-prob of the text, in nats.
     log_prob: f64,
-    /// Its parent's row in the column before.
+    /// Its parent's row in the previous column.
     parent: Option<usize>,
     state: TileState,
 }
@@ -51,21 +51,21 @@ struct Tile {
 enum TileState {
     /// On the path to the best text.
     Best,
-    /// On the path to a text that goes on or has ended.
+    /// On the path to a text that continues or has ended.
     Active,
-    /// None of its continuations was kept, and why.
+    /// None of its continuations was kept; the string says why.
     Dropped(String),
 }
 
 impl BeamTree {
-    /// Returns the tree of a pane's text, or `None` if no beam search wrote it.
+    /// Returns the tree of a pane's text, or `None` if no beam search generated it.
     pub fn of(pane: usize, generation: &Generation) -> Option<Self> {
         let beams = &*generation.beams;
         let last = beams.passes.len().checked_sub(1)?;
-        let written = generation.steps.iter().skip(beams.n_before);
-        let written: Vec<_> = written.map(|step| step.token).collect();
+        let generated = generation.steps.iter().skip(beams.n_before);
+        let generated: Vec<_> = generated.map(|step| step.token).collect();
         let best = if generation.finish.is_some() {
-            beams.path_of(&written)
+            beams.path_of(&generated)
         } else {
             let first = beams.passes.last()?.running().next();
             first.map_or_else(Vec::new, |(node, _)| {
@@ -162,8 +162,8 @@ fn total(log_prob: f64) -> String {
     format!("{log_prob:.2}").replace('-', "−")
 }
 
-/// Shows a tree in this rectangle. On the screen, the last columns are shown first if not all of
-/// them fit.
+/// Shows a tree in this rectangle. On the screen, it starts scrolled to the last columns if not all
+/// of them fit.
 pub fn beam_tree_ui(ui: &mut Ui, rect: Rect, tree: &BeamTree, target: Target) {
     let n_columns = tree.columns.len().max(1) as f32;
     let width = ((rect.width() + GAP) / n_columns - GAP).clamp(MIN_TILE, MAX_TILE);
@@ -211,7 +211,7 @@ fn tiles_ui(ui: &mut Ui, content: Rect, tree: &BeamTree, cell: egui::Vec2, targe
         paint_text(ui, at, Align2::CENTER_TOP, run);
     }
     for (index, column) in tree.columns.iter().enumerate().skip(1) {
-        // The path to the best text lies over the others.
+        // The path to the best text is drawn over the others.
         let mut tiles: Vec<(usize, &Tile)> = column.tiles.iter().enumerate().collect();
         tiles.sort_by_key(|(_, tile)| weight(tile));
         for (row, tile) in tiles {
@@ -281,7 +281,7 @@ fn paint_tile(ui: &Ui, rect: Rect, pane: usize, tile: &Tile) {
     paint_text(ui, below, Align2::CENTER_TOP, run);
 }
 
-/// Shows what a tile stands for under the pointer, and says it to screen readers.
+/// Describes a tile in a tooltip and for screen readers.
 fn describe_tile(ui: &Ui, rect: Rect, tile: &Tile, [token, beam]: [usize; 2]) {
     let id = ui.scope_id().with(("beam", token, beam));
     let response = ui.interact(rect, id, Sense::hover());
@@ -322,7 +322,7 @@ mod tests {
         }
     }
 
-    /// Two beams: " a" leads at first, but both texts that go on continue " the".
+    /// Two beams: " a" leads at first, but both surviving texts continue " the".
     fn searched() -> Generation {
         use Fate::{Dropped, Running};
         let first = vec![node(0, " a", -0.5, Running), node(0, " the", -0.9, Running)];
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_no_search_wrote_has_no_tree() {
+    fn a_text_from_no_search_has_no_tree() {
         assert_eq!(BeamTree::of(0, &generation(&[(" a", 0.5)])), None);
     }
 }

@@ -1,5 +1,4 @@
-//! The time per token with the KV cache and without it, as two curves side by side that may keep
-//! their names to themselves.
+//! The time per token with and without the KV cache, as two curves whose names may be hidden.
 
 use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 

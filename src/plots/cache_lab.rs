@@ -1,5 +1,5 @@
-//! What the KV cache costs and saves: the time per token with it and without it, its memory, and
-//! the time to read a prompt.
+//! What the KV cache costs and saves: the time per token with and without it, its memory, and the
+//! time to read a prompt.
 
 use egui::{Align2, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
 
@@ -21,7 +21,7 @@ const TIMES: f32 = 0.56;
 /// The radius of a point.
 const POINT: f32 = 3.5;
 
-/// A row of the bars, the widths of its label and of its number.
+/// The height of a bar's row, and the widths of its label and of its number.
 const ROW: f32 = 26.0;
 const LABEL: f32 = 132.0;
 const NUMBER: f32 = 56.0;
@@ -29,7 +29,7 @@ const NUMBER: f32 = 56.0;
 /// The height of a bar.
 const BAR: f32 = 8.0;
 
-/// The most prompt lengths that have a bar.
+/// The maximum number of prompt lengths that have a bar.
 const N_BARS: usize = 4;
 
 /// Draws all plots into this rectangle, the same on the screen and in a file.
@@ -46,7 +46,7 @@ pub fn cache_lab_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
     bars_ui(ui, at(2.0), lab);
 }
 
-/// The largest of these values, or `least` if there are none.
+/// Returns the largest of these values, or `least` if none is positive.
 fn largest(values: impl Iterator<Item = f64>, least: f64) -> f64 {
     let most = values.fold(0.0, f64::max);
     if most > 0.0 { most } else { least }
@@ -122,7 +122,7 @@ fn hollow(ui: &Ui, at: Pos2) {
     ui.painter().circle(at, POINT, theme.surface_1, edge);
 }
 
-/// Draws the memory that the formula gives, with the length at the end of the text marked.
+/// Draws the memory that the formula predicts, with a mark at the length of the text.
 fn memory_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
     let theme = Theme::of(ui);
     let per_token = lab.facts.shape.as_ref().map(CacheShape::n_bytes_per_token);
@@ -250,10 +250,10 @@ fn bars_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
     if let Some(per_sec) = lab.on_tokens_per_sec() {
         bars.push(("Writing, cache on".to_owned(), per_sec));
     }
-    let worth = lab.reads.iter().filter(|read| read.length > 1);
-    let worth: Vec<_> = worth.filter(|read| read.parallel_secs > 0.0).collect();
-    let step = worth.len().div_ceil(N_BARS).max(1);
-    let shown = worth.iter().rev().step_by(step).rev();
+    let shown_reads = lab.reads.iter().filter(|read| read.length > 1);
+    let shown_reads: Vec<_> = shown_reads.filter(|read| read.parallel_secs > 0.0).collect();
+    let step = shown_reads.len().div_ceil(N_BARS).max(1);
+    let shown = shown_reads.iter().rev().step_by(step).rev();
     bars.extend(shown.map(|read| {
         let per_sec = read.length as f64 / read.parallel_secs;
         let length = grouped(read.length as f64);

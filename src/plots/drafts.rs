@@ -15,7 +15,7 @@ use crate::generation::formatting::{grouped, quoted};
 const CELL: f32 = 13.0;
 const MAX_COLUMN: f32 = 13.0;
 
-/// The space left of the columns and below them, and the distance of two labels.
+/// The space left of the columns and below them, and the distance between two labels.
 const LEFT: f32 = 34.0;
 const BELOW: f32 = 18.0;
 const LABEL: f32 = 56.0;
@@ -36,8 +36,8 @@ pub struct DraftStrip<'a> {
 }
 
 impl<'a> DraftStrip<'a> {
-    /// Returns the passes of a pane's text, or `None` if it was written without drafts. The
-    /// selected pass is the one that wrote this step, or else the last.
+    /// Returns the passes of a pane's text, or `None` if it was generated without drafts. The
+    /// selected pass is the one that produced this step, otherwise the last.
     pub fn of(pane: usize, generation: &'a Generation, step: Option<usize>) -> Option<Self> {
         let passes = DraftPasses::of(generation)?;
         let last = passes.passes.len() - 1;
@@ -50,7 +50,7 @@ impl<'a> DraftStrip<'a> {
         })
     }
 
-    /// The most tokens that a pass could have written.
+    /// Returns the maximum number of tokens that a pass could have produced.
     fn n_rows(&self) -> usize {
         let passes = self.passes.passes.iter();
         passes.map(|pass| pass.n_drafts + 1).max().unwrap_or(1)
@@ -109,7 +109,7 @@ pub fn draft_strip_ui(
     clicked
 }
 
-/// Where the columns are. If there are more than fit, the last ones are shown.
+/// The layout of the columns. If there are more than fit, the last ones are shown.
 struct Columns {
     area: Rect,
     width: f32,
@@ -251,7 +251,7 @@ fn paint_pass(ui: &Ui, rect: Rect, strip: &DraftStrip<'_>) {
     }
 }
 
-/// Returns what the table says of a token: the draft, its probabilities, and what was written.
+/// Returns what the table says about a token: the draft, its probabilities, and the verdict.
 fn cells(
     strip: &DraftStrip<'_>,
     pass: &DraftPass,

@@ -1,4 +1,4 @@
-//! A grid of many small cells over two numbers, without gaps, with the round values as labels.
+//! A grid of many small cells over two numbers, without gaps, labeled at round values.
 
 use egui::{Align2, Color32, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2};
 
@@ -9,7 +9,7 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::focus_ring;
 
-/// Where the cells are. The largest value of the rows is at the top.
+/// The layout of the cells. The largest value of the rows is at the top.
 pub(super) struct FineGrid<'a> {
     area: Rect,
     rows: &'a Axis,
@@ -41,7 +41,7 @@ impl<'a> FineGrid<'a> {
         self.area.left() + self.area.width() * column as f32 / self.n_columns() as f32
     }
 
-    /// Returns the row that is this far from the top, or how far a row is.
+    /// Converts a row's index to its distance from the top, or the other way round.
     fn flipped(&self, row: usize) -> usize {
         if self.is_rising {
             self.n_rows() - 1 - row.min(self.n_rows() - 1)
@@ -75,7 +75,7 @@ impl<'a> FineGrid<'a> {
         Some(self.flipped(n_above) * self.n_columns() + column)
     }
 
-    /// Paints the cells that have a color. Neighbors of one color are one rectangle.
+    /// Paints the cells that have a color. Neighbors of the same color share a rectangle.
     pub(super) fn paint_cells(&self, ui: &Ui, color: impl Fn(usize) -> Option<Color32>) {
         let n_columns = self.n_columns();
         for n_above in 0..self.n_rows() {
@@ -161,7 +161,7 @@ impl<'a> FineGrid<'a> {
     }
 }
 
-/// Returns the places of the values at round numbers, with their labels.
+/// Returns the indices of the round values, with their labels.
 fn round_values(axis: &Axis) -> Vec<(usize, String)> {
     let values = axis.values().iter().copied();
     let most = values.clone().fold(f64::NEG_INFINITY, f64::max);

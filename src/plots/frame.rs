@@ -89,7 +89,7 @@ pub(super) fn empty_ui(ui: &mut Ui, title: &str, sentence: &str) -> Rect {
     ui.available_rect_before_wrap()
 }
 
-/// Returns a plot in the style of all, which can be neither dragged nor zoomed.
+/// Returns a plot in the common style, which can be neither dragged nor zoomed.
 pub(super) fn still_plot<'a>(name: &str, theme: &Theme) -> Plot<'a> {
     Plot::new(name)
         .grid_spacing(8.0..=8.01)
@@ -105,8 +105,8 @@ pub(super) fn still_plot<'a>(name: &str, theme: &Theme) -> Plot<'a> {
         .allow_axis_zoom_drag(false)
 }
 
-/// Shows a plot in the rest of `ui` but for these widths at its left and right, and allocates all
-/// of the rest.
+/// Shows a plot in the rest of `ui`, except for these margins at its left and right, and allocates
+/// all of the rest.
 pub(super) fn between<R>(ui: &mut Ui, margins: [f32; 2], show: impl FnOnce(&mut Ui) -> R) -> R {
     let whole = ui.available_rect_before_wrap();
     let mut area = whole;

@@ -1,5 +1,5 @@
-//! Then and now: how far the logits of a repeated run are from the recorded ones, token by token,
-//! and where the texts diverge.
+//! Then and now: how far the logits of a replay are from the recorded ones, token by token, and
+//! where the texts diverge.
 
 use egui::{Align2, Color32, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
@@ -21,26 +21,26 @@ const BELOW: f32 = 18.0;
 const LABEL: f32 = 18.0;
 const LABEL_GAP: f32 = 12.0;
 
-/// The texts of a run beside their repetitions.
+/// The texts of a run beside their replays.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GapData {
     lines: Vec<GapLine>,
     verdict: String,
 }
 
-/// A text beside its repetition.
+/// A text beside its replay.
 #[derive(Debug, Clone, PartialEq)]
 struct GapLine {
     pane: usize,
-    /// The largest difference of a logit at each step, up to the first different token.
+    /// The largest logit difference at each step, up to the first different token.
     gaps: Vec<f32>,
     diverges: bool,
-    /// What became of the text: "‘bat’ then, ‘crow’ now".
+    /// How the texts differ: "‘bat’ then, ‘crow’ now".
     words: String,
 }
 
 impl GapData {
-    /// Describes how texts compare with their repetitions. A text's position is its pane's.
+    /// Describes how texts compare with their replays. The index of a text is that of its pane.
     pub fn of<'a>(
         verdict: &Verdict,
         replays: &[TextReplay],
@@ -73,7 +73,7 @@ impl GapData {
     }
 }
 
-/// "‘bat’ then, ‘crow’ now".
+/// Says how the tokens differ: "‘bat’ then, ‘crow’ now".
 fn difference_words(found: Difference, then: &Generation, now: &Generation) -> String {
     let word = |text: &Generation, token: Option<_>| match token {
         Some(token) => quoted(&text.vocabulary.piece(token)),
@@ -84,7 +84,7 @@ fn difference_words(found: Difference, then: &Generation, now: &Generation) -> S
 }
 
 /// Draws the largest logit difference over the tokens into the rest of `ui`, one line per pane, on
-/// paper of this color.
+/// a background of this color.
 pub fn gap_plot_ui(ui: &mut Ui, data: &GapData, paper: Color32) {
     let subtitles = [
         "largest logit difference, token by token; a cross is the first different choice",
@@ -118,7 +118,7 @@ pub fn gap_plot_ui(ui: &mut Ui, data: &GapData, paper: Color32) {
         if line.diverges {
             paint_cross(ui, end, theme.pane(line.pane));
         }
-        // All texts with the same tokens share a label, and all that diverge alike.
+        // Texts with the same tokens share a label, and so do texts that diverge in the same way.
         let step = line.diverges.then_some(last);
         let same = |label: &&mut Label| label.step == step && label.words == line.words;
         match labels.iter_mut().find(same) {
@@ -134,7 +134,7 @@ pub fn gap_plot_ui(ui: &mut Ui, data: &GapData, paper: Color32) {
     paint_labels(ui, (area, paper), &labels);
 }
 
-/// Where a difference is in the plot.
+/// Maps a difference to its position in the plot.
 struct Scale {
     area: Rect,
     n_steps: usize,
@@ -173,7 +173,7 @@ impl Scale {
             painter.text(at, align, words, font.clone(), theme.text_3);
         };
         let (mark, n_marks) = self.marks;
-        // Only the base line has a meaning if nothing differs.
+        // If nothing differs, only the baseline has a meaning.
         let n_marks = if self.is_zero { 0 } else { n_marks };
         for number in 0..=n_marks {
             let gap = mark * f64::from(number);
@@ -208,7 +208,7 @@ impl Scale {
     }
 }
 
-/// What became of texts.
+/// A label that says how texts differ.
 struct Label<'a> {
     /// The step at which they diverge, if they do.
     step: Option<usize>,
@@ -217,7 +217,7 @@ struct Label<'a> {
     words: &'a str,
 }
 
-/// Paints labels beside the ends of their lines, above each other where they would overlap.
+/// Paints labels beside the ends of their lines, stacked if they would overlap.
 fn paint_labels(ui: &Ui, (area, paper): (Rect, Color32), labels: &[Label<'_>]) {
     let theme = Theme::of(ui);
     let painter = ui.painter();

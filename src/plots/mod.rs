@@ -1,5 +1,5 @@
 //! The plots of a run: the score, the next token, the speed, trends over the tokens, and how a
-//! repetition differs. And those of a sweep: maps, curves and two metrics against each other.
+//! replay differs. Also the plots of a sweep: maps, curves and two metrics against each other.
 //!
 //! Each plot is data computed by pure functions, and one function that draws it both on the screen
 //! and in a picture.

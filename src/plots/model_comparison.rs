@@ -16,7 +16,7 @@ const GAP: f32 = 18.0;
 /// The radius of a point.
 const POINT: f32 = 2.5;
 
-/// The most decades of a logarithmic axis.
+/// The maximum number of decades of a logarithmic axis.
 const N_DECADES: i32 = 8;
 
 /// Draws the comparison into this rectangle, the same on the screen and in a file.
@@ -36,7 +36,7 @@ struct Decades {
 }
 
 impl Decades {
-    /// Covers the positive ones of these values, as far as there is room.
+    /// Covers the positive values, down to at most [`N_DECADES`] decades below the largest.
     fn of(values: impl Iterator<Item = f64>) -> Self {
         let positive = values.filter(|value| *value > 0.0 && value.is_finite());
         let ends = positive.fold(None, |ends: Option<(f64, f64)>, value| {
@@ -58,7 +58,7 @@ impl Decades {
         Scale::of(decades.map(|decade| (decade, power(decade))).collect())
     }
 
-    /// Where a value lies. What is too small, or zero, lies on the axis.
+    /// Returns the position of a value. Values that are zero or too small lie on the axis.
     fn at(&self, value: f64) -> f64 {
         if value > 0.0 {
             value.log10().clamp(self.from, self.to)
@@ -68,7 +68,7 @@ impl Decades {
     }
 }
 
-/// "0.01", "1e−5".
+/// Formats a power of ten: "0.01", "1e−5".
 fn power(decade: f64) -> String {
     let value = 10_f64.powf(decade);
     if decade >= 0.0 {
@@ -88,7 +88,7 @@ fn divergence_ui(ui: &Ui, rect: Rect, compared: &ComparedModels) {
     let theme = Theme::of(ui);
     let title = [
         "KL divergence of B from A",
-        "nats; filled where another token comes first",
+        "nats; filled where B ranks another token first",
     ];
     unit_title_ui(ui, rect, title, &compared.sentences().join(" "));
     let decades = Decades::of(compared.gaps.iter().map(|gap| gap.kl));
@@ -111,7 +111,7 @@ fn margin_ui(ui: &Ui, rect: Rect, compared: &ComparedModels) {
     let theme = Theme::of(ui);
     let title = [
         "Margin between A’s first two tokens",
-        "nats; the line is the noise, by which B moves such a distance",
+        "nats; the line is the noise, by which B shifts such a margin",
     ];
     unit_title_ui(ui, rect, title, &compared.sentences().join(" "));
     let margins = compared.predicted[0].iter().map(|token| token.margin);
@@ -150,7 +150,7 @@ fn point(ui: &Ui, at: Pos2, is_flip: bool) {
     }
 }
 
-/// Draws by how many bits A predicts the text better than B, from its beginning to each place.
+/// Draws by how many bits A predicts the text better than B, from its beginning to each position.
 fn lead_ui(ui: &Ui, rect: Rect, compared: &ComparedModels) {
     let theme = Theme::of(ui);
     let title = [

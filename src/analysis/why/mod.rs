@@ -20,8 +20,8 @@ pub struct Why {
     pub title: String,
     /// What the model, the settings and the coin did.
     pub story: String,
-    /// How far the model's first choice was ahead of its second, beside the size of rounding; empty
-    /// if it is not recorded.
+    /// How far the model's first choice was ahead of its second, compared with the size of rounding
+    /// errors; empty if it was not recorded.
     pub margin: String,
     /// What the other panes did at the same place, and why; empty if there are none.
     pub others: String,
@@ -58,7 +58,7 @@ impl Why {
     }
 }
 
-/// "The model ranked it 3rd of 6,144, at 11 %."
+/// Says how the model ranked the token: "The model ranked it 3rd of 6,144 tokens, at 11 %."
 fn ranked(step: &Step) -> String {
     let trace = &step.trace;
     let n = grouped(f64::from(trace.raw.n_candidates));
@@ -79,7 +79,7 @@ fn ranked(step: &Step) -> String {
     }
 }
 
-/// One sentence per stage that can have an effect.
+/// Returns one sentence per stage that can have an effect.
 fn stage_verdicts(step: &Step) -> Vec<String> {
     let trace = &step.trace;
     let head = &trace.raw.head;
@@ -105,14 +105,14 @@ fn stage_verdicts(step: &Step) -> Vec<String> {
     sentences
 }
 
-/// "Top-k 40 kept 40 of 6,144 tokens and cut this one."
+/// Describes a stage that cut the token: "Top-k 40 kept 40 of 6,144 tokens and cut this one."
 fn cut_words(report: &StageReport, n_before: u32) -> String {
     let [n, n_kept] = [n_before, report.n_kept].map(|n| grouped(f64::from(n)));
     let name = stage_name(&report.filter);
     format!("{name} kept {n_kept} of {n} tokens and cut this one.")
 }
 
-/// "Top-p 0.9 kept 8 of 6,144 tokens, and raised it from 10 % to 12 %."
+/// Describes a stage's effect: "Top-p 0.9 kept 8 of 6,144 tokens and raised it to 12 %."
 fn verdict(report: &StageReport, n_before: u32, [before, after]: [Option<f64>; 2]) -> String {
     let name = stage_name(&report.filter);
     let change = change_words(before, after);
@@ -147,7 +147,7 @@ fn change_words(before: Option<f64>, after: Option<f64>) -> Option<String> {
     })
 }
 
-/// "Top-p 0.9", "Repetition penalty 1.1".
+/// Returns a stage's name with its first value: "Top-p 0.9", "Repetition penalty 1.1".
 fn stage_name(filter: &Filter) -> String {
     let spec = filter.spec();
     match spec.params.first().and_then(|param| param.text(filter)) {
@@ -156,17 +156,17 @@ fn stage_name(filter: &Filter) -> String {
     }
 }
 
-/// Says how the rule of speculative sampling came to a token.
+/// Says how the acceptance rule of speculative sampling arrived at a token.
 fn ratio_words(step: &Step) -> String {
     let draft = step.draft.unwrap_or_default();
     let [p, q] = [draft.prob, draft.draft_prob].map(|prob| percent(prob.unwrap_or(0.0)));
     let coin = draft.coin.unwrap_or(0.0);
     if draft.token == Some(step.token) {
-        format!("It was drafted with {q} and the chain left it {p}: coin {coin:.3} is below p/q.")
+        format!("It was drafted at {q} and the chain left it at {p}: coin {coin:.3} is below p/q.")
     } else {
         format!(
-            "The draft had {q} where the chain left it {p}, and coin {coin:.3} is not below p/q; this \
-             token was drawn from what the chain has more than the draft."
+            "The drafted token was at {q}, the chain left it at {p}, and coin {coin:.3} is not below \
+             p/q; so this token was drawn from the chain’s excess over the draft."
         )
     }
 }
@@ -176,11 +176,11 @@ fn draw_words(selector: Selector, step: &Step) -> String {
     if draw.is_given() {
         return if draw.was_possible() {
             format!(
-                "The text was given; these settings would take the token with a probability of {}.",
+                "The text was given; these settings would pick the token with a probability of {}.",
                 percent(draw.prob)
             )
         } else {
-            "The text was given; these settings could not have written this token.".to_owned()
+            "The text was given; these settings could not have generated this token.".to_owned()
         };
     }
     if draw.is_by_beams() {
@@ -204,11 +204,11 @@ fn draw_words(selector: Selector, step: &Step) -> String {
             "No coin: the most likely token left is always taken.".to_owned()
         }
         (Selector::GumbelMark(_), _) => {
-            "The key and the tokens before gave every token left its own number, and this one won."
+            "The key and the preceding tokens gave every remaining token a number, and this one won."
                 .to_owned()
         }
         (Selector::GumbelMax, _) => {
-            "Every token left had its own coin, and this one won.".to_owned()
+            "Every remaining token had its own coin, and this one won.".to_owned()
         }
         (_, Some(coin)) => {
             let (from, to) = (draw.below, draw.below + draw.prob);
@@ -275,10 +275,10 @@ fn others(texts: &[Option<&Generation>], place: usize, index: usize) -> Vec<Stri
         .collect()
 }
 
-/// What another text holds at a step.
+/// What another text has at a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Here {
-    /// It continues another prompt or comes from another model.
+    /// It continues a different prompt or comes from a different model.
     Unrelated,
     /// It has no token there.
     Missing,
@@ -321,7 +321,7 @@ impl Here {
         let step = own.steps.get(index)?;
         Some(match self {
             Self::Unrelated => format!(
-                "{who} {} another prompt or another model.",
+                "{who} {} a different prompt or a different model.",
                 verb("has", "have")
             ),
             Self::Missing => format!("{who} {} before this token.", verb("stops", "stop")),
@@ -340,7 +340,7 @@ impl Here {
     }
 }
 
-/// How another pane drew, or several.
+/// Says how one or several other panes drew.
 fn how_words(coin: Option<f64>, selector: Selector, step: &Step, is_one: bool) -> &'static str {
     match (coin, step.trace.draw.coin) {
         (None, _) if selector.has_coin_per_token() => " with a coin for each token",
@@ -352,7 +352,7 @@ fn how_words(coin: Option<f64>, selector: Selector, step: &Step, is_one: bool) -
     }
 }
 
-/// How the explained pane treated another pane's token: ": rank 6, cut here by top-p 0.9".
+/// Says how the explained pane treated another pane's token: ": rank 6, cut here by top-p 0.9".
 fn standing(trace: &Trace, token: TokenId) -> String {
     let head = &trace.raw.head;
     let Some(place) = head.iter().position(|known| known.token == token) else {

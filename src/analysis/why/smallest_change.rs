@@ -5,7 +5,7 @@ use crate::decoding::Selector;
 use crate::generation::Generation;
 use crate::generation::formatting::quoted;
 
-/// Describes the smallest change to a setting in one sentence, or how far the search is.
+/// Describes the smallest change to a setting in one sentence, or says how far the search has got.
 pub fn smallest_change_words(generation: &Generation, search: &SmallestChange) -> String {
     if generation.is_scored() {
         return "A given token does not depend on the settings.".to_owned();
@@ -14,7 +14,7 @@ pub fn smallest_change_words(generation: &Generation, search: &SmallestChange) -
     if selector.is_adaptive() {
         let name = selector.name();
         return format!(
-            "{name} adapts to the tokens before, so the smallest change cannot be computed."
+            "{name} adapts to the preceding tokens, so the smallest change cannot be computed."
         );
     }
     if !search.is_complete() {
@@ -22,7 +22,7 @@ pub fn smallest_change_words(generation: &Generation, search: &SmallestChange) -
         return format!("Looking for the smallest change, {done:.0} %");
     }
     let Some(first) = search.changes().first() else {
-        // Another scale of guidance would need the rows of both runs.
+        // A different guidance scale would need the full rows of both runs.
         let setting = match generation.config.chain.guidance {
             None => "setting",
             Some(_) => "setting of the chain",

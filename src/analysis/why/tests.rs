@@ -139,7 +139,7 @@ fn guidance_is_not_mistaken_for_the_model() {
 }
 
 #[test]
-fn the_runner_up_of_a_guided_token_is_the_mixture_s() {
+fn the_runner_up_of_a_guided_token_is_the_mixtures() {
     let mut text = sampled(ChainConfig::greedy(), 1);
     let trace = Arc::make_mut(&mut text.steps[0].trace);
     let guidance = Arc::new(Guidance::usual(Against::Model));

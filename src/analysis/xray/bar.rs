@@ -49,7 +49,7 @@ pub enum DrawnBy {
     Given,
     /// A beam search compares the totals of several texts.
     Beams,
-    /// The rule of speculative sampling, which compared two probabilities of it.
+    /// The acceptance rule of speculative sampling, which compared two probabilities of the token.
     Ratio,
     /// The sampler of a server.
     Server,
@@ -154,8 +154,8 @@ impl CoinBar {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.token.is_some())
     }
 
-    /// Moves the coin and updates the drawn token. Does nothing if the selector uses no single
-    /// coin.
+    /// Moves the coin and updates the drawn token. Does nothing if the selector does not use a
+    /// single coin.
     pub(super) fn move_coin(&mut self, coin: f64) {
         let DrawnBy::OneCoin(_) = self.drawn.by else {
             return;

@@ -1,12 +1,12 @@
-//! The columns of guidance: the two rows that were mixed, before the mixture.
+//! The columns for guidance: the two rows that were mixed, before the mixture.
 
 use super::{XrayCell, XrayColumn, XrayPlace, XrayRow, XrayTable};
 use crate::decoding::{Against, KnownCount, Trace};
 
-/// Which of two rows that are mixed.
+/// One of the two rows that guidance mixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MixedWith {
-    /// The pane's own row, which another guides.
+    /// The pane's own row, which the other one guides.
     Own,
     /// The same model after another prompt.
     OtherPrompt,
@@ -15,7 +15,7 @@ pub enum MixedWith {
 }
 
 impl MixedWith {
-    /// Its name above the column.
+    /// Returns the heading of its column.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Own => "Own",
@@ -26,7 +26,7 @@ impl MixedWith {
 }
 
 impl XrayTable {
-    /// Puts the two rows that were mixed before the mixture, under guidance.
+    /// Under guidance, adds columns for the two rows that were mixed, before the mixture.
     pub(super) fn with_mixture(mut self, trace: &Trace) -> Self {
         let Some(mixture) = &trace.mixture else {
             return self;
@@ -63,7 +63,7 @@ impl XrayTable {
         self
     }
 
-    /// Returns the probability of a row before the chain.
+    /// Returns the probability of a row's token before the chain.
     pub fn raw_prob(&self, row: &XrayRow) -> Option<f64> {
         let is_raw =
             |column: &XrayColumn| matches!(column.at, XrayPlace::Model | XrayPlace::Mixture(_));

@@ -1,4 +1,4 @@
-//! X-ray: one step's way through the chain as a table, with a row per candidate, a column per
+//! X-ray: one step's path through the chain as a table, with a row per candidate, a column per
 //! stage, and the coin bar below.
 //!
 //! Every number was recorded or follows from the record. If it does not follow, the cell is
@@ -23,11 +23,11 @@ use crate::decoding::{
 };
 use crate::generation::Generation;
 
-/// One step's way through a chain.
+/// One step's path through a chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct XrayTable {
-    /// Under guidance the two rows that are mixed; the model or the mixture; then every stage, and an
-    /// adaptive selector if there is one.
+    /// Under guidance, the two rows that are mixed; then the model or the mixture; then every
+    /// stage, and an adaptive selector if there is one.
     pub columns: Vec<XrayColumn>,
     /// The most likely candidates before the chain, best first. A drawn token that is not among
     /// them is the last row.
@@ -47,7 +47,8 @@ pub struct XrayColumn {
     pub entropy_nats: Option<f64>,
     /// The total probability, before this stage, of the candidates that it cut; `None` if unknown.
     pub mass_removed: Option<f64>,
-    /// By how many bits a watermark has moved the distribution, or `None` if the stage leaves none.
+    /// By how many bits a watermark has distorted the distribution, or `None` if the stage leaves
+    /// none.
     pub distortion_bits: Option<f64>,
 }
 
@@ -79,11 +80,12 @@ pub struct GrammarColumn {
     pub n_legal: u32,
     /// The probability of all legal tokens in the model's distribution.
     pub legal_mass: f64,
-    /// Whether the stages saw only these. Otherwise the token was checked after the draw.
+    /// Whether the stages saw only the legal tokens. Otherwise the token was checked after the
+    /// draw.
     pub masked: bool,
 }
 
-/// One candidate's way through the chain.
+/// One candidate's path through the chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct XrayRow {
     pub token: TokenId,
@@ -116,7 +118,7 @@ pub enum XrayCell {
 
 impl XrayTable {
     /// Builds the table of a step under this chain and seed: what happened if the generation used
-    /// them, or else what they would have done. Returns `None` if there is no such step.
+    /// them, otherwise what they would have done. Returns `None` if there is no such step.
     pub fn of(
         generation: &Generation,
         step_index: usize,
@@ -173,8 +175,8 @@ impl XrayTable {
         Some(table.with_mixture(trace))
     }
 
-    /// Builds the table of what other settings would have drawn among the legal tokens, or `None`
-    /// if they would have drawn among all of them. Its rows are the legal tokens.
+    /// Builds the table of what other settings would have drawn from the legal tokens, or `None` if
+    /// they would have drawn from all tokens. Its rows are the legal tokens.
     fn under_grammar(
         drawable: Drawable<'_>,
         (chain, history, coins): (&ChainConfig, History<'_>, Coins),
@@ -387,8 +389,8 @@ impl XrayTable {
         }
     }
 
-    /// Moves the coin along the bar and updates the chosen row. Does nothing if the selector uses
-    /// no single coin.
+    /// Moves the coin along the bar and updates the chosen row. Does nothing if the selector does
+    /// not use a single coin.
     pub fn move_coin(&mut self, coin: f64) {
         self.bar.move_coin(coin);
         self.mark(self.bar.drawn.token);

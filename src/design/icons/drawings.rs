@@ -112,7 +112,7 @@ pub(super) const WARNING: &[Mark] = &[
     Dot((8.0, 11.3), 0.8),
 ];
 
-/// The scale that the needle of a pace points at.
+/// The dial that the needle of a pace icon points at.
 const GAUGE: Mark = Arc((8.0, 10.0), 6.0, [-3.5, 0.36]);
 const UPPER_LID: Mark = Curve([(1.8, 8.0), (4.0, 4.2), (12.0, 4.2), (14.2, 8.0)]);
 const LOWER_LID: Mark = Curve([(1.8, 8.0), (4.0, 11.8), (12.0, 11.8), (14.2, 8.0)]);

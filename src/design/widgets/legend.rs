@@ -6,7 +6,7 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::state::Tint;
 
-/// The size of a swatch without words, in points.
+/// The size of a swatch without a label, in points.
 const SMALL_SWATCH: Vec2 = vec2(14.0, 14.0);
 
 /// The labels of a tint's steps. A step without one does not occur, and is not shown.

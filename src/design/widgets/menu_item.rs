@@ -52,8 +52,8 @@ fn item_ui(ui: &mut Ui, label: &str, shortcut: &str, right: f32, selected: bool)
 /// The space above and below a menu with scroll bars, in points.
 const MENU_MARGIN: f32 = 24.0;
 
-/// Shows an item of a menu that opens a submenu, with what it contains on the right. It opens on
-/// hover, click, Enter or the right arrow key; the content closes it.
+/// Shows an item of a menu that opens a submenu, with a summary of its content on the right. It
+/// opens on hover, click, Enter or the right arrow key; the content closes it.
 pub fn submenu(ui: &mut Ui, label: &str, hint: &str, width: f32, content: impl FnOnce(&mut Ui)) {
     let id = SubMenu::id_from_widget_id(ui.next_auto_id());
     let is_open = MenuState::from_ui(ui, |state, _| state.open_item == Some(id));
@@ -68,10 +68,10 @@ pub fn submenu(ui: &mut Ui, label: &str, hint: &str, width: f32, content: impl F
     });
 }
 
-/// Shows the content of a menu, which scrolls if the window is too low for it.
+/// Shows the content of a menu, which scrolls if the window is too short for it.
 pub fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     let max_height = ui.ctx().content_rect().height() - 2.0 * MENU_MARGIN;
-    // A popup offers 400 points at first, which must not cut a menu that the window has room for.
+    // At first, a popup offers 400 points, which must not clip a menu that the window has room for.
     ScrollArea::vertical()
         .max_height(max_height)
         .min_scrolled_height(max_height)

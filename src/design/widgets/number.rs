@@ -1,4 +1,4 @@
-//! A number with a field and a slider, and a sentence if its value is invalid.
+//! A number with a field and a slider, and an error message if its value is invalid.
 
 use std::ops::RangeInclusive;
 
@@ -37,19 +37,19 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// Makes the slider logarithmic, for ranges over several powers of ten.
+    /// Makes the slider logarithmic, for ranges that span several powers of ten.
     pub const fn logarithmic(mut self) -> Self {
         self.scale.logarithmic = true;
         self
     }
 
-    /// Makes the left end of the slider 0, before a range that does not reach it.
+    /// Makes the left end of the slider 0, although the range starts above it.
     pub const fn from_zero(mut self) -> Self {
         self.scale.from_zero = true;
         self
     }
 
-    /// Sets what is wrong with the value, if anything.
+    /// Sets the error message to show if the value is invalid.
     pub const fn complaint(mut self, complaint: Option<&'a str>) -> Self {
         self.complaint = complaint;
         self
@@ -104,7 +104,7 @@ impl<'a> Number<'a> {
         slider_ui(ui, self.name, &self.scale, width, value)
     }
 
-    /// Shows the name, the slider and the field, and below them what is wrong.
+    /// Shows the name, the slider and the field, with the error message below them.
     pub fn row_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
         let theme = Theme::of(ui);
         let row = ui.horizontal(|ui| {

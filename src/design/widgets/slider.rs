@@ -13,7 +13,7 @@ const HANDLE_RADIUS: f32 = 7.0;
 /// The distance the handle moves per press of an arrow key, as a share of the rail.
 const KEY_STEP: f64 = 0.01;
 
-/// The share of the rail that stands for 0, if a logarithmic range has a 0 before it.
+/// The share of the rail that stands for 0, if a logarithmic slider starts at 0.
 const ZERO_SHARE: f64 = 0.04;
 
 /// Shows a slider for a value, 28 points high.
@@ -53,9 +53,9 @@ pub(super) fn slider_ui(
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
     pub(super) range: RangeInclusive<f64>,
-    /// Whether equal distances are equal factors.
+    /// Whether equal distances stand for equal factors.
     pub(super) logarithmic: bool,
-    /// Whether the left end is 0, before a logarithmic range that does not reach it.
+    /// Whether the left end is 0, although the logarithmic range starts above it.
     pub(super) from_zero: bool,
     /// The number of decimals to which values are rounded.
     pub(super) decimals: u8,
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_and_positions_are_inverse() {
+    fn values_and_positions_are_inverses() {
         for (range, logarithmic, share, value) in [
             (0.0..=2.0, false, 0.35, 0.7),
             (0.0..=1.0, false, 1.0, 1.0),

@@ -1,5 +1,5 @@
-//! How likely texts are over one number: a curve, with the interval around its top and the values
-//! that can't generate them.
+//! How likely texts are as one number varies: a curve, with the interval around its top and the
+//! values that can't generate them.
 
 use egui::{Align2, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
@@ -11,7 +11,7 @@ use crate::design::widgets::{SMALL_BADGE, focus_ring, paint_badge};
 use crate::plots::sweep::{Axes, Scale};
 use crate::plots::{MapResponse, Target, TextRun, paint_text};
 
-/// The room above the axis for the label of the best value.
+/// The space above the axis for the label of the best value.
 const ABOVE: f32 = 20.0;
 
 /// How far below the best the axis reaches at least and at most, in nats.
@@ -112,7 +112,7 @@ fn paint_impossible(ui: &Ui, axes: &Axes, line: &[FitPoint]) {
     }
 }
 
-/// Draws the curve, as far as it lies on the axis.
+/// Draws the curve, as far as the axis reaches.
 fn paint_line(ui: &Ui, axes: &Axes, plot: FitPlot<'_>, line: &[FitPoint], reach: f64) {
     let theme = Theme::of(ui);
     let runs =
@@ -121,7 +121,7 @@ fn paint_line(ui: &Ui, axes: &Axes, plot: FitPlot<'_>, line: &[FitPoint], reach:
     for run in runs {
         let points = run.iter().filter_map(|point| {
             let depth = plot.nats_below(point.likelihood)?;
-            // Beyond the axis the line only has to leave it.
+            // Beyond the axis, the line only has to leave the plot.
             let depth = depth.min(reach * 1.5);
             Some(axes.at(point.values.first().copied()?, -depth))
         });
@@ -135,7 +135,7 @@ fn paint_line(ui: &Ui, axes: &Axes, plot: FitPlot<'_>, line: &[FitPoint], reach:
     }
 }
 
-/// Cuts a line off at the bottom of an area, also in a picture, which does not clip.
+/// Cuts a line off at the bottom of an area, because a picture does not clip it.
 fn clipped(points: &[Pos2], area: Rect) -> Vec<Pos2> {
     let mut kept: Vec<Pos2> = Vec::new();
     for (index, point) in points.iter().enumerate() {
@@ -157,7 +157,7 @@ fn clipped(points: &[Pos2], area: Rect) -> Vec<Pos2> {
     kept
 }
 
-/// Marks the best value, that of the pane, and the selected one.
+/// Marks the best value, the pane's value and the selected one.
 fn paint_marks(ui: &Ui, axes: &Axes, plot: FitPlot<'_>, target: Target) {
     let theme = Theme::of(ui);
     let area = axes.area();

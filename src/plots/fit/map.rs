@@ -1,4 +1,4 @@
-//! How likely texts are over two numbers. Settings that can't generate them are blank.
+//! How likely texts are as two numbers vary. Settings that can't generate them are blank.
 
 use egui::{Align2, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
@@ -68,7 +68,8 @@ fn subtitle(plot: FitPlot<'_>) -> String {
     }
 }
 
-/// Draws the line between the possible and the impossible cells. Returns whether there is one.
+/// Draws the line between the possible and the impossible cells. Returns whether any cell is
+/// impossible.
 fn paint_border(ui: &Ui, grid: &FineGrid<'_>, plot: FitPlot<'_>) -> bool {
     let setup = &plot.fit.setup;
     let n_columns = setup.n_columns();
@@ -134,7 +135,7 @@ fn paint_best(ui: &Ui, area: Rect, grid: &FineGrid<'_>, plot: FitPlot<'_>) {
     paint_text(ui, label.center(), Align2::CENTER_CENTER, run);
 }
 
-/// Returns where settings between the cells lie.
+/// Returns the position of settings that may lie between the cells.
 fn place_of(grid: &FineGrid<'_>, plot: FitPlot<'_>, values: &[f64]) -> Option<Pos2> {
     let setup = &plot.fit.setup;
     let axes = setup.axes();

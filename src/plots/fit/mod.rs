@@ -25,7 +25,7 @@ pub struct FitPlot<'a> {
     pub fit: &'a Fit,
     /// The most likely settings, if any are possible.
     pub best: Option<&'a FitPoint>,
-    /// The index of the pane that has the other settings, if it still exists.
+    /// The index of the pane that has the base settings, if it still exists.
     pub pane: Option<usize>,
     /// The selected cell, and what it means.
     pub selected: Option<(usize, &'a str)>,
@@ -47,21 +47,21 @@ impl FitPlot<'_> {
         Some((best - likelihood.ln_prob).max(0.0))
     }
 
-    /// The words for screen readers.
+    /// Returns the words for screen readers.
     fn spoken(&self) -> String {
         let words = self.selected.map_or("", |(_, words)| words);
         format!("How likely the text is. {words}")
     }
 }
 
-/// Returns the step of the ramp for settings this far below the best. The last is for the interval;
-/// each step before it reaches twice as far.
+/// Returns the step of the color ramp for settings this far below the best. The last is for the
+/// interval; each step before it reaches twice as far.
 fn step_of(nats_below: f64) -> usize {
     let doublings = (nats_below / INTERVAL_NATS).log2().ceil().max(0.0);
     (Theme::N_HEAT - 1).saturating_sub(super::count(doublings))
 }
 
-/// Draws the title, what the numbers are if there is room, and the legend if there is one.
+/// Draws the title, a description of the numbers if there is room, and the legend if there is one.
 fn title_ui(ui: &Ui, rect: Rect, words: &str, ends: Option<&[String; 2]>) {
     let theme = Theme::of(ui);
     let middle = rect.top() + 9.0;

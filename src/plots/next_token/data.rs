@@ -14,10 +14,10 @@ pub struct NextTokenData {
     pub settings: String,
     /// The token's position in the generated text, counted from 1.
     pub token_number: usize,
-    /// The candidates most likely before the chain, best first. The chosen one comes last if it is
+    /// The most likely candidates before the chain, best first. The chosen one comes last if it is
     /// not among them.
     pub rows: Vec<CandidateRow>,
-    /// Whether the probabilities after the chain are those of other settings than the run's.
+    /// Whether the probabilities after the chain are those of settings other than the run's.
     pub what_if: bool,
 }
 
