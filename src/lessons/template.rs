@@ -1,4 +1,5 @@
-//! Texts with placeholders, which are filled from the run: "You said {guess}, it is {B.token.4.prob}."
+//! Texts with placeholders, which are filled from the run: "You said {guess}, it is
+//! {B.token.4.prob}."
 
 use super::path::Path;
 use super::scene::Scene;

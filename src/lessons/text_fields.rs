@@ -103,9 +103,11 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
             Some(Value::count(width as usize))
         },
     ),
-    field("grammar", "whether it is constrained by a grammar", |text| {
-        Some(Value::Flag(text.config.chain.grammar.is_some()))
-    }),
+    field(
+        "grammar",
+        "whether it is constrained by a grammar",
+        |text| Some(Value::Flag(text.config.chain.grammar.is_some())),
+    ),
     field("json", "whether it is a complete JSON value", |text| {
         let text = text.text();
         let value = serde_json::from_str::<serde::de::IgnoredAny>(text.trim());

@@ -250,10 +250,10 @@ fn bars_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
     if let Some(per_sec) = lab.on_tokens_per_sec() {
         bars.push(("Writing, cache on".to_owned(), per_sec));
     }
-    let shown_reads = lab.reads.iter().filter(|read| read.length > 1);
-    let shown_reads: Vec<_> = shown_reads.filter(|read| read.parallel_secs > 0.0).collect();
-    let step = shown_reads.len().div_ceil(N_BARS).max(1);
-    let shown = shown_reads.iter().rev().step_by(step).rev();
+    let prefills = lab.reads.iter().filter(|read| read.length > 1);
+    let prefills: Vec<_> = prefills.filter(|read| read.parallel_secs > 0.0).collect();
+    let step = prefills.len().div_ceil(N_BARS).max(1);
+    let shown = prefills.iter().rev().step_by(step).rev();
     bars.extend(shown.map(|read| {
         let per_sec = read.length as f64 / read.parallel_secs;
         let length = grouped(read.length as f64);

@@ -69,7 +69,7 @@ pub(super) fn axis_end(n_tokens: usize, all_ended: bool) -> usize {
     }
 }
 
-/// The fewest tokens on an axis; fewer would make bars look like blocks.
+/// The minimum number of tokens on an axis; fewer would make bars look like blocks.
 const MIN_AXIS: usize = 25;
 
 /// Returns the step between labels: the smallest of 1, 2, 5, 10, 25, 50, 100, 250 … at which labels

@@ -1,5 +1,5 @@
-//! How far a text stays the same over two numbers, as a fine grid: colored by the first token that
-//! differs, with a dot where the record only gives a lower bound.
+//! How far a text stays the same as two numbers vary: a fine grid, colored by the first token that
+//! differs, with a dot if the record only yields a lower bound.
 
 use egui::{Align2, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
@@ -16,7 +16,7 @@ const TITLE: f32 = 26.0;
 const LEFT: f32 = 34.0;
 const BELOW: f32 = 42.0;
 
-/// A map, and whose text it is of.
+/// A map, and what to mark in it.
 #[derive(Debug, Clone, Copy)]
 pub struct StabilityPlot<'a> {
     pub map: &'a StabilityMap,
@@ -30,8 +30,9 @@ pub struct StabilityPlot<'a> {
     pub selected: Option<(usize, &'a str)>,
 }
 
-/// Returns the step of the ramp for a number of tokens that stay the same. Each step stands for
-/// twice as many tokens as the one before: 0, 1, 3, 7 and so on. The last is for the whole text.
+/// Returns the step of the color ramp for a number of tokens that stay the same. Each step stands
+/// for twice as many tokens as the one before: 0, 1, 3, 7 and so on. The last is for the whole
+/// text.
 fn step_of(stability: Stability, n_tokens: usize) -> usize {
     if stability.n_same >= n_tokens {
         return Theme::N_HEAT - 1;
@@ -101,13 +102,13 @@ fn title_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>) {
     let words = if done < all {
         let (done, all) = (grouped(done as f64), grouped(all as f64));
         let what = if plot.token.is_some() {
-            "with the tokens before it as they are"
+            "with the preceding tokens unchanged"
         } else {
             "tokens that stay the same"
         };
         format!("{what}, {done} of {all} cells")
     } else if plot.token.is_some() {
-        "with the tokens before it as they are".to_owned()
+        "with the preceding tokens unchanged".to_owned()
     } else {
         "tokens that stay the same under other settings".to_owned()
     };
@@ -117,7 +118,7 @@ fn title_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>) {
     paint_text_within(ui, pos2(left, middle), Align2::LEFT_CENTER, run, room);
 }
 
-/// Draws the two colors of a choice, ending at a point. Returns where they are.
+/// Draws the legend of a choice, right-aligned at a point. Returns its rectangle.
 fn choice_legend(ui: &Ui, right_center: Pos2, token: &str) -> Rect {
     let theme = Theme::of(ui);
     let mut at = right_center;
@@ -141,7 +142,7 @@ fn choice_legend(ui: &Ui, right_center: Pos2, token: &str) -> Rect {
     all
 }
 
-/// Paints the cells, and a dot on those that are bounds.
+/// Paints the cells, and a dot on those that are lower bounds.
 fn paint_cells(ui: &Ui, grid: &FineGrid<'_>, plot: StabilityPlot<'_>) {
     let theme = Theme::of(ui);
     grid.paint_cells(ui, |cell| {

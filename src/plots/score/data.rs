@@ -54,7 +54,7 @@ pub(super) struct ScoreBar {
 }
 
 impl<'a> ScoreData<'a> {
-    /// Computes the score of these panes with the usual cap.
+    /// Computes the score of these panes with the default cap.
     pub fn of(panes: &[Option<&'a Generation>], measure: ScoreMeasure) -> Self {
         Self::capped(panes, measure, ScoreCap::default())
     }
@@ -72,7 +72,7 @@ impl<'a> ScoreData<'a> {
         let steps = || lanes.iter().flat_map(|lane| lane.steps);
         let largest = steps().map(|step| measure.value(step)).fold(0.0, f64::max);
         let longest = lanes.iter().map(|lane| lane.steps.len()).max().unwrap_or(0);
-        let writing = lanes
+        let generating = lanes
             .iter()
             .any(|lane| !lane.steps.is_empty() && !lane.finished);
         Self {
@@ -80,7 +80,7 @@ impl<'a> ScoreData<'a> {
             top: top(measure, largest, cap),
             largest,
             // The axis holds still while texts grow, and ends with the longest finished one.
-            n_axis: if writing || longest == 0 {
+            n_axis: if generating || longest == 0 {
                 axis_tokens(longest)
             } else {
                 longest
@@ -112,7 +112,7 @@ impl<'a> ScoreData<'a> {
         }
     }
 
-    /// Returns a lane's bars for the `visible` tokens, with `n_merged` neighbors in each.
+    /// Returns a lane's bars for the `visible` tokens, each of which merges `n_merged` neighbors.
     pub(super) fn bars(
         &self,
         lane: &ScoreLane<'_>,

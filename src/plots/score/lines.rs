@@ -26,8 +26,8 @@ use crate::state::ScoreMeasure;
 const LINE: f32 = 1.5;
 const SELECTED: f32 = 2.0;
 
-/// The longest texts whose lines are dashed. On more crowded lines the dashes can't be told apart;
-/// the mark and the badge at the end still name the pane.
+/// The maximum length of texts whose lines are dashed. On longer lines, the dashes can't be told
+/// apart; the mark and the badge at the end still name the pane.
 const MAX_DASHED: usize = 120;
 
 /// The value of an impossible token, in bits, which has no finite surprise.
@@ -84,7 +84,7 @@ fn height(measure: ScoreMeasure, step: &Step) -> f64 {
     }
 }
 
-/// Returns the distance of the marks on the vertical axis, and their number.
+/// Returns the distance between the marks on the vertical axis, and their number.
 fn marks(data: &ScoreData<'_>) -> (f64, u32) {
     let steps = data.lanes.iter().flat_map(|lane| lane.steps);
     let largest = steps

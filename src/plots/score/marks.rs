@@ -56,7 +56,7 @@ pub(super) fn paint_lane_head(
     let badge = badge.translate(vec2(0.0, name_y - middle));
     paint_badge(ui.painter(), theme, badge, lane.pane);
     let x = badge.right() + 8.0;
-    // One point more, so that rounding truncates nothing that fits.
+    // One extra point, so that rounding does not truncate a text that fits.
     let width = name_width(ui, data) + 1.0;
     let name = TextRun::new(lane.name, Face::SmallMedium, theme.text_1);
     paint_text_within(ui, pos2(x, name_y), Align2::LEFT_CENTER, name, width);

@@ -1,4 +1,4 @@
-//! The score: one staff per pane and one bar per token, so that gambles stand out.
+//! The score: one staff per pane and one bar per token, so that unlikely tokens stand out.
 
 mod data;
 mod lines;

@@ -208,7 +208,7 @@ fn one_pass(a: &Step, b: &Step) -> bool {
     a.n_batch > 1 && a.n_batch == b.n_batch && a.forward_secs == b.forward_secs
 }
 
-/// Returns the speed of all panes together, without their first tokens, if they ran in one batch.
+/// Returns the speed of all panes together, excluding their first tokens, if they ran in one batch.
 fn combined_speed(generating: &[(usize, &Generation)]) -> Option<f64> {
     let in_one_batch = generating.len() > 1 && sharers(0, 1, generating).len() == generating.len();
     if !in_one_batch {

@@ -85,7 +85,8 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, target: Target) -> Plot<'a> {
         .include_y(top)
 }
 
-/// Paints a mark at the end of each text; those of a band that end together side by side.
+/// Paints a mark at the end of each text. The marks of a band's texts that end together are side by
+/// side.
 fn paint_ends(ui: &Ui, data: &SpeedData, transform: &PlotTransform) {
     let theme = Theme::of(ui);
     let frame = transform.frame().expand(6.0);

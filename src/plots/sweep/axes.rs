@@ -11,7 +11,7 @@ use crate::plots::{TextRun, paint_text};
 const LEFT: f32 = 44.0;
 const BELOW: f32 = 38.0;
 
-/// An axis from 0, or from its least value, to a round number.
+/// An axis from 0, or from its smallest value, to a round number.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::plots) struct Scale {
     from: f64,
@@ -107,7 +107,7 @@ impl Axes {
         self.area
     }
 
-    /// Returns where a point is painted.
+    /// Returns the position at which a point is painted.
     pub(in crate::plots) fn at(&self, x: f64, y: f64) -> Pos2 {
         let up = Rangef::new(self.area.bottom(), self.area.top());
         let height = self.y.place(y, Rangef::new(0.0, up.min - up.max));

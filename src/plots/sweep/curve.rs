@@ -14,7 +14,7 @@ const TITLE: f32 = 26.0;
 /// How far from a point a click selects it.
 const REACH: f32 = 14.0;
 
-/// A metric over one number.
+/// A metric as one number varies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub title: String,
@@ -24,7 +24,7 @@ pub struct Curve {
     pub values: Vec<(f64, String)>,
     /// The figure at each value; `None` if it is not known yet.
     pub summaries: Vec<Option<Summary>>,
-    /// Each value in a sentence.
+    /// A sentence about each value.
     pub sentences: Vec<String>,
     /// The top of the vertical axis.
     pub most: f64,
@@ -40,7 +40,7 @@ impl Curve {
         let is_share = results.scale(metric) == Some([0.0, 1.0]);
         let spread = match metric {
             Metric::Similarity | Metric::Word | Metric::Loops | Metric::Ended => "",
-            _ => "; the band holds 80 % of the texts",
+            _ => "; the band covers 80 % of the texts",
         };
         Self {
             title: results.title(metric),
@@ -56,7 +56,8 @@ impl Curve {
                 tops.fold(0.0, f64::max)
             },
             summaries: match spread {
-                // A band around a share of texts would only repeat that a text has it or not.
+                // Each text either counts or not, so a band around a share of texts would say
+                // nothing.
                 "" => summaries
                     .into_iter()
                     .map(|s| s.map(without_spread))

@@ -5,26 +5,26 @@ use crate::analysis::sweep::{Axis, Metric, SweepResults};
 /// The map of one metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepMap {
-    /// "Surprise".
+    /// The name of the metric: "Surprise".
     pub title: String,
     /// What the numbers are: "bits per token, mean of 8 texts".
     pub subtitles: Vec<String>,
-    /// What changes from row to row, and its values.
+    /// What varies from row to row, and its values.
     pub row_name: String,
     pub rows: Vec<String>,
-    /// What changes from column to column, and its values.
+    /// What varies from column to column, and its values.
     pub column_name: String,
     pub columns: Vec<String>,
     /// The value of each cell, row by row; `None` if it is not known yet.
     pub values: Vec<Option<f64>>,
     /// The values as shown.
     pub labels: Vec<String>,
-    /// Each cell in a sentence.
+    /// A sentence about each cell.
     pub sentences: Vec<String>,
     /// The ends of the scale and how they are shown.
     pub scale: Option<[f64; 2]>,
     pub ends: [String; 2],
-    /// Whether equal steps of color are equal ratios.
+    /// Whether equal steps of color stand for equal ratios.
     pub is_logarithmic: bool,
 }
 

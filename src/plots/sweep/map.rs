@@ -1,4 +1,4 @@
-//! A grid of cells, each filled with the color of its value, with its number if it has room.
+//! A grid of cells, each filled with the color of its value, with its number if there is room.
 
 use egui::{
     Align2, Id, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
@@ -21,7 +21,7 @@ const MIN_NUMBER: Vec2 = vec2(34.0, 15.0);
 /// The size of a step of the legend.
 const SWATCH: Vec2 = vec2(9.0, 8.0);
 
-/// What the user did with a picture of cells.
+/// How the user interacted with a grid of cells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MapResponse {
     /// The cell under the pointer.
@@ -30,7 +30,7 @@ pub struct MapResponse {
     pub clicked: Option<usize>,
 }
 
-/// Returns the step of the ramp for a place on the scale, from 0 to 1.
+/// Returns the step of the color ramp for a place on the scale, from 0 to 1.
 pub fn heat_step(place: f64) -> usize {
     count((place * Theme::N_HEAT as f64).floor()).min(Theme::N_HEAT - 1)
 }
@@ -104,7 +104,7 @@ fn paint_cell(ui: &Ui, rect: Rect, map: &SweepMap, cell: usize) {
     }
 }
 
-/// The title, what the numbers are if there is room, and the legend on the right.
+/// Draws the title, a description of the numbers if there is room, and the legend on the right.
 fn title_ui(ui: &Ui, rect: Rect, map: &SweepMap) {
     let theme = Theme::of(ui);
     let middle = rect.top() + 9.0;
@@ -122,7 +122,7 @@ fn title_ui(ui: &Ui, rect: Rect, map: &SweepMap) {
     }
 }
 
-/// Shows the ramp with its two ends, aligned to the right. Returns its rectangle.
+/// Shows the color ramp with its two ends, aligned to the right. Returns its rectangle.
 pub fn heat_legend(ui: &Ui, right_center: Pos2, ends: &[String; 2]) -> Rect {
     let theme = Theme::of(ui);
     let [least, most] = ends;
@@ -143,7 +143,7 @@ pub fn heat_legend(ui: &Ui, right_center: Pos2, ends: &[String; 2]) -> Rect {
     first.union(last)
 }
 
-/// Where the cells and their labels are.
+/// The layout of the cells and their labels.
 struct Layout {
     origin: Pos2,
     /// The distance from one cell to the next.
@@ -180,7 +180,7 @@ impl Layout {
         Rect::from_min_size(corner, self.pitch - Vec2::splat(gap))
     }
 
-    /// Labels the rows and columns, some of them if there is no room for all, and names the numbers.
+    /// Labels the rows and columns, or only some of them if space is short, and names the numbers.
     fn labels_ui(&self, ui: &Ui, map: &SweepMap) {
         let theme = Theme::of(ui);
         let run = |words| TextRun::new(words, Face::Micro, theme.text_3);

@@ -1,4 +1,4 @@
-//! Two metrics against each other, each cell a point.
+//! Two metrics against each other, one point per cell.
 
 use egui::{Align2, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, pos2};
 
@@ -12,7 +12,7 @@ use crate::plots::{Target, TextRun, paint_text, paint_text_within};
 
 const TITLE: f32 = 26.0;
 
-/// How wide the area around a point is that can be clicked.
+/// The width of the clickable area around a point.
 const REACH: f32 = 14.0;
 
 /// Two metrics of every cell.
@@ -25,7 +25,7 @@ pub struct Scatter {
     /// The cell, both values, and the place of its row on the scale from 0 to 1.
     pub points: Vec<(usize, [f64; 2], f64)>,
     pub sentences: Vec<String>,
-    /// The ends of the scale of colors.
+    /// The ends of the color scale.
     pub ends: [String; 2],
     most: [f64; 2],
 }

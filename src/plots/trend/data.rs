@@ -8,7 +8,7 @@ use crate::plots::StepAt;
 use crate::plots::scale::{axis_end, axis_steps, count, step_decimals};
 use crate::state::Trend;
 
-/// The most points of a line; more would be invisible.
+/// The maximum number of points in a line; more would be invisible.
 const MAX_POINTS: usize = 400;
 
 /// A trend of all panes.
@@ -23,7 +23,7 @@ pub struct TrendData<'a> {
     pub(super) bins: Vec<[f64; RANK_BINS.len()]>,
     /// The scale of the shares.
     pub(super) shares: Axis,
-    /// What was found of a watermark in each text. Empty for other trends.
+    /// The watermark scan of each text. Empty for other trends.
     watermarks: Vec<WatermarkScan>,
     /// The length of the token axis.
     pub n_axis: usize,
@@ -51,7 +51,7 @@ pub(super) enum Axis {
     Share,
     /// From 1 in powers of ten.
     Log { n_decades: u32 },
-    /// Of −log₁₀ p, from 0 at the top in steps of as many powers of ten.
+    /// Of −log₁₀ p, from 0 at the top in steps of `n_per_step` powers of ten.
     PValue { n_per_step: u32, n_steps: u32 },
 }
 
@@ -71,7 +71,7 @@ impl Axis {
         }
     }
 
-    /// Returns where a value lies on the axis, from 0 to 1. Larger values stay at the top.
+    /// Returns the position of a value on the axis, clamped to the range from 0 to 1.
     pub(super) fn place(self, value: f64) -> f64 {
         let place = match self {
             Self::Linear { step, n_steps } => value / (step * f64::from(n_steps)),
@@ -124,7 +124,7 @@ impl<'a> TrendData<'a> {
         Self::with_scans(panes, kind, &[])
     }
 
-    /// Computes a trend of these panes, of which `scans` say what was found of a watermark.
+    /// Computes a trend of these panes, whose watermark scans are in `scans`.
     pub fn with_scans(
         panes: &[Option<&'a Generation>],
         kind: Trend,
@@ -170,7 +170,7 @@ impl<'a> TrendData<'a> {
             Trend::Kept => "and their mass before the chain",
             Trend::Surprise => "bits before the chain, summed over the tokens",
             Trend::Ranks => "before the chain, share of each text’s tokens",
-            Trend::Millis => "milliseconds since the token before it",
+            Trend::Millis => "milliseconds since the previous token",
             Trend::Watermark => "p-value of the text so far",
         }
     }
@@ -319,7 +319,8 @@ fn scan_of<'s>(scans: &[Option<&'s WatermarkScan>], pane: usize) -> Option<&'s W
     scans.get(pane).copied().flatten()
 }
 
-/// Returns a little more than 98 % of the values, so that a rare pause does not flatten the rest.
+/// Returns the end of an axis that covers about 98 % of the values, so that a rare pause does not
+/// flatten the rest.
 fn most_but_few(lines: &[Vec<(usize, f64)>]) -> f64 {
     let mut values: Vec<f64> = lines.iter().flatten().map(|(_, value)| *value).collect();
     values.sort_by(f64::total_cmp);
@@ -329,7 +330,7 @@ fn most_but_few(lines: &[Vec<(usize, f64)>]) -> f64 {
         .map_or(1.0, |value| value * 1.2)
 }
 
-/// A token that the model held impossible has no finite surprise; it counts as 64 bits.
+/// Returns a token's surprise. That of an impossible token is infinite, and counts as 64 bits.
 fn surprise_bits(step: &Step) -> f64 {
     (-step.trace.raw_prob.log2()).clamp(0.0, 64.0)
 }

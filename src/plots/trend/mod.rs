@@ -25,12 +25,12 @@ use crate::generation::formatting::pane_letter;
 use crate::generation::formatting::token_word;
 use crate::state::Trend;
 
-/// The room for the labels of the axes, and for the title of a panel.
+/// The space for the labels of the axes, and for the title of a panel.
 const LEFT: f32 = 36.0;
 const BOTTOM: f32 = 18.0;
 const PANEL_TITLE: f32 = 16.0;
 
-/// The room for the title of the token axis in a picture.
+/// The space for the title of the token axis in a picture.
 const AXIS_TITLE: f32 = 14.0;
 
 /// Draws a trend into the remaining space of `ui`. Returns the hovered and the clicked step.
@@ -148,7 +148,7 @@ fn legend_ui(ui: &mut Ui, data: &TrendData<'_>, target: Target) {
     }
 }
 
-/// Draws the panels below each other. Returns the step under the pointer.
+/// Draws the panels one below the other. Returns the step under the pointer.
 fn lines_ui(
     ui: &Ui,
     whole: Rect,
@@ -188,7 +188,7 @@ fn lines_ui(
     hovered
 }
 
-/// Returns the horizontal place of a token's number.
+/// Returns the horizontal position of a token, given by its number.
 fn x_of(area: Rect, n_axis: usize, number: usize) -> f32 {
     area.left() + area.width() * number as f32 / n_axis.max(1) as f32
 }
@@ -238,7 +238,7 @@ fn paint_panel(ui: &Ui, area: Rect, panel: &Panel, data: &Frame<'_>) {
     }
 }
 
-/// Paints the p-value from which on a watermark counts as found.
+/// Paints the p-value at which a watermark counts as found.
 fn paint_threshold(ui: &Ui, area: Rect, axis: Axis) {
     let theme = Theme::of(ui);
     let y = y_of(area, axis, -FOUND_AT.log10());

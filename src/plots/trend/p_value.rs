@@ -10,7 +10,8 @@ use crate::design::theme::Theme;
 use crate::plots::frame::{TextRun, paint_text};
 use crate::plots::scale::axis_end;
 
-/// Draws how likely chance is to match a key as well as the tokens so far, into the remaining space.
+/// Draws, into the remaining space, how likely chance is to match a key at least as well as the
+/// tokens so far.
 pub fn p_value_plot_ui(ui: &mut Ui, scan: &WatermarkScan) {
     let whole = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(whole, Sense::hover());
