@@ -46,8 +46,8 @@ impl KeptMass {
     }
 }
 
-/// Returns the milliseconds between a token and the one before it. Returns `None` for the first
-/// token, which waits for prefill.
+/// Returns the milliseconds between a token and the one before it, or `None` for the first token,
+/// which waits for prefill.
 pub fn token_millis(steps: &[Step], index: usize) -> Option<f64> {
     let before = steps.get(index.checked_sub(1)?)?;
     let step = steps.get(index)?;

@@ -1,5 +1,5 @@
-//! The acts of a lesson's setup and of a step's solution, as written in a lesson file: `pane B:
-//! temp 0.5`, `generate`, `pin B 4`.
+//! The acts of a lesson's setup and of a step's solution, as written in a lesson file:
+//! `pane B: temp 0.5`, `generate`, `pin B 4`.
 
 use super::path::PaneName;
 use crate::generation::PaneSettings;
@@ -109,8 +109,8 @@ impl Act {
             },
             ["tint", name] => one_of(&TINTS, name).map(Self::Tint),
             _ => Err(format!(
-                "{words:?} is not an act: use generate, step, step back, pick, step mode, full speed, \
-                 pane, prompt, tokens, seed, stop, score, pin, tab, tint or measure cache"
+                "{words:?} is not an act: use generate, step, step back, pick, step mode, full \
+                 speed, pane, prompt, tokens, seed, stop, score, pin, tab, tint or measure cache"
             )),
         }
     }

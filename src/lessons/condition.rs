@@ -1,5 +1,5 @@
-//! Conditions on the window and the record, as data: `B.finished`, `B.top_p < 0.9`, `A.text ==
-//! B.text`, `not A.loops`.
+//! Conditions on the window and the record, as data: `B.finished`, `B.top_p < 0.9`,
+//! `A.text == B.text`, `not A.loops`.
 
 use super::path::Path;
 use super::scene::Scene;

@@ -265,8 +265,8 @@ impl Reader<'_> {
             let is_free = |number: &&&str| !allowed.iter().any(|allowed| allowed == **number);
             match typed.iter().find(is_free) {
                 Some(number) => Err(format!(
-                    "{number} is neither a placeholder nor a setting of the lesson: use a placeholder such as \
-                     {{A.token.1.prob}}"
+                    "{number} is neither a placeholder nor a setting of the lesson: use a \
+                     placeholder such as {{A.token.1.prob}}"
                 )),
                 None => Ok(template),
             }

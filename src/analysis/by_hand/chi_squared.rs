@@ -7,7 +7,7 @@ use super::Tally;
 /// How far counts deviate from their expected values.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChiSquared {
-    /// The sum of `(count - expected)² / expected` over bins. Rare tokens p_value a bin, so that each
+    /// The sum of `(count - expected)² / expected` over bins. Rare tokens share a bin, so that each
     /// bin has an expected count of at least 5.
     pub chi_squared: f64,
     /// The degrees of freedom: the number of bins minus one.

@@ -76,8 +76,7 @@ impl StepDraws {
     /// Tests the counts against the probabilities. Returns `None` if there are too few draws.
     pub fn chi_squared(&self) -> Option<ChiSquared> {
         let mut tallies = self.all_tallies();
-        // Even if every token was recorded, rounding may keep their probabilities from summing to
-        // 1.
+        // Even if every token was recorded, their probabilities may not quite sum to 1.
         if let Some(rest) = tallies.last_mut()
             && rest.expected < 1e-3
             && rest.count == 0

@@ -135,7 +135,7 @@ impl CacheLab {
         let length = grouped(last.length as f64);
         match (formula, measured) {
             (Some(formula), Some(measured)) => Some(format!(
-                "{length} tokens take {formula}; {measured} is allocated, because memory is allocated \
+                "{length} tokens take {formula}; {measured} is allocated, because the cache grows \
                  in blocks."
             )),
             (None, Some(measured)) => Some(format!("{length} tokens take {measured}.")),
@@ -217,7 +217,7 @@ mod tests {
         );
         assert_eq!(
             lab.memory_words().unwrap(),
-            "109 tokens take 893 kB; 918 kB is allocated, because memory is allocated in blocks."
+            "109 tokens take 893 kB; 918 kB is allocated, because the cache grows in blocks."
         );
         assert!(lab.read_words().unwrap().contains("read 3.0 times as fast"));
     }

@@ -82,8 +82,8 @@ impl ComparedModels {
                 }
             ),
             flips => format!(
-                "At {} of {n} positions they rank different tokens first, at {} of them with a margin \
-                 below the noise.",
+                "At {} of {n} positions they rank different tokens first, at {} of them with a \
+                 margin below the noise.",
                 flips.len(),
                 grouped(n_close as f64)
             ),
@@ -258,8 +258,8 @@ mod tests {
             compared.sentences(),
             [
                 "KL divergence 0.15 nats per token on average, at most 0.40 at token 3 ‘ran’.",
-                "At 1 of 3 positions they rank different tokens first: token 3 ‘ran’, where the margin \
-                 is below the noise.",
+                "At 1 of 3 positions they rank different tokens first: token 3 ‘ran’, where the \
+                 margin is below the noise.",
             ]
         );
         let choices = compared.choice_sentences(&generation(&[]).vocabulary);

@@ -30,7 +30,7 @@ pub struct CellText {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     pub mean: f64,
-    /// The 10th and the 90th percentile.
+    /// The 10th and the 90th percentiles.
     pub low: f64,
     pub high: f64,
     /// The number of values.

@@ -165,8 +165,8 @@ fn ratio_words(step: &Step) -> String {
         format!("It was drafted at {q} and the chain left it at {p}: coin {coin:.3} is below p/q.")
     } else {
         format!(
-            "The drafted token was at {q}, the chain left it at {p}, and coin {coin:.3} is not below \
-             p/q; so this token was drawn from the chain’s excess over the draft."
+            "The drafted token was at {q}, the chain left it at {p}, and coin {coin:.3} is not \
+             below p/q; so this token was drawn from the chain’s excess over the draft."
         )
     }
 }
@@ -180,7 +180,7 @@ fn draw_words(selector: Selector, step: &Step) -> String {
                 percent(draw.prob)
             )
         } else {
-            "The text was given; these settings could not have generated this token.".to_owned()
+            "The text was given; these settings could not have written this token.".to_owned()
         };
     }
     if draw.is_by_beams() {
@@ -204,7 +204,7 @@ fn draw_words(selector: Selector, step: &Step) -> String {
             "No coin: the most likely token left is always taken.".to_owned()
         }
         (Selector::GumbelMark(_), _) => {
-            "The key and the preceding tokens gave every remaining token a number, and this one won."
+            "The key and the preceding tokens gave each remaining token a number, and this one won."
                 .to_owned()
         }
         (Selector::GumbelMax, _) => {
