@@ -14,7 +14,7 @@ use quartet::generation::PaneSettings;
 /// The vocabulary size of the Qwen family.
 const N_VOCAB: usize = 151_936;
 
-/// Chains that people use, in the words of `--pane`.
+/// Commonly used chains, in the `--pane` grammar.
 const CHAINS: [(&str, &str); 16] = [
     ("greedy", "greedy"),
     ("pure sampling", "sample"),
@@ -88,14 +88,14 @@ fn chains(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The memory that a step may use to record more than the head of its distribution.
+/// How many bytes a step may use to record more than the head of its distribution.
 const RECORDS: [(&str, usize); 3] = [
     ("the head", 0),
     ("a summary", 80_000),
     ("the whole distribution", 800_000),
 ];
 
-/// What recording more than the head adds to a step.
+/// Measures how much time a step needs to record more than the head of its distribution.
 fn recording(criterion: &mut Criterion) {
     let logits = logits();
     let mut group = criterion.benchmark_group("a step that records");
@@ -113,7 +113,7 @@ fn recording(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Other settings, in the words of `--pane`.
+/// The settings of the what-ifs, in the `--pane` grammar.
 const WHAT_IFS: [(&str, &str); 3] = [
     ("usual", "repeat 1.1, temp 0.7, top-k 30, top-p 0.9"),
     ("a penalty on the whole text", "repeat 1.1 last all"),

@@ -1,8 +1,8 @@
-//! Measures the frames of the whole window over four texts of 2,000 tokens with a vocabulary of
+//! Measures the frame time of the whole window with four texts of 2,000 tokens and a vocabulary of
 //! 151,936, and the search for the smallest change. Run it with `cargo bench --bench frame`.
 //!
-//! For each tab of the dock it prints the mean and the longest of the frames that pin another
-//! token, and of those in which nothing changes.
+//! For each tab of the dock, it prints the mean and the longest frame time when another token is
+//! pinned and when nothing changes.
 
 #![expect(clippy::print_stdout, reason = "the benchmark prints its results")]
 
@@ -51,8 +51,8 @@ fn main() {
     }
 }
 
-/// Returns the time of the first frame with this tab, of frames that pin another token, and of
-/// frames without a change, in milliseconds.
+/// Returns, in milliseconds, the time of the first frame with this tab, of frames that pin another
+/// token, and of frames in which nothing changes.
 fn frames_ms(state: &mut AppState, tab: DockTab) -> (f64, Vec<f64>, Vec<f64>) {
     let ctx = Context::default();
     style::install(&ctx);
@@ -112,14 +112,14 @@ fn smallest_change_ms(state: &AppState, step: usize) -> f64 {
     start.elapsed().as_secs_f64() * 1000.0
 }
 
-/// "mean 1.20 ms, longest 2.40 ms".
+/// Formats times, as in "mean 1.20 ms, longest 2.40 ms".
 fn summary(values: &[f64]) -> String {
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let longest = values.iter().copied().fold(0.0, f64::max);
     format!("mean {mean:6.2} ms, longest {longest:6.2} ms")
 }
 
-/// A state with the four default panes, each with a text.
+/// Returns a state with the four default panes, each with a finished text.
 fn written() -> AppState {
     let settings = Settings::default();
     let (mut state, _) = AppState::new(settings, ModelSource::Embedded);
@@ -200,7 +200,7 @@ fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, vocabu
     state.on_event(Event::Progress(Progress::Finished { id, reason }));
 }
 
-/// Returns logits like a bell curve around 0.
+/// Returns logits that follow a bell curve around 0.
 fn noise() -> Vec<f32> {
     let mut state = 1_u32;
     let mut uniform = || {
@@ -212,7 +212,7 @@ fn noise() -> Vec<f32> {
         .collect()
 }
 
-/// Raises 200 tokens far above the others, in another order at each step.
+/// Raises 200 logits far above the others, in a different order at each step.
 fn raise_some(logits: &mut [f32], step: usize) {
     for rank in 0..200_usize {
         let token = rank * 7919 % N_VOCAB;

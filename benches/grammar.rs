@@ -1,5 +1,5 @@
-//! Measures the time to find the legal tokens of a vocabulary of 151,936, and to prepare it. Run it
-//! with `cargo bench --bench grammar`.
+//! Measures the time to find the legal tokens in a vocabulary of 151,936, and to prepare the
+//! vocabulary. Run it with `cargo bench --bench grammar`.
 #![allow(
     missing_docs,
     reason = "criterion's macros generate functions without docs"
@@ -21,7 +21,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use large_vocabulary::{N_VOCAB, large_vocabulary};
 use quartet::decoding::{GrammarKind, GrammarRule, GrammarState, GrammarVocabulary, TokenId};
 
-/// The rules, each with a text that leads to a place of interest.
+/// The rules to measure, each with the text that is accepted first.
 const PLACES: [(&str, GrammarKind, &str, &str); 6] = [
     ("JSON, at the start", GrammarKind::Json, "", ""),
     (
@@ -76,7 +76,7 @@ fn measure(criterion: &mut Criterion) {
         };
         let mut seen = state();
         println!("{name}: {} legal", seen.legal().unwrap().n_legal());
-        // A state keeps what it has computed, and later tokens of a text often need the same.
+        // A state caches what it has computed, and later tokens of a text often need it again.
         group.bench_function(format!("{name}, again"), |bencher| {
             bencher.iter_batched_ref(
                 || seen.clone(),

@@ -1,4 +1,4 @@
-//! Saving and opening a run file of four texts of 2,000 tokens each.
+//! Measures saving and opening a run file of four texts of 2,000 tokens each.
 //!
 //!     cargo bench --bench run_file
 #![allow(
@@ -20,7 +20,7 @@ use quartet::generation::{
 const N_VOCAB: usize = 6144;
 const N_STEPS: u64 = 2000;
 
-/// A text over logits that follow from the position.
+/// Generates a text from logits that depend only on the token and its position.
 fn text(settings: &PaneSettings, vocabulary: &Arc<Vocabulary>) -> Generation {
     let mut chain = SamplerChain::new(settings.chain.clone());
     let steps = (0..N_STEPS).map(|position| {

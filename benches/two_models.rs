@@ -1,9 +1,10 @@
-//! Two models in one window: the memory of the second one against its estimate, what freeing it
-//! gives back, and four panes on both models at once against one model after the other.
+//! Measures two models in one window: the second model's memory compared with its estimate, the
+//! memory that unloading it frees, and the time that four panes take on both models at once,
+//! compared with one model after the other.
 //!
 //!     cargo bench --bench two_models
 //!
-//! `SHAPE` and `QUANT` choose other random weights for the second model.
+//! The second model has random weights; `SHAPE` and `QUANT` set its shape and quantization.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
@@ -29,7 +30,7 @@ fn main() {
     let shape = variable("SHAPE", "smollm2-135m");
     let quant = variable("QUANT", "q8_0");
     let synthetic = Synthetic::find(&shape, &quant, 1).expect("a known shape and quantization");
-    let outline = synthetic.inspect().expect("it can be inspected");
+    let outline = synthetic.inspect().expect("the model can be inspected");
     let compute = Compute::choose(ComputeChoice::default());
     let load = move |source: &ModelSource, progress: quartet::engine::LoadProgress<'_>| match source
     {
@@ -41,7 +42,7 @@ fn main() {
     until(&mut worker, |event| {
         matches!(event, Event::ModelLoaded { .. })
     });
-    // The buffers of the first texts belong to the first model.
+    // The buffers that the first texts allocate count toward the first model.
     together(&mut worker, [None; 4]);
     let before = resident();
     let other = ModelSource::Path(PathBuf::from(&shape));
@@ -88,7 +89,7 @@ fn main() {
     );
     let left = resident();
     println!(
-        "unloading gives back {:.1} MB, and leaves {:+.1} MB",
+        "unloading frees {:.1} MB and leaves {:+.1} MB",
         megabytes(written.saturating_sub(left)),
         megabytes(left) - megabytes(before)
     );
@@ -104,7 +105,7 @@ fn is_loaded(event: &Event) -> bool {
         if matches!(update, PaneModelUpdate::Loaded { .. }))
 }
 
-/// Generates a text in each pane, all at once. Returns how many seconds that took.
+/// Generates a text in each pane, all at once. Returns the elapsed seconds.
 fn together<const N: usize>(worker: &mut Worker, models: [Option<&ModelSource>; N]) -> f64 {
     let pane = |(id, model): (u64, Option<&ModelSource>)| PaneRequest {
         id: GenerationId(id),
@@ -134,11 +135,11 @@ fn together<const N: usize>(worker: &mut Worker, models: [Option<&ModelSource>; 
     started_at.elapsed().as_secs_f64()
 }
 
-/// Waits for an event.
-fn until(worker: &mut Worker, is_it: impl Fn(&Event) -> bool) {
+/// Waits for an event that matches.
+fn until(worker: &mut Worker, matches: impl Fn(&Event) -> bool) {
     loop {
         let event = worker.wait().expect("the engine runs");
-        if is_it(&event) {
+        if matches(&event) {
             return;
         }
     }

@@ -53,7 +53,8 @@ impl Copies {
         thread.spawn(draw).ok();
     }
 
-    /// Copies what was drawn since the last call. The clipboard belongs to the window's thread.
+    /// Copies the pictures drawn since the last call. Only the window's thread may use the
+    /// clipboard.
     pub(super) fn hand_over(&self, ctx: &egui::Context) {
         for image in self.finished.try_iter() {
             ctx.copy_image(image);

@@ -23,7 +23,7 @@ pub(super) fn attempt(
     answers: SyncSender<Command>,
 ) {
     background::run(ctx, "try folder", answers, move || {
-        let error = written(&folder).err().map(|error| error.to_string());
+        let error = try_write(&folder).err().map(|error| error.to_string());
         Command::Folder(FolderCommand::Tried {
             kind,
             folder,
@@ -32,7 +32,7 @@ pub(super) fn attempt(
     });
 }
 
-fn written(folder: &Path) -> io::Result<()> {
+fn try_write(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let probe = folder.join(PROBE);
     export::write_atomically(&probe, b"")?;
@@ -43,16 +43,16 @@ fn written(folder: &Path) -> io::Result<()> {
 mod tests {
     use std::fs;
 
-    use super::written;
+    use super::try_write;
 
     #[test]
     fn a_folder_is_created_and_left_empty_and_a_file_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("a/quartet-runs");
-        written(&folder).unwrap();
+        try_write(&folder).unwrap();
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
         let file = home.path().join("file");
         fs::write(&file, "").unwrap();
-        assert!(written(&file).is_err());
+        assert!(try_write(&file).is_err());
     }
 }

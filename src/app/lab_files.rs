@@ -1,4 +1,4 @@
-//! The results of the Lab as the content of files.
+//! Renders the Lab's results as files.
 
 use crate::export::{
     self, CacheRecord, FitRecord, ModelComparisonRecord, SweepRecord, VotesRecord,
@@ -14,7 +14,7 @@ use crate::ui::pictures::{
     stability_drawing, sweep_drawing,
 };
 
-/// Renders a picture in its format, or the table.
+/// Renders the picture in its format, or the table for CSV.
 fn rendered(
     format: FuturesFormat,
     view: View,
@@ -29,7 +29,7 @@ fn rendered(
     encode(&drawing(), format, view.style).map_err(|error| error.to_string())
 }
 
-/// Renders a file of a sweep.
+/// Renders one of a sweep's files.
 pub(super) fn sweep_file(run: &SweepRun, file: SweepFile, view: View) -> Result<Vec<u8>, String> {
     let record = SweepRecord {
         results: &run.results,
@@ -56,7 +56,7 @@ pub(super) fn sweep_file(run: &SweepRun, file: SweepFile, view: View) -> Result<
     }
 }
 
-/// Renders a file of a stability map. The place is that of its pane.
+/// Renders a stability map. `place` is the index of its pane.
 pub(super) fn stability_file(
     (run, place): (&StabilityRun, Option<usize>),
     format: FuturesFormat,
@@ -78,7 +78,7 @@ pub(super) fn stability_file(
     )
 }
 
-/// Renders a file of a fit. The place is that of the pane with its other settings.
+/// Renders a fit. `place` is the index of the pane that has its other settings.
 pub(super) fn fit_file(
     (run, place): (&FitRun, Option<usize>),
     format: FuturesFormat,
@@ -97,7 +97,7 @@ pub(super) fn fit_file(
     )
 }
 
-/// Renders a file of a measurement of the KV cache.
+/// Renders a measurement of the KV cache.
 pub(super) fn cache_file(
     run: &CacheRun,
     format: FuturesFormat,

@@ -27,8 +27,8 @@ pub(super) fn check(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender
     });
 }
 
-/// Checks whether a dropped path can be a model, a run, a lesson or a text, and sends the command to open it
-/// or the reason why not.
+/// Checks whether a dropped path can be a model, a run, a lesson or a text. Sends the command that
+/// opens it, or the reason why it can't be opened.
 pub(super) fn check_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
     background::run(ctx, NAME, answers, || {
         if is_run_name(&path) {

@@ -12,10 +12,10 @@ use crate::export::{
 };
 use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
 
-/// How the file name of every kept run ends.
+/// The end of every kept run's file name.
 const ENDING: &str = ".quartet.json.gz";
 
-/// How the name of the file ends that marks a run as pinned.
+/// The suffix of the file that marks a run as pinned.
 const PINNED: &str = ".pinned";
 
 /// The folder of deleted runs.
@@ -39,20 +39,20 @@ pub(super) fn file_name(started_at: u64, number: u64) -> String {
 }
 
 impl RunFolder {
-    /// Uses this folder, and removes what was deleted in earlier sessions.
+    /// Uses this folder, and purges the runs that were deleted in earlier sessions.
     pub(super) fn open(folder: PathBuf) -> Self {
         remove_stale_temporaries(&folder);
-        // If it stays, it only takes space.
+        // If this fails, they only take up disk space.
         fs::remove_dir_all(folder.join(DELETED)).ok();
         Self(Some(folder))
     }
 
-    /// Uses this folder from now on.
+    /// Uses this folder. Deleted runs can still be restored.
     pub(super) const fn new(folder: Option<PathBuf>) -> Self {
         Self(folder)
     }
 
-    /// Does what the state asks for. Blocks, so call it on a background thread.
+    /// Carries out a request from the state. Blocks, so call it on a background thread.
     pub(super) fn answer(&self, request: RunRequest, kept: Option<TextsToKeep>) -> Command {
         Command::Run(match request {
             RunRequest::Read(path) => read(&path),
@@ -167,7 +167,7 @@ fn list(folder: &Path) -> io::Result<Vec<KeptRun>> {
     Ok(runs)
 }
 
-/// Reads what the history shows of a file, or returns `None` if it is not a run.
+/// Reads what the history shows about a file. Returns `None` if it is not a run.
 fn kept_run(path: &Path) -> Option<KeptRun> {
     let file = path.file_name()?.to_str()?.to_owned();
     let metadata = fs::metadata(path).ok()?;
@@ -187,7 +187,7 @@ fn kept_run(path: &Path) -> Option<KeptRun> {
 /// Writes a run, and deletes the oldest ones if there are too many.
 fn keep(folder: &Path, kept: TextsToKeep, finished_at: u64, limits: HistoryLimits) -> RunCommand {
     let path = folder.join(&kept.file);
-    // A run that goes on keeps its name.
+    // A continued run keeps its title.
     let title = read_summary(&path).ok().and_then(|run| run.title);
     let header = RunHeader {
         title,
@@ -332,7 +332,7 @@ mod tests {
             title: Some("My fox".to_owned()),
         };
         runs.answer(rename, None);
-        // The run goes on, and is kept again.
+        // The run is continued, and kept again.
         keep(&runs, "a", HistoryLimits::default());
         let list = listed(&runs);
         let summary = list[0].summary.as_ref().unwrap();
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_runs_that_are_not_pinned_make_room() {
+    fn the_oldest_runs_that_are_not_pinned_are_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let runs = RunFolder::open(folder.path().to_owned());
         for (name, secs) in [("a", 40), ("b", 30), ("c", 20)] {
@@ -410,7 +410,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_folder_that_can_not_be_written_is_reported() {
+    fn a_folder_that_cannot_be_written_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let blocked = folder.path().join("runs");
         fs::write(&blocked, "a file").unwrap();

@@ -71,11 +71,12 @@ pub(super) struct Job {
     texts: RunTexts,
     presets: Vec<OwnPreset>,
     view: View,
-    /// The table of an X-ray and its caption, under the settings of the window.
+    /// The X-ray to draw, if any, and its caption.
     xray: Option<(XrayPicture, String)>,
-    /// The tree of texts, if it is to be drawn.
+    /// The branch tree, if it is to be drawn.
     tree: Option<BranchTree>,
-    /// The opened run beside its repetition, if that is to be drawn, and what explains a difference.
+    /// The gaps between the opened run and its repetition, if they are to be drawn, and what
+    /// explains them.
     gaps: Option<(GapData, Option<String>)>,
     /// The futures on screen, each with its pane's index.
     futures: Vec<(usize, FuturesRun)>,
@@ -90,9 +91,9 @@ pub(super) struct Job {
     models: Option<ModelsRun>,
     /// The votes of the blind test.
     votes: Vec<BlindVote>,
-    /// The texts of the list of prompts.
+    /// The texts generated from the list of prompts.
     rows: Vec<TextRow>,
-    /// The bytes of a document that is rendered at once.
+    /// The bytes of a document that was rendered immediately.
     rendered: Vec<u8>,
     header: RunHeader,
     /// How a run file is written.
@@ -241,13 +242,13 @@ impl Job {
         }
     }
 
-    /// Renders everything, by file name.
+    /// Renders all files. Returns their names and contents.
     fn files(&self, run: &RunFile) -> Result<Vec<(String, Vec<u8>)>, String> {
         let run = json::write_run(run, self.form);
         run_folder::files(&self.texts(), run, self.view.style)
     }
 
-    /// Writes everything into the folder, which is created if it is missing.
+    /// Writes all files to the folder, which is created if it is missing.
     fn write_folder(&self, run: &RunFile) -> Result<(), String> {
         let files = self.files(run)?;
         let is_new = !self.path.exists();
@@ -353,7 +354,7 @@ impl Job {
     }
 }
 
-/// Returns the stability map, and the place of its pane.
+/// Returns the stability map, and the index of its pane.
 fn shown_stability(state: &AppState) -> Option<(StabilityRun, Option<usize>)> {
     let run = state.lab.stability.clone()?;
     let place = state.place_of(run.pane);
@@ -367,7 +368,7 @@ fn shown_futures(state: &AppState) -> Vec<(usize, FuturesRun)> {
         .collect()
 }
 
-/// Returns the opened run beside its repetition, and what explains a difference.
+/// Returns the gaps between the opened run and its repetition, and what explains them.
 fn shown_gaps(state: &AppState) -> Option<(GapData, Option<String>)> {
     let cause = state.verification.as_ref()?.cause();
     Some((gap_data(state)?, cause))
@@ -398,7 +399,7 @@ fn hand_xray(state: &AppState) -> Option<(XrayPicture, String)> {
     ))
 }
 
-/// Renders a document about lessons, which is small.
+/// Renders a lesson document, which is small enough to render immediately.
 fn rendered(state: &AppState, document: Document) -> Vec<u8> {
     match document {
         Document::Lesson => state.lesson_draft().into_bytes(),

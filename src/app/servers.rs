@@ -1,18 +1,18 @@
-//! The threads of the servers that the window uses.
+//! The threads that connect the window to its servers.
 
 use std::thread;
 
 use crate::generation::ServedModel;
 use crate::worker::{ServerConfig, ServerEvent, ServerRequest, ServerWorker};
 
-/// The threads of all servers that were contacted.
+/// The threads for all servers that were contacted.
 #[derive(Debug, Default)]
 pub(super) struct ServerWorkers {
     workers: Vec<(ServedModel, ServerWorker)>,
 }
 
 impl ServerWorkers {
-    /// Starts the threads of a server. They call `wake` after each event.
+    /// Starts the threads for a server. They call `wake` after each event.
     pub(super) fn start(
         &mut self,
         served: ServedModel,
@@ -32,7 +32,7 @@ impl ServerWorkers {
         }
     }
 
-    /// Ends the threads of a server without waiting for them.
+    /// Ends the threads for a server without waiting for them.
     pub(super) fn end(&mut self, served: &ServedModel) {
         let Some(at) = self.workers.iter().position(|(other, _)| other == served) else {
             return;
@@ -43,7 +43,7 @@ impl ServerWorkers {
         cleanup.spawn(move || drop(old)).ok();
     }
 
-    /// Returns what the threads have reported, at most `n_max` events of each server, and whether
+    /// Returns the events that the threads have reported, at most `n_max` per server, and whether
     /// more may be waiting.
     pub(super) fn drain(&mut self, n_max: usize) -> (Vec<(ServedModel, ServerEvent)>, bool) {
         let (mut events, mut any_left) = (Vec::new(), false);

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_can_not_be_backed_up_is_not_overwritten() {
+    fn a_file_that_cannot_be_backed_up_is_not_overwritten() {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join(NAME), r#"{"seed": "many"}"#).unwrap();
         fs::create_dir(home.path().join(BACKUP_NAME)).unwrap();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_can_not_be_read_is_not_overwritten() {
+    fn a_file_that_cannot_be_read_is_not_overwritten() {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir(home.path().join(NAME)).unwrap();
         let loaded = load(home.path().to_owned(), None);

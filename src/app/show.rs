@@ -14,7 +14,7 @@ use crate::state::Command;
 /// Asks the file manager to show a file, and sends whether it could be started.
 pub(super) fn in_folder(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
     background::run(ctx, "show in folder", answers, || {
-        let error = started(&mut file_manager(&path)).err();
+        let error = run(&mut file_manager(&path)).err();
         Command::FolderShown { path, error }
     });
 }
@@ -23,13 +23,13 @@ pub(super) fn in_folder(ctx: egui::Context, path: PathBuf, answers: SyncSender<C
 pub(super) fn folder(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
     background::run(ctx, "open folder", answers, || {
         let created = fs::create_dir_all(&path).map_err(|error: io::Error| error.to_string());
-        let error = created.and_then(|()| started(&mut opener(&path))).err();
+        let error = created.and_then(|()| run(&mut opener(&path))).err();
         Command::FolderShown { path, error }
     });
 }
 
-/// Runs a command of the system. Returns why it failed.
-fn started(process: &mut Process) -> Result<(), String> {
+/// Runs a system command. Returns why it failed.
+fn run(process: &mut Process) -> Result<(), String> {
     match process.status() {
         // Explorer returns 1 even if it succeeds.
         Ok(status) if status.success() || cfg!(windows) => Ok(()),
@@ -52,7 +52,7 @@ fn opener(folder: &Path) -> Process {
     opener
 }
 
-/// Returns the command that opens the folder of a file and, where the system can, selects the file.
+/// Returns the command that opens a file's folder and, if the system supports it, selects the file.
 fn file_manager(path: &Path) -> Process {
     if cfg!(windows) {
         let mut explorer = Process::new("explorer");

@@ -1,4 +1,5 @@
-//! A window killed while it saves its settings or its history: each file is the old one or the new.
+//! If a window is killed while it saves its settings or its history, each file is either the old
+//! version or the new one.
 
 use std::env;
 use std::fs;
@@ -21,7 +22,7 @@ const NAME: &str = "app::tests::settings_and_history_stay_whole";
 /// What the child process prints once it has saved.
 const SAVED: &str = "saved";
 
-/// The history keeps this many runs, so that old ones are deleted all the time.
+/// The history keeps this many runs, few enough that old ones are constantly deleted.
 const N_RUNS: u32 = 3;
 
 fn save(folder: &Path, number: u64) {
@@ -91,7 +92,7 @@ fn settings_and_history_stay_whole() {
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap())
         });
         for name in names {
-            // What the kill left behind is removed later.
+            // Temporary files that the kill left behind are removed later.
             let known = ["settings.json", "runs"].contains(&name.as_str());
             let is_run = name.ends_with(".quartet.json.gz");
             assert!(known || is_run || name.starts_with(".quartet-"), "{name}");

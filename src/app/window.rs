@@ -27,7 +27,7 @@ use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker, mo
 /// The name of the folder that holds the settings.
 const APP_NAME: &str = "quartet";
 
-/// The name by which desktops match the window with its desktop entry.
+/// The ID by which desktops match the window to its desktop entry.
 const APP_ID: &str = "org.quartet.Quartet";
 
 /// The key under which earlier versions stored the settings in eframe's storage.
@@ -176,12 +176,13 @@ impl App {
         app
     }
 
-    /// Keeps finished runs in this folder, which is created by the first one.
+    /// Keeps finished runs in this folder, which is created for the first one.
     pub fn keep_runs_in(&mut self, folder: PathBuf) {
         self.runs = RunFolder::open(folder);
     }
 
-    /// Saves what is on screen in this folder as it changes, after showing what a crash left there.
+    /// Restores the session that a crash left in this folder, then saves what is on screen there as
+    /// it changes.
     pub fn keep_sessions_in(&mut self, ctx: &egui::Context, folder: PathBuf) {
         let (autosave, crashed) = Autosave::open(folder);
         self.autosave = autosave;
@@ -205,7 +206,7 @@ impl App {
         self.autosave.begin(&self.state);
     }
 
-    /// Answers a request on a background thread.
+    /// Carries out a request about kept runs on a background thread.
     fn ask_runs(&mut self, ctx: &egui::Context, request: RunRequest) {
         let kept = match &request {
             RunRequest::Keep {
@@ -221,7 +222,7 @@ impl App {
         self.saves.run(ctx.clone(), &answers, work);
     }
 
-    /// Hands over the texts on screen. A run that goes on keeps its file.
+    /// Takes a copy of the texts on screen. A continued run keeps its file.
     fn texts_to_keep(&mut self, number: u64, finished_at: u64) -> TextsToKeep {
         let kept = self.kept_run.take().filter(|(kept, _)| *kept == number);
         let (_, file) = kept.unwrap_or_else(|| (number, runs::file_name(finished_at, number)));
@@ -276,7 +277,7 @@ impl App {
         }
     }
 
-    /// Returns what the Hub's threads reported.
+    /// Returns the events that the Hub's threads reported.
     fn download_events(&mut self, ctx: &egui::Context) -> Vec<DownloadEvent> {
         let drain = |downloads: &mut Downloads| downloads.drain(EVENT_BATCH);
         let mut events = self.downloads.as_mut().map(drain).unwrap_or_default();
@@ -311,7 +312,7 @@ impl App {
             .get_or_insert_with(|| Downloads::start(config, wake(ctx)))
     }
 
-    /// Keeps runs or models where the state says from now on.
+    /// Switches to the folder that the state now names for runs or models.
     fn use_folder(&mut self, kind: FolderKind) {
         match kind {
             FolderKind::Runs => self.runs = RunFolder::new(self.state.folder_of(kind)),

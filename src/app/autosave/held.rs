@@ -1,4 +1,4 @@
-//! The files of the windows' sessions: one for each window, with a lock while the window is open.
+//! The session files: one per window, locked while the window is open.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -12,13 +12,13 @@ use crate::state::{Session, Settings, unix_time_secs};
 const SESSION: &str = "session";
 const LOCK: &str = "lock";
 
-/// How the name of a marker ends: its session is being restored.
+/// The extension of a marker, which says that its session is being restored.
 const MARKER: &str = "restoring";
 
-/// How the name of a session ends that was set aside.
+/// The extension of a session that was set aside.
 const ASIDE: &str = "unread";
 
-/// What a crash left behind.
+/// The session that a crash left behind.
 #[derive(Debug)]
 pub(in crate::app) struct Crashed {
     pub settings: Settings,
@@ -40,11 +40,11 @@ pub(in crate::app) struct SetAside {
 pub(in crate::app) enum Unrestored {
     /// The file can't be read.
     Unreadable(String),
-    /// The window crashed while it was restored.
+    /// The window crashed while restoring it.
     CrashedAgain,
 }
 
-/// The file of a window, and its lock.
+/// A window's session file and its lock.
 pub(super) struct Held {
     pub path: PathBuf,
     _lock: File,
@@ -62,7 +62,7 @@ impl Held {
         Ok(Self { path, _lock: lock })
     }
 
-    /// Finds the newest session that no window holds, and holds it.
+    /// Finds and locks the newest session that no window holds.
     pub(super) fn crashed_in(folder: &Path) -> Option<Self> {
         let entries = fs::read_dir(folder).ok()?.flatten();
         let mut sessions: Vec<(u64, PathBuf)> = entries
@@ -78,31 +78,31 @@ impl Held {
             let lock = File::create(path.with_extension(LOCK)).ok()?;
             match lock.try_lock() {
                 Err(TryLockError::WouldBlock) => None,
-                // A file system without locks has no second window that could be told apart.
+                // Without file locks, open windows can't be detected, so assume there are none.
                 Ok(()) | Err(TryLockError::Error(_)) => Some(Self { path, _lock: lock }),
             }
         })
     }
 
-    /// Reads the session, unless the window crashed while an earlier one restored it. Marks it as
-    /// being restored, before anything is read: reading may be what crashes.
+    /// Reads the session, unless an earlier window crashed while restoring it. Marks it as being
+    /// restored before anything is read, because reading may be what crashes.
     pub(super) fn begin_restoring(&self) -> Result<Crashed, Unrestored> {
         let marker = self.path.with_extension(MARKER);
         if marker.exists() {
             return Err(Unrestored::CrashedAgain);
         }
-        // Without a marker, the session is restored all the same: it is worth more than the guard.
+        // Without a marker, the session is restored anyway: it is worth more than the safeguard.
         fs::write(marker, "").ok();
         read(&self.path).map_err(Unrestored::Unreadable)
     }
 
-    /// Removes the mark of a session that has been restored.
+    /// Removes the marker of a session that has been restored.
     pub(super) fn end_restoring(&self) {
-        // If it stays, the next crash sets the session aside, which loses nothing.
+        // If it stays, the session is set aside after the next crash, which loses nothing.
         fs::remove_file(self.path.with_extension(MARKER)).ok();
     }
 
-    /// Keeps the file out of the way, so that the next window starts without it. Returns its path.
+    /// Moves the file out of the way, so that the next window starts without it. Returns its path.
     /// If it can't be renamed, it stays, and the next start reports it again.
     pub(super) fn set_aside(self) -> PathBuf {
         let aside = self.path.with_extension(ASIDE);
@@ -113,7 +113,7 @@ impl Held {
         aside
     }
 
-    /// Removes the file and all that belongs to it.
+    /// Removes the file, its lock and its marker.
     pub(super) fn remove(&self) {
         // If a file stays, the next start restores it, which loses nothing.
         fs::remove_file(&self.path).ok();

@@ -1,7 +1,7 @@
 //! Saves what is on screen about once per second, so that it survives a crash.
 //!
 //! Each window has a file and a lock for as long as it is open, and removes both when it is closed.
-//! A file without a locked lock was left behind by a crash: the next window continues it. A marker
+//! A file whose lock is free was left behind by a crash: the next window continues it. A marker
 //! beside the file says that it is being restored. If the window crashes again before it has drawn
 //! a few frames, the marker stays, and the next window sets the file aside instead.
 
@@ -21,8 +21,8 @@ use crate::state::{AppState, SessionKey};
 /// The shortest time between two saves.
 const MIN_PAUSE: Duration = Duration::from_secs(1);
 
-/// How many times as long as a save takes the pause after it lasts, so that saving long texts does
-/// not slow down the model.
+/// How many times longer than a save the pause after it lasts, so that saving long texts does not
+/// slow down the model.
 const PAUSES_PER_SAVE: u32 = 4;
 
 /// How long the pause after a failed save lasts.
@@ -45,7 +45,7 @@ pub(super) struct Autosave {
     pause: Duration,
     /// Whether the last save failed; a repeated failure is not reported again.
     failed: bool,
-    /// How many frames a restored session is still on trial.
+    /// How many more frames a restored session is on trial.
     trial: Option<u32>,
 }
 
@@ -56,8 +56,8 @@ struct SaveOutcome {
 }
 
 impl Autosave {
-    /// Uses this folder. Also returns the session of the window that crashed last, if one did, or
-    /// why it was set aside.
+    /// Saves to this folder. Also returns the session of the window that crashed last, if one did,
+    /// or why it was set aside.
     pub(super) fn open(folder: PathBuf) -> (Self, Option<Result<Crashed, SetAside>>) {
         remove_stale_temporaries(&folder);
         let mut autosave = Self::default();
@@ -92,7 +92,7 @@ impl Autosave {
         }
     }
 
-    /// Takes the session at startup as saved.
+    /// Treats the session at startup as saved.
     pub(super) fn begin(&mut self, state: &AppState) {
         self.saved = state.session_key();
     }
@@ -112,7 +112,8 @@ impl Autosave {
         failure
     }
 
-    /// Takes in how the last save went. Returns why it failed, if that is news.
+    /// Handles the outcome of a finished save. Returns why it failed, unless that was already
+    /// reported.
     fn save_outcome(&mut self) -> Option<String> {
         let save = self.save.take_if(|save| save.is_finished())?;
         // A panic has already been printed by its thread.
@@ -127,17 +128,18 @@ impl Autosave {
         }
     }
 
-    /// Plans another attempt after a failure. Returns why it failed, if that is news.
+    /// Schedules another attempt after a failure. Returns why the save failed, unless that was
+    /// already reported.
     fn fail(&mut self, error: &io::Error) -> Option<String> {
         self.saved = SessionKey::default();
         self.changed = true;
         self.pause = PAUSE_AFTER_FAILURE;
         let folder = self.folder.as_ref()?.display();
-        let is_news = !std::mem::replace(&mut self.failed, true);
-        is_news.then(|| format!("{error}\n{folder}"))
+        let is_new = !std::mem::replace(&mut self.failed, true);
+        is_new.then(|| format!("{error}\n{folder}"))
     }
 
-    /// Whether a save must wait. If so, the window is drawn again when the wait is over.
+    /// Returns whether a save must wait. If so, requests a repaint for when the wait is over.
     fn must_wait(&self, ctx: &egui::Context) -> bool {
         let elapsed = self.started_at.map(|started_at| started_at.elapsed());
         let left = elapsed.map_or(Duration::ZERO, |elapsed| self.pause.saturating_sub(elapsed));
@@ -148,7 +150,7 @@ impl Autosave {
         waits
     }
 
-    /// Starts a save. Returns why there is no place for it, if that is news.
+    /// Starts a save. Returns why its file can't be created, unless that was already reported.
     fn start_save(
         &mut self,
         ctx: &egui::Context,

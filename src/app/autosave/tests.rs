@@ -79,7 +79,7 @@ fn a_killed_window_is_restored_with_its_unfinished_text() {
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().ends_with(SAVED)));
-    // While the window is open, its session is its own.
+    // While the window is open, no other window restores its session.
     assert!(open(folder.path()).1.is_none());
     child.kill().unwrap();
     child.wait().unwrap();
@@ -167,7 +167,7 @@ fn an_unchanged_session_is_not_saved_and_another_window_has_its_own_file() {
 }
 
 #[test]
-fn a_session_that_can_not_be_read_is_set_aside_and_reported_once() {
+fn a_session_that_cannot_be_read_is_set_aside_and_reported_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("window-1-1.session");
     for content in [
@@ -189,7 +189,7 @@ fn a_session_that_can_not_be_read_is_set_aside_and_reported_once() {
 
 /// Leaves a session behind, as a crash does.
 fn crash(mut autosave: Autosave) {
-    // The lock ends with the process, and the files stay.
+    // The lock is released when the process ends, but the files stay.
     drop(autosave.held.take());
 }
 
@@ -267,11 +267,11 @@ fn a_failed_save_is_reported_once_until_one_succeeds() {
     };
     let error = try_now(&mut autosave).unwrap();
     assert!(error.contains(&*blocked.to_string_lossy()), "{error}");
-    assert_eq!(try_now(&mut autosave), None, "it is not news");
+    assert_eq!(try_now(&mut autosave), None, "it was already reported");
     fs::remove_file(&blocked).unwrap();
     assert_eq!(try_now(&mut autosave), None);
     assert_eq!(n_files(&blocked), 2, "the next attempt succeeds");
-    // Its folder is lost meanwhile.
+    // Its folder is deleted in the meantime.
     fs::remove_dir_all(&blocked).unwrap();
     autosave.saved = crate::state::SessionKey::default();
     assert!(try_now(&mut autosave).is_some());
