@@ -19,7 +19,7 @@ use crate::worker::{PaneRequest, Request};
 const N_PROMPT: usize = 28;
 const N_TEXT: usize = 60;
 
-/// The tables of texts.
+/// The arguments for lists of prompts and the tables of their texts.
 #[derive(Debug, Clone, Args)]
 pub(super) struct TableArguments {
     /// A file with one prompt per line; `-` reads standard input. The texts are printed as a table
@@ -63,8 +63,7 @@ impl TableArguments {
 }
 
 /// Continues each prompt in all panes, one prompt after the other, so that only the rows stay in
-/// memory. If a signal arrives, the rows so far are returned. Returns whether all texts succeeded
-/// too.
+/// memory. If a signal arrives, returns the rows so far. Also returns whether all texts succeeded.
 pub(super) fn run(
     mut engine: Engine,
     prompts: &[PromptText],
@@ -112,7 +111,7 @@ fn request(prompt: &PromptText, panes: &[Pane]) -> Request {
     }
 }
 
-/// One line per text: the prompt, the pane, the number of tokens, why it ended, and its beginning.
+/// Formats one line per text: its prompt, pane, number of tokens, finish reason and beginning.
 fn table(rows: &[TextRow]) -> String {
     let heads = ["#", "prompt", "pane", "tokens", "end", "text"].map(str::to_owned);
     let mut lines = vec![heads];
@@ -146,7 +145,7 @@ fn table(rows: &[TextRow]) -> String {
     table
 }
 
-/// Returns the beginning of a text on one line, with "…" if it goes on.
+/// Returns the beginning of a text on one line, with "…" if it was cut.
 fn beginning(text: &str, n_max: usize) -> String {
     let text = without_final_line_break(text);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

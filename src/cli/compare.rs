@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "MODEL_A")]
     a: PathBuf,
 
-    /// The model that is compared with it. It may be the same one, computed in another way
+    /// The model to compare with it, which may be the same one computed in a different way
     #[arg(value_name = "MODEL_B")]
     b: PathBuf,
 
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     text: PathBuf,
 
-    /// Read only the first N tokens of the text, counting the one that begins it
+    /// Read only the first N tokens of the text, including the first, which is not predicted
     #[arg(long, value_name = "N")]
     first: Option<usize>,
 
@@ -66,7 +66,7 @@ pub(super) struct Arguments {
     #[arg(long, conflicts_with_all = ["b_cache", "b_inputs"])]
     b_f32: bool,
 
-    /// Settings whose choices are compared, as described below; repeat for more. The default is
+    /// Settings whose choices to compare, as described below; repeat for more. The default is
     /// greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
     #[arg(long = "pane", value_name = "SETTINGS")]
     panes: Vec<String>,
@@ -75,7 +75,7 @@ pub(super) struct Arguments {
     output: OutputArguments,
 }
 
-/// The name of the files in a folder.
+/// The base name of the exported files.
 const NAME: &str = "comparison";
 
 /// How many of the tokens with the largest divergence the report lists.
@@ -197,14 +197,15 @@ impl Arguments {
     fn read(&self, text: &str, models: [&LoadedModel; 2]) -> Result<[Prompt; 2], Failure> {
         ModelComparison::texts(text, self.first, models).map_err(|error| {
             if let EngineError::TextTooLong { n_max, .. } = error {
-                console::note(&format!("--first {n_max} compares its beginning"));
+                let hint = format!("use --first {n_max} to compare only its beginning");
+                console::note(&hint);
             }
             Failure::run(error.to_string())
         })
     }
 }
 
-/// Returns the figures, what differs, and the tokens that differ most.
+/// Returns the figures, the differences, and the tokens with the largest divergence.
 fn report(compared: &ComparedModels, vocabulary: &Vocabulary) -> String {
     let mut lines = compared.names().to_vec();
     lines.push(String::new());

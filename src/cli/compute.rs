@@ -57,7 +57,7 @@ impl ComputeArguments {
         refusal.map_or(Ok(()), |message| Err(Failure::run(message)))
     }
 
-    /// Returns a warning for each request that the model does not follow.
+    /// Returns a warning for each request that the model does not honor.
     pub(super) fn warnings(&self, info: &ModelInfo) -> impl Iterator<Item = String> {
         let warnings = [
             self.precision.warning(info),

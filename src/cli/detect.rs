@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The watermark to look for, in the words of --pane
+    /// The watermark to look for, in the grammar of --pane
     #[arg(long, value_name = "SETTINGS")]
     watermark: String,
 
@@ -34,8 +34,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
 
-    /// The number of logits of the model, if it is not the number of tokens of its tokenizer. A green
-    /// list depends on it
+    /// The model's number of logits, if it differs from its tokenizer's number of tokens. Green
+    /// lists depend on it
     #[arg(long, value_name = "N")]
     vocabulary: Option<u32>,
 
@@ -47,7 +47,7 @@ pub(super) struct Arguments {
 const HELP: &str = "\
 Describe the watermark as in --pane:
   green-list 2 ratio 0.25 key 42 window 1
-                       A green list; how much it raised the logits does not matter.
+                       A green list; the amount added to the logits does not matter.
   gumbel-mark 42 window 4
                        A Gumbel watermark.
 
@@ -100,7 +100,7 @@ fn read(file: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Splits a text, without the special tokens that begin one.
+/// Tokenizes a text and drops the special tokens at its start.
 fn tokens_of(
     text: &str,
     tokenizer: &Tokenizer,
@@ -113,7 +113,7 @@ fn tokens_of(
     Ok(tokens.into_iter().skip_while(is_special).collect())
 }
 
-/// The verdict, and the figures behind it.
+/// Formats the verdict, and the figures behind it.
 fn summary(scan: &WatermarkScan) -> String {
     let n_scored = scan.n_scored();
     let expected = scan.expected_score() * n_scored as f64;
@@ -137,7 +137,7 @@ fn summary(scan: &WatermarkScan) -> String {
     text
 }
 
-/// One row per token: its number, its text, its score, and the p-value so far.
+/// Formats one row per token: its number, its text, its score, and the p-value so far.
 fn table(scan: &WatermarkScan, tokens: &[TokenId], vocabulary: &Vocabulary) -> String {
     let mut text = format!(
         "{:>5}  {:<20}  {:>8}  {:>8}\n",

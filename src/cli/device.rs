@@ -16,7 +16,7 @@ pub(super) struct DeviceArgument {
 
 impl DeviceArgument {
     /// Returns an error message if a GPU was requested and the model runs on the CPU. Only the kind
-    /// of device is compared, because the numbers in the names of Apple GPUs are registry ids.
+    /// of device is compared, because the numbers in the names of Apple GPUs are registry IDs.
     pub(super) fn refusal(self, info: &ModelInfo) -> Option<String> {
         let is_named = !matches!(self.device, DeviceChoice::Best | DeviceChoice::Cpu);
         let is_on_cpu = info.device.starts_with(&DeviceChoice::Cpu.name());

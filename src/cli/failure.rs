@@ -13,7 +13,7 @@ pub(super) enum Failure {
     Run(String),
     /// Something failed and the error has already been printed.
     Reported,
-    /// A signal ended the command after it had saved what was there.
+    /// A signal ended the command after it had saved its partial results.
     Interrupted,
 }
 
@@ -31,7 +31,7 @@ impl Failure {
         Self::Run(message.into())
     }
 
-    /// Makes a failed run a usage error, for commands whose exit code 1 means something else.
+    /// Turns a failed run into a usage error, for commands whose exit code 1 means something else.
     pub(super) fn into_usage(self) -> Self {
         match self {
             Self::Run(message) => Self::Usage(message),

@@ -82,8 +82,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     stop: StopArguments,
 
-    /// Print several panes side by side while they are generated, line by line, each line after its
-    /// pane's letter, and not each pane when it ends. A single pane is always printed token by token
+    /// Print several panes as they are generated, line by line, each line after its pane's letter,
+    /// instead of each pane when it finishes. A single pane is always printed token by token
     #[arg(long, conflicts_with = "prompts")]
     stream: bool,
 
@@ -98,8 +98,8 @@ pub(super) struct Arguments {
     export: Option<PathBuf>,
 
     /// Also report how far the probabilities are from those of a forward pass in f32 over the
-    /// dequantized weights, and what 8-bit inputs, other cache formats and other instructions
-    /// change. Reads the texts once for each, and takes 4 bytes of memory for each weight
+    /// dequantized weights, and what 8-bit inputs, other cache formats and other instruction sets
+    /// change. Reads the texts once for each, and takes 4 bytes of memory per weight
     #[arg(long, value_name = "WITH", value_parser = ["exact"])]
     compare: Option<String>,
 }
@@ -209,7 +209,7 @@ impl Arguments {
         json_file(self.json.as_deref())
     }
 
-    /// Texts are printed unless the record goes to standard output.
+    /// Returns how to print the texts: not at all if the record goes to standard output.
     fn text_output(&self, n_panes: usize) -> TextOutput {
         if self.prints_json() {
             TextOutput::off()
@@ -220,7 +220,7 @@ impl Arguments {
         }
     }
 
-    /// Prints a report after the texts, or beside the record that goes to standard output.
+    /// Prints a report after the texts, or to standard error if the record goes to standard output.
     fn print_report(&self, report: &str) -> Result<(), Failure> {
         if self.prints_json() {
             console::note(report);
@@ -260,7 +260,7 @@ impl Arguments {
     }
 }
 
-/// Whether a pane was stopped or failed before its first token.
+/// Returns whether a pane was stopped or failed before its first token.
 pub(super) fn is_aborted(pane: &Generation) -> bool {
     let stopped = matches!(pane.finish, Some(FinishReason::Cancelled));
     pane.steps.is_empty() && (stopped || error_of(pane).is_some())
@@ -296,7 +296,7 @@ fn report_token_rules(pane: &Generation) {
     }
 }
 
-/// Prints why panes failed, and a shared reason only once. Returns whether all succeeded.
+/// Prints why panes failed; a shared reason is printed only once. Returns whether all succeeded.
 pub(super) fn report_failures(generations: &[&Generation]) -> bool {
     let failures: Vec<(&str, &str)> = generations
         .iter()

@@ -21,7 +21,7 @@ use crate::hub::{
 /// The shortest time between progress lines if standard error is not a terminal.
 const LOG_PAUSE: Duration = Duration::from_secs(5);
 
-/// The environment variables, for the end of the help text.
+/// The end of the help text, which describes the environment variables.
 const ENVIRONMENT: &str = "Models are stored in ~/.cache/huggingface/hub, which other tools share. \
                            Set HF_HUB_CACHE or HF_HOME to use another folder, HF_TOKEN to access \
                            gated models, and HF_ENDPOINT to use another server.";
@@ -30,7 +30,7 @@ const ENVIRONMENT: &str = "Models are stored in ~/.cache/huggingface/hub, which 
 #[derive(Debug, Args)]
 #[command(after_help = ENVIRONMENT)]
 pub(super) struct SearchArguments {
-    /// Words in the model's name; without any, a few recommended models are listed offline
+    /// Words in the model's name; without words, a few recommended models are listed offline
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
 
@@ -74,7 +74,7 @@ pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Downloads a model and prints its path. Ctrl+C pauses the download, which keeps what has arrived.
+/// Downloads a model and prints its path. Ctrl+C pauses the download and keeps what has arrived.
 pub(super) fn download(arguments: &DownloadArguments) -> Result<(), Failure> {
     let wanted = DownloadTarget {
         repository: arguments.repository.clone(),
@@ -108,7 +108,7 @@ pub(super) fn download(arguments: &DownloadArguments) -> Result<(), Failure> {
     }
 }
 
-/// Says what an unfinished download has left on disk.
+/// Formats how much an unfinished download has left on disk.
 fn kept(n_bytes: u64) -> String {
     format!(
         "{} downloaded so far; run the same command to resume",

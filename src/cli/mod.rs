@@ -88,7 +88,7 @@ enum Command {
     Inspect(inspect::Arguments),
     /// Run a sampler chain over a list of scores, without a model, and show every stage
     Sample(sample::Arguments),
-    /// Score a given text: the probability of each token, perplexity, and what the settings cut
+    /// Score a given text: perplexity, the probability of each token, and what the settings cut
     Score(score::Arguments),
     /// Let two models read the same text, and show where their probabilities differ
     Compare(compare::Arguments),
@@ -104,11 +104,11 @@ enum Command {
     Settings(settings::Arguments),
     /// Explain why a token of an exported run was chosen
     Why(why::Arguments),
-    /// List the lessons, check a lesson file, or take one without a window
+    /// List the built-in lessons, check lesson files, or take a lesson without a window
     Lesson(lesson::Arguments),
-    /// Show what a server is and serves: its kind, model and context, and what it can report
+    /// Show a server's kind, model and context, and what it can report
     Server(server::Arguments),
-    /// Run a recorded run again and compare it with its record
+    /// Repeat a recorded run and compare it with its record
     Replay(replay::Arguments),
     /// Find models on the Hugging Face Hub
     Search(hub::SearchArguments),

@@ -8,10 +8,10 @@ use super::failure::Failure;
 use super::pane_run::{Console, Engine, model_source};
 use crate::worker::ModelSource;
 
-/// The word for the model that comes with the program.
+/// The name of the built-in model on the command line.
 const BUILT_IN: &str = "built-in";
 
-/// Returns the source of a model that is given by its path or as `built-in`.
+/// Returns the source of a model that is given as a path or as `built-in`.
 pub(super) fn named_source(path: &Path) -> ModelSource {
     if path.as_os_str() == BUILT_IN && !path.exists() {
         ModelSource::Embedded
@@ -30,7 +30,7 @@ pub(super) struct ModelArgument {
 }
 
 impl ModelArgument {
-    /// Returns where the model is.
+    /// Returns the source of the model.
     pub(super) fn source(&self) -> ModelSource {
         model_source(self.model.clone())
     }
@@ -46,7 +46,7 @@ pub(super) struct DraftModelArgument {
 }
 
 impl DraftModelArgument {
-    /// Returns where the second model is.
+    /// Returns the path of the second model.
     pub(super) const fn path(&self) -> Option<&PathBuf> {
         self.draft_model.as_ref()
     }

@@ -1,5 +1,5 @@
-//! The report of a command and the files beside it: `--json FILE --csv FILE`, where `-` takes the
-//! place of the report.
+//! The report of a command and the files beside it: `--json FILE --csv FILE`. With `-`, the output
+//! replaces the report.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(super) fn check_outputs(outputs: [(&str, Option<&Path>); 2]) -> Result<(), F
     Ok(())
 }
 
-/// Writes the files and prints the report, or what takes its place. Then exports, if a folder is
+/// Writes the files and prints the report, or the output that replaces it. Then runs `export`, if
 /// given. A failure of one does not prevent the others.
 pub(super) fn write_outputs(
     outputs: &[OutputFile<'_>],

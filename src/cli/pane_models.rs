@@ -1,4 +1,4 @@
-//! `--pane-model`: panes that do not use the model of the run.
+//! `--pane-model`: panes that do not use the run's model.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ struct PaneModel {
     source: ModelSource,
 }
 
-/// A model that panes use besides the one of the run.
+/// A model that panes use besides the run's.
 #[derive(Debug, Clone)]
 pub(super) struct OtherModel {
     pub source: ModelSource,
@@ -45,7 +45,7 @@ pub(super) struct OtherModel {
 }
 
 impl PaneModelArgument {
-    /// Gives each named pane its model. The model of the run itself is `main`.
+    /// Assigns each named pane its model. `main` is the run's model.
     pub(super) fn apply(&self, main: &ModelSource, panes: &mut [Pane]) -> Result<(), Failure> {
         let letters: Vec<String> = (0..panes.len()).map(pane_letter).collect();
         for PaneModel { letter, source } in &self.pane_models {
@@ -74,7 +74,7 @@ fn pane_model(argument: &str) -> Result<PaneModel, String> {
 }
 
 impl Engine {
-    /// Loads the models of panes that do not use the one of the run.
+    /// Loads the models of panes that do not use the run's model.
     pub(super) fn load_pane_models(
         &mut self,
         panes: &[Pane],
@@ -88,7 +88,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Loads another model besides the one of the run.
+    /// Loads another model besides the run's.
     pub(super) fn load_pane_model(
         &mut self,
         source: &ModelSource,

@@ -19,10 +19,10 @@ use crate::generation::{
 };
 use crate::worker::{self, ComputeChoice, Event, ModelSource, PaneRequest, Request, Worker};
 
-/// How often a run checks for signals while the engine is silent.
+/// How often a run checks for signals while no events arrive.
 pub(super) const SIGNAL_PAUSE: Duration = Duration::from_millis(50);
 
-/// What a run shows while it lasts, and what ends it early.
+/// What a run prints while it lasts, and the signals that end it early.
 #[derive(Debug)]
 pub(super) struct Console {
     pub progress: Progress,
@@ -46,7 +46,7 @@ impl Console {
 pub(super) struct Pane {
     pub name: String,
     pub config: GenerationConfig,
-    /// Its own model, if it is not the one of the run.
+    /// Its own model, if it does not use the run's.
     pub model: Option<ModelSource>,
 }
 
@@ -115,8 +115,8 @@ impl Engine {
         })
     }
 
-    /// Starts the thread and loads a model. Prints what it does not follow of the arguments, and
-    /// fails if that is the device.
+    /// Starts the thread and loads a model. Prints a warning for each argument that the model does
+    /// not honor, and fails if it runs on another device than requested.
     pub(super) fn open(
         source: ModelSource,
         compute: ComputeArguments,
@@ -166,7 +166,7 @@ impl Engine {
         outcome
     }
 
-    /// Returns the record of a text that has not begun.
+    /// Returns the record of a text before its first token.
     pub(super) fn new_text(&self, pane: &Pane, prompt: &Arc<PromptRecord>) -> Generation {
         let (info, vocabulary) = self.model_of(pane.model.as_ref());
         let second = self.second_for(&pane.config.chain);
@@ -221,7 +221,7 @@ impl Engine {
 }
 
 impl Task {
-    /// Returns the prompt of the records until the engine reports its own.
+    /// Returns the prompt that the records have until the engine reports its own.
     fn prompt(&self) -> Arc<PromptRecord> {
         let text = match self {
             Self::Generate(prompt) => prompt.text.clone(),
@@ -326,7 +326,7 @@ impl Record {
                 n_read, n_tokens, ..
             }) => progress.update(|| format!("Prefill, {n_read} of {n_tokens} prompt tokens")),
             Event::Progress(worker::Progress::Started { ids, prompt }) => {
-                // A text that is scored has no prompt to prefill.
+                // A scored text has no prompt to prefill.
                 if prompt.n_prefilled > 0 {
                     let n_tokens = prompt.tokens.len();
                     progress.milestone(&format!("Prefill done, {n_tokens} prompt tokens"));
@@ -413,7 +413,7 @@ impl Record {
     }
 }
 
-/// Returns the place of a pane among those of the run.
+/// Returns the index of a pane in the run.
 fn place_of(id: GenerationId) -> usize {
     usize::try_from(id.0).unwrap_or(usize::MAX)
 }

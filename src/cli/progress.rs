@@ -16,12 +16,12 @@ pub(super) enum Progress {
     Line { drawn_at: Option<Instant> },
     /// As a log, in a file or a pipe.
     Log,
-    /// No longer, because a text is being printed to the same terminal.
+    /// No longer shown, because a text is being printed to the same terminal.
     Hidden,
 }
 
 impl Progress {
-    /// Chooses how to show progress by whether standard error is a terminal.
+    /// Chooses how to show progress, depending on whether standard error is a terminal.
     pub(super) fn new() -> Self {
         if io::stderr().is_terminal() {
             Self::Line { drawn_at: None }
@@ -52,8 +52,8 @@ impl Progress {
         }
     }
 
-    /// Clears the line and shows no more, so that a text can be printed to the terminal. A log goes
-    /// on.
+    /// Clears the line and stops showing progress, so that a text can be printed to the terminal.
+    /// A log continues.
     pub(super) fn hide(&mut self) {
         if let Self::Line { .. } = self {
             self.clear();
@@ -71,7 +71,7 @@ impl Progress {
 
 fn draw(message: &str) {
     let mut stderr = io::stderr().lock();
-    // A progress line that can't be shown may be lost.
+    // It does not matter if a progress line can't be shown.
     write!(stderr, "\r\x1b[K{}", console::escape_control(message)).ok();
     stderr.flush().ok();
 }

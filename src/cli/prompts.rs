@@ -1,4 +1,4 @@
-//! `--chat` and `--prompts`: how the text of a prompt is meant, and lists of prompts in files.
+//! `--chat` and `--prompts`: how a prompt's text is interpreted, and lists of prompts in files.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -27,7 +27,7 @@ pub(super) struct ChatArguments {
 }
 
 impl ChatArguments {
-    /// Returns the prompt that a text stands for.
+    /// Makes a prompt from a text.
     pub(super) fn prompt(&self, text: impl Into<String>) -> PromptText {
         if self.chat {
             PromptText::chat(text, self.system.as_deref().unwrap_or_default())

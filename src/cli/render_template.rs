@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use crate::engine::{RENDER_ARGUMENT, answer_render_request, render_templates_with};
 
-/// Whether this process was started to render a template.
+/// Returns whether this process was started to render a template.
 pub(super) fn is_requested() -> bool {
     env::args_os()
         .nth(1)
@@ -22,9 +22,9 @@ pub(super) fn run() -> ExitCode {
     }
 }
 
-/// Renders templates in processes of this program.
+/// Sets this program as the one that renders templates in separate processes.
 pub(super) fn use_this_program() {
-    // This path finds the program even after its file was replaced by a newer version.
+    // This path leads to the running program even after a newer version has replaced its file.
     let itself = PathBuf::from("/proc/self/exe");
     if itself.exists() {
         render_templates_with(itself);

@@ -1,4 +1,4 @@
-//! `quartet replay`: runs a recorded run again and compares it with its record.
+//! `quartet replay`: repeats a recorded run and compares it with its record.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "BITS", value_parser = parse_by_name(InputBits::ALL, InputBits::name))]
     inputs: Option<InputBits>,
 
-    /// Also draw how far the logits are apart at each token, as an .svg or .png file
+    /// Also draw how far apart the logits are at each token, as an .svg or .png file
     #[arg(long, value_name = "FILE", value_parser = picture_path)]
     picture: Option<PathBuf>,
 }
@@ -145,7 +145,7 @@ impl Arguments {
     }
 
     /// Returns the number formats and threads of the run, as far as they are known and not
-    /// replaced.
+    /// overridden.
     fn compute(&self, model: &ModelInfo) -> ComputeChoice {
         let recorded = recorded_formats(model);
         ComputeChoice {
@@ -157,7 +157,7 @@ impl Arguments {
         }
     }
 
-    /// Returns whether the run needs the second model that is given. Fails if it is missing.
+    /// Returns whether the run needs the given second model. Fails if it needs one that is missing.
     fn check_second(&self, needed: &SecondNeeded) -> Result<bool, Failure> {
         let message = match (needed, self.draft_model.path()) {
             (SecondNeeded::Several, _) => {
@@ -187,7 +187,7 @@ impl Arguments {
     }
 }
 
-/// Generates all texts again. Texts of the same prompt decode together.
+/// Generates all texts again. Texts with the same prompt decode together.
 fn replayed(
     mut engine: Engine,
     then: &[Generation],
@@ -248,7 +248,7 @@ fn check_completed(then: &[Generation], now: &[Generation]) -> Result<(), Failur
     Ok(())
 }
 
-/// Accepts the path of a picture, whose extension decides its format.
+/// Accepts the path of a picture, whose extension determines its format.
 fn picture_path(path: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(path);
     match picture_format(&path) {
@@ -340,7 +340,8 @@ impl Report {
     }
 }
 
-/// "first different at token 41, ‘house’ then and ‘home’ now, 0.0004 apart".
+/// Formats a difference: "first different at token 41, ‘house’ then and ‘home’ now, whose logits
+/// were 0.0004 apart".
 fn difference_words(difference: Difference, then: &Generation, now: &Generation) -> String {
     let word = |text: &Generation, token: Option<TokenId>| {
         token.map_or("no token".to_owned(), |token| {

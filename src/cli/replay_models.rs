@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::pane_run::Engine;
 use crate::generation::{Generation, Implementation, ModelInfo, ModelSource};
 
-/// The models of a run, with what is loaded for each.
+/// The models of a run, with the source that is loaded for each.
 pub(super) struct RunModels {
     /// The source that is loaded as the main model.
     main: ModelSource,
@@ -24,8 +24,8 @@ pub(super) struct ModelOfRun {
 }
 
 impl RunModels {
-    /// Assigns the paths to the models of these texts: in their order, except that the built-in
-    /// model needs none if there are several models.
+    /// Assigns the paths to the models of these texts in order, except that the built-in model
+    /// needs none if there are several models.
     pub(super) fn of(texts: &[Generation], paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut recorded: Vec<&ModelInfo> = Vec::new();
         for text in texts {
@@ -69,13 +69,13 @@ impl RunModels {
         Ok(Self { main, models })
     }
 
-    /// The models in the order in which they are loaded, the main one first.
+    /// Returns the models in the order in which they are loaded, the main one first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &ModelOfRun> {
         self.models.iter()
     }
 
-    /// Gives each model of the run the loaded one that has its hash, whatever the order of the
-    /// paths. Those whose hash is not loaded stay in order.
+    /// Assigns each model of the run the loaded one with the same hash, regardless of the order of
+    /// the paths. Models whose hash is not loaded stay in order.
     pub(super) fn match_hashes(&mut self, engine: &Engine) {
         let mut loaded: Vec<(String, ModelSource)> = Vec::new();
         for model in &self.models {
@@ -97,7 +97,7 @@ impl RunModels {
         }
     }
 
-    /// Fails if a model can't have written the texts that it is loaded for.
+    /// Fails if a model can't have generated the texts that it is loaded for.
     pub(super) fn check_vocabularies(&self, engine: &Engine) -> Result<(), Failure> {
         for ModelOfRun { then, source } in &self.models {
             let now = engine.model_of(self.other(source)).0;
@@ -116,7 +116,7 @@ impl RunModels {
         Ok(())
     }
 
-    /// Returns what is loaded for a text, if it is not the main model.
+    /// Returns the source of the model that is loaded for a text, if it is not the main one.
     pub(super) fn other_source(&self, text: &Generation) -> Option<&ModelSource> {
         let mut models = self.models.iter();
         let model = models.find(|model| model.then.has_weights_of(&text.model))?;
@@ -135,8 +135,8 @@ fn missing_words(missing: &[&ModelInfo]) -> String {
         if model.implementation == Implementation::Server {
             let server = &model.device;
             return format!(
-                "this run was written over a server ({server}): pass a file of {name} with --model to \
-                 compare it"
+                "this run was generated on a server ({server}): pass a file of {name} with --model \
+                 to compare it"
             );
         }
         format!("this run needs {name}: pass its path with --model\nFile: {file}\nSHA-256: {hash}")

@@ -1,4 +1,4 @@
-//! Where a command that reports a result of the Lab writes it: as a report, JSON, CSV or pictures.
+//! Writes the result of one of the Lab's commands: as a report, JSON, CSV or pictures.
 
 use std::path::{Path, PathBuf};
 
@@ -27,9 +27,9 @@ pub(super) struct OutputArguments {
     export: Option<PathBuf>,
 }
 
-/// A result in every form.
+/// A result in every format.
 pub(super) struct Output<'a> {
-    /// The name of the files in a folder, without extension.
+    /// The base name of the exported files.
     pub name: &'a str,
     pub report: &'a str,
     pub json: &'a [u8],
@@ -39,8 +39,8 @@ pub(super) struct Output<'a> {
 }
 
 impl OutputArguments {
-    /// Fails early if the files can't be written, before the model is loaded. `name` is the name of
-    /// the files in a folder.
+    /// Fails early if the files can't be written, before the model is loaded. `name` is the base
+    /// name of the exported files.
     pub(super) fn check(&self, name: &str) -> Result<(), Failure> {
         if let Some(folder) = &self.export {
             create_folder(folder).map_err(Failure::run)?;

@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Score only the first N tokens of the text, counting the one that begins it
+    /// Score only the first N tokens of the text, including the first, which is not predicted
     #[arg(long, value_name = "N")]
     first: Option<usize>,
 
@@ -47,8 +47,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
-    /// The settings that could have written the text, as described below; repeat for more panes.
-    /// The default is four panes: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
+    /// Settings that may have generated the text, as described below; repeat for more panes. The
+    /// default is four panes: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
     #[arg(long = "pane", value_name = "SETTINGS")]
     panes: Vec<String>,
 
@@ -135,7 +135,7 @@ impl Arguments {
         let is_long = error_of(text)?.contains("the model reads at most");
         let n_max = text.model.n_context;
         (is_long && self.first.is_none_or(|first| first > n_max))
-            .then(|| format!("--first {n_max} scores its beginning"))
+            .then(|| format!("use --first {n_max} to score only its beginning"))
     }
 
     /// Prints the table and writes the files. A failure of one output does not prevent the others.
@@ -171,7 +171,7 @@ impl Arguments {
     }
 }
 
-/// The figures of the text, what each pane's settings cut, and a row for each token.
+/// Formats the text's figures, what each pane's settings cut, and a row for each token.
 fn report(texts: &[&Generation]) -> String {
     let Some(first) = texts.first() else {
         return String::new();
@@ -189,7 +189,7 @@ fn report(texts: &[&Generation]) -> String {
     report
 }
 
-/// "60 tokens · 312 bytes · perplexity 37.21 · 5.22 bits per token · 1.00 bits per byte".
+/// Formats the figures: "60 tokens · 312 bytes · perplexity 37.2105 · 5.2176 bits per token · …".
 fn figures(score: &TextScore) -> String {
     let mut parts = vec![
         format!("{} tokens", grouped(score.n_tokens as f64)),
@@ -206,8 +206,8 @@ fn figures(score: &TextScore) -> String {
     parts.join(" · ")
 }
 
-/// One row per token: its number, text, probability, rank, surprise and entropy, and the panes that
-/// could not have generated it.
+/// Formats one row per token: its number, text, probability, rank, surprise and entropy, and the
+/// panes that could not have generated it.
 fn table(texts: &[&Generation]) -> String {
     let mut rows = vec![
         [

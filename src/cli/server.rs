@@ -1,4 +1,4 @@
-//! `quartet server` and `--server`: what a server is, and panes whose model runs on one.
+//! `quartet server` and `--server`: describes a server, and runs panes on its model.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -41,21 +41,21 @@ pub(super) struct ServerArguments {
     #[command(flatten)]
     details: Details,
 
-    /// Let the server's own sampler choose the tokens, under the settings as far as it has them. By
-    /// default Quartet's chain chooses, on the probabilities that the server reports, which takes
+    /// Let the server's own sampler choose the tokens, under those settings that it supports. By
+    /// default, Quartet's chain chooses from the probabilities that the server reports, which takes
     /// one request per token
     #[arg(long, requires = "server")]
     server_sampler: bool,
 }
 
-/// How to talk to a server.
+/// How to connect to a server and what to request from it.
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_field_names,
-    reason = "the fields are named as their options, of which all concern the server"
+    reason = "the fields are named after their options, all of which concern the server"
 )]
 struct Details {
-    /// What kind of server it is: llama-server, vllm, ollama or openai; by default Quartet finds out
+    /// The kind of server: llama-server, vllm, ollama or openai; by default Quartet detects it
     #[arg(long, value_name = "KIND")]
     server_kind: Option<ServerKind>,
 
@@ -67,12 +67,12 @@ struct Details {
     #[arg(long, value_name = "VARIABLE")]
     server_key_env: Option<String>,
 
-    /// How many log-probabilities to ask for at each token; by default 128 from llama-server, 20
+    /// How many log-probabilities to request for each token; by default 128 from llama-server, 20
     /// from vLLM and Ollama, 5 from others
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     server_probs: Option<u32>,
 
-    /// How many seconds the server may send nothing
+    /// How many seconds to wait while the server sends nothing
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..))]
     server_timeout: u32,
 }
@@ -119,7 +119,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     console::print(table(&server, n_probs).as_bytes())
 }
 
-/// Waits until the server has said what it is.
+/// Connects, and waits until the server has described itself.
 fn connected(
     worker: &mut ServerWorker,
     interrupt: &Interrupt,

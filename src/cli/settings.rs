@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match (&arguments.from, &arguments.pane, arguments.to) {
         (Some(file), ..) => read(file),
         (None, Some(pane), Some(to)) => arguments.write(pane, to.into()),
-        (None, ..) => Err(Failure::usage("--pane and --to belong together")),
+        (None, ..) => Err(Failure::usage("--pane and --to must be given together")),
     }
 }
 
@@ -158,7 +158,7 @@ fn shell_quoted(text: &str) -> String {
     if !text.contains(char::is_control) {
         return format!("'{}'", text.replace('\'', r"'\''"));
     }
-    // Plain quotes would print a line break as such, so use the escapes of `$'…'`.
+    // Plain quotes would keep control characters as they are, so use the escapes of `$'…'`.
     let mut quoted = "$'".to_owned();
     for c in text.chars() {
         match c {

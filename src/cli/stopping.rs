@@ -17,7 +17,7 @@ pub(super) struct StopArguments {
 }
 
 impl StopArguments {
-    /// Returns the limits of texts of at most this many tokens.
+    /// Returns the limits for texts of at most `max_new_tokens` tokens.
     pub(super) fn limits(&self, max_new_tokens: usize) -> Limits {
         Limits {
             max_new_tokens,

@@ -1,5 +1,5 @@
-//! `quartet system-files`: the files that a package installs beside the program, made from the
-//! command line's own definition, from the icon and from the list of licenses.
+//! `quartet system-files`: the files that a package installs beside the program, generated from the
+//! command-line definition, the icon and the list of licenses.
 
 use std::fs;
 use std::path::{Path, PathBuf};

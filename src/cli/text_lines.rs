@@ -1,11 +1,11 @@
-//! Texts that grow side by side, printed line by line with the letters of their panes.
+//! Texts that are generated together, printed line by line, each line after its pane's letter.
 
 use crate::generation::formatting::pane_letter;
 
 /// A longer line is broken at its last space.
 const N_MAX_CHARS: usize = 100;
 
-/// The part of a pane's text that is not yet a line.
+/// The part of a pane's text that is not yet a complete line.
 #[derive(Debug)]
 pub(super) struct TextLines {
     letter: String,
@@ -13,7 +13,7 @@ pub(super) struct TextLines {
 }
 
 impl TextLines {
-    /// Starts the text of the pane in this place.
+    /// Starts the text of the pane at this index.
     pub(super) fn of_pane(place: usize) -> Self {
         Self {
             letter: pane_letter(place),
@@ -32,7 +32,7 @@ impl TextLines {
         lines
     }
 
-    /// Adds the end of the text, and returns all that is left of it.
+    /// Adds the end of the text, and returns all remaining lines.
     pub(super) fn finish(&mut self, text: &str) -> String {
         let mut lines = self.push(text.trim_end_matches('\n'));
         if !self.pending.is_empty() {
@@ -55,7 +55,7 @@ fn first_line(text: &str) -> Option<(&str, &str)> {
         return Some((line.0, text.get(line.0.len() + 1..)?));
     }
     let end = end?;
-    // A space that is left at the end of a line would not be seen.
+    // The space is dropped: at the end of a line, it would be invisible.
     match start.rfind(' ').filter(|space| *space > 0) {
         Some(space) => Some((text.get(..space)?, text.get(space + 1..)?)),
         None => text.split_at_checked(end),

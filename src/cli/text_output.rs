@@ -1,5 +1,5 @@
 //! Prints texts to standard output as they are generated: a single pane token by token, several
-//! panes as blocks, each when it ends, or line by line.
+//! panes line by line or each as a block when it finishes.
 
 use super::console;
 use super::failure::Failure;
@@ -8,23 +8,23 @@ use super::text_lines::TextLines;
 use crate::decoding::Filter;
 use crate::generation::{FinishReason, Generation, PaneSettings, PieceKind};
 
-/// Where the texts go while they are generated.
+/// How texts are printed while they are generated.
 #[derive(Debug)]
 pub(super) struct TextOutput {
     mode: Mode,
-    /// Why standard output could not be written, if so.
+    /// Why writing to standard output failed, if it did.
     failure: Option<Failure>,
 }
 
 #[derive(Debug)]
 enum Mode {
-    /// Nowhere.
+    /// Not at all.
     Off,
     /// One pane, token by token.
     Live(LiveText),
-    /// Each pane when it ends.
+    /// Each pane when it finishes.
     Blocks,
-    /// Several panes side by side, line by line.
+    /// Several panes as they are generated, line by line.
     Lines(Vec<(LiveText, TextLines)>),
 }
 
@@ -37,7 +37,7 @@ impl TextOutput {
         }
     }
 
-    /// Prints the texts of this many panes.
+    /// Prints a single pane as it is generated, and several panes as they finish.
     pub(super) fn of_panes(n_panes: usize) -> Self {
         let mode = match n_panes {
             1 => Mode::Live(LiveText::default()),
@@ -49,7 +49,7 @@ impl TextOutput {
         }
     }
 
-    /// Prints the texts of this many panes while they grow.
+    /// Prints the texts of all panes as they are generated.
     pub(super) fn streamed(n_panes: usize) -> Self {
         if n_panes == 1 {
             return Self::of_panes(n_panes);
@@ -61,12 +61,12 @@ impl TextOutput {
         }
     }
 
-    /// Whether texts are printed while they grow.
+    /// Returns whether texts are printed as they are generated.
     pub(super) const fn is_live(&self) -> bool {
         matches!(self.mode, Mode::Live(_) | Mode::Lines(_))
     }
 
-    /// Prints the newest token of the pane in this place, or as much of the text as can't be part
+    /// Prints the newest token of the pane at this index, or as much of the text as can't be part
     /// of a stop sequence.
     pub(super) fn stepped(&mut self, place: usize, pane: &Generation) {
         let text = match &mut self.mode {
@@ -80,7 +80,7 @@ impl TextOutput {
         self.print(&text);
     }
 
-    /// Prints what is left of the pane in this place, which has ended.
+    /// Prints the rest of the pane at this index, which has finished.
     pub(super) fn finished(&mut self, place: usize, pane: &Generation) {
         if pane.steps.is_empty() && error_of(pane).is_some() {
             return;
@@ -109,7 +109,7 @@ impl TextOutput {
     }
 }
 
-/// The error with which a pane ended, if any.
+/// Returns the error with which a pane failed, if it did.
 pub(super) fn error_of(pane: &Generation) -> Option<&str> {
     match &pane.finish {
         Some(FinishReason::Failed { error }) => Some(error),
@@ -168,7 +168,7 @@ impl LiveText {
         self.undecoded.drain(..n_decoded);
     }
 
-    /// Returns what to print when the pane has ended.
+    /// Returns what to print when the pane has finished.
     fn rest(&self, pane: &Generation) -> String {
         let text = pane.text();
         let rest = text.get(self.n_printed.unwrap_or_default()..);
@@ -180,7 +180,8 @@ impl LiveText {
         )
     }
 
-    /// The pane's name and the settings that reproduce it, until they have been printed.
+    /// Returns the pane's name and the settings that reproduce it, or nothing if they have been
+    /// printed.
     fn heading(&self, pane: &Generation) -> String {
         if self.n_printed.is_some() {
             return String::new();

@@ -1,6 +1,6 @@
-//! Tables as text.
+//! Formats tables as text.
 
-/// Aligns numbers to the right, and the last column to the left.
+/// Aligns the last column to the left and all others to the right.
 pub(super) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows {

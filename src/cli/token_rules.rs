@@ -53,11 +53,11 @@ pub(super) struct Sampled<'a> {
     pub tokens: &'a [TokenId],
     /// How many of the tokens belong to the prompt.
     pub n_prompt: usize,
-    /// How many tokens were there before the first sampled one.
+    /// How many tokens precede the first sampled one.
     pub n_before: usize,
 }
 
-/// Returns a note if sampled tokens repeat a sequence that the chain forbids to repeat.
+/// Returns a note if sampled tokens repeat a sequence although the chain forbids it.
 pub(super) fn broken_repeats(
     pane: &str,
     chain: &ChainConfig,

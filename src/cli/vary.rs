@@ -1,4 +1,4 @@
-//! `--vary`: the one or two numbers that an experiment varies, and the settings that it keeps.
+//! `--vary`: the one or two numbers that an experiment varies, and the settings that stay fixed.
 
 use super::failure::Failure;
 use super::panes::pane_settings;
@@ -6,8 +6,8 @@ use crate::analysis::sweep::Axis;
 use crate::generation::PaneSettings;
 use crate::interop::parse_axis;
 
-/// Returns the axes that the descriptions stand for: the rows, then the columns if two numbers are
-/// varied. `experiment` names it in errors: "a sweep".
+/// Parses the axes: the rows, then the columns if two numbers are varied. `experiment` is its name
+/// in error messages: "a sweep".
 pub(super) fn axes_of(
     descriptions: &[impl AsRef<str>],
     experiment: &str,

@@ -61,7 +61,7 @@ fn a_run_over_a_server_is_printed_recorded_and_exported() {
         let why = quartet(&["why", json, "--pane", "B", "--token", "2"]);
         assert!(why.status.success(), "{}", text(&why.stderr));
         let replayed = text(&quartet(&["replay", json]).stderr);
-        assert!(replayed.contains("was written over a server"), "{replayed}");
+        assert!(replayed.contains("was generated on a server"), "{replayed}");
     }
 }
 

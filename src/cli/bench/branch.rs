@@ -1,4 +1,4 @@
-//! Measures the first token of a branch, with the KV cache of its text and without.
+//! Measures the time to the first token of a branch, with and without its text in the KV cache.
 
 use std::time::Instant;
 
@@ -7,16 +7,16 @@ use crate::cli::failure::Failure;
 use crate::engine::{Progress, Prompt, Session};
 use crate::generation::{Continuation, FinishReason, GenerationId};
 
-/// Where the text is left, in tokens, its prompt included.
+/// The position of the branch in tokens, including the prompt.
 pub(super) const N_POSITION: usize = 300;
 
-/// The length of the prompt. The other tokens count as generated.
+/// The length of the prompt in tokens. The other tokens count as generated.
 const N_PROMPT: usize = 16;
 
-/// The times of the first token, in seconds.
+/// The times to the first token, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Sample {
-    /// In a fresh run, which reads the whole text.
+    /// In a fresh run, which prefills the whole text.
     pub fresh_secs: f64,
     /// In a branch of a text that is in the KV cache.
     pub branch_secs: f64,

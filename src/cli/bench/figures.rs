@@ -32,7 +32,7 @@ pub(super) struct Prefill {
     pub tokens_per_sec: f64,
 }
 
-/// Decode speed at one number of panes.
+/// Decode speed with one number of panes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Decode {
     pub panes: usize,
@@ -90,7 +90,7 @@ pub(super) struct Branch {
     pub tokens: usize,
     /// Milliseconds with the text in the KV cache.
     pub ms: f64,
-    /// Milliseconds of a fresh run, which reads the text.
+    /// Milliseconds in a fresh run, which prefills the text.
     pub fresh_ms: f64,
     /// How many times faster the branch is.
     pub speed_against_fresh: f64,
@@ -99,27 +99,27 @@ pub(super) struct Branch {
 /// The speed of drawing futures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Futures {
-    /// How many are drawn together, or `None` for panes one after another.
+    /// How many are drawn together, or `None` for panes run one after another.
     pub width: Option<usize>,
     /// The time of all futures.
     pub secs: f64,
     pub tokens_per_sec: f64,
-    /// The speed relative to panes one after another.
+    /// The speed relative to panes run one after another.
     pub speed_against_panes: f64,
 }
 
-/// The speed of one way to write.
+/// The speed of one decoding strategy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Strategy {
     pub name: String,
-    /// The time of a forward pass and of choosing by its logits, in milliseconds.
+    /// The time of a forward pass and of choosing tokens by its logits, in milliseconds.
     pub pass_ms: f64,
-    /// The mean number of tokens that a pass wrote in one pane.
+    /// The mean number of tokens that a pass generated in one pane.
     pub tokens_per_pass: f64,
     /// The speed of one pane.
     pub tokens_per_sec: f64,
-    /// The time of a pass relative to that of the baseline: of the greedy pane, or of as many panes
-    /// as there are beams.
+    /// The time of a pass relative to that of the baseline: the greedy pane, or as many panes as
+    /// there are beams.
     pub pass_against_baseline: f64,
     /// The speed relative to that of the baseline.
     pub speed_against_baseline: f64,

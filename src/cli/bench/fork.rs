@@ -6,7 +6,7 @@ use super::passage::{Passage, failure};
 use crate::cli::failure::Failure;
 use crate::engine::{CausalLm, resident_memory};
 
-/// Forks per measurement. Memory is reported in pages, too coarse to see a single fork.
+/// Forks per measurement. Memory is reported in pages, which are too coarse for a single fork.
 const N_FORKS: usize = 16;
 
 /// The cost of one fork.

@@ -1,4 +1,4 @@
-//! Measures how fast futures are drawn in batches, against panes that run one after another.
+//! Measures how fast futures are drawn in batches, compared with panes run one after another.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ pub(super) const WIDTHS: [usize; 3] = [64, 16, 4];
 /// The time of drawing all futures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Sample {
-    /// `None` for panes one after another.
+    /// How many are drawn together, or `None` for panes run one after another.
     pub width: Option<usize>,
     pub secs: f64,
 }
@@ -29,7 +29,7 @@ pub(super) fn measure(
     prompt: &Prompt,
     session: &mut Session,
 ) -> Result<Sample, Failure> {
-    // Reads the prompt.
+    // Prefills the prompt.
     one_pane(0, 1, prompt, session)?;
     let started_at = Instant::now();
     if let Some(width) = width {

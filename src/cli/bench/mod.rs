@@ -52,7 +52,7 @@ pub(super) struct Arguments {
     #[arg(value_parser = PossibleValuesParser::new(Synthetic::shape_names()))]
     synthetic: Option<String>,
 
-    /// The quantization of the random weights, with the same mix of types as in such files
+    /// The quantization of the random weights, with the same mix of tensor types as in real files
     #[arg(
         long,
         value_name = "TYPE",

@@ -45,7 +45,7 @@ impl Passage {
         if lm.truncate(child, n).is_ok() {
             return Ok(child);
         }
-        // A backend that can't truncate prefills again.
+        // If the backend can't truncate, prefill again.
         lm.close(child);
         read(self.tokens.get(..n).unwrap_or_default(), lm)
     }

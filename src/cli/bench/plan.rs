@@ -16,11 +16,11 @@ pub(super) enum Part {
     Context,
     /// Time and memory of forking a sequence
     Fork,
-    /// Time to the first token of a branch at token 300, against a fresh run
+    /// Time to the first token of a branch at token 300, compared with a fresh run
     Branch,
     /// Speed of drawing 64 futures of 24 tokens, by how many are drawn together
     Futures,
-    /// Beam search against as many panes, and drafts against plain decoding
+    /// Beam search compared with as many panes, and drafts with plain decoding
     Strategies,
     /// Memory use
     Memory,
@@ -64,7 +64,7 @@ pub(super) struct Plan {
     pub context: Vec<usize>,
     /// The length of the sequence to fork.
     pub n_fork: usize,
-    /// The length of the text to branch off from.
+    /// The length of the text to branch from.
     pub n_branch: usize,
     /// Whether to fix the tokens instead of sampling them.
     pub raw: bool,
@@ -101,7 +101,7 @@ impl Plan {
         plan.n_panes.dedup();
         let n_all = plan.n_prompt.saturating_add(plan.n_new);
         let writes = plan.has(Part::Memory) || plan.continues_prompt();
-        // The last token is written and not read.
+        // The last token is generated but not fed back.
         if writes && n_all > n_context.saturating_add(1) {
             return Err(Failure::usage(format!(
                 "{} prompt tokens and {} new tokens exceed this model's context of {n_context}",
@@ -111,24 +111,25 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns whether something is measured that continues the prompt, besides memory.
+    /// Returns whether any part other than memory continues the prompt.
     pub(super) fn continues_prompt(&self) -> bool {
         [Part::Decode, Part::Futures, Part::Strategies]
             .into_iter()
             .any(|part| self.has(part))
     }
 
-    /// Returns whether this part is measured. All are, except futures and strategies, if none is
-    /// named.
+    /// Returns whether this part is measured. If no part is named, all but futures and strategies
+    /// are.
     pub(super) fn has(&self, part: Part) -> bool {
-        // Panes one after another take minutes with a large model, so futures must be asked for.
+        // Running panes one after another takes minutes with a large model, so futures must be
+        // requested.
         let is_special = matches!(part, Part::Futures | Part::Strategies);
         let is_usual = self.parts.is_empty() && !is_special;
         is_usual || self.parts.contains(&part)
     }
 
-    /// Returns how long the passage must be that the measured sequences start with, or 0 if none
-    /// needs it.
+    /// Returns the required length of the passage that the measured sequences start with, or 0 if
+    /// none needs it.
     pub(super) fn n_passage(&self) -> usize {
         let n_context = self.context.iter().copied().max().unwrap_or(0);
         [
@@ -168,7 +169,7 @@ fn lengths(requested: Vec<usize>, default: &[usize], n_most: usize) -> Result<Ve
 mod tests {
     use super::{Part, Plan, PlanRequest};
 
-    fn asked() -> PlanRequest {
+    fn request() -> PlanRequest {
         PlanRequest {
             n_panes: vec![4, 1, 4],
             n_prompt: 100,
@@ -180,7 +181,7 @@ mod tests {
 
     #[test]
     fn default_lengths_are_cut_to_the_context() {
-        let plan = Plan::new(asked(), 1000).unwrap();
+        let plan = Plan::new(request(), 1000).unwrap();
         assert_eq!(plan.n_panes, [1, 4]);
         assert_eq!(plan.prefill, [64, 128, 512, 1000]);
         assert_eq!(plan.context, [64, 512, 992]);
@@ -191,17 +192,17 @@ mod tests {
 
     #[test]
     fn only_the_measured_parts_must_fit() {
-        assert!(Plan::new(asked(), 119).is_ok());
-        assert!(Plan::new(asked(), 118).is_err());
+        assert!(Plan::new(request(), 119).is_ok());
+        assert!(Plan::new(request(), 118).is_err());
         let prefill = PlanRequest {
             parts: vec![Part::Prefill],
-            ..asked()
+            ..request()
         };
         let plan = Plan::new(prefill, 50).unwrap();
         assert_eq!((plan.prefill.clone(), plan.n_passage()), (vec![50], 0));
         let too_long = PlanRequest {
             context: vec![64, 993],
-            ..asked()
+            ..request()
         };
         assert!(Plan::new(too_long, 1000).is_err());
     }

@@ -11,7 +11,7 @@ use crate::cli::progress::Progress;
 use crate::engine::{CausalLm, DeviceChoice, Prompt, Resident, Session};
 use crate::generation::ModelOutline;
 
-/// A model and the plan to measure it by.
+/// A model and the plan for measuring it.
 pub(super) struct Bench {
     session: Session,
     plan: Plan,
@@ -40,7 +40,7 @@ pub(super) struct Samples {
 struct Setup {
     prompt: Prompt,
     prompts: Vec<Prompt>,
-    /// The text to branch off from, if that is measured.
+    /// The text to branch from, if that is measured.
     branched: Option<Prompt>,
     passage: Option<Passage>,
     bandwidth: Option<Bandwidth>,

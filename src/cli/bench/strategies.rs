@@ -1,4 +1,4 @@
-//! Measures beam search against as many panes, and drafts against plain decoding.
+//! Compares beam search with as many panes, and drafts with plain decoding.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use crate::decoding::{ChainConfig, PromptLookup, Selector};
 use crate::engine::{Progress, Prompt, Session};
 use crate::generation::{FinishReason, GenerationId};
 
-/// How many beams are measured against as many panes.
+/// The number of beams, and of the panes that they are compared with.
 const N_BEAMS: u32 = 8;
 
 /// What is measured. Each case comes after the one that it is compared with.
@@ -33,7 +33,7 @@ impl Case {
         }
     }
 
-    /// The case that it is compared with.
+    /// Returns the case that this one is compared with.
     pub(super) const fn baseline(self) -> Self {
         match self {
             Self::Greedy | Self::Drafts => Self::Greedy,
@@ -68,18 +68,18 @@ impl Case {
     }
 }
 
-/// The time of one case, without its prefill.
+/// The time of one case, excluding prefill.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Sample {
     pub case: Case,
     pub secs: f64,
     /// The number of forward passes.
     pub n_passes: usize,
-    /// The number of tokens that the first pane wrote in them.
+    /// The number of tokens that they generated in the first pane.
     pub n_tokens: usize,
 }
 
-/// Writes `n_new` tokens.
+/// Generates `n_new` tokens in each pane.
 pub(super) fn measure(
     case: Case,
     n_new: usize,

@@ -189,12 +189,12 @@ fn futures_table(futures: &[Futures], f: &mut Formatter<'_>) -> fmt::Result {
 fn strategies_table(strategies: &[Strategy], f: &mut Formatter<'_>) -> fmt::Result {
     writeln!(
         f,
-        "\nStrategies, against the greedy pane or as many panes as beams"
+        "\nStrategies, compared with the greedy pane or as many panes as beams"
     )?;
     writeln!(
         f,
         "  {:<36}   ms/pass   tok/pass   tok/s   pass   speed",
-        "writes"
+        "strategy"
     )?;
     for row in strategies {
         writeln!(

@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
-    /// How many tokens to generate, as far as the model's context goes
+    /// How many tokens to generate, limited by the model's context
     #[arg(long, value_name = "N", default_value = "340")]
     #[arg(value_parser = clap::value_parser!(u32).range(2..))]
     tokens: u32,
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     output: OutputArguments,
 }
 
-/// The name of the files in a folder.
+/// The base name of the exported files.
 const NAME: &str = "cache";
 
 /// Runs `quartet cache`.

@@ -1,10 +1,10 @@
-//! What a measurement of the KV cache shows, as text.
+//! Formats a measurement of the KV cache as text.
 
 use crate::analysis::cache_lab::{CacheLab, CacheTable};
 use crate::cli::text_table::aligned;
 use crate::generation::CacheShape;
 
-/// Returns the sentences, the formula, and every table.
+/// Returns the findings, the memory formula, and every table.
 pub(super) fn report(lab: &CacheLab) -> String {
     let mut lines = lab.sentences();
     lines.extend(lab.agreement_words());

@@ -1,4 +1,4 @@
-//! Measures on the engine's thread, with progress, and keeps what is known if it is interrupted.
+//! Measures on the engine's thread, shows progress, and keeps partial results if interrupted.
 
 use crate::analysis::cache_lab::CacheLab;
 use crate::cli::failure::Failure;

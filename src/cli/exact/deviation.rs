@@ -9,21 +9,21 @@ const N_TOP: u32 = 10;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TopTokens(Vec<(TokenId, f64)>);
 
-/// How far one computation is from another.
+/// How far one computation deviates from the exact one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Deviation {
-    /// The largest difference of a log-probability, in nats.
+    /// The largest difference between two log-probabilities, in nats.
     pub largest: f64,
     sum: f64,
     n_compared: usize,
-    /// The first distribution with another most likely token.
+    /// The first distribution with a different most likely token.
     pub first_other: Option<OtherChoice>,
 }
 
-/// Another token is the most likely one.
+/// A distribution whose most likely token differs from the exact one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OtherChoice {
-    /// The number of the distribution.
+    /// The index of the distribution.
     pub index: usize,
     pub token: TokenId,
     /// The most likely token of the exact distribution.
@@ -31,7 +31,7 @@ pub(super) struct OtherChoice {
 }
 
 impl TopTokens {
-    /// Ranks the tokens of a row of logits.
+    /// Ranks the most likely tokens of a row of logits.
     pub(super) fn of(logits: &[f32]) -> Result<Self, DecodingError> {
         let mut candidates = Candidates::from_logits(logits)?;
         let log_sum_exp = candidates.softmax().log_sum_exp;
@@ -40,14 +40,14 @@ impl TopTokens {
             .filter(|candidate| candidate.logit > f32::NEG_INFINITY)
             .map(|candidate| (candidate.token, f64::from(candidate.logit) - log_sum_exp))
             .collect();
-        // A small vocabulary repeats its last token.
+        // If the vocabulary has fewer than `N_TOP` tokens, the last one repeats.
         top.dedup();
         Ok(Self(top))
     }
 }
 
 impl Deviation {
-    /// Compares a row of logits, the distribution of this number, with the exact one.
+    /// Compares the distribution with this index, given by its logits, with the exact one.
     pub(super) fn add(
         &mut self,
         index: usize,
@@ -74,7 +74,7 @@ impl Deviation {
         Ok(())
     }
 
-    /// The mean difference of all compared log-probabilities, in nats.
+    /// Returns the mean difference of all compared log-probabilities, in nats.
     pub(super) fn mean(&self) -> f64 {
         self.sum / self.n_compared.max(1) as f64
     }

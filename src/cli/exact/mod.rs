@@ -1,7 +1,7 @@
 //! `generate --compare exact`: how far rounding moves the probabilities of the texts just
 //! generated.
 //!
-//! The texts are read again, once for each way to compute, and compared with a forward pass in f32
+//! The texts are read again, once for each compute variant, and compared with a forward pass in f32
 //! over the dequantized weights.
 
 mod deviation;
@@ -35,7 +35,7 @@ struct Passage {
     n_prompt: usize,
 }
 
-/// Reads the texts of all panes in each way, and formats a table of the differences.
+/// Reads the texts of all panes with each variant, and formats a table of the differences.
 pub(super) fn report(
     source: &ModelSource,
     choice: ComputeChoice,
@@ -74,7 +74,7 @@ pub(super) fn report(
     Ok(table)
 }
 
-/// Lists the way in which the texts were generated, and those that differ from it in one setting.
+/// Lists the variant that generated the texts, and those that differ from it in one setting.
 fn variants(base: &Compute) -> Vec<Variant> {
     let instructions = InstructionSet::chosen().unwrap_or(InstructionSet::Portable);
     let (inputs, cache) = (base.inputs.phrase(), base.cache.phrase());
@@ -118,7 +118,7 @@ fn variants(base: &Compute) -> Vec<Variant> {
 
 impl Variant {
     /// Loads the model, reads all passages and passes the logits before each generated token to
-    /// `visit`, with their number.
+    /// `visit`, with their index.
     fn read(
         &self,
         source: &ModelSource,
@@ -185,13 +185,13 @@ fn failure(error: &EngineError) -> Failure {
     Failure::run(error.to_string())
 }
 
-/// The width of the names.
+/// The width of the column of names.
 const N_NAME: usize = 44;
 
 fn head(n_tokens: usize) -> String {
     format!(
         "Log-probabilities of the 10 most likely tokens, in nats, compared with f32 at {n_tokens} \
-         tokens\n  {:<N_NAME$}   largest      mean   first other choice\n",
+         tokens\n  {:<N_NAME$}   largest      mean   first different choice\n",
         ""
     )
 }
@@ -208,7 +208,7 @@ fn row(table: &mut String, name: &str, deviation: &Deviation, panes: &[Generatio
     .ok();
 }
 
-/// Formats where another token is the most likely one: "token 12: ‘fox’ instead of ‘dog’".
+/// Formats a place with a different most likely token: "token 12: ‘fox’ instead of ‘dog’".
 fn choice(other: OtherChoice, panes: &[Generation]) -> Option<String> {
     let steps = panes.iter().flat_map(|pane| {
         let numbers = 1..=pane.steps.len();

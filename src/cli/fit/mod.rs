@@ -31,7 +31,8 @@ pub(super) struct Arguments {
     #[arg(long = "text", value_name = "FILE", required = true)]
     texts: Vec<PathBuf>,
 
-    /// The prompt that the texts continue. Without one, the first token of a text only begins it
+    /// The prompt that the texts continue. Without one, the first token of each text is not
+    /// predicted
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
 
@@ -47,8 +48,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
-    /// What to vary, as described below; repeat for a second number. The default is temperature and
-    /// top-p
+    /// What to vary, as described below; repeat for a second number. The defaults are temperature
+    /// and top-p
     #[arg(long, value_name = "NUMBER")]
     vary: Vec<String>,
 
@@ -60,7 +61,7 @@ pub(super) struct Arguments {
     output: OutputArguments,
 }
 
-/// The name of the files in a folder.
+/// The base name of the exported files.
 const NAME: &str = "fit";
 
 /// Runs `quartet fit`.
@@ -93,9 +94,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 impl Arguments {
     fn setup(&self) -> Result<FitSetup, Failure> {
-        let usual = ["temp 0.1..1.6/31", "top-p 0.5..1/51"];
+        let defaults = ["temp 0.1..1.6/31", "top-p 0.5..1/51"];
         let (rows, columns) = if self.vary.is_empty() {
-            axes_of(&usual, "a fit")?
+            axes_of(&defaults, "a fit")?
         } else {
             axes_of(&self.vary, "a fit")?
         };

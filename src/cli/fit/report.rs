@@ -1,4 +1,4 @@
-//! What a fit shows, as text.
+//! Formats a fit as text.
 
 use crate::analysis::sweep::label;
 use crate::cli::text_table::aligned;
@@ -34,7 +34,8 @@ pub(super) fn report(record: &FitRecord<'_>) -> String {
     lines.join("\n") + "\n"
 }
 
-/// One line per value of the first number, with the most likely second number if there are two.
+/// Returns a line for each value of the first number, with the most likely second number if there
+/// are two.
 fn table(record: &FitRecord<'_>) -> Vec<String> {
     let (fit, setup) = (record.fit, &record.fit.setup);
     let mut rows = vec![vec![

@@ -1,4 +1,4 @@
-//! Runs a fit on the engine's thread, with progress, and keeps what is known if it is interrupted.
+//! Runs a fit on the engine's thread, shows progress, and keeps partial results if interrupted.
 
 use crate::analysis::fit::Fit;
 use crate::cli::failure::Failure;

@@ -1,4 +1,5 @@
-//! `quartet lesson`: lists the lessons that ship, checks lesson files, and takes one without a window.
+//! `quartet lesson`: lists the built-in lessons, checks lesson files, and takes a lesson without a
+//! window.
 
 mod rehearsal;
 
@@ -24,15 +25,15 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum LessonCommand {
-    /// Check lesson files, and say in which line one is wrong
+    /// Check lesson files, and report the line of each error
     Check {
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
     },
-    /// List the lessons that ship
+    /// List the built-in lessons
     List,
-    /// Take a lesson with the solutions that it carries and the built-in model, and print its texts
-    /// as a learner reads them
+    /// Take a lesson with its own solutions and the built-in model, and print its texts as a
+    /// learner reads them
     Rehearse {
         #[arg(value_name = "FILE")]
         file: PathBuf,
@@ -60,9 +61,9 @@ fn list() -> String {
     list
 }
 
-/// Checks all files; fails if any is wrong.
+/// Checks all files; fails if any is invalid.
 fn check(files: &[PathBuf]) -> Result<(), Failure> {
-    let mut all_right = true;
+    let mut all_valid = true;
     for file in files {
         match read(file) {
             Ok(lesson) => {
@@ -72,12 +73,12 @@ fn check(files: &[PathBuf]) -> Result<(), Failure> {
                 console::print(words.as_bytes())?;
             }
             Err(problem) => {
-                all_right = false;
+                all_valid = false;
                 console::error(&format!("{}, {problem}", file.display()));
             }
         }
     }
-    if all_right {
+    if all_valid {
         Ok(())
     } else {
         Err(Failure::Reported)
@@ -92,14 +93,14 @@ fn rehearse(file: &Path) -> Result<(), Failure> {
     console::print(texts.as_bytes())
 }
 
-/// Reads a lesson. Not more is read than a lesson may have, and one byte to notice it.
+/// Reads a lesson, but at most one byte more than a lesson may have, which is enough to reject it.
 fn read(path: &Path) -> Result<Lesson, String> {
     let limit = MAX_LESSON_BYTES as u64 + 1;
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
     read.map_err(|error| error.to_string())?;
     let source =
-        String::from_utf8(bytes).map_err(|_not_text| "the file is not text in UTF-8".to_owned())?;
+        String::from_utf8(bytes).map_err(|_not_text| "the file is not UTF-8 text".to_owned())?;
     Lesson::from_toml(&source).map_err(|problem| problem.to_string())
 }
 
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_file_is_refused() {
+    fn an_invalid_file_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let good = folder.path().join("good.toml");
         let source = include_str!("../../../assets/lessons/temperature.toml");

@@ -1,5 +1,5 @@
-//! Takes a lesson as a learner would, with the solutions that it carries and the built-in model, and
-//! without a window.
+//! Takes a lesson as a learner would, with its own solutions and the built-in model, but without a
+//! window.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::state::{
 };
 use crate::worker::{ModelSource, Worker};
 
-/// How long a step may take, far longer than it does.
+/// How long a step may take: far longer than any step needs.
 const TIMEOUT: Duration = Duration::from_mins(5);
 
-/// Whether the task of a step is done, or nothing that could do it is left.
+/// Returns whether a step's task is done, or nothing that could complete it is left to wait for.
 fn is_done(state: &AppState) -> bool {
     let run = state.lessons.run();
     let is_acting = run.is_some_and(LessonRun::is_acting);
@@ -22,7 +22,7 @@ fn is_done(state: &AppState) -> bool {
     is_seen || !(is_acting || state.lesson_waits())
 }
 
-/// A state with the engine, and no window.
+/// The state and the engine, without a window.
 pub(super) struct Rehearsal {
     pub(super) state: AppState,
     worker: Worker,
@@ -97,7 +97,7 @@ impl Rehearsal {
         }
         let notice = self.state.notices.first();
         Err(notice.map_or_else(
-            || "it asks nothing".to_owned(),
+            || "it asks no question".to_owned(),
             |notice| notice.body.clone(),
         ))
     }
@@ -107,7 +107,7 @@ impl Rehearsal {
         is_right.then_some(()).ok_or_else(|| problem.to_owned())
     }
 
-    /// Takes the step that a lesson is at. Returns its texts as the learner reads them.
+    /// Takes the lesson's current step. Returns its texts as the learner reads them.
     pub(super) fn take_step(&mut self) -> Result<String, String> {
         self.wait_for_question()?;
         self.lesson(LessonCommand::Next);
@@ -119,12 +119,12 @@ impl Rehearsal {
         }
         self.guess();
         self.lesson(LessonCommand::Next);
-        self.expect(LessonPhase::Do, "its check holds before the task is done")?;
+        self.expect(LessonPhase::Do, "its check passes before the task is done")?;
         self.lesson(LessonCommand::ShowMe);
         self.wait("the task", is_done)?;
         self.expect(
             LessonPhase::See,
-            "its solution does not pass its check, or a text can’t be filled",
+            "its solution does not pass its check, or a text can’t be filled in",
         )?;
         let texts = self.texts();
         let mut read = String::new();
@@ -146,7 +146,7 @@ impl Rehearsal {
         Ok(read)
     }
 
-    /// Predicts something.
+    /// Makes an arbitrary prediction.
     fn guess(&mut self) {
         if let Some(run) = self.state.lessons.run_mut()
             && let Some(step) = run.step()
@@ -192,7 +192,7 @@ mod tests {
     use crate::state::Page;
 
     #[test]
-    fn a_robot_learns_every_lesson() {
+    fn a_robot_can_take_every_lesson() {
         let mut robot = Rehearsal::new().unwrap();
         let only = std::env::var("LESSON").ok();
         let mut problems = Vec::new();
@@ -200,7 +200,7 @@ mod tests {
             if only.as_ref().is_some_and(|only| *only != lesson.id) {
                 continue;
             }
-            // What one lesson misses must not come back in the next.
+            // A question missed in one lesson must not come back in the next.
             robot.state.lessons.progress = crate::state::LessonProgress::default();
             let before = robot.state.settings();
             match robot.take(lesson) {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lesson_goes_on_where_it_was_left() {
+    fn a_lesson_resumes_where_it_was_left() {
         let mut robot = Rehearsal::new().unwrap();
         let lessons = robot.state.lessons.list.clone();
         let has_more_steps = |lesson: &std::sync::Arc<Lesson>| lesson.steps.len() > 1;
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_missed_comes_back_with_its_own_run() {
+    fn a_missed_question_comes_back_with_its_own_run() {
         let mut robot = Rehearsal::new().unwrap();
         let lessons = robot.state.lessons.list.clone();
         let by_id = |id: &str| lessons.iter().position(|lesson| lesson.id == id).unwrap();
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_on_screen_comes_back() {
+    fn leaving_a_lesson_restores_what_was_on_screen() {
         let mut robot = Rehearsal::new().unwrap();
         let is_read = |state: &crate::state::AppState| state.prompt_reading.is_some();
         robot.wait("the prompt", is_read).unwrap();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lesson_that_does_not_work_says_in_which_step() {
+    fn an_error_in_a_lesson_names_the_step() {
         let mut robot = Rehearsal::new().unwrap();
         let good = include_str!("../../../assets/lessons/temperature.toml");
         for (from, to, problem) in [
@@ -313,7 +313,7 @@ mod tests {
             (
                 "[\"B.finished\",",
                 "[\"A.finished\"] #",
-                "step 1: its check holds before",
+                "step 1: its check passes before",
             ),
         ] {
             let lesson = Lesson::from_toml(&good.replace(from, to)).unwrap();

@@ -14,7 +14,7 @@ use crate::decoding::TokenId;
 const SHAPES: &str = "a list of numbers, {\"logits\": […], \"history\": […], \"n_prompt\": n}, or a \
                       list of such objects";
 
-/// JSON text, and the file it came from, or `None` if the argument itself is the JSON.
+/// JSON text and its origin, which is `None` if the argument itself is the JSON.
 struct Json {
     text: String,
     origin: Option<String>,

@@ -63,7 +63,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SETTINGS", default_value = "sample")]
     pane: String,
 
-    /// Number of texts of each prompt in each cell, each with its own seed
+    /// Number of texts per prompt in each cell, each with its own seed
     #[arg(long, value_name = "N", default_value_t = 8)]
     seeds: usize,
 
@@ -71,7 +71,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
     seed: u64,
 
-    /// Maximum number of tokens of each text
+    /// Maximum number of tokens in each text
     #[arg(long, value_name = "N", default_value_t = 64)]
     tokens: usize,
 
@@ -92,12 +92,12 @@ pub(super) struct Arguments {
     #[arg(value_parser = parse_by_name(Metric::ALL, Metric::key))]
     show: Vec<Metric>,
 
-    /// What to keep of each text, which bounds the memory
+    /// What to keep of each text, which limits memory use
     #[arg(long, value_name = "WHAT", default_value = Keep::default().key())]
     #[arg(value_parser = parse_by_name(Keep::ALL, Keep::key))]
     keep: Keep,
 
-    /// Most texts to write at the same time, which bounds the memory of the KV cache
+    /// Maximum number of texts to generate at the same time, which limits the KV cache's memory
     #[arg(long, value_name = "N", default_value_t = SWEEP_WIDTH as u64)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     width: u64,
@@ -127,7 +127,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if setup.base.drafts.is_some() {
         console::note(
-            "A sweep writes without drafts: they change how fast a text is written, not how likely it is",
+            "A sweep uses no drafts: they change how fast a text is written, not how likely it is",
         );
     }
     let mut console = Console::quiet();

@@ -63,7 +63,7 @@ impl Arguments {
     }
 }
 
-/// "48 cells, 384 texts, 24,576 tokens in 12.1 s, 2,031 tokens per second".
+/// Formats a summary: "48 cells, 384 texts, 24,576 tokens in 12.1 s, 2,031 tokens per second".
 fn summary(swept: &Swept) -> String {
     let results = &swept.results;
     let (done, all) = (results.n_complete_cells(), results.cells().len());

@@ -1,5 +1,4 @@
-//! Runs a sweep on the engine's thread, with progress, and keeps what is complete if it is
-//! interrupted.
+//! Runs a sweep on the engine's thread, shows progress, and keeps complete texts if interrupted.
 
 use crate::analysis::sweep::{Keep, SweepProgress, SweepResults, SweepSetup};
 use crate::cli::failure::Failure;
@@ -11,7 +10,7 @@ use crate::worker::{Event, Request};
 
 const ID: GenerationId = GenerationId(0);
 
-/// A sweep and the texts that are complete.
+/// A sweep and its complete texts.
 #[derive(Debug)]
 pub(super) struct Swept {
     pub results: SweepResults,
@@ -32,7 +31,7 @@ impl Swept {
         }
     }
 
-    /// "29 of 48 cells, about 5 s left".
+    /// Formats the progress: "29 of 48 cells, about 5 s left".
     fn progress_line(&self) -> String {
         let (done, all) = (self.results.n_complete_cells(), self.results.cells().len());
         let n_prompts = self.prompts.len();

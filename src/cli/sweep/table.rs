@@ -1,4 +1,4 @@
-//! The figures of a sweep as tables of text.
+//! Formats a sweep's figures as text tables.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ pub(super) fn tables(results: &SweepResults, metrics: &[Metric]) -> String {
     grids.collect::<Vec<_>>().join("\n")
 }
 
-/// One line per row of cells.
+/// Returns one line per row of cells.
 fn grid(results: &SweepResults, columns: &Axis, metric: Metric) -> Vec<Vec<String>> {
     let rows = &results.setup.rows;
     let n_columns = columns.values().len();
@@ -32,7 +32,7 @@ fn grid(results: &SweepResults, columns: &Axis, metric: Metric) -> Vec<Vec<Strin
     lines
 }
 
-/// One line per value, with all figures.
+/// Returns one line per value, with all figures.
 fn list(results: &SweepResults, metrics: &[Metric]) -> Vec<Vec<String>> {
     let rows = &results.setup.rows;
     let titles = metrics.iter().map(|metric| results.title(*metric));
