@@ -8,7 +8,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::write_atomically;
 
-/// The folder inside the archive, so that extracting it adds one entry to a folder.
+/// The folder inside the archive, so that extracting it creates a single folder.
 const FOLDER: &str = "quartet-run";
 
 /// Pictures in this format are compressed already.
@@ -19,13 +19,13 @@ pub fn write_archive(path: &Path, files: &[(String, Vec<u8>)]) -> io::Result<()>
     write_atomically(path, &archive(files)?)
 }
 
-/// Whether a path has the name of an archive.
+/// Returns whether a path names an archive.
 pub fn is_archive_name(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("zip"))
 }
 
-/// Packs files into an archive. The result depends on nothing else, such as the time.
+/// Packs files into an archive. The result depends only on the files, not on the time.
 fn archive(files: &[(String, Vec<u8>)]) -> io::Result<Vec<u8>> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {

@@ -20,8 +20,8 @@ pub struct VotesRecord<'a> {
 }
 
 impl VotesRecord<'_> {
-    /// Renders the votes and the strengths. A chance is that of being picked beside settings of
-    /// average strength; its interval holds 95 %.
+    /// Renders the votes and the strengths. `chance` is the probability of being picked beside
+    /// settings of average strength, with a 95 % interval.
     pub fn json(&self) -> Vec<u8> {
         let strengths = self.settings.iter().zip(self.strengths);
         let strengths = strengths.map(|(settings, strength)| {

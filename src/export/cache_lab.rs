@@ -9,7 +9,7 @@ use crate::generation::{ModelInfo, PaneCost, PromptText};
 /// The version of the JSON.
 const FORMAT_VERSION: u32 = 1;
 
-/// A measurement, and what was measured.
+/// A measurement, with the model and prompt that it was made with.
 #[derive(Debug, Clone, Copy)]
 pub struct CacheRecord<'a> {
     pub lab: &'a CacheLab,

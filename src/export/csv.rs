@@ -128,7 +128,7 @@ fn surprise_bits(prob: f64) -> String {
     }
 }
 
-/// Appends a row of any table.
+/// Appends a row to a table.
 pub(super) fn push_row(table: &mut String, fields: impl IntoIterator<Item = String>) {
     let fields = fields.into_iter().map(|field| quoted(&field));
     table.push_str(&fields.collect::<Vec<_>>().join(","));
@@ -136,7 +136,7 @@ pub(super) fn push_row(table: &mut String, fields: impl IntoIterator<Item = Stri
 }
 
 /// Marks a text that begins like a formula as text. Texts come from models and from files, and a
-/// formula can read other cells and send them away.
+/// formula can read other cells and send their contents elsewhere.
 pub(super) fn as_text(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         format!("'{text}")

@@ -36,7 +36,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Whether the path names one of this process's open streams.
+/// Returns whether the path names one of this process's open streams.
 fn is_stream(path: &Path) -> bool {
     let names = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
     path.is_symlink() && names.iter().any(|name| path.starts_with(name))
@@ -94,14 +94,14 @@ fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::R
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Begins the names of temporary files and folders.
+/// The prefix of the names of temporary files and folders.
 pub(super) const PREFIX: &str = ".quartet-";
 
-/// How old a temporary file is when no running program can still be writing it.
+/// The age from which no running program can still be writing a temporary file.
 const STALE_AGE: Duration = Duration::from_hours(1);
 
-/// Removes what was left in a folder by a program that was killed while it saved. Failures are
-/// ignored: the files take space and do no other harm.
+/// Removes the temporary files that a program left in a folder when it was killed while saving.
+/// Failures are ignored: the files only take up space.
 pub fn remove_stale_temporaries(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
@@ -168,7 +168,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_reported_without_the_temporary_files_name() {
-        // Its files can be opened and never be written.
+        // It can be opened, but every write fails.
         let full = std::path::Path::new("/dev/full");
         let error = write_atomically(full, b"{}").unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);

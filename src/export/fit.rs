@@ -70,7 +70,7 @@ impl FitRecord<'_> {
         bytes
     }
 
-    /// Renders one row per setting, those between the cells last.
+    /// Renders one row per setting. Settings between the cells come last.
     pub fn csv(&self) -> Vec<u8> {
         let mut table = String::new();
         let setup = &self.fit.setup;
@@ -128,7 +128,7 @@ impl FitRecord<'_> {
         object
     }
 
-    /// An impossible text has no logarithm, because JSON has no infinity.
+    /// The log-probability of an impossible text is null, because JSON has no infinity.
     fn likelihood(&self, point: &FitPoint) -> Value {
         match point.likelihood.ruled_out {
             Some(place) => json!({ "ln_prob": null, "ruled_out": self.place(place) }),

@@ -23,7 +23,7 @@ pub fn write_folder(folder: &Path, files: &[(String, Vec<u8>)]) -> io::Result<()
         io::Write::write_all(&mut &file, bytes)?;
         file.sync_all()?;
     }
-    // A shell whose current folder were swapped would be left in a folder that is gone.
+    // Swapping the current folder of a shell would leave the shell in a deleted folder.
     let is_current = std::env::current_dir().is_ok_and(|current| current.starts_with(&folder));
     if !is_current && has_only(&folder, files)? {
         fs::set_permissions(staging.path(), fs::metadata(&folder)?.permissions()).ok();
@@ -48,7 +48,7 @@ fn staging_in(parent: &Path) -> io::Result<tempfile::TempDir> {
     builder.prefix(PREFIX).tempdir_in(parent)
 }
 
-/// Whether a folder contains no files but these, so that it can be replaced.
+/// Returns whether a folder contains no files but these, so that it can be replaced.
 fn has_only(folder: &Path, files: &[(String, Vec<u8>)]) -> io::Result<bool> {
     for entry in fs::read_dir(folder)? {
         let name: OsString = entry?.file_name();

@@ -1,6 +1,6 @@
 //! Futures as a CSV table: one row per future, quoted according to RFC 4180.
 //!
-//! `future` counts from 1, and `seed` writes the same text again in a pane with these settings.
+//! `future` counts from 1, and `seed` reproduces the text in a pane with these settings.
 
 use super::csv::{as_text, push_row};
 use crate::generation::{Future, FuturesPlan, PaneSettings, PieceKind, Vocabulary};
@@ -59,7 +59,7 @@ mod tests {
     use crate::generation::{FinishReason, Future, FuturesPlan, PromptForm};
 
     #[test]
-    fn every_future_is_a_row_with_the_seed_that_writes_it_again() {
+    fn every_future_is_a_row_with_the_seed_that_reproduces_it() {
         let text = generation(&[(" a", 0.5), (", \"fox\"", 0.5)]);
         let plan = FuturesPlan {
             text: text.prompt.tokens.clone(),

@@ -11,7 +11,7 @@ use super::settings_words;
 use crate::decoding::{GrammarReport, Picked, TokenId};
 use crate::generation::{Generation, PieceKind, Step};
 
-/// One step. The fields are the columns of the CSV table, in their order.
+/// One step. The fields are the columns of the CSV table, in the same order.
 #[derive(Serialize)]
 struct Row<'a> {
     run: usize,
@@ -114,7 +114,7 @@ mod tests {
     use crate::generation::testing::generation_of;
 
     #[test]
-    fn a_line_has_the_columns_of_the_table_in_their_order() {
+    fn a_line_has_the_columns_of_the_table_in_the_same_order() {
         let text = generation_of(&[(Piece::text(" \"a\"\n"), 0.5), (Piece::text([0xFF]), 0.5)]);
         let lines = render(&[None, Some(&text)]);
         let lines: Vec<&str> = lines.lines().collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::csv::{as_text, push_row};
 use crate::lessons::Prediction;
 
-/// Renders the predictions of each lesson, by its id. `sure` is the probability that was given to a
+/// Renders the predictions of each lesson, by its id. `sure` is the probability assigned to a
 /// choice; it is empty for other questions. `asked_in` is the lesson in which a question came back.
 pub fn answers_csv(lessons: &BTreeMap<String, Vec<Prediction>>) -> Vec<u8> {
     let mut table = String::new();

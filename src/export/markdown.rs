@@ -1,7 +1,7 @@
 //! Runs as a Markdown page: prompt, settings, metrics and texts.
 //!
-//! Text by users and models is escaped, or fenced with more backticks than it contains, so that it
-//! can't break the page.
+//! Text from users and models is escaped, or fenced with more backticks than it contains, so that
+//! it can't break the page.
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
@@ -67,7 +67,7 @@ fn push_run(page: &mut String, run: &Run<'_>) {
     }
 }
 
-/// "`Q8_0`, CPU, 2 threads, SHA-256 …".
+/// Formats a model's properties: "`Q8_0`, CPU, 2 threads, SHA-256 …".
 fn facts_of(model: &ModelInfo) -> String {
     let facts = [
         model.quantization.clone(),
@@ -88,7 +88,7 @@ fn facts_of(model: &ModelInfo) -> String {
     facts.join(", ")
 }
 
-/// The prompt. For a chat message, also the text that the model read.
+/// Appends the prompt and, for a chat message, the text that the model read.
 fn push_prompt(page: &mut String, prompt: &PromptRecord) {
     let n_tokens = tokens(prompt.tokens.len());
     let Some(chat) = &prompt.chat else {
@@ -152,8 +152,8 @@ fn push_pane(page: &mut String, letter: &str, generation: &Generation) {
     line(page, &format!("{}.", inline(&finish_reason(generation))));
 }
 
-/// "Perplexity 36.47, 5.19 bits per token, 1.34 bits per byte. All 61 tokens could have been
-/// generated."
+/// Formats a score: "Perplexity 36.47, 5.19 bits per token, 1.34 bits per byte. All 61 tokens could
+/// have been generated."
 fn score_words(generation: &Generation) -> String {
     let score = TextScore::of(generation);
     let figures = [

@@ -1,7 +1,8 @@
 //! Exporting runs: JSON to archive, a web page and Markdown to publish, CSV and JSON Lines to
 //! process.
 //!
-//! Pure functions, and two that touch files. This module knows nothing about windows or engines.
+//! Rendering is pure; only a few functions read or write files. This module knows nothing about
+//! windows or engines.
 
 mod archive;
 mod blind;
@@ -125,7 +126,7 @@ pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
 }
 
 /// Renders the texts of these panes as the content of a file. A pane without a text is left out,
-/// and the others keep their letters. A web page gets no plots; [`html::render`] takes them.
+/// and the others keep their letters. A web page has no plots; [`html::render`] adds them.
 pub fn render_panes(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8> {
     match format {
         ExportFormat::Json => {
@@ -141,7 +142,7 @@ pub fn render_panes(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<
 }
 
 /// Lists the tokens that the user picked: "Picked by hand: ‘fox’ (token 2), ‘ran’ (token 3)".
-/// `None` if the chain picked all of them.
+/// Returns `None` if there are none.
 fn by_hand_words(generation: &Generation) -> Option<String> {
     let steps = (1..).zip(&generation.steps);
     let by_hand = steps.filter(|(_, step)| step.trace.draw.is_by_hand());

@@ -18,8 +18,8 @@ pub struct ModelComparisonRecord<'a> {
 }
 
 impl ModelComparisonRecord<'_> {
-    /// Renders everything that was compared. Divergences, margins and log-probs are in nats. What is
-    /// infinite is null.
+    /// Renders everything that was compared. Divergences, margins and log-probs are in nats.
+    /// Infinite values are null.
     pub fn json(&self) -> Vec<u8> {
         let compared = self.compared;
         let model = |index: usize| {

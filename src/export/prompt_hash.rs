@@ -1,4 +1,4 @@
-//! A short name for a prompt that does not show it.
+//! A short identifier for a prompt that does not reveal its text.
 
 use std::fmt::Write as _;
 

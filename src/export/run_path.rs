@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 400_000_000;
 /// The first bytes of a file compressed with gzip.
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 
-/// Files that models bring along.
+/// JSON files that belong to a model.
 const MODEL_FILES: [&str; 4] = [
     "config.json",
     "generation_config.json",
@@ -33,7 +33,7 @@ pub enum RunFileError {
     Unreadable(#[from] io::Error),
 
     #[error(
-        "a run file has at most {}, and this file has more",
+        "a run file has at most {}, but this file is larger",
         ByteSize(MAX_BYTES)
     )]
     TooLarge,
@@ -95,15 +95,15 @@ pub fn write_run(path: &Path, run: &RunFile, form: Form) -> io::Result<()> {
     }
 }
 
-/// Compresses bytes with gzip. The result depends on nothing else, such as the time.
+/// Compresses bytes with gzip. The result depends only on the bytes, not on the time.
 fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes)?;
     encoder.finish()
 }
 
-/// Whether a path has the name of a run file: `*.json` or `*.json.gz`, unless it is part of a
-/// model.
+/// Returns whether a path has the name of a run file: `*.json` or `*.json.gz`, unless it is part
+/// of a model.
 pub fn is_run_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{RunFileError, read_text};
 use crate::export::json::{FORMAT_VERSION, ParseError};
 
-/// A run as a list shows it.
+/// A run as shown in a list of runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunSummary {
     /// The name that the user gave it.
@@ -20,7 +20,7 @@ pub struct RunSummary {
     pub panes: Vec<PaneSummary>,
 }
 
-/// A text as a list shows it.
+/// A text as shown in a list of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaneSummary {
     pub name: String,
@@ -61,7 +61,7 @@ struct Prompt {
 #[derive(Deserialize)]
 struct Pane {
     name: String,
-    /// `None` if it is that of the file.
+    /// `None` if it is the file's model.
     model: Option<Model>,
     settings: Settings,
     text: String,
@@ -79,7 +79,7 @@ struct Metrics {
     n_generated: usize,
 }
 
-/// Reads what a list shows of a run file.
+/// Reads what a list shows about a run file.
 pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
     let file: File = serde_json::from_slice(&read_text(path)?).map_err(ParseError::from)?;
     if file.format_version > FORMAT_VERSION {
@@ -116,7 +116,7 @@ mod tests {
     use crate::generation::testing::generation;
 
     #[test]
-    fn a_summary_says_what_a_list_shows() {
+    fn a_summary_has_what_a_list_shows() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json.gz");
         let run = generation(&[(" the", 0.5), (" fox", 0.25)]);

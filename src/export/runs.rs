@@ -48,8 +48,8 @@ pub(super) fn runs<'a>(panes: &[Option<&'a Generation>]) -> Vec<Run<'a>> {
     runs
 }
 
-/// Whether two generations continue the same prompt with the same model. Prefill times may differ,
-/// because a pane that was run again finds its prompt in the KV cache.
+/// Returns whether two generations continue the same prompt with the same model. Prefill times may
+/// differ, because a pane that was run again finds its prompt in the KV cache.
 pub(super) fn same_run(a: &Generation, b: &Generation) -> bool {
     let (first, second) = (&a.prompt, &b.prompt);
     a.model == b.model

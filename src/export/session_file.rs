@@ -7,7 +7,7 @@ use super::json::{self, Form, ParseError, RunFile};
 /// The version of the first line.
 const VERSION: u32 = 1;
 
-/// How every such file begins, and no run file does.
+/// The bytes that every session file begins with, unlike any run file.
 const BEGINNING: &[u8] = br#"{"session_version":"#;
 
 /// What was on screen.
@@ -15,7 +15,7 @@ const BEGINNING: &[u8] = br#"{"session_version":"#;
 pub struct SessionFile {
     /// The settings of the window, as JSON.
     pub settings: String,
-    /// The positions of the panes that show the texts.
+    /// The indices of the panes that show the texts.
     pub places: Vec<usize>,
     pub run: RunFile,
 }
@@ -43,7 +43,7 @@ impl SessionFile {
         bytes
     }
 
-    /// Whether this is the content of such a file.
+    /// Returns whether this is the content of a session file.
     pub fn is_one(bytes: &[u8]) -> bool {
         bytes.starts_with(BEGINNING)
     }

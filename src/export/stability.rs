@@ -5,7 +5,7 @@ use crate::analysis::stability::StabilityMap;
 use crate::analysis::sweep::label;
 use crate::generation::PaneSettings;
 
-/// Renders the known cells with a header row. `exact` is false where more tokens may stay the same.
+/// Renders the known cells with a header row. `exact` is false if more tokens may stay the same.
 /// The map of a held token says instead whether it stays, and `exact` whether that is certain.
 pub fn render_stability(map: &StabilityMap) -> Vec<u8> {
     let mut table = String::new();

@@ -10,12 +10,12 @@ use crate::generation::{ModelInfo, PaneSettings, PromptText};
 /// The version of the JSON.
 const FORMAT_VERSION: u32 = 1;
 
-/// A sweep, and what it ran on.
+/// A sweep, with its models and prompts.
 #[derive(Debug, Clone, Copy)]
 pub struct SweepRecord<'a> {
     pub results: &'a SweepResults,
     pub model: &'a ModelInfo,
-    /// The one that guided, if the settings use it.
+    /// The model that guided, if the settings use one.
     pub second_model: Option<&'a ModelInfo>,
     pub prompts: &'a [PromptText],
     /// The tokens of each prompt. Empty if the sweep ended before they were known.
@@ -76,7 +76,7 @@ impl SweepRecord<'_> {
         table.into_bytes()
     }
 
-    /// Renders one row per text. `seed` writes the same text again in a pane with these settings.
+    /// Renders one row per text. `seed` reproduces the text in a pane with these settings.
     pub fn texts_csv(&self) -> Vec<u8> {
         let mut table = String::new();
         let mut header = self.axis_keys();
@@ -152,7 +152,7 @@ impl SweepRecord<'_> {
         object
     }
 
-    /// Returns whether every text was written.
+    /// Returns whether every text was generated.
     pub fn is_complete(&self) -> bool {
         self.results.n_complete_cells() == self.results.cells().len()
     }
@@ -180,7 +180,7 @@ impl SweepRecord<'_> {
     }
 }
 
-/// The metrics that a single text has.
+/// Returns the metrics that are defined for a single text.
 fn per_text() -> impl Iterator<Item = Metric> {
     let of_several = [Metric::Similarity, Metric::Word];
     let metrics = Metric::ALL.into_iter();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_texts_have_the_seeds_that_write_them_again() {
+    fn the_texts_have_the_seeds_that_reproduce_them() {
         let results = results(Keep::Texts);
         let model = generation(&[]).model;
         let prompts = [PromptText::raw("Once")];

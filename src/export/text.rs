@@ -15,7 +15,7 @@ pub(super) fn render(panes: &[Option<&Generation>]) -> String {
             let (name, settings) = (&generation.name, settings_words(generation));
             let seed = generation.config.seed;
             let title = format!("{letter} · {name} · {settings} · seed {seed}");
-            // A name is one line, whatever it contains.
+            // The title is one line, even if the name has line breaks.
             page.push_str(&title.replace(['\n', '\r'], " "));
             page.push_str("\n\n");
             page.push_str(&generation.prompt.text);

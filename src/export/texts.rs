@@ -20,7 +20,7 @@ const COLUMNS: [&str; 10] = [
     "text",
 ];
 
-/// One text. The fields are the columns, in their order.
+/// One text. The fields are the columns, in the same order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TextRow {
     /// The number of its prompt, from 1.

@@ -65,7 +65,7 @@ pub(super) enum Look {
     Bytes,
 }
 
-/// Returns a token as it is shown in a text, and how.
+/// Returns a token as it appears in a text, and its look.
 pub(super) fn shown(piece: &Piece) -> (String, Look) {
     match (piece.as_str(), piece.kind) {
         (None, _) => (piece.to_string(), Look::Bytes),

@@ -1,5 +1,5 @@
-//! Runs as one self-contained HTML page: tinted tokens with a card for each, X-ray of any step,
-//! plots.
+//! Runs as one self-contained HTML page: tinted tokens with a card for each, an X-ray of any step,
+//! and plots.
 //!
 //! The page requests nothing, is complete without scripts and when printed, and treats whatever a
 //! model or a user wrote as text. Its plots are passed in as SVG, because this module does not
@@ -86,7 +86,7 @@ fn push_head(page: &mut String, texts: &[(usize, &Generation)]) {
     );
 }
 
-/// The models and the prompt of a run.
+/// Appends the models and the prompt of a run.
 fn push_source(page: &mut String, run: &Run<'_>) {
     page.push_str("<section>");
     push_model(page, "", &run.first.model);
@@ -151,7 +151,7 @@ fn push_prompt(page: &mut String, prompt: &PromptRecord, scored: bool) {
     }
 }
 
-/// The choice of the tint, its legend, and what can be done with tokens.
+/// Appends the tint menu, its legend, and a hint about pointing at tokens.
 fn push_controls(page: &mut String) {
     let options = ["p", "r", "e", "s"].into_iter().zip(TokenScale::ALL);
     let options = options.map(|(letter, scale)| {
@@ -166,7 +166,7 @@ fn push_controls(page: &mut String) {
              <span class=\"quiet small needs-script\">Point at a token for its alternatives, click it \
              for its X-ray; arrow keys move, Esc unpins</span>\
              <noscript class=\"quiet small\">Turn on scripts to see the alternatives of each token. \
-             The texts, figures and plots are complete without.</noscript></div>",
+             The texts, figures and plots are complete without them.</noscript></div>",
             options.collect::<String>(),
             legends()
         ),
@@ -185,7 +185,7 @@ fn push_pane(page: &mut String, place: usize, text: &Generation) {
             escaped(&settings_line(text))
         ),
     );
-    // One element without line breaks, because white space counts in it.
+    // One element without line breaks, because its white space is significant.
     write(
         page,
         &format!(
@@ -251,7 +251,8 @@ fn settings_line(text: &Generation) -> String {
     format!("{} · seed {}", settings_words(text), text.config.seed)
 }
 
-/// "196 tokens · 491 tok/s", or "60 tokens · perplexity 37" for a text that was scored.
+/// Formats the counts: "196 tokens · 491 tok/s", or "60 tokens · perplexity 37.2 · …" for a scored
+/// text.
 fn counts(text: &Generation) -> String {
     let tokens = count(text.steps.len(), "token");
     let score = TextScore::of(text);
@@ -324,7 +325,7 @@ fn push_figures(page: &mut String, texts: &[(usize, &Generation)]) {
     line(page, "</table></div></section>");
 }
 
-/// The legends of all tints, of which the style shows one.
+/// Returns the legends of all tints; the style sheet shows only that of the chosen one.
 fn legends() -> String {
     let legend = |(letter, scale): (&str, TokenScale)| {
         let steps = scale.legend().into_iter().enumerate();

@@ -9,7 +9,7 @@ use crate::decoding::{Picked, TokenId, Trace};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece, Step, Vocabulary};
 
-/// How many candidates of a step the page holds, besides the token itself.
+/// How many candidates of a step the page contains, besides the token itself.
 const N_CANDIDATES: usize = 8;
 
 /// Returns the data of all panes with a text, by index.
@@ -95,8 +95,8 @@ fn step_data(step: &Step, stages: &[usize], vocabulary: &Vocabulary, words: &mut
     ])
 }
 
-/// The candidates one after another, each with its probability at every column, or −1 where it was
-/// cut. The token itself is the last one if it is not among the most likely.
+/// Returns the candidates one after another, each with its probability in every column, or −1 if it
+/// was cut. The token itself comes last if it is not among the most likely.
 fn cells(
     trace: &Trace,
     stages: &[usize],
@@ -166,7 +166,8 @@ struct Words {
 }
 
 impl Words {
-    /// Returns the index of a token's word. Panes of different models may disagree about a token.
+    /// Returns the index of a token's word. A token may have different words in panes with
+    /// different models.
     fn index(&mut self, token: TokenId, piece: &Piece) -> usize {
         let key = (token, piece.bytes.clone());
         *self.known.entry(key).or_insert_with(|| {

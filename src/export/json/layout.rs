@@ -1,4 +1,4 @@
-//! Line breaks in the JSON: indented down to a readable depth, one line per table row below.
+//! Lays out the JSON: indented down to a readable depth, and one line per table row below that.
 
 use std::io;
 

@@ -1,8 +1,8 @@
 //! The run file: the complete record as JSON, from which a run can be shown, explained and repeated
 //! without its model.
 //!
-//! Every version of the format keeps loading. The newest is written, compact or laid out for
-//! reading; opening a file and saving it again gives the same bytes.
+//! Every version of the format can be loaded. The newest is written, compact or laid out for
+//! reading; opening a file and saving it again produces the same bytes.
 
 mod format_1;
 mod format_2;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use self::layout::Layout;
 use crate::generation::Generation;
 
-/// The current format version, which is the one that is written.
+/// The current format version, in which files are written.
 pub const FORMAT_VERSION: u32 = 2;
 
 /// Larger than any real vocabulary. Keeps a damaged file from exhausting memory.
@@ -30,7 +30,7 @@ pub enum ParseError {
         message: String,
     },
 
-    /// The file ends in the middle.
+    /// The file is cut off.
     #[error("this run file is incomplete: it ends in the middle, at {place}")]
     Incomplete {
         /// Line and column.
@@ -75,14 +75,14 @@ impl ParseError {
 pub struct RunFile {
     pub header: RunHeader,
     pub panes: Vec<Generation>,
-    /// The texts of the same prompts that no pane showed.
+    /// The texts of the same prompts that no pane showed when the run was saved.
     pub branches: Vec<Branch>,
 }
 
-/// A text that no pane showed.
+/// A text that no pane showed when the run was saved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Branch {
-    /// The position of the pane that showed it last, among the panes of the file.
+    /// The index of the pane that last showed it, among the panes of the file.
     pub pane: Option<usize>,
     pub text: Generation,
 }
@@ -99,10 +99,10 @@ pub struct RunHeader {
 /// How a run file is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Form {
-    /// Whether it is indented, for people.
+    /// Whether it is indented, to be read by people.
     pub pretty: bool,
     /// Whether it keeps what the steps record below their heads. That makes every what-if exact and
-    /// takes up to 5 bytes per token of the vocabulary and step.
+    /// takes up to 5 bytes per step for each token of the vocabulary.
     pub detail: bool,
 }
 
@@ -155,8 +155,8 @@ pub fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
     }
 }
 
-/// Returns the error of a file that is not JSON. One that is cut within a number is no different for
-/// a JSON parser from one with a malformed number.
+/// Returns the error for a file that is not JSON. A JSON parser can't tell a file that is cut off
+/// within a number from one with a malformed number.
 fn parse_error(error: serde_json::Error, bytes: &[u8]) -> ParseError {
     let text = bytes.trim_ascii();
     let place = place_of(&error);

@@ -24,7 +24,7 @@ pub(super) struct StepEntry {
     entropy_nats: f64,
     coin: Option<f64>,
     coin_below: f64,
-    // Missing in files of older versions.
+    // Missing in files from older versions.
     n_kept: Option<u32>,
     #[serde(default)]
     picked: Picked,

@@ -7,7 +7,7 @@ use crate::decoding::selector::Fate;
 use crate::export::json::ParseError;
 use crate::generation::{BeamNode, BeamPass, Beams, Vocabulary};
 
-/// All passes of the search that wrote a text.
+/// All passes of the search that generated a text.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BeamsEntry {
@@ -20,7 +20,7 @@ pub(super) struct BeamsEntry {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NodeEntry {
-    /// Its parent's place among the running nodes of the pass before.
+    /// Its parent's index among the running nodes of the previous pass.
     parent: usize,
     token: TokenId,
     /// The total log-prob, in nats.
@@ -29,7 +29,7 @@ struct NodeEntry {
 }
 
 impl BeamsEntry {
-    /// Returns the entry of a text that a beam search wrote.
+    /// Returns the entry of a text, or `None` if no beam search generated it.
     pub(super) fn of(beams: &Beams) -> Option<Self> {
         let node = |node: &BeamNode| NodeEntry {
             parent: node.parent,
@@ -45,7 +45,7 @@ impl BeamsEntry {
         })
     }
 
-    /// Fails if a node has no parent.
+    /// Converts the entry to beams. Fails if a node has no parent.
     pub(super) fn into_beams(self, vocabulary: &Vocabulary) -> Result<Beams, ParseError> {
         let mut passes: Vec<BeamPass> = Vec::new();
         let mut n_parents = 1;

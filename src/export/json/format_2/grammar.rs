@@ -15,7 +15,7 @@ use crate::generation::Generation;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GrammarEntry {
-    /// The position of the rule in the text's list.
+    /// The index of the rule in the text's list.
     rule: usize,
     n_legal: u32,
     /// Natural logarithm of the sum of `exp(logit)` over the legal tokens.
@@ -23,7 +23,7 @@ pub(super) struct GrammarEntry {
     entropy_nats: f64,
     /// The most likely legal tokens.
     head: Ranking,
-    /// Whether the stages saw the legal tokens only.
+    /// Whether the stages saw only the legal tokens.
     masked: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unconstrained: Option<TokenId>,

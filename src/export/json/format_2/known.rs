@@ -1,11 +1,11 @@
-//! Values whose unknown fields are refused, and values that are written but not read.
+//! Values whose unknown fields are rejected, and values that are written but not read.
 
 use serde::de::{Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// A value that is refused if it has fields that would be lost, at any depth. For types whose own
-/// form ignores unknown fields.
+/// A value that is rejected if it has fields, at any depth, that would be lost. For types that
+/// otherwise ignore unknown fields.
 #[derive(Clone, Default, Serialize)]
 #[serde(transparent)]
 pub(super) struct Known<T>(pub(super) T);
@@ -23,7 +23,7 @@ impl<'de, T: Serialize + DeserializeOwned> Deserialize<'de> for Known<T> {
 }
 
 /// Finds a field that one value has and the other lacks. A field that is null or false may be
-/// missing: that is how defaults are left out.
+/// missing, because defaults are omitted.
 fn lost_field<'a>(given: &'a Value, kept: &Value) -> Option<&'a str> {
     match (given, kept) {
         (Value::Object(given), Value::Object(kept)) => {
@@ -41,7 +41,7 @@ fn lost_field<'a>(given: &'a Value, kept: &Value) -> Option<&'a str> {
     }
 }
 
-/// A value that follows from others: it is written for readers of the file, and ignored when read.
+/// A value derived from others: it is written for readers of the file, and ignored when read.
 #[derive(Default, Serialize)]
 #[serde(transparent)]
 pub(super) struct Derived<T>(pub(super) T);

@@ -1,4 +1,4 @@
-//! Where the texts of a file come from, and the texts that no pane showed.
+//! How a file's texts branched, and the texts that no pane showed.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub(super) struct LineageEntry {
     origin: Option<OriginEntry>,
 }
 
-/// How a text branched off from its parent.
+/// How a text branched from its parent.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OriginEntry {
@@ -37,11 +37,11 @@ enum Change {
     Seed,
 }
 
-/// A text that no pane showed.
+/// A text that no pane showed when the file was saved.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BranchEntry {
-    /// The position in `panes` of the pane that showed it last.
+    /// The index in `panes` of the pane that last showed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pane: Option<usize>,
     /// The steps that it shares with an earlier text; its own steps follow them.
@@ -54,7 +54,7 @@ pub(super) struct BranchEntry {
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Shares {
-    /// Its position in the file: panes count first, then branches.
+    /// Its index in the file, counting panes first, then branches.
     text: usize,
     n_steps: usize,
 }
@@ -134,7 +134,7 @@ fn shares(text: &Generation, earlier: &[&Generation]) -> Option<Shares> {
 }
 
 impl BranchEntry {
-    /// Creates an entry. `of` turns the text without its first steps into a pane's entry.
+    /// Creates an entry. `of` returns the text's pane entry without this many first steps.
     pub(super) fn of(
         branch: &Branch,
         earlier: &[&Generation],
@@ -148,7 +148,8 @@ impl BranchEntry {
         }
     }
 
-    /// Converts the entry, given how to convert the text and all texts before it.
+    /// Converts the entry to a branch. `into` converts its text; `panes` and `branches` contain all
+    /// earlier texts.
     pub(super) fn into_branch(
         self,
         panes: &[Generation],

@@ -11,7 +11,7 @@ use crate::export::json::ParseError;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MixtureEntry {
-    /// Only if it is not the guidance of the settings.
+    /// `None` if it is the guidance in the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     guidance: Option<Guidance>,
     own: MixedRow,

@@ -1,19 +1,19 @@
-//! Format 2: settings, pieces and filters stored once, and no number that follows from others.
+//! Format 2: stores settings, pieces and filters once, and no number that follows from others.
 //!
 //! `assets/schema/run-file-2.json` describes it field by field. The main ideas:
 //!
-//! - `vocabulary` has the piece of every token id in the file; all else refers to ids.
+//! - `vocabulary` has the piece of every token id in the file; everything else refers to ids.
 //! - Each pane lists its `filters` once; a step's stages refer to them by position.
 //! - `head`, a step's most likely tokens, has their ids and logits. Their probabilities follow from
 //!   the logits: exp(logit − first logit − `ln_mass`).
-//! - `survivors`, the tokens after the chain, leaves out what equals the head.
+//! - `survivors`, the tokens after the chain, omits whatever equals the head.
 //! - `grammars` lists the grammars of a pane's steps in the same way.
-//! - A stage without `probs` left the probabilities with which the token was drawn.
-//! - `branches`, the texts that no pane showed, leave out the steps that an earlier text has.
+//! - A stage without `probs` produced the probabilities with which the token was drawn.
+//! - `branches`, the texts that no pane showed, omit the steps that an earlier text contains.
 //! - `text`, `metrics` and the settings' `summary` follow from the rest. They are for readers of
 //!   the file and are ignored when it is opened.
 //!
-//! Unknown fields are refused by name, so that nothing is lost when a file is opened and saved
+//! Unknown fields are rejected by name, so that nothing is lost when a file is opened and saved
 //! again.
 
 mod beams;
@@ -57,7 +57,7 @@ struct File {
     branches: Vec<BranchEntry>,
 }
 
-/// Lays out the content of a file.
+/// Builds the content of a file.
 pub(super) fn content(
     header: &RunHeader,
     panes: &[&Generation],
@@ -114,7 +114,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
     let mut panes = panes.map(into).collect::<Result<Vec<_>, _>>()?;
     for (place, text) in panes.iter_mut().enumerate() {
         if text.lineage.id == GenerationId::default() {
-            // Texts without branches are as old as their places say.
+            // Without branches, texts are numbered in the order of their panes.
             text.lineage.id = GenerationId(place as u64 + 1);
         }
     }

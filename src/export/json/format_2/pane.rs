@@ -52,7 +52,7 @@ pub(super) struct PaneText<'a> {
     /// Its pieces, if it has its own model and prompt; otherwise it shares those of the file.
     pub own: Option<Vec<Entry>>,
     pub lineage: Option<LineageEntry>,
-    /// How many of its steps are in the file already.
+    /// How many of its steps are already in the file.
     pub n_shared: usize,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Prompt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chat: Option<Chat>,
     tokens: Vec<TokenId>,
-    /// Only if they are not the pieces in the vocabulary.
+    /// `None` if they are the pieces in the vocabulary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pieces: Option<Vec<PieceEntry>>,
 }

@@ -1,18 +1,18 @@
-//! A ranked list of candidates, without what follows from another list or from a formula.
+//! A ranked list of candidates, without what can be derived from another list or from a formula.
 
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::{RankedCandidate, TokenId};
 use crate::export::json::{N_VOCAB_MAX, ParseError};
 
-/// How many neighbors of a rounded `ln_mass` may have to be tried.
+/// How many neighbors of a rounded `ln_mass` to try on each side.
 const N_TRIES: i32 = 128;
 
-/// Candidates, the most likely first, as far as they differ from those of a base list.
+/// Candidates, most likely first, described by their differences from a base list.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Ranking {
-    /// The token ids are those of the first `n` of the base.
+    /// The token ids are those of the first `n` candidates of the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     n: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,7 +23,7 @@ pub(super) struct Ranking {
     /// A probability is exp(logit − first logit − `ln_mass`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ln_mass: Option<f64>,
-    /// The probabilities, if no formula gives them to the last bit.
+    /// The probabilities, if the formula does not reproduce them to the last bit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     probs: Option<Vec<f64>>,
 }
@@ -100,7 +100,7 @@ fn prob(logit: f32, first: f32, ln_mass: f64) -> f64 {
     (f64::from(logit) - f64::from(first) - ln_mass).exp()
 }
 
-/// Finds the number from which the formula gives every probability to the last bit.
+/// Finds the `ln_mass` with which the formula reproduces every probability to the last bit.
 fn ln_mass(list: &[RankedCandidate]) -> Option<f64> {
     let Some(first) = list.first() else {
         return Some(0.0);

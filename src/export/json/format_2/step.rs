@@ -22,7 +22,7 @@ use crate::generation::{Generation, Step, StepTime, Vocabulary};
 #[serde(deny_unknown_fields)]
 pub(super) struct StepEntry {
     token: TokenId,
-    /// Only if it is not the piece in the vocabulary.
+    /// `None` if it is the piece in the vocabulary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     piece: Option<PieceEntry>,
     raw_prob: f64,
@@ -39,16 +39,16 @@ pub(super) struct StepEntry {
     #[serde(default, skip_serializing_if = "is_new")]
     selector_state: Known<SelectorState>,
     log_sum_exp: f64,
-    /// Only if it is not the size of the model's vocabulary.
+    /// `None` if it is the size of the model's vocabulary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     n_candidates: Option<u32>,
     head: Ranking,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     stages: Vec<StageEntry>,
-    /// Only if they differ from the head.
+    /// `None` if they equal the head.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     survivors: Option<Ranking>,
-    /// The head's final probabilities, only if they are not those of the survivors.
+    /// The head's final probabilities; `None` if they are those of the survivors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     final_probs: Option<Vec<Option<f64>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ pub(super) struct StepEntry {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StageEntry {
-    /// The filter's position in the pane's list.
+    /// The filter's index in the pane's list.
     filter: usize,
     n_kept: u32,
     mass_removed: f64,
@@ -285,7 +285,7 @@ fn in_single_precision(probs: &[Option<f64>]) -> Vec<Option<f32>> {
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "the form that serde asks for"
+    reason = "the signature that serde requires"
 )]
 const fn is_by_chain(picked: &Picked) -> bool {
     matches!(picked, Picked::ByChain)
@@ -293,7 +293,7 @@ const fn is_by_chain(picked: &Picked) -> bool {
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "the form that serde asks for"
+    reason = "the signature that serde requires"
 )]
 const fn is_false(flag: &bool) -> bool {
     !*flag

@@ -77,8 +77,8 @@ impl PieceEntry {
     }
 }
 
-/// Lists the tokens that occur in these generations of one model, ordered by id: all of them if a
-/// step knows the logit of every token.
+/// Lists the tokens that occur in these generations of one model, ordered by id, or the whole
+/// vocabulary if a step recorded the logit of every token.
 pub(super) fn entries_of(generations: &[&Generation], form: Form) -> Vec<Entry> {
     let Some(first) = generations.first() else {
         return Vec::new();
