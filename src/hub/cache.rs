@@ -101,7 +101,7 @@ impl Hub {
         Ok(cached)
     }
 
-    /// One repository's folder in the cache.
+    /// Returns one repository's folder in the cache.
     pub(super) fn repo_cache(&self, repository: &str) -> RepoCache {
         let name = format!("{FOLDER_PREFIX}{}", repository.replace('/', "--"));
         RepoCache {
@@ -129,12 +129,12 @@ pub(super) struct RepoCache {
 }
 
 impl RepoCache {
-    /// Returns the path of a complete content.
+    /// Returns the path of a file's complete content.
     pub(super) fn blob(&self, checksum: &Checksum) -> PathBuf {
         self.folder.join("blobs").join(checksum.etag())
     }
 
-    /// Returns the path of a content that is still being downloaded.
+    /// Returns the path of a file's content while it is being downloaded.
     pub(super) fn incomplete(&self, checksum: &Checksum) -> PathBuf {
         let name = format!("{}.incomplete", checksum.etag());
         self.folder.join("blobs").join(name)
@@ -156,7 +156,7 @@ impl RepoCache {
         fs::metadata(incomplete).map_or(0, |part| part.len().min(file.n_bytes))
     }
 
-    /// Returns the total size of all partial contents.
+    /// Returns the total size of all partial files.
     pub(super) fn n_partial_bytes(&self) -> u64 {
         let parts = self.partial_files().into_iter();
         parts
@@ -164,7 +164,7 @@ impl RepoCache {
             .sum()
     }
 
-    /// Lists the partial contents and their checksums, in no particular order.
+    /// Lists the partial files and their checksums, in no particular order.
     pub(super) fn partial_files(&self) -> Vec<(PathBuf, Checksum)> {
         let entries = fs::read_dir(self.folder.join("blobs"));
         let part = |entry: fs::DirEntry| {
@@ -185,13 +185,13 @@ impl RepoCache {
         model_path(&self.folder.join("snapshots").join(commit), model)
     }
 
-    /// Creates the folder for contents.
+    /// Creates the folder for file contents.
     pub(super) fn prepare(&self) -> Result<(), HubError> {
         let blobs = self.folder.join("blobs");
         fs::create_dir_all(&blobs).map_err(|error| HubError::writing(&blobs, error))
     }
 
-    /// Locks a content against concurrent downloads by other programs until the lock is dropped.
+    /// Locks a file's content against downloads by other programs until the lock is dropped.
     pub(super) fn lock(&self, checksum: &Checksum, file: &str) -> Result<Lock, HubError> {
         let path = self.locks.join(format!("{}.lock", checksum.etag()));
         let opened = fs::create_dir_all(&self.locks).and_then(|()| File::create(&path));
@@ -200,12 +200,12 @@ impl RepoCache {
             Err(TryLockError::WouldBlock) => Err(HubError::Locked {
                 file: file.to_owned(),
             }),
-            // Some file systems do not support locks; go on without one.
+            // Some file systems do not support locks; continue without one.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(Lock(lock)),
         }
     }
 
-    /// Links a content into the snapshot of a commit under the file's path.
+    /// Links a file's content into the snapshot of a commit under the file's path.
     pub(super) fn publish(
         &self,
         commit: &str,

@@ -49,7 +49,7 @@ pub(super) struct ProgressListener {
 }
 
 impl ProgressListener {
-    /// Reports how many bytes of a response have arrived.
+    /// Records how many bytes of a response have arrived.
     pub(super) fn received(&self, n_bytes: u64) {
         self.n_bytes.fetch_max(n_bytes, Ordering::Relaxed);
     }
@@ -83,14 +83,14 @@ impl ProgressHandler for ProgressListener {
 pub(super) struct CallContext<'a> {
     pub runtime: &'a Runtime,
     pub limits: Limits,
-    /// How long a server may send nothing. The body of a refused download does not count as
-    /// something: hf-hub reads it silently, and to its end.
+    /// How long a server may send nothing. The body of a refused download does not count, because
+    /// hf-hub reads it to the end without reporting progress.
     pub timeout: Duration,
 }
 
-/// Runs `call` in a task and gives up if no bytes arrive for the timeout. While waiting, `observe`
-/// is called repeatedly with the number of bytes received and decides whether to go on. Giving up
-/// closes the connection.
+/// Runs `call` in a task and gives up if no bytes arrive within the timeout. While waiting,
+/// `observe` is called repeatedly with the number of bytes received and decides whether to
+/// continue. Giving up closes the connection.
 pub(super) fn call_in_background<T: Send + 'static, F>(
     context: CallContext<'_>,
     observe: &mut dyn FnMut(u64) -> DownloadControl,
@@ -129,7 +129,7 @@ where
         match observe(n_bytes) {
             DownloadControl::Continue if received_at.elapsed() < context.timeout => {}
             DownloadControl::Continue => break CallOutcome::TimedOut,
-            order => break CallOutcome::Interrupted(order),
+            control => break CallOutcome::Interrupted(control),
         }
     };
     task.abort();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_no_result() {
+    fn a_panic_is_not_a_result() {
         let runtime = runtime();
         let mut observe = |_| DownloadControl::Continue;
         let call = async |_| -> Result<(), _> { std::panic::resume_unwind(Box::new("")) };

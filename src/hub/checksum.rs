@@ -17,7 +17,7 @@ pub(super) enum Checksum {
 }
 
 impl Checksum {
-    /// Parses a checksum and tells its kind by its length. Anything but hexadecimal digits is
+    /// Parses a checksum, whose length determines its kind. Anything but hexadecimal digits is
     /// rejected, because the text comes from a server and becomes part of a path.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());

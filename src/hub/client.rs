@@ -31,7 +31,7 @@ pub struct HubConfig {
     pub timeout: Duration,
     /// The delay before the first retry; it doubles with every further retry.
     pub first_retry_delay: Duration,
-    /// How often the same range is retried.
+    /// How many times a range is retried.
     pub n_retries: u32,
     /// The smallest and largest range to request, in bytes. Ranges are sized to take about four
     /// seconds; a lost connection costs at most one range.
@@ -55,7 +55,7 @@ impl Default for HubConfig {
     }
 }
 
-/// Returns an environment variable, or `None` if it is unset.
+/// Looks up an environment variable. Returns `None` if it is unset.
 type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// Returns the folder that holds downloaded models, without setting up a client.
@@ -70,7 +70,7 @@ fn cache_folder_from(variables: Variables<'_>) -> Option<PathBuf> {
         .or_else(|| Some(home_from(variables)?.join("hub")))
 }
 
-/// Returns the folder of all Hugging Face tools.
+/// Returns the folder that all Hugging Face tools share.
 fn home_from(variables: Variables<'_>) -> Option<PathBuf> {
     let named = |name| variables(name).map(PathBuf::from);
     let cache = || named("XDG_CACHE_HOME").or_else(|| Some(env::home_dir()?.join(".cache")));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_comes_from_the_variable_that_says_the_most() {
+    fn the_folder_comes_from_the_most_specific_variable() {
         let [a, b, c, d] = ["a", "b", "c", "d"].map(Path::new);
         let all = [
             ("HF_HUB_CACHE", a),

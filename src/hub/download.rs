@@ -56,7 +56,7 @@ pub struct DownloadFailure {
 
 impl Hub {
     /// Downloads a model into the cache. `watch` is called about twenty times per second with the
-    /// progress and decides whether to go on.
+    /// progress and decides whether to continue.
     pub fn download(
         &self,
         wanted: &DownloadTarget,

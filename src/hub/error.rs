@@ -242,7 +242,7 @@ impl Subject {
         HubError::ConnectionLost { host: self.host() }
     }
 
-    /// Returns the error for a response that the Hub would not send.
+    /// Returns the error for a response that does not follow the Hub's API.
     pub(super) fn unexpected_response(&self, reason: &str) -> HubError {
         HubError::UnexpectedResponse {
             host: self.host(),
@@ -285,7 +285,7 @@ impl Subject {
         }
     }
 
-    /// Returns the host of a URL to which the Hub has redirected, or `None` if that is the Hub's.
+    /// Returns the host of a URL to which the Hub has redirected, or `None` if it is the Hub's own.
     fn other_host(&self, url: &str) -> Option<String> {
         let (_, rest) = url.split_once("://")?;
         let authority = rest.split(['/', '?']).next()?;
@@ -315,8 +315,8 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Words in the errors of rustls, its certificate verifier and other TLS libraries if the server was
-/// reached but the connection could not be secured.
+/// Words in the errors of rustls, its certificate verifier and other TLS libraries when the server
+/// was reached but the connection could not be secured.
 const TLS_SIGNS: &[&str] = &[
     "certificate",
     "tls",
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expired_link_is_not_taken_for_an_answer_of_the_hub() {
+    fn an_expired_link_is_not_mistaken_for_a_refusal_by_the_hub() {
         let of = |status, url: &str| subject("a.gguf").refusal(status, None, url);
         let error = of(403, "https://cdn.example:8080/blob?signature=x");
         assert_eq!(

@@ -1,5 +1,5 @@
 //! Downloads one file's content into the cache: appends range after range, verifies the checksum,
-//! then renames the file. A content gets its final name only once it has been verified.
+//! then renames the file, which gets its final name only once it has been verified.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -14,7 +14,7 @@ use super::repository::RemoteFile;
 use super::retry::{CallEvent, CallSpec, Interruption, RetryPolicy};
 use super::{Hub, HubError};
 
-/// Ranges are sized so that one takes about this long.
+/// Ranges are sized so that each takes about this long.
 const RANGE_TIME: Duration = Duration::from_secs(4);
 
 /// How many bytes are hashed between two checks for a user request.
@@ -29,7 +29,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Hub {
-    /// Downloads and verifies a content, resuming from its partial file.
+    /// Downloads and verifies a file's content, resuming from its partial file.
     pub(super) fn fetch_file(
         &self,
         source: Source<'_>,
@@ -144,7 +144,7 @@ fn report(
     }
 }
 
-/// Returns the length of the next range, given that `n_bytes` took this long. It at most doubles.
+/// Returns the length of the next range, given that `n_bytes` took this long. At most doubles it.
 fn next_range_len(n_bytes: u64, took: Duration, limits: &RangeInclusive<u64>) -> u64 {
     let took = took.as_millis().max(1);
     let wanted = u128::from(n_bytes) * RANGE_TIME.as_millis() / took;

@@ -1,6 +1,6 @@
-//! Requests for the Hub's lists, which are JSON. hf-hub would read such a response to its end,
-//! however long it is; here it is read up to a limit, and the body of a refusal not at all, because
-//! the Hub says what is wrong in its headers.
+//! Requests for the Hub's lists, which are JSON. hf-hub would read such a response to the end,
+//! however long it is. Here it is read up to a limit, and the body of a refusal is not read at all,
+//! because the Hub explains the refusal in its headers.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use serde::de::DeserializeOwned;
 
 use super::call::ProgressListener;
 
-/// The largest JSON response that is read. A search that lists all files of large repositories takes
-/// a few megabytes.
+/// The largest JSON response to read, in bytes. A search that lists all files of large repositories
+/// takes a few megabytes.
 const N_MAX_JSON_BYTES: usize = 32 << 20;
 
 /// Why a call failed.
 #[derive(Debug)]
 pub(super) enum CallError {
-    /// As hf-hub or reqwest reports it.
+    /// hf-hub or reqwest reported an error.
     Hub(HFError),
     /// The server refused a request for JSON.
     Refused {
@@ -29,7 +29,7 @@ pub(super) enum CallError {
         url: String,
         retry_after: Option<Duration>,
     },
-    /// The response is not what the Hub sends.
+    /// The response does not follow the Hub's API.
     Unexpected(String),
 }
 
@@ -85,7 +85,7 @@ impl JsonClient {
 
     fn url(&self, path: &str) -> Url {
         let mut url = self.endpoint.clone();
-        // An endpoint that can have no path fails as soon as it is requested.
+        // An endpoint that can't have a path fails as soon as it is requested.
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path.split('/'));
         }
@@ -98,7 +98,7 @@ impl JsonClient {
         listener: &ProgressListener,
     ) -> Result<T, CallError> {
         let request = match &self.token {
-            // A redirect to another host drops it.
+            // A redirect to another host drops the token.
             Some(token) => request.bearer_auth(token),
             None => request,
         };
@@ -122,7 +122,7 @@ fn refusal(response: &Response) -> CallError {
     }
 }
 
-/// Reads a body that is not too long.
+/// Reads a body. Fails if it is too long.
 async fn read(mut response: Response, listener: &ProgressListener) -> Result<Vec<u8>, CallError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {

@@ -2,12 +2,12 @@
 //! is there. Nothing uses the network until the user asks for it.
 //!
 //! hf-hub handles the cache, and every request for a file: redirects, TLS, proxies and
-//! content-addressed storage. It would read a list of any length, so `json` requests those. Its own
-//! downloads restart after a lost connection, can't be cancelled, and check neither checksums nor
-//! disk space. So we request one range of bytes after another
-//! (`fetch`), each in a task that can be aborted (`call`), retry after transient failures
-//! (`retry`), verify the checksum (`checksum`), and store the file in the layout that other tools
-//! expect (`cache`). `partial` finds and deletes unfinished downloads.
+//! content-addressed storage. It would read lists of any length, so `json` requests them instead.
+//! Its own downloads restart after a lost connection, can't be cancelled, and check neither
+//! checksums nor disk space. So we request one range of bytes after another (`fetch`), each in a
+//! task that can be aborted (`call`), retry after transient failures (`retry`), verify the checksum
+//! (`checksum`), and store the file in the layout that other tools expect (`cache`). `partial`
+//! finds and deletes unfinished downloads.
 //!
 //! This module knows neither the engine nor the window; its result is a path.
 

@@ -1,5 +1,5 @@
-//! Finds the models among a repository's files that Quartet can open: a GGUF file, a split GGUF, or
-//! a folder with safetensors.
+//! Finds, among a repository's files, the models that Quartet can open: a GGUF file, a split GGUF,
+//! or a folder with safetensors.
 
 use std::collections::BTreeMap;
 
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_can_not_be_opened_are_not_offered() {
+    fn files_that_cannot_be_opened_are_not_offered() {
         for path in [
             "model-IQ4_XS.gguf",
             "mmproj-model-f16.gguf",

@@ -87,7 +87,7 @@ impl Hub {
     }
 }
 
-/// Deletes partial files of contents that the repository has replaced since the download started.
+/// Deletes partial files that the repository has replaced since the download started.
 pub(super) fn discard_outdated(
     before: &[RemoteFile],
     now: &[RemoteFile],

@@ -10,7 +10,7 @@ pub struct RecommendedModel {
     pub quantization: &'static str,
     /// The file's size in megabytes (10^6 bytes).
     pub megabytes: u32,
-    /// Key-value heads, added over all layers.
+    /// Key-value heads, summed over all layers.
     pub n_kv_heads: u32,
     /// The dimension of a key-value head.
     pub head_dim: u32,

@@ -22,13 +22,13 @@ pub struct Repository {
     /// Downloads in the last month.
     pub n_downloads: u64,
     pub n_likes: u64,
-    /// The license by the Hub's identifier, such as "apache-2.0".
+    /// The Hub's identifier of the license, such as "apache-2.0".
     pub license: Option<String>,
     /// Whether users must accept conditions before downloading.
     pub is_gated: bool,
     /// The last change, as an ISO 8601 date and time.
     pub changed_at: Option<String>,
-    /// The models that Quartet can open. A search leaves out their sizes; `Hub::files` adds them.
+    /// The models that Quartet can open. A search omits their sizes; `Hub::files` adds them.
     pub models: Vec<ModelFiles>,
 }
 
@@ -77,8 +77,8 @@ impl Listing {
 const UNSUPPORTED_TAGS: &[&str] = &["awq", "bitsandbytes", "compressed-tensors", "gptq", "mlx"];
 
 impl Hub {
-    /// Searches text models by name and returns at most `n_max`, the most downloaded first. Returns
-    /// `None` if `go_on` returned false.
+    /// Searches for text models by name and returns at most `n_max`, the most downloaded first.
+    /// Returns `None` if `go_on` returned false.
     pub fn search(
         &self,
         query: &str,

@@ -13,8 +13,8 @@ use super::progress::DownloadControl;
 /// The longest `Retry-After` delay to wait for.
 const LONGEST_WAIT: Duration = Duration::from_mins(10);
 
-/// How many times longer to wait after the Hub has refused further requests than after another
-/// failure: a minute, if that is a second.
+/// How many times longer to wait after the Hub has rate-limited requests than after another
+/// failure: a minute instead of a second.
 const RATE_LIMIT_FACTOR: u32 = 60;
 
 /// Why a call ended without a result.
@@ -46,7 +46,7 @@ pub(super) enum RetryPolicy {
     Never,
     /// Transient failures, while the Hub is reachable.
     Transient,
-    /// Also a missing network, because it worked a moment ago.
+    /// Also a network that is down, because it worked a moment ago.
     TransientOrOffline,
 }
 
@@ -84,7 +84,7 @@ impl Hub {
                 CallOutcome::Completed(Err(error)) => subject.error(&error),
                 CallOutcome::TooLarge => subject.ranges_unsupported(),
                 CallOutcome::TimedOut => subject.timed_out(self.config.timeout),
-                CallOutcome::Interrupted(order) => return Err(Interruption::Requested(order)),
+                CallOutcome::Interrupted(control) => return Err(Interruption::Requested(control)),
                 CallOutcome::Aborted => subject.connection_lost(),
             };
             let pause = self

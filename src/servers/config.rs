@@ -5,25 +5,25 @@ use std::time::Duration;
 
 use super::{ServerError, ServerKind};
 
-/// How to reach a server, and what to ask of it.
+/// How to reach a server, and what to request from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     /// `http://127.0.0.1:8080`; a path such as `/v1` at the end is fine.
     pub address: String,
-    /// `None` to find out.
+    /// `None` to detect it.
     pub kind: Option<ServerKind>,
-    /// `None` for the only model, or the first.
+    /// `None` for the first model that the server lists.
     pub model: Option<String>,
     pub key: Option<KeySource>,
     pub sampled_by: SampledBy,
-    /// How many log-probabilities to ask for at each token; `None` for the kind's usual number.
+    /// How many log-probabilities to request for each token; `None` for the kind's default.
     pub n_probs: Option<usize>,
     /// How long a server may send nothing before the request fails.
     pub timeout: Duration,
 }
 
 impl ServerConfig {
-    /// The usual settings for the server at an address.
+    /// Returns the default settings for the server at an address.
     pub fn at(address: impl Into<String>) -> Self {
         Self {
             address: address.into(),
@@ -40,10 +40,10 @@ impl ServerConfig {
 /// What chooses the tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SampledBy {
-    /// Quartet's own chain, on the head that the server reports: one request per token.
+    /// Quartet's own chain, given the head that the server reports: one request per token.
     #[default]
     Chain,
-    /// The server's sampler, under the same settings as far as it has them: one request per text.
+    /// The server's sampler, under those of the settings that it supports: one request per text.
     Server,
 }
 
@@ -51,7 +51,7 @@ pub enum SampledBy {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     Typed(Key),
-    /// The environment variable of this name holds it.
+    /// The environment variable with this name holds it.
     Variable(String),
 }
 
@@ -70,12 +70,12 @@ impl KeySource {
     }
 }
 
-/// A secret that a server asks for. It is never shown, written or serialized.
+/// An API key that a server requires. It is never shown, written or serialized.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
 impl Key {
-    /// Creates a key. Surrounding whitespace is not part of it.
+    /// Creates a key, without surrounding whitespace.
     pub fn new(secret: &str) -> Self {
         Self(secret.trim().to_owned())
     }
@@ -84,7 +84,7 @@ impl Key {
         &self.0
     }
 
-    /// Returns a text without the key, should it be in there.
+    /// Returns a text in which the key, if it occurs, is replaced by an ellipsis.
     pub(super) fn hidden_in(&self, text: &str) -> String {
         if self.0.is_empty() {
             return text.to_owned();

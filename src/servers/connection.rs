@@ -1,4 +1,4 @@
-//! An open server: what it is, what it serves, and the tokens that it has named.
+//! A connection to a server: what it is, what it serves, and the tokens that it has named.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,14 +15,14 @@ use super::{
 use crate::decoding::TokenId;
 use crate::generation::{Piece, Vocabulary};
 
-/// An open server. Several texts can be written at the same time.
+/// A connection to a server. Several texts can be generated at the same time.
 #[derive(Debug)]
 pub struct Connection {
     http: Http,
     info: ServerInfo,
     sampled_by: SampledBy,
     n_probs: usize,
-    /// Shared by the texts, so that they agree on the ids of tokens that the server only names.
+    /// Shared by the texts, so that they agree on the ids of tokens if the server reports none.
     table: Mutex<TokenTable>,
 }
 
@@ -48,7 +48,7 @@ impl Connection {
         }))
     }
 
-    /// Returns what was found.
+    /// Returns the properties of the server and its model.
     pub const fn info(&self) -> &ServerInfo {
         &self.info
     }
@@ -58,17 +58,17 @@ impl Connection {
         self.sampled_by
     }
 
-    /// Returns how many log-probabilities it is asked for at each token.
+    /// Returns how many log-probabilities are requested for each token.
     pub const fn n_probs(&self) -> usize {
         self.n_probs
     }
 
-    /// Returns the vocabulary as far as the server has named it.
+    /// Returns the part of the vocabulary that the server has named so far.
     pub fn vocabulary(&self) -> Vocabulary {
         self.table().vocabulary()
     }
 
-    /// How many tokens the server has named.
+    /// Returns how many tokens the server has named.
     pub fn n_known_tokens(&self) -> usize {
         self.table().len()
     }
@@ -85,9 +85,9 @@ impl Connection {
         &self.info.host
     }
 
-    /// Returns an id that the vocabulary has.
+    /// Returns the token with this id. Fails if the id is outside the vocabulary.
     pub(super) fn check_id(&self, id: u64) -> Result<TokenId, ServerError> {
-        /// No vocabulary is as large, and the record could not hold its tokens.
+        /// Larger than any real vocabulary. The record can't hold larger ids.
         const N_MAX: usize = 1 << 22;
         let n_vocab = self.info.n_vocab.unwrap_or(N_MAX).min(N_MAX);
         let known = u32::try_from(id).ok().map(TokenId);
@@ -122,8 +122,8 @@ impl Connection {
         self.table().plain()
     }
 
-    /// Asks for the texts of these tokens as far as the server has not named them. Only what is
-    /// shown needs a name, and each is a request.
+    /// Requests the texts of those of these tokens that the server has not named yet. Each takes a
+    /// request, so only tokens that are shown should be named.
     pub(super) fn name_tokens(
         &self,
         tokens: impl Iterator<Item = TokenId>,
@@ -147,11 +147,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Checks that the model is the one that the text began with.
+    /// Checks that the model is the one with which the text began.
     pub(super) fn check_model(&self, now: Option<&str>) -> Result<(), ServerError> {
         let then = &self.info.model;
         match now {
-            // Some servers report the name that the request used, others a longer form of it.
+            // Some servers report the name from the request, others a longer form of it.
             Some(now) if !now.is_empty() && !now.contains(then.as_str()) => {
                 Err(ServerError::ModelChanged {
                     then: then.clone(),
@@ -163,7 +163,7 @@ impl Connection {
     }
 
     fn table(&self) -> MutexGuard<'_, TokenTable> {
-        // It is complete after each change, so a panic elsewhere leaves it usable.
+        // The table is consistent after each change, so a panic elsewhere leaves it usable.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

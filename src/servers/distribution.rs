@@ -1,31 +1,31 @@
-//! The distribution of one step as a server reports it, checked and made into a head.
+//! The distribution of one step as a server reports it, checked and converted to a head.
 
 use super::{Connection, ServerError};
 use crate::decoding::{Candidate, ServedHead, TokenId};
 use crate::generation::Piece;
 
-/// vLLM and OpenAI write −9999 and llama-server the lowest float for a probability of zero, or one
-/// that they did not compute. No real log-probability comes near.
+/// vLLM and OpenAI report −9999, and llama-server the lowest float, for a probability that is zero
+/// or was not computed. No real log-probability comes close.
 const LEAST_LOG_PROB: f64 = -9990.0;
 
-/// How far the probabilities may exceed 1 in total, by rounding.
+/// How far the sum of the probabilities may exceed 1, due to rounding.
 const EXCESS: f64 = 0.01;
 
-/// The size of a vocabulary that a server does not tell: larger than those in use, so that bounds
-/// that depend on it hold.
+/// The assumed size of a vocabulary that a server does not report: larger than any in use, so that
+/// bounds that depend on it hold.
 const UNKNOWN_VOCABULARY: usize = 300_000;
 
 /// A token with its log-probability.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ReportedToken {
-    /// `None` if the server names tokens by their texts.
+    /// `None` if the server identifies tokens by their texts.
     pub id: Option<u64>,
-    /// `None` if the server names tokens by their ids.
+    /// `None` if the server identifies tokens by their ids.
     pub bytes: Option<Vec<u8>>,
     pub log_prob: f64,
 }
 
-/// The most likely tokens of one step, and the one that the server's sampler took.
+/// The most likely tokens of one step, and the one that the server's sampler chose.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Reported {
     pub top: Vec<ReportedToken>,
@@ -33,7 +33,7 @@ pub(super) struct Reported {
 }
 
 impl Reported {
-    /// Whether a token has a probability besides the one that was taken.
+    /// Returns whether any of the most likely tokens has a probability.
     pub(super) fn has_probs(&self) -> bool {
         self.top.iter().any(ReportedToken::is_possible)
     }
@@ -45,15 +45,15 @@ impl ReportedToken {
     }
 }
 
-/// What a step reported, with Quartet's ids.
+/// A reported step, with Quartet's token ids.
 #[derive(Debug, Clone)]
 pub(super) struct CheckedStep {
     pub head: ServedHead,
-    /// The token that the server's sampler took.
+    /// The token that the server's sampler chose.
     pub sampled: Option<TokenId>,
 }
 
-/// Checks what a server reported. `n_asked` is how many tokens it was asked for.
+/// Checks what a server reported. `n_asked` is the number of tokens that were requested.
 pub(super) fn checked(
     reported: &Reported,
     n_asked: usize,

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::time::Duration;
 
-/// Why a server could not be used, or a text could not go on. Every message can be shown to the
-/// user, and none contains a key.
+/// Why a server could not be used, or a text could not be continued. Every message can be shown to
+/// the user, and none contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
     #[error("{address:?} is not the address of a server; write it as http://127.0.0.1:8080")]
@@ -36,7 +36,7 @@ pub enum ServerError {
     #[error("the connection to {host} was lost; the text so far is kept")]
     ConnectionLost { host: String },
 
-    #[error("{host} requires a key ({status}), and none was given")]
+    #[error("{host} requires a key ({status}), but none was given")]
     KeyNeeded { host: String, status: u16 },
 
     #[error("{host} refused the key ({status})")]
@@ -107,7 +107,7 @@ pub enum ServerError {
     #[error("{host} reported probabilities that add up to {sum}")]
     MassExceeded { host: String, sum: String },
 
-    #[error("{host} reported no probabilities: {kind} gives log-probabilities only {condition}")]
+    #[error("{host} reported no probabilities: {kind} reports log-probabilities only {condition}")]
     NoProbabilities {
         host: String,
         kind: &'static str,
@@ -121,12 +121,12 @@ pub enum ServerError {
     SpeculationHidesProbabilities { host: String },
 
     #[error(
-        "the token is part of a character, and {kind} continues text only by whole characters: let its own \
-         sampler choose the tokens"
+        "the token is part of a character, and {kind} can only continue a text of whole characters: let \
+         its own sampler choose the tokens"
     )]
     PartOfCharacter { kind: &'static str },
 
-    #[error("{what} needs {needed}, which {kind} does not give")]
+    #[error("{what} needs {needed}, which {kind} does not provide")]
     Unsupported {
         what: String,
         needed: &'static str,
@@ -160,7 +160,7 @@ fn after_colon(reason: &str) -> String {
 }
 
 impl ServerError {
-    /// Returns the error of a server that sent nothing for this long.
+    /// Returns the error for a server that sent nothing for this long.
     pub(super) fn timed_out(host: &str, after: Duration) -> Self {
         Self::TimedOut {
             host: host.to_owned(),

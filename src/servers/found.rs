@@ -21,13 +21,13 @@ pub struct ServerInfo {
     /// How many texts it writes at the same time; `None` if unknown.
     pub n_slots: Option<usize>,
     pub has_chat_template: bool,
-    /// The names of special tokens that begin and end a text, as far as the server tells them.
+    /// The names of the special tokens that begin and end a text; empty if not reported.
     pub begin_name: String,
     pub end_name: String,
 }
 
 impl ServerInfo {
-    /// Creates what is known before anything else was asked.
+    /// Creates the properties that are known before any further request.
     pub fn new(kind: ServerKind, host: &str, model: &str) -> Self {
         Self {
             kind,
@@ -46,7 +46,7 @@ impl ServerInfo {
         }
     }
 
-    /// Returns what a run records of it: the kind and the model, but neither address nor key.
+    /// Returns what a run records about it: the kind and the model, but neither address nor key.
     pub fn model_info(&self) -> ModelInfo {
         ModelInfo {
             name: self.model.clone(),
@@ -71,12 +71,12 @@ impl ServerInfo {
         }
     }
 
-    /// Whether it makes a prompt of a chat message.
+    /// Returns whether the server renders chat messages as prompts.
     pub fn renders_chat(&self) -> bool {
         self.kind == ServerKind::LlamaServer && self.has_chat_template
     }
 
-    /// Whether a special token of this name ends a text.
+    /// Returns whether a special token with this name ends a text.
     pub(super) fn is_end(&self, name: &str) -> bool {
         const ENDS: [&str; 9] = [
             "</s>",
@@ -92,14 +92,14 @@ impl ServerInfo {
         name == self.end_name || ENDS.contains(&name)
     }
 
-    /// Sentences on what to expect of this kind of server.
+    /// Returns sentences about what to expect from this kind of server.
     pub fn remarks(&self) -> Vec<&'static str> {
         match self.kind {
             ServerKind::LlamaServer => vec![
-                "If a step needs more log-probabilities than were asked for, Quartet asks for all of \
+                "If a step needs more log-probabilities than were requested, Quartet requests all of \
                  them",
-                "Asking for probabilities switches llama-server’s sampling on the GPU off",
-                "With speculative decoding, llama-server reports no probabilities of drafted tokens",
+                "Requesting probabilities turns off llama-server’s sampling on the GPU",
+                "With speculative decoding, llama-server reports no probabilities for drafted tokens",
             ],
             ServerKind::Vllm => vec![
                 "vLLM reports at most 20 log-probabilities, unless it was started with \
@@ -108,7 +108,7 @@ impl ServerInfo {
             ServerKind::Ollama => vec![
                 "Ollama reports at most 20 log-probabilities and no token ids; it tokenizes the text \
                  again at each step",
-                "Ollama does not report the probability that the text ends: where its own sampler \
+                "Ollama does not report the probability that the text ends: when its own sampler \
                  would end the text, so does Quartet",
             ],
             ServerKind::OpenAi => vec![

@@ -1,5 +1,5 @@
 //! Requests to a server: they can be stopped at any moment, are limited in size, and fail with a
-//! sentence.
+//! message for the user.
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ const TICK: Duration = Duration::from_millis(50);
 const N_MAX_ERROR_BYTES: usize = 1 << 16;
 const N_MAX_REASON: usize = 300;
 
-/// How often a request is repeated that came too soon, and for how long it waits at most.
+/// How many times a refused request is retried, and the longest wait before a retry.
 const N_RETRIES: u32 = 3;
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
@@ -31,7 +31,7 @@ pub(super) struct Http {
     client: Client,
     /// Where requests run, so that they can be dropped.
     runtime: Runtime,
-    /// Ends without a slash.
+    /// The address without a trailing slash.
     root: String,
     key: Option<Key>,
     timeout: Duration,
@@ -74,13 +74,13 @@ impl Http {
         self.json(response, stop)
     }
 
-    /// Sends JSON and returns the JSON that answers it.
+    /// Sends JSON and returns the JSON response.
     pub(super) fn post(&self, path: &str, body: &Value, stop: &StopFlag) -> Result<Value, Broken> {
         let response = self.send(path, stop, || self.post_request(path, body))?;
         self.json(response, stop)
     }
 
-    /// Sends JSON and returns the answer as a stream of JSON objects.
+    /// Sends JSON and returns the response as a stream of JSON objects.
     pub(super) fn stream<'a>(
         &'a self,
         path: &str,
@@ -106,7 +106,7 @@ impl Http {
         request.body(body.to_string())
     }
 
-    /// Sends a request until the server accepts or refuses it.
+    /// Sends a request, and retries it until the server accepts or finally refuses it.
     fn send(
         &self,
         path: &str,
@@ -133,7 +133,7 @@ impl Http {
         }
     }
 
-    /// Waits for a future, but not after a stop, nor longer than the timeout.
+    /// Waits for a future. Fails if the request is stopped or the timeout expires.
     fn wait<T>(&self, future: impl Future<Output = T>, stop: &StopFlag) -> Result<T, Broken> {
         let mut future = pin!(future);
         let started_at = Instant::now();
@@ -181,7 +181,7 @@ impl Http {
         Ok(body)
     }
 
-    /// Parses JSON, and turns an error that is reported as JSON into one.
+    /// Parses JSON. If it reports an error, returns that error.
     fn parsed(&self, body: &[u8]) -> Result<Value, ServerError> {
         if is_web_page(body) {
             return Err(self.web_page());
@@ -198,7 +198,7 @@ impl Http {
         }
     }
 
-    /// Returns why the server did not do what it was asked.
+    /// Returns why the server refused the request.
     fn refusal(
         &self,
         response: Response,
@@ -254,7 +254,7 @@ impl Http {
         self.shown(&text)
     }
 
-    /// Returns a text of the server as part of a message: short, on one line, and without the key.
+    /// Returns a text from the server for use in a message: short, on one line, without the key.
     fn shown(&self, text: &str) -> String {
         let words: Vec<&str> = text.split_whitespace().collect();
         let mut line = words.join(" ");
@@ -268,7 +268,7 @@ impl Http {
         line
     }
 
-    /// Returns the error for a response that this kind of server would not send.
+    /// Returns the error for a response that does not follow the server's API.
     pub(super) fn unexpected(&self, reason: &str) -> ServerError {
         ServerError::Unexpected {
             host: self.host.clone(),
@@ -294,7 +294,7 @@ impl Http {
     }
 }
 
-/// A streamed answer. Dropping it closes the connection.
+/// A streamed response. Dropping it closes the connection.
 pub(super) struct Stream<'a> {
     http: &'a Http,
     stop: &'a StopFlag,
@@ -304,7 +304,7 @@ pub(super) struct Stream<'a> {
 
 impl Stream<'_> {
     /// Waits for the next object. Returns `None` at the marker that ends the stream. A stream that
-    /// ends without it was cut.
+    /// ends without the marker was cut off.
     pub(super) fn next(&mut self) -> Result<Option<Value>, Broken> {
         loop {
             while let Some(line) = self.lines.next_line() {
@@ -332,7 +332,7 @@ impl Stream<'_> {
     }
 }
 
-/// Waits before a request is repeated, but not after a stop.
+/// Waits before a request is retried. Fails if it is stopped.
 fn sleep(pause: Duration, stop: &StopFlag) -> Result<(), Broken> {
     let until = Instant::now() + pause;
     while !stop.is_raised() {
@@ -345,7 +345,7 @@ fn sleep(pause: Duration, stop: &StopFlag) -> Result<(), Broken> {
     Err(Broken::Stopped)
 }
 
-/// Returns how long to wait before the request is repeated, or `None` if it is refused.
+/// Returns how long to wait before the request is retried, or `None` if it should not be.
 fn pause_of(response: &Response, n_failed: u32) -> Option<Duration> {
     let seconds = response.headers().get(RETRY_AFTER);
     let seconds = seconds.and_then(|seconds| seconds.to_str().ok()?.trim().parse().ok());
@@ -359,14 +359,14 @@ fn pause_of(response: &Response, n_failed: u32) -> Option<Duration> {
     pause.filter(|pause| *pause <= LONGEST_WAIT)
 }
 
-/// Returns a typed address with its scheme and without a slash at the end; fails if it is no address of
-/// a server or contains a key.
+/// Returns a typed address with its scheme and without a trailing slash. Fails if it is not the
+/// address of a server or contains a key.
 pub fn server_address(typed: &str) -> Result<String, ServerError> {
     let (address, _) = parsed(typed)?;
     Ok(address.trim_end_matches('/').to_owned())
 }
 
-/// Returns the address without a path that belongs to an API, and its parts.
+/// Returns the address without the path of an API, and the parsed URL.
 fn root_of(address: &str) -> Result<(String, Url), ServerError> {
     let (_, url) = parsed(address)?;
     let root = url.as_str().trim_end_matches('/');
@@ -374,7 +374,7 @@ fn root_of(address: &str) -> Result<(String, Url), ServerError> {
     Ok((root.trim_end_matches('/').to_owned(), url))
 }
 
-/// Returns the address with its scheme, and its parts.
+/// Returns the address with its scheme, and the parsed URL.
 fn parsed(address: &str) -> Result<(String, Url), ServerError> {
     let malformed = || ServerError::AddressMalformed {
         address: address.to_owned(),

@@ -20,7 +20,7 @@ impl ServerKind {
     /// All kinds, in menu order.
     pub const ALL: [Self; 4] = [Self::LlamaServer, Self::Vllm, Self::Ollama, Self::OpenAi];
 
-    /// Returns its name, as it is shown and recorded.
+    /// Returns its name, as shown and recorded.
     pub const fn name(self) -> &'static str {
         match self {
             Self::LlamaServer => "llama-server",
@@ -40,13 +40,13 @@ impl ServerKind {
         }
     }
 
-    /// Whether it names tokens by their ids, so that a text is continued token for token.
+    /// Returns whether it identifies tokens by ids, so that a text is continued token by token.
     pub const fn has_ids(self) -> bool {
         matches!(self, Self::LlamaServer | Self::Vllm)
     }
 
-    /// How many log-probabilities to ask for if the user does not say. llama-server has no limit;
-    /// the others refuse more unless they were told otherwise when they started.
+    /// Returns how many log-probabilities to request by default. llama-server has no limit; the
+    /// others refuse more unless they were configured otherwise at startup.
     pub const fn default_n_probs(self) -> usize {
         match self {
             Self::LlamaServer => 128,

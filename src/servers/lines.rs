@@ -9,12 +9,12 @@ pub(super) struct LineReader {
     buffer: Vec<u8>,
     /// Where the next line begins.
     start: usize,
-    /// Up to where no line break was found.
+    /// Where the search for the next line break continues.
     searched: usize,
 }
 
 impl LineReader {
-    /// Appends what arrived. Returns whether the unfinished line is still short enough.
+    /// Appends received bytes. Returns whether the unfinished line is still short enough.
     pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
         self.buffer.drain(..self.start);
         self.searched -= self.start;
@@ -36,20 +36,21 @@ impl LineReader {
         Some(line.strip_suffix(b"\r").unwrap_or(line))
     }
 
-    /// Returns what has arrived of a line that is not complete.
+    /// Returns the part of an incomplete line that has arrived.
     pub(super) fn rest(&self) -> &[u8] {
         self.buffer.get(self.start..).unwrap_or_default()
     }
 }
 
-/// The data of one line: of a server-sent event, or a line of JSON as it is. `None` for comments,
-/// other fields and empty lines. Each event of these servers has one line of data.
+/// Returns the data of one line: that of a server-sent event, or a line of JSON unchanged. Returns
+/// `None` for comments, other fields and empty lines. Each event of these servers has one line of
+/// data.
 pub(super) fn data_of(line: &[u8]) -> Option<&[u8]> {
     let line = line.trim_ascii();
     if line.starts_with(b"{") {
         return Some(line);
     }
-    // llama-server reports errors in a field of its own.
+    // llama-server reports errors in a separate field.
     let data = line
         .strip_prefix(b"data:")
         .or_else(|| line.strip_prefix(b"error:"))?;

@@ -12,9 +12,9 @@ use super::{Connection, ServerError, ServerInfo, ServerKind, StopFlag};
 use crate::decoding::TokenId;
 use crate::generation::{Piece, PromptToken};
 
-/// Reads what is served. `model` is an entry of `/v1/models`.
+/// Reads the properties of the server and its model. `model` is an entry of `/v1/models`.
 pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<ServerInfo, Broken> {
-    // It names a model by the path of its file, which is nobody else's business.
+    // The server identifies a model by the path of its file, which is private.
     let id = text(model, "id").unwrap_or_default();
     let name = file_name(id);
     let mut info = ServerInfo::new(ServerKind::LlamaServer, &http.host, name);
@@ -62,7 +62,7 @@ pub(super) fn render(
     Ok(prompt.ok_or_else(|| connection.http().unexpected("no rendered prompt"))?)
 }
 
-/// Returns the tokens of a prompt, with those that the model adds.
+/// Returns the tokens of a prompt, including those that the model adds.
 pub(super) fn tokenize(
     connection: &Connection,
     prompt: &str,
@@ -108,7 +108,7 @@ pub(super) fn name_of(
     Ok(text(&answer, "content").unwrap_or_default().to_owned())
 }
 
-/// Asks for the distribution of the next token.
+/// Requests the distribution of the next token.
 pub(super) fn ask_step(
     connection: &Connection,
     place: Place<'_>,
@@ -116,13 +116,13 @@ pub(super) fn ask_step(
     stop: &StopFlag,
 ) -> Result<Answer, Broken> {
     let mut body = step_body(connection, place, n_probs);
-    // Its own choice does not matter here.
+    // The server's own choice does not matter here.
     for (name, value) in [("n_predict", json!(1)), ("temperature", json!(0.0))] {
         set(&mut body, name, value);
     }
     let mut answer = connection.http().post("/completion", &body, stop)?;
-    // It leaves the probabilities out if its own token ends within a character. Reported
-    // probabilities don't include biases, so that one makes it choose another token.
+    // The server omits the probabilities if the token that it chose ends within a character. A
+    // bias, which the reported probabilities don't include, makes it choose another token.
     if probs_of(&answer).is_empty()
         && let Some(plain) = connection.plain_token()
     {
@@ -146,7 +146,7 @@ pub(super) fn ask_step(
     })
 }
 
-/// Returns the parts of a request that do not depend on what chooses.
+/// Returns the parts of a request that do not depend on what chooses the tokens.
 pub(super) fn step_body(connection: &Connection, place: Place<'_>, n_probs: usize) -> Value {
     let tokens: Vec<u32> = place.tokens.iter().map(|token| token.0).collect();
     let mut body = json!({
@@ -154,7 +154,7 @@ pub(super) fn step_body(connection: &Connection, place: Place<'_>, n_probs: usiz
         "model": connection.info().model,
         "n_probs": n_probs,
         "cache_prompt": true,
-        // Probabilities after sampling leave out all that are zero.
+        // Probabilities after sampling would omit all that are zero.
         "post_sampling_probs": false,
         "return_tokens": true,
         "stream": false,
@@ -210,7 +210,8 @@ fn no_probs(connection: &Connection) -> ServerError {
     ServerError::SpeculationHidesProbabilities { host }
 }
 
-/// Its README says `probs`; it sends `completion_probabilities`.
+/// Returns the probabilities. llama-server's README calls them `probs`, but it sends
+/// `completion_probabilities`.
 fn probs_of(answer: &Value) -> &[Value] {
     let named = ["completion_probabilities", "probs"];
     let found = named.iter().find_map(|name| answer.get(name)?.as_array());
@@ -228,14 +229,14 @@ fn reported(probs: &Value) -> Reported {
 
 fn reported_token(token: &Value) -> Option<ReportedToken> {
     Some(ReportedToken {
-        // A negative id is as wrong as one that is too large.
+        // A negative id is treated like one that is too large.
         id: Some(token.get("id")?.as_u64().unwrap_or(u64::MAX)),
         bytes: token.get("bytes").and_then(bytes_of),
         log_prob: token.get("logprob")?.as_f64()?,
     })
 }
 
-/// Returns bytes that are written as a list of numbers.
+/// Parses bytes from a list of numbers.
 pub(super) fn bytes_of(list: &Value) -> Option<Vec<u8>> {
     let byte = |number: &Value| u8::try_from(number.as_u64()?).ok();
     list.as_array()?.iter().map(byte).collect()

@@ -1,9 +1,9 @@
-//! Servers that run a model elsewhere: llama-server, vLLM, Ollama, and whatever speaks OpenAI's
+//! Servers that run a model elsewhere: llama-server, vLLM, Ollama, and any other with OpenAI's
 //! completions API.
 //!
-//! A server reports the most likely tokens of each step. Quartet's own chain chooses among them, one
-//! token per request, or the server's sampler writes the text and Quartet records what it reported.
-//! Nothing is contacted until `Connection::open` is called. This module knows nothing about
+//! A server reports the most likely tokens of each step. Quartet's own chain chooses among them,
+//! one token per request, or the server's sampler writes the text and Quartet records what it
+//! reports. Nothing is contacted until `Connection::open` is called. This module knows nothing about
 //! windows, and it never writes a key anywhere.
 
 mod config;

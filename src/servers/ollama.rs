@@ -1,8 +1,8 @@
 //! Ollama's own API: texts without ids, at most 20 log-probabilities, and its timings.
 //!
-//! Source: `docs/api.md` and `api/types.go` of Ollama, 2026. It was not tried for real. The API that
-//! imitates OpenAI's reports log-probabilities too, although its documentation says that it does
-//! not; this one is documented and says how long the server took.
+//! Source: `docs/api.md` and `api/types.go` of Ollama, 2026. Not tested with a real server.
+//! Ollama's imitation of OpenAI's API reports log-probabilities too, although its documentation
+//! says that it does not; this API is documented and reports how long the server took.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::openai::{chat_step, part_of_character};
 use super::request::{Answer, Place, StreamEnd, StreamPart, StreamedToken};
 use super::{Connection, ServerError, ServerInfo, ServerKind, StopFlag};
 
-/// Reads what is served under this name.
+/// Reads the properties of the server and of the model with this name.
 pub(super) fn find(http: &Http, model: &str, stop: &StopFlag) -> Result<ServerInfo, Broken> {
     let mut info = ServerInfo::new(ServerKind::Ollama, &http.host, model);
     let shown = http.post("/api/show", &json!({ "model": model }), stop)?;
@@ -34,7 +34,7 @@ pub(super) fn find(http: &Http, model: &str, stop: &StopFlag) -> Result<ServerIn
     Ok(info)
 }
 
-/// Asks for the distribution of the next token.
+/// Requests the distribution of the next token.
 pub(super) fn ask_step(
     connection: &Connection,
     place: Place<'_>,
@@ -62,7 +62,7 @@ pub(super) fn ask_step(
     })
 }
 
-/// Returns the parts of a request that do not depend on what chooses.
+/// Returns the parts of a request that do not depend on what chooses the tokens.
 pub(super) fn body(
     connection: &Connection,
     place: Place<'_>,
@@ -74,7 +74,7 @@ pub(super) fn body(
     Ok(json!({
         "model": connection.info().model,
         "prompt": prompt,
-        // Without the model's template, which is not for texts to continue.
+        // Without the model's chat template, which is not meant for texts to continue.
         "raw": true,
         "stream": false,
         "logprobs": true,

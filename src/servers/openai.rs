@@ -1,4 +1,4 @@
-//! OpenAI's completions API, as far as all that imitate it agree: texts without ids, and a few
+//! OpenAI's completions API, as far as its imitations agree: texts without ids, and a few
 //! log-probabilities.
 //!
 //! Sources: OpenAI's API reference of completions (legacy) and `vllm/entrypoints/openai`.
@@ -11,7 +11,7 @@ use super::llama_server::{bytes_of, set, text};
 use super::request::{Answer, Place, StreamEnd, StreamPart, StreamedToken};
 use super::{Connection, ServerError, StopFlag};
 
-/// Asks for the distribution of the next token.
+/// Requests the distribution of the next token.
 pub(super) fn ask_step(
     connection: &Connection,
     place: Place<'_>,
@@ -28,7 +28,7 @@ pub(super) fn ask_step(
     Ok(answer_of(connection, &answer)?)
 }
 
-/// Returns the parts of a request that do not depend on what chooses.
+/// Returns the parts of a request that do not depend on what chooses the tokens.
 pub(super) fn body(connection: &Connection, prompt: &Value, n_probs: usize) -> Value {
     json!({
         "model": connection.info().model,
@@ -38,7 +38,7 @@ pub(super) fn body(connection: &Connection, prompt: &Value, n_probs: usize) -> V
     })
 }
 
-/// Reads the answer to a request for one token.
+/// Reads the response to a request for one token.
 pub(super) fn answer_of(connection: &Connection, answer: &Value) -> Result<Answer, ServerError> {
     let choice = first_choice(answer);
     let choice = choice.ok_or_else(|| connection.http().unexpected("no choice"))?;
@@ -79,7 +79,7 @@ pub(super) fn stream_part(
     if steps.is_empty() && !content.is_empty() {
         return Err(no_probs(connection));
     }
-    // Joined tokens are cut where their own texts say, and the last one gets the rest.
+    // Joined tokens are split by the lengths of their own texts, and the last one gets the rest.
     let (mut rest, n_steps) = (content.as_bytes(), steps.len());
     for (place, reported) in steps.into_iter().enumerate() {
         let own = reported
@@ -116,8 +116,8 @@ fn first_choice(answer: &Value) -> Option<&Value> {
     answer.get("choices")?.as_array()?.first()
 }
 
-/// Reads the log-probabilities of a choice: in the form of completions, or in that of chats, which
-/// some servers use for both.
+/// Reads the log-probabilities of a choice: in the format of completions, or in that of chats,
+/// which some servers use for both.
 fn steps_of(choice: &Value) -> Vec<Reported> {
     let Some(logprobs) = choice.get("logprobs").filter(|it| it.is_object()) else {
         return Vec::new();
@@ -143,7 +143,7 @@ fn steps_of(choice: &Value) -> Vec<Reported> {
     tokens.iter().enumerate().map(step).collect()
 }
 
-/// Reads a step in the form of chats, which Ollama uses too.
+/// Reads a step in the format of chats, which Ollama uses too.
 pub(super) fn chat_step(step: &Value) -> Reported {
     let top = step.get("top_logprobs").and_then(Value::as_array);
     let top = top.map(Vec::as_slice).unwrap_or_default();
@@ -163,8 +163,8 @@ fn chat_token(token: &Value) -> Option<ReportedToken> {
     })
 }
 
-/// Reads a token by its name: its text, its bytes if it is part of a character, or its id, for which
-/// vLLM can be asked.
+/// Reads a token from its name: its text, its bytes if it is part of a character, or its id, which
+/// vLLM reports on request.
 fn named(name: &str, log_prob: f64) -> ReportedToken {
     if let Some(id) = name.strip_prefix("token_id:") {
         return ReportedToken {
@@ -181,7 +181,7 @@ fn named(name: &str, log_prob: f64) -> ReportedToken {
     }
 }
 
-/// Decodes `\xe2\x82`, in which other characters stand for themselves.
+/// Decodes escaped bytes such as `\xe2\x82`. Other characters stand for themselves.
 fn unescaped(escaped: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut rest = escaped;

@@ -1,4 +1,4 @@
-//! One pane's text, written over a server: by Quartet's chain, one token per request, or by the
+//! One pane's text, generated on a server: by Quartet's chain, one token per request, or by the
 //! server's sampler, one request per text.
 
 use std::collections::VecDeque;
@@ -20,21 +20,21 @@ use crate::generation::{
     StepTime,
 };
 
-/// How many tokens of a head get a name if the server does not send it along.
+/// How many tokens of a head get a name if the server does not send names with them.
 const N_NAMED: usize = 48;
 
-/// A text to write.
+/// A text to generate.
 #[derive(Debug, Clone)]
 pub struct PaneJob {
-    /// The id that its reports carry.
+    /// The id under which its progress is reported.
     pub id: GenerationId,
     pub config: GenerationConfig,
     pub continuation: Continuation,
-    /// Which of the server's caches it uses, if one can be chosen.
+    /// Which of the server's slots it uses, if one can be chosen.
     pub slot: Option<usize>,
 }
 
-/// Writes a text, and reports each step and the end. Returns when it has ended.
+/// Generates a text, and reports each step and the finish reason. Returns when it has finished.
 pub fn write_pane(
     connection: &Connection,
     prompt: &ServedPrompt,
@@ -58,7 +58,7 @@ pub fn write_pane(
     report(Progress::Finished { id, reason });
 }
 
-/// A text as it is written.
+/// A text that is being generated.
 struct Text<'a> {
     connection: &'a Connection,
     prompt: &'a ServedPrompt,
@@ -71,7 +71,7 @@ struct Text<'a> {
     tokens: Vec<TokenId>,
     /// The text after the prompt.
     bytes: Vec<u8>,
-    /// The last tokens, of which only the next ones will tell the character.
+    /// The last tokens, if they end within a character that only later tokens complete.
     unfinished: Vec<TokenId>,
     by_hand: VecDeque<Taken>,
     n_until_pause: Option<usize>,
@@ -137,7 +137,7 @@ impl<'a> Text<'a> {
         self.stream(report)
     }
 
-    /// Asks for one distribution and chooses from it.
+    /// Requests one distribution and chooses from it.
     fn step_by_chain(
         &mut self,
         report: &mut dyn FnMut(Step),
@@ -150,7 +150,7 @@ impl<'a> Text<'a> {
         let state = self.chain.state();
         let by_hand = self.by_hand.pop_front();
         let mut sampled = self.choose(&step, by_hand)?;
-        // What the head can't decide, the whole distribution does, if the server gives it.
+        // What the head can't decide, the whole distribution can, if the server reports it.
         let decided = sampled
             .as_ref()
             .is_some_and(|sampled| !sampled.trace.bounded);
@@ -178,7 +178,7 @@ impl<'a> Text<'a> {
         Ok(self.push(sampled, piece, time, report))
     }
 
-    /// Asks for a distribution. Returns `None` if the server ended the text and reported nothing.
+    /// Requests a distribution. Returns `None` if the server ended the text and reported nothing.
     fn ask(&self, n_probs: usize, waited: &mut Waited) -> Result<Option<CheckedStep>, Broken> {
         let asked_at = Instant::now();
         let Answer {
@@ -262,7 +262,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Records a token that the server's sampler took.
+    /// Records a token that the server's sampler chose.
     fn follow(
         &mut self,
         token: &StreamedToken,
@@ -281,7 +281,7 @@ impl<'a> Text<'a> {
         Ok(self.push(sampled, piece, time, report))
     }
 
-    /// Returns what a token adds to the text. `streamed` is what the server sent for it.
+    /// Returns what a token adds to the text. `streamed` are the bytes that the server sent for it.
     fn piece(&mut self, token: TokenId, streamed: Option<&[u8]>) -> Result<Piece, Broken> {
         self.connection
             .name_tokens([token].into_iter(), self.stop)?;
@@ -302,7 +302,7 @@ impl<'a> Text<'a> {
         if is_whole || self.connection.kind() != ServerKind::Vllm {
             return Ok(known);
         }
-        // vLLM tells the text of tokens only in whole characters.
+        // vLLM reports the text of tokens only in whole characters.
         self.unfinished.push(token);
         let text = vllm::text_of(self.connection, &self.unfinished, self.stop)?;
         if text.ends_with(char::REPLACEMENT_CHARACTER) && self.unfinished.len() < 4 {
@@ -312,7 +312,7 @@ impl<'a> Text<'a> {
         Ok(Piece::text(text))
     }
 
-    /// Appends a step. Returns why the text ends with it, or `None` if it goes on.
+    /// Appends a step. Returns why the text ends with it, or `None` if it continues.
     fn push(
         &mut self,
         sampled: Sampled,
@@ -351,7 +351,7 @@ impl<'a> Text<'a> {
         (*n_left == 0).then_some(FinishReason::Paused)
     }
 
-    /// Returns the chain with what it looks at to choose the next token.
+    /// Returns the chain, with the history and the coins for the next token.
     fn chain_here(&mut self) -> (&mut SamplerChain, History<'_>, Coins) {
         let history = History::new(&self.tokens, self.prompt.0.tokens.len());
         let coins = Coins {
@@ -370,7 +370,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// How many log-probabilities make a whole distribution, if the server gives as many.
+    /// Returns how many log-probabilities make a whole distribution, if the server can report it.
     fn n_whole(&self) -> Option<usize> {
         let info = self.connection.info();
         info.n_vocab
@@ -401,7 +401,7 @@ impl<'a> Text<'a> {
         self.secs_before + self.started_at.elapsed().as_secs_f64()
     }
 
-    /// Refuses what a head alone can't do.
+    /// Rejects settings that need more than a head.
     fn check_settings(&self) -> Result<(), ServerError> {
         let (chain, kind) = (&self.config.chain, self.connection.kind());
         let by_chain = self.connection.sampled_by() == SampledBy::Chain;
@@ -437,11 +437,11 @@ impl<'a> Text<'a> {
     }
 }
 
-/// How long the requests of one step took, without those that only name tokens.
+/// How long the requests of one step took, except those that only name tokens.
 #[derive(Default)]
 struct Waited {
     secs: f64,
-    /// What the server reported of its own time.
+    /// The time that the server itself reported.
     server_secs: f64,
     is_unreported: bool,
 }

@@ -7,7 +7,7 @@ use super::error::Broken;
 use super::{Connection, ServerError, ServerKind, StopFlag, llama_server, vllm};
 use crate::generation::{ChatRecord, PromptForm, PromptRecord, PromptText};
 
-/// A prompt whose tokens are known, if the server names tokens by ids.
+/// A prompt whose tokens are known, if the server identifies tokens by ids.
 #[derive(Debug, Clone)]
 pub struct ServedPrompt(pub Arc<PromptRecord>);
 

@@ -1,4 +1,4 @@
-//! What all kinds of servers are asked for, and what they answer, in common terms.
+//! Requests to all kinds of servers, and their responses, in common terms.
 
 use super::distribution::Reported;
 use super::error::Broken;
@@ -6,7 +6,7 @@ use super::{Connection, ServerKind, StopFlag, llama_server, ollama, openai, vllm
 use crate::decoding::TokenId;
 use crate::generation::PromptRecord;
 
-/// Where a text is.
+/// The position in a text at which a token is requested.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub prompt: &'a PromptRecord,
@@ -14,7 +14,7 @@ pub(super) struct Place<'a> {
     pub tokens: &'a [TokenId],
     /// The text after the prompt.
     pub text: &'a [u8],
-    /// Which of the server's caches holds the text, if one can be chosen.
+    /// Which of the server's slots holds the text, if one can be chosen.
     pub slot: Option<usize>,
 }
 
@@ -32,9 +32,9 @@ impl Place<'_> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answer {
     pub reported: Reported,
-    /// How long the server itself took, if it says so.
+    /// How long the server itself took, if it reports that.
     pub server_secs: Option<f64>,
-    /// The model that answered, if it says so.
+    /// The model that responded, if the server reports it.
     pub model: Option<String>,
     /// Whether the server's own sampler ended the text here and reported nothing.
     pub ended: bool,
@@ -46,7 +46,7 @@ pub(super) struct StreamPart {
     pub tokens: Vec<StreamedToken>,
     pub end: Option<StreamEnd>,
     pub model: Option<String>,
-    /// How long the server has decoded so far, if it says so.
+    /// How long the server has decoded so far, if it reports that.
     pub server_secs: Option<f64>,
 }
 
@@ -65,7 +65,7 @@ pub(super) enum StreamEnd {
     ContextFull,
 }
 
-/// Asks for the distribution of the next token.
+/// Requests the distribution of the next token.
 pub(super) fn ask_step(
     connection: &Connection,
     place: Place<'_>,

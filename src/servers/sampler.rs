@@ -1,4 +1,4 @@
-//! A pane's settings as a request to the server's own sampler, and its answer as a stream.
+//! A pane's settings as a request to the server's own sampler, and its response as a stream.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::decoding::{Filter, Stage};
 use crate::generation::{EndOfText, GenerationConfig};
 use crate::interop::tools::{Tool, request_fields};
 
-/// Returns what a server's sampler does otherwise than the settings say, one sentence each.
+/// Returns how a server's sampler deviates from the settings, in one sentence per deviation.
 pub fn sampler_notes(connection: &Connection, config: &GenerationConfig) -> Vec<String> {
     translated(connection.kind(), config).1
 }
@@ -66,7 +66,7 @@ pub(super) fn request(
     Ok((path, body))
 }
 
-/// Reads the next part of the answer. Returns `None` if the stream is over.
+/// Reads the next part of the response. Returns `None` if the stream has ended.
 pub(super) fn next_part(
     connection: &Connection,
     stream: &mut Stream<'_>,
@@ -91,7 +91,7 @@ fn translated(
         ServerKind::Ollama => request_fields(Tool::Ollama, config, None),
         ServerKind::OpenAi => request_fields(Tool::OpenAi, config, None),
         ServerKind::Vllm => {
-            // What vLLM has beyond OpenAI's parameters.
+            // vLLM has more parameters than OpenAI.
             let mut others = config.clone();
             let mut more = Vec::new();
             others

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
-    /// Asks for the end. The connection is closed within a tenth of a second.
+    /// Asks the request to end. The connection is closed within a tenth of a second.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -1,12 +1,12 @@
-//! What is known of a server's vocabulary: the tokens that it has named so far.
+//! What is known about a server's vocabulary: the tokens that it has named so far.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::decoding::TokenId;
 use crate::generation::{Piece, PieceKind, Vocabulary};
 
-/// The tokens that a server has named. Texts of servers without ids get ids in the order in which
-/// they were first seen.
+/// The tokens that a server has named. If the server reports no ids, texts get ids in the order in
+/// which they were first seen.
 #[derive(Debug, Default)]
 pub(super) struct TokenTable {
     pieces: BTreeMap<TokenId, Piece>,
@@ -14,7 +14,7 @@ pub(super) struct TokenTable {
 }
 
 impl TokenTable {
-    /// Notes the text of a token. The first text that is not empty stays.
+    /// Records the text of a token. The first text that is not empty is kept.
     pub(super) fn learn(&mut self, token: TokenId, piece: Piece) {
         let known = self.pieces.get(&token);
         if known.is_none_or(|known| known.bytes.is_empty()) {
@@ -22,7 +22,7 @@ impl TokenTable {
         }
     }
 
-    /// Returns the id of a text, for servers that don't give one.
+    /// Returns the id of a text, for servers that don't report ids.
     pub(super) fn intern(&mut self, piece: Piece) -> TokenId {
         if let Some(token) = self.ids.get(&piece.bytes) {
             return *token;
@@ -39,7 +39,7 @@ impl TokenTable {
         known.filter(|piece| !piece.bytes.is_empty())
     }
 
-    /// How many tokens are known.
+    /// Returns how many tokens are known.
     pub(super) fn len(&self) -> usize {
         self.pieces.len()
     }
@@ -57,7 +57,7 @@ impl TokenTable {
             .map(|(token, _)| *token)
     }
 
-    /// Returns the vocabulary as far as it is known. Tokens that were not named are `<|17|>`.
+    /// Returns the known part of the vocabulary. Tokens that were not named appear as `<|17|>`.
     pub(super) fn vocabulary(&self) -> Vocabulary {
         let n_tokens = self.pieces.keys().last().map_or(0, |last| last.index() + 1);
         let pieces = (0..n_tokens as u32).map(TokenId).map(|token| {

@@ -1,7 +1,7 @@
 //! vLLM: OpenAI's completions API with token ids.
 //!
-//! Source: `vllm/entrypoints/openai/protocol.py` and `serving_tokenization.py` of vLLM, 2026. It was
-//! not tried for real.
+//! Source: `vllm/entrypoints/openai/protocol.py` and `serving_tokenization.py` of vLLM, 2026. Not
+//! tested with a real server.
 
 use serde_json::{Value, json};
 
@@ -13,14 +13,14 @@ use super::{Connection, ServerInfo, ServerKind, StopFlag, openai};
 use crate::decoding::TokenId;
 use crate::generation::{Piece, PromptToken};
 
-/// Reads what is served. `model` is an entry of `/v1/models`.
+/// Reads the properties of the server and its model. `model` is an entry of `/v1/models`.
 pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<ServerInfo, Broken> {
     let name = text(model, "id").unwrap_or_default();
     let mut info = ServerInfo::new(ServerKind::Vllm, &http.host, name);
     info.n_context = count(model, "max_model_len");
     match http.get("/version", stop) {
         Err(Broken::Stopped) => return Err(Broken::Stopped),
-        // Its version is only shown.
+        // The version is only displayed, so it may be missing.
         Err(Broken::Failed(_)) => {}
         Ok(answer) => text(&answer, "version")
             .unwrap_or_default()
@@ -29,7 +29,7 @@ pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<Server
     Ok(info)
 }
 
-/// Returns the tokens of a prompt, with those that the model adds.
+/// Returns the tokens of a prompt, including those that the model adds.
 pub(super) fn tokenize(
     connection: &Connection,
     prompt: &str,
@@ -52,7 +52,7 @@ pub(super) fn tokenize(
     Ok(read)
 }
 
-/// Returns a token's text. A part of a character is U+FFFD.
+/// Returns a token's text. A part of a character becomes U+FFFD.
 pub(super) fn name_of(
     connection: &Connection,
     token: TokenId,
@@ -77,7 +77,7 @@ pub(super) fn text_of(
     Ok(text.ok_or_else(|| connection.http().unexpected("no text of a token"))?)
 }
 
-/// Returns the piece of a name: special if it names an end of text.
+/// Returns the piece with this name: special if it ends a text.
 pub(super) fn piece_of(connection: &Connection, name: &str) -> Piece {
     if connection.info().is_end(name) {
         Piece::special(name)
@@ -86,7 +86,7 @@ pub(super) fn piece_of(connection: &Connection, name: &str) -> Piece {
     }
 }
 
-/// Asks for the distribution of the next token.
+/// Requests the distribution of the next token.
 pub(super) fn ask_step(
     connection: &Connection,
     place: Place<'_>,
@@ -100,7 +100,7 @@ pub(super) fn ask_step(
     Ok(openai::answer_of(connection, &answer)?)
 }
 
-/// Returns the parts of a request that do not depend on what chooses.
+/// Returns the parts of a request that do not depend on what chooses the tokens.
 pub(super) fn body(connection: &Connection, place: Place<'_>, n_probs: usize) -> Value {
     let tokens: Vec<u32> = place.tokens.iter().map(|token| token.0).collect();
     let mut body = openai::body(connection, &json!(tokens), n_probs);

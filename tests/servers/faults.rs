@@ -38,7 +38,7 @@ fn each_fault_has_an_error_message() {
         ),
         (
             Fault::Refused(401, "", "{}"),
-            "HOST requires a key (401), and none was given",
+            "HOST requires a key (401), but none was given",
         ),
         (
             Fault::Refused(429, "Retry-After: 900\r\n", "{}"),
