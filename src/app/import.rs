@@ -12,7 +12,7 @@ use crate::generation::formatting::without_final_line_break;
 use crate::interop::presets::{self, OwnPreset};
 use crate::state::{Command, LessonCommand, PaneId, PresetCommand, ScoreCommand};
 
-/// The largest file to read; anything larger is no presets file, and too long for a model.
+/// The largest file to read. Anything larger is not a presets file, and too long for a model.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// Reads a presets file in the background and sends the result as a command.

@@ -116,7 +116,7 @@ impl Engine {
     }
 
     /// Starts the thread and loads a model. Prints a warning for each argument that the model does
-    /// not honor, and fails if it runs on another device than requested.
+    /// not honor, and fails if it runs on a different device than requested.
     pub(super) fn open(
         source: ModelSource,
         compute: ComputeArguments,

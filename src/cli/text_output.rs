@@ -180,8 +180,8 @@ impl LiveText {
         )
     }
 
-    /// Returns the pane's name and the settings that reproduce it, or nothing if they have been
-    /// printed.
+    /// Returns the pane's name and the settings that reproduce it, or an empty string if they have
+    /// already been printed.
     fn heading(&self, pane: &Generation) -> String {
         if self.n_printed.is_some() {
             return String::new();

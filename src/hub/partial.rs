@@ -87,7 +87,7 @@ impl Hub {
     }
 }
 
-/// Deletes partial files that the repository has replaced since the download started.
+/// Deletes partial files whose contents the repository has replaced since the download started.
 pub(super) fn discard_outdated(
     before: &[RemoteFile],
     now: &[RemoteFile],

@@ -107,7 +107,7 @@ pub enum ServerError {
     #[error("{host} reported probabilities that add up to {sum}")]
     MassExceeded { host: String, sum: String },
 
-    #[error("{host} reported no probabilities: {kind} reports log-probabilities only {condition}")]
+    #[error("{host} reported no probabilities: {kind} provides log-probabilities only {condition}")]
     NoProbabilities {
         host: String,
         kind: &'static str,

@@ -14,7 +14,7 @@ use crate::generation::{Piece, PromptToken};
 
 /// Reads the properties of the server and its model. `model` is an entry of `/v1/models`.
 pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<ServerInfo, Broken> {
-    // The server identifies a model by the path of its file, which is private.
+    // The server identifies a model by the path of its file. Only the name is kept, for privacy.
     let id = text(model, "id").unwrap_or_default();
     let name = file_name(id);
     let mut info = ServerInfo::new(ServerKind::LlamaServer, &http.host, name);

@@ -3,8 +3,8 @@
 //!
 //! A server reports the most likely tokens of each step. Quartet's own chain chooses among them,
 //! one token per request, or the server's sampler writes the text and Quartet records what it
-//! reports. Nothing is contacted until `Connection::open` is called. This module knows nothing about
-//! windows, and it never writes a key anywhere.
+//! reports. Nothing is contacted until `Connection::open` is called. This module knows nothing
+//! about windows, and it never writes a key anywhere.
 
 mod config;
 mod connection;

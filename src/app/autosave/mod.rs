@@ -21,8 +21,8 @@ use crate::state::{AppState, SessionKey};
 /// The shortest time between two saves.
 const MIN_PAUSE: Duration = Duration::from_secs(1);
 
-/// How many times longer than a save the pause after it lasts, so that saving long texts does not
-/// slow down the model.
+/// The length of the pause after a save, in multiples of the time that the save took, so that
+/// saving long texts does not slow down the model.
 const PAUSES_PER_SAVE: u32 = 4;
 
 /// How long the pause after a failed save lasts.
@@ -77,7 +77,7 @@ impl Autosave {
         (autosave, crashed)
     }
 
-    /// Counts a frame that was drawn, and ends the trial of a restored session after enough of them.
+    /// Counts a drawn frame, and ends the trial of a restored session after enough of them.
     fn end_trial(&mut self, ctx: &egui::Context) {
         let Some(n_left) = self.trial else {
             return;

@@ -32,7 +32,7 @@ pub(super) struct Prefill {
     pub tokens_per_sec: f64,
 }
 
-/// Decode speed with one number of panes.
+/// Decode speed for a given number of panes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Decode {
     pub panes: usize,

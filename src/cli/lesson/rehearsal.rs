@@ -14,7 +14,7 @@ use crate::worker::{ModelSource, Worker};
 /// How long a step may take: far longer than any step needs.
 const TIMEOUT: Duration = Duration::from_mins(5);
 
-/// Returns whether a step's task is done, or nothing that could complete it is left to wait for.
+/// Returns whether a step's task is done, or nothing that could complete it is still running.
 fn is_done(state: &AppState) -> bool {
     let run = state.lessons.run();
     let is_acting = run.is_some_and(LessonRun::is_acting);
