@@ -22,7 +22,7 @@ pub(super) fn run() -> ExitCode {
     }
 }
 
-/// Sets this program as the one that renders templates in separate processes.
+/// Uses this program to render templates in separate processes.
 pub(super) fn use_this_program() {
     // This path leads to the running program even after a newer version has replaced its file.
     let itself = PathBuf::from("/proc/self/exe");

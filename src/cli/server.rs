@@ -41,7 +41,7 @@ pub(super) struct ServerArguments {
     #[command(flatten)]
     details: Details,
 
-    /// Let the server's own sampler choose the tokens, under those settings that it supports. By
+    /// Let the server's own sampler choose the tokens, with the settings that it supports. By
     /// default, Quartet's chain chooses from the probabilities that the server reports, which takes
     /// one request per token
     #[arg(long, requires = "server")]

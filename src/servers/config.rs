@@ -43,7 +43,7 @@ pub enum SampledBy {
     /// Quartet's own chain, given the head that the server reports: one request per token.
     #[default]
     Chain,
-    /// The server's sampler, under those of the settings that it supports: one request per text.
+    /// The server's sampler, with the settings that it supports: one request per text.
     Server,
 }
 

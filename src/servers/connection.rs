@@ -122,7 +122,7 @@ impl Connection {
         self.table().plain()
     }
 
-    /// Requests the texts of those of these tokens that the server has not named yet. Each takes a
+    /// Requests the texts of any of these tokens that the server has not named yet. Each takes a
     /// request, so only tokens that are shown should be named.
     pub(super) fn name_tokens(
         &self,

@@ -4,7 +4,7 @@ use crate::analysis::sweep::label;
 use crate::cli::text_table::aligned;
 use crate::export::FitRecord;
 
-/// Returns the best settings with their intervals, where the texts become impossible, and a table
+/// Returns the best settings with their intervals, when the texts become impossible, and a table
 /// of the likelihood over one number, or of the best second number for each first one.
 pub(super) fn report(record: &FitRecord<'_>) -> String {
     let (fit, vocabulary) = (record.fit, record.vocabulary);
