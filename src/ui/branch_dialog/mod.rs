@@ -127,7 +127,10 @@ fn popup_ui(ui: &mut Ui, context: &Context<'_>, dialog: &mut BranchDialog) -> Op
         });
     });
     let step = context.text.steps.get(dialog.from.step)?;
-    let instead = format!("Pick another token instead of ‘{}’", token_word(&step.piece));
+    let instead = format!(
+        "Pick another token instead of ‘{}’",
+        token_word(&step.piece)
+    );
     hint_ui(ui, &instead);
     let rows = alternatives(context.text, step);
     let choose = |row: &Alternative, target| Choice {
