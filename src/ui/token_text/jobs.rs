@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use egui::Ui;
-use egui::text::{LayoutJob, TextFormat};
+use egui::text::{ByteIndex, LayoutJob, LayoutSection, TextFormat};
 
 use super::rows::RowEnds;
 use super::transcript::{RunStyle, Transcript};
@@ -37,7 +37,7 @@ pub(super) fn width_of(ui: &Ui, transcript: &Transcript, bytes: Range<usize>) ->
 /// Returns the number of glyphs of a right-to-left word, which differs from that of its characters.
 pub(super) fn n_glyphs_of(ui: &Ui, transcript: &Transcript, word: Range<usize>) -> usize {
     let mut job = LayoutJob::default();
-    append_whole(&mut job, Theme::of(ui), transcript, None, word);
+    push_segment(&mut job, Theme::of(ui), transcript, None, word);
     let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
     galley.rows.iter().map(|row| row.glyphs.len()).sum()
 }
@@ -87,16 +87,12 @@ fn append_row(
     };
     for segment in &order.segments {
         let part = bytes.start + segment.bytes.start..bytes.start + segment.bytes.end;
-        if segment.is_reversed || segment.mirrored.is_some() {
-            append_whole(job, theme, transcript, segment.mirrored, part);
-        } else {
-            append(job, theme, transcript, part);
-        }
+        push_segment(job, theme, transcript, segment.mirrored, part);
     }
     order.is_right_to_left
 }
 
-/// Appends a part of the transcript, one section per token.
+/// Appends a part of the transcript as it is stored.
 fn append(job: &mut LayoutJob, theme: &Theme, transcript: &Transcript, bytes: Range<usize>) {
     for (run, part) in parts_of(transcript, bytes) {
         let text = transcript.text().get(part).unwrap_or_default();
@@ -104,9 +100,10 @@ fn append(job: &mut LayoutJob, theme: &Theme, transcript: &Transcript, bytes: Ra
     }
 }
 
-/// Appends a right-to-left word, or the bracket that replaces it, as one section, so that letters of
-/// different tokens join. It has one style.
-fn append_whole(
+/// Appends a segment, which has one style, or the bracket that replaces it, as a section. Unlike
+/// [`LayoutJob::append`], this never joins neighboring sections, which egui would shape in one
+/// direction.
+fn push_segment(
     job: &mut LayoutJob,
     theme: &Theme,
     transcript: &Transcript,
@@ -116,14 +113,18 @@ fn append_whole(
     let Some((run, _)) = parts_of(transcript, bytes.clone()).next() else {
         return;
     };
-    let format = format(theme, run.style);
+    let start = ByteIndex(job.text.len());
     match mirrored {
-        Some(bracket) => job.append(&bracket.to_string(), 0.0, format),
-        None => {
-            let text = transcript.text().get(bytes).unwrap_or_default();
-            job.append(text, 0.0, format);
-        }
+        Some(bracket) => job.text.push(bracket),
+        None => job
+            .text
+            .push_str(transcript.text().get(bytes).unwrap_or_default()),
     }
+    job.sections.push(LayoutSection {
+        leading_space: 0.0,
+        byte_range: start..ByteIndex(job.text.len()),
+        format: format(theme, run.style),
+    });
 }
 
 fn format(theme: &Theme, style: RunStyle) -> TextFormat {

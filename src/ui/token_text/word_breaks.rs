@@ -21,7 +21,7 @@ pub(super) fn row_end(
     // Each space ends a word, if only an empty one.
     for word in line.split_inclusive(char::is_whitespace) {
         let letters = at..at + word.trim_end().len();
-        let is_complete = at + word.len() < text.len();
+        let is_complete = letters.end < text.len();
         if width_of(from..letters.end) > width {
             let is_first = at == from;
             let end = if is_first {
