@@ -119,7 +119,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),
-    ("ctrlc", &["cli"]),
+    ("ctrlc", &["bin", "cli"]),
     ("eframe", &["app"]),
     ("egui", &["app", "design", "plots", "ui"]),
     ("egui_plot", &["plots"]),

@@ -1,13 +1,18 @@
-//! The launcher of the Linux archive with GPU support: which of its two programs it starts, and the
-//! reason it reports if that is not the GPU one.
+//! The launchers of the Linux archive and of the Windows package with GPU support: which of two
+//! programs they start, and the reason they report if that is not the GPU one.
 #![cfg(unix)]
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
+
+#[expect(dead_code, reason = "a test can't run the program that started it")]
+#[path = "../src/bin/launcher/mod.rs"]
+mod windows_launcher;
 
 fn write_script(path: &Path, script: &str) -> io::Result<()> {
     fs::write(path, format!("#!/bin/sh\n{script}\n"))?;
@@ -52,4 +57,28 @@ fn without_a_driver_the_cpu_program_runs_and_receives_the_reason() {
     let other = "echo first >&2; echo 'libcublas.so.13: file too short' >&2; exit 127";
     let expected = "cpu: libcublas.so.13: file too short: bench a b";
     assert_eq!(launched(other).unwrap(), expected);
+}
+
+#[test]
+fn the_windows_launcher_starts_the_gpu_program_if_the_driver_is_installed() {
+    let windows = tempfile::tempdir().unwrap();
+    let command = || {
+        let folder = Path::new("Quartet");
+        windows_launcher::command(folder, "quartet-window", Some(windows.path()))
+    };
+    let without = command();
+    assert_eq!(without.get_program(), "Quartet/cpu/quartet-window");
+    let reason = (
+        "QUARTET_GPU_UNAVAILABLE",
+        "NVIDIA’s driver is not installed",
+    );
+    let reason = (OsStr::new(reason.0), Some(OsStr::new(reason.1)));
+    assert_eq!(without.get_envs().collect::<Vec<_>>(), [reason]);
+
+    let driver = windows.path().join("System32/nvcuda.dll");
+    fs::create_dir(driver.parent().unwrap()).unwrap();
+    fs::write(driver, "").unwrap();
+    let with = command();
+    assert_eq!(with.get_program(), "Quartet/cuda/quartet-window");
+    assert_eq!(with.get_envs().len(), 0);
 }

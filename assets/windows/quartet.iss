@@ -21,9 +21,8 @@ Compression=lzma2
 SolidCompression=yes
 
 [Files]
-; The window, which opens no console, and the command line.
-Source: "..\..\target\release-lto\quartet-window.exe"; DestDir: "{app}"
-Source: "..\..\target\release-lto\quartet.exe"; DestDir: "{app}"
+; The window, which opens no console, and the command line, or a launcher of each and both builds.
+Source: "..\..\target\windows-programs\*"; DestDir: "{app}"; Flags: recursesubdirs
 Source: "..\..\target\system-files\licenses.txt"; DestDir: "{app}"
 Source: "..\model\README.md"; DestDir: "{app}"; DestName: "model-card.md"
 
