@@ -9,7 +9,11 @@ use std::process::{Command, ExitCode};
 
 /// Runs this program from the folder `cuda` or `cpu` beside the launcher, with the launcher's
 /// arguments. Returns its exit code.
-pub fn run(program: &str) -> ExitCode {
+#[expect(
+    clippy::print_stderr,
+    reason = "nothing else shows why no program was started"
+)]
+pub(crate) fn run(program: &str) -> ExitCode {
     // Ctrl+C also reaches the program, which decides what to do.
     if let Err(error) = ctrlc::set_handler(|| ()) {
         eprintln!("warning: Ctrl+C ends the launcher: {error}");
@@ -34,7 +38,7 @@ fn start(program: &str) -> io::Result<u8> {
 
 /// Returns the command that starts the right build of a program below this folder. `windows` is the
 /// folder of Windows.
-pub fn command(folder: &Path, program: &str, windows: Option<&Path>) -> Command {
+pub(crate) fn command(folder: &Path, program: &str, windows: Option<&Path>) -> Command {
     let driver = windows.map(|windows| windows.join("System32").join("nvcuda.dll"));
     let has_driver = driver.is_some_and(|driver| driver.is_file());
     let build = folder.join(if has_driver { "cuda" } else { "cpu" });
