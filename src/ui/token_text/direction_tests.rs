@@ -51,6 +51,7 @@ fn mixed() -> Generation {
         " fox",
         " مرحبا",
         " بلاد",
+        " ١٢٣٤٥",
         ".\n",
     ];
     let pieces: Vec<(&str, f64)> = (0..60).map(|at| (words[at % words.len()], 0.3)).collect();

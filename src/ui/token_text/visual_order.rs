@@ -29,10 +29,12 @@ pub(super) struct RowOrder {
     pub(super) is_right_to_left: bool,
 }
 
-/// Returns whether a text contains letters that are written from right to left.
+/// Returns whether a text contains letters that are written from right to left, or digits of their
+/// scripts, which egui shapes like letters.
 pub(super) fn has_right_to_left(text: &str) -> bool {
-    // No such letter is below U+0590.
-    !text.is_ascii() && text.chars().any(|c| c >= '\u{590}' && is_right_to_left(c))
+    let needs_order = |c: char| is_right_to_left(c) || script(c).is_some();
+    // None of them is below U+0590.
+    !text.is_ascii() && text.chars().any(|c| c >= '\u{590}' && needs_order(c))
 }
 
 /// Returns the visual order of a row of the transcript, or `None` if it is drawn as it is stored. The
@@ -324,7 +326,7 @@ mod tests {
 
     #[test]
     fn only_scripts_from_the_right_need_an_order() {
-        for text in ["aש", "لا", "(שָׁ)"] {
+        for text in ["aש", "لا", "(שָׁ)", "a ١٢"] {
             assert!(has_right_to_left(text), "{text}");
         }
         // Marks and joiners of other scripts are no such letters.
