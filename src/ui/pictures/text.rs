@@ -10,7 +10,7 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, FontFamily, Pos2, vec2};
 
 use super::shapes::{Number, color_attributes, escaped};
-use crate::ui::token_text::{is_right_to_left, joins, may_be_in_right_to_left_word};
+use crate::ui::token_text::{continues_right_to_left_word, is_right_to_left};
 
 /// Neighboring characters of one row in the same format.
 struct Run<'a> {
@@ -106,16 +106,11 @@ fn right_to_left_word(
     }
     let mut word = String::new();
     let mut last = glyph.chr;
-    while let Some((_, c)) = characters.next_if(|(_, c)| continues_word(last, *c)) {
+    while let Some((_, c)) = characters.next_if(|(_, c)| continues_right_to_left_word(last, *c)) {
         last = c;
         word.push(c);
     }
     (!word.is_empty()).then_some((byte, word))
-}
-
-/// Returns whether a right-to-left word goes on with this character.
-fn continues_word(last: char, c: char) -> bool {
-    may_be_in_right_to_left_word(c) && joins(last, c)
 }
 
 fn runs(shape: &TextShape) -> Vec<Run<'_>> {
@@ -134,7 +129,9 @@ fn runs(shape: &TextShape) -> Vec<Run<'_>> {
                 section = section_at(job, byte, section);
                 let mut word = vec![glyph];
                 let mut last = glyph.chr;
-                while let Some(glyph) = glyphs.next_if(|glyph| continues_word(last, glyph.chr)) {
+                while let Some(glyph) =
+                    glyphs.next_if(|glyph| continues_right_to_left_word(last, glyph.chr))
+                {
                     last = glyph.chr;
                     word.push(glyph);
                 }

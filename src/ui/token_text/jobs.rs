@@ -5,9 +5,8 @@ use std::ops::Range;
 use egui::Ui;
 use egui::text::{ByteIndex, LayoutJob, LayoutSection, TextFormat};
 
-use super::rows::RowEnds;
 use super::transcript::{RunStyle, Transcript};
-use super::visual_order::{parts_of, row_order};
+use super::visual_order::RowPlan;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 
@@ -27,10 +26,10 @@ pub(super) fn wrapped_job(
     job
 }
 
-/// Returns the width of a part of a row.
-pub(super) fn width_of(ui: &Ui, transcript: &Transcript, bytes: Range<usize>) -> f32 {
+/// Returns the width of a row.
+pub(super) fn width_of(ui: &Ui, transcript: &Transcript, row: &RowPlan) -> f32 {
     let mut job = LayoutJob::default();
-    append_row(&mut job, Theme::of(ui), transcript, bytes);
+    append_row(&mut job, Theme::of(ui), transcript, row);
     ui.fonts_mut(|fonts| fonts.layout_job(job)).size().x
 }
 
@@ -42,59 +41,45 @@ pub(super) fn n_glyphs_of(ui: &Ui, transcript: &Transcript, word: Range<usize>) 
     galley.rows.iter().map(|row| row.glyphs.len()).sum()
 }
 
-/// Creates a job that breaks rows exactly at these ends. Rows that are read from right to left begin
-/// at the right edge.
-pub(super) fn job_with_breaks(
+/// Creates a job with exactly these rows. Those that are read from right to left begin at the right
+/// edge.
+pub(super) fn job_of_rows(
     ui: &Ui,
     transcript: &Transcript,
-    row_ends: &RowEnds,
+    rows: &[RowPlan],
     width: f32,
 ) -> LayoutJob {
     let theme = Theme::of(ui);
     let mut job = LayoutJob::default();
-    let mut start = row_ends.from;
-    for (index, end) in row_ends.ends.iter().enumerate() {
+    for (index, row) in rows.iter().enumerate() {
         if index > 0 {
             job.append("\n", 0.0, format(theme, RunStyle::Newline));
         }
-        let row = transcript.text().get(start..*end).unwrap_or_default();
-        let newline = usize::from(row.ends_with('\n'));
-        let bytes = start..*end - newline;
         let n_sections = job.sections.len();
-        if append_row(&mut job, theme, transcript, bytes.clone()) {
-            let free = width - width_of(ui, transcript, bytes);
-            if let Some(first) = job.sections.get_mut(n_sections) {
-                // A space at the end of a full row hangs over the left edge.
-                first.leading_space = free;
-            }
+        append_row(&mut job, theme, transcript, row);
+        let begins_right = row.order.as_ref().is_some_and(|row| row.is_right_to_left);
+        if let Some(first) = job.sections.get_mut(n_sections).filter(|_| begins_right) {
+            // May be negative: a space at the end of a full row hangs over the left edge.
+            first.leading_space = width - width_of(ui, transcript, row);
         }
-        start = *end;
     }
     job
 }
 
-/// Appends a row, without the newline that ends it, in its visual order. Returns whether it is read
-/// from right to left.
-fn append_row(
-    job: &mut LayoutJob,
-    theme: &Theme,
-    transcript: &Transcript,
-    bytes: Range<usize>,
-) -> bool {
-    let Some(order) = row_order(transcript, bytes.clone()) else {
-        append(job, theme, transcript, bytes);
-        return false;
+fn append_row(job: &mut LayoutJob, theme: &Theme, transcript: &Transcript, row: &RowPlan) {
+    let Some(order) = &row.order else {
+        append(job, theme, transcript, row.bytes.clone());
+        return;
     };
     for segment in &order.segments {
-        let part = bytes.start + segment.bytes.start..bytes.start + segment.bytes.end;
-        push_segment(job, theme, transcript, segment.mirrored, part);
+        let bytes = row.bytes_of(segment);
+        push_segment(job, theme, transcript, segment.mirrored, bytes);
     }
-    order.is_right_to_left
 }
 
 /// Appends a part of the transcript as it is stored.
 fn append(job: &mut LayoutJob, theme: &Theme, transcript: &Transcript, bytes: Range<usize>) {
-    for (run, part) in parts_of(transcript, bytes) {
+    for (run, part) in transcript.parts(bytes) {
         let text = transcript.text().get(part).unwrap_or_default();
         job.append(text, 0.0, format(theme, run.style));
     }
@@ -110,7 +95,7 @@ fn push_segment(
     mirrored: Option<char>,
     bytes: Range<usize>,
 ) {
-    let Some((run, _)) = parts_of(transcript, bytes.clone()).next() else {
+    let Some((run, _)) = transcript.parts(bytes.clone()).next() else {
         return;
     };
     let start = ByteIndex(job.text.len());

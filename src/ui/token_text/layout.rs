@@ -8,16 +8,17 @@
 //! A chunk keeps its layout job and asks egui for the galley in every frame that shows it: galleys
 //! point into the font atlas, which egui may clear at any time.
 
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 use egui::emath::Rangef;
 use egui::text::LayoutJob;
 use egui::{Galley, Ui};
 
-use super::jobs::{job_with_breaks, n_glyphs_of, width_of, wrapped_job};
-use super::rows::{Row, RowEnds, rows_of};
+use super::jobs::{job_of_rows, n_glyphs_of, width_of, wrapped_job};
+use super::rows::{Row, rows_of};
 use super::transcript::Transcript;
-use super::visual_order::has_right_to_left;
+use super::visual_order::{RowPlan, has_right_to_left};
 use super::word_breaks;
 use crate::design::appearance;
 use crate::state::ReadingFont;
@@ -46,7 +47,9 @@ pub(super) struct Chunk {
     job: LayoutJob,
     /// The galley from which `rows` was computed.
     galley: Weak<Galley>,
-    row_ends: RowEnds,
+    /// The range of the transcript's text.
+    bytes: Range<usize>,
+    plans: Vec<RowPlan>,
     /// The vertical range within the text.
     pub(super) y: Rangef,
     /// Coordinates are relative to the chunk.
@@ -130,9 +133,7 @@ impl Layout {
 
     /// Returns the vertical range of the row that contains a byte of the transcript.
     pub(super) fn row_of(&self, byte: usize) -> Option<Rangef> {
-        let index = self
-            .chunks
-            .partition_point(|chunk| chunk.row_ends.end() <= byte);
+        let index = self.chunks.partition_point(|chunk| chunk.bytes.end <= byte);
         let chunk = self.chunks.get(index)?;
         let row = chunk.rows.partition_point(|row| row.bytes.end <= byte);
         let y = chunk.rows.get(row)?.y;
@@ -158,7 +159,7 @@ impl Layout {
             }
             if self.final_ends.len() == CHUNK_ROWS {
                 let ends = std::mem::take(&mut self.final_ends);
-                self.push_chunk(ui, transcript, ends);
+                self.push_chunk(ui, transcript, &ends);
                 self.n_frozen = self.chunks.len();
             }
         }
@@ -168,23 +169,32 @@ impl Layout {
             tail.push(self.end);
         }
         if !tail.is_empty() {
-            self.push_chunk(ui, transcript, tail);
+            self.push_chunk(ui, transcript, &tail);
         }
     }
 
     fn frozen_end(&self) -> usize {
-        self.chunks.last().map_or(0, |chunk| chunk.row_ends.end())
+        self.chunks.last().map_or(0, |chunk| chunk.bytes.end)
     }
 
     /// Adds a chunk of rows with these ends.
-    fn push_chunk(&mut self, ui: &Ui, transcript: &Transcript, ends: Vec<usize>) {
-        let row_ends = RowEnds {
-            from: self.frozen_end(),
-            ends,
-        };
+    fn push_chunk(&mut self, ui: &Ui, transcript: &Transcript, ends: &[usize]) {
+        let from = self.frozen_end();
+        let starts = [from].into_iter().chain(ends.iter().copied());
+        let rows = starts.zip(ends).map(|(start, end)| start..*end);
+        let plans: Vec<RowPlan> = rows.map(|row| RowPlan::new(transcript, row)).collect();
         let width = self.key.map_or(0.0, |key| key.width);
-        let chunk = Chunk::new(ui, transcript, row_ends, width);
-        self.chunks.push(chunk.below(self.height()));
+        let mut chunk = Chunk {
+            job: job_of_rows(ui, transcript, &plans, width),
+            galley: Weak::new(),
+            bytes: from..ends.last().copied().unwrap_or(from),
+            plans,
+            y: Rangef::point(self.height()),
+            rows: Vec::new(),
+        };
+        chunk.galley(ui, transcript);
+        chunk.y.max += chunk.rows.last().map_or(0.0, |row| row.y.max);
+        self.chunks.push(chunk);
     }
 }
 
@@ -201,7 +211,7 @@ fn row_end(
     loop {
         let end = char_boundary(text, from + *n_bytes);
         if has_right_to_left(text.get(from..end).unwrap_or_default()) {
-            let width_of = |bytes| width_of(ui, transcript, bytes);
+            let width_of = |bytes| width_of(ui, transcript, &RowPlan::new(transcript, bytes));
             let row = word_breaks::row_end(text, from, width, width_of);
             // It must not depend on how much of the text was there.
             if has_right_to_left(text.get(from..row.0).unwrap_or_default()) {
@@ -212,7 +222,7 @@ fn row_end(
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
         let is_final = galley.rows.len() > N_TENTATIVE_ROWS;
         if is_final || end == text.len() {
-            let rows = rows_of(&galley, transcript, &RowEnds::stored(from), |_| 0);
+            let rows = rows_of(&galley, transcript, from, &[], |_| 0);
             let mut ends = rows.iter().map(|row| row.bytes.end);
             let first = ends.find(|row_end| *row_end > from);
             return (first.unwrap_or(end), is_final);
@@ -222,32 +232,13 @@ fn row_end(
 }
 
 impl Chunk {
-    fn new(ui: &Ui, transcript: &Transcript, row_ends: RowEnds, width: f32) -> Self {
-        let mut chunk = Self {
-            job: job_with_breaks(ui, transcript, &row_ends, width),
-            galley: Weak::new(),
-            row_ends,
-            y: Rangef::point(0.0),
-            rows: Vec::new(),
-        };
-        chunk.galley(ui, transcript);
-        chunk.y.max = chunk.rows.last().map_or(0.0, |row| row.y.max);
-        chunk
-    }
-
-    /// Places it at this height.
-    fn below(mut self, top: f32) -> Self {
-        self.y = Rangef::new(top, top + self.y.max);
-        self
-    }
-
     /// Returns the galley for this frame. If egui has created a new one, the rows are computed
     /// again: a fallback font found since then may have other widths.
     fn galley(&mut self, ui: &Ui, transcript: &Transcript) -> Arc<Galley> {
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(self.job.clone()));
         if !std::ptr::eq(self.galley.as_ptr(), Arc::as_ptr(&galley)) {
             let n_glyphs = |bytes| n_glyphs_of(ui, transcript, bytes);
-            self.rows = rows_of(&galley, transcript, &self.row_ends, n_glyphs);
+            self.rows = rows_of(&galley, transcript, self.bytes.start, &self.plans, n_glyphs);
             self.galley = Arc::downgrade(&galley);
         }
         galley

@@ -21,7 +21,7 @@ mod what_if_lines;
 mod word_breaks;
 mod word_glyphs;
 
-pub(in crate::ui) use visual_order::{is_right_to_left, joins, may_be_in_right_to_left_word};
+pub(in crate::ui) use visual_order::{continues_right_to_left_word, is_right_to_left};
 
 use egui::emath::Rangef;
 use egui::style::ScrollAnimation;

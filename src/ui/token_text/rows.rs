@@ -6,7 +6,7 @@ use egui::Galley;
 use egui::emath::Rangef;
 
 use super::transcript::{Run, RunStyle, Transcript};
-use super::visual_order::{RowOrder, row_order};
+use super::visual_order::{RowOrder, RowPlan, Segment};
 use super::word_glyphs::{WordGlyphs, x_of};
 use crate::generation::formatting::mark;
 
@@ -80,40 +80,19 @@ impl Row {
     }
 }
 
-/// Where the rows of a galley begin and end, in bytes of the transcript.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RowEnds {
-    pub(super) from: usize,
-    /// The ends of rows that were laid out in their visual order.
-    pub(super) ends: Vec<usize>,
-}
-
-impl RowEnds {
-    /// Rows of a text that begins at this byte and was laid out as it is stored.
-    pub(super) const fn stored(from: usize) -> Self {
-        Self {
-            from,
-            ends: Vec::new(),
-        }
-    }
-
-    /// Returns where the last row ends.
-    pub(super) fn end(&self) -> usize {
-        self.ends.last().copied().unwrap_or(self.from)
-    }
-}
-
-/// Locates the tokens in the rows of a galley. `n_glyphs` returns how many glyphs a right-to-left
-/// word of the transcript has.
+/// Locates the tokens in the rows of a galley whose text starts at byte `from` of the transcript.
+/// `plans` are the rows if it was laid out by them. `n_glyphs` returns how many glyphs a
+/// right-to-left word of the transcript has.
 ///
 /// The galley may contain row breaks that the transcript does not have.
 pub(super) fn rows_of(
     galley: &Galley,
     transcript: &Transcript,
-    row_ends: &RowEnds,
+    from: usize,
+    plans: &[RowPlan],
     n_glyphs: impl Fn(Range<usize>) -> usize,
 ) -> Vec<Row> {
-    let mut reader = Reader::new(transcript, row_ends.from);
+    let mut reader = Reader::new(transcript, from);
     let mut rows = Vec::with_capacity(galley.rows.len());
     for (index, placed) in galley.rows.iter().enumerate() {
         let mut row = Row {
@@ -123,15 +102,13 @@ pub(super) fn rows_of(
             spans: Vec::new(),
             whitespace: Vec::new(),
         };
-        let end = row_ends.ends.get(index);
-        let order = end.and_then(|end| reader.order_until(transcript, *end));
-        if let Some(order) = order {
+        let plan = plans.get(index);
+        let ordered = plan.and_then(|plan| Some((plan, plan.order.as_ref()?)));
+        if let Some((plan, order)) = ordered {
             row.is_right_to_left = order.is_right_to_left;
-            let start = reader.at;
-            let words = WordGlyphs::of(placed, &order, |segment| {
-                n_glyphs(start + segment.bytes.start..start + segment.bytes.end)
-            });
-            row.add_in_order(&mut reader, &order, &words);
+            let n_glyphs = |segment: &Segment| n_glyphs(plan.bytes_of(segment));
+            let words = WordGlyphs::of(placed, order, n_glyphs);
+            row.add_in_order(&mut reader, order, &words);
         } else {
             for glyph in &placed.glyphs {
                 if let Some((run, c)) = reader.next() {
@@ -265,14 +242,6 @@ impl<'a> Reader<'a> {
 
     fn peek(&self) -> Option<char> {
         self.text.get(self.at..)?.chars().next()
-    }
-
-    /// Returns the visual order of the text from here to the end of a row, if it is not that in which
-    /// it is stored.
-    fn order_until(&self, transcript: &Transcript, end: usize) -> Option<RowOrder> {
-        let row = self.text.get(self.at..end)?;
-        let newline = usize::from(row.ends_with('\n'));
-        row_order(transcript, self.at..end - newline)
     }
 
     fn next(&mut self) -> Option<(Run, char)> {

@@ -1,6 +1,7 @@
 //! The displayed text of a pane as runs of characters: which token each run belongs to, and its
 //! style. It only grows. A character split across several tokens is never broken.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::decoding::TokenId;
@@ -109,6 +110,15 @@ impl Transcript {
         let runs = self.runs.get(first..).unwrap_or_default();
         let ends = runs.iter().skip(1).map(|run| run.start);
         runs.iter().copied().zip(ends.chain([self.text.len()]))
+    }
+
+    /// Returns the runs that overlap these bytes, each with the bytes that it covers.
+    pub(super) fn parts(&self, bytes: Range<usize>) -> impl Iterator<Item = (Run, Range<usize>)> {
+        let end = bytes.end;
+        self.runs_from(bytes.start)
+            .take_while(move |(run, _)| run.start < end)
+            .map(move |(run, run_end)| (run, run.start.max(bytes.start)..run_end.min(end)))
+            .filter(|(_, part)| !part.is_empty())
     }
 
     fn is_prefix_of(&self, generation: &Generation) -> bool {

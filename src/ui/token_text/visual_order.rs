@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
 
-use super::transcript::{Run, Transcript};
+use super::transcript::Transcript;
 
 /// A part of a row. Segments are listed from left to right.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,12 +21,36 @@ pub(super) struct Segment {
     pub(super) mirrored: Option<char>,
 }
 
-/// How a row is drawn.
+/// A row of the transcript and how it is drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RowPlan {
+    /// Its bytes in the transcript, without the newline that ends it.
+    pub(super) bytes: Range<usize>,
+    /// `None` if it is drawn as it is stored.
+    pub(super) order: Option<RowOrder>,
+}
+
+/// The visual order of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RowOrder {
     pub(super) segments: Vec<Segment>,
     /// Whether its paragraph is read from right to left.
     pub(super) is_right_to_left: bool,
+}
+
+impl RowPlan {
+    /// Plans a row, or a part of one, that may end with a newline.
+    pub(super) fn new(transcript: &Transcript, mut bytes: Range<usize>) -> Self {
+        let text = transcript.text().get(bytes.clone()).unwrap_or_default();
+        bytes.end -= usize::from(text.ends_with('\n'));
+        let order = row_order(transcript, bytes.clone());
+        Self { bytes, order }
+    }
+
+    /// Returns the bytes of a segment in the transcript.
+    pub(super) fn bytes_of(&self, segment: &Segment) -> Range<usize> {
+        self.bytes.start + segment.bytes.start..self.bytes.start + segment.bytes.end
+    }
 }
 
 /// Returns whether a text contains letters that are written from right to left, or digits of their
@@ -37,9 +61,7 @@ pub(super) fn has_right_to_left(text: &str) -> bool {
     !text.is_ascii() && text.chars().any(|c| c >= '\u{590}' && needs_order(c))
 }
 
-/// Returns the visual order of a row of the transcript, or `None` if it is drawn as it is stored. The
-/// row does not include the newline that ends it.
-pub(super) fn row_order(transcript: &Transcript, bytes: Range<usize>) -> Option<RowOrder> {
+fn row_order(transcript: &Transcript, bytes: Range<usize>) -> Option<RowOrder> {
     let text = transcript.text().get(bytes.clone())?;
     let is_right_to_left = is_right_to_left_at(transcript, bytes.start);
     if !is_right_to_left && !has_right_to_left(text) {
@@ -49,34 +71,21 @@ pub(super) fn row_order(transcript: &Transcript, bytes: Range<usize>) -> Option<
         text,
         ..MarkedRow::default()
     };
-    let mut last: Option<Run> = None;
-    for (run, part) in parts_of(transcript, bytes.clone()) {
+    let mut last_style = None;
+    for (run, part) in transcript.parts(bytes.clone()) {
         let part = part.start - bytes.start..part.end - bytes.start;
-        if last.is_some_and(|last| last.style != run.style) {
+        if run.style.is_chip() || last_style.is_some_and(|style| style != run.style) {
             marked.breaks.push(part.start);
         }
         if run.style.is_chip() {
             marked.chips.push(part);
         }
-        last = Some(run);
+        last_style = Some(run.style);
     }
     Some(RowOrder {
         segments: marked.segments(is_right_to_left),
         is_right_to_left,
     })
-}
-
-/// Returns the runs that overlap these bytes, each with the bytes that it covers.
-pub(super) fn parts_of(
-    transcript: &Transcript,
-    bytes: Range<usize>,
-) -> impl Iterator<Item = (Run, Range<usize>)> {
-    let end = bytes.end;
-    transcript
-        .runs_from(bytes.start)
-        .take_while(move |(run, _)| run.start < end)
-        .map(move |(run, run_end)| (run, run.start.max(bytes.start)..run_end.min(end)))
-        .filter(|(_, part)| !part.is_empty())
 }
 
 /// Returns whether the paragraph that contains this byte is read from right to left: its first
@@ -85,7 +94,9 @@ fn is_right_to_left_at(transcript: &Transcript, byte: usize) -> bool {
     let text = transcript.text();
     let before = text.get(..byte).unwrap_or_default();
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let words = parts_of(transcript, start..text.len()).filter(|(run, _)| !run.style.is_chip());
+    let words = transcript
+        .parts(start..text.len())
+        .filter(|(run, _)| !run.style.is_chip());
     let letters = words.flat_map(|(_, part)| text.get(part).unwrap_or_default().chars());
     let direction = letters
         .take_while(|c| *c != '\n')
@@ -97,13 +108,13 @@ fn is_right_to_left_at(transcript: &Transcript, byte: usize) -> bool {
     direction == Some(true)
 }
 
-/// A row and what its text does not tell.
+/// The text of a row, with the chips and the styles that it does not show.
 #[derive(Debug, Default)]
 struct MarkedRow<'a> {
     text: &'a str,
     /// The bytes of each chip, which is drawn as a whole.
     chips: Vec<Range<usize>>,
-    /// Where another style begins, so that a segment must end.
+    /// Where a chip or another style begins, so that a segment must end.
     breaks: Vec<usize>,
 }
 
@@ -161,16 +172,15 @@ impl MarkedRow<'_> {
             let start = run.start + index;
             let end = start + c.len_utf8();
             let in_chip = self.chips.iter().any(|chip| chip.contains(&start));
-            let starts_chip = self.chips.iter().any(|chip| chip.start == start);
             let is_reversed = is_rtl && !in_chip && may_be_in_right_to_left_word(c);
             // egui would draw the digits of such a script from right to left, as it does its letters.
             let is_digit = !is_reversed && script(c).is_some();
             let is_whole = in_chip || is_reversed || !(is_rtl || is_digit);
             let continues = |last: &Segment| {
-                let is_split = starts_chip || self.breaks.contains(&start);
                 let before = text.get(..index).unwrap_or_default().chars().next_back();
                 let same_word = !is_reversed || before.is_some_and(|before| joins(before, c));
-                !is_split && is_whole && last.is_reversed == is_reversed && same_word
+                let is_alike = last.is_reversed == is_reversed && same_word;
+                is_whole && is_alike && !self.breaks.contains(&start)
             };
             match segments.last_mut().filter(|last| continues(last)) {
                 Some(last) => {
@@ -194,20 +204,25 @@ pub(in crate::ui) fn is_right_to_left(c: char) -> bool {
     matches!(bidi_class(c), BidiClass::R | BidiClass::AL)
 }
 
+/// Returns whether a right-to-left word goes on with this character.
+pub(in crate::ui) fn continues_right_to_left_word(before: char, c: char) -> bool {
+    may_be_in_right_to_left_word(c) && joins(before, c)
+}
+
 /// Returns whether a character may be part of a right-to-left word: a letter, a mark or a joiner.
-pub(in crate::ui) fn may_be_in_right_to_left_word(c: char) -> bool {
+fn may_be_in_right_to_left_word(c: char) -> bool {
     let is_joiner = matches!(c, '\u{200C}' | '\u{200D}');
     is_joiner || is_right_to_left(c) || bidi_class(c) == BidiClass::NSM
 }
 
 /// Returns whether two neighboring characters of right-to-left words belong to the same word: a font
 /// often has only one of the scripts, and egui places what each font draws from left to right.
-pub(in crate::ui) fn joins(before: char, c: char) -> bool {
+fn joins(before: char, c: char) -> bool {
     let scripts = script(before).zip(script(c));
     scripts.is_none_or(|(before, script)| before == script)
 }
 
-/// A script that is written from right to left, by the first code point of its blocks.
+/// Returns the first code point of the blocks of a script that is written from right to left.
 fn script(c: char) -> Option<u32> {
     match c {
         '\u{590}'..='\u{5FF}' | '\u{FB1D}'..='\u{FB4F}' => Some(0x590),
@@ -216,10 +231,15 @@ fn script(c: char) -> Option<u32> {
         | '\u{870}'..='\u{8FF}'
         | '\u{FB50}'..='\u{FDFF}'
         | '\u{FE70}'..='\u{FEFC}' => Some(0x600),
-        // Syriac, Thaana, NKo, Samaritan, Mandaic and older scripts have a block each.
-        '\u{700}'..='\u{86F}' | '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}' => {
-            Some(u32::from(c) & !0x1F)
-        }
+        // Syriac.
+        '\u{700}'..='\u{74F}' | '\u{860}'..='\u{86F}' => Some(0x700),
+        // Thaana, NKo, Samaritan, Mandaic.
+        '\u{780}'..='\u{7BF}' => Some(0x780),
+        '\u{7C0}'..='\u{7FF}' => Some(0x7C0),
+        '\u{800}'..='\u{83F}' => Some(0x800),
+        '\u{840}'..='\u{85F}' => Some(0x840),
+        // Older and rarer ones, which never meet in a word.
+        '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}' => Some(0x10800),
         _ => None,
     }
 }
@@ -277,6 +297,8 @@ mod tests {
             ("שלום 42 ok", true, vec!["ok", " ", "42", " ", "שלום"]),
             ("(مرحبا)", true, vec!["(", "مرحبا", ")"]),
             ("لاשלום", true, vec!["שלום", "لا"]),
+            // A Syriac word, with letters from both halves of its block.
+            ("ܫܠܡܐ ܐ", true, vec!["ܐ", " ", "ܫܠܡܐ"]),
             // A number keeps its order.
             ("لا ١٢٣", true, vec!["١", "٢", "٣", " ", "لا"]),
             ("a ١٢ b", false, vec!["a ", "١", "٢", " b"]),
@@ -315,7 +337,7 @@ mod tests {
         let text = "של <|a|> <0xE2>";
         let marked = MarkedRow {
             chips: vec![4..11, 11..text.len()],
-            breaks: vec![4],
+            breaks: vec![4, 11],
             ..row(text)
         };
         assert_eq!(&text[4..11], " <|a|> ");
@@ -329,7 +351,7 @@ mod tests {
         for text in ["aש", "لا", "(שָׁ)", "a ١٢"] {
             assert!(has_right_to_left(text), "{text}");
         }
-        // Marks and joiners of other scripts are no such letters.
+        // Marks and joiners of other scripts don't count.
         for text in ["café", "狐", "हिन्दी", "ที่", "👩\u{200D}🔬"] {
             assert!(!has_right_to_left(text), "{text}");
         }

@@ -39,7 +39,10 @@ impl WordGlyphs {
             name: glyph.chr,
             x: x_of(placed, glyph),
         });
-        let mut left = placed.glyphs.first().map_or(0.0, |glyph| glyph.pos.x);
+        let mut left = placed
+            .glyphs
+            .first()
+            .map_or(0.0, |glyph| x_of(placed, glyph).min);
         let words = order.segments.iter().map(|segment| {
             let n_own = if segment.is_reversed {
                 n_glyphs(segment)
