@@ -170,7 +170,7 @@ pub(super) fn saving_words(texts: &[(usize, &TextMetrics)], prices: Prices) -> O
 /// Draws the fields for the prices. An invalid price is refused.
 pub(super) fn prices_ui(ui: &mut Ui, prices: &mut Prices) {
     let theme = Theme::of(ui);
-    let mut complaint = None;
+    let mut error = None;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         let label = "Dollars per million tokens";
@@ -180,11 +180,11 @@ pub(super) fn prices_ui(ui: &mut Ui, prices: &mut Prices) {
             ("out", "Price per million output tokens", &mut prices.output),
         ] {
             ui.label(Face::Small.text(word).color(theme.text_2));
-            complaint = price_ui(ui, name, price).or(complaint);
+            error = price_ui(ui, name, price).or(error);
         }
     });
-    if let Some(complaint) = complaint {
-        ui.label(Face::Small.text(complaint).color(theme.error));
+    if let Some(error) = error {
+        ui.label(Face::Small.text(error).color(theme.error));
     }
 }
 
@@ -192,9 +192,9 @@ pub(super) fn prices_ui(ui: &mut Ui, prices: &mut Prices) {
 fn price_ui(ui: &mut Ui, name: &str, price: &mut f64) -> Option<&'static str> {
     let id = ui.scope_id().with(name);
     let was_refused: bool = ui.data(|data| data.get_temp(id)).unwrap_or_default();
-    let complaint = was_refused.then_some("A price is a number of dollars, at least 0");
+    let error = was_refused.then_some("A price is a number of dollars, at least 0");
     let mut typed = *price;
-    let field = Number::new(name, 0.0..=100.0, 2).complaint(complaint);
+    let field = Number::new(name, 0.0..=100.0, 2).error(error);
     if field.field_ui(ui, &mut typed).changed() {
         let is_valid = typed.is_finite() && typed >= 0.0;
         if is_valid {
@@ -202,7 +202,7 @@ fn price_ui(ui: &mut Ui, name: &str, price: &mut f64) -> Option<&'static str> {
         }
         ui.data_mut(|data| data.insert_temp(id, !is_valid));
     }
-    complaint
+    error
 }
 
 /// Formats an amount in dollars, with more decimals if it is small.

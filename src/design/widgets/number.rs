@@ -19,7 +19,7 @@ const MAX_DECIMALS: usize = 7;
 pub struct Number<'a> {
     name: &'a str,
     scale: Scale,
-    complaint: Option<&'a str>,
+    error: Option<&'a str>,
 }
 
 impl<'a> Number<'a> {
@@ -33,7 +33,7 @@ impl<'a> Number<'a> {
                 from_zero: false,
                 decimals,
             },
-            complaint: None,
+            error: None,
         }
     }
 
@@ -50,15 +50,15 @@ impl<'a> Number<'a> {
     }
 
     /// Sets the error message to show if the value is invalid.
-    pub const fn complaint(mut self, complaint: Option<&'a str>) -> Self {
-        self.complaint = complaint;
+    pub const fn error(mut self, error: Option<&'a str>) -> Self {
+        self.error = error;
         self
     }
 
     /// Shows only the field, 56 × 28 points.
     pub fn field_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
         let theme = Theme::of(ui);
-        let invalid = self.complaint.is_some();
+        let invalid = self.error.is_some();
         let response = ui
             .scope(|ui| {
                 let text = if invalid { theme.error } else { theme.text_1 };
@@ -118,8 +118,8 @@ impl<'a> Number<'a> {
             })
             .inner
         });
-        if let Some(complaint) = self.complaint {
-            ui.label(Face::Small.text(complaint).color(theme.error));
+        if let Some(error) = self.error {
+            ui.label(Face::Small.text(error).color(theme.error));
         }
         row.inner
     }

@@ -64,7 +64,7 @@ pub(super) fn number_ui<T>(
     } = words;
     let mut value = param.get(owner)?;
     let range = f64::from(*param.range.start())..=f64::from(*param.range.end());
-    let mut number = Number::new(name, range, param.decimals).complaint(error);
+    let mut number = Number::new(name, range, param.decimals).error(error);
     if param.scale == Scale::Logarithmic {
         number = number.logarithmic().from_zero();
     }

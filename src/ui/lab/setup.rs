@@ -114,7 +114,7 @@ fn axis_ui(ui: &mut Ui, role: &str, parameters: &[Parameter], axis: &mut AxisFor
                 };
                 let error = error.as_deref();
                 let number = |ui: &mut Ui, name: &str, value: &mut f64| {
-                    let field = Number::new(name, 0.0..=2.0, 0).complaint(error);
+                    let field = Number::new(name, 0.0..=2.0, 0).error(error);
                     field.field_ui(ui, value)
                 };
                 let name = axis.parameter.name();
