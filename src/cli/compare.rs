@@ -48,12 +48,12 @@ pub(super) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
-    /// Number format of model B's KV cache; by default that of --cache
+    /// Number format of model B's KV cache; defaults to --cache
     #[arg(long, value_name = "FORMAT")]
     #[arg(value_parser = parse_by_name(CacheType::ALL, CacheType::name))]
     b_cache: Option<CacheType>,
 
-    /// Bits that model B rounds its inputs to; by default that of --inputs
+    /// Bits that model B rounds its inputs to; defaults to --inputs
     #[arg(long, value_name = "BITS")]
     #[arg(value_parser = parse_by_name(InputBits::ALL, InputBits::name))]
     b_inputs: Option<InputBits>,

@@ -40,7 +40,7 @@ struct GapLine {
 }
 
 impl GapData {
-    /// Describes how texts compare with their replays. The index of a text is that of its pane.
+    /// Describes how texts compare with their replays. Texts are indexed by pane.
     pub fn of<'a>(
         verdict: &Verdict,
         replays: &[TextReplay],

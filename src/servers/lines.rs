@@ -42,7 +42,7 @@ impl LineReader {
     }
 }
 
-/// Returns the data of one line: that of a server-sent event, or a line of JSON unchanged. Returns
+/// Returns the data in one line: a server-sent event's, or a line of JSON unchanged. Returns
 /// `None` for comments, other fields and empty lines. Each event of these servers has one line of
 /// data.
 pub(super) fn data_of(line: &[u8]) -> Option<&[u8]> {

@@ -79,7 +79,7 @@ pub(super) fn stream_part(
     if steps.is_empty() && !content.is_empty() {
         return Err(no_probs(connection));
     }
-    // Joined tokens are split by the lengths of their own texts, and the last one gets the rest.
+    // Joined tokens are split by the lengths of their texts; the last one gets the rest.
     let (mut rest, n_steps) = (content.as_bytes(), steps.len());
     for (place, reported) in steps.into_iter().enumerate() {
         let own = reported
@@ -116,8 +116,8 @@ fn first_choice(answer: &Value) -> Option<&Value> {
     answer.get("choices")?.as_array()?.first()
 }
 
-/// Reads the log-probabilities of a choice: in the format of completions, or in that of chats,
-/// which some servers use for both.
+/// Reads the log-probabilities of a choice, in the completions format or in the chat format, which
+/// some servers use for both.
 fn steps_of(choice: &Value) -> Vec<Reported> {
     let Some(logprobs) = choice.get("logprobs").filter(|it| it.is_object()) else {
         return Vec::new();

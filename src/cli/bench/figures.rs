@@ -118,10 +118,10 @@ pub(super) struct Strategy {
     pub tokens_per_pass: f64,
     /// The speed of one pane.
     pub tokens_per_sec: f64,
-    /// The time of a pass relative to that of the baseline: the greedy pane, or as many panes as
-    /// there are beams.
+    /// The time of a pass divided by the baseline's: the greedy pane, or as many panes as there are
+    /// beams.
     pub pass_against_baseline: f64,
-    /// The speed relative to that of the baseline.
+    /// The speed divided by the baseline's.
     pub speed_against_baseline: f64,
 }
 

@@ -12,7 +12,7 @@ use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
 /// How many tokens back a context still counts as repeated, as in transformers.
 const N_REMEMBERED: usize = 1024;
 
-/// Gives each candidate one random bit per key, derived from the key, the last `window` generated
+/// Assigns each candidate one random bit per key, derived from the key, the last `window` generated
 /// tokens and the candidate. For each key in turn, it multiplies the probabilities by 1 + g − G: g
 /// is the candidate's bit, and G the probability of all candidates whose bit is 1. So candidates
 /// with a 1 become as much likelier as if two candidates drawn at random met and a 1 won, while

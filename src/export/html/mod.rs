@@ -325,7 +325,7 @@ fn push_figures(page: &mut String, texts: &[(usize, &Generation)]) {
     line(page, "</table></div></section>");
 }
 
-/// Returns the legends of all tints; the style sheet shows only that of the chosen one.
+/// Returns the legends of all tints; the style sheet shows only the chosen one's.
 fn legends() -> String {
     let legend = |(letter, scale): (&str, TokenScale)| {
         let steps = scale.legend().into_iter().enumerate();

@@ -125,7 +125,7 @@ pub(super) fn write_transformers(drafts: Option<Drafts>, plan: &mut Plan) -> Nam
     }
 }
 
-/// Notes how to configure the drafts in vLLM, where they are not part of a request.
+/// Notes how to configure drafts in vLLM, which reads them at startup rather than from requests.
 pub(super) fn write_openai(drafts: Option<Drafts>, plan: &mut Plan) {
     let text = Value::text;
     let entries = match drafts {

@@ -35,7 +35,7 @@ pub struct FitForm {
     pub rows: AxisForm,
     /// `None` for a curve over one number.
     pub columns: Option<AxisForm>,
-    /// The pane that all other settings come from, or `None` for that of the first text.
+    /// The pane that all other settings come from, or `None` for the first text's.
     pub base: Option<PaneId>,
 }
 

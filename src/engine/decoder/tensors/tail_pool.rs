@@ -1,5 +1,5 @@
 //! The tails of many KV caches side by side, in two tensors per layer, so that one operation writes
-//! or reads all of them. On a GPU, the cost of a step is that of launching its operations.
+//! or reads all of them: on a GPU, a step costs as much as launching its operations.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -91,8 +91,8 @@ impl TailPool {
         slot
     }
 
-    /// Frees memory before `n_new` slots are taken: all of it if no slot is in use, or that of the
-    /// free slots if most slots would stay free.
+    /// Frees memory before `n_new` slots are taken: all of it if no slot is in use, or the free slots'
+    /// if most slots would stay free.
     pub(super) fn tidy(&mut self, n_new: usize) -> candle_core::Result<()> {
         let used: Vec<Arc<Slot>> = self.slots.iter().filter_map(Weak::upgrade).collect();
         if used.is_empty() {
