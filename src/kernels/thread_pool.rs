@@ -298,14 +298,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Condvar, Mutex};
     use std::thread;
     use std::time::Duration;
 
-    use super::ThreadPool;
+    use super::{PARK_AFTER, ThreadPool};
 
     #[test]
     fn every_item_is_processed_exactly_once() {
@@ -366,15 +365,17 @@ mod tests {
     fn parked_threads_wake_up_for_the_next_job() {
         let pool = ThreadPool::new(4).unwrap();
         for _ in 0..5 {
-            thread::sleep(Duration::from_millis(2));
-            let seen = Mutex::new(BTreeSet::new());
+            thread::sleep(20 * PARK_AFTER);
+            let (n_arrived, arrived) = (Mutex::new(0), Condvar::new());
+            // Each item waits for the others, so each needs a thread of its own.
             pool.run_indexed(4, |_| {
-                let name = thread::current().name().map(str::to_owned);
-                seen.lock().unwrap().insert(name);
-                thread::sleep(Duration::from_millis(20));
+                let mut n_arrived = n_arrived.lock().unwrap();
+                *n_arrived += 1;
+                arrived.notify_all();
+                let limit = Duration::from_mins(1);
+                let waited = arrived.wait_timeout_while(n_arrived, limit, |n| *n < 4);
+                assert_eq!(*waited.unwrap().0, 4, "threads that woke up");
             });
-            let seen = seen.into_inner().unwrap();
-            assert!(seen.contains(&Some("compute-1".to_owned())), "{seen:?}");
         }
     }
 
