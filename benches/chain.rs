@@ -14,6 +14,9 @@ use quartet::generation::PaneSettings;
 /// The vocabulary size of the Qwen family.
 const N_VOCAB: usize = 151_936;
 
+/// The vocabulary size of the built-in model.
+const N_VOCAB_BUILT_IN: usize = 6_144;
+
 /// Commonly used chains, in the `--pane` grammar.
 const CHAINS: [(&str, &str); 16] = [
     ("greedy", "greedy"),
@@ -49,17 +52,17 @@ const CHAINS: [(&str, &str); 16] = [
 ];
 
 /// Returns logits shaped like a language model's: a bell curve around 0, and a few far above.
-fn logits() -> Vec<f32> {
+fn logits(n_vocab: usize) -> Vec<f32> {
     let mut state = 1_u32;
     let mut uniform = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 8) as f32 / 16_777_216.0
     };
-    let mut logits: Vec<f32> = (0..N_VOCAB)
+    let mut logits: Vec<f32> = (0..n_vocab)
         .map(|_| (0..4).map(|_| uniform()).sum::<f32>() * 3.0 - 6.0)
         .collect();
     for rank in 0..200_usize {
-        let token = rank * 7919 % N_VOCAB;
+        let token = rank * 7919 % n_vocab;
         if let Some(logit) = logits.get_mut(token) {
             *logit = 20.0 - 2.5 * (rank as f32 + 1.0).ln();
         }
@@ -68,9 +71,14 @@ fn logits() -> Vec<f32> {
 }
 
 fn chains(criterion: &mut Criterion) {
-    let logits = logits();
+    chains_over(criterion, "a step", N_VOCAB);
+    chains_over(criterion, "a step of the built-in model", N_VOCAB_BUILT_IN);
+}
+
+fn chains_over(criterion: &mut Criterion, name: &str, n_vocab: usize) {
+    let logits = logits(n_vocab);
     let history: Vec<TokenId> = (0..2000_u32).map(|i| TokenId(i * i % 5000)).collect();
-    let mut group = criterion.benchmark_group("a step");
+    let mut group = criterion.benchmark_group(name);
     for (name, words) in CHAINS {
         let Ok(settings) = words.parse::<PaneSettings>() else {
             panic!("{words}");
@@ -97,7 +105,7 @@ const RECORDS: [(&str, usize); 3] = [
 
 /// Measures how much time a step needs to record more than the head of its distribution.
 fn recording(criterion: &mut Criterion) {
-    let logits = logits();
+    let logits = logits(N_VOCAB);
     let mut group = criterion.benchmark_group("a step that records");
     for (name, n_bytes) in RECORDS {
         let mut chain = SamplerChain::new(ChainConfig::sampled([])).with_detail(n_bytes);
@@ -125,7 +133,7 @@ const WHAT_IFS: [(&str, &str); 3] = [
 
 /// Measures what-if on a text of a thousand steps, as dragging a slider triggers it.
 fn what_if_a_thousand_steps(criterion: &mut Criterion) {
-    let logits = logits();
+    let logits = logits(N_VOCAB);
     let history: Vec<TokenId> = (0..1500_u32).map(|i| TokenId(i * i % 5000)).collect();
     let Ok(recorded) = "sample".parse::<PaneSettings>() else {
         panic!("invalid settings");

@@ -5,6 +5,10 @@ use super::{Candidate, Candidates};
 /// The shortest head that is sorted.
 const SHORTEST_HEAD: usize = 64;
 
+/// How many groups of logits, for each candidate of the head, it takes to find a bar that few
+/// others reach.
+const GROUPS_PER_CANDIDATE: usize = 8;
+
 impl Candidates {
     /// Returns the `n` most likely candidates in order, or all if there are fewer.
     pub fn head(&mut self, n: usize) -> &[Candidate] {
@@ -33,11 +37,17 @@ impl Candidates {
     /// Sorts at least the `n` most likely candidates.
     ///
     /// The `n` blocks with the largest maxima hold at least `n` candidates at or above the smallest
-    /// of those maxima. So nothing below it is among the `n` most likely, and all of these are in
-    /// those blocks.
+    /// of those maxima. So nothing below it is among the `n` most likely. The same is true of any
+    /// other groups, and if there are too few blocks, smaller groups set a higher bar.
     fn sort_head(&mut self, n: usize) {
         let n = n.next_power_of_two().max(SHORTEST_HEAD).min(self.n_kept());
-        let bar = nth_largest(self.row.block_max(), n).max(f32::MIN);
+        let n_groups = (GROUPS_PER_CANDIDATE * n).min(self.n_kept());
+        let maxima = if self.row.block_max().len() < n_groups {
+            self.row.group_maxima(n_groups)
+        } else {
+            self.row.block_max().to_vec()
+        };
+        let bar = nth_largest(maxima, n).max(f32::MIN);
         let mut keys = Vec::new();
         self.row
             .for_each_from(bar, |index, logit| keys.push(key(logit, index)));
@@ -68,11 +78,10 @@ impl Candidates {
 }
 
 /// Returns the `n`-th largest value, or −∞ if there are fewer.
-fn nth_largest(values: &[f32], n: usize) -> f32 {
+fn nth_largest(mut values: Vec<f32>, n: usize) -> f32 {
     if n == 0 || n > values.len() {
         return f32::NEG_INFINITY;
     }
-    let mut values = values.to_vec();
     let (_, nth, _) = values.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a));
     *nth
 }

@@ -40,6 +40,18 @@ impl Row {
         &self.block_max
     }
 
+    /// Returns the maxima of `n_groups` groups of logits. A group is every `n_groups`-th logit,
+    /// which vectorizes.
+    pub(super) fn group_maxima(&self, n_groups: usize) -> Vec<f32> {
+        let mut maxima = vec![f32::NEG_INFINITY; n_groups];
+        for logits in self.logits.chunks(n_groups) {
+            for (max, logit) in maxima.iter_mut().zip(logits) {
+                *max = larger(*max, *logit);
+            }
+        }
+        maxima
+    }
+
     pub(super) fn max(&self) -> f32 {
         largest(&self.block_max)
     }
@@ -153,7 +165,6 @@ fn as_logit(value: f32) -> f32 {
 
 /// Returns the largest logit. It keeps eight running maxima, so that the compiler can vectorize it.
 fn largest(logits: &[f32]) -> f32 {
-    let larger = |a: f32, b: f32| if b > a { b } else { a };
     let (rows, rest) = logits.as_chunks::<8>();
     let mut lanes = [f32::NEG_INFINITY; 8];
     for row in rows {
@@ -163,4 +174,10 @@ fn largest(logits: &[f32]) -> f32 {
     }
     let all = lanes.iter().chain(rest);
     all.copied().fold(f32::NEG_INFINITY, larger)
+}
+
+/// Returns the larger of two logits. Unlike `f32::max`, it is a single instruction.
+#[inline]
+const fn larger(a: f32, b: f32) -> f32 {
+    if b > a { b } else { a }
 }
