@@ -729,17 +729,18 @@ fn a_reduced_precision_cache_is_named_in_the_record() {
 }
 
 #[test]
-fn inputs_of_8_bits_are_named_in_the_record_and_16_are_the_default() {
+fn inputs_of_24_and_8_bits_are_named_in_the_record_and_16_are_the_default() {
     let arguments = ["--prompt", PROMPT, "--max-tokens", "1"];
     let device =
         |inputs: &[&str]| run(&[&arguments[..], inputs].concat())["model"]["device"].clone();
     assert_eq!(device(&[]), "CPU");
     assert_eq!(device(&["--inputs", "16"]), "CPU");
+    assert_eq!(device(&["--inputs", "24"]), "CPU with 24-bit inputs");
     assert_eq!(device(&["--inputs", "8"]), "CPU with 8-bit inputs");
     let both = ["--inputs", "8", "--cache", "f16"];
     assert_eq!(device(&both), "CPU with an f16 cache and 8-bit inputs");
     let refused = quartet(&["generate", "--prompt", "Once", "--inputs", "4"]);
-    assert!(stderr(&refused).contains("16, 8"));
+    assert!(stderr(&refused).contains("24, 16, 8"));
 }
 
 #[test]
@@ -763,6 +764,7 @@ fn probabilities_are_compared_with_those_of_the_dequantized_weights() {
     assert!(default < 0.005, "{text}");
     assert_eq!(row("16-bit inputs, an f32 cache, ")[2], "none");
     assert!(largest("… 8-bit inputs") > 10.0 * default, "{text}");
+    assert!(10.0 * largest("… 24-bit inputs") < default, "{text}");
     for name in ["… an f16 cache", "… a q8 cache"] {
         assert!(largest(name) > default, "{text}");
     }

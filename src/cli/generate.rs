@@ -98,8 +98,8 @@ pub(super) struct Arguments {
     export: Option<PathBuf>,
 
     /// Also report how far the probabilities are from those of a forward pass in f32 over the
-    /// dequantized weights, and what 8-bit inputs, other cache formats and other instruction sets
-    /// change. Reads the texts once for each, and takes 4 bytes of memory per weight
+    /// dequantized weights, and what other roundings of inputs, other cache formats and other
+    /// instruction sets change. Reads the texts once for each, and takes 4 bytes of memory per weight
     #[arg(long, value_name = "WITH", value_parser = ["exact"])]
     compare: Option<String>,
 }

@@ -10,8 +10,8 @@ use crate::worker::InputBits;
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct InputsArgument {
     /// Bits that the inputs of quantized weights are rounded to on the CPU: 16 computes the
-    /// probabilities that the weights define, 8 is faster for long prompts and many panes and
-    /// rounds as llama.cpp does
+    /// probabilities that the weights define, 24 is as exact as f32 but slower, and 8 is faster for
+    /// long prompts and many panes and rounds as llama.cpp does
     #[arg(long, value_name = "BITS", default_value = InputBits::default().name())]
     #[arg(value_parser = parse_by_name(InputBits::ALL, InputBits::name))]
     pub inputs: InputBits,

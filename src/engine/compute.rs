@@ -43,6 +43,8 @@ enum StoredCacheType {
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "InputBits")]
 enum StoredInputBits {
+    #[serde(rename = "24")]
+    TwentyFour,
     #[serde(rename = "16")]
     Sixteen,
     #[serde(rename = "8")]
@@ -182,6 +184,8 @@ mod tests {
         assert_eq!(name(f32, InputBits::Sixteen), "CPU");
         assert_eq!(name(q8, InputBits::Sixteen), "CPU with a q8 cache");
         assert_eq!(name(f32, InputBits::Eight), "CPU with 8-bit inputs");
+        let finest = name(f32, InputBits::TwentyFour);
+        assert_eq!(finest, "CPU with 24-bit inputs");
         let both = "CPU with a q8 cache and 8-bit inputs";
         assert_eq!(name(q8, InputBits::Eight), both);
     }

@@ -71,6 +71,14 @@ impl ModelInfo {
         with_same_threads == *other
     }
 
+    /// Returns how finely the inputs of quantized weights were rounded, as "8-bit". The name of the
+    /// device says so unless it was the default.
+    pub fn input_rounding(&self) -> &'static str {
+        let mut named = ["24-bit", "8-bit"].into_iter();
+        let is_named = |bits: &&str| self.device.ends_with(&format!("{bits} inputs"));
+        named.find(is_named).unwrap_or("16-bit")
+    }
+
     /// Returns whether both have the same weights. A server reports no checksum, so only the names
     /// can be compared.
     pub fn has_weights_of(&self, other: &Self) -> bool {

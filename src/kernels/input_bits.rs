@@ -4,6 +4,9 @@
 /// of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum InputBits {
+    /// Three bytes: the error is at most a 16-millionth of the largest input of the block, as in
+    /// `f32`.
+    TwentyFour,
     /// Each input is the sum of two bytes with different scales. The error is at most a 64,000th of
     /// the largest input of the block, so inputs a thousand times smaller still count.
     #[default]
@@ -14,12 +17,13 @@ pub enum InputBits {
 }
 
 impl InputBits {
-    /// Both, in menu order.
-    pub const ALL: [Self; 2] = [Self::Sixteen, Self::Eight];
+    /// All, in menu order.
+    pub const ALL: [Self; 3] = [Self::TwentyFour, Self::Sixteen, Self::Eight];
 
     /// The number alone: "16".
     pub const fn name(self) -> &'static str {
         match self {
+            Self::TwentyFour => "24",
             Self::Sixteen => "16",
             Self::Eight => "8",
         }
@@ -28,6 +32,7 @@ impl InputBits {
     /// The name in sentences and menus: "16-bit inputs".
     pub const fn phrase(self) -> &'static str {
         match self {
+            Self::TwentyFour => "24-bit inputs",
             Self::Sixteen => "16-bit inputs",
             Self::Eight => "8-bit inputs",
         }
@@ -36,6 +41,7 @@ impl InputBits {
     /// A few words that describe the choice in a menu.
     pub const fn hint(self) -> &'static str {
         match self {
+            Self::TwentyFour => "slower, as exact as f32",
             Self::Sixteen => "true to the weights",
             Self::Eight => "faster, rounds like llama.cpp",
         }
@@ -44,6 +50,7 @@ impl InputBits {
     /// The number of bytes whose scaled sum represents an input.
     pub(super) const fn n_planes(self) -> usize {
         match self {
+            Self::TwentyFour => 3,
             Self::Sixteen => 2,
             Self::Eight => 1,
         }

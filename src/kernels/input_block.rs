@@ -184,24 +184,25 @@ mod tests {
     use super::InputBlock;
 
     #[test]
-    fn a_second_plane_holds_what_the_first_left_over() {
+    fn each_plane_holds_what_those_before_it_left_over() {
         let values: [f32; 32] = std::array::from_fn(|i| match i {
             5 => 1000.0,
             _ => (i as f32 * 0.7).sin(),
         });
-        let mut planes = [InputBlock::default(); 2];
+        let mut planes = [InputBlock::default(); 3];
         InputBlock::quantize_planes(&values, &mut planes);
         let rounded = |plane: &InputBlock, i: usize| {
             let quant = plane.words[i / 4].to_le_bytes()[i % 4].cast_signed();
             plane.scale * f32::from(quant)
         };
         for (i, value) in values.into_iter().enumerate() {
-            let [first, second] = planes.each_ref().map(|plane| rounded(plane, i));
-            assert!((first - value).abs() <= 1000.0 / 253.9, "{value}");
-            assert!(
-                (first + second - value).abs() <= 1000.0 / 64_000.0,
-                "{value}"
-            );
+            let [first, second, third] = planes.each_ref().map(|plane| rounded(plane, i));
+            let left = value - first;
+            assert!(left.abs() <= 1000.0 / 253.9, "{value}");
+            let left = left - second;
+            assert!(left.abs() <= 1000.0 / 64_000.0, "{value}");
+            let left = left - third;
+            assert!(left.abs() <= 1000.0 / 15_000_000.0, "{value}");
         }
     }
 

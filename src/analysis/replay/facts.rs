@@ -176,14 +176,8 @@ fn device(info: &ModelInfo) -> String {
 /// versions did not record it.
 fn inputs(info: &ModelInfo) -> String {
     let is_recorded = !info.provenance.cache.is_empty();
-    let bits = if info.device.ends_with("8-bit inputs") {
-        "8-bit"
-    } else if is_recorded {
-        "16-bit"
-    } else {
-        ""
-    };
-    bits.to_owned()
+    let bits = is_recorded.then(|| info.input_rounding());
+    bits.unwrap_or_default().to_owned()
 }
 
 /// Returns the name and the hash, because several files may have the same name.

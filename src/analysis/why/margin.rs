@@ -7,6 +7,7 @@ use crate::generation::{Generation, ModelInfo, Step};
 /// The largest deviation of a log-prob among the ten most likely tokens, in nats, from an f32 pass
 /// over the dequantized weights, by what is rounded. Measured on a story and on chat answers of two
 /// small models; `assets/BENCHMARKS.md` has the figures. Other models may exceed them.
+const INPUTS_24_BIT: f64 = 0.0001;
 const INPUTS_16_BIT: f64 = 0.004;
 const INPUTS_8_BIT: f64 = 0.6;
 const CACHE_F16: f64 = 0.015;
@@ -32,12 +33,16 @@ impl Rounding {
             _ => return None,
         };
         // Only the inputs of quantized weights are rounded.
-        let (inputs, of_inputs) = if !model.quantization.starts_with('Q') {
-            ("", 0.0)
-        } else if model.device.ends_with("8-bit inputs") {
-            ("8-bit inputs and ", INPUTS_8_BIT)
+        let (inputs, of_inputs) = if model.quantization.starts_with('Q') {
+            let bits = model.input_rounding();
+            let estimate = match bits {
+                "24-bit" => INPUTS_24_BIT,
+                "8-bit" => INPUTS_8_BIT,
+                _ => INPUTS_16_BIT,
+            };
+            (format!("{bits} inputs and "), estimate)
         } else {
-            ("16-bit inputs and ", INPUTS_16_BIT)
+            (String::new(), 0.0)
         };
         let estimate = of_inputs + of_cache;
         (estimate > 0.0).then(|| Self {
@@ -131,6 +136,13 @@ mod tests {
                 "q8",
                 "8-bit inputs and a q8 cache",
                 1.0,
+            ),
+            (
+                "Q8_0",
+                "CPU with 24-bit inputs",
+                "f32",
+                "24-bit inputs and an f32 cache",
+                0.0001,
             ),
             (
                 "BF16",

@@ -31,9 +31,13 @@ pub struct ModelsForm {
 
 impl ModelsForm {
     /// The ways in which the other model can compute, with their names.
-    pub const WAYS: [(OtherWay, &'static str); 7] = [
+    pub const WAYS: [(OtherWay, &'static str); 8] = [
         (OtherWay::Same, "as the loaded model"),
         (OtherWay::F32, "in f32"),
+        (
+            OtherWay::Inputs(InputBits::TwentyFour),
+            "with 24-bit inputs",
+        ),
         (OtherWay::Inputs(InputBits::Sixteen), "with 16-bit inputs"),
         (OtherWay::Inputs(InputBits::Eight), "with 8-bit inputs"),
         (OtherWay::Cache(CacheType::F32), "with an f32 cache"),

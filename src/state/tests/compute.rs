@@ -75,14 +75,14 @@ fn inputs_are_rounded_to_16_bits_unless_the_user_prefers_speed() {
     assert_eq!(state.inputs_rows(), []);
     state.on_event(Event::DevicesListed(cpu_only()));
     let chosen = |state: &AppState| state.inputs_rows().iter().position(|row| row.chosen);
-    assert_eq!(chosen(&state), Some(0));
-    let in_bytes = state.inputs_rows()[1].command.clone();
+    assert_eq!(chosen(&state), Some(1));
+    let in_bytes = state.inputs_rows()[2].command.clone();
     let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
         inputs: InputBits::Eight,
         ..ComputeChoice::default()
     }));
     assert_eq!(state.apply(in_bytes).first(), Some(&use_it));
-    assert_eq!(chosen(&state), Some(1));
+    assert_eq!(chosen(&state), Some(2));
     let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
     assert_eq!(settings.compute.inputs, InputBits::Eight);
 }
