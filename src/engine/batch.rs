@@ -2,16 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
 use super::prefix_cache::PrefixCache;
+use super::row_threads::map_rows;
 use super::slot::{ForwardPass, ModelContext};
 use super::writer::Writer;
 use super::{CausalLm, LoadedModel, Logits, Progress, Row};
 use crate::generation::{FinishReason, GenerationId};
-
-/// With fewer logits than this, waking other threads costs more than it saves.
-const N_MIN_PARALLEL_LOGITS: usize = 1 << 16;
 
 /// The writers that are decoding together. Their prompts have been prefilled, and they have their
 /// own sequences in the KV cache.
@@ -217,8 +213,7 @@ struct Chosen {
     progress: Vec<Progress>,
 }
 
-/// Lets every writer choose from the logits of its rows, in parallel if there are enough of them to
-/// make that pay off.
+/// Lets every writer choose from the logits of its rows.
 fn choose_all(
     writers: Vec<Box<dyn Writer>>,
     shares: &[Share],
@@ -232,7 +227,7 @@ fn choose_all(
         (writer, rows)
     });
     let with_rows: Vec<_> = with_rows.collect();
-    let choose = |(mut writer, rows): (Box<dyn Writer>, Vec<&[f32]>)| {
+    let choose = |(): &mut (), (mut writer, rows): (Box<dyn Writer>, Vec<&[f32]>)| {
         let mut progress = Vec::new();
         let finish = writer.choose(&rows, pass, model, &mut progress);
         Chosen {
@@ -241,9 +236,6 @@ fn choose_all(
             progress,
         }
     };
-    if pass.n_batch * model.vocabulary.n_tokens() < N_MIN_PARALLEL_LOGITS {
-        with_rows.into_iter().map(choose).collect()
-    } else {
-        with_rows.into_par_iter().map(choose).collect()
-    }
+    let n_logits = pass.n_batch * model.vocabulary.n_tokens();
+    map_rows(model.threads, n_logits, with_rows, || (), choose)
 }

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::prefix_cache::PrefixCache;
+use super::row_threads::map_rows;
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::writer::Writer;
 use super::{EngineError, LoadedModel, Progress, Row, SequenceId};
@@ -78,11 +77,14 @@ impl BeamWriter {
         let first = self.running.first();
         let n_end_tokens = first.map_or(0, |text| text.slot.n_end_tokens(model));
         let n_compared = self.search.n_compared(n_end_tokens);
-        let texts = self.running.par_iter().zip(logits).enumerate();
-        let rows: Result<Vec<_>, EngineError> = texts
-            .map(|(place, (text, row))| text.candidates(place, row, n_compared))
-            .collect();
-        let best = BeamSearch::best(&rows?, n_compared);
+        let n_logits = logits.iter().map(|row| row.len()).sum();
+        let texts = self.running.iter().zip(logits).enumerate().collect();
+        let candidates = |(): &mut (), (place, (text, row)): (_, (&BeamText, &&[f32]))| {
+            text.candidates(place, row, n_compared)
+        };
+        let rows = map_rows(model.threads, n_logits, texts, || (), candidates);
+        let rows: Vec<_> = rows.into_iter().collect::<Result<_, EngineError>>()?;
+        let best = BeamSearch::best(&rows, n_compared);
         let outcomes = best.iter().map(|candidate| {
             let parent = self.running.get(candidate.parent)?;
             parent.slot.finish_with(candidate.token, model)
@@ -90,16 +92,17 @@ impl BeamWriter {
         let outcomes: Vec<Option<FinishReason>> = outcomes.collect();
         let ends = outcomes.iter().map(Option::is_some);
         let fates = self.search.fates(ends, self.ended.len());
-        let kept: Vec<_> = best.iter().zip(&fates).zip(outcomes).collect();
-        let kept = kept.into_par_iter().map(|((candidate, fate), outcome)| {
+        let keep = |(): &mut (), ((candidate, fate), outcome): ((&BeamCandidate, &Fate), _)| {
             let parent = self.running.get(candidate.parent);
             let row = logits.get(candidate.parent).copied().unwrap_or_default();
             let parent = parent.filter(|_| *fate != Fate::Dropped);
             let text = parent.map(|parent| parent.with(candidate, row, pass, model));
             text.transpose()
                 .map(|text| text.map(|text| (candidate.parent, text, outcome)))
-        });
-        let kept: Result<Vec<Option<Kept>>, EngineError> = kept.collect();
+        };
+        let kept = best.iter().zip(&fates).zip(outcomes).collect();
+        let kept = map_rows(model.threads, n_logits, kept, || (), keep);
+        let kept: Result<Vec<Option<Kept>>, EngineError> = kept.into_iter().collect();
         let mut running = Vec::new();
         self.parents.clear();
         for (parent, text, outcome) in kept?.into_iter().flatten() {

@@ -3,6 +3,7 @@
 use super::EngineError;
 use crate::decoding::TokenId;
 use crate::generation::CacheShape;
+use crate::kernels::ThreadPool;
 
 /// A sequence in a model's KV cache. Valid until the sequence is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -151,6 +152,12 @@ pub trait CausalLm: Send {
     /// layers.
     fn forward_first(&mut self, _rows: &[Row], _n_layers: usize) -> Result<Logits, EngineError> {
         Err(EngineError::LayersUnavailable)
+    }
+
+    /// Returns the threads that passes run on, which are still awake shortly after a pass. `None` if
+    /// they belong to a library, or if passes run on a GPU.
+    fn threads(&self) -> Option<&ThreadPool> {
+        None
     }
 
     /// Returns where the time of all forward passes went. Zero for backends that don't measure it.

@@ -33,6 +33,7 @@ mod prefill;
 mod prefix_cache;
 mod recommended_sampling;
 mod resident;
+mod row_threads;
 mod score;
 mod second_model;
 mod sequences;

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::other_rows::{OtherPrompt, PairedLogits, RowLogits, RowPair};
 use super::prefill::Prefill;
+use super::row_threads::map_rows;
 use super::stop::StopMatcher;
 use super::{EngineError, LoadedModel};
 use crate::decoding::{
@@ -14,9 +13,7 @@ use crate::decoding::{
     SelectorState, TokenId,
 };
 use crate::generation::{EndOfText, FinishReason, Limits, PieceKind, TokenMeasures, Vocabulary};
-
-/// With fewer logits than this, waking other threads costs more than it saves.
-const N_MIN_PARALLEL_LOGITS: usize = 1 << 16;
+use crate::kernels::ThreadPool;
 
 /// What all texts of a batch have in common.
 #[derive(Clone, Copy)]
@@ -143,11 +140,11 @@ fn stop_matcher(shared: Shared<'_>, vocabulary: &Vocabulary) -> StopMatcher {
     matcher
 }
 
-/// Samples the next token of all members, in parallel if there are enough logits to make that pay
-/// off.
+/// Samples the next token of all members.
 fn sample_all(
     groups: &[(Group, RowLogits<'_>)],
     shared: Shared<'_>,
+    threads: Option<&ThreadPool>,
 ) -> Vec<Result<Vec<Sampled>, EngineError>> {
     let members = groups.iter().enumerate().flat_map(|(place, (group, _))| {
         let members = group.members.iter();
@@ -160,30 +157,21 @@ fn sample_all(
         .iter()
         .map(|(group, logits)| group.members.len() * logits.own.len())
         .sum();
-    let in_parallel = n_logits >= N_MIN_PARALLEL_LOGITS;
-    let rows = measured_rows(groups, shared, in_parallel);
-    let sample = |sampler: &mut Sampler<'_>, (place, member): &(usize, Member)| {
-        let (group, logits) = groups.get(*place)?;
-        let next = sampler.next_token(group, *member, *logits)?;
-        let row = rows.get(*place).copied().flatten();
+    let rows = measured_rows(groups, shared, threads);
+    let sample = |sampler: &mut Sampler<'_>, (place, member): (usize, Member)| {
+        let (group, logits) = groups.get(place)?;
+        let next = sampler.next_token(group, member, *logits)?;
+        let row = rows.get(place).copied().flatten();
         let next = next.map(|(member, token)| {
             let measures = row.map(|row| row.measures(token, logits.own));
             (member, token, measures)
         });
-        Some((*place, next))
+        Some((place, next))
     };
-    let sampled: Vec<_> = if in_parallel {
-        let members = members.par_iter();
-        let sampled = members.map_init(|| Sampler::new(shared), sample);
-        sampled.flatten_iter().collect()
-    } else {
-        let mut sampler = Sampler::new(shared);
-        let members = members.iter();
-        members.filter_map(|m| sample(&mut sampler, m)).collect()
-    };
+    let sampled = map_rows(threads, n_logits, members, || Sampler::new(shared), sample);
     let mut by_group: Vec<Result<Vec<Sampled>, EngineError>> =
         groups.iter().map(|_| Ok(Vec::new())).collect();
-    for (place, next) in sampled {
+    for (place, next) in sampled.into_iter().flatten() {
         if let Some(group) = by_group.get_mut(place) {
             match (next, group.as_mut()) {
                 (Ok(next), Ok(group)) => group.push(next),
@@ -200,19 +188,15 @@ fn sample_all(
 fn measured_rows(
     groups: &[(Group, RowLogits<'_>)],
     shared: Shared<'_>,
-    in_parallel: bool,
+    threads: Option<&ThreadPool>,
 ) -> Vec<Option<RowMeasures>> {
     if !shared.is_measured {
-        Vec::new()
-    } else if in_parallel {
-        let rows = groups
-            .par_iter()
-            .map(|(_, logits)| RowMeasures::of(logits.own));
-        rows.collect()
-    } else {
-        let rows = groups.iter().map(|(_, logits)| RowMeasures::of(logits.own));
-        rows.collect()
+        return Vec::new();
     }
+    let rows: Vec<&[f32]> = groups.iter().map(|(_, logits)| logits.own).collect();
+    let n_logits = rows.iter().map(|row| row.len()).sum();
+    let measure = |(): &mut (), row: &[f32]| RowMeasures::of(row);
+    map_rows(threads, n_logits, rows, || (), measure)
 }
 
 /// Samples for members with different chains, one chain at a time.
@@ -353,7 +337,7 @@ impl Texts {
         shared: Shared<'_>,
         model: &mut LoadedModel,
     ) -> Result<(), EngineError> {
-        let sampled = sample_all(&groups, shared);
+        let sampled = sample_all(&groups, shared, model.lm.threads());
         let mut outcome = Ok(());
         for ((group, _), sampled) in groups.into_iter().zip(sampled) {
             match (sampled, &outcome) {

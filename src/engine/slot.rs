@@ -18,6 +18,7 @@ use crate::generation::{
     Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, Piece,
     PieceKind, Step, StepTime, Vocabulary,
 };
+use crate::kernels::ThreadPool;
 
 /// The forward pass that produced a row of logits.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,6 +36,8 @@ pub(super) struct ModelContext<'a> {
     pub end_tokens: &'a [TokenId],
     /// The most tokens that a sequence can hold.
     pub n_context: usize,
+    /// The threads that the model's passes run on, if they are our own.
+    pub threads: Option<&'a ThreadPool>,
 }
 
 impl<'a> ModelContext<'a> {
@@ -43,6 +46,7 @@ impl<'a> ModelContext<'a> {
             vocabulary: &model.vocabulary,
             end_tokens: &model.end_tokens,
             n_context: model.lm.n_context(),
+            threads: model.lm.threads(),
         }
     }
 }

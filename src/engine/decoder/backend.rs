@@ -6,6 +6,7 @@ use crate::decoding::TokenId;
 use crate::engine::blueprint::Rotation;
 use crate::engine::weights::StoredTensor;
 use crate::engine::{EngineError, ForwardTimes, Logits, PREFILL_CHUNK, Row, SequenceId};
+use crate::kernels::ThreadPool;
 
 /// A model's weights on a device, and the forward pass over them.
 pub(crate) trait Backend: Send {
@@ -65,6 +66,11 @@ pub(crate) trait Backend: Send {
     /// Returns how many bytes the key and value of one token take in one head of one layer, and
     /// their number format.
     fn cached_head(&self, head_dim: usize) -> (usize, String);
+
+    /// Returns the threads that passes run on, or `None` if they belong to candle.
+    fn threads(&self) -> Option<&ThreadPool> {
+        None
+    }
 
     /// Returns where the time of all passes went. Zero for a backend that does not measure it.
     fn times(&self) -> ForwardTimes {

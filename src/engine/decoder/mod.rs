@@ -39,6 +39,7 @@ use super::sequences::{RowLimits, Sequences};
 use super::weights::{Checkpoint, LoadStop};
 use super::{CausalLm, Compute, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
 use crate::generation::CacheShape;
+use crate::kernels::ThreadPool;
 
 pub(super) use self::check::check_tensors;
 
@@ -283,6 +284,10 @@ impl<B: Backend> CausalLm for Decoder<B> {
 
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
         self.forward_through(rows, usize::MAX)
+    }
+
+    fn threads(&self) -> Option<&ThreadPool> {
+        self.backend.threads()
     }
 
     fn times(&self) -> ForwardTimes {

@@ -304,6 +304,10 @@ impl Backend for CpuBackend {
         &self.model.weights.facts
     }
 
+    fn threads(&self) -> Option<&ThreadPool> {
+        Some(&self.model.context.threads)
+    }
+
     fn cached_head(&self, head_dim: usize) -> (usize, String) {
         let cache_type = self.model.attention.cache_type();
         let format = cache_type.name().to_owned();
