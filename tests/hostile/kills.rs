@@ -157,22 +157,44 @@ fn a_window_killed_at_random_moments_leaves_whole_files() {
     let display = Display::start();
     let mut random = Random(13);
     let mut kinds = BTreeSet::new();
-    for number in 0..6 * rounds() {
+    let open = || {
         let app = Started::new(&mut display.command(env!("CARGO_BIN_EXE_quartet")));
         let window = display.wait_for("the window", |display| display.window_titled("Quartet"));
         display.wait_for("the keyboard", |display| display.focus(window));
+        (app, window)
+    };
+    let mut kill = |app: Started| {
+        drop(app);
+        kinds.extend(kinds_of_files_left(display.home()));
+    };
+    // However slow the machine is, one window is killed only after it has saved everything. The
+    // settings are also saved when a window closes.
+    let saved = |ending: &str| {
+        display.wait_for(ending, |display| {
+            let mut files = files_in(display.home()).into_iter();
+            files.find(|path| path.to_string_lossy().ends_with(ending))
+        });
+    };
+    let (app, window) = open();
+    display.ready();
+    display.press_ctrl_enter();
+    saved(".quartet.json.gz");
+    saved(".session");
+    display.close(window);
+    saved("settings.json");
+    kill(app);
+    for number in 0..6 * rounds() {
+        let (app, window) = open();
         display.press_ctrl_enter();
         let mut sleep = |n_milliseconds| {
             thread::sleep(Duration::from_millis(random.below(n_milliseconds) as u64));
         };
         sleep(4000);
-        // The settings are also saved when the window closes.
         if number % 2 == 1 {
             display.close(window);
             sleep(200);
         }
-        drop(app);
-        kinds.extend(kinds_of_files_left(display.home()));
+        kill(app);
     }
     assert!(
         kinds.is_superset(&["marker", "run", "session", "settings"].into()),
