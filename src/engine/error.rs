@@ -280,7 +280,7 @@ const GPU_FAILURES: [(&str, &str); 8] = [
 
 /// Says what went wrong in a computation, and what to do about it if it was the GPU.
 fn computation_failure(error: &candle_core::Error) -> String {
-    let details = error.to_string();
+    let details = without_backtrace(error);
     let known = GPU_FAILURES.iter().find_map(|(name, sentence)| {
         let (_, rest) = details.split_once(name)?;
         let is_of_name = |c: char| c.is_ascii_uppercase() || c == '_';
@@ -288,6 +288,15 @@ fn computation_failure(error: &candle_core::Error) -> String {
         Some(format!("{sentence} ({name}{rest})"))
     });
     known.unwrap_or_else(|| format!("the computation failed: {details}"))
+}
+
+/// Returns candle's message alone. If `RUST_BACKTRACE` is set, candle appends a backtrace to it.
+pub(super) fn without_backtrace(error: &candle_core::Error) -> String {
+    let message = error.to_string();
+    match message.split_once("\n   0: ") {
+        Some((message, _)) => message.to_owned(),
+        None => message,
+    }
 }
 
 impl EngineError {
@@ -302,6 +311,8 @@ impl EngineError {
 
 #[cfg(test)]
 mod tests {
+    use std::backtrace::Backtrace;
+
     use super::EngineError;
 
     fn message(details: &str) -> String {
@@ -325,5 +336,17 @@ mod tests {
         assert!(lost.ends_with(" (CUDA_ERROR_ILLEGAL_ADDRESS)"), "{lost}");
         let other = message("shape mismatch");
         assert_eq!(other, "the computation failed: shape mismatch");
+    }
+
+    #[test]
+    fn a_backtrace_is_not_part_of_the_message() {
+        let error = candle_core::Error::WithBacktrace {
+            inner: Box::new(candle_core::Error::Msg("shape mismatch".to_owned())),
+            backtrace: Box::new(Backtrace::force_capture()),
+        };
+        assert!(error.to_string().lines().count() > 2);
+        let message = EngineError::from(error.context("layer 3")).to_string();
+        assert!(message.starts_with("the computation failed: layer 3"));
+        assert!(message.ends_with("shape mismatch"), "{message}");
     }
 }

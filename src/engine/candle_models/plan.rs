@@ -18,6 +18,7 @@ use crate::decoding::TokenId;
 use crate::engine::EngineError;
 use crate::engine::blueprint::{Facts, Key, end_tokens_of, linear_factor_of_gguf};
 use crate::engine::caught_panic::catch_panic;
+use crate::engine::error::without_backtrace;
 use crate::engine::weights::{Catalog, Checkpoint, LoadStop, StoredType, is_half};
 use crate::generation::MemoryNeed;
 
@@ -234,7 +235,7 @@ fn build_from_config(
     let networks = catch_panic(|| (family.build)(&parts)).map_err(Error::msg);
     let networks = networks
         .flatten()
-        .map_err(|error| checkpoint.malformed(error.to_string()))?;
+        .map_err(|error| checkpoint.malformed(without_backtrace(&error)))?;
     match store.unused_tensor() {
         None => Ok((networks, store.n_used())),
         Some(name) => {
@@ -260,7 +261,7 @@ fn build_from_gguf(
     let networks = networks.map_err(Error::msg).flatten();
     // A cancelled read looks like any other I/O error to candle.
     checkpoint.check_cancelled()?;
-    networks.map_err(|error| checkpoint.malformed(error.to_string()).into())
+    networks.map_err(|error| checkpoint.malformed(without_backtrace(&error)).into())
 }
 
 impl GgufFamily {
