@@ -229,7 +229,7 @@ impl Subject {
         HubError::RangesUnsupported { host: self.host() }
     }
 
-    /// Returns the error for when the server has sent nothing for this long.
+    /// Returns the error to report once the server has been silent for this long.
     pub(super) fn timed_out(&self, after: Duration) -> HubError {
         HubError::TimedOut {
             host: self.host(),

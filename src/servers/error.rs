@@ -160,7 +160,7 @@ fn after_colon(reason: &str) -> String {
 }
 
 impl ServerError {
-    /// Returns the error for when the server has sent nothing for this long.
+    /// Returns the error to report once the server has been silent for this long.
     pub(super) fn timed_out(host: &str, after: Duration) -> Self {
         Self::TimedOut {
             host: host.to_owned(),

@@ -40,7 +40,7 @@ impl Row {
         &self.block_max
     }
 
-    /// Returns the maxima of `n_groups` groups of logits. A group is every `n_groups`-th logit,
+    /// Returns the maxima of `n_groups` groups of logits. A group holds every `n_groups`-th logit,
     /// which vectorizes.
     pub(super) fn group_maxima(&self, n_groups: usize) -> Vec<f32> {
         let mut maxima = vec![f32::NEG_INFINITY; n_groups];
