@@ -75,7 +75,7 @@ impl Format {
         }
     }
 
-    /// Whether inputs are quantized to bytes before they are multiplied, as
+    /// Whether inputs are quantized before they are multiplied, as
     /// [`InputBits`](super::InputBits) says. Otherwise they stay floats.
     pub const fn quantizes_inputs(self) -> bool {
         match self {

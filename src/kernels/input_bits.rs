@@ -7,8 +7,9 @@ pub enum InputBits {
     /// Three bytes: the error is at most a 16-millionth of the largest input of the block, as in
     /// `f32`.
     TwentyFour,
-    /// Each input is the sum of two bytes with different scales. The error is at most a 64,000th of
-    /// the largest input of the block, so inputs a thousand times smaller still count.
+    /// Two bytes, multiplied one by one or, where the CPU does that faster, together. The error is at
+    /// most a 65,000th of the largest input of the block, so inputs a thousand times smaller still
+    /// count.
     #[default]
     Sixteen,
     /// One byte: faster when many rows are multiplied, but inputs much smaller than the largest of
@@ -47,7 +48,7 @@ impl InputBits {
         }
     }
 
-    /// The number of bytes whose scaled sum represents an input.
+    /// The number of bytes that represent an input.
     pub(super) const fn n_planes(self) -> usize {
         match self {
             Self::TwentyFour => 3,

@@ -33,27 +33,35 @@ pub(super) fn padded(values: &[f32]) -> [f32; N_BLOCK] {
     padded
 }
 
+/// The largest quant of 8 bits. −128 is not used, because its products do not fit where those of
+/// −127 do.
+const MAX_BYTE: i32 = 127;
+
+/// The base of the two digits, each between −127 and 127, of a 16-bit input.
+pub(super) const DIGIT_BASE: i32 = 2 * MAX_BYTE + 1;
+
+/// The largest quant of 16 bits: both of its digits are 127.
+const MAX_16: i32 = (DIGIT_BASE + 1) * MAX_BYTE;
+
 /// 1.5 × 2²³. Nearby floats are exactly the integers, so adding it rounds (ties to even) and leaves
 /// the integer in the lowest bits.
 const ROUNDING: f32 = 12_582_912.0;
 
 impl InputBlock {
-    /// Quantizes values to integers between −127 and 127. The plain loops are vectorized for the
-    /// instructions of the caller. Each step is exact or rounded once, so all instruction sets
-    /// produce the same bits.
+    /// Quantizes values to integers between −127 and 127.
     #[inline(always)]
     pub fn quantize(values: &[f32; N_BLOCK]) -> Self {
-        let largest = max_abs(values);
-        let scale = largest / 127.0;
-        let inverse_scale = if scale > 0.0 { 127.0 / largest } else { 0.0 };
-        let mut quants = [0_i32; N_BLOCK];
-        for (quant, value) in quants.iter_mut().zip(values) {
-            *quant = quantize_value(*value, inverse_scale);
-        }
-        let [low, high] = sums(&quants);
+        let (quants, scale) = quantize_to(MAX_BYTE, values);
+        Self::new(&quants, scale)
+    }
+
+    /// Packs quants, of which it keeps the lowest bytes.
+    #[inline(always)]
+    fn new(quants: &[i32; N_BLOCK], scale: f32) -> Self {
+        let [low, high] = sums(quants);
         let sum = low.wrapping_add(high);
         Self {
-            words: pack_words(&quants),
+            words: pack_words(quants),
             scale,
             scaled_sum: scale * sum as f32,
             half_sums: (low & 0xffff) | (high << 16),
@@ -86,10 +94,15 @@ impl InputBlock {
         [self.half_sums << 16 >> 16, self.half_sums >> 16]
     }
 
-    /// Quantizes values to the sum of several planes. Each plane rounds what those before it left
-    /// over, with a scale as fine as that allows.
+    /// Quantizes values to the sum of several planes. The two planes of a 16-bit input are the
+    /// digits of [`quantize_16`]. Otherwise each plane rounds what those before it left over, with a
+    /// scale as fine as that allows.
     #[inline(always)]
     pub fn quantize_planes(values: &[f32; N_BLOCK], planes: &mut [Self]) {
+        if let [high, low] = planes {
+            [*high, *low] = Self::digits(values);
+            return;
+        }
         let Some((last, others)) = planes.split_last_mut() else {
             return;
         };
@@ -99,6 +112,24 @@ impl InputBlock {
             plane.subtract_from(&mut rest);
         }
         *last = Self::quantize(&rest);
+    }
+
+    /// Splits 16-bit quants into two digits of base [`DIGIT_BASE`], between −127 and 127, the high
+    /// ones first.
+    #[inline(always)]
+    fn digits(values: &[f32; N_BLOCK]) -> [Self; 2] {
+        let (quants, scale) = quantize_16(values);
+        let (mut high, mut low) = (quants, quants);
+        for (high, low) in high.iter_mut().zip(&mut low) {
+            // No quant is halfway between two multiples of an odd number, and this is precise enough
+            // to find the nearer one.
+            *high = quantize_value(*high as f32, 1.0 / DIGIT_BASE as f32);
+            *low = low.wrapping_sub(high.wrapping_mul(DIGIT_BASE));
+        }
+        [
+            Self::new(&high, scale * DIGIT_BASE as f32),
+            Self::new(&low, scale),
+        ]
     }
 
     /// Subtracts the rounded values.
@@ -111,6 +142,27 @@ impl InputBlock {
             }
         }
     }
+}
+
+/// Quantizes values to integers between ±[`MAX_16`], and returns them with their scale.
+#[inline(always)]
+pub(super) fn quantize_16(values: &[f32; N_BLOCK]) -> ([i32; N_BLOCK], f32) {
+    quantize_to(MAX_16, values)
+}
+
+/// Quantizes values to integers between ±`max`, and returns them with their scale. The plain loops
+/// are vectorized for the instructions of the caller. Each step is exact or rounded once, so all
+/// instruction sets produce the same bits.
+#[inline(always)]
+fn quantize_to(max: i32, values: &[f32; N_BLOCK]) -> ([i32; N_BLOCK], f32) {
+    let (max, largest) = (max as f32, max_abs(values));
+    let scale = largest / max;
+    let inverse_scale = if scale > 0.0 { max / largest } else { 0.0 };
+    let mut quants = [0_i32; N_BLOCK];
+    for (quant, value) in quants.iter_mut().zip(values) {
+        *quant = quantize_value(*value, inverse_scale);
+    }
+    (quants, scale)
 }
 
 /// Returns `value × inverse_scale`, rounded to the nearest integer, ties to even. The product must

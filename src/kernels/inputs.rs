@@ -5,6 +5,7 @@ use std::ops::Range;
 use pulp::NullaryFnOnce;
 
 use super::input_block::{InputBlock, padded};
+use super::input_words::InputWords;
 use super::{Format, InputBits, InstructionSet, N_BLOCK, ThreadPool};
 
 /// Blocks of inputs are padded to a multiple of this, because some formats take two per step.
@@ -29,17 +30,21 @@ pub struct Inputs {
     width: usize,
     groups: Vec<Range<usize>>,
     /// `[group][block][row][plane]`, interleaved in pairs if the instructions read them so; empty
-    /// if all weights are floats.
+    /// if no weights need them.
     blocks: Vec<InputBlock>,
-    /// `[group][column][row]`; empty if all weights are quantized.
+    /// `[group][block][row]`; empty if no weights need them.
+    words: Vec<InputWords>,
+    /// `[group][column][row]`; empty if no weights need them.
     floats: Vec<f32>,
 }
 
 /// The representations of the inputs that a product needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputKinds {
-    /// Quantized, for integer weights.
+    /// Quantized, for integer weights of fewer than 8 bits.
     pub quantized: bool,
+    /// Quantized, for 8-bit weights.
+    pub quantized_for_bytes: bool,
     pub floats: bool,
 }
 
@@ -48,11 +53,15 @@ impl InputKinds {
     pub fn of(formats: impl IntoIterator<Item = Format>) -> Self {
         let mut kinds = Self {
             quantized: false,
+            quantized_for_bytes: false,
             floats: false,
         };
         for format in formats {
-            kinds.quantized |= format.quantizes_inputs();
-            kinds.floats |= !format.quantizes_inputs();
+            match format {
+                Format::Q8_0 => kinds.quantized_for_bytes = true,
+                _ if format.quantizes_inputs() => kinds.quantized = true,
+                _ => kinds.floats = true,
+            }
         }
         kinds
     }
@@ -67,6 +76,8 @@ pub struct RowGroup<'a> {
     pub n_planes: usize,
     /// `[block][row][plane]`, interleaved in pairs if the instructions read them so.
     pub blocks: &'a [InputBlock],
+    /// `[block][row]`.
+    pub words: &'a [InputWords],
     /// `[column][row]`.
     pub floats: &'a [f32],
 }
@@ -81,6 +92,7 @@ impl Inputs {
             width: 0,
             groups: Vec::new(),
             blocks: Vec::new(),
+            words: Vec::new(),
             floats: Vec::new(),
         }
     }
@@ -103,6 +115,7 @@ impl Inputs {
     pub fn set_quantized(&mut self, values: &[f32], width: usize) {
         let kinds = InputKinds {
             quantized: true,
+            quantized_for_bytes: false,
             floats: false,
         };
         let arch = self.instructions.arch();
@@ -120,25 +133,26 @@ impl Inputs {
     ) -> Vec<ConversionJob<'a>> {
         self.width = width;
         self.n_rows = values.len().checked_div(width).unwrap_or(0);
-        let n_planes = if kinds.quantized {
-            self.bits.n_planes()
-        } else {
-            1
-        };
+        let has_words = kinds.quantized_for_bytes
+            && self.bits == InputBits::Sixteen
+            && self.instructions.multiplies_words();
+        let has_planes = kinds.quantized || kinds.quantized_for_bytes && !has_words;
+        let n_planes = if has_planes { self.bits.n_planes() } else { 1 };
         self.groups.clear();
         self.groups
             .extend(self.instructions.groups(self.n_rows, n_planes));
-        let n_blocks = if kinds.quantized {
-            n_blocks(width) * n_planes
-        } else {
-            0
-        };
+        let n_blocks = n_blocks(width);
+        let n_words = if has_words { n_blocks } else { 0 };
+        let n_blocks = if has_planes { n_blocks * n_planes } else { 0 };
         let n_columns = if kinds.floats { n_columns(width) } else { 0 };
         // The jobs overwrite every element.
         self.blocks
             .resize(self.n_rows * n_blocks, InputBlock::default());
+        self.words
+            .resize(self.n_rows * n_words, InputWords::default());
         self.floats.resize(self.n_rows * n_columns, 0.0);
         let (mut values, mut blocks, mut floats) = (values, &mut *self.blocks, &mut *self.floats);
+        let mut words = &mut *self.words;
         let mut jobs = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
             let n_group = group.len();
@@ -151,6 +165,7 @@ impl Inputs {
                 blocks: blocks
                     .split_off_mut(..n_group * n_blocks)
                     .unwrap_or_default(),
+                words: words.split_off_mut(..n_group * n_words).unwrap_or_default(),
                 floats: floats
                     .split_off_mut(..n_group * n_columns)
                     .unwrap_or_default(),
@@ -162,6 +177,11 @@ impl Inputs {
     /// The instructions that the rows are arranged for.
     pub const fn instructions(&self) -> InstructionSet {
         self.instructions
+    }
+
+    /// How finely the rows are rounded.
+    pub const fn bits(&self) -> InputBits {
+        self.bits
     }
 
     /// The number of rows.
@@ -177,7 +197,9 @@ impl Inputs {
     /// The groups in row order, in panels that stay in a core's cache while they are multiplied by
     /// one tile after another.
     pub fn panels(&self) -> impl Iterator<Item = Panel<'_>> {
-        let n_bytes = size_of_val(self.blocks.as_slice()) + size_of_val(self.floats.as_slice());
+        let n_bytes = size_of_val(self.blocks.as_slice())
+            + size_of_val(self.words.as_slice())
+            + size_of_val(self.floats.as_slice());
         let n_group_bytes = n_bytes.div_ceil(self.groups.len().max(1));
         let n_groups = (N_PANEL_BYTES / n_group_bytes.max(1)).max(1);
         let panels = self.groups.chunks(n_groups);
@@ -202,18 +224,22 @@ impl<'a> Panel<'a> {
             n_rows,
             bits,
             blocks,
+            words,
             floats,
             ..
         } = self.inputs;
         let n_blocks = blocks.len() / n_rows.max(&1);
+        let n_words = words.len() / n_rows.max(&1);
         let n_columns = floats.len() / n_rows.max(&1);
         self.groups.iter().map(move |rows| {
             let block_range = rows.start * n_blocks..rows.end * n_blocks;
+            let word_range = rows.start * n_words..rows.end * n_words;
             let float_range = rows.start * n_columns..rows.end * n_columns;
             RowGroup {
                 rows: rows.clone(),
                 n_planes: rows.len() * bits.n_planes(),
                 blocks: blocks.get(block_range).unwrap_or_default(),
+                words: words.get(word_range).unwrap_or_default(),
                 floats: floats.get(float_range).unwrap_or_default(),
             }
         })
@@ -229,6 +255,7 @@ struct ConversionJob<'a> {
     interleaves_rows: bool,
     values: &'a [f32],
     blocks: &'a mut [InputBlock],
+    words: &'a mut [InputWords],
     floats: &'a mut [f32],
 }
 
@@ -256,6 +283,18 @@ impl NullaryFnOnce for ConversionJob<'_> {
             }
             for planes in blocks {
                 planes.fill(InputBlock::default());
+            }
+            let mut words = self.words.iter_mut().skip(row).step_by(self.n_rows);
+            for (values, words) in full.iter().zip(words.by_ref()) {
+                *words = InputWords::quantize(values);
+            }
+            if !rest.is_empty()
+                && let Some(words) = words.next()
+            {
+                *words = InputWords::quantize(&padded(rest));
+            }
+            for words in words {
+                *words = InputWords::default();
             }
             let mut targets = self.floats.iter_mut().skip(row).step_by(self.n_rows);
             for (value, target) in values.iter().zip(targets.by_ref()) {

@@ -154,6 +154,16 @@ impl InstructionSet {
         }
     }
 
+    /// Whether 16-bit inputs meet 8-bit weights as [`InputWords`](super::input_words::InputWords),
+    /// rather than as planes of bytes.
+    pub(super) const fn multiplies_words(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(_) | Self::Avx2(_) => true,
+            _ => false,
+        }
+    }
+
     const fn max_group_rows(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]

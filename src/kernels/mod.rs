@@ -16,6 +16,7 @@ mod format;
 mod formats;
 mod input_bits;
 mod input_block;
+mod input_words;
 mod inputs;
 mod instructions;
 mod lines;

@@ -2,7 +2,7 @@
 
 use super::inputs::{Inputs, RowGroup};
 use super::matrix::Tiles;
-use super::{Matrix, N_LANES, ThreadPool};
+use super::{Format, InputBits, Matrix, N_LANES, ThreadPool};
 
 /// The number of multiply-adds below which starting other threads costs more time than it saves.
 const MIN_PARALLEL_PRODUCTS: usize = 1 << 18;
@@ -25,6 +25,13 @@ pub struct ProductTask<'a> {
 }
 
 impl ProductTask<'_> {
+    /// Whether 8-bit weights meet 16-bit inputs. Then the integer products with both digits of an
+    /// input are added before they are scaled, so that instructions for 16-bit products produce the
+    /// same bits as those for bytes.
+    pub fn adds_digits(&self) -> bool {
+        self.tiles.format == Format::Q8_0 && self.inputs.bits() == InputBits::Sixteen
+    }
+
     /// Writes the products of one tile with quantized inputs, `sums[row][plane][lane]`: adds the
     /// planes of each row.
     pub fn write_planes(&mut self, tile: usize, group: &RowGroup<'_>, sums: &[[f32; N_LANES]]) {

@@ -191,6 +191,32 @@ fn a_row_is_bit_identical_alone_in_a_batch_and_on_several_threads() {
     }
 }
 
+/// One set of inputs has all representations that the matrices need.
+#[test]
+fn matrices_side_by_side_give_the_same_bits_as_alone() {
+    let width = 512;
+    let matrices: Vec<Matrix> = FORMATS
+        .iter()
+        .map(|&(format, dtype)| matrix(format, dtype, 37, width).0)
+        .collect();
+    for kernel in kernels() {
+        for n_inputs in [1, 4, 7] {
+            let values = wave(n_inputs * width, 0.71);
+            let all: Vec<&Matrix> = matrices.iter().collect();
+            let together = product(kernel, 1, &all, &values);
+            for (index, matrix) in matrices.iter().enumerate() {
+                let alone = product(kernel, 1, &[matrix], &values);
+                let rows = together.chunks_exact(37 * matrices.len());
+                let found: Vec<f32> = rows
+                    .flat_map(|row| &row[37 * index..37 * (index + 1)])
+                    .copied()
+                    .collect();
+                assert_eq!(found, alone, "{:?} {kernel:?}", matrix.format());
+            }
+        }
+    }
+}
+
 #[test]
 fn new_inputs_replace_all_previous_ones() {
     let threads = ThreadPool::new(1).unwrap();

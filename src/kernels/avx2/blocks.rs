@@ -89,14 +89,14 @@ pub(super) fn add_block<D: Dot, const OFFSET: i16, const RUN: usize, const N: us
     for (input, sum) in inputs.iter().zip(sums) {
         let start = without_offset::<OFFSET>(input);
         let dots = add_small::<D, RUN, _>(start, weights, &input.words);
-        *sum = scaled(dots, scales, input, *sum);
+        *sum = scaled(dots, scales, input.scale, *sum);
     }
 }
 
 /// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn scaled(dots: __m256i, scales: __m256, input: &InputBlock, sum: __m256) -> __m256 {
-    let scales = _mm256_mul_ps(scales, _mm256_set1_ps(input.scale));
+pub(super) fn scaled(dots: __m256i, scales: __m256, input_scale: f32, sum: __m256) -> __m256 {
+    let scales = _mm256_mul_ps(scales, _mm256_set1_ps(input_scale));
     _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), scales, sum)
 }

@@ -9,10 +9,13 @@ use std::arch::asm;
 use std::arch::x86_64::{
     __m256i, _mm_cvtsi32_si128, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32,
     _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_set1_epi8, _mm256_set1_epi16,
-    _mm256_set1_epi32, _mm256_setzero_si256, _mm256_sign_epi8, _mm256_sra_epi32, _mm256_xor_si256,
+    _mm256_set1_epi32, _mm256_setzero_si256, _mm256_sign_epi8, _mm256_slli_epi16, _mm256_sra_epi32,
+    _mm256_srai_epi16, _mm256_xor_si256,
 };
 
+use crate::kernels::N_BLOCK;
 use crate::kernels::input_block::InputBlock;
+use crate::kernels::input_words::InputWords;
 
 /// How unsigned weights are multiplied by signed inputs. Only code that has detected the
 /// instructions may name an implementation; [`super::multiply`] requires that.
@@ -100,6 +103,47 @@ pub(super) fn add_biased<D: Dot, const N: usize>(
     }
 }
 
+/// Adds the dot products of four columns, whose weights are offset by 128, with the 16-bit inputs of
+/// each row: those of the first and third column to the first accumulator, the others to the second.
+/// The weights are widened once for all rows.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn add_words<D: Dot, const N: usize>(
+    sums: &mut [[__m256i; 2]; N],
+    weights: __m256i,
+    inputs: &[InputWords; N],
+    index: usize,
+) {
+    let signed = _mm256_xor_si256(weights, _mm256_set1_epi8(-128));
+    let even = _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(signed));
+    let odd = _mm256_srai_epi16::<8>(signed);
+    for ([first, second], input) in sums.iter_mut().zip(inputs) {
+        *first = add_pairs::<D>(*first, even, &input.even, index);
+        *second = add_pairs::<D>(*second, odd, &input.odd, index);
+        if !D::HAS_VNNI && N > 1 {
+            (*first, *second) = (in_order(*first), in_order(*second));
+        }
+    }
+}
+
+/// Adds the dot products of two columns with a word of one row of inputs.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_pairs<D: Dot>(
+    sum: __m256i,
+    weights: __m256i,
+    words: &[i32; N_BLOCK / 4],
+    index: usize,
+) -> __m256i {
+    let word = _mm256_set1_epi32(words.get(index).copied().unwrap_or_default());
+    if D::HAS_VNNI {
+        // SAFETY: `D` asserts that the CPU has AVX-VNNI.
+        return unsafe { vpdpwssd(sum, weights, word) };
+    }
+    // Each product is at most 128 × 32,512, and a block has 32.
+    _mm256_add_epi32(sum, _mm256_madd_epi16(weights, word))
+}
+
 /// Returns the accumulator unchanged. The compiler can't move the products of later columns before
 /// this point; otherwise it multiplies all columns by one row after another, and then the weights
 /// of a block do not fit into the registers.
@@ -183,6 +227,27 @@ unsafe fn vpdpbusd(mut sum: __m256i, unsigned: __m256i, signed: __m256i) -> __m2
             sum = inout(ymm_reg) sum,
             unsigned = in(ymm_reg) unsigned,
             signed = in(ymm_reg) signed,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    sum
+}
+
+/// Adds the dot product of two pairs of signed 16-bit numbers. Inline assembly for the same reason.
+///
+/// # Safety
+/// The CPU must have AVX-VNNI.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn vpdpwssd(mut sum: __m256i, first: __m256i, second: __m256i) -> __m256i {
+    // SAFETY: the CPU has the instruction, which accesses only the registers named here and no
+    // memory.
+    unsafe {
+        asm!(
+            "{{vex}} vpdpwssd {sum}, {first}, {second}",
+            sum = inout(ymm_reg) sum,
+            first = in(ymm_reg) first,
+            second = in(ymm_reg) second,
             options(pure, nomem, nostack, preserves_flags),
         );
     }

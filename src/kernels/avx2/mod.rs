@@ -27,6 +27,7 @@ mod q6_k;
 mod q8_0;
 mod sub_scales;
 mod values;
+mod words;
 
 use dot::Dot;
 
@@ -138,7 +139,11 @@ impl AvxVnni {
 /// The CPU must have the instructions that `D` needs.
 #[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn multiply<D: Dot>(task: ProductTask<'_>) {
-    multiply_by_format!(task, multiply_task, D);
+    if task.adds_digits() {
+        words::multiply::<D>(task);
+    } else {
+        multiply_by_format!(task, multiply_task, D);
+    }
 }
 
 /// Adds weighted values of an 8-bit cache to the accumulators of some queries.

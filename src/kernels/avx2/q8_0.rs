@@ -24,7 +24,7 @@ pub(super) fn add_step<D: Dot, const HALF: usize, const N: usize>(
             add_biased::<D, N>(&mut products, load::<HALF>(line), inputs, word_index);
         }
         for ((dots, input), sum) in products.iter().zip(inputs).zip(&mut *sums) {
-            *sum = scaled(*dots, scales, input, *sum);
+            *sum = scaled(*dots, scales, input.scale, *sum);
         }
     }
 }

@@ -139,7 +139,7 @@ impl<const N: usize> StepSums<N> {
         let rows = self.scaled.iter_mut().zip(&mut self.mins);
         for ((scaled, mins), input) in rows.zip(inputs) {
             let dots = add_small::<D, RUN, _>(_mm256_setzero_si256(), weights, &input.words);
-            *scaled = blocks::scaled(dots, scale, input, *scaled);
+            *scaled = blocks::scaled(dots, scale, input.scale, *scaled);
             *mins = _mm256_fmadd_ps(min, _mm256_set1_ps(input.scaled_sum), *mins);
         }
     }

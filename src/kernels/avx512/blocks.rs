@@ -1,14 +1,15 @@
 //! Integer weights with one scale per row and block, times the inputs of a row group.
 
 use std::arch::x86_64::{
-    __m512, __m512i, _mm_cvtsi32_si128, _mm512_and_si512, _mm512_castsi512_si256,
+    __m512, __m512i, _mm_cvtsi32_si128, _mm512_add_epi32, _mm512_and_si512, _mm512_castsi512_si256,
     _mm512_cvtepi32_ps, _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,
     _mm512_fmadd_ps, _mm512_mul_ps, _mm512_or_si512, _mm512_rol_epi32, _mm512_ror_epi32,
-    _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_si512, _mm512_sra_epi32, _mm512_srli_epi32,
+    _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_sra_epi32,
+    _mm512_srli_epi32, _mm512_sub_epi32,
 };
 
 use crate::kernels::N_BLOCK;
-use crate::kernels::input_block::InputBlock;
+use crate::kernels::input_block::{DIGIT_BASE, InputBlock};
 
 /// Adds the dot products of one block with each row of inputs. The rows' dependency chains run side
 /// by side, so that none waits for its own previous step. A macro, because a function of this size
@@ -88,14 +89,50 @@ pub(super) fn add_block<const OFFSET: i16, const N: usize>(
     inputs: &[InputBlock; N],
     sums: &mut [__m512; N],
 ) {
+    let products = products::<OFFSET, N>(weights, inputs);
+    for ((dots, input), sum) in products.iter().zip(inputs).zip(sums) {
+        add_scaled(sum, *dots, scales, input);
+    }
+}
+
+/// Adds the dot products of one block with 16-bit inputs, of which each pair of rows holds the
+/// digits, to the accumulators of the high digits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub(super) fn add_block_of_digits<const OFFSET: i16, const N: usize>(
+    weights: &Weights,
+    scales: __m512,
+    inputs: &[InputBlock; N],
+    sums: &mut [__m512; N],
+) {
+    const {
+        assert!(
+            DIGIT_BASE == (1 << 8) - 1,
+            "the base decides how to multiply by it"
+        );
+    }
+    let products = products::<OFFSET, N>(weights, inputs);
+    let inputs = inputs.as_chunks().0.iter();
+    let rows = products.as_chunks().0.iter().zip(inputs);
+    for ((&[high, low], [_, input]), [sum, _]) in rows.zip(sums.as_chunks_mut().0) {
+        let high = _mm512_sub_epi32(_mm512_slli_epi32::<8>(high), high);
+        add_scaled(sum, _mm512_add_epi32(high, low), scales, input);
+    }
+}
+
+/// The integer dot products of one block with each row of inputs.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn products<const OFFSET: i16, const N: usize>(
+    weights: &Weights,
+    inputs: &[InputBlock; N],
+) -> [__m512i; N] {
     let mut products = [_mm512_setzero_si512(); N];
     for (product, input) in products.iter_mut().zip(inputs) {
         *product = without_offset::<OFFSET>(input);
     }
     add_products!(products, weights, inputs);
-    for ((dots, input), sum) in products.iter().zip(inputs).zip(sums) {
-        add_scaled(sum, *dots, scales, input);
-    }
+    products
 }
 
 /// Adds integer dot products, multiplied by the scales of the weights and of the inputs.

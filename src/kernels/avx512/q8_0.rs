@@ -2,23 +2,53 @@
 
 use std::arch::x86_64::__m512;
 
-use super::blocks::{add_block, scales};
+use super::blocks::{add_block, add_block_of_digits, scales};
 use super::memory::{load, load_all, zeros};
 use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::inputs::RowGroup;
 
+/// 16-bit inputs, in pairs of planes.
+pub(super) mod digits {
+    use super::{__m512, CacheLine, RowGroup, sums_of};
+
+    /// Multiplies a tile by each row of a group. The sums are those of the high digits; those of the
+    /// low digits are zero.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub(in crate::kernels::avx512) fn sums<const N: usize>(
+        tile: &[CacheLine],
+        group: &RowGroup<'_>,
+    ) -> [__m512; N] {
+        sums_of::<true, N>(tile, group)
+    }
+}
+
 /// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub(super) fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
+    sums_of::<false, N>(tile, group)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn sums_of<const ADDS_DIGITS: bool, const N: usize>(
+    tile: &[CacheLine],
+    group: &RowGroup<'_>,
+) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
     let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
     for ([first, lines @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
         for ((lines, scales), inputs) in blocks.iter().zip(scales(load(first))).zip(step_inputs) {
-            add_block::<OFFSET, N>(&load_all(lines), scales, inputs, &mut sums);
+            let weights = load_all(lines);
+            if ADDS_DIGITS {
+                add_block_of_digits::<OFFSET, N>(&weights, scales, inputs, &mut sums);
+            } else {
+                add_block::<OFFSET, N>(&weights, scales, inputs, &mut sums);
+            }
         }
     }
     sums

@@ -2,14 +2,14 @@
 
 use std::arch::aarch64::{
     float32x4_t, int32x4_t, uint8x16_t, vandq_u8, vbslq_u8, vcvt_f32_f16, vcvtq_f32_s32,
-    vdupq_n_f32, vdupq_n_u8, vfmaq_f32, vfmaq_n_f32, vmulq_n_f32, vreinterpret_f16_u16, vshlq_n_u8,
-    vshrq_n_u8,
+    vdupq_n_f32, vdupq_n_u8, vfmaq_f32, vfmaq_n_f32, vmlaq_n_s32, vmulq_n_f32,
+    vreinterpret_f16_u16, vshlq_n_u8, vshrq_n_u8,
 };
 
 use super::dot::{self, Columns, Dot};
 use super::memory::Quarters;
 use crate::kernels::cache_line::CacheLine;
-use crate::kernels::input_block::InputBlock;
+use crate::kernels::input_block::{DIGIT_BASE, InputBlock};
 
 /// The weights of one block, in halves of 16 columns.
 pub type Weights<const Q: usize> = [Columns<Q>; 2];
@@ -108,22 +108,44 @@ pub fn add_block<D: Dot, const OFFSET: i16, const Q: usize, const N: usize>(
         -i32::from(OFFSET) * (low + high)
     });
     let dots = dot::sums::<D, 0, 2, Q, N>(weights, inputs, starts);
-    add_scaled(&dots, scales, inputs, sums);
+    for ((input, dots), sums) in inputs.iter().zip(&dots).zip(sums) {
+        add_scaled(dots, scales, input, sums);
+    }
 }
 
-/// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
+/// Adds the dot products of one block with 16-bit inputs, of which each pair of rows holds the
+/// digits, to the accumulators of the high digits.
 #[inline]
-#[target_feature(enable = "neon")]
-fn add_scaled<const Q: usize, const N: usize>(
-    dots: &[[int32x4_t; Q]; N],
+#[target_feature(enable = "neon,dotprod")]
+pub fn add_block_of_digits<D: Dot, const Q: usize, const N: usize>(
+    weights: &Weights<Q>,
     scales: [float32x4_t; Q],
     inputs: &[InputBlock; N],
     sums: &mut [[float32x4_t; Q]; N],
 ) {
-    for ((input, dots), sums) in inputs.iter().zip(dots).zip(sums) {
-        for ((sum, dots), scale) in sums.iter_mut().zip(dots).zip(scales) {
-            let scale = vmulq_n_f32(scale, input.scale);
-            *sum = vfmaq_f32(*sum, vcvtq_f32_s32(*dots), scale);
+    let mut dots = dot::sums::<D, 0, 2, Q, N>(weights, inputs, [0; N]);
+    let inputs = inputs.as_chunks().0.iter();
+    let rows = inputs.zip(dots.as_chunks_mut().0);
+    for (([_, input], [high, low]), [sums, _]) in rows.zip(sums.as_chunks_mut().0) {
+        for (high, low) in high.iter_mut().zip(low) {
+            *high = vmlaq_n_s32(*low, *high, DIGIT_BASE);
         }
+        add_scaled(high, scales, input, sums);
+    }
+}
+
+/// Adds the integer dot products of one row, multiplied by the scales of the weights and of the
+/// inputs.
+#[inline]
+#[target_feature(enable = "neon")]
+fn add_scaled<const Q: usize>(
+    dots: &[int32x4_t; Q],
+    scales: [float32x4_t; Q],
+    input: &InputBlock,
+    sums: &mut [float32x4_t; Q],
+) {
+    for ((sum, dots), scale) in sums.iter_mut().zip(dots).zip(scales) {
+        let scale = vmulq_n_f32(scale, input.scale);
+        *sum = vfmaq_f32(*sum, vcvtq_f32_s32(*dots), scale);
     }
 }

@@ -2,17 +2,44 @@
 
 use std::arch::aarch64::{float32x4_t, vdupq_n_u8, veorq_u8};
 
-use super::blocks::{Weights, add_block, scales};
+use super::blocks::{Weights, add_block, add_block_of_digits, scales};
 use super::dot::Dot;
 use super::memory::{Quarters, zeros};
 use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::inputs::RowGroup;
 
+/// 16-bit inputs, in pairs of planes.
+pub mod digits {
+    use super::{CacheLine, Dot, Quarters, RowGroup, float32x4_t, sums_of};
+
+    /// Multiplies some quarters of a tile by each row of a group. The sums are those of the high
+    /// digits; those of the low digits are zero.
+    #[inline]
+    #[target_feature(enable = "neon,dotprod")]
+    pub fn sums<D: Dot, const Q: usize, const N: usize>(
+        tile: &[CacheLine],
+        quarters: Quarters<Q>,
+        group: &RowGroup<'_>,
+    ) -> [[float32x4_t; Q]; N] {
+        sums_of::<D, true, Q, N>(tile, quarters, group)
+    }
+}
+
 /// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
+    tile: &[CacheLine],
+    quarters: Quarters<Q>,
+    group: &RowGroup<'_>,
+) -> [[float32x4_t; Q]; N] {
+    sums_of::<D, false, Q, N>(tile, quarters, group)
+}
+
+#[inline]
+#[target_feature(enable = "neon,dotprod")]
+fn sums_of<D: Dot, const ADDS_DIGITS: bool, const Q: usize, const N: usize>(
     tile: &[CacheLine],
     quarters: Quarters<Q>,
     group: &RowGroup<'_>,
@@ -24,7 +51,12 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
         for ((lines, scales), inputs) in blocks.iter().zip(scales(quarters, first)).zip(step_inputs)
         {
-            add_block::<D, 0, Q, N>(&weights(quarters, lines), scales, inputs, &mut sums);
+            let weights = weights(quarters, lines);
+            if ADDS_DIGITS {
+                add_block_of_digits::<D, Q, N>(&weights, scales, inputs, &mut sums);
+            } else {
+                add_block::<D, 0, Q, N>(&weights, scales, inputs, &mut sums);
+            }
         }
     }
     sums

@@ -20,7 +20,7 @@ use std::marker::PhantomData;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use self::blocks::{Q4_0, Q5_0, Q8_0};
+use self::blocks::{Q4_0, Q5_0, Q8_0, Q8_0Digits};
 use self::floats::{BF16, F16, F32, FloatProduct};
 use self::half_scales::{Q2K, Q3K};
 use self::mins::{Q4_1, Q5_1};
@@ -65,6 +65,7 @@ fn multiply_with(arch: Arch, task: ProductTask<'_>) {
         Format::Q5_1 => arch.dispatch(Product::<Q5_1>::new(task)),
         Format::Q5K => arch.dispatch(Product::<Q5K>::new(task)),
         Format::Q6K => arch.dispatch(Product::<Q6K>::new(task)),
+        Format::Q8_0 if task.adds_digits() => arch.dispatch(Product::<Q8_0Digits>::new(task)),
         Format::Q8_0 => arch.dispatch(Product::<Q8_0>::new(task)),
     }
 }
