@@ -13,6 +13,9 @@ use crate::state::{AppState, BranchCommand, Command, Pin};
 /// The minimum width of the body for the card to fit, in points.
 const MIN_BODY: f32 = 900.0;
 
+/// The room for the scroll bar beside the text, in points.
+const SCROLL_BAR: f32 = 10.0;
+
 /// Splits the body of the dock into the part for the table and the card, if both fit.
 pub(super) fn split(body: Rect) -> (Rect, Option<Rect>) {
     if body.width() < MIN_BODY {
@@ -31,10 +34,11 @@ pub(super) fn why_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &mut V
         .vline(rect.left(), rect.shrink(1.0).y_range(), edge);
     let inside = Rect::from_min_max(
         pos2(rect.left() + 14.0, rect.top() + 6.0),
-        pos2(rect.right() - 14.0, rect.bottom() - 8.0),
+        pos2(rect.right() - 4.0, rect.bottom() - 8.0),
     );
     let mut ui = child_ui(ui, inside, "why");
     ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
+    let width = inside.width() - SCROLL_BAR;
     let Some((why, change)) = state.why() else {
         let hint = "Click a token to see why it was chosen";
         let text = Face::Small.text(hint).color(theme.text_3);
@@ -42,7 +46,7 @@ pub(super) fn why_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &mut V
         ui.add(Label::new(text).wrap());
         return;
     };
-    ui.allocate_ui(vec2(inside.width(), 24.0), |ui| {
+    ui.allocate_ui(vec2(width, 24.0), |ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if icon_button(ui, Icon::Copy, "Copy the explanation").clicked() {
                 commands.push(Command::CopyWhy);
@@ -57,6 +61,7 @@ pub(super) fn why_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &mut V
     ScrollArea::vertical()
         .auto_shrink(false)
         .show(&mut ui, |ui| {
+            ui.set_max_width(width);
             step_draws_ui(ui, state);
             let story = Face::Why.text(&why.story).color(theme.text_1);
             ui.add(Label::new(story).wrap());
