@@ -82,6 +82,14 @@ pub struct RowGroup<'a> {
     pub floats: &'a [f32],
 }
 
+impl RowGroup<'_> {
+    /// Whether the planes are the two digits of 16-bit inputs; see
+    /// [`adds_digits`](super::product::ProductTask::adds_digits).
+    pub fn has_digits(&self) -> bool {
+        self.n_planes == 2 * self.rows.len()
+    }
+}
+
 impl Inputs {
     /// Creates an empty set of inputs for kernels that use these instructions.
     pub fn new(instructions: InstructionSet, bits: InputBits) -> Self {

@@ -26,8 +26,6 @@ mod q8_0;
 mod sub_scales;
 mod values;
 
-use q8_0::digits;
-
 use super::attention::{ByteValues, IntLanes};
 use super::format::multiply_by_format;
 use super::product::ProductTask;
@@ -101,9 +99,5 @@ impl Avx512 {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn multiply(task: ProductTask<'_>) {
-    if task.adds_digits() {
-        multiply_task!(task, digits);
-    } else {
-        multiply_by_format!(task, multiply_task);
-    }
+    multiply_by_format!(task, multiply_task);
 }

@@ -8,27 +8,16 @@ use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::inputs::RowGroup;
 
-/// 16-bit inputs, in pairs of planes.
-pub(super) mod digits {
-    use super::{__m512, CacheLine, RowGroup, sums_of};
-
-    /// Multiplies a tile by each row of a group. The sums are those of the high digits; those of the
-    /// low digits are zero.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    pub(in crate::kernels::avx512) fn sums<const N: usize>(
-        tile: &[CacheLine],
-        group: &RowGroup<'_>,
-    ) -> [__m512; N] {
-        sums_of::<true, N>(tile, group)
-    }
-}
-
-/// Multiplies a tile by each row of a group.
+/// Multiplies a tile by each row of a group. The sums of 16-bit inputs are those of the high digits;
+/// those of the low digits are zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub(super) fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
-    sums_of::<false, N>(tile, group)
+    if group.has_digits() {
+        sums_of::<true, N>(tile, group)
+    } else {
+        sums_of::<false, N>(tile, group)
+    }
 }
 
 #[inline]

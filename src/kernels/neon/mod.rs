@@ -31,7 +31,6 @@ mod values;
 use std::arch::is_aarch64_feature_detected;
 
 use dot::Dot;
-use q8_0::digits;
 
 use super::N_LANES;
 use super::attention::{ByteValues, IntLanes};
@@ -139,9 +138,5 @@ impl I8mm {
 /// The CPU must have the instructions that `D` needs.
 #[target_feature(enable = "neon,dotprod")]
 unsafe fn multiply<D: Dot>(task: ProductTask<'_>) {
-    if task.adds_digits() {
-        multiply_task!(task, D, digits);
-    } else {
-        multiply_by_format!(task, multiply_task, D);
-    }
+    multiply_by_format!(task, multiply_task, D);
 }

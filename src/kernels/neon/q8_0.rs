@@ -9,24 +9,8 @@ use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::inputs::RowGroup;
 
-/// 16-bit inputs, in pairs of planes.
-pub mod digits {
-    use super::{CacheLine, Dot, Quarters, RowGroup, float32x4_t, sums_of};
-
-    /// Multiplies some quarters of a tile by each row of a group. The sums are those of the high
-    /// digits; those of the low digits are zero.
-    #[inline]
-    #[target_feature(enable = "neon,dotprod")]
-    pub fn sums<D: Dot, const Q: usize, const N: usize>(
-        tile: &[CacheLine],
-        quarters: Quarters<Q>,
-        group: &RowGroup<'_>,
-    ) -> [[float32x4_t; Q]; N] {
-        sums_of::<D, true, Q, N>(tile, quarters, group)
-    }
-}
-
-/// Multiplies some quarters of a tile by each row of a group.
+/// Multiplies some quarters of a tile by each row of a group. The sums of 16-bit inputs are those of
+/// the high digits; those of the low digits are zero.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
@@ -34,7 +18,11 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     quarters: Quarters<Q>,
     group: &RowGroup<'_>,
 ) -> [[float32x4_t; Q]; N] {
-    sums_of::<D, false, Q, N>(tile, quarters, group)
+    if group.has_digits() {
+        sums_of::<D, true, Q, N>(tile, quarters, group)
+    } else {
+        sums_of::<D, false, Q, N>(tile, quarters, group)
+    }
 }
 
 #[inline]
