@@ -379,3 +379,27 @@ fn a_text_read_in_parts_has_the_probabilities_it_was_written_with() {
         assert_eq!(probs[0], probs[1]);
     }
 }
+
+#[test]
+fn a_stop_sequence_ends_a_text_only_after_the_given_tokens() {
+    let mut session = babbling();
+    let mut config = configs().remove(0);
+    config.limits.stop_strings = vec!["fox".to_owned()];
+    let given = |text: &str| Continuation {
+        by_hand: text.bytes().map(|byte| TokenId(byte.into())).collect(),
+        pause_after: Some(10),
+        ..Continuation::default()
+    };
+    let stop = FinishReason::StopString {
+        stop: "fox".to_owned(),
+    };
+    for (text, n_steps, finish) in [
+        (" fox fo", 10, FinishReason::Paused),
+        (" fox fox", 8, stop.clone()),
+        (" fox", 4, stop),
+    ] {
+        let outcome = run(&mut session, [(0, config.clone(), given(text))]);
+        assert_eq!(outcome.steps[&0].len(), n_steps, "{text}");
+        assert_eq!(outcome.finish[&0], finish, "{text}");
+    }
+}

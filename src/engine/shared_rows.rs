@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use super::other_rows::{OtherPrompt, PairedLogits, RowLogits, RowPair};
 use super::prefill::Prefill;
 use super::row_threads::map_rows;
-use super::stop::StopMatcher;
 use super::{EngineError, LoadedModel};
 use crate::decoding::{
     Candidates, Coins, GrammarDraw, GrammarState, History, LegalTokens, SamplerChain,
     SelectorState, TokenId,
 };
-use crate::generation::{EndOfText, FinishReason, Limits, PieceKind, TokenMeasures, Vocabulary};
+use crate::generation::{
+    EndOfText, FinishReason, Limits, PieceKind, StopMatcher, TokenMeasures, Vocabulary,
+};
 use crate::kernels::ThreadPool;
 
 /// What all texts of a batch have in common.

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::constraint::Constraint;
 use super::prefix_cache::{CachedPrefix, PrefixCache, PrefixKind};
-use super::stop::StopMatcher;
 use super::writer::Writer;
 use super::{EngineError, LoadedModel, Progress, Row, SequenceId};
 use crate::decoding::{
@@ -16,7 +15,7 @@ use crate::decoding::{
 };
 use crate::generation::{
     Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, Piece,
-    PieceKind, Step, StepTime, Vocabulary,
+    PieceKind, Step, StepTime, StopMatcher, Vocabulary,
 };
 use crate::kernels::ThreadPool;
 
@@ -366,18 +365,22 @@ impl Slot {
     /// Returns why the generation ends after this step, or `None` if it continues.
     ///
     /// End-of-text tokens, stop strings and a complete grammar take precedence over the limits, so
-    /// that a complete text is not reported as cut off.
+    /// that a complete text is not reported as cut off. Neither of the first two ends it while
+    /// given tokens follow.
     pub(super) fn finish_after(
         &mut self,
         step: &Step,
         model: ModelContext<'_>,
     ) -> Option<FinishReason> {
         let is_end = model.end_tokens.contains(&step.token);
-        if self.limits.end_of_text == EndOfText::Stops && is_end {
-            return Some(FinishReason::EndOfText);
-        }
-        if let Some(stop) = completed(&mut self.stop_matcher, &step.piece) {
-            return Some(stop);
+        let ends_text = self.limits.end_of_text == EndOfText::Stops && is_end;
+        let reason = if ends_text {
+            Some(FinishReason::EndOfText)
+        } else {
+            completed(&mut self.stop_matcher, &step.piece)
+        };
+        if reason.is_some() && self.by_hand.is_empty() {
+            return reason;
         }
         if self.constraint.is_complete() {
             return Some(FinishReason::GrammarComplete);

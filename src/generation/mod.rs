@@ -27,6 +27,7 @@ mod prompt;
 mod recommended_sampling;
 mod record;
 mod steps;
+mod stop;
 mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -62,5 +63,6 @@ pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
 pub use recommended_sampling::RecommendedSampling;
 pub use record::{Generation, PromptRecord, Step, StepTime};
 pub use steps::Steps;
+pub(crate) use stop::StopMatcher;
 pub use sweep::{SweepPlan, SweepText, SweepUpdate, TokenMeasures};
 pub use vocabulary::Vocabulary;

@@ -99,18 +99,55 @@ impl Generation {
     /// Returns the generated text without special tokens; invalid UTF-8 becomes U+FFFD. If a stop
     /// sequence ended the generation, the text ends before it.
     pub fn text(&self) -> String {
-        let bytes: Vec<u8> = self
-            .steps
-            .iter()
-            .filter(|step| step.piece.kind == PieceKind::Text)
-            .flat_map(|step| step.piece.bytes.iter().copied())
-            .collect();
-        let mut text = String::from_utf8_lossy(&bytes).into_owned();
-        if let Some(FinishReason::StopString { stop }) = &self.finish
-            && let Some(at) = text.find(stop.as_str())
-        {
-            text.truncate(at);
+        let pieces = self.steps.iter().map(|step| &step.piece);
+        let (mut bytes, mut n_before_last) = (Vec::new(), 0);
+        for piece in pieces.filter(|piece| piece.kind == PieceKind::Text) {
+            n_before_last = bytes.len();
+            bytes.extend_from_slice(&piece.bytes);
         }
-        text
+        if let Some(FinishReason::StopString { stop }) = &self.finish {
+            // The last piece completed it. Before that, it does not count: a text that goes on after
+            // a stop sequence was added may contain it.
+            let n_searched = n_before_last.saturating_sub(stop.len().saturating_sub(1));
+            let is_at = |at: &usize| {
+                let rest = bytes.get(*at..).unwrap_or_default();
+                rest.starts_with(stop.as_bytes())
+            };
+            if let Some(at) = (n_searched..bytes.len()).find(is_at) {
+                bytes.truncate(at);
+            }
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::generation::FinishReason;
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn the_text_ends_before_the_stop_sequence_that_ended_it() {
+        let cases: [(&[&str], &str, &str); 6] = [
+            (&[" a", " fox", "."], ".", " a fox"),
+            // It was added after the first sentence.
+            (
+                &[" a", " fox", ".", " It", " ran", "."],
+                ".",
+                " a fox. It ran",
+            ),
+            (&[" end", " of", " en", "d."], "end", " end of "),
+            (&["a.", "b", ".b"], ".b", "a.b"),
+            (&["a", "\n", "\n\n"], "\n\n", "a"),
+            (&["€", "€"], "€", "€"),
+        ];
+        for (tokens, stop, expected) in cases {
+            let tokens: Vec<(&str, f64)> = tokens.iter().map(|token| (*token, 0.5)).collect();
+            let mut text = generation(&tokens);
+            text.finish = Some(FinishReason::StopString {
+                stop: stop.to_owned(),
+            });
+            assert_eq!(text.text(), expected);
+        }
     }
 }

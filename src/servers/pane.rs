@@ -14,10 +14,10 @@ use super::{
 use crate::decoding::{
     Coins, DecodingError, Filter, History, Sampled, SamplerChain, Selector, Taken, TokenId,
 };
-use crate::engine::{Progress, StopMatcher};
+use crate::engine::Progress;
 use crate::generation::{
     Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Piece, PieceKind, Step,
-    StepTime,
+    StepTime, StopMatcher,
 };
 
 /// How many tokens of a head get a name if the server does not send names with them.

@@ -1,7 +1,9 @@
 //! Which tokens must be given to reproduce a text, and which the settings decide by themselves.
 
 use crate::decoding::{Coins, DraftRule, Drafts, Picked, Selector};
-use crate::generation::{Continuation, FinishReason, Generation, Step};
+use crate::generation::{
+    Continuation, EndOfText, FinishReason, Generation, PieceKind, Step, StopMatcher,
+};
 
 /// Returns the continuation of the prompt that reproduces a text.
 ///
@@ -30,9 +32,30 @@ pub(super) fn given(text: &Generation) -> &[Step] {
     let mut steps = text.steps.iter().enumerate();
     let last = steps.rfind(|(index, step)| !is_by_settings(text, *index, step));
     let n_given = last.map_or(0, |(index, _)| index + 1);
+    let n_given = n_given.max(n_past_end(text));
     // A beam search begins after the tokens that it was given.
     let n_given = n_given.max(text.beams.n_before);
     text.steps.get(..n_given).unwrap_or_default()
+}
+
+/// Returns the number of steps up to the last one before which the text would have ended. Such a text
+/// got its stop sequence or its end of text only after it had gone on.
+fn n_past_end(text: &Generation) -> usize {
+    let limits = &text.config.limits;
+    let mut matcher = StopMatcher::new(&limits.stop_strings);
+    let n_before_last = text.steps.len().saturating_sub(1);
+    let mut n_past_end = 0;
+    for (index, step) in text.steps.iter().enumerate().take(n_before_last) {
+        let ends = match step.piece.kind {
+            PieceKind::Text => matcher.push(&step.piece.bytes).is_some(),
+            // Perhaps a control token that ends no text.
+            PieceKind::Special => limits.end_of_text == EndOfText::Stops,
+        };
+        if ends {
+            n_past_end = index + 2;
+        }
+    }
+    n_past_end
 }
 
 /// Returns whether the text's settings and seed can have produced a step.
@@ -135,6 +158,21 @@ mod tests {
             assert_eq!(given(&text).len(), 2);
             let tokens = [text.steps[0].token, text.steps[1].token];
             assert_eq!(replay_of(&text).by_hand, tokens);
+        }
+    }
+
+    #[test]
+    fn a_text_that_went_on_past_its_stop_sequence_is_given_as_far_as_that() {
+        let mut text = text();
+        for (stop, n_given) in [
+            (" fox", 3),
+            (" the", 2),
+            (" house", 0),
+            ("e f", 3),
+            ("x", 3),
+        ] {
+            text.config.limits.stop_strings = vec![stop.to_owned()];
+            assert_eq!(given(&text).len(), n_given, "{stop}");
         }
     }
 }

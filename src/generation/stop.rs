@@ -32,16 +32,16 @@ impl StopMatcher {
 
     /// Appends a piece. Returns the stop string that is completed first; if several end with the
     /// same byte, the longest of them, because it begins first.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Option<&str> {
-        for byte in bytes {
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Option<&str> {
+        while let Some(byte) = bytes.split_off_first() {
             self.tail.push(*byte);
-            let found = self
-                .stops
-                .iter()
-                .filter(|stop| self.tail.ends_with(stop.as_bytes()))
-                .max_by_key(|stop| stop.len());
-            if let Some(stop) = found {
-                return Some(stop);
+            let stops = self.stops.iter().enumerate();
+            let found = stops
+                .filter(|(_, stop)| self.tail.ends_with(stop.as_bytes()))
+                .max_by_key(|(_, stop)| stop.len());
+            if let Some((index, _)) = found {
+                self.skip(bytes);
+                return self.stops.get(index).map(String::as_str);
             }
         }
         let n_expired = self.tail.len().saturating_sub(self.n_longest);
@@ -81,5 +81,12 @@ mod tests {
                 .find_map(|piece| matcher.push(piece).map(str::to_owned));
             assert_eq!(found.as_deref(), expected, "{stops:?} in {pieces:?}");
         }
+    }
+
+    #[test]
+    fn a_text_that_goes_on_after_a_match_is_searched_from_the_end_of_its_piece() {
+        let mut matcher = StopMatcher::new(&[".b".to_owned()]);
+        let found = ["a.bx.", "b", ".", "c"].map(|piece| matcher.push(piece.as_bytes()).is_some());
+        assert_eq!(found, [true, true, false, false]);
     }
 }
