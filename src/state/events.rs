@@ -57,10 +57,16 @@ impl AppState {
             Event::SecondModelLoading { fraction } => self.second_model.on_loading(fraction),
             Event::SecondModel(loaded) => return self.on_second_model(loaded),
             Event::SecondModelCancelled => return self.on_second_cancelled(),
-            Event::Tokenized { prompt, tokens } => {
-                self.on_text_counted(&prompt, &tokens);
-                self.on_watermark_tokenized(&prompt, &tokens);
-                self.on_tokenized(prompt, tokens);
+            Event::Tokenized {
+                prompt,
+                model,
+                tokens,
+            } => {
+                self.on_text_counted(&prompt, model.as_ref(), &tokens);
+                if model.is_none() {
+                    self.on_watermark_tokenized(&prompt, &tokens);
+                    self.on_tokenized(prompt, tokens);
+                }
             }
             Event::CachedCounted { n_tokens, n_cached } => {
                 self.on_cached_counted(n_tokens, n_cached);
@@ -71,14 +77,14 @@ impl AppState {
             Event::Cache { id, update } => self.on_cache(id, update),
             Event::Comparison { id, update } => self.on_comparison(id, update),
             Event::Sweep { id, update } => return self.on_sweep(id, update),
-            Event::Panicked { message } => self.on_panicked(&message),
+            Event::Panicked { message } => return self.on_panicked(&message),
         }
         Vec::new()
     }
 
     pub(super) fn on_progress(&mut self, progress: Progress) -> Vec<Effect> {
-        if self.note_verification(&progress) {
-            return self.end_finished_trial();
+        if let Some(effects) = self.note_verification(&progress) {
+            return effects;
         }
         match progress {
             Progress::Prefilling {
@@ -90,6 +96,7 @@ impl AppState {
             Progress::Stepped { id, step } => self.on_stepped(id, *step),
             Progress::Compared { id, pass } => self.on_compared(id, pass),
             Progress::Finished { id, reason } => {
+                self.note_refused_reading(id, &reason);
                 if let Some(pane) = self.running_pane(id) {
                     pane.finish_run(reason);
                     self.end_run();
@@ -202,7 +209,8 @@ impl AppState {
         }
     }
 
-    fn on_panicked(&mut self, message: &str) {
+    fn on_panicked(&mut self, message: &str) -> Vec<Effect> {
+        let was_running = self.is_running();
         self.verification = None;
         self.format_trial = None;
         for pane in self.panes.iter_mut().filter(|pane| pane.server().is_none()) {
@@ -223,6 +231,10 @@ impl AppState {
             format!("Your texts are safe. The error was: {message}"),
         )
         .with_action("Restart", Command::RestartEngine);
-        self.notify(notice);
+        let mut effects = self.notify(notice);
+        if was_running {
+            effects.extend(self.keep_run());
+        }
+        effects
     }
 }

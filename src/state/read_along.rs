@@ -5,8 +5,20 @@ use std::sync::Arc;
 
 use super::branches::{ContinueRequest, Extension};
 use super::{AppState, Command, Effect, Page, Pane, PaneId, PaneStatus};
+use crate::decoding::ChainConfig;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{FinishReason, Generation, GenerationId, Lineage, Steps};
+
+/// A reading that ended before it began, which is not requested again.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::state) struct RefusedReading {
+    /// The text that was to be read.
+    text: GenerationId,
+    /// The settings of the pane that was to read it.
+    chain: ChainConfig,
+    /// Whether the user stopped it, so that it is requested while the other text is being generated.
+    is_stopped: bool,
+}
 
 impl AppState {
     /// Lets a pane read along with another pane, or go back to writing its own texts.
@@ -16,6 +28,7 @@ impl AppState {
         if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id)
             && is_possible
         {
+            pane.refused_reading = None;
             let has_read = std::mem::replace(&mut pane.reads, with).is_some() && with.is_none();
             self.page = Page::Write;
             if has_read {
@@ -116,6 +129,27 @@ impl AppState {
         self.send_continuations(requests)
     }
 
+    /// Notes that a generation is about to end for this reason, if it is a reading that has not begun.
+    pub(super) fn note_refused_reading(&mut self, id: GenerationId, reason: &FinishReason) {
+        let pane = self.running_pane(id);
+        let Some((id, with)) = pane.and_then(|pane| Some((pane.id, pane.reads?))) else {
+            return;
+        };
+        let text = self.pane(with).and_then(Pane::generation);
+        let text = text.map(|text| text.lineage.id);
+        if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id)
+            && let PaneStatus::Waiting { pending } | PaneStatus::Reading { pending, .. } =
+                &pane.status
+        {
+            let chain = &pending.config.chain;
+            pane.refused_reading = text.map(|text| RefusedReading {
+                text,
+                chain: chain.clone(),
+                is_stopped: *reason == FinishReason::Cancelled,
+            });
+        }
+    }
+
     /// Returns the request to read what the other pane has written since.
     fn reading_request(&mut self, id: PaneId) -> Option<ContinueRequest> {
         let pane = self.pane(id)?;
@@ -123,6 +157,13 @@ impl AppState {
         let text = leader.generation().filter(|text| !text.steps.is_empty())?;
         let is_settled = pane.status.running().is_none() && self.opened.is_none();
         if !is_settled || self.blocking_reason_of(pane).is_some() {
+            return None;
+        }
+        let is_refused = pane.refused_reading.as_ref().is_some_and(|refused| {
+            let is_same = refused.text == text.lineage.id && refused.chain == pane.settings.chain;
+            is_same && !(refused.is_stopped && leader.status.running().is_some())
+        });
+        if is_refused {
             return None;
         }
         let model = self.model_of(pane)?;

@@ -57,11 +57,10 @@ impl AppState {
         let current = current.map(|text| text.lineage.id);
         let before = own.iter().filter(|id| Some(**id) < current).max();
         let pin = self.pin;
-        if let Some(text) = before.or(own.iter().max()) {
-            self.show_text(*text);
-        }
+        let text = before.or(own.iter().max());
+        let effects = text.map_or_else(Vec::new, |text| self.show_text(*text));
         self.pin = pin.filter(|_| self.pinned().is_some());
-        Vec::new()
+        effects
     }
 
     /// Returns whether a text can be shown: a pane shows it already, or its pane is not running.
@@ -81,6 +80,7 @@ impl AppState {
         let Some(kept) = self.kept_texts.take(id) else {
             return Vec::new();
         };
+        let effects = self.end_verification();
         let text = kept.generation();
         let (seed, chain) = (text.config.seed, text.config.chain.clone());
         let mut replaced = None;
@@ -98,7 +98,7 @@ impl AppState {
             self.keep_text(home, replaced);
         }
         self.select_text(home);
-        Vec::new()
+        effects
     }
 
     /// Removes a text that no pane shows, and offers to undo it.

@@ -11,6 +11,7 @@ use crate::analysis::{Lint, TextMetrics};
 use crate::generation::{FinishReason, Generation, GenerationConfig, PaneModel, PaneSettings};
 use crate::state::branches::Upcoming;
 use crate::state::pane_models::OwnModel;
+use crate::state::read_along::RefusedReading;
 use crate::worker::GenerationId;
 
 /// Identifies a pane, independent of its position. Never reused.
@@ -41,6 +42,8 @@ pub struct Pane {
     pub server_notes: Vec<String>,
     /// The pane whose text it reads along with, instead of writing its own.
     pub reads: Option<PaneId>,
+    /// The reading that the engine refused, or that the user stopped before it began.
+    pub(in crate::state) refused_reading: Option<RefusedReading>,
     /// In step mode, the token that comes next.
     pub(in crate::state) upcoming: Option<Upcoming>,
 }
@@ -115,6 +118,7 @@ impl Pane {
             running_model: None,
             server_notes: Vec::new(),
             reads: None,
+            refused_reading: None,
             upcoming: None,
         }
     }

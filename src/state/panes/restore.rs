@@ -62,7 +62,9 @@ impl AppState {
 
     /// Removes a pane, and keeps it with its text for undo.
     pub(in crate::state) fn remove_pane(&mut self, id: PaneId) -> Vec<Effect> {
-        let effects = self.stop(id);
+        let was_running = self.is_running();
+        let mut effects = self.stop(id);
+        effects.extend(self.end_verification());
         if let Some(place) = self.place_of(id) {
             let mut pane = self.panes.remove(place);
             // Its remaining events will be ignored, so the generation ends here.
@@ -70,6 +72,10 @@ impl AppState {
             self.undo.keep_removed_pane(pane);
         }
         self.pin = self.pin.filter(|pin| pin.pane != id);
+        if was_running && !self.is_running() {
+            self.end_run();
+            effects.extend(self.keep_run());
+        }
         effects
     }
 }

@@ -35,6 +35,8 @@ pub(in crate::state) struct HiddenSession {
     kept_texts: KeptTexts,
     removed_text: Option<KeptText>,
     futures: Vec<FuturesRun>,
+    /// Whether it was being written, so that its run has not been kept.
+    was_running: bool,
 }
 
 impl OpenedRun {
@@ -133,6 +135,7 @@ impl AppState {
 
     /// Stops what is being written and takes it off the screen, to be brought back later.
     pub(in crate::state) fn set_aside(&mut self, effects: &mut Vec<Effect>) -> HiddenSession {
+        let was_running = self.is_running();
         effects.extend(self.stop_texts());
         let futures = self.futures.take_runs();
         HiddenSession {
@@ -147,6 +150,7 @@ impl AppState {
             kept_texts: std::mem::take(&mut self.kept_texts),
             removed_text: self.removed_text.take(),
             futures,
+            was_running,
         }
     }
 
@@ -223,6 +227,9 @@ impl AppState {
         let mut effects = self.stop_futures();
         self.futures.runs = hidden.futures;
         effects.extend(self.tokenize_prompt());
+        if hidden.was_running {
+            effects.extend(self.keep_run());
+        }
         effects
     }
 

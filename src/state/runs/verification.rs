@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::analysis::replay::{
     Fact, Models, SecondNeeded, TextReplay, Verdict, facts_of_all, likely_cause, replay_of,
 };
-use crate::generation::{Generation, GenerationId, Steps};
+use crate::generation::{FinishReason, Generation, GenerationId, Steps};
 use crate::state::{
-    AppState, Command, DockTab, Effect, Notice, Pane, PathPurpose, SecondModelCommand,
+    AppState, Command, DockTab, Effect, Notice, Pane, PathPurpose, SecondModelCommand, capitalize,
 };
 use crate::worker::{PaneRequest, Progress, Request};
 
@@ -103,6 +103,15 @@ impl Verification {
             texts,
         });
     }
+}
+
+/// Returns whether a rerun that ended for this reason did not get as far as its record. The rerun of
+/// a text that was cancelled pauses where that text ends.
+const fn is_cut_off(reason: &FinishReason) -> bool {
+    matches!(
+        reason,
+        FinishReason::Cancelled | FinishReason::Failed { .. }
+    )
 }
 
 impl AppState {
@@ -243,7 +252,7 @@ impl AppState {
     }
 
     /// Stops the verification and drops its result.
-    pub(super) fn end_verification(&mut self) -> Vec<Effect> {
+    pub(in crate::state) fn end_verification(&mut self) -> Vec<Effect> {
         let verification = self.verification.take();
         let texts = verification.into_iter().flat_map(|running| running.texts);
         let running = texts.filter(|(_, text)| text.finish.is_none());
@@ -254,20 +263,31 @@ impl AppState {
         effects
     }
 
-    /// Records the progress of the verification. Returns whether the progress belongs to it.
-    pub(in crate::state) fn note_verification(&mut self, progress: &Progress) -> bool {
-        let Some(verification) = &mut self.verification else {
-            return false;
-        };
+    /// Records the progress of the verification. Returns `None` if the progress does not belong to
+    /// it.
+    pub(in crate::state) fn note_verification(
+        &mut self,
+        progress: &Progress,
+    ) -> Option<Vec<Effect>> {
+        let verification = self.verification.as_mut()?;
         if !verification.note(progress) {
-            return false;
+            return None;
         }
-        if matches!(progress, Progress::Finished { .. }) {
-            verification.judge(&self.panes);
-            if verification.outcome.is_some() {
-                self.view.dock_tab = DockTab::Compare;
+        let Progress::Finished { reason, .. } = progress else {
+            return Some(Vec::new());
+        };
+        if is_cut_off(reason) {
+            let mut effects = self.end_verification();
+            if let FinishReason::Failed { error } = reason {
+                let notice = Notice::error("This run could not be verified", capitalize(error));
+                effects.extend(self.notify(notice));
             }
+            return Some(effects);
         }
-        true
+        verification.judge(&self.panes);
+        if verification.outcome.is_some() {
+            self.view.dock_tab = DockTab::Compare;
+        }
+        Some(self.end_finished_trial())
     }
 }

@@ -108,8 +108,9 @@ impl AppState {
             let error = error.clone();
             pane.finish_run(FinishReason::Failed { error });
         }
-        let effects = self.servers.connections.end(served);
+        let mut effects = self.servers.connections.end(served);
         self.end_run();
+        effects.extend(self.keep_run());
         effects
     }
 }

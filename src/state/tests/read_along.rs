@@ -1,6 +1,6 @@
 //! Tests of panes that read along with another pane.
 
-use super::{asked, ready, text, write};
+use super::{asked, ready, text, write, written};
 use crate::generation::testing::generation;
 use crate::generation::{FinishReason, Generation};
 use crate::state::{AppState, BranchCommand, Command, Effect};
@@ -119,6 +119,28 @@ fn a_finished_text_is_read_at_once_and_what_the_user_stops_stays_stopped() {
     // It writes again once it no longer reads along.
     read_along(&mut state, 1, None);
     assert_eq!(asked(&state.apply(Command::GenerateAll)).len(), 4);
+}
+
+#[test]
+fn a_reading_that_is_refused_is_not_requested_again() {
+    let failed = || FinishReason::Failed {
+        error: "it has no second model".to_owned(),
+    };
+    for reason in [failed(), FinishReason::Cancelled] {
+        let mut state = written();
+        let effects = read_along(&mut state, 1, Some(0));
+        let reader = readings(&effects)[0].id;
+        let effects = end(&mut state, reader, reason);
+        assert_eq!(readings(&effects), []);
+        assert_eq!(readings(&state.apply(Command::Unpin)), []);
+        // Other settings may be accepted, and so may choosing it once more.
+        let pane = state.panes[1].id;
+        let chain = crate::decoding::ChainConfig::greedy();
+        let effects = state.apply(Command::SetChain(pane, chain));
+        let reader = readings(&effects)[0].id;
+        assert_eq!(readings(&end(&mut state, reader, failed())), []);
+        assert_eq!(readings(&read_along(&mut state, 1, Some(0))).len(), 1);
+    }
 }
 
 #[test]

@@ -56,6 +56,24 @@ fn kept(file: &str, prompt: &str, finished_at: u64) -> KeptRun {
 }
 
 #[test]
+fn a_run_that_was_stopped_by_opening_another_is_kept_once_it_is_back() {
+    let mut state = written();
+    let pane = state.panes[0].id;
+    for ends_first in [false, true] {
+        let id = asked(&state.apply(Command::Generate(pane)))[0];
+        if ends_first {
+            write(&mut state, id, &[(" in", 0.6)]);
+        }
+        open(&mut state, vec![generation(&[(" the", 0.5)])]);
+        let effects = run(&mut state, RunCommand::Close);
+        let is_kept = requests(&effects)
+            .iter()
+            .any(|request| matches!(request, RunRequest::Keep { .. }));
+        assert_eq!(is_kept, !ends_first);
+    }
+}
+
+#[test]
 fn an_opened_run_is_shown_as_it_was_and_closing_it_brings_back_the_rest() {
     let mut state = written();
     let before = state.clone();

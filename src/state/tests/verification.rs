@@ -7,7 +7,7 @@ use super::runs::{open, run};
 use crate::analysis::replay::Verdict;
 use crate::decoding::{Against, Guidance};
 use crate::generation::testing::generation;
-use crate::generation::{Generation, ModelInfo};
+use crate::generation::{FinishReason, Generation, ModelInfo};
 use crate::state::{AppState, Command, Effect, PathPurpose, RunCommand};
 use crate::worker::{ComputeChoice, Event, ModelSource, Progress, Request};
 
@@ -86,6 +86,41 @@ fn verifying_compares_an_opened_run_with_its_rerun() {
     assert!(verification.cause().is_some());
     run(&mut state, RunCommand::Close);
     assert_eq!(state.verification, None);
+}
+
+#[test]
+fn a_verification_that_is_cut_off_has_no_result() {
+    let texts = [
+        generation(&[(" the", 0.5), (" fox", 0.25)]),
+        generation(&[(" a", 0.5), (" fox", 0.25)]),
+    ];
+    let cut_off = |change: &dyn Fn(&mut AppState, &[Effect])| {
+        let mut state = ready();
+        open(&mut state, texts.to_vec());
+        let effects = run(&mut state, RunCommand::Verify);
+        change(&mut state, &effects);
+        assert_eq!(state.verification, None);
+        repeat(&mut state, &effects, &texts);
+        assert_eq!(state.verification, None);
+        state
+    };
+    let ended = |reason: FinishReason| {
+        let mut cut = texts.clone();
+        cut[0].finish = Some(reason);
+        cut
+    };
+    cut_off(&|state, _| {
+        state.apply(Command::Remove(state.panes[0].id));
+    });
+    let state = cut_off(&|state, effects| {
+        repeat(state, effects, &ended(FinishReason::Cancelled));
+    });
+    assert_eq!(state.notices, []);
+    let state = cut_off(&|state, effects| {
+        let error = "memory is full".to_owned();
+        repeat(state, effects, &ended(FinishReason::Failed { error }));
+    });
+    assert_eq!(notice_body(&state), "Memory is full");
 }
 
 #[test]
