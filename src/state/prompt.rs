@@ -189,7 +189,10 @@ impl AppState {
             return Vec::new();
         }
         let prompt = self.prompt_text();
-        vec![Effect::Send(Request::Tokenize { prompt })]
+        vec![Effect::Send(Request::Tokenize {
+            prompt,
+            model: None,
+        })]
     }
 
     /// Stores the engine's answer, unless the prompt has changed since.

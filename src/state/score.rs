@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use super::panes::pane::PendingGeneration;
 use super::{AppState, BranchTarget, Effect, Notice, Pane, PaneId, PaneStatus, capitalize};
 use crate::generation::{
-    Continuation, FinishReason, Generation, GenerationConfig, Limits, PromptForm, PromptText,
-    PromptToken,
+    Continuation, FinishReason, Generation, GenerationConfig, Limits, ModelSource, PromptForm,
+    PromptText, PromptToken,
 };
 use crate::state::pane_models::OwnModel;
 use crate::worker::{GenerationId, PaneRequest, Request};
@@ -118,9 +118,6 @@ impl AppState {
 
     /// Returns whether the text in the dialog can be scored.
     pub fn score_readiness(&self, dialog: &ScoreDialog) -> ScoreReadiness {
-        let Some(model) = self.model.ready() else {
-            return ScoreReadiness::Impossible("Load a model first".to_owned());
-        };
         if dialog.text.trim().is_empty() {
             return ScoreReadiness::Empty;
         }
@@ -131,6 +128,9 @@ impl AppState {
                 "A given text is scored by a model on this computer, but this pane uses a server";
             return ScoreReadiness::Impossible(reason.to_owned());
         }
+        let Some(model) = pane.and_then(|pane| self.model_of(pane)) else {
+            return ScoreReadiness::Impossible("Load a model first".to_owned());
+        };
         let chain = pane.map(|pane| &pane.settings.chain);
         if let Some(Err(error)) = chain.map(crate::decoding::ChainConfig::validate) {
             return ScoreReadiness::Impossible(error.to_string());
@@ -178,23 +178,36 @@ impl AppState {
     }
 
     fn count_text_to_score(&self) -> Vec<Effect> {
-        let dialog = self.score_dialog.as_ref();
-        let text = dialog.map(|dialog| dialog.text.as_str());
-        let text = text.filter(|text| !text.trim().is_empty() && self.model.ready().is_some());
-        let prompt = text.map(PromptText::raw);
-        prompt
-            .map(|prompt| Effect::Send(Request::Tokenize { prompt }))
-            .into_iter()
-            .collect()
+        let Some(dialog) = &self.score_dialog else {
+            return Vec::new();
+        };
+        let pane = self.pane(dialog.pane);
+        if dialog.text.trim().is_empty() || pane.and_then(|pane| self.model_of(pane)).is_none() {
+            return Vec::new();
+        }
+        vec![Effect::Send(Request::Tokenize {
+            prompt: PromptText::raw(&*dialog.text),
+            model: self.local_model_of(dialog.pane),
+        })]
+    }
+
+    /// Returns the model of a pane as a request names it.
+    fn local_model_of(&self, id: PaneId) -> Option<ModelSource> {
+        let own = self.own_model(self.pane(id)?);
+        OwnModel::local(own.as_ref())
     }
 
     /// Stores the number of tokens of the text in the dialog.
     pub(super) fn on_text_counted(
         &mut self,
         prompt: &PromptText,
+        model: Option<&ModelSource>,
         tokens: &Result<Vec<PromptToken>, String>,
     ) {
+        let dialog = self.score_dialog.as_ref();
+        let expected = dialog.and_then(|dialog| self.local_model_of(dialog.pane));
         if let Some(dialog) = &mut self.score_dialog
+            && expected.as_ref() == model
             && prompt.form == PromptForm::Raw
             && prompt.text == dialog.text
         {
@@ -283,6 +296,8 @@ impl Pane {
     /// Waits for a text that replaces the current one.
     fn wait_for(&mut self, id: GenerationId, config: GenerationConfig, own: Option<OwnModel>) {
         self.running_model = OwnModel::named(own.as_ref());
+        self.upcoming = None;
+        self.server_notes.clear();
         let mut status = std::mem::replace(&mut self.status, PaneStatus::Ready);
         status.finish(FinishReason::Cancelled);
         let pending = PendingGeneration {

@@ -137,7 +137,10 @@ impl AppState {
         let text = text.filter(|_| self.model.ready().is_some());
         text.map(|text| {
             let prompt = PromptText::raw(text);
-            Effect::Send(Request::Tokenize { prompt })
+            Effect::Send(Request::Tokenize {
+                prompt,
+                model: None,
+            })
         })
         .into_iter()
         .collect()
@@ -233,7 +236,7 @@ mod tests {
         state.apply(Command::Watermark(WatermarkCommand::Open(None)));
         state.watermark_dialog.as_mut().unwrap().text = "a a".to_owned();
         let effects = state.apply(Command::Watermark(WatermarkCommand::Edited));
-        let [Effect::Send(Request::Tokenize { prompt })] = &effects[..] else {
+        let [Effect::Send(Request::Tokenize { prompt, .. })] = &effects[..] else {
             panic!("{effects:?}");
         };
         let prompt: PromptText = prompt.clone();
@@ -248,6 +251,7 @@ mod tests {
         ];
         state.on_event(Event::Tokenized {
             prompt,
+            model: None,
             tokens: Ok(tokens),
         });
         let dialog = state.watermark_dialog.as_ref().unwrap();

@@ -103,6 +103,7 @@ mod tests {
         let mut incoming = IncomingRequests::new(receiver);
         let tokenize = |prompt: &str| Request::Tokenize {
             prompt: prompt.to_owned().into(),
+            model: None,
         };
         let sent = [
             tokenize("O"),

@@ -49,7 +49,11 @@ pub enum Request {
     /// Report the available devices.
     ListDevices,
     /// Report the tokens of a prompt. Only the newest of several waiting requests is answered.
-    Tokenize { prompt: PromptText },
+    Tokenize {
+        prompt: PromptText,
+        /// `None` for the main model.
+        model: Option<ModelSource>,
+    },
     /// Prefill the prompt once per model and continue it in all of these panes. They join the batch
     /// of the panes that are already decoding with the same model.
     Generate {
@@ -190,6 +194,8 @@ pub enum Event {
     Tokenized {
         /// The prompt of the request, which distinguishes a late answer from the newest.
         prompt: PromptText,
+        /// The model of the request.
+        model: Option<ModelSource>,
         /// The tokens, including those that the tokenizer and the chat template add, or why the
         /// prompt cannot be tokenized.
         tokens: Result<Vec<PromptToken>, String>,

@@ -32,6 +32,7 @@ fn a_message_is_answered_through_the_chat_template() {
     let prompt = PromptText::chat("Hi", "");
     harness.worker.send(Request::Tokenize {
         prompt: prompt.clone(),
+        model: None,
     });
     assert_eq!(describe(&harness.next()), r#""Hi" is Ok("?|H|i|[</s>]|:")"#);
 
@@ -54,6 +55,7 @@ fn a_message_is_answered_through_the_chat_template() {
 
     harness.worker.send(Request::Tokenize {
         prompt: PromptText::chat("Hi", "Be kind"),
+        model: None,
     });
     let events = harness.until(|event| matches!(event, Event::Tokenized { .. }));
     let answer = r#""Hi" is Ok("!|B|e| |k|i|n|d|?|H|i|[</s>]|:")"#;
@@ -67,6 +69,7 @@ fn a_model_without_a_chat_template_says_so_and_still_continues_texts() {
     let prompt = PromptText::chat("Hi", "");
     harness.worker.send(Request::Tokenize {
         prompt: prompt.clone(),
+        model: None,
     });
     assert_eq!(
         describe(&harness.next()),

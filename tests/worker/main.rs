@@ -122,7 +122,7 @@ fn describe(event: &Event) -> String {
         Event::SecondModel(loaded) => format!("second model {}", loaded.is_ok()),
         Event::SecondModelCancelled => "second model cancelled".to_owned(),
         Event::CachedCounted { n_cached, .. } => format!("{n_cached} tokens cached"),
-        Event::Tokenized { prompt, tokens } => {
+        Event::Tokenized { prompt, tokens, .. } => {
             let pieces = tokens.as_ref().map(|tokens| joined(tokens));
             format!("{:?} is {pieces:?}", prompt.text)
         }
@@ -301,6 +301,7 @@ fn a_prompt_is_tokenized_while_panes_decode() {
     harness.generate("Once", [greedy(1, 99)]);
     harness.worker.send(Request::Tokenize {
         prompt: "fox".into(),
+        model: None,
     });
     permits.send(()).unwrap();
     permits.send(()).unwrap();
@@ -377,9 +378,10 @@ fn without_a_model_requests_fail_with_an_explanation() {
         describe(&harness.next()),
         format!("1 finished: Stopped: {sentence}")
     );
-    harness
-        .worker
-        .send(Request::Tokenize { prompt: "a".into() });
+    harness.worker.send(Request::Tokenize {
+        prompt: "a".into(),
+        model: None,
+    });
     assert_eq!(
         describe(&harness.next()),
         format!("\"a\" is Err({sentence:?})")
@@ -477,6 +479,7 @@ fn only_the_last_of_many_waiting_prompts_is_tokenized() {
     for number in 0..1000 {
         harness.worker.send(Request::Tokenize {
             prompt: number.to_string().into(),
+            model: None,
         });
     }
     drop(permits);

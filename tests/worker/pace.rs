@@ -25,7 +25,10 @@ fn waiting() -> Harness {
 fn the_next_token_waits_while_other_requests_are_served() {
     let mut harness = waiting();
     let prompt = "fox".into();
-    harness.worker.send(Request::Tokenize { prompt });
+    harness.worker.send(Request::Tokenize {
+        prompt,
+        model: None,
+    });
     assert_eq!(describe(&harness.next()), r#""fox" is Ok("f|o|x")"#);
 }
 

@@ -79,6 +79,7 @@ pub(crate) fn tokenized(prompt: impl Into<PromptText>, n_tokens: usize) -> Event
     };
     Event::Tokenized {
         prompt: prompt.into(),
+        model: None,
         tokens: Ok(vec![token; n_tokens]),
     }
 }
@@ -124,6 +125,7 @@ pub(crate) fn deliver_tokens(state: &mut AppState, text: &str, tokens: Vec<Promp
     let prompt = PromptText::raw(text);
     state.on_event(Event::Tokenized {
         prompt,
+        model: None,
         tokens: Ok(tokens),
     });
 }

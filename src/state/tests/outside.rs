@@ -18,7 +18,13 @@ fn a_new_window_loads_its_model_and_then_tokenizes_the_prompt() {
     let text = state.prompt.clone();
     let effects = state.on_event(loaded());
     let prompt = text.as_str().into();
-    assert_eq!(effects, [Effect::Send(Request::Tokenize { prompt })]);
+    assert_eq!(
+        effects,
+        [Effect::Send(Request::Tokenize {
+            prompt,
+            model: None
+        })]
+    );
     state.on_event(tokenized(text.as_str(), 10));
     assert_eq!(state.prompt_length().unwrap().to_string(), "10 tokens");
     assert_eq!(state.blocking_reason(), None);

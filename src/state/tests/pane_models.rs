@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::models::{outline, path};
 use super::runs::{open, run};
-use super::{asked, loaded, ready, text, write};
+use super::{asked, loaded, ready, text, tokenized, write};
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, ModelInfo};
 use crate::state::{
     AppState, Command, Effect, PaneModelCommand, PaneModelStatus, PaneStatus, PathPurpose,
-    PromptMode, RunCommand, divergence_summary,
+    PromptMode, RunCommand, ScoreCommand, ScoreReadiness, divergence_summary,
 };
 use crate::worker::{Event, GenerationId, ModelSource, PaneModelUpdate, Request};
 
@@ -187,6 +187,38 @@ fn a_text_is_continued_by_its_own_model() {
     let more = crate::state::BranchCommand::Continue(id);
     let effects = state.apply(Command::Branch(more));
     assert_eq!(models(&effects), [Some(other())]);
+}
+
+#[test]
+fn a_text_to_be_scored_is_counted_by_the_model_of_its_pane() {
+    let mut state = with_other();
+    let pane = state.panes[1].id;
+    let score = |state: &mut AppState, command| state.apply(Command::Score(command));
+    let effects = score(&mut state, ScoreCommand::Open(pane));
+    assert_eq!(effects, []);
+    state.score_dialog.as_mut().unwrap().text = "A fox".to_owned();
+    let effects = score(&mut state, ScoreCommand::Edited);
+    let request = Request::Tokenize {
+        prompt: "A fox".into(),
+        model: Some(other()),
+    };
+    assert_eq!(effects, [Effect::Send(request)]);
+    let readiness = |state: &AppState| {
+        let dialog = state.score_dialog.as_ref().unwrap();
+        state.score_readiness(dialog)
+    };
+    // The main model counts otherwise.
+    state.on_event(tokenized("A fox", 3));
+    assert_eq!(readiness(&state), ScoreReadiness::Counting);
+    let Event::Tokenized { prompt, tokens, .. } = tokenized("A fox", 5) else {
+        unreachable!()
+    };
+    state.on_event(Event::Tokenized {
+        prompt,
+        model: Some(other()),
+        tokens,
+    });
+    assert_eq!(readiness(&state), ScoreReadiness::Fits { n_tokens: 5 });
 }
 
 #[test]

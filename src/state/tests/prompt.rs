@@ -30,6 +30,7 @@ fn chatting(chat: ChatSupport) -> AppState {
 fn refused(prompt: PromptText, reason: &str) -> Event {
     Event::Tokenized {
         prompt,
+        model: None,
         tokens: Err(reason.to_owned()),
     }
 }
@@ -38,7 +39,12 @@ fn refused(prompt: PromptText, reason: &str) -> Event {
 fn a_chat_is_tokenized_and_answered_with_its_system_prompt() {
     let mut state = chatting(ChatSupport::Ready);
     let prompt = PromptText::chat("Hi", "Be kind");
-    let read = |prompt| [Effect::Send(Request::Tokenize { prompt })];
+    let read = |prompt| {
+        [Effect::Send(Request::Tokenize {
+            prompt,
+            model: None,
+        })]
+    };
     assert_eq!(state.apply(Command::PromptEdited), read(prompt.clone()));
     state.on_event(tokenized(prompt.clone(), 9));
     assert_eq!(state.blocking_reason(), None);
@@ -130,7 +136,13 @@ fn the_prompt_mode_stays_when_the_model_changes() {
     let mut state = chatting(ChatSupport::Missing);
     let prompt = PromptText::chat("Hi", "Be kind");
     let effects = state.on_event(loaded_with(ChatSupport::Ready));
-    assert_eq!(effects, [Effect::Send(Request::Tokenize { prompt })]);
+    assert_eq!(
+        effects,
+        [Effect::Send(Request::Tokenize {
+            prompt,
+            model: None
+        })]
+    );
     state.prompt_mode = PromptMode::Raw;
     state.on_event(loaded_with(ChatSupport::Ready));
     assert_eq!(state.prompt_mode, PromptMode::Raw);
@@ -191,6 +203,7 @@ fn the_prompt_is_copied_as_the_model_reads_it() {
     ];
     state.on_event(Event::Tokenized {
         prompt: state.prompt_text(),
+        model: None,
         tokens: Ok(pieces.map(token).to_vec()),
     });
     let copied = state.apply(Command::CopyPrompt);
@@ -213,7 +226,10 @@ fn the_prompt_is_tokenized_again_when_the_previous_model_returns() {
         state.prompt = "Then".to_owned();
         assert_eq!(state.apply(Command::PromptEdited), []);
         let prompt = PromptText::raw("Then");
-        let read = Effect::Send(Request::Tokenize { prompt });
+        let read = Effect::Send(Request::Tokenize {
+            prompt,
+            model: None,
+        });
         assert_eq!(state.on_event(end), [read]);
     }
 }

@@ -22,7 +22,13 @@ fn typed(state: &mut AppState, place: usize, n_tokens: usize) {
     TEXT.clone_into(&mut state.score_dialog.as_mut().unwrap().text);
     let effects = apply(state, ScoreCommand::Edited);
     let prompt = TEXT.into();
-    assert_eq!(effects, [Effect::Send(Request::Tokenize { prompt })]);
+    assert_eq!(
+        effects,
+        [Effect::Send(Request::Tokenize {
+            prompt,
+            model: None
+        })]
+    );
     state.on_event(tokenized(TEXT, n_tokens));
 }
 
@@ -135,6 +141,23 @@ fn a_run_of_all_panes_keeps_the_scored_text_and_so_does_stepping_back() {
 }
 
 #[test]
+fn a_text_scored_in_step_mode_is_complete() {
+    let mut state = ready();
+    state.apply(Command::SetPace(crate::state::Pace::Step));
+    let step = crate::state::BranchCommand::Step;
+    for id in asked(&state.apply(Command::Branch(step))) {
+        write(&mut state, id, &[(" a", 0.5), (" fox", 0.5)]);
+    }
+    assert!(state.upcoming(0).is_some());
+    typed(&mut state, 0, 3);
+    state.score_dialog.as_mut().unwrap().target = BranchTarget::InPlace;
+    let (request, _) = requested(&apply(&mut state, ScoreCommand::Run));
+    finish(&mut state, request.id);
+    let text = state.panes[0].generation().unwrap();
+    assert_eq!(text.finish, Some(FinishReason::Scored));
+}
+
+#[test]
 fn other_settings_say_which_tokens_they_would_cut() {
     let mut state = written();
     typed(&mut state, 2, 3);
@@ -171,7 +194,8 @@ fn a_human_text_fills_the_dialog_and_its_tokens_are_counted() {
     assert_eq!(
         effects,
         [Effect::Send(Request::Tokenize {
-            prompt: prompt.into()
+            prompt: prompt.into(),
+            model: None,
         })]
     );
 }

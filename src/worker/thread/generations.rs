@@ -12,8 +12,13 @@ impl<L> EngineThread<L>
 where
     L: FnMut(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
 {
-    pub(super) fn tokenize(&self, prompt: PromptText) -> Result<(), Disconnected> {
-        let tokens = match self.sessions.main.as_ref().map(Session::model) {
+    pub(super) fn tokenize(
+        &mut self,
+        prompt: PromptText,
+        source: Option<ModelSource>,
+    ) -> Result<(), Disconnected> {
+        let session = self.sessions.of_mut(source.as_ref());
+        let tokens = match session.map(|session| session.model()) {
             Some(model) => match model.encode_prompt(&prompt) {
                 Ok(tokenized) => {
                     let with_piece = |id| PromptToken {
@@ -24,9 +29,14 @@ where
                 }
                 Err(error) => Err(error.to_string()),
             },
-            None => Err(NO_MODEL.to_owned()),
+            None => Err(not_loaded(source.as_ref()).to_owned()),
         };
-        self.events.send(Event::Tokenized { prompt, tokens })
+        let answer = Event::Tokenized {
+            prompt,
+            model: source,
+            tokens,
+        };
+        self.events.send(answer)
     }
 
     /// Sets how much memory each step of later generations may use, whatever their model.

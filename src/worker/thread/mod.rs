@@ -135,7 +135,7 @@ where
                 Ok(())
             }
             Request::ListDevices => self.events.send(inspection::list_devices()),
-            Request::Tokenize { prompt } => self.tokenize(prompt),
+            Request::Tokenize { prompt, model } => self.tokenize(prompt, model),
             Request::Generate {
                 prompt,
                 panes,
