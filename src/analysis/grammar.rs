@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::decoding::{
     ChainConfig, Coins, Evidence, GrammarChecker, GrammarMode, GrammarReport, GrammarRule, History,
-    Trace, WhatIf, what_if,
+    TokenId, Trace, WhatIf, what_if, what_if_rules_out,
 };
 use crate::generation::{Generation, PieceKind, Step};
 
@@ -174,5 +174,18 @@ impl<'a> Drawable<'a> {
             (WhatIf::Exact(token), None) => Some(WhatIf::Bounded(token)),
             (WhatIf::Bounded(_) | WhatIf::Unrecorded, _) => redrawn()?.token().map(WhatIf::Bounded),
         }
+    }
+
+    /// Returns whether a chain would certainly have drawn a different token than this one. False if
+    /// a check follows the draw.
+    pub fn rules_out(
+        self,
+        chain: &ChainConfig,
+        history: History<'_>,
+        coins: Coins,
+        token: TokenId,
+    ) -> bool {
+        let is_checked = matches!(self, Self::Checked(..));
+        !is_checked && what_if_rules_out(self.evidence(), chain, history, coins, token)
     }
 }

@@ -20,6 +20,7 @@ pub mod model_comparison;
 pub mod replay;
 mod smallest_change;
 pub mod stability;
+mod suspects;
 pub mod sweep;
 mod text_metrics;
 mod text_score;

@@ -1,7 +1,9 @@
 //! How well a model predicts a given text, and which of its tokens a chain could not have
 //! generated.
 
+use super::suspects::{Suspect, suspects};
 use crate::decoding::Trace;
+use crate::generation::formatting::{counted, grouped};
 use crate::generation::{Generation, PieceKind};
 
 /// The figures of a scored text.
@@ -23,8 +25,8 @@ pub struct TextScore {
 pub struct Cut {
     /// The index of its step.
     pub step: usize,
-    /// The stage or the selector that dropped it, such as "top-k 40", or `None` if the record can't
-    /// tell.
+    /// The grammar, the stage or the selector that dropped it, such as "top-k 40", or `None` if the
+    /// record can't tell.
     pub by: Option<String>,
 }
 
@@ -73,12 +75,13 @@ impl TextScore {
     /// Says how much the chain could not have generated: "3 of 60 tokens could not have been
     /// generated (cut by top-k 40)".
     pub fn cut_words(&self) -> String {
-        let n = match self.n_tokens {
-            1 => "1 token".to_owned(),
-            n => format!("{n} tokens"),
-        };
+        let n = counted(self.n_tokens, "token");
         if self.cuts.is_empty() {
-            return format!("All {n} could have been generated");
+            return match self.n_tokens {
+                0 => "No token was scored".to_owned(),
+                1 => "The only token could have been generated".to_owned(),
+                _ => format!("All {n} could have been generated"),
+            };
         }
         let mut stages: Vec<(&str, usize)> = Vec::new();
         for by in self.cuts.iter().filter_map(|cut| cut.by.as_deref()) {
@@ -95,51 +98,44 @@ impl TextScore {
                 format!(" (cut: {})", parts.collect::<Vec<_>>().join(", "))
             }
         };
-        format!(
-            "{} of {n} could not have been generated{by}",
-            self.cuts.len()
-        )
+        let cut = match self.n_tokens {
+            1 => "The only token".to_owned(),
+            _ => format!("{} of {n}", grouped(self.cuts.len() as f64)),
+        };
+        format!("{cut} could not have been generated{by}")
     }
 }
 
-/// Returns what dropped a step's token, which the chain could not have picked.
-///
-/// The record follows the most likely tokens through the stages. Any other token was dropped by the
-/// only stage that dropped anything; if several did, the record can't tell.
+/// Returns what dropped a step's token, which the chain could not have picked, or `None` if the
+/// record can't tell.
 fn cut_by(generation: &Generation, trace: &Trace) -> Option<String> {
-    let selector = || {
-        let selector = generation.config.chain.selector;
-        selector.to_string()
+    let suspects = suspects(trace);
+    let [only] = suspects.as_slice() else {
+        return None;
     };
-    let head = &trace.raw.head;
-    if let Some(place) = head
-        .iter()
-        .position(|known| known.token == trace.draw.token)
-    {
-        let mut stages = trace.stages.iter();
-        let cut = stages.find(|stage| stage.head_probs.get(place).copied().flatten().is_none());
-        return Some(cut.map_or_else(selector, |stage| stage.filter.to_string()));
-    }
-    let mut n_before = trace.raw.n_candidates;
-    let mut cutting = Vec::new();
-    for stage in &trace.stages {
-        if stage.n_kept < n_before {
-            cutting.push(stage.filter.to_string());
+    match *only {
+        Suspect::Grammar => {
+            let report = trace.grammar.as_ref()?;
+            Some(report.rule.to_string())
         }
-        n_before = stage.n_kept;
-    }
-    if trace.draw.n_kept < n_before {
-        cutting.push(selector());
-    }
-    match cutting.as_slice() {
-        [only] => Some(only.clone()),
-        _ => None,
+        Suspect::Stage(index) => {
+            let stage = trace.stages.get(index)?;
+            Some(stage.filter.to_string())
+        }
+        Suspect::Selector => Some(generation.config.chain.selector.to_string()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::TextScore;
+    use crate::decoding::{
+        Coins, GrammarDraw, GrammarKind, GrammarRule, GrammarState, GrammarVocabulary, History,
+        SamplerChain, Taken, TokenId,
+    };
+    use crate::generation::Step;
     use crate::generation::testing::scored;
 
     #[test]
@@ -173,6 +169,41 @@ mod tests {
             let score = TextScore::of(&scored(&pieces, settings));
             assert_eq!(score.cut_words(), words);
         }
+    }
+
+    #[test]
+    fn a_token_that_the_grammar_forbids_names_the_grammar() {
+        let mut text = scored(&[(" the", 0.5)], "sample");
+        let step = text.steps[0].clone();
+        let logits = [0.0; 8];
+        let words = text
+            .vocabulary
+            .iter()
+            .map(|(_, piece)| piece.bytes.to_vec());
+        let words = GrammarVocabulary::new(words.collect(), &[TokenId(0)]).unwrap();
+        let rule = Arc::new(GrammarRule::new(GrammarKind::Regex, "[.]+"));
+        let legal = GrammarState::new(&rule, &Arc::new(words))
+            .unwrap()
+            .legal()
+            .unwrap();
+        let coins = Coins {
+            seed: 42,
+            position: 0,
+        };
+        let draw = GrammarDraw {
+            rule: &rule,
+            legal: &legal,
+            logits: &logits,
+        };
+        let mut chain = SamplerChain::new(text.config.chain.clone());
+        let given = Taken::Given(step.token);
+        let taken = draw.take(&mut chain, History::empty(), coins, given);
+        let trace = Arc::new(taken.unwrap().trace);
+        text.steps = vec![Step { trace, ..step }].into();
+        assert_eq!(
+            TextScore::of(&text).cut_words(),
+            "The only token could not have been generated (cut by grammar [.]+)"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Replays a recorded text under other settings, without running the model.
 
 use super::grammar::Drawable;
-use crate::decoding::{ChainConfig, Coins, History, Picked, TokenId, WhatIf, what_if_prob};
+use crate::decoding::{ChainConfig, Coins, Draw, History, Picked, TokenId, WhatIf, what_if_prob};
 use crate::generation::{PromptRecord, Step};
 
 /// For each step of a text, finds the token that another chain and seed would have sampled after
@@ -52,12 +52,10 @@ impl WhatIfReader {
     pub fn outcome(&self, index: usize, step: &Step) -> Option<WhatIf> {
         let (history, coins) = self.before(index)?;
         let draw = &step.trace.draw;
-        if self.chain.selector.beam_search().is_some() || draw.is_by_beams() || draw.is_by_ratio() {
-            // A beam search depends on texts that are not this one, and speculative sampling on
-            // probabilities of the draft that are not recorded.
+        if !can_redraw(draw, &self.chain) {
             return None;
         }
-        if step.trace.draw.picked != Picked::ByChain {
+        if draw.picked != Picked::ByChain {
             // A token that the user picked or supplied stays, whatever the settings.
             return Some(WhatIf::Exact(step.token));
         }
@@ -84,6 +82,13 @@ impl WhatIfReader {
         };
         Some((History::new(tokens, self.n_prompt), coins))
     }
+}
+
+/// Returns whether a step and its coin determine what a chain would have picked. A beam search
+/// depends on texts that are not this one, and speculative sampling on probabilities of the draft
+/// that are not recorded.
+pub(super) fn can_redraw(draw: &Draw, chain: &ChainConfig) -> bool {
+    chain.selector.beam_search().is_none() && !draw.is_by_beams() && !draw.is_by_ratio()
 }
 
 #[cfg(test)]

@@ -4,14 +4,19 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodingError {
     /// The row is empty.
-    #[error("the model returned no logits")]
+    #[error("there are no logits")]
     Empty,
 
     /// Some logits are NaN or +∞.
-    #[error("the model returned {n_bad} logits that are NaN or +∞")]
+    #[error("{}", not_numbers(*.n_bad))]
     NotNumbers { n_bad: usize },
 
     /// Every logit is −∞.
-    #[error("the model ruled out every token")]
+    #[error("every logit is −∞")]
     NothingPossible,
+}
+
+fn not_numbers(n_bad: usize) -> String {
+    let logits = if n_bad == 1 { "logit is" } else { "logits are" };
+    format!("{n_bad} {logits} NaN or +∞")
 }

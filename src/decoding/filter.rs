@@ -200,6 +200,15 @@ impl Filter {
         self.rule().is_neutral()
     }
 
+    /// Whether these rules switch it off. A neutral filter is off under any rules.
+    pub fn is_off(&self, rules: Rules) -> bool {
+        match self {
+            Self::TopP(top_p) => top_p.is_off(rules),
+            Self::MinP(min_p) => min_p.is_off(rules),
+            _ => self.is_neutral(),
+        }
+    }
+
     /// Sets every number to its neutral value if it has one, and empties lists of tokens.
     pub fn neutralize(&mut self) {
         let spec = self.spec();

@@ -4,6 +4,7 @@
 //! so a row of logits spreads it evenly over them. Results that this cannot change are exact; the
 //! rest are bounded.
 
+use super::trace::ROUNDING;
 use super::{
     Candidate, ChainConfig, Coins, DecodingError, History, Sampled, SamplerChain, Taken, TokenId,
     WhatIf, what_if,
@@ -11,9 +12,6 @@ use super::{
 
 /// The most tokens of a head that a step records.
 const N_MAX_RECORDED: usize = 256;
-
-/// A remaining probability below this is rounding.
-const ROUNDING: f64 = 1e-5;
 
 /// The most likely tokens of a distribution, with natural log-probabilities as logits.
 #[derive(Debug, Clone, PartialEq)]
@@ -204,7 +202,8 @@ mod tests {
     use crate::decoding::filters::{Temperature, TopK, TopP};
     use crate::decoding::testing::row;
     use crate::decoding::{
-        Candidate, ChainConfig, Coins, Filter, History, SamplerChain, Taken, TokenId,
+        ASSUMED_VOCABULARY, Candidate, ChainConfig, Coins, Filter, History, SamplerChain, Taken,
+        TokenId,
     };
 
     /// The log-probabilities of a row, and its `n` most likely tokens as a server reports them.
@@ -229,6 +228,35 @@ mod tests {
         all.sort_by(|a, b| b.logit.total_cmp(&a.logit).then(a.token.cmp(&b.token)));
         all.truncate(n);
         (row.clone(), ServedHead::new(all, row.len()))
+    }
+
+    #[test]
+    fn what_an_assumed_vocabulary_decides_is_unknown() {
+        let (_, reported) = served(&row(5, 2.5), 3);
+        for (n_vocab, size) in [(5000, Some(5000)), (ASSUMED_VOCABULARY, None)] {
+            let head = ServedHead::new(reported.head.clone(), n_vocab);
+            for (k, n_kept) in [(2, Some(2)), (9, size.map(|_| 9))] {
+                let config = ChainConfig::sampled([Filter::TopK(TopK { k })]);
+                let token = head.head[0].token;
+                let mut chain = SamplerChain::new(config);
+                let taken = Taken::ByServer(token);
+                let sampled = chain.take_served(&head, History::empty(), coins(1), taken);
+                let trace = sampled.unwrap().trace;
+                assert_eq!(trace.raw.n_known_candidates(), size);
+                assert_eq!(trace.raw.known_entropy_nats().is_some(), size.is_some());
+                assert_eq!(trace.n_known_kept(), n_kept);
+                assert_eq!(trace.knows_stage(&trace.stages[0]), n_kept.is_some());
+            }
+        }
+        let whole = vec![Candidate {
+            token: TokenId(7),
+            logit: 0.0,
+        }];
+        let head = ServedHead::new(whole, ASSUMED_VOCABULARY);
+        let mut chain = SamplerChain::new(ChainConfig::sampled([]));
+        let sampled = chain.sample_served(&head, History::empty(), coins(1));
+        let trace = sampled.unwrap().unwrap().trace;
+        assert!(trace.raw.known_entropy_nats().is_some());
     }
 
     fn coins(seed: u64) -> Coins {

@@ -55,6 +55,22 @@ impl Trace {
         self.head_final_probs.get(index).copied().flatten()
     }
 
+    /// Returns how many tokens could have been picked, or `None` if that depends on an assumed size
+    /// of the vocabulary.
+    pub fn n_known_kept(&self) -> Option<u32> {
+        let is_known = self.is_known(self.draw.n_kept, self.head_final_probs.iter().flatten());
+        is_known.then_some(self.draw.n_kept)
+    }
+
+    /// Returns whether what a stage left does not depend on an assumed size of the vocabulary.
+    pub fn knows_stage(&self, stage: &StageReport) -> bool {
+        self.is_known(stage.n_kept, stage.head_probs.iter().flatten())
+    }
+
+    fn is_known<T>(&self, n_kept: u32, recorded: impl Iterator<Item = T>) -> bool {
+        self.raw.n_known_candidates().is_some() || recorded.count() >= n_kept as usize
+    }
+
     /// Returns the memory it takes, in bytes, without the filters, which it shares.
     pub fn n_bytes(&self) -> usize {
         let of_stage = |stage: &StageReport| {
@@ -71,16 +87,24 @@ impl Trace {
     }
 }
 
+/// The assumed size of a vocabulary that a server does not report: larger than any in use, so that
+/// bounds that depend on it hold.
+pub const ASSUMED_VOCABULARY: usize = 300_000;
+
+/// A probability below this that a server left out is rounding.
+pub(super) const ROUNDING: f64 = 1e-5;
+
 /// What is recorded about a distribution over the whole vocabulary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// The size of the vocabulary.
+    /// The size of the vocabulary, or [`ASSUMED_VOCABULARY`] if a server did not report it.
     pub n_candidates: u32,
     /// The most likely tokens, best first: enough for the plots and for what-if.
     pub head: Vec<RankedCandidate>,
     /// Natural logarithm of the sum of `exp(logit)` over the whole vocabulary.
     pub log_sum_exp: f64,
-    /// Shannon entropy of the whole distribution, in nats.
+    /// Shannon entropy of the whole distribution, in nats. If a server left tokens out, this assumes
+    /// that they share the rest evenly.
     pub entropy_nats: f64,
     /// What is recorded below the head, in memory only: files keep the head and the totals.
     #[serde(skip)]
@@ -88,6 +112,18 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// Returns the size of the vocabulary, or `None` if it was assumed.
+    pub fn n_known_candidates(&self) -> Option<u32> {
+        Some(self.n_candidates).filter(|n| *n as usize != ASSUMED_VOCABULARY)
+    }
+
+    /// Returns the entropy in nats, or `None` if it depends on an assumed size of the vocabulary.
+    pub fn known_entropy_nats(&self) -> Option<f64> {
+        let mass = || self.head.iter().map(|known| known.prob).sum::<f64>();
+        let is_known = self.n_known_candidates().is_some() || mass() > 1.0 - ROUNDING;
+        is_known.then_some(self.entropy_nats)
+    }
+
     /// Returns whether a token is recorded individually.
     pub fn knows(&self, token: TokenId) -> bool {
         self.head.iter().any(|known| known.token == token) || self.detail.logit(token).is_some()

@@ -92,6 +92,12 @@ pub fn grouped(n: f64) -> String {
     grouped
 }
 
+/// Formats a count with its noun: "1 token", "6,144 tokens".
+pub fn counted(n: usize, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(n as f64))
+}
+
 /// Returns a text without its final line break, because editors add one to every file.
 pub fn without_final_line_break(text: &str) -> &str {
     let line = text.strip_suffix('\n').unwrap_or(text);
@@ -127,6 +133,13 @@ pub fn ordinal(n: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_singular() {
+        for (n, words) in [(0, "0 tokens"), (1, "1 token"), (6144, "6,144 tokens")] {
+            assert_eq!(counted(n, "token"), words);
+        }
+    }
 
     #[test]
     fn probabilities_keep_their_significant_digits() {

@@ -1,6 +1,7 @@
 //! How close the model's first choice was to its second, compared with an estimate of how far
 //! rounding moves log-probs.
 
+use super::grammar::mask;
 use crate::generation::formatting::quoted;
 use crate::generation::{Generation, ModelInfo, Step};
 
@@ -69,9 +70,13 @@ impl Rounding {
 
 /// Compares the margin with the rounding: "The model put ‘the’ 0.288 nats ahead of ‘a’. Rounding
 /// with 16-bit inputs …". Empty if the record has no second token, or if guidance mixed two runs,
-/// whose rounding it amplifies.
+/// whose rounding it amplifies. Under a grammar that masks, only the legal tokens are compared.
 pub(super) fn margin_words(generation: &Generation, step: &Step) -> String {
-    let [first, second, ..] = step.trace.raw.head.as_slice() else {
+    let (head, subject) = match mask(step) {
+        Some(report) => (&report.legal.head, "Among the legal tokens, the model"),
+        None => (&step.trace.raw.head, "The model"),
+    };
+    let [first, second, ..] = head.as_slice() else {
         return String::new();
     };
     let margin = f64::from(first.logit) - f64::from(second.logit);
@@ -82,7 +87,7 @@ pub(super) fn margin_words(generation: &Generation, step: &Step) -> String {
     let rounding = Rounding::of(&generation.model);
     let rounding = rounding.map_or_else(String::new, |rounding| rounding.words(margin));
     format!(
-        "The model put {first} {} nats ahead of {second}.{rounding}",
+        "{subject} put {first} {} nats ahead of {second}.{rounding}",
         nats(margin)
     )
 }

@@ -1,15 +1,18 @@
 //! Why a token was chosen, in plain words derived from the record.
 
+mod grammar;
 mod margin;
 mod smallest_change;
 #[cfg(test)]
 mod tests;
 
 use crate::decoding::{Filter, Selector, StageReport, TokenId, Trace};
-use crate::generation::formatting::{grouped, ordinal, pane_letter, percent, quoted};
+use crate::generation::formatting::{counted, grouped, ordinal, pane_letter, percent, quoted};
 use crate::generation::{Generation, Step, in_sentence, listed};
 
+use self::grammar::{grammar_words, legal_prob, mask};
 use self::margin::margin_words;
+use super::suspects::{Suspect, suspects};
 
 pub use smallest_change::smallest_change_words;
 
@@ -33,6 +36,7 @@ impl Why {
         let generation = texts.get(place).copied().flatten()?;
         let step = generation.steps.get(step_index)?;
         let mut story = vec![ranked(step)];
+        story.extend(grammar_words(generation, step));
         story.extend(stage_verdicts(step));
         story.push(draw_words(generation.config.chain.selector, step));
         story.extend(runner_up(generation, step));
@@ -58,22 +62,25 @@ impl Why {
     }
 }
 
-/// Says how the model ranked the token: "The model ranked it 3rd of 6,144 tokens, at 11 %."
+/// Says how the model ranked the token: "The model ranked it 3rd of 6,144 tokens, at 11 %." A
+/// server may not report how many there are.
 fn ranked(step: &Step) -> String {
     let trace = &step.trace;
-    let n = grouped(f64::from(trace.raw.n_candidates));
+    let of_all = trace.raw.n_known_candidates();
+    let of_all = of_all.map(|n| format!(" of {} tokens", grouped(f64::from(n))));
+    let of_all = of_all.unwrap_or_default();
     let prob = percent(trace.raw_prob);
     let rank = match trace.raw_rank {
         1 => "first".to_owned(),
         rank => ordinal(rank),
     };
     match &trace.mixture {
-        None => format!("The model ranked it {rank} of {n} tokens, at {prob}."),
+        None => format!("The model ranked it {rank}{of_all}, at {prob}."),
         Some(mixture) => {
             let [own, other] = [&mixture.own, &mixture.other].map(|row| percent(row.prob));
             format!(
                 "The pane’s own run gave it {own}, the guiding run {other}. Their mixture ranked it \
-                 {rank} of {n} tokens, at {prob}."
+                 {rank}{of_all}, at {prob}."
             )
         }
     }
@@ -84,39 +91,67 @@ fn stage_verdicts(step: &Step) -> Vec<String> {
     let trace = &step.trace;
     let head = &trace.raw.head;
     let place = head.iter().position(|known| known.token == step.token);
-    let mut n_before = trace.raw.n_candidates;
-    let mut prob = Some(trace.raw_prob);
+    // A single suspect did cut the token.
+    let (cut_at, unknown_from) = match suspects(trace).as_slice() {
+        [] => (None, None),
+        [only] => (Some(*only), None),
+        [first, ..] => (None, Some(*first)),
+    };
+    let (mut n_before, mut prob) = match mask(step) {
+        Some(report) => (report.n_legal(), legal_prob(report, step)),
+        None => (trace.raw.n_candidates, Some(trace.raw_prob)),
+    };
     let mut sentences = Vec::new();
-    for report in &trace.stages {
+    for (index, report) in trace.stages.iter().enumerate() {
+        let here = Suspect::Stage(index);
         let after = place.and_then(|place| report.head_probs.get(place).copied().flatten());
         let after = after.map(f64::from);
-        if !report.filter.is_neutral() {
-            let cuts = place.is_some() && prob.is_some() && after.is_none();
-            let words = if cuts && trace.draw.is_given() {
-                cut_words(report, n_before)
-            } else {
-                verdict(report, n_before, [prob, after])
-            };
-            sentences.push(words);
+        if cut_at.is_some_and(|cut_at| cut_at < here) {
+            break;
         }
+        let words = if cut_at == Some(here) {
+            Some(format!(
+                "{} and cut this one.",
+                kept_words(trace, report, n_before)
+            ))
+        } else if unknown_from.is_some_and(|first| first <= here) {
+            let cuts = report.n_kept < n_before;
+            cuts.then(|| format!("{}.", kept_words(trace, report, n_before)))
+        } else {
+            Some(verdict(trace, report, n_before, [prob, after]))
+        };
+        sentences.extend(words.filter(|_| !report.filter.is_neutral()));
         n_before = report.n_kept;
         prob = after;
     }
     sentences
 }
 
-/// Describes a stage that cut the token: "Top-k 40 kept 40 of 6,144 tokens and cut this one."
-fn cut_words(report: &StageReport, n_before: u32) -> String {
-    let [n, n_kept] = [n_before, report.n_kept].map(|n| grouped(f64::from(n)));
+/// Says how many tokens a stage kept: "Top-k 40 kept 40 of 6,144 tokens".
+fn kept_words(trace: &Trace, report: &StageReport, n_before: u32) -> String {
     let name = stage_name(&report.filter);
-    format!("{name} kept {n_kept} of {n} tokens and cut this one.")
+    match [report.n_kept, n_before].map(|n| known_count(trace, n)) {
+        [Some(n_kept), Some(n)] => format!("{name} kept {n_kept} of {n} tokens"),
+        [Some(_), None] => format!("{name} kept {}", counted(report.n_kept as usize, "token")),
+        [None, _] => format!("{name} cut some tokens"),
+    }
+}
+
+/// Formats a number of tokens, or returns `None` if it depends on an assumed size of the vocabulary.
+fn known_count(trace: &Trace, n: u32) -> Option<String> {
+    let is_known = trace.raw.n_known_candidates().is_some() || n as usize <= trace.raw.head.len();
+    is_known.then(|| grouped(f64::from(n)))
 }
 
 /// Describes a stage's effect: "Top-p 0.9 kept 8 of 6,144 tokens and raised it to 12 %."
-fn verdict(report: &StageReport, n_before: u32, [before, after]: [Option<f64>; 2]) -> String {
+fn verdict(
+    trace: &Trace,
+    report: &StageReport,
+    n_before: u32,
+    [before, after]: [Option<f64>; 2],
+) -> String {
     let name = stage_name(&report.filter);
     let change = change_words(before, after);
-    let [n, n_kept] = [n_before, report.n_kept].map(|n| grouped(f64::from(n)));
     if report.n_kept == n_before {
         return match (report.filter.cuts(), change) {
             (true, _) => format!("{name} cut nothing."),
@@ -125,9 +160,12 @@ fn verdict(report: &StageReport, n_before: u32, [before, after]: [Option<f64>; 2
         };
     }
     let kept = if report.n_kept == 1 {
-        format!("{name} kept only this one of {n} tokens")
+        match known_count(trace, n_before) {
+            Some(n) => format!("{name} kept only this one of {n} tokens"),
+            None => format!("{name} kept only this one"),
+        }
     } else {
-        format!("{name} kept {n_kept} of {n} tokens")
+        kept_words(trace, report, n_before)
     };
     match change {
         Some(change) if report.n_kept > 1 => format!("{kept} and {change}."),
@@ -241,6 +279,10 @@ fn runner_up(generation: &Generation, step: &Step) -> Option<String> {
         } else {
             format!("The runner-up was {word}, at {prob}.")
         });
+    }
+    if mask(step).is_some() {
+        // The model's runner-up was probably illegal.
+        return None;
     }
     let mut head = trace.raw.head.iter();
     let other = head.find(|other| other.token != step.token)?;

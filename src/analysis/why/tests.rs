@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::{Why, smallest_change_words};
 use crate::analysis::SmallestChange;
-use crate::decoding::filters::{Temperature, TopP};
+use crate::decoding::filters::{Temperature, TopK, TopP};
 use crate::decoding::testing::logits_of;
 use crate::decoding::{
-    Against, ChainConfig, Coins, Filter, Guidance, History, Mixture, SamplerChain, TokenId,
+    ASSUMED_VOCABULARY, Against, ChainConfig, Coins, Filter, Guidance, History, Mixture, Picked,
+    SamplerChain, TokenId,
 };
 use crate::generation::Generation;
-use crate::generation::testing::generation;
+use crate::generation::testing::{generation, scored};
 
 /// A text of one token that this chain sampled from known probabilities with a known seed.
 fn sampled(chain: ChainConfig, seed: u64) -> Generation {
@@ -99,6 +100,27 @@ fn a_pane_that_diverged_earlier_says_where() {
 }
 
 #[test]
+fn a_given_token_that_was_cut_is_not_followed_further() {
+    let text = scored(&[(" fox", 0.01)], "top-k 5, temp 0.7");
+    let story = Why::of(&[Some(&text)], 0, 0).unwrap().story;
+    let cut = "Top-k 5 kept 5 of 8 tokens and cut this one. The text was given; these settings \
+               could not have written this token.";
+    assert!(story.contains(cut), "{story}");
+}
+
+#[test]
+fn an_assumed_vocabulary_is_not_mentioned() {
+    let mut text = sampled(top_p(), seed(0.70..0.71));
+    let trace = Arc::make_mut(&mut text.steps[0].trace);
+    trace.raw.n_candidates = ASSUMED_VOCABULARY as u32;
+    trace.stages[0].n_kept = trace.raw.n_candidates;
+    let story = Why::of(&[Some(&text)], 0, 0).unwrap().story;
+    let start = "The model ranked it 2nd, at 30 %. Temperature 0.5 raised it to 32 %. Top-p 0.9 kept \
+                 3 tokens and raised it to 33 %.";
+    assert!(story.starts_with(start), "{story}");
+}
+
+#[test]
 fn the_smallest_change_is_one_sentence() {
     let text = sampled(top_p(), seed(0.90..0.91));
     let search = SmallestChange::find(&text, 0).unwrap();
@@ -110,10 +132,60 @@ fn the_smallest_change_is_one_sentence() {
     let text = sampled(ChainConfig::greedy(), 1);
     let search = SmallestChange::find(&text, 0).unwrap();
     let words = smallest_change_words(&text, &search);
-    assert_eq!(words, "No change to a single setting changes this choice.");
+    assert_eq!(
+        words,
+        "This chain has no stages to change: it always takes the most likely token."
+    );
     let search = SmallestChange::new(&sampled(top_p(), 1), 0).unwrap();
     let words = smallest_change_words(&text, &search);
     assert_eq!(words, "Looking for the smallest change, 0 %");
+}
+
+#[test]
+fn pure_sampling_could_have_a_different_temperature() {
+    let text = sampled(ChainConfig::sampled([]), seed(0.90..0.91));
+    let search = SmallestChange::find(&text, 0).unwrap();
+    let words = smallest_change_words(&text, &search);
+    assert!(
+        words.starts_with("Smallest change: temperature ")
+            && words.contains(" instead of 1 draws ‘"),
+        "{words}"
+    );
+    let chain = ChainConfig::sampled([Filter::TopK(TopK { k: 5 })]);
+    let text = sampled(chain, seed(0.10..0.11));
+    let search = SmallestChange::find(&text, 0).unwrap();
+    assert_eq!(
+        smallest_change_words(&text, &search),
+        "No change to a single setting of the chain changes this choice."
+    );
+}
+
+#[test]
+fn a_token_that_the_chain_did_not_draw_has_no_smallest_change() {
+    let cannot = "so the smallest change cannot be computed.";
+    for (picked, cause) in [
+        (
+            Picked::ByHand,
+            "A token picked by hand does not depend on the settings.",
+        ),
+        (Picked::ByBeams, "Beam search compares whole texts, "),
+        (
+            Picked::ByRatio,
+            "Speculative sampling depends on the draft’s probabilities, ",
+        ),
+        (
+            Picked::ByServer,
+            "The server’s own sampler took this token, ",
+        ),
+    ] {
+        let mut text = sampled(top_p(), seed(0.90..0.91));
+        Arc::make_mut(&mut text.steps[0].trace).draw.picked = picked;
+        let search = SmallestChange::find(&text, 0).unwrap();
+        assert!(search.changes().is_empty() && search.is_complete());
+        let words = smallest_change_words(&text, &search);
+        let end = if cause.ends_with('.') { "" } else { cannot };
+        assert_eq!(words, format!("{cause}{end}"));
+    }
 }
 
 #[test]

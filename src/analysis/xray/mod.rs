@@ -210,7 +210,8 @@ impl XrayTable {
 
     /// Builds the table of a recorded step. The trace must come from this chain.
     pub fn recorded(chain: &ChainConfig, trace: &Trace) -> Self {
-        let mut stages: Vec<KnownStage> = trace.stages.iter().map(KnownStage::recorded).collect();
+        let stages = trace.stages.iter();
+        let mut stages: Vec<_> = stages.map(|it| KnownStage::in_trace(trace, it)).collect();
         let report = trace.grammar.as_deref();
         let mut table = match report.filter(|report| report.masked) {
             Some(report) => {
@@ -406,8 +407,8 @@ impl XrayTable {
 fn model_column(evidence: &Evidence) -> XrayColumn {
     XrayColumn {
         at: XrayPlace::Model,
-        n_left: KnownCount::Exactly(evidence.n_candidates),
-        entropy_nats: Some(evidence.entropy_nats),
+        n_left: evidence.n_known_candidates().into(),
+        entropy_nats: evidence.known_entropy_nats(),
         mass_removed: None,
         distortion_bits: None,
     }

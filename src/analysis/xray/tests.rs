@@ -7,7 +7,7 @@ use crate::decoding::filters::{GreenList, MinP, Temperature, TopK, TopP, Typical
 use crate::decoding::selector::MirostatV2;
 use crate::decoding::{
     Against, ChainConfig, Coins, Filter, Guidance, History, KnownCount, Mixture, SamplerChain,
-    Selector, Stage, TokenId, Trace,
+    Selector, Stage, Taken, TokenId, Trace,
 };
 use crate::generation::testing::generation;
 
@@ -128,6 +128,35 @@ fn an_unrecorded_token_is_reconstructed_as_far_as_possible() {
         }
     }
     assert!(n_seen > 10, "{n_seen}");
+}
+
+#[test]
+fn a_given_token_below_the_record_is_cut_by_the_only_stage_that_cuts() {
+    for (settings, sure) in [
+        ([Filter::TopK(TopK { k: 5 }), temperature(0.7)], true),
+        ([Filter::TopK(TopK { k: 300 }), top_p(0.5)], false),
+    ] {
+        let chain = ChainConfig::sampled(settings);
+        let coins = Coins {
+            seed: 1,
+            position: 3,
+        };
+        let given = Taken::Given(TokenId(350));
+        let mut sampler = SamplerChain::new(chain.clone());
+        let scored = sampler.take(&wide_row(), History::empty(), coins, given);
+        let table = XrayTable::recorded(&chain, &scored.unwrap().trace);
+        let last = table.rows.last().unwrap();
+        assert_eq!((last.token, last.chosen), (TokenId(350), true));
+        let [XrayCell::Kept(prob), stages @ ..] = last.cells.as_slice() else {
+            panic!("{last:?}");
+        };
+        let expected = if sure {
+            [XrayCell::Cut(Some(*prob)), XrayCell::Gone]
+        } else {
+            [XrayCell::Unknown; 2]
+        };
+        assert_eq!(stages, expected);
+    }
 }
 
 #[test]

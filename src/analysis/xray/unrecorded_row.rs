@@ -1,13 +1,15 @@
 //! The row of a drawn token that is not among the recorded candidates.
 
 use super::{XrayCell, XrayColumn, XrayPlace, XrayRow};
+use crate::analysis::suspects::{Suspect, suspects};
 use crate::decoding::{Filter, Selector, StageReport, Trace};
 
 /// Reconstructs the drawn token's probability after each stage.
 ///
-/// No stage can have cut it. A stage that only cuts preserves the ratio of its probability to that
-/// of any other kept token, and a temperature T takes the T-th root of that ratio. After any other
-/// stage the probability is unknown, except after the last one, where it was recorded.
+/// A stage that only cuts preserves the ratio of its probability to that of any other kept token,
+/// and a temperature T takes the T-th root of that ratio. After any other stage the probability is
+/// unknown, except after the last one, where it was recorded. The chain can have cut only a token
+/// that it did not pick, such as one of a given text.
 pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> XrayRow {
     let mut cells = Vec::new();
     let mut last = Some(trace.raw_prob);
@@ -19,11 +21,7 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
                 XrayCell::Kept(trace.raw_prob)
             }
             XrayPlace::Grammar(grammar) if grammar.masked => {
-                if trace.draw.was_possible() {
-                    XrayCell::Kept(trace.raw_prob / grammar.legal_mass)
-                } else {
-                    XrayCell::Cut(Some(trace.raw_prob))
-                }
+                XrayCell::Kept(trace.raw_prob / grammar.legal_mass)
             }
             XrayPlace::Stage { stage, .. } if !stage.enabled => XrayCell::Muted,
             XrayPlace::Stage { .. } => {
@@ -37,13 +35,15 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
             XrayPlace::Grammar(_) | XrayPlace::Selector(_) => XrayCell::Kept(trace.draw.prob),
         });
     }
+    let suspects = suspects(trace);
+    mark_cut(columns, &suspects, &mut cells);
     let last_active = columns.iter().rposition(|column| match &column.at {
         XrayPlace::Stage { stage, .. } => stage.enabled,
         _ => true,
     });
     // A greedy draw records probability 1, which is not what the last stage left.
     if let Some(cell) = last_active
-        .filter(|at| *at > 0 && selector != Selector::Greedy)
+        .filter(|at| *at > 0 && selector != Selector::Greedy && suspects.is_empty())
         .and_then(|at| cells.get_mut(at))
     {
         *cell = XrayCell::Kept(trace.draw.prob);
@@ -55,6 +55,42 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
         logit: Some((trace.raw_prob.ln() + trace.raw.log_sum_exp) as f32),
         chosen: true,
         cells,
+    }
+}
+
+/// Marks what cut the token and whatever comes after it. If several can have cut it, its path is
+/// unknown from the first of them on.
+fn mark_cut(columns: &[XrayColumn], suspects: &[Suspect], cells: &mut [XrayCell]) {
+    let mut n_stages = 0;
+    let (mut before, mut after) = (None, None);
+    for (column, cell) in columns.iter().zip(cells) {
+        let suspect = match &column.at {
+            XrayPlace::Grammar(grammar) if grammar.masked => Some(Suspect::Grammar),
+            XrayPlace::Stage { stage, .. } if stage.enabled => {
+                n_stages += 1;
+                Some(Suspect::Stage(n_stages - 1))
+            }
+            XrayPlace::Selector(_) => Some(Suspect::Selector),
+            _ => None,
+        };
+        match (suspects, after) {
+            _ if *cell == XrayCell::Muted => {}
+            (_, Some(after)) => *cell = after,
+            ([only], None) if suspect == Some(*only) => {
+                *cell = XrayCell::Cut(before);
+                after = Some(XrayCell::Gone);
+            }
+            ([first, ..], None) if suspect == Some(*first) => {
+                *cell = XrayCell::Unknown;
+                after = Some(XrayCell::Unknown);
+            }
+            _ => {}
+        }
+        before = match cell {
+            XrayCell::Kept(prob) => Some(*prob),
+            XrayCell::Muted => before,
+            _ => None,
+        };
     }
 }
 

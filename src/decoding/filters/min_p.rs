@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::{FilterSpec, Usage};
-use crate::decoding::rules::Equal;
+use crate::decoding::rules::{Equal, Rules};
 use crate::decoding::setting::{ParamSpec, Scale, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
@@ -46,11 +46,16 @@ impl MinP {
         llama_samplers: &["min_p", "m"],
         ..FilterSpec::new(FilterKind::MinP, || Filter::MinP(Self { p: 0.05 }))
     };
+
+    /// Whether it has no effect under these rules, although under others it would.
+    pub(in crate::decoding) fn is_off(self, rules: Rules) -> bool {
+        self.p >= 1.0 && rules.min_p_equal == Equal::Cut
+    }
 }
 
 impl FilterRule for MinP {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
-        if self.p >= 1.0 && context.rules.min_p_equal == Equal::Cut {
+        if self.is_off(context.rules) {
             return;
         }
         let best = candidates.best().logit;

@@ -48,12 +48,17 @@ impl TopP {
         llama_samplers: &["top_p", "nucleus", "p"],
         ..FilterSpec::new(FilterKind::TopP, || Filter::TopP(Self { p: 0.9 }))
     };
+
+    /// Whether it has no effect under these rules, although under others it would.
+    pub(in crate::decoding) fn is_off(self, rules: Rules) -> bool {
+        self.p <= 0.0 && rules.top_p_zero == TopPZero::Off
+    }
 }
 
 impl FilterRule for TopP {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let rules = context.rules;
-        if self.p <= 0.0 && rules.top_p_zero == TopPZero::Off {
+        if self.is_off(rules) {
             return;
         }
         let share = match rules.top_p_mass {

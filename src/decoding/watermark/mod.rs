@@ -36,14 +36,21 @@ impl Watermark {
     /// Returns the watermark that a chain leaves, or `None` if it leaves none. If there are several,
     /// this is the one of the draw.
     pub fn of(chain: &ChainConfig) -> Option<Self> {
-        if let Selector::GumbelMark(mark) = chain.selector {
-            return Some(Self::GumbelMark(mark));
-        }
-        chain.active().find_map(|filter| match filter {
+        Self::all(chain).next()
+    }
+
+    /// Returns every watermark that a chain leaves, the one of the draw first.
+    pub fn all(chain: &ChainConfig) -> impl Iterator<Item = Self> {
+        let of_draw = match chain.selector {
+            Selector::GumbelMark(mark) => Some(Self::GumbelMark(mark)),
+            _ => None,
+        };
+        let of_stages = chain.active().filter_map(|filter| match filter {
             Filter::GreenList(list) => Some(Self::GreenList(*list)),
             Filter::SynthId(synth) => Some(Self::SynthId(*synth)),
             _ => None,
-        })
+        });
+        of_draw.into_iter().chain(of_stages)
     }
 
     /// The name of the kind.
@@ -80,7 +87,10 @@ impl std::fmt::Display for Watermark {
         match self {
             Self::GreenList(list) => write!(f, "green list with key {}", list.key),
             Self::GumbelMark(mark) => write!(f, "Gumbel watermark with key {}", mark.key),
-            Self::SynthId(synth) => write!(f, "SynthID-Text with {} keys", synth.keys.len()),
+            Self::SynthId(synth) => match synth.keys.len() {
+                1 => write!(f, "SynthID-Text with key {}", self.key()),
+                n => write!(f, "SynthID-Text with {n} keys"),
+            },
         }
     }
 }

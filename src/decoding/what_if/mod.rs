@@ -105,14 +105,85 @@ pub fn what_if_prob(
     step.prob(token).filter(|_| sure)
 }
 
+/// Returns whether a chain certainly samples a different token than this one from a recorded
+/// distribution, whatever the tokens are that were not recorded.
+///
+/// The heavier the tail, the more tokens top-p keeps and the later the drawn token comes, so the
+/// lightest and the heaviest possible tail bound the draw.
+pub fn what_if_rules_out(
+    evidence: &Evidence,
+    chain: &ChainConfig,
+    history: History<'_>,
+    coins: Coins,
+    token: TokenId,
+) -> bool {
+    let context = context_of(evidence, chain, history, coins);
+    let after = |tail_mass| {
+        let step = Recorded {
+            tail_mass,
+            ..Recorded::of(evidence)?
+        };
+        let step = step.after(chain, context);
+        (step.sure && chain.selector == Selector::Multinomial).then_some(step)
+    };
+    let mut after_top_p = chain
+        .active()
+        .skip_while(|filter| !matches!(filter, Filter::TopP(_)));
+    let [least, most] = if after(TailMass::Any).is_some() {
+        [TailMass::Any; 2]
+    } else if after_top_p.all(keeps_order) {
+        [TailMass::Least, TailMass::Most]
+    } else {
+        return false;
+    };
+    let (Some(mut light), Some(mut heavy)) = (after(least), after(most)) else {
+        return false;
+    };
+    let candidate = |step: &Recorded<'_>| {
+        let logit = step.head.logit(token)?;
+        Some(Candidate { token, logit })
+    };
+    let [soonest, _] = light.hits(coins.draw());
+    let [_, latest] = heavy.hits(coins.draw());
+    let comes_sooner = match (candidate(&light), soonest) {
+        (Some(candidate), Some(soonest)) => soonest.comes_after(candidate),
+        _ => false,
+    };
+    let comes_later = match (candidate(&heavy), latest) {
+        (Some(candidate), Some(latest)) => candidate.comes_after(latest),
+        (Some(_), None) => false,
+        // It was filtered out, or it is in the tail.
+        (None, latest) => heavy.tail.is_none() || latest.is_some(),
+    };
+    comes_sooner || comes_later
+}
+
+/// Whether a filter leaves the candidates in order, and keeps more of a larger set.
+const fn keeps_order(filter: &Filter) -> bool {
+    matches!(
+        filter,
+        Filter::Temperature(_) | Filter::TopK(_) | Filter::TopP(_) | Filter::MinP(_)
+    )
+}
+
 /// A distribution of which only a head is known token by token.
 pub(super) struct Recorded<'a> {
     pub(super) head: Candidates,
     pub(super) tail: Option<Tail<'a>>,
+    /// What to assume about the tail.
+    tail_mass: TailMass,
     /// Whether every decision so far holds for any tail.
     pub(super) sure: bool,
     /// Whether the most likely candidate is known, even if it is not known which others are left.
     best_sure: bool,
+}
+
+/// Which of the possible masses of the tail to calculate with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TailMass {
+    Any,
+    Least,
+    Most,
 }
 
 impl<'a> Recorded<'a> {
@@ -123,12 +194,14 @@ impl<'a> Recorded<'a> {
             Detail::Summary(summary) => Some(Self {
                 head: Candidates::from_entries(summary.candidates.clone())?,
                 tail: Tail::below_summary(evidence, summary),
+                tail_mass: TailMass::Any,
                 sure: true,
                 best_sure: true,
             }),
             Detail::Whole(logits) => Some(Self {
                 head: Candidates::from_logits(logits).ok()?,
                 tail: None,
+                tail_mass: TailMass::Any,
                 sure: true,
                 best_sure: true,
             }),
@@ -144,6 +217,7 @@ impl<'a> Recorded<'a> {
         Some(Self {
             head: Candidates::from_entries(entries.collect())?,
             tail: Tail::below_head(evidence),
+            tail_mass: TailMass::Any,
             sure: true,
             best_sure: true,
         })
@@ -312,10 +386,12 @@ impl<'a> Recorded<'a> {
     /// Returns the bounds of the tail's mass, as multiples of the mass of the head.
     pub(super) fn tail_shares(&mut self, tail: Tail<'a>) -> (f64, f64) {
         let ln_head = self.head.softmax().log_sum_exp;
-        (
-            (tail.ln_least - ln_head).exp(),
-            (tail.ln_most - ln_head).exp(),
-        )
+        let [least, most] = [tail.ln_least, tail.ln_most].map(|ln_mass| (ln_mass - ln_head).exp());
+        match self.tail_mass {
+            TailMass::Any => (least, most),
+            TailMass::Least => (least, least),
+            TailMass::Most => (most, most),
+        }
     }
 
     /// Returns the bounds of a token's probability, or `None` if it was not recorded or was
@@ -349,20 +425,23 @@ impl<'a> Recorded<'a> {
     /// Draws with a coin when a tail is left. Recorded tokens come first in the cumulative
     /// distribution; the share that they take up depends on the mass of the tail.
     fn draw_beside(&mut self, tail: Tail<'a>, coin: f64) -> WhatIf {
-        let (light, heavy) = self.tail_shares(tail);
+        match self.hits(coin) {
+            [Some(first), Some(last)] => answer(self.sure && first == last, first.token),
+            [None, None] if self.sure && !tail.mixed => WhatIf::Unrecorded,
+            [Some(first), None] => WhatIf::Bounded(first.token),
+            [None, _] => WhatIf::Bounded(self.head.best().token),
+        }
+    }
+
+    /// Returns the recorded candidates on which a coin falls beside the lightest and beside the
+    /// heaviest tail, or `None` if it falls on the tail.
+    fn hits(&mut self, coin: f64) -> [Option<Candidate>; 2] {
+        let (light, heavy) = self.tail.map_or((0.0, 0.0), |tail| self.tail_shares(tail));
         let from = coin * (1.0 + light) - ROUNDING;
         let to = coin * (1.0 + heavy) + ROUNDING;
         let first = self.head.crossing(|end| from < end);
         let last = self.head.crossing(|end| to < end);
-        match (first, last) {
-            (Some(first), Some(last)) => {
-                let same = first.candidate == last.candidate;
-                answer(self.sure && same, first.candidate.token)
-            }
-            (None, None) if self.sure && !tail.mixed => WhatIf::Unrecorded,
-            (Some(first), None) => WhatIf::Bounded(first.candidate.token),
-            (None, _) => WhatIf::Bounded(self.head.best().token),
-        }
+        [first, last].map(|crossing| Some(crossing?.candidate))
     }
 }
 

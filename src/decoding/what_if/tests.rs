@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{WhatIf, what_if, what_if_prob};
+use super::{WhatIf, what_if, what_if_prob, what_if_rules_out};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     FrequencyPenalty, GreenList, MinK, MinP, PLess, RepetitionPenalty, SynthId, Temperature, TopA,
@@ -84,6 +84,7 @@ proptest! {
             let near = least - 1e-5..=most + 1e-5;
             prop_assert!(near.contains(&draw.prob), "{}: {} in {:?}", chain, draw.prob, near);
         }
+        prop_assert!(!what_if_rules_out(&evidence, &chain, history, coins, drawn), "{}", chain);
         match what_if(&evidence, &chain, history, coins).unwrap() {
             WhatIf::Exact(token) => prop_assert_eq!(token, drawn, "{}", chain),
             WhatIf::Unrecorded => {
@@ -171,6 +172,29 @@ fn more_memory_makes_a_hot_what_if_exact() {
         "{head_only}, {summary}"
     );
     assert_eq!(whole, 100);
+}
+
+#[test]
+fn an_uncertain_draw_rules_out_the_tokens_before_it() {
+    let hot = ChainConfig::sampled([Filter::Temperature(Temperature { temperature: 1.8 })]);
+    let mut n_bounded = 0;
+    for position in 0..100 {
+        let logits: Vec<f32> = (0..20)
+            .flat_map(|seed| row(position as u32 + seed, 2.5))
+            .collect();
+        let coins = Coins { seed: 3, position };
+        let evidence = recorded(&logits, coins);
+        let Some(WhatIf::Bounded(likely)) = what_if(&evidence, &hot, History::empty(), coins)
+        else {
+            continue;
+        };
+        n_bounded += 1;
+        let rules_out = |token| what_if_rules_out(&evidence, &hot, History::empty(), coins, token);
+        assert!(!rules_out(likely));
+        let best = evidence.head[0].token;
+        assert_eq!(rules_out(best), likely != best);
+    }
+    assert!(n_bounded > 0);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use self::base::base_of;
 use super::what_if::{Recorded, WhatIf};
 use super::{
     ChainConfig, Coins, Detail, Evidence, Filter, History, RankedCandidate, StageContext,
-    StageReport,
+    StageReport, Trace,
 };
 
 /// Bounds relatively closer than this are reported as one number: displayed digits cannot tell them
@@ -136,6 +136,12 @@ impl Run<'_> {
     }
 }
 
+impl From<Option<u32>> for KnownCount {
+    fn from(count: Option<u32>) -> Self {
+        count.map_or(Self::Unknown, Self::Exactly)
+    }
+}
+
 impl KnownStage {
     /// Returns what the record holds about a stage.
     pub fn recorded(report: &StageReport) -> Self {
@@ -148,6 +154,20 @@ impl KnownStage {
             n_kept: KnownCount::Exactly(report.n_kept),
             entropy_nats: Some(report.entropy_nats),
             mass_removed: Some(report.mass_removed),
+        }
+    }
+
+    /// Returns what the record of a step holds about one of its stages, without what depends on an
+    /// assumed size of the vocabulary.
+    pub fn in_trace(trace: &Trace, report: &StageReport) -> Self {
+        let recorded = Self::recorded(report);
+        if trace.knows_stage(report) {
+            return recorded;
+        }
+        Self {
+            n_kept: KnownCount::Unknown,
+            entropy_nats: None,
+            ..recorded
         }
     }
 

@@ -139,7 +139,7 @@ impl CandidateRow {
             piece: step.piece.clone(),
             rank: step.trace.raw_rank,
             raw_prob: step.trace.raw_prob,
-            final_prob: Some(step.trace.draw.prob),
+            final_prob: (step.trace.draw.prob > 0.0).then_some(step.trace.draw.prob),
             passed_over: false,
             chosen: true,
         }
@@ -285,5 +285,13 @@ mod tests {
         let last = data.rows.last().unwrap();
         assert!(last.chosen);
         assert_eq!(last.rank, 812);
+        assert!(last.final_prob.is_some());
+
+        // A given token that the chain cut.
+        std::sync::Arc::make_mut(&mut written.steps[0].trace)
+            .draw
+            .prob = 0.0;
+        let data = NextTokenData::of(0, &written, 0).unwrap();
+        assert_eq!(data.rows.last().unwrap().final_prob, None);
     }
 }

@@ -152,7 +152,7 @@ fn at_divergence(state: &AppState, step: usize, groups: &[Vec<usize>]) -> Diverg
     };
     let short = sentences(&format!("{who} {verb}"));
     let same = same_config_panes(state).map_or_else(String::new, |places| {
-        format!(" {} have the same settings and seed.", letters(&places))
+        format!(" {}", same_config_words(&texts, &places))
     });
     let long = if state.is_running() && step > 0 {
         format!("The panes agreed for {}, then {who} diverged", tokens(step))
@@ -172,7 +172,30 @@ fn at_divergence(state: &AppState, step: usize, groups: &[Vec<usize>]) -> Diverg
     }
 }
 
-/// Returns the first panes with equal settings and seeds, whose texts can't differ.
+/// Says which panes have equal settings and seeds, and in which of them a token was picked by hand.
+fn same_config_words(texts: &[Option<&Generation>], places: &[usize]) -> String {
+    let is_by_hand = |place: &&usize| {
+        let text = texts.get(**place).copied().flatten();
+        text.is_some_and(|text| text.steps.iter().any(|step| step.trace.draw.is_by_hand()))
+    };
+    let by_hand: Vec<usize> = places.iter().filter(is_by_hand).copied().collect();
+    let same = format!("{} have the same settings and seed", letters(places));
+    match by_hand.len() {
+        0 => format!("{same}."),
+        n if n == places.len() => format!("{same}, but each has a token picked by hand."),
+        1 => format!(
+            "{same}, but {} has a token picked by hand.",
+            letters(&by_hand)
+        ),
+        _ => format!(
+            "{same}, but {} have tokens picked by hand.",
+            letters(&by_hand)
+        ),
+    }
+}
+
+/// Returns the first panes with equal settings and seeds, whose texts can differ only if a token was
+/// picked by hand.
 fn same_config_panes(state: &AppState) -> Option<Vec<usize>> {
     let texts = state.generations();
     let config = |place: usize| Some(&texts.get(place).copied().flatten()?.config);
@@ -297,7 +320,7 @@ fn number(n: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::clauses;
+    use super::{clauses, same_config_words};
     use crate::generation::Generation;
     use crate::generation::testing::generation;
 
@@ -313,6 +336,27 @@ mod tests {
         assert_eq!(clauses_of(&[&text], &[&[0]], 1), ["A has ended"]);
         let both = clauses_of(&[&text, &text], &[&[0, 1]], 1);
         assert_eq!(both, ["A and B have ended"]);
+    }
+
+    #[test]
+    fn a_token_picked_by_hand_explains_why_panes_with_the_same_settings_differ() {
+        let text = generation(&[(" a", 0.5)]);
+        let mut by_hand = text.clone();
+        let draw = &mut std::sync::Arc::make_mut(&mut by_hand.steps[0].trace).draw;
+        draw.picked = crate::decoding::Picked::ByHand;
+        for (texts, words) in [
+            ([&text, &text], "A and B have the same settings and seed."),
+            (
+                [&text, &by_hand],
+                "A and B have the same settings and seed, but B has a token picked by hand.",
+            ),
+            (
+                [&by_hand, &by_hand],
+                "A and B have the same settings and seed, but each has a token picked by hand.",
+            ),
+        ] {
+            assert_eq!(same_config_words(&texts.map(Some), &[0, 1]), words);
+        }
     }
 
     #[test]

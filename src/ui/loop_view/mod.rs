@@ -21,7 +21,7 @@ use self::sampler::sampler_ui;
 pub(super) use self::sampler::{N_PICKS, field_id, numbered_pick};
 use super::why::split;
 use super::xray::sentence_ui;
-use crate::decoding::Selector;
+use crate::decoding::{Picked, Selector};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::formatting::{grouped, quoted};
@@ -47,6 +47,7 @@ struct LoopStep<'a> {
     index: usize,
     /// Whether the token is not in the text yet: the chain would draw it next.
     is_upcoming: bool,
+    is_step_mode: bool,
 }
 
 /// A box of the loop.
@@ -117,7 +118,7 @@ impl LoopBox {
                 format!(
                     "ID {}, token {}",
                     at.step.token,
-                    grouped(position as f64 + 1.0)
+                    grouped(at.index as f64 + 1.0)
                 ),
             ],
         }
@@ -148,20 +149,30 @@ fn batch_words(at: LoopStep<'_>) -> String {
 }
 
 fn coin_words(at: LoopStep<'_>) -> String {
-    match (at.step.trace.draw.coin, at.generation.config.chain.selector) {
-        (Some(coin), _) => format!("{coin:.3}"),
-        (None, selector) if selector.has_coin_per_token() => "One per token".to_owned(),
-        (None, _) => "No coin".to_owned(),
+    let draw = &at.step.trace.draw;
+    let selector = at.generation.config.chain.selector;
+    match draw.coin {
+        Some(coin) => format!("{coin:.3}"),
+        None if draw.picked == Picked::ByChain && selector.has_coin_per_token() => {
+            "One per token".to_owned()
+        }
+        None => "No coin".to_owned(),
     }
 }
 
 fn coin_address(at: LoopStep<'_>) -> String {
     let seed = at.generation.config.seed;
     let position = at.generation.prompt.tokens.len() + at.index;
-    match (at.step.trace.draw.coin, at.generation.config.chain.selector) {
-        _ if at.step.trace.draw.is_by_beams() => "beam search".to_owned(),
-        _ if at.step.trace.draw.is_by_ratio() => "the rule min(1, p/q)".to_owned(),
-        _ if at.step.trace.draw.is_by_server() => "the server’s sampler".to_owned(),
+    let draw = &at.step.trace.draw;
+    match draw.picked {
+        Picked::ByHand => return "picked by hand".to_owned(),
+        Picked::Given => return "the text was given".to_owned(),
+        Picked::ByBeams => return "beam search".to_owned(),
+        Picked::ByRatio => return "the rule min(1, p/q)".to_owned(),
+        Picked::ByServer => return "the server’s sampler".to_owned(),
+        Picked::ByChain => {}
+    }
+    match (draw.coin, at.generation.config.chain.selector) {
         (None, Selector::GumbelMark(mark)) => {
             format!("key {}, last {} tokens", mark.key, mark.window)
         }
@@ -247,6 +258,7 @@ fn shown_step(state: &AppState) -> Option<LoopStep<'_>> {
             step: state.upcoming(pane)?,
             index: generation.steps.len(),
             is_upcoming: true,
+            is_step_mode: state.is_step_mode(),
         })
     });
     let past = || {
@@ -258,6 +270,7 @@ fn shown_step(state: &AppState) -> Option<LoopStep<'_>> {
             step: generation.steps.get(index)?,
             index,
             is_upcoming: false,
+            is_step_mode: state.is_step_mode(),
         })
     };
     upcoming.or_else(past)
@@ -402,7 +415,8 @@ fn return_words(at: LoopStep<'_>) -> &'static str {
             FinishReason::ContextFull => "the context is full",
             FinishReason::Cancelled => "stopped by you",
             FinishReason::Scored => "the text was given: every token is scored",
-            FinishReason::Paused => "paused: press Step for the next token",
+            FinishReason::Paused if at.is_step_mode => "paused: press Step for the next token",
+            FinishReason::Paused => "paused in step mode",
             FinishReason::Failed { .. } => "stopped by an error",
         },
         _ => "and again, until the end of the text",
@@ -412,6 +426,8 @@ fn return_words(at: LoopStep<'_>) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::{LoopBox, LoopStep, milliseconds, return_words};
+    use crate::decoding::Picked;
+    use crate::generation::FinishReason;
     use crate::generation::testing::generation;
 
     #[test]
@@ -423,6 +439,7 @@ mod tests {
             step: &text.steps[index],
             index,
             is_upcoming: false,
+            is_step_mode: false,
         };
         let words = |index: usize| {
             LoopBox::ALL.map(|which| which.words(at(index)).map(|words| words.clone()))
@@ -438,7 +455,7 @@ mod tests {
             coin,
             [format!("{drawn:.3}"), "seed 42, position 4".to_owned()]
         );
-        assert_eq!(append, ["‘fox’", "ID 5, token 5"]);
+        assert_eq!(append, ["‘fox’", "ID 5, token 2"]);
         assert_eq!(words(0)[1][1], "prompt: 3 tokens in 20.0 ms");
         let upcoming = LoopStep {
             is_upcoming: true,
@@ -448,6 +465,48 @@ mod tests {
         assert_eq!([token.as_str(), &line], ["‘fox’", "if you let it"]);
         assert_eq!(return_words(at(0)), "and again, until the end of the text");
         assert_eq!(return_words(at(1)), "the token limit ended the text");
+    }
+
+    #[test]
+    fn the_coin_box_says_what_else_picked_the_token() {
+        let mut text = generation(&[(" a", 0.5)]);
+        for (picked, words) in [
+            (Picked::ByChain, "top token taken"),
+            (Picked::ByHand, "picked by hand"),
+            (Picked::Given, "the text was given"),
+        ] {
+            let draw = &mut std::sync::Arc::make_mut(&mut text.steps[0].trace).draw;
+            (draw.coin, draw.picked) = (None, picked);
+            let at = LoopStep {
+                pane: 0,
+                generation: &text,
+                step: &text.steps[0],
+                index: 0,
+                is_upcoming: false,
+                is_step_mode: false,
+            };
+            assert_eq!(LoopBox::Coin.words(at), ["No coin", words]);
+        }
+    }
+
+    #[test]
+    fn only_step_mode_asks_for_the_next_step() {
+        let mut text = generation(&[(" a", 0.5)]);
+        text.finish = Some(FinishReason::Paused);
+        for (is_step_mode, words) in [
+            (true, "paused: press Step for the next token"),
+            (false, "paused in step mode"),
+        ] {
+            let at = LoopStep {
+                pane: 0,
+                generation: &text,
+                step: &text.steps[0],
+                index: 0,
+                is_upcoming: false,
+                is_step_mode,
+            };
+            assert_eq!(return_words(at), words);
+        }
     }
 
     #[test]

@@ -1,19 +1,18 @@
 //! The smallest change to one setting that would have changed a recorded choice, found by searching
 //! over the what-if.
 
+mod grid;
+
 use std::sync::Arc;
 
+use self::grid::{Grid, N_SCANNED, distance, scan_index};
 use super::grammar::Drawable;
+use super::what_if::can_redraw;
+use crate::decoding::filters::Temperature;
 use crate::decoding::{
-    ChainConfig, Coins, Filter, History, ParamSpec, Rules, Scale, Selector, TokenId, Trace, WhatIf,
+    ChainConfig, Coins, Filter, History, ParamSpec, Picked, Rules, Selector, TokenId, Trace, WhatIf,
 };
 use crate::generation::Generation;
-
-/// How many distances a search tries if the choice may change back and forth along the slider.
-const N_SCANNED: u32 = 24;
-
-/// The tolerance for a setting that is stored in single precision, in grid steps.
-const GRID_ROUNDING: f64 = 1e-3;
 
 /// A value of one setting at which a different token is chosen.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +30,8 @@ pub struct SettingChange {
     /// The token that would have been chosen, or `None` for one that was not recorded.
     pub token: Option<TokenId>,
     /// Whether the record proves that this value changes the choice and that no nearer one does.
-    /// Otherwise it is the nearest one that the search found.
+    /// Otherwise it is the nearest one that the search found: it does change the choice, but a nearer
+    /// one may, too, and another token than `token` may be chosen.
     pub exact: bool,
 }
 
@@ -45,6 +45,8 @@ pub struct SmallestChange {
     tokens: Vec<TokenId>,
     n_prompt: usize,
     chosen: TokenId,
+    /// Whether the chain can have chosen the token with this coin, as far as the record tells.
+    consistent: bool,
     directions: Vec<Direction>,
     n_searched: usize,
     /// The changes found so far, nearest first.
@@ -86,15 +88,18 @@ impl SmallestChange {
         let mut tokens = generation.prompt.tokens.clone();
         tokens.extend(before.map(|step| step.token));
         let config = &generation.config;
-        Some(Self {
+        let draw = &step.trace.draw;
+        let is_drawn = !generation.is_scored() && draw.picked == Picked::ByChain;
+        let chain = searched(&config.chain);
+        let mut search = Self {
             trace: Arc::clone(&step.trace),
-            // No setting chose the tokens of a scored text.
-            directions: if generation.is_scored() {
-                Vec::new()
+            // This chain and its coin did not draw the other tokens.
+            directions: if is_drawn && can_redraw(draw, &chain) {
+                directions(&chain)
             } else {
-                directions(&config.chain)
+                Vec::new()
             },
-            chain: config.chain.clone(),
+            chain,
             coins: Coins {
                 seed: config.seed,
                 position: tokens.len() as u64,
@@ -102,10 +107,13 @@ impl SmallestChange {
             tokens,
             n_prompt: generation.prompt.tokens.len(),
             chosen: step.token,
+            consistent: true,
             n_searched: 0,
             changes: Vec::new(),
             certain: true,
-        })
+        };
+        search.consistent = !search.outcome(&search.chain).changed;
+        Some(search)
     }
 
     /// Runs a whole search.
@@ -150,6 +158,11 @@ impl SmallestChange {
         &self.changes
     }
 
+    /// Returns what picked the token.
+    pub fn picked(&self) -> Picked {
+        self.trace.draw.picked
+    }
+
     /// Returns whether the record proves that the settings without a change have none.
     pub const fn is_certain(&self) -> bool {
         self.certain
@@ -157,6 +170,9 @@ impl SmallestChange {
 
     /// Searches one direction. Returns `None` if the slider ends here.
     fn search(&self, direction: Direction) -> Option<Found> {
+        if !self.consistent {
+            return Some(Found::Nothing { certain: false });
+        }
         let stage = self.chain.stages.get(direction.stage)?;
         let param = stage.filter.spec().params.get(direction.param)?;
         let from = param.get(&stage.filter)?;
@@ -224,7 +240,10 @@ impl SmallestChange {
             },
             Some(WhatIf::Bounded(token)) => Outcome {
                 token: Some(token),
-                changed: is_recorded && token != self.chosen,
+                // The likely token of the unchanged settings can be a different one, too.
+                changed: drawable.is_some_and(|drawable| {
+                    drawable.rules_out(chain, history, self.coins, self.chosen)
+                }),
                 exact: false,
             },
             None => Outcome {
@@ -240,6 +259,17 @@ impl SmallestChange {
         let head = drawable.map(|drawable| drawable.evidence().head.as_slice());
         head.is_some_and(|head| head.iter().any(|known| known.token == token))
     }
+}
+
+/// Returns the chain whose settings are searched. A chain that samples without any stage gets a
+/// temperature of 1, which is what it samples at.
+fn searched(chain: &ChainConfig) -> ChainConfig {
+    let mut chain = chain.clone();
+    if chain.selector != Selector::Greedy && !chain.stages.iter().any(|stage| stage.enabled) {
+        let neutral = Filter::Temperature(Temperature { temperature: 1.0 });
+        chain.stages.push(neutral.into());
+    }
+    chain
 }
 
 /// Lists the settings to search. An adaptive selector depends on the steps before, which a what-if
@@ -278,82 +308,11 @@ fn is_monotone(chain: &ChainConfig, varied: &Filter) -> bool {
         && chain.active().all(is_ordered)
 }
 
-/// Spaces the scanned distances logarithmically, from 1 step to `n_steps`.
-#[expect(clippy::cast_sign_loss, reason = "a power of a count is not negative")]
-fn scan_index(at: u32, n_steps: u32) -> u32 {
-    let exponent = f64::from(at) / f64::from(N_SCANNED);
-    (f64::from(n_steps).powf(exponent).round() as u32).clamp(1, n_steps)
-}
-
-/// Returns the distance between two values as a share of the slider.
-fn distance(param: &ParamSpec<Filter>, from: f64, to: f64) -> f64 {
-    let (start, end) = (
-        f64::from(*param.range.start()),
-        f64::from(*param.range.end()),
-    );
-    let is_ratio = param.scale == Scale::Logarithmic && from > 0.0 && to > 0.0 && start > 0.0;
-    if is_ratio {
-        (to / from).ln().abs() / (end / start).ln()
-    } else {
-        (to - from).abs() / (end - start)
-    }
-}
-
 /// Returns a setting's name for use in a sentence.
 fn setting_name(filter: &Filter, param: &ParamSpec<Filter>) -> String {
     let name = crate::generation::in_sentence(filter.name());
     let label = param.label.to_lowercase();
     [name, label].join(" ").trim_end().to_owned()
-}
-
-/// The values of a setting in one direction, one decimal finer than its slider.
-struct Grid {
-    /// Grid steps per unit.
-    per_unit: f64,
-    /// The setting's place on the grid, in steps.
-    origin: f64,
-    up: bool,
-    n_steps: u32,
-}
-
-impl Grid {
-    /// Returns `None` if the slider ends here.
-    #[expect(clippy::cast_sign_loss, reason = "a number of steps is not negative")]
-    fn of(param: &ParamSpec<Filter>, from: f64, up: bool) -> Option<Self> {
-        let per_unit = if param.is_count() {
-            1.0
-        } else {
-            10_f64.powi(i32::from(param.decimals) + 1)
-        };
-        let (start, end) = (
-            f64::from(*param.range.start()),
-            f64::from(*param.range.end()),
-        );
-        let at = from * per_unit;
-        let (origin, n_steps) = if up {
-            let origin = (at + GRID_ROUNDING).floor();
-            (origin, (end * per_unit + GRID_ROUNDING).floor() - origin)
-        } else {
-            let origin = (at - GRID_ROUNDING).ceil();
-            (origin, origin - (start * per_unit - GRID_ROUNDING).ceil())
-        };
-        (n_steps >= 1.0).then_some(Self {
-            per_unit,
-            origin,
-            up,
-            n_steps: n_steps as u32,
-        })
-    }
-
-    fn value(&self, index: u32) -> f64 {
-        let steps = f64::from(index);
-        let at = if self.up {
-            self.origin + steps
-        } else {
-            self.origin - steps
-        };
-        at / self.per_unit
-    }
 }
 
 #[cfg(test)]
@@ -428,6 +387,41 @@ mod tests {
             }
         }
         assert!(n_exact > 40, "{n_exact}");
+    }
+
+    #[test]
+    fn an_uncertain_change_changes_the_choice_of_the_real_chain() {
+        let mut n_changes = 0;
+        for settings in [
+            "temp 1.5",
+            "temp 1.2, top-p 0.95",
+            "frequency 0.2, temp 1.1",
+        ] {
+            for seed in 0..40 {
+                let (generation, logits) = sampled(settings, seed, 1.5);
+                let search = SmallestChange::find(&generation, 0).unwrap();
+                let chosen = generation.steps[0].token;
+                for change in search.changes() {
+                    let known = ["temperature", "top-p", "frequency penalty"];
+                    if known.contains(&change.setting.as_str()) {
+                        n_changes += 1;
+                        let token = with(&generation, &change.setting, change.to, &logits);
+                        assert_ne!(token, chosen, "{settings}, seed {seed}: {change:?}");
+                    }
+                }
+            }
+        }
+        assert!(n_changes > 0);
+    }
+
+    #[test]
+    fn a_token_that_the_coin_does_not_draw_has_no_change() {
+        let (mut generation, _) = sampled("temp 0.7", 3, 2.5);
+        let mut others = (0..).map(TokenId);
+        let drawn = generation.steps[0].token;
+        generation.steps[0].token = others.find(|other| *other != drawn).unwrap();
+        let search = SmallestChange::find(&generation, 0).unwrap();
+        assert!(search.changes().is_empty() && !search.is_certain());
     }
 
     #[test]
