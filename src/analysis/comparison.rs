@@ -55,8 +55,10 @@ impl TextComparison {
         });
         let pairs = tokens_a.iter().zip(&tokens_b);
         let n_shared = pairs.take_while(|(a, b)| a == b).count();
+        let same_settings = a.config.chain == b.config.chain && a.config.seed == b.config.seed;
         let fork = a.steps.get(n_shared).zip(b.steps.get(n_shared));
-        let fork = fork.map(|(a, b)| ForkComparison::of(n_shared, &a.trace, &b.trace));
+        let fork =
+            fork.map(|(a, b)| ForkComparison::of(n_shared, &a.trace, &b.trace, same_settings));
         let rest = |tokens: &[TokenId]| tokens.get(n_shared..).unwrap_or_default().to_vec();
         Some(Self {
             n_shared,
@@ -67,17 +69,24 @@ impl TextComparison {
 }
 
 impl ForkComparison {
-    fn of(step: usize, a: &Trace, b: &Trace) -> Self {
-        let before = if a.raw == b.raw {
-            JensenShannon {
-                bits: 0.0,
-                exact: true,
-            }
+    /// Compares two steps. `same_settings` says whether both texts have the same chain and seed.
+    fn of(step: usize, a: &Trace, b: &Trace, same_settings: bool) -> Self {
+        let same_before = a.raw == b.raw;
+        let before = if same_before {
+            JensenShannon::ZERO
         } else {
             JensenShannon::of(&known_pairs(&raw_probs(&a.raw), &raw_probs(&b.raw)))
         };
         let mut rows = known_pairs(&final_probs(a), &final_probs(b));
-        let after = JensenShannon::of(&rows);
+        let same_after = same_before
+            && same_settings
+            && rows.iter().all(|(_, [a, b])| (a - b).abs() <= ROUNDING);
+        let after = if same_after {
+            // Tokens that were not recorded have the same probability, too.
+            JensenShannon::ZERO
+        } else {
+            JensenShannon::of(&rows)
+        };
         let larger = |probs: &[f64; 2]| probs.iter().copied().fold(0.0, f64::max);
         rows.sort_by(|(_, a), (_, b)| larger(b).total_cmp(&larger(a)));
         rows.retain(|(_, probs)| larger(probs) > 0.0);
@@ -130,6 +139,12 @@ fn known_pairs(a: &[(TokenId, f64)], b: &[(TokenId, f64)]) -> Vec<(TokenId, [f64
 }
 
 impl JensenShannon {
+    /// The divergence of a distribution from itself.
+    const ZERO: Self = Self {
+        bits: 0.0,
+        exact: true,
+    };
+
     /// Computes the divergence of two distributions from the tokens that are known in both; all
     /// others count as a single token, which can only lower it.
     ///
@@ -259,6 +274,19 @@ mod tests {
         };
         other_prompt.prompt = std::sync::Arc::new(prompt);
         assert_eq!(TextComparison::of(&ours, &other_prompt), None);
+    }
+
+    #[test]
+    fn a_token_picked_by_hand_comes_from_the_same_distribution() {
+        let ours = generation(&[(" fox", 0.5)]);
+        let mut theirs = ours.clone();
+        let trace = std::sync::Arc::make_mut(&mut theirs.steps[0].trace);
+        let head = trace.raw.head.iter().map(|known| known.token);
+        let token = head.into_iter().find(|token| *token != trace.draw.token);
+        trace.draw.token = token.unwrap();
+        theirs.steps[0].token = token.unwrap();
+        let fork = compare(&ours, &theirs).fork.unwrap();
+        assert!(fork.after.exact && fork.after.bits.abs() < 1e-12);
     }
 
     #[test]

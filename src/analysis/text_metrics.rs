@@ -88,10 +88,11 @@ impl TextMetrics {
         let tokens: Vec<TokenId> = steps.iter().map(|step| step.token).collect();
         let mean = |sum: f64| (!steps.is_empty()).then(|| sum / steps.len() as f64);
         let surprise_nats: f64 = steps.iter().map(|step| -step.trace.raw_prob.ln()).sum();
-        let entropy_nats: f64 = steps.iter().map(|step| step.trace.raw.entropy_nats).sum();
+        let entropies = steps.iter().map(|step| step.trace.raw.known_entropy_nats());
+        let entropy_nats: Option<f64> = entropies.sum();
         Self {
             perplexity: mean(surprise_nats).map(f64::exp),
-            mean_entropy_bits: mean(entropy_nats / std::f64::consts::LN_2),
+            mean_entropy_bits: entropy_nats.and_then(|nats| mean(nats / std::f64::consts::LN_2)),
             greedy_share: greedy_share(steps),
             distinct: [1, 2, 3].map(|n| distinct(&tokens, n)),
             longest_repeat: longest_repeat(&tokens),

@@ -46,7 +46,7 @@ impl TokenScale {
             Self::Probability => (-trace.raw_prob, [-0.5, -0.2, -0.05, -0.01]),
             Self::Rank => (f64::from(trace.raw_rank), [1.0, 10.0, 100.0, 1000.0]),
             Self::Entropy => (
-                trace.raw.entropy_nats / std::f64::consts::LN_2,
+                trace.raw.known_entropy_nats().unwrap_or(0.0) / std::f64::consts::LN_2,
                 [0.5, 1.5, 3.0, 5.0],
             ),
             Self::Surprise => (-trace.raw_prob.log2(), [1.0, 3.0, 5.0, 8.0]),

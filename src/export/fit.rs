@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::csv::{as_text, push_row};
 use crate::analysis::fit::{Fit, FitPoint, INTERVAL_NATS};
-use crate::analysis::sweep::label;
 use crate::generation::{FitPlace, FitTokens, ModelInfo, PaneSettings, Vocabulary};
 
 /// The version of the JSON.
@@ -111,7 +110,7 @@ impl FitRecord<'_> {
                 place(|place| place.step),
                 as_text(&piece.unwrap_or_default()),
             ];
-            let values = point.values.iter().map(|value| label(*value));
+            let values = point.values.iter().map(ToString::to_string);
             push_row(&mut table, values.chain(figures));
         }
         table.into_bytes()

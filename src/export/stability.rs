@@ -2,7 +2,6 @@
 
 use super::csv::{as_text, push_row};
 use crate::analysis::stability::StabilityMap;
-use crate::analysis::sweep::label;
 use crate::generation::PaneSettings;
 
 /// Renders the known cells with a header row. `exact` is false if more tokens may stay the same.
@@ -29,7 +28,13 @@ pub fn render_stability(map: &StabilityMap) -> Vec<u8> {
             },
             found.exact.to_string(),
         ];
-        push_row(&mut table, values.map(label).into_iter().chain(figures));
+        push_row(
+            &mut table,
+            values
+                .map(|value| value.to_string())
+                .into_iter()
+                .chain(figures),
+        );
     }
     table.into_bytes()
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::csv::{as_text, push_row};
-use crate::analysis::sweep::{CellText, Metric, Summary, SweepResults, label};
+use crate::analysis::sweep::{CellText, Metric, Summary, SweepResults};
 use crate::decoding::TokenId;
 use crate::generation::{ModelInfo, PaneSettings, PromptText};
 
@@ -176,7 +176,7 @@ impl SweepRecord<'_> {
 
     fn axis_values(&self, cell: usize) -> Vec<String> {
         let values = self.results.setup.values_of(cell).into_iter();
-        values.map(|(_, value)| label(value)).collect()
+        values.map(|(_, value)| value.to_string()).collect()
     }
 }
 

@@ -23,6 +23,8 @@ pub enum FitError {
     SameParameter { name: String },
     #[error("{name} adapts to what it has picked, so texts have no fixed likelihood under it")]
     Adaptive { name: &'static str },
+    #[error("Beam search compares whole texts, so they have no likelihood under it")]
+    BeamSearch,
     #[error("{name} can only be varied in settings with guidance, such as guide 1.5 against model")]
     NoGuidance { name: String },
 }
@@ -97,6 +99,9 @@ impl FitSetup {
         if selector.is_adaptive() {
             let name = selector.name();
             return Err(FitError::Adaptive { name });
+        }
+        if selector.beam_search().is_some() {
+            return Err(FitError::BeamSearch);
         }
         let axes = self.axes();
         let mut guided = axes.iter().filter(|axis| axis.parameter.is_guidance());

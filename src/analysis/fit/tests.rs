@@ -1,10 +1,10 @@
 //! Tests of a fit against likelihoods that are known in closed form.
 
-use super::{Fit, FitSetup, INTERVAL_NATS};
+use super::{Fit, FitError, FitSetup, INTERVAL_NATS};
 use crate::analysis::sweep::{Axis, Parameter};
 use crate::decoding::{ChainConfig, FilterKind, TokenId};
 use crate::generation::testing::generation;
-use crate::generation::{FitPlace, FitTokens, Likelihood};
+use crate::generation::{FitPlace, FitTokens, Likelihood, PaneSettings};
 
 const T: Parameter = Parameter::Filter(FilterKind::Temperature, 0);
 const TOP_P: Parameter = Parameter::Filter(FilterKind::TopP, 0);
@@ -91,6 +91,28 @@ fn an_interval_that_reaches_the_end_is_open() {
         words,
         ["Temperature 0.5 to 1, the whole range tried, explains it nearly as well."]
     );
+}
+
+#[test]
+fn settings_outside_the_range_can_be_likelier_than_the_best() {
+    for (ln_prob, words) in [
+        (
+            -3.0,
+            "it is 10.1 bits more likely; the best value may lie outside the range that was tried.",
+        ),
+        (-10.01, "it is just as likely."),
+        (
+            -11.0,
+            "it is 1.4 bits less likely: the text can’t tell them apart.",
+        ),
+        (-17.0, "it is 10.1 bits less likely."),
+    ] {
+        let fit = run(setup((T, [0.3, 0.5], 3), None), |chain| {
+            Ok(T.get(chain).map_or(ln_prob, |_| -10.0))
+        });
+        let sentence = fit.base_sentence(&generation(&[]).vocabulary).unwrap();
+        assert!(sentence.ends_with(words), "{sentence}");
+    }
 }
 
 #[test]
@@ -235,4 +257,7 @@ fn invalid_setups_say_why() {
     adaptive.base.selector = crate::decoding::Selector::SPECS[4].usual;
     let error = adaptive.validate().unwrap_err().to_string();
     assert!(error.contains("adapts to what it has picked"), "{error}");
+    let mut beams = setup((T, [0.5, 1.0], 2), None);
+    beams.base = "beams 2".parse::<PaneSettings>().unwrap().chain;
+    assert_eq!(beams.validate(), Err(FitError::BeamSearch));
 }

@@ -2,7 +2,7 @@
 
 use super::{Fit, FitInterval, FitLimit, FitPoint, INTERVAL_NATS};
 use crate::analysis::sweep::{Axis, label};
-use crate::generation::formatting::{grouped, quoted};
+use crate::generation::formatting::{counted, grouped, quoted};
 use crate::generation::{FitPlace, Likelihood, Vocabulary, in_sentence};
 
 impl Fit {
@@ -61,7 +61,8 @@ impl Fit {
         )
     }
 
-    /// "With T 0.7, top-p 0.9 it is 3.3 bits less likely."
+    /// "With T 0.7, top-p 0.9 it is 3.3 bits less likely." The settings can also be likelier than
+    /// the best, because the range that was tried need not contain them.
     pub fn base_sentence(&self, vocabulary: &Vocabulary) -> Option<String> {
         let (base, best) = (self.base?, self.best()?);
         let settings = &self.setup.base;
@@ -76,8 +77,18 @@ impl Fit {
         }
         let nats = best.likelihood.ln_prob - base.ln_prob;
         let bits = nats / std::f64::consts::LN_2;
-        Some(if bits < 0.05 {
+        Some(if bits.abs() < 0.05 {
             format!("With {settings} {it} just as likely.")
+        } else if bits < 0.0 {
+            let (value, range) = match self.setup.columns {
+                None => ("value", "range that was"),
+                Some(_) => ("values", "ranges that were"),
+            };
+            format!(
+                "With {settings} {it} {:.1} bits more likely; the best {value} may lie outside the \
+                 {range} tried.",
+                bits.abs()
+            )
         } else {
             let near = if nats < INTERVAL_NATS {
                 ": the texts can’t tell them apart"
@@ -130,10 +141,10 @@ impl Fit {
 
     /// "190 tokens", "3 texts of 402 tokens".
     pub fn size_words(&self) -> String {
-        let n = grouped(self.n_tokens() as f64);
+        let n = counted(self.n_tokens(), "token");
         match self.texts.len() {
-            1 => format!("{n} tokens"),
-            texts => format!("{texts} texts of {n} tokens"),
+            1 => n,
+            texts => format!("{texts} texts of {n}"),
         }
     }
 

@@ -114,15 +114,24 @@ impl ComparedModels {
         (n > 0).then(|| (self.bits(model) / n as f64).exp2())
     }
 
-    /// Returns the mean surprise of a character of the predicted text, in bits, which compares
-    /// models with different tokenizers.
+    /// Returns the mean surprise of a character in bits, which compares models with different
+    /// tokenizers. Only characters that both models have predicted count: the first token of a text
+    /// may be predicted by one of them only.
     pub fn bits_per_char(&self, model: usize) -> Option<f64> {
-        let tokens = self.tokens(model).iter();
-        let texts = tokens.filter(|token| token.piece.kind == PieceKind::Text);
-        // Each character has exactly one byte that is not a UTF-8 continuation byte.
-        let bytes = texts.flat_map(|token| token.piece.bytes.iter());
-        let n = bytes.filter(|byte| **byte & 0xC0 != 0x80).count();
-        (n > 0).then(|| self.bits(model) / n as f64)
+        let (bits, n_chars) = if self.facts.has_same_tokens {
+            let tokens = self.tokens(model).iter();
+            let texts = tokens.filter(|token| token.piece.kind == PieceKind::Text);
+            let counts = texts.map(|token| n_chars(&token.piece.bytes));
+            (self.bits(model), counts.sum::<usize>())
+        } else {
+            let spans = self.spans();
+            let bits: f64 = spans.iter().filter_map(|span| span.bits.get(model)).sum();
+            (
+                bits + 0.0,
+                spans.iter().map(|span| n_chars(&span.bytes)).sum(),
+            )
+        };
+        (n_chars > 0).then(|| bits / n_chars as f64)
     }
 
     /// Returns the share of tokens that the model ranked first.
@@ -186,6 +195,12 @@ impl ComparedModels {
     }
 }
 
+/// Counts the characters of UTF-8 bytes, which may begin or end within a character.
+fn n_chars(bytes: &[u8]) -> usize {
+    // Each character has exactly one byte that is not a continuation byte.
+    bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::testing::{apart, compared};
@@ -220,5 +235,18 @@ mod tests {
         assert_eq!(spans[0].n_tokens, [2, 1]);
         assert!((spans[0].bits[0] - 3.0).abs() < 1e-12 && (spans[0].bits[1] - 3.0).abs() < 1e-12);
         assert!(compared.divergences().is_none());
+    }
+    #[test]
+    fn bits_per_character_leave_out_what_only_one_model_predicted() {
+        let mut compared = apart();
+        // The first tokens lie before the first common boundary.
+        compared.predicted[0][0].ln_prob = -9.0;
+        compared.predicted[1][0].ln_prob = -1.0;
+        for model in [0, 1] {
+            let bits = compared.bits_per_char(model).unwrap();
+            assert!((bits - 0.75).abs() < 1e-12, "{bits}");
+        }
+        compared.predicted[1].pop();
+        assert_eq!(compared.bits_per_char(0), None, "nothing is common yet");
     }
 }

@@ -57,10 +57,9 @@ impl ComparedModels {
             return Vec::new();
         };
         let n = grouped(self.gaps.len() as f64);
+        let all = all_positions(self.gaps.len());
         if divergences.largest <= 0.0 {
-            return vec![format!(
-                "Both have the same distribution at all {n} positions."
-            )];
+            return vec![format!("Both have the same distribution {all}.")];
         }
         let mut sentences = vec![format!(
             "KL divergence {} nats per token on average, at most {} at {}.",
@@ -68,12 +67,16 @@ impl ComparedModels {
             nats(divergences.largest),
             self.place(divergences.largest_at),
         )];
+        let one = match self.gaps.len() {
+            1 => "At the only position".to_owned(),
+            _ => format!("At 1 of {n} positions"),
+        };
         let flips: Vec<usize> = self.flips().collect();
         let n_close = flips.iter().filter(|index| self.is_close(**index)).count();
         sentences.push(match flips.as_slice() {
-            [] => format!("Both rank the same token first at all {n} positions."),
+            [] => format!("Both rank the same token first {all}."),
             [only] => format!(
-                "At 1 of {n} positions they rank different tokens first: {}{}.",
+                "{one} they rank different tokens first: {}{}.",
                 self.place(*only),
                 if n_close == 1 {
                     ", where the margin is below the noise"
@@ -99,10 +102,14 @@ impl ComparedModels {
         )];
         if let (Some(a), Some(b)) = (self.bits_per_char(0), self.bits_per_char(1)) {
             let (better, less) = if a <= b { ("A", b - a) } else { ("B", a - b) };
-            sentences.push(format!(
-                "{a:.3} bits per character for A, {b:.3} for B: {better} predicts the text better \
-                 by {less:.3} bits per character."
-            ));
+            sentences.push(if less < 0.000_5 {
+                format!("{a:.3} bits per character for both: they predict the text equally well.")
+            } else {
+                format!(
+                    "{a:.3} bits per character for A, {b:.3} for B: {better} predicts the text \
+                     better by {less:.3} bits per character."
+                )
+            });
         }
         sentences
     }
@@ -113,24 +120,29 @@ impl ComparedModels {
             return Vec::new();
         }
         let n = grouped(self.gaps.len() as f64);
+        let all = all_positions(self.gaps.len());
+        let one = match self.gaps.len() {
+            1 => "the only choice".to_owned(),
+            _ => format!("1 of {n} choices"),
+        };
         let sentence = |(index, settings): (usize, &String)| {
             let choices: Vec<_> = self.other_choices(index).collect();
             let word = |token: TokenId| quoted(&vocabulary.piece(token));
             match choices.as_slice() {
-                [] => format!("Under {settings}, both pick the same token at all {n} positions."),
+                [] => format!("Under {settings}, both pick the same token {all}."),
                 [(first, [a, b]), rest @ ..] => {
                     let first = format!(
-                        "{} instead of {} for token {}",
+                        "{} instead of {} at token {}",
                         word(*b),
                         word(*a),
                         first + 1
                     );
                     if rest.is_empty() {
-                        format!("Under {settings}, 1 of {n} choices differs: {first}.")
+                        format!("Under {settings}, {one} differs: {first}.")
                     } else {
                         let n_other = rest.len() + 1;
                         format!(
-                            "Under {settings}, {n_other} of {n} choices differ, the first is {first}."
+                            "Under {settings}, {n_other} of {n} choices differ; the first is {first}."
                         )
                     }
                 }
@@ -173,10 +185,14 @@ impl ComparedModels {
         rows.push(row("bits per character", &|model| {
             number(self.bits_per_char(model), 4)
         }));
-        rows.push(row("tokens ranked first", &|model| {
-            self.top_share(model)
-                .map_or_else(|| "–".to_owned(), percent)
-        }));
+        rows.push(row(
+            "tokens ranked first",
+            &|model| match self.top_share(model) {
+                None => "–".to_owned(),
+                Some(share) if share > 0.0 => percent(share),
+                Some(_) => "0 %".to_owned(),
+            },
+        ));
         rows
     }
 
@@ -229,10 +245,19 @@ impl ComparedModels {
     }
 }
 
+/// "at all 1,024 positions".
+fn all_positions(n: usize) -> String {
+    match n {
+        1 => "at the only position".to_owned(),
+        n => format!("at all {} positions", grouped(n as f64)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::nats;
+    use super::{all_positions, nats};
     use crate::analysis::model_comparison::testing::{apart, compared};
+    use crate::decoding::TokenId;
     use crate::generation::testing::generation;
 
     #[test]
@@ -248,6 +273,25 @@ mod tests {
         ] {
             assert_eq!(nats(value), words);
         }
+    }
+
+    #[test]
+    fn one_position_is_not_called_all_positions() {
+        assert_eq!(all_positions(1), "at the only position");
+        assert_eq!(all_positions(1200), "at all 1,200 positions");
+    }
+
+    #[test]
+    fn a_share_of_no_tokens_is_zero() {
+        let mut compared = compared();
+        for token in &mut compared.predicted[0] {
+            token.rank = 2;
+        }
+        let figures = compared.figures();
+        assert_eq!(
+            figures.last().unwrap()[..2],
+            ["0 %".to_owned(), "67 %".to_owned()]
+        );
     }
 
     #[test]
@@ -277,21 +321,39 @@ mod tests {
     }
 
     #[test]
+    fn the_first_of_several_choices_that_differ_is_named() {
+        let mut compared = compared();
+        compared.gaps[0].choices[0] = [TokenId(1), TokenId(2)];
+        let choices = compared.choice_sentences(&generation(&[]).vocabulary);
+        assert_eq!(
+            choices[0],
+            "Under greedy, 2 of 3 choices differ; the first is ‘a’ instead of ‘the’ at token 1."
+        );
+    }
+
+    #[test]
     fn models_with_different_tokens_are_compared_by_characters() {
         assert!(
             apart()
                 .choice_sentences(&generation(&[]).vocabulary)
                 .is_empty()
         );
-        let sentences = apart().sentences();
+        let mut compared = apart();
         assert_eq!(
-            sentences,
+            compared.sentences(),
             [
                 "The models split the text into different tokens (3 and 2), so they are compared \
                  by characters.",
-                "0.500 bits per character for A, 0.556 for B: A predicts the text better by 0.056 \
-                 bits per character.",
+                "0.750 bits per character for both: they predict the text equally well.",
             ]
+        );
+        // B's first token lies before the first common boundary, so it doesn't count.
+        compared.predicted[1][1].ln_prob = 0.25_f64.ln();
+        compared.predicted[1][0].ln_prob = -9.0;
+        assert_eq!(
+            compared.sentences()[1],
+            "0.750 bits per character for A, 0.500 for B: B predicts the text better by 0.250 bits \
+             per character."
         );
     }
 }

@@ -1,5 +1,6 @@
 //! What a sweep varies: a parameter of a chain, and its values.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::decoding::{
@@ -306,15 +307,42 @@ impl Axis {
         &self.values
     }
 
-    /// Returns the values as short labels: "0.2", "0.75", "40".
+    /// Returns the values as short labels that differ from each other: "0.2", "0.75", "40".
     pub fn labels(&self) -> Vec<String> {
-        self.values.iter().map(|value| label(*value)).collect()
+        let labels = |n_digits: i32| -> Vec<String> {
+            let values = self.values.iter();
+            values.map(|value| rounded(*value, n_digits)).collect()
+        };
+        let is_distinct = |labels: &Vec<String>| {
+            labels.iter().collect::<BTreeSet<_>>().len() == self.values.len()
+        };
+        let mut by_length = (LABEL_DIGITS..MAX_LABEL_DIGITS).map(labels);
+        by_length
+            .find(is_distinct)
+            .unwrap_or_else(|| labels(MAX_LABEL_DIGITS))
     }
 }
 
-/// Formats a value with at most four decimals: "0.2", "0.8333".
+/// The decimals of a label, or the significant digits of a value that is near 0.
+const LABEL_DIGITS: i32 = 4;
+
+/// The maximum number of digits that tell the values of an axis apart.
+const MAX_LABEL_DIGITS: i32 = 12;
+
+/// Formats a value with at most four decimals, or four significant digits if it is near 0: "0.2",
+/// "0.8333", "0.00001234".
 pub fn label(value: f64) -> String {
-    ((value * 1e4).round() / 1e4).to_string()
+    rounded(value, LABEL_DIGITS)
+}
+
+fn rounded(value: f64, n_digits: i32) -> String {
+    // The zeros between the decimal point and the first digit of a small value.
+    let n_zeros = match value.abs() {
+        size if size > 0.0 && size < 0.1 => (-size.log10().floor()) as i32 - 1,
+        _ => 0,
+    };
+    let power = 10_f64.powi((n_digits + n_zeros).min(100));
+    ((value * power).round() / power).to_string()
 }
 
 impl fmt::Display for Axis {
@@ -326,7 +354,7 @@ impl fmt::Display for Axis {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, AxisError, Parameter};
+    use super::{Axis, AxisError, Parameter, label};
     use crate::decoding::{ChainConfig, FilterKind};
     use crate::generation::PaneSettings;
 
@@ -375,6 +403,25 @@ mod tests {
                 .labels(),
             ["5"]
         );
+    }
+
+    #[test]
+    fn labels_of_close_or_tiny_values_differ() {
+        let epsilon = parameter("Epsilon cutoff");
+        let axis = Axis::range(epsilon, [0.000_01, 0.000_1], 4).unwrap();
+        assert_eq!(axis.labels(), ["0.00001", "0.00004", "0.00007", "0.0001"]);
+        let axis = Axis::of(parameter("Top-p"), [0.9, 0.900_01, 1.0]).unwrap();
+        assert_eq!(axis.labels(), ["0.9", "0.90001", "1"]);
+        for (value, words) in [
+            (0.0, "0"),
+            (1.0 / 30.0, "0.03333"),
+            (2.0 / 3.0, "0.6667"),
+            (1.0, "1"),
+            (-0.25, "-0.25"),
+            (0.000_012_346, "0.00001235"),
+        ] {
+            assert_eq!(label(value), words);
+        }
     }
 
     #[test]

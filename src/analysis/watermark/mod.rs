@@ -78,15 +78,23 @@ impl WatermarkScan {
     }
 
     fn push(&mut self, token: TokenId) {
-        match self.scorer.push(token) {
-            TokenMark::NoContext => {}
-            TokenMark::Repeated => self.n_repeated += 1,
+        let p_value = match self.scorer.push(token) {
+            TokenMark::NoContext => self.p_value(),
+            TokenMark::Repeated => {
+                self.n_repeated += 1;
+                self.p_value()
+            }
             TokenMark::Scored(score) => {
                 self.n_scored += 1;
                 self.score += score;
+                self.p_value_of_scores()
             }
-        }
-        let p_value = match self.scorer.watermark() {
+        };
+        self.p_values.push(p_value);
+    }
+
+    fn p_value_of_scores(&self) -> PValue {
+        match self.scorer.watermark() {
             Watermark::GreenList(_) => {
                 PValue::of_count(self.n_scored, self.score, self.scorer.green_share())
             }
@@ -94,8 +102,7 @@ impl WatermarkScan {
             Watermark::SynthId(synth) => {
                 PValue::of_count(self.n_scored * synth.keys.len(), self.score, 0.5)
             }
-        };
-        self.p_values.push(p_value);
+        }
     }
 
     /// Returns the watermark that the scan looks for.
