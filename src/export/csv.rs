@@ -67,6 +67,7 @@ fn row(
     step: &Step,
 ) -> [String; 27] {
     let trace = &step.trace;
+    let entropy_nats = trace.raw.known_entropy_nats();
     let report = trace.grammar.as_deref();
     let second = generation.second_model.as_deref();
     let bytes = match step.piece.as_str() {
@@ -97,10 +98,10 @@ fn row(
         trace.draw.prob.to_string(),
         trace.raw_rank.to_string(),
         surprise_bits(trace.raw_prob),
-        (trace.raw.entropy_nats / std::f64::consts::LN_2).to_string(),
-        trace.raw.entropy_nats.to_string(),
+        text_of(entropy_nats.map(|nats| nats / std::f64::consts::LN_2)),
+        text_of(entropy_nats),
         text_of(trace.draw.coin),
-        trace.draw.n_kept.to_string(),
+        text_of(trace.n_known_kept()),
         step.time.at_secs.to_string(),
         step.time.n_batch.to_string(),
         picked.to_owned(),

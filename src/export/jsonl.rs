@@ -29,10 +29,10 @@ struct Row<'a> {
     final_prob: f64,
     rank: u32,
     surprise_bits: Option<f64>,
-    entropy_bits: f64,
-    entropy_nats: f64,
+    entropy_bits: Option<f64>,
+    entropy_nats: Option<f64>,
     coin: Option<f64>,
-    n_kept: u32,
+    n_kept: Option<u32>,
     at_secs: f64,
     n_batch: usize,
     picked: Picked,
@@ -69,6 +69,7 @@ pub(super) fn render(panes: &[Option<&Generation>]) -> String {
 impl<'a> Row<'a> {
     fn of(generation: &'a Generation, step: &'a Step) -> Self {
         let trace = &step.trace;
+        let entropy_nats = trace.raw.known_entropy_nats();
         let report = trace.grammar.as_deref();
         let second = generation.second_model.as_deref();
         let piece = step.piece.as_str();
@@ -90,10 +91,10 @@ impl<'a> Row<'a> {
             rank: trace.raw_rank,
             // A certain token has a surprise of 0, not of −0.
             surprise_bits: surprise_bits.is_finite().then_some(surprise_bits + 0.0),
-            entropy_bits: trace.raw.entropy_nats / std::f64::consts::LN_2,
-            entropy_nats: trace.raw.entropy_nats,
+            entropy_bits: entropy_nats.map(|nats| nats / std::f64::consts::LN_2),
+            entropy_nats,
             coin: trace.draw.coin,
-            n_kept: trace.draw.n_kept,
+            n_kept: trace.n_known_kept(),
             at_secs: step.time.at_secs,
             n_batch: step.time.n_batch,
             picked: trace.draw.picked,

@@ -38,7 +38,9 @@ pub use self::futures::{PaneFutures, render_futures};
 pub use self::lesson_answers::answers_csv;
 pub use self::model_comparison::ModelComparisonRecord;
 pub use self::prompt_hash::prompt_hash;
-pub use self::run_path::{RunFileError, is_run_name, read_run, read_text, write_run};
+pub use self::run_path::{
+    RunFileError, is_run_name, read_run, read_text, write_by_name, write_run,
+};
 pub use self::run_summary::{PaneSummary, RunSummary, read_summary};
 pub use self::session_file::SessionFile;
 pub use self::stability::render_stability;

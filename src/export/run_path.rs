@@ -84,14 +84,18 @@ fn read_limited(source: impl Read) -> Result<Vec<u8>, RunFileError> {
 
 /// Writes a run file atomically, compressed if its name ends in `.gz`.
 pub fn write_run(path: &Path, run: &RunFile, form: Form) -> io::Result<()> {
-    let bytes = json::write_run(run, form);
+    write_by_name(path, &json::write_run(run, form))
+}
+
+/// Writes a file atomically, compressed if its name ends in `.gz`.
+pub fn write_by_name(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let is_compressed = path
         .extension()
         .is_some_and(|found| found.eq_ignore_ascii_case("gz"));
     if is_compressed {
-        write_atomically(path, &compressed(&bytes)?)
+        write_atomically(path, &compressed(bytes)?)
     } else {
-        write_atomically(path, &bytes)
+        write_atomically(path, bytes)
     }
 }
 
@@ -119,7 +123,10 @@ pub fn is_run_name(path: &Path) -> bool {
 mod tests {
     use std::path::Path;
 
-    use super::{Form, MAX_BYTES, RunFileError, is_run_name, read_run, write_run};
+    use super::{
+        Form, GZIP, MAX_BYTES, RunFileError, is_run_name, read_run, read_text, write_by_name,
+        write_run,
+    };
     use crate::export::json::{RunFile, RunHeader};
     use crate::generation::testing::generation;
 
@@ -146,6 +153,18 @@ mod tests {
             let before = std::fs::read(&path).unwrap();
             write_run(&path, &read, Form::default()).unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), before, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_ends_in_gz_means_compressed() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, is_compressed) in [("a.json", false), ("A.JSON.GZ", true)] {
+            let path = folder.path().join(name);
+            write_by_name(&path, b"{}").unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            assert_eq!(bytes.starts_with(&GZIP), is_compressed, "{name}");
+            assert_eq!(read_text(&path).unwrap(), b"{}");
         }
     }
 

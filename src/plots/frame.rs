@@ -20,6 +20,30 @@ pub(super) fn row_rect(ui: &mut Ui, height: f32) -> (Rect, Response) {
     ui.allocate_exact_size(size, Sense::hover())
 }
 
+/// A legend, filled from left to right.
+pub(super) struct Legend {
+    row: f32,
+    /// The current row.
+    pub rect: Rect,
+    /// Where the next entry begins.
+    pub x: f32,
+}
+
+impl Legend {
+    pub(super) fn new(ui: &mut Ui, row: f32) -> Self {
+        let (rect, _) = row_rect(ui, row);
+        let x = rect.left();
+        Self { row, rect, x }
+    }
+
+    /// Starts another row if an entry of this width does not fit into the current one.
+    pub(super) fn make_room(&mut self, ui: &mut Ui, width: f32) {
+        if self.x > self.rect.left() && self.x + width > self.rect.right() {
+            *self = Self::new(ui, self.row);
+        }
+    }
+}
+
 /// Shows a plot's title, the badge of its pane, and the first of `subtitles` that fits. Returns the
 /// rest of the row.
 pub fn title_ui(ui: &mut Ui, title: &str, badge: Option<usize>, subtitles: &[String]) -> Rect {

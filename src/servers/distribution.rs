@@ -1,7 +1,7 @@
 //! The distribution of one step as a server reports it, checked and converted to a head.
 
 use super::{Connection, ServerError};
-use crate::decoding::{Candidate, ServedHead, TokenId};
+use crate::decoding::{ASSUMED_VOCABULARY, Candidate, ServedHead, TokenId};
 use crate::generation::Piece;
 
 /// vLLM and OpenAI report −9999, and llama-server the lowest float, for a probability that is zero
@@ -10,10 +10,6 @@ const LEAST_LOG_PROB: f64 = -9990.0;
 
 /// How far the sum of the probabilities may exceed 1, due to rounding.
 const EXCESS: f64 = 0.01;
-
-/// The assumed size of a vocabulary that a server does not report: larger than any in use, so that
-/// bounds that depend on it hold.
-const UNKNOWN_VOCABULARY: usize = 300_000;
 
 /// A token with its log-probability.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,7 +90,7 @@ pub(super) fn checked(
             sum: format!("{sum:.3}"),
         });
     }
-    let n_vocab = connection.info().n_vocab.unwrap_or(UNKNOWN_VOCABULARY);
+    let n_vocab = connection.info().n_vocab.unwrap_or(ASSUMED_VOCABULARY);
     let mut head = ServedHead::new(head, n_vocab);
     if let Some(sampled) = sampled {
         head = head.with(sampled);

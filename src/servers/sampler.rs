@@ -6,9 +6,8 @@ use super::http::Stream;
 use super::llama_server::set;
 use super::request::{Place, StreamPart};
 use super::{Connection, ServerError, ServerKind, llama_server, ollama, openai, vllm};
-use crate::decoding::{Filter, Stage};
-use crate::generation::{EndOfText, GenerationConfig};
-use crate::interop::tools::{Tool, request_fields};
+use crate::generation::GenerationConfig;
+use crate::interop::tools::{RequestFormat, request_fields};
 
 /// Returns how a server's sampler deviates from the settings, in one sentence per deviation.
 pub fn sampler_notes(connection: &Connection, config: &GenerationConfig) -> Vec<String> {
@@ -43,10 +42,7 @@ pub(super) fn request(
             ("/api/generate", body, "")
         }
         ServerKind::Vllm => {
-            let mut body = vllm::body(connection, place, n_probs);
-            if config.limits.end_of_text == EndOfText::Ignored {
-                set(&mut body, "ignore_eos", json!(true));
-            }
+            let body = vllm::body(connection, place, n_probs);
             ("/v1/completions", body, "max_tokens")
         }
         ServerKind::OpenAi => {
@@ -86,58 +82,81 @@ fn translated(
     kind: ServerKind,
     config: &GenerationConfig,
 ) -> (serde_json::Map<String, Value>, Vec<String>) {
-    match kind {
-        ServerKind::LlamaServer => request_fields(Tool::LlamaServer, config, None),
-        ServerKind::Ollama => request_fields(Tool::Ollama, config, None),
-        ServerKind::OpenAi => request_fields(Tool::OpenAi, config, None),
-        ServerKind::Vllm => {
-            // vLLM has more parameters than OpenAI.
-            let mut others = config.clone();
-            let mut more = Vec::new();
-            others
-                .chain
-                .stages
-                .retain(|stage| match beyond_openai(stage) {
-                    Some(field) => {
-                        more.push(field);
-                        false
-                    }
-                    None => true,
-                });
-            let (mut fields, notes) = request_fields(Tool::OpenAi, &others, None);
-            fields.extend(
-                more.into_iter()
-                    .map(|(name, value)| (name.to_owned(), value)),
-            );
-            (fields, notes)
-        }
-    }
-}
-
-fn beyond_openai(stage: &Stage) -> Option<(&'static str, Value)> {
-    if !stage.enabled {
-        return None;
-    }
-    match &stage.filter {
-        Filter::TopK(top_k) => Some(("top_k", json!(top_k.k))),
-        Filter::MinP(min_p) => Some(("min_p", number(min_p.p))),
-        Filter::RepetitionPenalty(rule) => Some(("repetition_penalty", number(rule.penalty))),
-        _ => None,
-    }
-}
-
-/// Writes a number with the fewest digits that identify it: 0.1, not 0.10000000149.
-fn number(value: f32) -> Value {
-    serde_json::from_str(&value.to_string()).unwrap_or_default()
+    let format = match kind {
+        ServerKind::LlamaServer => RequestFormat::LlamaServer,
+        ServerKind::Vllm => RequestFormat::Vllm,
+        ServerKind::Ollama => RequestFormat::Ollama,
+        ServerKind::OpenAi => RequestFormat::OpenAi,
+    };
+    request_fields(format, config, None)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::{ServerKind, translated};
     use crate::decoding::ChainConfig;
     use crate::decoding::Filter;
     use crate::decoding::filters::{MinP, Temperature, TopK, TopP};
-    use crate::generation::{GenerationConfig, Limits};
+    use crate::generation::{EndOfText, GenerationConfig, Limits, PaneSettings};
+
+    /// Returns what is sent to vLLM for these settings.
+    fn to_vllm(settings: &str) -> (serde_json::Map<String, serde_json::Value>, Vec<String>) {
+        let settings: PaneSettings = settings.parse().unwrap();
+        let config = GenerationConfig {
+            chain: settings.chain,
+            seed: 7,
+            limits: Limits {
+                end_of_text: EndOfText::Ignored,
+                ..Limits::default()
+            },
+        };
+        translated(ServerKind::Vllm, &config)
+    }
+
+    #[test]
+    fn vllm_applies_each_stage_once_and_in_its_own_order() {
+        let (fields, notes) = to_vllm("top-k 3, top-k 50, min-p 0.3, temp 2.5, repeat 1.3 last 16");
+        for (name, value) in [
+            ("top_k", json!(3)),
+            ("min_p", json!(0.3)),
+            ("temperature", json!(2.5)),
+            ("repetition_penalty", json!(1.3)),
+            ("ignore_eos", json!(true)),
+        ] {
+            assert_eq!(fields.get(name), Some(&value), "{name}");
+        }
+        for note in [
+            "vLLM applies top-k only once; the second, top-k 50, is left out",
+            "vLLM applies temperature before min-p, here it comes after",
+            "In vLLM the repetition penalty looks at the whole text, here at the last 16 tokens",
+        ] {
+            assert!(notes.iter().any(|other| other == note), "{notes:?}");
+        }
+        assert!(
+            notes
+                .iter()
+                .any(|note| note.starts_with("vLLM applies repetition penalty before top-k")),
+            "{notes:?}"
+        );
+        assert!(
+            !notes.iter().any(|note| note.contains("OpenAI")),
+            "{notes:?}"
+        );
+    }
+
+    #[test]
+    fn vllm_is_told_what_is_off() {
+        let (fields, _) = to_vllm("temp 0.7");
+        for (name, value) in [
+            ("top_k", json!(-1)),
+            ("min_p", json!(0)),
+            ("repetition_penalty", json!(1)),
+        ] {
+            assert_eq!(fields.get(name), Some(&value), "{name}");
+        }
+    }
 
     #[test]
     fn each_kind_gets_the_settings_under_its_own_names() {

@@ -31,7 +31,7 @@ pub(super) fn export_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
             run_file_style_ui(ui, state);
         });
         ui.add_space(4.0);
-        files_ui(ui, state.generations().iter().flatten().count());
+        files_ui(ui, state);
         hint_ui(
             ui,
             "All of the files are written, or none. Other files in the folder are kept.",
@@ -69,10 +69,11 @@ fn panes_ui(ui: &mut Ui, state: &mut AppState) {
     }
 }
 
-/// Lists the files and their contents, below the checkboxes of `n_panes` panes.
-fn files_ui(ui: &mut Ui, n_panes: usize) {
+/// Lists the files and their contents, below the checkboxes of the panes.
+fn files_ui(ui: &mut Ui, state: &AppState) {
     let theme = Theme::of(ui);
-    let contents = run_folder::contents();
+    let n_panes = state.generations().iter().flatten().count();
+    let contents = run_folder::contents(&state.generations_to_export());
     let title = format!("{} files", contents.len());
     ui.label(Face::SmallMedium.text(title).color(theme.text_2));
     // Eight panes and all buttons fit a window 600 points high.

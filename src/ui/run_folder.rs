@@ -1,5 +1,6 @@
 //! A run as a folder: every format and every plot, for the window and for the command line.
 
+use crate::analysis::watermark::first_mark;
 use crate::analysis::{Divergence, first_divergence};
 use crate::export::html::{self, PagePlot};
 use crate::export::{ExportFormat, render_panes};
@@ -42,7 +43,7 @@ const fn other(name: &'static str, title: &'static str, plot: Plot) -> FolderPlo
 }
 
 /// Every plot of a run. The logits set by hand are not part of a run.
-const PLOTS: [FolderPlot; 12] = [
+static PLOTS: [FolderPlot; 12] = [
     score("surprise", "surprise of each token", ScoreMeasure::Surprise),
     FolderPlot {
         in_one: true,
@@ -102,16 +103,32 @@ const PLOTS: [FolderPlot; 12] = [
     other("texts", "the texts, tinted by probability", Plot::Texts),
 ];
 
-/// Returns the name of each file in the folder and what it contains.
-pub fn contents() -> Vec<(String, &'static str)> {
+/// Returns the name of each file that a folder can hold and what it contains.
+pub fn possible_contents() -> Vec<(String, &'static str)> {
+    listed(PLOTS.iter())
+}
+
+/// Returns the name of each file in the folder of these panes and what it contains.
+pub fn contents(panes: &[Option<&Generation>]) -> Vec<(String, &'static str)> {
+    listed(plots_of(panes))
+}
+
+fn listed<'p>(plots: impl Iterator<Item = &'p FolderPlot>) -> Vec<(String, &'static str)> {
     let runs = ExportFormat::ALL
         .into_iter()
         .map(|format| (run_name(format), format.description()));
-    let plots = PLOTS.iter().flat_map(|plot| {
+    let plots = plots.flat_map(|plot| {
         let name = |format: PictureFormat| format!("{}.{}", plot.name, format.extension());
         PictureFormat::ALL.map(|format| (name(format), plot.title))
     });
     runs.chain(plots).collect()
+}
+
+/// Returns the plots for which these panes have data.
+fn plots_of<'p>(
+    panes: &'p [Option<&Generation>],
+) -> impl Iterator<Item = &'static FolderPlot> + 'p {
+    PLOTS.iter().filter(|plot| plot.has_data(panes))
 }
 
 /// Renders the files, each with its name. A pane's index determines its letter. `run` is the run
@@ -125,7 +142,7 @@ pub fn files(
     let others = ExportFormat::ALL.into_iter();
     let others = others.filter(|format| *format != ExportFormat::Json);
     files.extend(others.map(|format| (run_name(format), render_run(format, panes))));
-    for plot in &PLOTS {
+    for plot in plots_of(panes) {
         let drawing = drawing(panes, plot.view(panes, Palette::Light, style));
         for format in PictureFormat::ALL {
             let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;
@@ -141,7 +158,7 @@ pub fn render_run(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8
         return render_panes(format, panes);
     }
     let style = PictureStyle::default();
-    let plots = PLOTS.iter().filter(|plot| plot.on_page);
+    let plots = plots_of(panes).filter(|plot| plot.on_page);
     let plots: Vec<PagePlot> = plots
         .map(|plot| PagePlot {
             title: capitalize(plot.title),
@@ -157,6 +174,21 @@ fn run_name(format: ExportFormat) -> String {
 }
 
 impl FolderPlot {
+    /// Returns whether these panes have anything to plot. A scored text took no time per token, and
+    /// only a watermark can be looked for.
+    fn has_data(&self, panes: &[Option<&Generation>]) -> bool {
+        let mut texts = panes.iter().flatten();
+        match self.plot {
+            Plot::Speed | Plot::Trend(Trend::Millis) => {
+                texts.any(|text| !text.is_scored() && text.steps.len() > 1)
+            }
+            Plot::Trend(Trend::Watermark) => {
+                first_mark(texts.map(|text| &text.config.chain)).is_some()
+            }
+            _ => true,
+        }
+    }
+
     fn view(&self, panes: &[Option<&Generation>], palette: Palette, style: PictureStyle) -> View {
         View {
             plot: self.plot,
@@ -200,9 +232,11 @@ fn step_to_plot(panes: &[Option<&Generation>]) -> Option<StepAt> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PLOTS, contents, files, render_run};
+    use super::{PLOTS, contents, files, possible_contents, render_run};
+    use crate::decoding::filters::GreenList;
+    use crate::decoding::{Filter, Stage};
     use crate::export::ExportFormat;
-    use crate::generation::testing::generation;
+    use crate::generation::testing::{generation, scored};
     use crate::state::{PictureStyle, Plot};
 
     #[test]
@@ -219,15 +253,51 @@ mod tests {
     fn the_folder_holds_exactly_the_listed_contents() {
         let text = generation(&[(" a", 0.5), (" fox", 0.25)]);
         let style = PictureStyle::default();
-        let written = files(&[None, Some(&text)], b"{}".to_vec(), style).unwrap();
+        let panes = [None, Some(&text)];
+        let written = files(&panes, b"{}".to_vec(), style).unwrap();
         let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
-        let listed = contents();
+        let listed = contents(&panes);
         let listed: Vec<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, listed);
         let page = written.iter().find(|(name, _)| name == "run.html").unwrap();
         let page = String::from_utf8(page.1.clone()).unwrap();
         // Three plots, each in both themes.
         assert_eq!(page.matches("<img ").count(), 6);
+    }
+
+    #[test]
+    fn plots_without_data_are_left_out() {
+        let pieces = [(" a", 0.5), (" fox", 0.25)];
+        let mut marked = generation(&pieces);
+        marked
+            .config
+            .chain
+            .stages
+            .push(Stage::from(Filter::GreenList(GreenList {
+                bias: 2.0,
+                ratio: 0.25,
+                key: 42,
+                window: 1,
+            })));
+        for (text, missing) in [
+            (marked, &[][..]),
+            (generation(&pieces), &["watermark"]),
+            (
+                scored(&pieces, "sample"),
+                &["speed", "time-per-token", "watermark"],
+            ),
+        ] {
+            let contents = contents(&[Some(&text)]);
+            let mut expected = possible_contents();
+            expected.retain(|(name, _)| {
+                let name = name.split('.').next().unwrap_or_default();
+                !missing.contains(&name)
+            });
+            assert_eq!(contents, expected);
+        }
+        let page = render_run(ExportFormat::Html, &[Some(&scored(&pieces, "sample"))]);
+        let page = String::from_utf8(page).unwrap();
+        assert_eq!(page.matches("<img ").count(), 4);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use self::escape::{Look, data_url, escaped, script_json, shown};
 use super::runs::{Run, runs};
 use super::settings_words;
 use crate::analysis::{Metrics, TextMetrics, TextScore, TokenScale};
-use crate::generation::formatting::{grouped, pane_letter, percent, speed};
+use crate::generation::formatting::{counted, grouped, pane_letter, percent, speed};
 use crate::generation::{FinishReason, Generation, ModelInfo, PromptRecord, Step, listed};
 
 const STYLE: &str = include_str!("page.css");
@@ -20,7 +20,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The hash of the script. The page's policy lets this script run and no other, even if something
 /// on the page were not escaped. A test compares it with the script.
-const SCRIPT_HASH: &str = "sha256-HJ19Mui8YhE1zeq6wkY2Ykbs6XXrQBeqsOw1mfUlTl4=";
+const SCRIPT_HASH: &str = "sha256-30Fk2YPtRMpwv5fdZZXuYHpof/07TMfO1vLY5aDRK9I=";
 
 /// A plot on the page, as SVG for either theme.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ fn push_model(page: &mut String, title: &str, model: &ModelInfo) {
         model.device.clone(),
         model
             .n_threads
-            .map(|n| format!("{n} threads"))
+            .map(|n| counted(n.get(), "thread"))
             .unwrap_or_default(),
         if sha256.is_empty() {
             String::new()
@@ -131,7 +131,7 @@ fn push_prompt(page: &mut String, prompt: &PromptRecord, scored: bool) {
             "<p class=\"quiet\">A given text: each token is scored as if the model had to write it.</p>",
         );
     }
-    let n_tokens = count(prompt.tokens.len(), "token");
+    let n_tokens = counted(prompt.tokens.len(), "token");
     let mut entry = |title: &str, text: &str| {
         let text = escaped(text);
         line(
@@ -254,7 +254,7 @@ fn settings_line(text: &Generation) -> String {
 /// Formats the counts: "196 tokens · 491 tok/s", or "60 tokens · perplexity 37.2 · …" for a scored
 /// text.
 fn counts(text: &Generation) -> String {
-    let tokens = count(text.steps.len(), "token");
+    let tokens = counted(text.steps.len(), "token");
     let score = TextScore::of(text);
     if let Some(perplexity) = score.perplexity().filter(|_| text.is_scored()) {
         return format!(
@@ -344,12 +344,6 @@ fn legends() -> String {
         .zip(TokenScale::ALL)
         .map(legend)
         .collect()
-}
-
-fn count(n: usize, noun: &str) -> String {
-    let n_grouped = grouped(n as f64);
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n_grouped} {noun}{plural}")
 }
 
 fn line(page: &mut String, text: &str) {

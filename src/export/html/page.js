@@ -114,6 +114,8 @@
     return "Coin " + s.coin.toFixed(3) + " falls on " + word(s.piece) + ", between " + s.below.toFixed(3) +
       " and " + Math.min(1, s.below + s.after / 100).toFixed(3) + ".";
   };
+  // Unknown if a server does not report its vocabulary.
+  const left = (s) => (s.left === null ? "" : " · " + s.left.toLocaleString("en") + " tokens left");
   const showXray = (at) => {
     const s = step(at);
     const title = node("h2", "", "X-ray of token " + (at.step + 1) + " of ");
@@ -123,7 +125,7 @@
     head.append(node("th", "", "Token"));
     s.pane.columns.forEach((column, index) => {
       const left = s.kept[index];
-      head.append(node("th", "num", column + (left === undefined ? "" : " · " + left.toLocaleString("en"))));
+      head.append(node("th", "num", column + (left == null ? "" : " · " + left.toLocaleString("en"))));
     });
     table.append(head);
     for (const row of s.rows) {
@@ -142,12 +144,12 @@
     foot.append(node("td", "", "entropy"));
     s.pane.columns.forEach((_, index) => {
       const value = s.entropies[index];
-      foot.append(node("td", "num", value === undefined ? "" : bits(value)));
+      foot.append(node("td", "num", value == null ? "" : bits(value)));
     });
     table.append(foot);
     const scroll = node("div", "scroll");
     scroll.append(table);
-    xray.replaceChildren(title, node("p", "quiet", summary(s) + " · " + s.left.toLocaleString("en") + " tokens left"),
+    xray.replaceChildren(title, node("p", "quiet", summary(s) + left(s)),
       scroll, coinBar(s), node("p", "", drawn(s)));
   };
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::escape::shown;
-use crate::decoding::{Picked, TokenId, Trace};
+use crate::decoding::{Picked, StageReport, TokenId, Trace};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece, Step, Vocabulary};
 
@@ -64,12 +64,13 @@ pub(super) const fn color(place: usize) -> char {
 fn step_data(step: &Step, stages: &[usize], vocabulary: &Vocabulary, words: &mut Words) -> Value {
     let trace = &step.trace;
     let reports = || stages.iter().filter_map(|index| trace.stages.get(*index));
-    let bits = |nats: f64| rounded(nats / std::f64::consts::LN_2, 2);
-    let kept = std::iter::once(trace.raw.n_candidates)
-        .chain(reports().map(|report| report.n_kept))
-        .chain([trace.draw.n_kept]);
-    let entropies = std::iter::once(trace.raw.entropy_nats)
-        .chain(reports().map(|report| report.entropy_nats))
+    let bits = |nats: Option<f64>| nats.map(|nats| rounded(nats / std::f64::consts::LN_2, 2));
+    let known = |report: &&StageReport| trace.knows_stage(report);
+    let kept = std::iter::once(trace.raw.n_known_candidates())
+        .chain(reports().map(|report| Some(report).filter(known).map(|report| report.n_kept)))
+        .chain([trace.n_known_kept()]);
+    let entropies = std::iter::once(trace.raw.known_entropy_nats())
+        .chain(reports().map(|report| Some(report).filter(known).map(|it| it.entropy_nats)))
         .map(bits);
     let how = match trace.draw.picked {
         Picked::ByChain => "by_chain",
@@ -84,10 +85,10 @@ fn step_data(step: &Step, stages: &[usize], vocabulary: &Vocabulary, words: &mut
         percent(trace.raw_prob),
         percent(trace.draw.prob),
         trace.raw_rank,
-        bits(trace.raw.entropy_nats),
+        bits(trace.raw.known_entropy_nats()),
         trace.draw.coin.map_or(json!(-1), |coin| rounded(coin, 4)),
         rounded(trace.draw.below, 4),
-        trace.draw.n_kept,
+        trace.n_known_kept(),
         how,
         kept.collect::<Vec<_>>(),
         entropies.collect::<Vec<_>>(),

@@ -24,6 +24,9 @@ impl PaneSpecError {
     }
 }
 
+/// The largest whole numbers: seeds have 64 bits, and counts and tokens have 32.
+const MAXIMA: [&str; 2] = ["18446744073709551615", "4294967295"];
+
 /// A word and its range of bytes in the description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
@@ -102,7 +105,12 @@ impl Words {
             return Err(before.wrong(message));
         };
         word.text.parse().map_err(|_not_a_number: T::Err| {
-            word.wrong(format!("{:?} is not {kind}, as in {example:?}", word.text))
+            let is_whole = word.text.bytes().all(|byte| byte.is_ascii_digit());
+            let most = MAXIMA.iter().find(|most| most.parse::<T>().is_ok());
+            word.wrong(match most.filter(|_| is_whole && !word.text.is_empty()) {
+                Some(most) => format!("{:?} is too large; the maximum is {most}", word.text),
+                None => format!("{:?} is not {kind}, as in {example:?}", word.text),
+            })
         })
     }
 
@@ -275,6 +283,31 @@ mod tests {
         ] {
             let error = description.parse::<PaneSettings>().unwrap_err();
             assert_eq!(&description[error.span], expected, "{description}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_too_large_is_told_from_one_that_is_none() {
+        for (description, expected) in [
+            (
+                "top-k 99999999999",
+                "\"99999999999\" is too large; the maximum is 4294967295",
+            ),
+            (
+                "ban 4294967296",
+                "\"4294967296\" is too large; the maximum is 4294967295",
+            ),
+            (
+                "seed 18446744073709551616",
+                "\"18446744073709551616\" is too large; the maximum is 18446744073709551615",
+            ),
+            (
+                "top-k -1",
+                "\"-1\" is not a whole number of 0 or more, as in \"top-k 40\"",
+            ),
+        ] {
+            let error = description.parse::<PaneSettings>().unwrap_err();
+            assert_eq!(error.message, expected);
         }
     }
 

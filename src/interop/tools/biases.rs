@@ -76,6 +76,16 @@ pub(super) fn pair(value: &Value) -> Option<(Value, Value)> {
     }
 }
 
+/// Returns that a stage is left out: "top-k 5 is left out", "2 biased are left out".
+pub(super) fn left_out(filter: &Filter) -> String {
+    let n_tokens = match filter {
+        Filter::LogitBias(bias) => bias.biases.len() + bias.banned.len(),
+        _ => 1,
+    };
+    let verb = if n_tokens == 1 { "is" } else { "are" };
+    format!("{filter} {verb} left out")
+}
+
 fn wrong(field: &Field) -> String {
     let (name, value) = (&field.shown, field.value.json());
     format!("{name} must assign numbers to token ids, but is {value}")

@@ -155,6 +155,22 @@ pub(super) fn write_openai(drafts: Option<Drafts>, plan: &mut Plan) {
     ));
 }
 
+/// Notes that a tool has no drafts.
+pub(super) fn leave_out(drafts: Option<Drafts>, plan: &mut Plan) {
+    let changes_text = match drafts {
+        None => return,
+        Some(Drafts::Model(drafts)) => drafts.rule == DraftRule::Ratio && plan.draws(),
+        Some(Drafts::Lookup(_)) => false,
+    };
+    plan.tell(if changes_text {
+        "drafts accepted by the rule min(1, p/q) change the text as well as the speed; they are \
+         left out"
+            .to_owned()
+    } else {
+        "drafts change only the speed; they are left out".to_owned()
+    });
+}
+
 /// Takes llama.cpp's settings.
 pub(super) fn read_llama(fields: &mut Fields, chain: &mut ChainConfig) -> Result<(), String> {
     let n_max = fields.integer("speculative.n_max")?;

@@ -185,6 +185,12 @@ fn unrelated_sentence(fields: &[Field]) -> Option<String> {
     }
 }
 
+/// Returns that settings have no effect: "--top-k 5 has no effect".
+pub(super) fn without_effect(written: &[String]) -> String {
+    let verb = if written.len() == 1 { "has" } else { "have" };
+    format!("{} {verb} no effect", listed(written))
+}
+
 /// The error message for a value of the wrong type.
 pub(super) fn needs(field: &Field, kind: &str) -> String {
     format!("{} must be {kind}, not {}", field.shown, field.value.json())

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::fields::{Field, Fields};
 use super::llama::Flavor;
+use super::openai;
 use super::plan::Plan;
 use super::value::{NamedValues, Value};
 use crate::decoding::{ChainConfig, GrammarKind, GrammarMode, GrammarRule};
@@ -47,10 +48,12 @@ pub(super) fn write_llama(
             let gbnf = format!("root ::= {}", choices.join(" | "));
             fields.push(("grammar", Value::text(gbnf)));
         }
-        GrammarKind::Regex | GrammarKind::Lark => plan.tell(format!(
-            "{name} takes grammars in GBNF and JSON Schema; the {} is left out",
-            in_sentence(rule.kind())
-        )),
+        GrammarKind::Regex | GrammarKind::Lark => {
+            return plan.tell(format!(
+                "{name} takes grammars in GBNF and JSON Schema; the {} is left out",
+                in_sentence(rule.kind())
+            ));
+        }
     }
     if rule.mode() == GrammarMode::Mask {
         plan.tell(format!(
@@ -61,6 +64,7 @@ pub(super) fn write_llama(
 
 /// Adds the grammar to the body of a request, and notes what OpenAI itself does not support.
 pub(super) fn write_openai(
+    flavor: openai::Flavor,
     rule: Option<&Arc<GrammarRule>>,
     plan: &mut Plan,
     fields: &mut NamedValues,
@@ -95,13 +99,17 @@ pub(super) fn write_openai(
         }
         GrammarKind::Lark | GrammarKind::Gbnf => structured("grammar", text(rule.text())),
     });
-    if !matches!(rule.kind(), GrammarKind::Json | GrammarKind::Schema) {
+    let is_json = matches!(rule.kind(), GrammarKind::Json | GrammarKind::Schema);
+    if flavor == openai::Flavor::OpenAi && !is_json {
         plan.tell(
             "Only vLLM supports structured_outputs; OpenAI takes JSON and JSON Schema".to_owned(),
         );
     }
     if rule.mode() == GrammarMode::Check {
-        plan.tell("OpenAI masks before the chain instead of checking after the draw".to_owned());
+        let name = plan.name;
+        plan.tell(format!(
+            "{name} masks before the chain instead of checking after the draw"
+        ));
     }
 }
 
@@ -339,6 +347,18 @@ mod tests {
                 written.notes
             );
         }
+    }
+
+    #[test]
+    fn nothing_is_said_about_a_grammar_that_is_left_out() {
+        let config = config("grammar regex \"a+\", greedy");
+        let notes = export_settings(Tool::LlamaCpp, &config, None).notes;
+        assert_eq!(
+            notes,
+            [
+                "llama.cpp takes grammars in GBNF and JSON Schema; the regular expression is left out"
+            ]
+        );
     }
 
     #[test]

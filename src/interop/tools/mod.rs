@@ -119,26 +119,34 @@ pub fn export_settings(
             (modelfile::write(&fields), notes)
         }
         Tool::OpenAi => {
-            let (fields, notes) = openai::write(config);
+            let (fields, notes) = openai::write(openai::Flavor::OpenAi, config);
             (json(&fields), notes)
         }
     };
     ExportedSettings { text, notes }
 }
 
-/// Converts a configuration to the fields of a request to a server: llama-server's JSON, Ollama's
-/// options or OpenAI's JSON. The other tools take no requests, so they get no fields. The notes are
-/// those of [`export_settings`].
+/// A server whose requests state the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestFormat {
+    LlamaServer,
+    Ollama,
+    OpenAi,
+    Vllm,
+}
+
+/// Converts a configuration to the fields of a request to a server: llama-server's, OpenAI's or
+/// vLLM's JSON, or Ollama's options. The notes are like those of [`export_settings`].
 pub fn request_fields(
-    tool: Tool,
+    format: RequestFormat,
     config: &GenerationConfig,
     vocabulary: Option<&Vocabulary>,
 ) -> (serde_json::Map<String, serde_json::Value>, Vec<String>) {
-    let (fields, notes) = match tool {
-        Tool::LlamaServer => llama::write(Flavor::Server, config, vocabulary),
-        Tool::Ollama => llama::write(Flavor::Ollama, config, vocabulary),
-        Tool::OpenAi => openai::write(config),
-        Tool::LlamaCpp | Tool::Transformers => (NamedValues::new(), Vec::new()),
+    let (fields, notes) = match format {
+        RequestFormat::LlamaServer => llama::write(Flavor::Server, config, vocabulary),
+        RequestFormat::Ollama => llama::write(Flavor::Ollama, config, vocabulary),
+        RequestFormat::OpenAi => openai::write(openai::Flavor::OpenAi, config),
+        RequestFormat::Vllm => openai::write(openai::Flavor::Vllm, config),
     };
     let json = |value: value::Value| serde_json::from_str(&value.json()).unwrap_or_default();
     let fields = fields.into_iter();

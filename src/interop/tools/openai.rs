@@ -1,8 +1,9 @@
-//! The body of a request to an OpenAI-compatible service.
+//! The body of a request to an OpenAI-compatible service, or to vLLM, which takes more fields.
 //!
 //! Source: copies of the chat completions reference in client libraries (2025): `temperature` 0 to
 //! 2, `top_p` 0 to 1, penalties -2 to 2, biases -100 (a ban) to 100, and at most four stop
-//! sequences. It does not specify the order of the stages, so ours is used.
+//! sequences. It does not specify the order of the stages, so ours is used. For vLLM: `SamplingParams`
+//! and `vllm/v1/sample/sampler.py` (2026).
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +14,7 @@ use super::{biases, drafts, grammar};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{FrequencyPenalty, PresencePenalty, Temperature, TopP, Window};
 use crate::decoding::{ChainConfig, Filter, FilterKind, Selector};
-use crate::generation::GenerationConfig;
+use crate::generation::{EndOfText, GenerationConfig};
 
 /// The fields that are imported.
 pub(super) const NAMES: [&str; 16] = [
@@ -63,25 +64,55 @@ const TEMPERATURES: RangeInclusive<f32> = 0.0..=2.0;
 
 const PENALTIES: RangeInclusive<f32> = -2.0..=2.0;
 
+/// Which service reads the fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flavor {
+    OpenAi,
+    Vllm,
+}
+
+impl Flavor {
+    fn manner(self) -> Manner {
+        let manner = match self {
+            Self::OpenAi => Manner::of("OpenAI", Dialect::OpenAi),
+            Self::Vllm => Manner {
+                stages: Dialect::Vllm.kinds().collect(),
+                ..Manner::of("vLLM", Dialect::Vllm)
+            },
+        };
+        Manner {
+            drafts: true,
+            ..manner
+        }
+    }
+
+    const fn temperatures(self) -> RangeInclusive<f32> {
+        match self {
+            Self::OpenAi => TEMPERATURES,
+            Self::Vllm => 0.0..=f32::MAX,
+        }
+    }
+}
+
 /// Returns the fields, and one sentence for each setting that they can't express exactly.
-pub(super) fn write(config: &GenerationConfig) -> (NamedValues, Vec<String>) {
-    let manner = Manner {
-        drafts: true,
-        ..Manner::of("OpenAI", Dialect::OpenAi)
-    };
-    let mut plan = Plan::new(&manner, config);
+pub(super) fn write(flavor: Flavor, config: &GenerationConfig) -> (NamedValues, Vec<String>) {
+    let mut plan = Plan::new(&flavor.manner(), config);
     plan.without_other_selectors();
     plan.expect_window(
         &[FilterKind::FrequencyPenalty, FilterKind::PresencePenalty],
         Window::GENERATED,
     );
-    let mut fields = stages(&mut plan);
+    plan.expect_window(&[FilterKind::RepetitionPenalty], Window::ALL);
+    let mut fields = stages(flavor, &mut plan);
+    if flavor == Flavor::Vllm {
+        fields.extend(beyond_openai(&plan));
+    }
     let seed = plan.seed(config.seed, i64::MAX.unsigned_abs());
     fields.extend(seed.map(|seed| ("seed", Value::from(seed))));
     fields.push(("max_tokens", Value::from(config.limits.max_new_tokens)));
     let stop_strings = config.limits.stop_strings.iter();
     let mut stops: Vec<&String> = stop_strings.filter(|text| !text.is_empty()).collect();
-    if stops.len() > MAX_STOPS {
+    if flavor == Flavor::OpenAi && stops.len() > MAX_STOPS {
         let n = stops.len();
         plan.tell(format!(
             "OpenAI accepts at most {MAX_STOPS} stop sequences; only the first {MAX_STOPS} of {n} \
@@ -92,19 +123,32 @@ pub(super) fn write(config: &GenerationConfig) -> (NamedValues, Vec<String>) {
     if !stops.is_empty() {
         fields.push(("stop", Value::texts(stops)));
     }
-    grammar::write_openai(config.chain.grammar.as_ref(), &mut plan, &mut fields);
+    grammar::write_openai(
+        flavor,
+        config.chain.grammar.as_ref(),
+        &mut plan,
+        &mut fields,
+    );
     drafts::write_openai(config.chain.drafts, &mut plan);
-    plan.tell_end_of_text(config.limits.end_of_text);
+    match (flavor, config.limits.end_of_text) {
+        (Flavor::Vllm, EndOfText::Ignored) => fields.push(("ignore_eos", Value::Bool(true))),
+        (_, end_of_text) => plan.tell_end_of_text(end_of_text),
+    }
     (fields, plan.notes)
 }
 
-fn stages(plan: &mut Plan) -> NamedValues {
+fn stages(flavor: Flavor, plan: &mut Plan) -> NamedValues {
     let greedy = plan.selector == Selector::Greedy;
     let (mut t, mut p, mut penalties) = (if greedy { 0.0 } else { 1.0 }, 1.0, NamedValues::new());
     for filter in plan.filters.clone() {
         match filter {
             Filter::Temperature(filter) if !greedy => {
-                t = within("temperature", filter.temperature, TEMPERATURES, plan);
+                t = within(
+                    "temperature",
+                    filter.temperature,
+                    flavor.temperatures(),
+                    plan,
+                );
             }
             Filter::TopP(filter) if !greedy => p = filter.p,
             Filter::FrequencyPenalty(filter) => {
@@ -115,10 +159,13 @@ fn stages(plan: &mut Plan) -> NamedValues {
                 let penalty = within("presence_penalty", filter.penalty, PENALTIES, plan);
                 penalties.push(("presence_penalty", Value::from(penalty)));
             }
-            // Temperature or top-p before another stage of a greedy chain.
-            Filter::Temperature(_) | Filter::TopP(_) if greedy => {
+            // A stage that keeps the top token, before another stage of a greedy chain.
+            Filter::Temperature(_) | Filter::TopP(_) | Filter::TopK(_) | Filter::MinP(_)
+                if greedy =>
+            {
+                let name = plan.name;
                 plan.tell(format!(
-                    "OpenAI decodes greedily at temperature 0; {filter} is left out"
+                    "{name} decodes greedily at temperature 0; {filter} is left out"
                 ));
             }
             _ => {}
@@ -137,15 +184,37 @@ fn stages(plan: &mut Plan) -> NamedValues {
     fields
 }
 
-/// Clamps a value to the range that OpenAI accepts.
+/// Returns vLLM's other fields. A missing one would be replaced by what the model's
+/// `generation_config.json` recommends.
+fn beyond_openai(plan: &Plan) -> NamedValues {
+    let greedy = plan.selector == Selector::Greedy;
+    let (mut top_k, mut min_p, mut penalty) =
+        (Value::Number("-1".to_owned()), Value::from(0.0), 1.0);
+    for filter in &plan.filters {
+        match filter {
+            Filter::TopK(filter) if !greedy => top_k = Value::from(filter.k),
+            Filter::MinP(filter) if !greedy => min_p = Value::from(filter.p),
+            Filter::RepetitionPenalty(filter) => penalty = filter.penalty,
+            _ => {}
+        }
+    }
+    vec![
+        ("top_k", top_k),
+        ("min_p", min_p),
+        ("repetition_penalty", Value::from(penalty)),
+    ]
+}
+
+/// Clamps a value to the range that the service accepts.
 fn within(name: &str, value: f32, range: RangeInclusive<f32>, plan: &mut Plan) -> f32 {
     if range.contains(&value) {
         return value;
     }
     let (low, high) = range.into_inner();
     let nearest = value.clamp(low, high);
+    let service = plan.name;
     plan.tell(format!(
-        "OpenAI accepts a {name} from {low} to {high}; {value} becomes {nearest}"
+        "{service} accepts a {name} from {low} to {high}; {value} becomes {nearest}"
     ));
     nearest
 }

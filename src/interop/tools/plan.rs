@@ -2,6 +2,7 @@
 //! supports, with its own windows and rules. Whatever it cannot express is noted in sentences.
 
 use super::guidance::second_prompt;
+use super::{biases, drafts};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::Window;
 use crate::decoding::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
@@ -86,8 +87,8 @@ impl Plan {
         for filter in filters {
             plan.place(manner, filter);
         }
-        if config.chain.drafts.is_some() && !manner.drafts {
-            plan.tell("drafts change only the speed; they are left out".to_owned());
+        if !manner.drafts {
+            drafts::leave_out(config.chain.drafts, &mut plan);
         }
         if let Some(guidance) = &config.chain.guidance
             && !(manner.guides && second_prompt(guidance).is_some())
@@ -162,7 +163,7 @@ impl Plan {
     }
 
     /// Replaces beam search by the top token.
-    pub(super) fn without_beams(&mut self) {
+    fn without_beams(&mut self) {
         if self.selector.beam_search().is_some() {
             self.tell(format!(
                 "{} has no beam search; it decodes greedily",
@@ -173,7 +174,7 @@ impl Plan {
     }
 
     /// Replaces Gumbel-max by a plain draw with one coin.
-    pub(super) fn without_gumbel(&mut self) {
+    fn without_gumbel(&mut self) {
         if self.selector == Selector::GumbelMax {
             let name = self.name;
             self.tell(format!(
@@ -244,7 +245,10 @@ impl Plan {
         let is_there = |other: &Filter| other.kind().place() == kind.place();
         if !manner.stages.contains(&kind) {
             let what = in_sentence(filter.name());
-            self.tell(format!("{name} has no {what}; {filter} is left out"));
+            self.tell(format!(
+                "{name} has no {what}; {}",
+                biases::left_out(&filter)
+            ));
         } else if self.filters.iter().any(is_there) {
             let what = in_sentence(filter.name());
             self.tell(format!(
@@ -324,7 +328,8 @@ fn essence(chain: &ChainConfig) -> (Vec<Filter>, Selector) {
         Selector::AdaptiveP(adaptive) if adaptive.target < 0.0 => Selector::Multinomial,
         selector => selector,
     };
-    for filter in chain.active() {
+    let is_on = |filter: &&Filter| !filter.is_off(chain.rules);
+    for filter in chain.active().filter(is_on) {
         match plain(filter) {
             Filter::Temperature(plain) if plain.temperature <= 0.0 => {
                 selector = Selector::Greedy;
@@ -389,6 +394,8 @@ fn other_rule(name: &str, filter: &Filter, theirs: Rules, ours: Rules) -> Option
                 )
             }
         }),
+        Filter::TopP(top_p) if top_p.p <= 0.0 => (theirs.top_p_zero == TopPZero::Off)
+            .then(|| format!("A top-p of 0 is off in {name}; here it keeps one token")),
         Filter::TopP(_) if theirs.top_p_mass != ours.top_p_mass => Some(match theirs.top_p_mass {
             Mass::Kept => format!(
                 "{name}'s top-p is a share of the tokens still in play; here it also counts those \
@@ -399,15 +406,6 @@ fn other_rule(name: &str, filter: &Filter, theirs: Rules, ours: Rules) -> Option
                  still in play"
             ),
         }),
-        Filter::TopP(top_p) if top_p.p <= 0.0 && theirs.top_p_zero != ours.top_p_zero => {
-            let keeps_best = theirs.top_p_zero == TopPZero::KeepsBest;
-            let (there, here) = if keeps_best {
-                ("keeps one token", "is off")
-            } else {
-                ("is off", "keeps one token")
-            };
-            Some(format!("A top-p of 0 {there} in {name}; here it {here}"))
-        }
         Filter::MinP(_) if theirs.min_p_equal != ours.min_p_equal => {
             Some(match theirs.min_p_equal {
                 Equal::Kept => {

@@ -7,7 +7,7 @@
 
 use super::biases;
 use super::drafts;
-use super::fields::{Fields, needs, token};
+use super::fields::{Fields, needs, token, without_effect};
 use super::grammar;
 use super::guidance;
 use super::plan::{Manner, Plan};
@@ -409,8 +409,8 @@ fn report_unused_warpers(samples: Option<bool>, warpers: &[(Filter, &str)], fiel
             "do_sample is False"
         };
         fields.ignored.push(format!(
-            "{} has no effect because {why}, so transformers decodes greedily",
-            unused.join(", ")
+            "{} because {why}, so transformers decodes greedily",
+            without_effect(&unused)
         ));
     }
 }

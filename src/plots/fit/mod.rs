@@ -10,7 +10,7 @@ pub use map::fit_map_ui;
 
 use egui::{Align2, Rect, Ui, pos2};
 
-use super::sweep::heat_legend;
+use super::sweep::{heat_legend, heat_legend_width};
 use super::{TextRun, paint_text, paint_text_within};
 use crate::analysis::fit::{Fit, FitPoint, INTERVAL_NATS};
 use crate::design::fonts::Face;
@@ -61,20 +61,33 @@ fn step_of(nats_below: f64) -> usize {
     (Theme::N_HEAT - 1).saturating_sub(super::count(doublings))
 }
 
-/// Draws the title, a description of the numbers if there is room, and the legend if there is one.
+/// The minimum width of a description.
+const MIN_WORDS: f32 = 60.0;
+
+/// Draws the title, and a description of the numbers and the legend as far as there is room.
 fn title_ui(ui: &Ui, rect: Rect, words: &str, ends: Option<&[String; 2]>) {
     let theme = Theme::of(ui);
     let middle = rect.top() + 9.0;
-    let right = match ends {
-        Some(ends) => heat_legend(ui, pos2(rect.right(), middle), ends).left() - 12.0,
-        None => rect.right(),
-    };
     let run = TextRun::new("How likely the text is", Face::SmallMedium, theme.text_1);
     let title = paint_text(ui, pos2(rect.left(), middle), Align2::LEFT_CENTER, run);
     let left = title.right() + 8.0;
-    let run = TextRun::new(words, Face::Small, theme.text_3);
-    let at = pos2(left, middle);
-    paint_text_within(ui, at, Align2::LEFT_CENTER, run, right - left);
+    let mut right = rect.right();
+    if let Some([least, most]) = ends {
+        // Without room for what the colors mean, at least the likeliest one is named.
+        let short = [String::new(), most.clone()];
+        let full = [least.clone(), most.clone()];
+        let fitting = [full, short]
+            .into_iter()
+            .find(|ends| heat_legend_width(ui, ends) <= right - left);
+        if let Some(ends) = fitting {
+            right = heat_legend(ui, pos2(right, middle), &ends).left() - 12.0;
+        }
+    }
+    if right - left >= MIN_WORDS {
+        let run = TextRun::new(words, Face::Small, theme.text_3);
+        let at = pos2(left, middle);
+        paint_text_within(ui, at, Align2::LEFT_CENTER, run, right - left);
+    }
 }
 
 #[cfg(test)]

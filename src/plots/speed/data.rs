@@ -68,7 +68,7 @@ impl SpeedData {
             .iter()
             .enumerate()
             .filter_map(|(pane, generation)| Some((pane, (*generation)?)))
-            .filter(|(_, generation)| generation.steps.len() > 1)
+            .filter(|(_, generation)| !generation.is_scored() && generation.steps.len() > 1)
             .collect();
         let series: Vec<Vec<SpeedPoint>> = generating
             .iter()
@@ -144,6 +144,7 @@ fn first_token_secs(panes: &[Option<&Generation>]) -> Option<(f64, f64)> {
     let firsts = panes
         .iter()
         .flatten()
+        .filter(|generation| !generation.is_scored())
         .filter_map(|generation| generation.steps.first())
         .map(|step| step.time.at_secs);
     firsts.fold(None, |range, secs| match range {

@@ -9,7 +9,7 @@ use self::data::{LinePoint, N_WINDOW, Sharing};
 pub use self::data::{SpeedData, SpeedLine};
 use super::Target;
 use super::frame::{
-    TextRun, axis, axis_title, between, empty_ui, note_ui, paint_text_within, row_rect, still_plot,
+    Legend, TextRun, axis, axis_title, between, empty_ui, note_ui, paint_text_within, still_plot,
     title_ui, token_axis,
 };
 use super::line_style::{dash, paint_marker, paint_sample};
@@ -29,6 +29,9 @@ const END_MARK: f32 = 10.0;
 
 const LEGEND_ROW: f32 = 24.0;
 
+/// The height of the token axis with its title, in points.
+const TOKEN_AXIS: f32 = 40.0;
+
 /// The width of a legend entry's badge and line sample, with the space before its name.
 const SAMPLE_WIDTH: f32 = SMALL_BADGE + 32.0;
 
@@ -44,14 +47,15 @@ pub fn speed_plot_ui(ui: &mut Ui, data: &SpeedData, target: Target) {
     }
     legend_ui(ui, data, target);
     let shown = between(ui, [0.0, 12.0], |ui| {
-        plot(data, theme, target).show(ui, |plot| add_lines(plot, data, theme))
+        plot(ui, data, target).show(ui, |plot| add_lines(plot, data, theme))
     });
 
     paint_ends(ui, data, &shown.transform);
     hover_ui(data, &shown.response, &shown.transform);
 }
 
-fn plot<'a>(data: &SpeedData, theme: &Theme, target: Target) -> Plot<'a> {
+fn plot<'a>(ui: &Ui, data: &SpeedData, target: Target) -> Plot<'a> {
+    let theme = Theme::of(ui);
     let x_axis = token_axis(theme, target);
     let decimals = step_decimals(data.mark_step);
     let mut y_axis = axis(AxisHints::new_y(), theme)
@@ -64,8 +68,11 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, target: Target) -> Plot<'a> {
             }
         });
     if target == Target::Picture {
-        let title = format!("Tokens per second, averaged over {N_WINDOW} tokens");
-        y_axis = y_axis.label(axis_title(&title, theme));
+        let long = format!("Tokens per second, averaged over {N_WINDOW} tokens");
+        // A title that is longer than the axis would cover the legend.
+        let fits = Face::Micro.width(ui, &long) <= ui.available_height() - TOKEN_AXIS;
+        let title = if fits { &*long } else { "Tokens per second" };
+        y_axis = y_axis.label(axis_title(title, theme));
     }
     let n_axis = data.n_axis as f64;
     let (mark_step, n_marks) = (data.mark_step, data.n_marks);
@@ -165,36 +172,36 @@ fn stretches(line: &SpeedLine) -> Vec<(Sharing, Vec<[f64; 2]>)> {
 
 fn legend_ui(ui: &mut Ui, data: &SpeedData, target: Target) {
     let theme = Theme::of(ui);
-    let (mut rect, _) = row_rect(ui, LEGEND_ROW);
-    let entry_width = rect.width() / data.lines.len().max(1) as f32;
-    let mut x = rect.left() + if target == Target::Screen { 30.0 } else { 0.0 };
+    let mut legend = Legend::new(ui, LEGEND_ROW);
+    let entry_width = legend.rect.width() / data.lines.len().max(1) as f32;
+    if target == Target::Screen {
+        legend.x += 30.0;
+    }
     for line in &data.lines {
-        let width = SAMPLE_WIDTH + Face::Small.width(ui, &line.name);
-        let row_started = x > rect.left();
-        if target == Target::Picture && row_started && x + width > rect.right() {
-            (rect, _) = row_rect(ui, LEGEND_ROW);
-            x = rect.left();
+        if target == Target::Picture {
+            let width = SAMPLE_WIDTH + Face::Small.width(ui, &line.name);
+            legend.make_room(ui, width);
         }
-        let middle = rect.top() + SMALL_BADGE / 2.0;
+        let middle = legend.rect.top() + SMALL_BADGE / 2.0;
         let color = theme.pane(line.pane);
         let side = SMALL_BADGE;
-        let badge = Rect::from_min_size(pos2(x, middle - side / 2.0), vec2(side, side));
+        let badge = Rect::from_min_size(pos2(legend.x, middle - side / 2.0), vec2(side, side));
         paint_badge(ui.painter(), theme, badge, line.pane);
-        x = badge.right() + 4.0;
+        legend.x = badge.right() + 4.0;
         if entry_width >= 44.0 || target == Target::Picture {
-            let start = pos2(x, middle);
+            let start = pos2(legend.x, middle);
             paint_sample(ui.painter(), line.pane, start, 22.0, color);
             paint_marker(ui.painter(), line.pane, start + vec2(11.0, 0.0), color);
-            x += 22.0;
+            legend.x += 22.0;
         }
         if target == Target::Picture {
-            let at = pos2(x + 6.0, middle);
+            let at = pos2(legend.x + 6.0, middle);
             let run = TextRun::new(&line.name, Face::Small, theme.text_2);
-            let width = rect.right() - at.x;
+            let width = legend.rect.right() - at.x;
             let painted = paint_text_within(ui, at, Align2::LEFT_CENTER, run, width);
-            x = painted.right() + 8.0;
+            legend.x = painted.right() + 8.0;
         }
-        x += 10.0;
+        legend.x += 10.0;
     }
 }
 

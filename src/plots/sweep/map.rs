@@ -143,6 +143,15 @@ pub fn heat_legend(ui: &Ui, right_center: Pos2, ends: &[String; 2]) -> Rect {
     first.union(last)
 }
 
+/// Returns the width of the color ramp with these ends.
+pub(in crate::plots) fn heat_legend_width(ui: &Ui, ends: &[String; 2]) -> f32 {
+    let words: f32 = ends
+        .iter()
+        .map(|end| Face::Micro.width(ui, end) + 6.0)
+        .sum();
+    words + SWATCH.x * Theme::N_HEAT as f32
+}
+
 /// The layout of the cells and their labels.
 struct Layout {
     origin: Pos2,

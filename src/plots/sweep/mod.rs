@@ -12,5 +12,6 @@ mod scatter;
 pub(super) use axes::{Axes, Scale};
 pub use curve::{Curve, curve_ui};
 pub use data::SweepMap;
+pub(super) use map::heat_legend_width;
 pub use map::{MapResponse, heat_legend, heat_step, map_height, map_ui};
 pub use scatter::{Scatter, scatter_ui};

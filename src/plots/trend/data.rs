@@ -135,6 +135,8 @@ impl<'a> TrendData<'a> {
             .enumerate()
             .filter_map(|(pane, generation)| Some((pane, (*generation)?)))
             .filter(|(_, generation)| !generation.steps.is_empty())
+            // A scored text took no time per token.
+            .filter(|(_, generation)| kind != Trend::Millis || !generation.is_scored())
             .filter(|(pane, _)| kind != Trend::Watermark || scan_of(scans, *pane).is_some())
             .collect();
         let all_ended = texts.iter().all(|(_, text)| text.finish.is_some());
@@ -183,8 +185,11 @@ impl<'a> TrendData<'a> {
             Trend::Kept => {
                 let mass = KeptMass::of(&step.trace);
                 let bound = if mass.exact { "" } else { "at least " };
-                let n_kept = grouped(f64::from(step.trace.draw.n_kept));
-                format!("{n_kept} kept, {bound}{}", percent(mass.value))
+                let mass = format!("{bound}{}", percent(mass.value));
+                match step.trace.n_known_kept() {
+                    Some(n_kept) => format!("{} kept, {mass}", grouped(f64::from(n_kept))),
+                    None => format!("number kept unknown, {mass}"),
+                }
             }
             Trend::Surprise => {
                 let steps = text.steps.iter().take(at.step + 1);
@@ -250,7 +255,10 @@ fn panels(texts: &[(usize, &Generation)], kind: Trend) -> Vec<Panel> {
     };
     match kind {
         Trend::Kept => {
-            let kept = lines(&each(|step| f64::from(step.trace.draw.n_kept)));
+            let kept = lines(&|text| {
+                let kept = text.steps.iter().map(|step| step.trace.n_known_kept());
+                kept.map(|n_kept| n_kept.map(f64::from)).collect()
+            });
             let n_decades = count(largest(&kept).max(10.0).log10().ceil()) as u32;
             vec![
                 Panel {

@@ -13,7 +13,7 @@ use egui_plot::LineStyle;
 pub use self::data::TrendData;
 use self::data::{Axis, Panel};
 pub use self::p_value::p_value_plot_ui;
-use super::frame::{TextRun, empty_ui, paint_text, paint_text_within, row_rect, title_ui};
+use super::frame::{Legend, TextRun, empty_ui, paint_text, paint_text_within, title_ui};
 use super::line_style::{dash, paint_marker};
 use super::scale::{count, grouped, label_step};
 use super::{PlotResponse, StepAt, Target};
@@ -29,6 +29,14 @@ use crate::state::Trend;
 const LEFT: f32 = 36.0;
 const BOTTOM: f32 = 18.0;
 const PANEL_TITLE: f32 = 16.0;
+
+const LEGEND_ROW: f32 = 22.0;
+
+/// The width of a legend entry's badge and marker, with the space before its name.
+const SAMPLE_WIDTH: f32 = SMALL_BADGE + 20.0;
+
+/// The space after a legend entry in a picture.
+const ENTRY_GAP: f32 = 16.0;
 
 /// The space for the title of the token axis in a picture.
 const AXIS_TITLE: f32 = 14.0;
@@ -125,11 +133,19 @@ fn describe(data: &TrendData<'_>) -> String {
 
 fn legend_ui(ui: &mut Ui, data: &TrendData<'_>, target: Target) {
     let theme = Theme::of(ui);
-    let (rect, _) = row_rect(ui, 22.0);
-    let mut x = rect.left();
+    let mut legend = Legend::new(ui, LEGEND_ROW);
+    // Many panes need two entries in each row, whose settings are truncated.
+    let n_columns = if data.texts.len() > 4 { 2.0 } else { 1.0 };
+    let widest = legend.rect.width() / n_columns - SAMPLE_WIDTH - ENTRY_GAP;
     for (pane, text) in &data.texts {
-        let middle = rect.top() + SMALL_BADGE / 2.0;
-        let badge = Rect::from_min_size(pos2(x, rect.top()), vec2(SMALL_BADGE, SMALL_BADGE));
+        let name = format!("{}, {}", text.name, text.config.chain);
+        let width = Face::Small.width(ui, &name).min(widest) + 1.0;
+        if target == Target::Picture {
+            legend.make_room(ui, SAMPLE_WIDTH + width);
+        }
+        let middle = legend.rect.top() + SMALL_BADGE / 2.0;
+        let corner = pos2(legend.x, legend.rect.top());
+        let badge = Rect::from_min_size(corner, vec2(SMALL_BADGE, SMALL_BADGE));
         paint_badge(ui.painter(), theme, badge, *pane);
         paint_marker(
             ui.painter(),
@@ -137,13 +153,12 @@ fn legend_ui(ui: &mut Ui, data: &TrendData<'_>, target: Target) {
             pos2(badge.right() + 10.0, middle),
             theme.pane(*pane),
         );
-        x = badge.right() + 24.0;
+        legend.x = badge.right() + 24.0;
         if target == Target::Picture {
-            let name = format!("{}, {}", text.name, text.config.chain);
             let run = TextRun::new(&name, Face::Small, theme.text_2);
-            let room = (rect.right() - x).max(0.0);
-            let at = pos2(x - 4.0, middle);
-            x = paint_text_within(ui, at, Align2::LEFT_CENTER, run, room).right() + 16.0;
+            let at = pos2(legend.x - 4.0, middle);
+            let painted = paint_text_within(ui, at, Align2::LEFT_CENTER, run, width);
+            legend.x = painted.right() + ENTRY_GAP;
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::TrendData;
 use super::data::Axis;
 use crate::generation::Generation;
-use crate::generation::testing::generation;
+use crate::generation::testing::{generation, scored};
 use crate::plots::StepAt;
 use crate::state::Trend;
 
@@ -57,6 +57,15 @@ fn time_begins_with_the_second_token() {
         first.as_deref(),
         Some("first token, after the prompt was read")
     );
+}
+
+#[test]
+fn a_scored_text_has_no_times() {
+    let [written, _] = texts();
+    let given = scored(&[(" a", 0.5), (" fox", 0.5)], "sample");
+    let data = TrendData::of(&[Some(&given), Some(&written)], Trend::Millis);
+    let panes: Vec<usize> = data.texts.iter().map(|(pane, _)| *pane).collect();
+    assert_eq!((panes, data.panels[0].lines.len()), (vec![1], 1));
 }
 
 #[test]

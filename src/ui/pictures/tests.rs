@@ -75,7 +75,8 @@ fn pictures(palette: Palette) -> Vec<(String, Vec<&'static str>)> {
             vec![
                 "tokens per second",
                 "Pure &amp; simple",
-                ">Tokens per second, averaged over 16 tokens<",
+                // There is no room for "averaged over 16 tokens".
+                ">Tokens per second<",
                 "rotate(-90 ",
             ],
         ),
@@ -208,6 +209,53 @@ fn long_names_are_truncated_and_none_is_omitted() {
             assert!(number("x") + number("textLength") <= size[0], "{name}");
         }
     }
+}
+
+#[test]
+fn the_legend_of_a_trend_names_all_panes() {
+    let mut panes = vec![generation(&[(" lived", 0.9), (" in", 0.5)]); 8];
+    for (number, pane) in panes.iter_mut().enumerate() {
+        pane.name = format!("{number} {}", "top-k and top-p, min-p ".repeat(4));
+    }
+    for n_panes in [4, 8] {
+        let panes: Vec<Option<&Generation>> = panes.iter().take(n_panes).map(Some).collect();
+        for kind in [Trend::Kept, Trend::Ranks] {
+            let trend = TrendData::of(&panes, kind);
+            let plot = PicturePlot::Trend(&trend);
+            let svg = svg(&Picture {
+                plot,
+                caption: "",
+                size: plot.default_size(),
+                palette: Palette::Light,
+                transparent: false,
+            });
+            for number in 0..n_panes {
+                assert!(svg.contains(&format!(">{number} top-k and top-p")), "{svg}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_title_of_the_speeds_fits_beside_its_axis() {
+    let of = |n_panes: usize, name: &str| {
+        let mut pane = generation(&[(" lived", 0.9), (" in", 0.5)]);
+        name.clone_into(&mut pane.name);
+        let panes = vec![pane; n_panes];
+        let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
+        let speed = SpeedData::of(&panes);
+        let plot = PicturePlot::Speed(&speed);
+        let svg = svg(&Picture {
+            plot,
+            caption: "A model",
+            size: plot.default_size(),
+            palette: Palette::Light,
+            transparent: false,
+        });
+        svg.contains(">Tokens per second, averaged over 16 tokens<")
+    };
+    assert!(of(2, "top-p 0.9"));
+    assert!(!of(8, "top-k 40, temperature 0.7, top-p 0.9"));
 }
 
 #[test]

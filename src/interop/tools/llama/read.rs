@@ -10,7 +10,7 @@ use crate::decoding::filters::{
 use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
 use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, Stage, TokenId};
 use crate::generation::Vocabulary;
-use crate::interop::tools::fields::Fields;
+use crate::interop::tools::fields::{Fields, without_effect};
 use crate::interop::tools::value::Value;
 use crate::interop::tools::{biases, breakers, drafts, grammar};
 
@@ -271,7 +271,7 @@ impl Values {
                 if !named.is_empty() && !filter.is_neutral() {
                     fields
                         .ignored
-                        .push(format!("{} has no effect {why}", named.join(", ")));
+                        .push(format!("{} {why}", without_effect(&named)));
                 }
             }
         }

@@ -26,11 +26,12 @@ pub(in super::super) fn write(
     vocabulary: Option<&Vocabulary>,
 ) -> (NamedValues, Vec<String>) {
     let mut plan = Plan::new(&flavor.manner(), config);
-    if flavor == Flavor::Ollama {
+    let has_selector = matches!(
+        plan.selector,
+        Selector::MirostatV1(_) | Selector::MirostatV2(_) | Selector::AdaptiveP(_)
+    );
+    if flavor == Flavor::Ollama || !has_selector {
         plan.without_other_selectors();
-    } else {
-        plan.without_gumbel();
-        plan.without_beams();
     }
     let mut fields = NamedValues::new();
     match mirostat(plan.selector) {

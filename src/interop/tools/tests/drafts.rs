@@ -142,6 +142,10 @@ fn drafts_are_written_and_losses_named() {
         notes.contains("add --model-draft") && notes.contains("min(1, p/q)"),
         "{notes}"
     );
+    let (_, notes) = written(Tool::Ollama, model);
+    assert!(notes.contains("change the text as well"), "{notes}");
+    let (_, notes) = written(Tool::Ollama, "greedy, drafts 4 model ratio");
+    assert!(notes.contains("drafts change only the speed"), "{notes}");
     let (text, _) = written(Tool::LlamaServer, model);
     assert!(text.contains("\"speculative.n_max\": 4"), "{text}");
     let (text, notes) = written(Tool::Transformers, model);

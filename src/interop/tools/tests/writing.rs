@@ -43,6 +43,15 @@ fn llama_cpp_flags_switch_off_defaults_and_state_the_order() {
                  --dry-sequence-breaker none --logit-bias 5+1 --logit-bias 7-inf --logit-bias 13-2.5 \
                  --seed 42 --n-predict 200",
             ),
+            // A top-p of 0 and a min-p of 1 are off in these dialects.
+            (
+                "top-p 0, dialect candle",
+                "--temp 1 --top-k 0 --top-p 1 --min-p 0 --repeat-penalty 1 --seed 42 --n-predict 200",
+            ),
+            (
+                "top-p 0, min-p 1, dialect mistral.rs",
+                "--temp 1 --top-k 0 --top-p 1 --min-p 0 --repeat-penalty 1 --seed 42 --n-predict 200",
+            ),
             (
                 "temp 0.7, mirostat 5 eta 0.1",
                 "--mirostat 2 --mirostat-ent 5 --mirostat-lr 0.1 --temp 0.7 --seed 42 --n-predict 200",
@@ -353,6 +362,16 @@ fn stages_that_llama_cpp_lacks_or_has_only_once_are_noted() {
         ),
         (
             Tool::LlamaCpp,
+            "gumbel-mark 42 window 4",
+            "llama.cpp has no Gumbel watermark; it draws with plain sampling",
+        ),
+        (
+            Tool::LlamaServer,
+            "gumbel-mark 42 window 4",
+            "llama-server has no Gumbel watermark; it draws with plain sampling",
+        ),
+        (
+            Tool::LlamaCpp,
             "dry 1 breakers 1",
             "llama.cpp's DRY breaks at every token that contains a breaker's text; Quartet breaks only at the chosen tokens",
         ),
@@ -376,6 +395,16 @@ fn stages_that_ollama_and_openai_lack_are_noted() {
             Tool::Ollama,
             "mirostat 5",
             "Ollama has no mirostat v2; it draws with plain sampling",
+        ),
+        (
+            Tool::Ollama,
+            "bias 13 -2.5 14 1 ban 5 6",
+            "Ollama has no logit bias; 2 biased, 2 banned are left out",
+        ),
+        (
+            Tool::Ollama,
+            "synth-id 4",
+            "Ollama has no SynthID-Text; synth-id 4 is left out",
         ),
         (
             Tool::Ollama,
