@@ -38,6 +38,18 @@ pub(super) struct TableArguments {
 }
 
 impl TableArguments {
+    /// Fails if a file is requested without `--prompts`. With `--prompt`, which excludes
+    /// `--prompts`, clap does not enforce `requires`.
+    pub(super) fn validate(&self) -> Result<(), Failure> {
+        let files = [("--csv", &self.csv), ("--jsonl", &self.jsonl)];
+        match files.iter().find(|(_, path)| path.is_some()) {
+            Some((option, _)) if self.prompts.is_none() => Err(Failure::usage(format!(
+                "{option} needs --prompts; for a single prompt, use --json or --export"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Fails early if the output files can't be written, before the model is loaded.
     pub(super) fn check_output_paths(&self) -> Result<(), Failure> {
         check_outputs([

@@ -84,7 +84,8 @@ const N_LARGEST: usize = 10;
 /// Runs `quartet compare`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (configs, settings) = arguments.settings()?;
-    arguments.output.check(NAME)?;
+    // Removed at the end if nothing was exported to it.
+    let _new_folder = arguments.output.check(NAME)?;
     let text = text_of(&arguments.text)?;
     let mut console = Console::quiet();
     let [of_a, of_b] = arguments.computes();

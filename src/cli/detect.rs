@@ -2,13 +2,13 @@
 //! model.
 
 use std::fmt::Write as _;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use super::console;
 use super::failure::Failure;
+use super::score::text_of;
 use crate::analysis::watermark::WatermarkScan;
 use crate::decoding::TokenId;
 use crate::decoding::watermark::{TokenMark, Watermark};
@@ -21,7 +21,7 @@ use crate::interop::PaneSpecError;
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Arguments {
-    /// The text to test; `-` reads it from standard input
+    /// The text to test; `-` reads it from standard input. A final line break is dropped
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -50,27 +50,15 @@ Describe the watermark as in --pane:
                        A green list; the amount added to the logits does not matter.
   gumbel-mark 42 window 4
                        A Gumbel watermark.
+  synth-id 4 keys 654 400 836
+                       SynthID-Text.
 
 A watermark counts as found if at most one unmarked text in 1,000 scores as high.";
 
 /// Runs `quartet detect`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let settings: PaneSettings = arguments
-        .watermark
-        .parse()
-        .map_err(|error: PaneSpecError| Failure::usage(error.to_string()))?;
-    let watermark = Watermark::of(&settings.chain).ok_or_else(|| {
-        let reason = "it has neither a green-list nor a gumbel-mark";
-        Failure::run(format!(
-            "{:?} is not a watermark: {reason}",
-            arguments.watermark
-        ))
-    })?;
-    settings
-        .chain
-        .validate()
-        .map_err(|error| Failure::run(error.to_string()))?;
-    let text = read(&arguments.file)?;
+    let watermark = watermark_of(&arguments.watermark)?;
+    let text = text_of(&arguments.file)?;
     let opened = match &arguments.model {
         Some(path) => open_tokenizer(path),
         None => embedded_tokenizer(),
@@ -79,6 +67,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let n_vocab = arguments.vocabulary.unwrap_or(n_vocab as u32);
     let vocabulary = tokenizer.vocabulary(n_vocab as usize);
     let tokens = tokens_of(&text, &tokenizer, &vocabulary)?;
+    if let Some(n_vocab) = arguments.vocabulary {
+        check_vocabulary(n_vocab, &tokens)?;
+    }
     let scan = WatermarkScan::of(watermark, n_vocab, &tokens);
     let mut report = summary(&scan);
     if arguments.tokens {
@@ -88,16 +79,43 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     console::print(report.as_bytes())
 }
 
-fn read(file: &Path) -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = if file.as_os_str() == "-" {
-        std::io::stdin().read_to_string(&mut text).map(|_| ())
-    } else {
-        std::fs::read_to_string(file).map(|content| text = content)
+/// Parses a watermark in the grammar of `--pane`.
+fn watermark_of(words: &str) -> Result<Watermark, Failure> {
+    let settings: PaneSettings = words
+        .parse()
+        .map_err(|error: PaneSpecError| Failure::usage(error.to_string()))?;
+    let mut marks = Watermark::all(&settings.chain);
+    let mark = match (marks.next(), marks.count()) {
+        (Some(mark), 0) => mark,
+        (Some(_), others) => {
+            let n = others + 1;
+            let reason = format!("{words:?} has {n} watermarks; look for one at a time");
+            return Err(Failure::usage(reason));
+        }
+        (None, _) => {
+            let reason = "it has no green-list, gumbel-mark or synth-id";
+            return Err(Failure::run(format!(
+                "{words:?} is not a watermark: {reason}"
+            )));
+        }
     };
-    let file = file.display();
-    read.map_err(|error| Failure::run(format!("could not read the text: {error}\nFile: {file}")))?;
-    Ok(text)
+    settings
+        .chain
+        .validate()
+        .map_err(|error| Failure::run(error.to_string()))?;
+    Ok(mark)
+}
+
+/// Fails if the text has a token for which a model with this many logits has none.
+fn check_vocabulary(n_vocab: u32, tokens: &[TokenId]) -> Result<(), Failure> {
+    match tokens.iter().max() {
+        Some(largest) if largest.0 >= n_vocab => Err(Failure::usage(format!(
+            "--vocabulary {n_vocab} is too small: the text contains token {largest}, so the model \
+             has at least {} logits",
+            u64::from(largest.0) + 1
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Tokenizes a text and drops the special tokens at its start.
@@ -127,7 +145,13 @@ fn summary(scan: &WatermarkScan) -> String {
             "Score",
             format!("{:.1}, {expected:.1} expected by chance", scan.score()),
         ),
-        ("z-score", format!("{:.2}", scan.z_score())),
+        (
+            "z-score",
+            match n_scored {
+                0 => "–".to_owned(),
+                _ => format!("{:.2}", scan.z_score()),
+            },
+        ),
     ];
     let mut text = String::new();
     for (title, words) in rows {
@@ -158,8 +182,10 @@ fn table(scan: &WatermarkScan, tokens: &[TokenId], vocabulary: &Vocabulary) -> S
 
 #[cfg(test)]
 mod tests {
-    use super::{summary, table, tokens_of};
+    use super::{check_vocabulary, summary, table, tokens_of, watermark_of};
     use crate::analysis::watermark::WatermarkScan;
+    use crate::cli::failure::Failure;
+    use crate::decoding::TokenId;
     use crate::decoding::selector::GumbelMark;
     use crate::decoding::watermark::Watermark;
     use crate::engine::embedded_tokenizer;
@@ -177,5 +203,50 @@ mod tests {
         let table = table(&scan, &tokens, &vocabulary);
         assert_eq!(table.lines().count(), tokens.len() + 1, "{table}");
         assert!(table.contains("‘fox’"), "{table}");
+    }
+
+    #[test]
+    fn an_empty_text_has_no_z_score() {
+        let mark = Watermark::GumbelMark(GumbelMark { key: 42, window: 4 });
+        let summary = summary(&WatermarkScan::of(mark, 9, &[]));
+        assert!(summary.ends_with("z-score       –\n"), "{summary}");
+    }
+
+    #[test]
+    fn exactly_one_watermark_is_looked_for() {
+        for (words, name) in [
+            ("green-list 2 ratio 0.25 key 42", "green list with key 42"),
+            ("gumbel-mark 42 window 4", "Gumbel watermark with key 42"),
+            ("synth-id 4 keys 654 400 836", "SynthID-Text with 3 keys"),
+            ("synth-id 4 keys 654", "SynthID-Text with key 654"),
+        ] {
+            assert_eq!(watermark_of(words).unwrap().to_string(), name);
+        }
+        for (words, reason) in [
+            ("T 0.7", "no green-list, gumbel-mark or synth-id"),
+            (
+                "green-list 2 ratio 0.25 key 42, gumbel-mark 7",
+                "has 2 watermarks; look for one at a time",
+            ),
+        ] {
+            let (Failure::Usage(error) | Failure::Run(error)) = watermark_of(words).unwrap_err()
+            else {
+                panic!("{words} has no reason");
+            };
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_token_can_prove_the_vocabulary_too_small() {
+        let tokens = [TokenId(3), TokenId(8)];
+        assert!(check_vocabulary(9, &tokens).is_ok() && check_vocabulary(0, &[]).is_ok());
+        let Failure::Usage(error) = check_vocabulary(8, &tokens).unwrap_err() else {
+            panic!("a wrong argument is a usage error");
+        };
+        assert!(
+            error.ends_with("so the model has at least 9 logits"),
+            "{error}"
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::export::{
-    ExportFormat, check_writable, is_archive_name, render, write_archive, write_atomically,
+    ExportFormat, check_writable, is_archive_name, render, write_archive, write_by_name,
     write_folder,
 };
 use crate::generation::Generation;
@@ -38,6 +38,13 @@ pub(super) fn create_folder(folder: &Path) -> Result<(), String> {
         .map_err(|error| format!("could not create the folder: {error}\n{}", folder.display()))
 }
 
+/// Creates the folder if it is missing, and returns it in that case.
+pub(super) fn new_folder(folder: &Path) -> Result<Option<NewFolder>, String> {
+    let new = (!folder.exists()).then(|| NewFolder(folder.to_owned()));
+    create_folder(folder)?;
+    Ok(new)
+}
+
 /// A folder that was created for an export. It is removed again if nothing was written to it.
 #[derive(Debug)]
 pub(super) struct NewFolder(PathBuf);
@@ -60,16 +67,15 @@ pub(super) fn prepare_export(path: &Path, n_panes: usize) -> Result<Option<NewFo
     if is_archive_name(path) {
         return check_file(path).map(|()| None);
     }
-    let new = (!path.exists()).then(|| NewFolder(path.to_owned()));
-    create_folder(path)?;
-    let mut contents = run_folder::contents().into_iter();
+    let new = new_folder(path)?;
+    let mut contents = run_folder::possible_contents().into_iter();
     contents.try_for_each(|(name, _)| check_file(&path.join(name)))?;
     Ok(new)
 }
 
-/// Writes a file atomically.
+/// Writes a file atomically, compressed if its name ends in `.gz`.
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    write_atomically(path, bytes).map_err(|error| write_error(path, &error))
+    write_by_name(path, bytes).map_err(|error| write_error(path, &error))
 }
 
 /// Fails if [`write_file`] is bound to fail, so that a long run is not lost to a wrong path. Writes

@@ -106,13 +106,14 @@ pub(super) struct Arguments {
 
 /// Runs `quartet generate`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.tables.validate()?;
+    let server = arguments.server.config()?;
     let panes = arguments.panes()?;
     // Removed at the end if nothing was exported to it.
     let _new_folder = arguments.check_output_paths().map_err(Failure::run)?;
     if let Some(prompts) = &arguments.tables.prompts {
         return run_batch(arguments, prompts, &panes);
     }
-    let server = arguments.server.config()?;
     let prompt = arguments.prompt()?;
     let source = arguments.model.source();
     let compute = arguments.compute;

@@ -13,6 +13,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::generation::ByteSize;
+use crate::generation::formatting::counted;
 use crate::hub::{
     DownloadControl, DownloadPhase, DownloadProgress, DownloadTarget, Hub, HubConfig, HubError,
     ModelFiles, Outcome, ProgressThrottle, RECOMMENDED, Repository,
@@ -182,8 +183,8 @@ fn entry(repository: &Repository) -> String {
         });
         line.push_str(fact);
     };
-    add(&format!("{} downloads", repository.n_downloads));
-    add(&format!("{} likes", repository.n_likes));
+    add(&counted(repository.n_downloads as usize, "download"));
+    add(&counted(repository.n_likes as usize, "like"));
     add(repository.license.as_deref().unwrap_or("unknown license"));
     if repository.is_gated {
         add("gated");

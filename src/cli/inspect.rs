@@ -9,7 +9,7 @@ use clap::Args;
 use super::console;
 use super::failure::Failure;
 use crate::engine::{self, TokenizerOutline};
-use crate::generation::formatting::grouped;
+use crate::generation::formatting::{counted, grouped};
 use crate::generation::{ByteSize, MemoryNeed, ModelOutline};
 
 /// The arguments of `quartet inspect`.
@@ -56,6 +56,10 @@ fn table(
 ) -> String {
     let memory = outline.memory;
     let n_needed = memory.n_bytes(n_panes, n_tokens);
+    let panes = match n_panes {
+        1 => "one pane".to_owned(),
+        n => format!("each of {n} panes"),
+    };
     let mut rows = vec![
         ("Name", outline.name.clone()),
         ("Architecture", outline.architecture.clone()),
@@ -88,12 +92,12 @@ fn table(
         (
             "Memory",
             format!(
-                "{}: {} for the weights, {} for the vocabulary, {} for each of {n_panes} panes of \
-                 {n_tokens} tokens",
+                "{}: {} for the weights, {} for the vocabulary, {} for {panes} of {}",
                 ByteSize(n_needed),
                 ByteSize(memory.n_weight_bytes),
                 ByteSize(memory.n_vocabulary_bytes()),
                 ByteSize(memory.n_pane_bytes(n_tokens)),
+                counted(n_tokens, "token"),
             ),
         ),
         ("Free memory", ByteSize(n_free).to_string()),

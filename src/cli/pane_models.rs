@@ -51,9 +51,13 @@ impl PaneModelArgument {
         for PaneModel { letter, source } in &self.pane_models {
             let place = letters.iter().position(|other| other == letter);
             let Some(pane) = place.and_then(|place| panes.get_mut(place)) else {
-                let last = letters.last().map_or("", String::as_str);
+                let known = match letters.as_slice() {
+                    [only] => format!("this run has only pane {only}"),
+                    [.., last] => format!("the panes of this run are A to {last}"),
+                    [] => "this run has no panes".to_owned(),
+                };
                 return Err(Failure::usage(format!(
-                    "--pane-model names pane {letter}, but the panes of this run are A to {last}"
+                    "--pane-model names pane {letter}, but {known}"
                 )));
             };
             pane.model = Some(source.clone()).filter(|source| source != main);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::failure::Failure;
-use super::files::{check_file, create_folder};
+use super::files::{NewFolder, check_file, create_folder, new_folder};
 use super::outputs::{OutputFile, check_outputs, write_outputs};
 use crate::export::write_folder;
 use crate::state::{PictureFormat, PictureStyle};
@@ -39,17 +39,19 @@ pub(super) struct Output<'a> {
 }
 
 impl OutputArguments {
-    /// Fails early if the files can't be written, before the model is loaded. `name` is the base
-    /// name of the exported files.
-    pub(super) fn check(&self, name: &str) -> Result<(), Failure> {
+    /// Fails early if the files can't be written, before the model is loaded. Returns the
+    /// export folder if it was missing. `name` is the base name of the exported files.
+    pub(super) fn check(&self, name: &str) -> Result<Option<NewFolder>, Failure> {
+        let mut new = None;
         if let Some(folder) = &self.export {
-            create_folder(folder).map_err(Failure::run)?;
+            new = new_folder(folder).map_err(Failure::run)?;
             check_file(&folder.join(format!("{name}.json"))).map_err(Failure::run)?;
         }
         check_outputs([
             ("--json", self.json.as_deref()),
             ("--csv", self.csv.as_deref()),
-        ])
+        ])?;
+        Ok(new)
     }
 
     /// Prints the report and writes the files. A failure of one output does not prevent the others.

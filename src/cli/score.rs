@@ -21,7 +21,7 @@ use super::progress::Progress;
 use super::text_output::{TextOutput, error_of};
 use crate::analysis::TextScore;
 use crate::export::{ExportFormat, render};
-use crate::generation::formatting::{grouped, pane_letter, quoted};
+use crate::generation::formatting::{counted, grouped, pane_letter, quoted};
 use crate::generation::{Generation, GenerationConfig, Limits, PaneSettings, Step};
 use crate::interop::GRAMMAR;
 use crate::state::Settings;
@@ -171,29 +171,43 @@ impl Arguments {
     }
 }
 
-/// Formats the text's figures, what each pane's settings cut, and a row for each token.
+/// Formats the text's figures, what each pane's settings cut, and a row for each token. If the
+/// figures differ, because of guidance, each pane has its own.
 fn report(texts: &[&Generation]) -> String {
-    let Some(first) = texts.first() else {
-        return String::new();
-    };
-    let score = TextScore::of(first);
-    let mut report = format!("{}\n", figures(&score));
-    for (place, text) in texts.iter().enumerate() {
-        let (letter, words) = (pane_letter(place), TextScore::of(text).cut_words());
+    let scores: Vec<TextScore> = texts.iter().map(|text| TextScore::of(text)).collect();
+    // A pane that failed has no tokens.
+    let scored = scores.iter().filter(|score| score.n_tokens > 0);
+    let mut all_figures: Vec<String> = scored.map(figures).collect();
+    all_figures.dedup();
+    let mut report = String::new();
+    let differ = all_figures.len() > 1;
+    // Writing to a string cannot fail.
+    if let Some(shared) = all_figures.first().filter(|_| !differ) {
+        writeln!(report, "{shared}").ok();
+    }
+    for (place, (text, score)) in texts.iter().zip(&scores).enumerate() {
+        let (letter, words) = (pane_letter(place), score.cut_words());
         let settings = PaneSettings::from(text.config.chain.clone());
-        // Writing to a string cannot fail.
         writeln!(report, "{letter}  {settings}: {words}").ok();
+        if differ && score.n_tokens > 0 {
+            writeln!(report, "   {}", figures(score)).ok();
+        }
     }
     report.push('\n');
-    report.push_str(&table(texts));
+    let shown = texts.iter().position(|text| !text.steps.is_empty());
+    let shown = shown.unwrap_or_default();
+    if differ {
+        writeln!(report, "Token by token in pane {}", pane_letter(shown)).ok();
+    }
+    report.push_str(&table(texts, shown));
     report
 }
 
 /// Formats the figures: "60 tokens · 312 bytes · perplexity 37.2105 · 5.2176 bits per token · …".
 fn figures(score: &TextScore) -> String {
     let mut parts = vec![
-        format!("{} tokens", grouped(score.n_tokens as f64)),
-        format!("{} bytes", grouped(score.n_bytes as f64)),
+        counted(score.n_tokens, "token"),
+        counted(score.n_bytes, "byte"),
     ];
     let unit = |value: Option<f64>, name: &str| Some(format!("{:.4} {name}", value?));
     parts.extend(
@@ -206,9 +220,9 @@ fn figures(score: &TextScore) -> String {
     parts.join(" · ")
 }
 
-/// Formats one row per token: its number, text, probability, rank, surprise and entropy, and the
-/// panes that could not have generated it.
-fn table(texts: &[&Generation]) -> String {
+/// Formats one row per token: its number, text, probability, rank, surprise and entropy in the shown
+/// pane, and the panes that could not have generated it.
+fn table(texts: &[&Generation], shown: usize) -> String {
     let mut rows = vec![
         [
             "#",
@@ -221,7 +235,9 @@ fn table(texts: &[&Generation]) -> String {
         ]
         .map(str::to_owned),
     ];
-    let steps = texts.first().map_or(&[][..], |text| text.steps.as_slice());
+    let steps = texts
+        .get(shown)
+        .map_or(&[][..], |text| text.steps.as_slice());
     rows.extend(steps.iter().enumerate().map(|(index, step)| {
         let cut_in = (0..).zip(texts).filter(|(_, text)| {
             let step = text.steps.get(index);
@@ -301,6 +317,43 @@ mod tests {
             lines[6].contains("‘fox’") && lines[6].ends_with('B'),
             "{report}"
         );
+    }
+
+    #[test]
+    fn panes_with_different_figures_have_their_own() {
+        let texts = [
+            scored(&[(" the", 0.5)], "sample"),
+            scored(&[(" the", 0.25)], "sample"),
+        ];
+        let report = report(&texts.iter().collect::<Vec<_>>());
+        let lines: Vec<&str> = report.lines().collect();
+        let unit = "bits per token";
+        for (line, words) in [
+            (
+                0,
+                "A  sample: The only token could have been generated".to_owned(),
+            ),
+            (
+                1,
+                format!(
+                    "   1 token · 4 bytes · perplexity 2.0000 · 1.0000 {unit} · 0.2500 bits per byte"
+                ),
+            ),
+            (
+                2,
+                "B  sample: The only token could have been generated".to_owned(),
+            ),
+            (
+                3,
+                format!(
+                    "   1 token · 4 bytes · perplexity 4.0000 · 2.0000 {unit} · 0.5000 bits per byte"
+                ),
+            ),
+            (5, "Token by token in pane A".to_owned()),
+        ] {
+            assert_eq!(lines[line], words);
+        }
+        assert_eq!(lines.len(), 8, "{report}");
     }
 
     #[test]

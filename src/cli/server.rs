@@ -72,9 +72,9 @@ struct Details {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     server_probs: Option<u32>,
 
-    /// How many seconds to wait while the server sends nothing
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..))]
-    server_timeout: u32,
+    /// How many seconds to wait while the server sends nothing; by default 120
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    server_timeout: Option<u32>,
 }
 
 impl Details {
@@ -83,28 +83,51 @@ impl Details {
         if let Some(Err(error)) = key.as_ref().map(KeySource::key) {
             return Err(Failure::usage(error.to_string()));
         }
+        let defaults = ServerConfig::at(address);
+        let timeout = self.server_timeout.map(u64::from);
         Ok(ServerConfig {
             kind: self.server_kind,
             model: self.server_model.clone(),
             key,
             sampled_by,
             n_probs: self.server_probs.map(|n_probs| n_probs as usize),
-            timeout: Duration::from_secs(u64::from(self.server_timeout)),
-            ..ServerConfig::at(address)
+            timeout: timeout.map_or(defaults.timeout, Duration::from_secs),
+            ..defaults
         })
+    }
+
+    /// Returns the first option that is given.
+    fn first_option(&self) -> Option<&'static str> {
+        let options = [
+            ("--server-kind", self.server_kind.is_some()),
+            ("--server-model", self.server_model.is_some()),
+            ("--server-key-env", self.server_key_env.is_some()),
+            ("--server-probs", self.server_probs.is_some()),
+            ("--server-timeout", self.server_timeout.is_some()),
+        ];
+        let mut options = options.into_iter();
+        options
+            .find(|(_, is_given)| *is_given)
+            .map(|(name, _)| name)
     }
 }
 
 impl ServerArguments {
-    /// Returns how to reach the server, if the panes run on one.
+    /// Returns how to reach the server, if the panes run on one. Fails if only details are given.
     pub(super) fn config(&self) -> Result<Option<ServerConfig>, Failure> {
+        let Some(address) = &self.server else {
+            let sampler = self.server_sampler.then_some("--server-sampler");
+            return match sampler.or_else(|| self.details.first_option()) {
+                Some(option) => Err(Failure::usage(format!("{option} needs --server ADDRESS"))),
+                None => Ok(None),
+            };
+        };
         let sampled_by = if self.server_sampler {
             SampledBy::Server
         } else {
             SampledBy::Chain
         };
-        let config = |address: &String| self.details.config(address, sampled_by);
-        self.server.as_ref().map(config).transpose()
+        self.details.config(address, sampled_by).map(Some)
     }
 }
 

@@ -59,10 +59,13 @@ fn explanation(generations: &[Generation], place: usize, token: usize) -> Result
     let n_tokens = generations.get(place).map_or(0, |text| text.steps.len());
     let letter = pane_letter(place);
     let missing = || {
-        let tokens = if n_tokens == 1 { "token" } else { "tokens" };
-        Failure::usage(format!(
-            "pane {letter} has {n_tokens} {tokens}, so --token must be between 1 and {n_tokens}"
-        ))
+        Failure::usage(match n_tokens {
+            0 => format!("pane {letter} has no tokens"),
+            1 => format!("pane {letter} has 1 token, so --token must be 1"),
+            _ => format!(
+                "pane {letter} has {n_tokens} tokens, so --token must be between 1 and {n_tokens}"
+            ),
+        })
     };
     let index = token.checked_sub(1).ok_or_else(missing)?;
     let why = Why::of(&texts, place, index).ok_or_else(missing)?;

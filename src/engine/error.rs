@@ -20,7 +20,7 @@ pub enum EngineError {
     PromptTooLarge { n_bytes: ByteSize, n_max: usize },
 
     /// A text to be scored has no token that follows another one.
-    #[error("the text has no token to score; paste at least two words")]
+    #[error("the text has no token to score; it needs at least two words")]
     NothingToScore,
 
     #[error("the text has {n_tokens} tokens; the model reads at most {n_max}")]

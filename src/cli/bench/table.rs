@@ -8,6 +8,7 @@ use super::futures::{N_FUTURES, N_TOKENS};
 use super::memory::Memory;
 use super::report::Report;
 use crate::generation::ByteSize;
+use crate::generation::formatting::counted;
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -270,13 +271,4 @@ fn percent(share: f64) -> String {
 
 fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
-}
-
-/// Formats a count with its noun: "1 thread", "2 threads".
-fn counted(n: usize, noun: &str) -> String {
-    if n == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{n} {noun}s")
-    }
 }

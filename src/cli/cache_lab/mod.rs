@@ -47,7 +47,8 @@ const NAME: &str = "cache";
 
 /// Runs `quartet cache`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.output.check(NAME)?;
+    // Removed at the end if nothing was exported to it.
+    let _new_folder = arguments.output.check(NAME)?;
     let mut console = Console::quiet();
     let source = arguments.model.source();
     let mut engine = Engine::open(source, arguments.compute, &mut console)?;

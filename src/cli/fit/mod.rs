@@ -67,7 +67,8 @@ const NAME: &str = "fit";
 /// Runs `quartet fit`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let setup = arguments.setup()?;
-    arguments.output.check(NAME)?;
+    // Removed at the end if nothing was exported to it.
+    let _new_folder = arguments.output.check(NAME)?;
     let texts = arguments.texts()?;
     let mut console = Console::quiet();
     let source = arguments.model.source();

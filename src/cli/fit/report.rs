@@ -1,6 +1,6 @@
 //! Formats a fit as text.
 
-use crate::analysis::sweep::label;
+use crate::analysis::sweep::Axis;
 use crate::cli::text_table::aligned;
 use crate::export::FitRecord;
 
@@ -45,7 +45,8 @@ fn table(record: &FitRecord<'_>) -> Vec<String> {
     if let (Some(columns), Some(head)) = (&setup.columns, rows.first_mut()) {
         head.insert(1, format!("best {}", columns.parameter.key()));
     }
-    for (row, value) in setup.rows.values().iter().enumerate() {
+    let columns = setup.columns.as_ref().map(Axis::labels);
+    for (row, label) in setup.rows.labels().into_iter().enumerate() {
         let n_columns = setup.n_columns();
         let cells = (row * n_columns..(row + 1) * n_columns).filter_map(|cell| {
             let likelihood = fit.cell(cell)?;
@@ -63,11 +64,11 @@ fn table(record: &FitRecord<'_>) -> Vec<String> {
             }
             (None, None) => "–".to_owned(),
         };
-        let mut line = vec![label(*value)];
-        if setup.columns.is_some() {
-            let values = setup.values_of(cell);
-            let column = values.last().filter(|_| likelihood.ruled_out.is_none());
-            line.push(column.map_or_else(|| "–".to_owned(), |value| label(*value)));
+        let mut line = vec![label];
+        if let Some(columns) = &columns {
+            let column = columns.get(cell % n_columns);
+            let column = column.filter(|_| likelihood.ruled_out.is_none());
+            line.push(column.map_or_else(|| "–".to_owned(), Clone::clone));
         }
         line.push(figure);
         rows.push(line);

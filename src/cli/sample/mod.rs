@@ -16,7 +16,7 @@ use super::panes::pane_settings;
 use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
 use crate::analysis::by_hand::{Draws, LogitRow};
 use crate::analysis::xray::XrayTable;
-use crate::decoding::{RankedCandidate, SamplerChain, Selector, TokenId};
+use crate::decoding::{ChainConfig, RankedCandidate, SamplerChain, Selector, TokenId};
 use crate::generation::PaneSettings;
 use crate::interop::{GRAMMAR, filter_words};
 use crate::state::Settings;
@@ -148,12 +148,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 impl Arguments {
     fn panes(&self) -> Result<Vec<PaneSettings>, Failure> {
         let panes = pane_settings(&self.panes)?;
-        if panes.iter().any(|pane| pane.chain.grammar.is_some()) {
-            return Err(Failure::usage(
-                "a grammar needs the vocabulary of a model; use generate",
-            ));
+        match panes.iter().find_map(|pane| needs_model(&pane.chain)) {
+            Some(reason) => Err(Failure::usage(format!("{reason}; use generate"))),
+            None => Ok(panes),
         }
-        Ok(panes)
     }
 
     fn answer(
@@ -210,6 +208,21 @@ impl Arguments {
             .map(|answer| table::render(answer, &names))
             .collect();
         console::print(tables.join("\n").as_bytes())
+    }
+}
+
+/// Returns why a chain can't be run on given logits, if it can't.
+fn needs_model(chain: &ChainConfig) -> Option<&'static str> {
+    if chain.grammar.is_some() {
+        Some("a grammar needs the vocabulary of a model")
+    } else if chain.guidance.is_some() {
+        Some("guidance needs a model")
+    } else if chain.drafts.is_some() {
+        Some("drafts need a model")
+    } else if chain.selector.beam_search().is_some() {
+        Some("beam search needs a model")
+    } else {
+        None
     }
 }
 
@@ -368,6 +381,28 @@ mod tests {
             let rows = super::rows::read(&arguments(&["--logits", json])).unwrap();
             let found = (rows.len(), rows[0].history.len());
             assert_eq!(found, (n_rows, n_history), "{json}");
+        }
+    }
+
+    #[test]
+    fn settings_that_need_a_model_are_refused() {
+        for (pane, expected) in [
+            (
+                "grammar json, T 1",
+                "a grammar needs the vocabulary of a model; use generate",
+            ),
+            (
+                "greedy, guide 1.5 against \"x\"",
+                "guidance needs a model; use generate",
+            ),
+            ("drafts 4, T 1", "drafts need a model; use generate"),
+            ("beams 4", "beam search needs a model; use generate"),
+        ] {
+            let refused = arguments(&["--logits", "3, 2", "--pane", pane]).panes();
+            let Err(super::Failure::Usage(message)) = refused else {
+                panic!("{pane}: {refused:?}");
+            };
+            assert_eq!(message, expected);
         }
     }
 

@@ -121,7 +121,8 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let setup = arguments.setup()?;
     let prompts = arguments.prompts()?;
-    arguments.check_output()?;
+    // Removed at the end if nothing was exported to it.
+    let _new_folder = arguments.check_output()?;
     if setup.is_greedy() && setup.n_seeds > 1 {
         console::note("These settings toss no coin, so all seeds give the same text");
     }

@@ -7,25 +7,28 @@ use super::run::Swept;
 use super::table::tables;
 use crate::cli::console;
 use crate::cli::failure::Failure;
-use crate::cli::files::{check_file, create_folder};
+use crate::cli::files::{NewFolder, check_file, create_folder, new_folder};
 use crate::cli::outputs::{OutputFile, check_outputs, write_outputs};
 use crate::export::{SweepRecord, write_folder};
 use crate::generation::ModelInfo;
-use crate::generation::formatting::{grouped, speed};
+use crate::generation::formatting::{counted, speed};
 use crate::state::{PictureFormat, PictureStyle};
 use crate::ui::pictures::{Palette, SweepSource, encode, sweep_drawing, sweep_pictures};
 
 impl Arguments {
-    /// Fails early if the output files can't be written, before the model is loaded.
-    pub(super) fn check_output(&self) -> Result<(), Failure> {
+    /// Fails early if the output files can't be written, before the model is loaded. Returns the
+    /// export folder if it was missing.
+    pub(super) fn check_output(&self) -> Result<Option<NewFolder>, Failure> {
+        let mut new = None;
         if let Some(folder) = &self.export {
-            create_folder(folder).map_err(Failure::run)?;
+            new = new_folder(folder).map_err(Failure::run)?;
             check_file(&folder.join("sweep.json")).map_err(Failure::run)?;
         }
         check_outputs([
             ("--json", self.json.as_deref()),
             ("--csv", self.csv.as_deref()),
-        ])
+        ])?;
+        Ok(new)
     }
 
     /// Prints the tables and writes the files. A failure of one output does not prevent the others.
@@ -68,15 +71,15 @@ fn summary(swept: &Swept) -> String {
     let results = &swept.results;
     let (done, all) = (results.n_complete_cells(), results.cells().len());
     let cells = if done == all {
-        format!("{all} cells")
+        counted(all, "cell")
     } else {
-        format!("{done} of {all} cells")
+        format!("{done} of {}", counted(all, "cell"))
     };
     let n_tokens = swept.progress.n_tokens as f64;
     format!(
-        "{cells}, {} texts, {} tokens in {:.1} s, {} tokens per second",
-        grouped(results.n_texts() as f64),
-        grouped(n_tokens),
+        "{cells}, {}, {} in {:.1} s, {} tokens per second",
+        counted(results.n_texts(), "text"),
+        counted(swept.progress.n_tokens, "token"),
         swept.progress.secs,
         speed(n_tokens / swept.progress.secs.max(1e-9)),
     )

@@ -104,10 +104,21 @@ fn locate(path: &Path) -> Result<LocatedModel, EngineError> {
     if path.is_dir() {
         return folder::locate(path, None);
     }
-    let folder = path.parent().unwrap_or(Path::new(""));
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let folder = folder.unwrap_or(Path::new("."));
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     match extension.to_str() {
-        Some("json") => folder::locate(folder, None),
+        Some("json") => folder::locate(folder, None).map_err(|error| match error {
+            EngineError::FileMissing {
+                what: "config.json",
+                ..
+            } if path.is_file() => {
+                let reason = "this is neither a GGUF file nor a model folder".to_owned();
+                let path = path.display().to_string();
+                EngineError::OtherFormat { reason, path }
+            }
+            error => error,
+        }),
         Some("safetensors") => folder::locate(folder, Some(path)),
         _ => Gguf::from_path(path)?.locate(),
     }
