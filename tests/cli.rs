@@ -226,8 +226,9 @@ fn files_are_written_to_the_requested_paths() {
     let page = read(&export.join("run.md"));
     assert!(page.contains("Pure sampling") && page.contains("(Q8\\_0, CPU, 1 thread, SHA-256 "));
     assert!(read(&export.join("run.csv")).lines().count() > 16);
-    // The window's export dialog lists the same files.
-    let listed = run_folder::contents();
+    // No pane leaves a watermark to plot.
+    let mut listed = run_folder::possible_contents();
+    listed.retain(|(name, _)| !name.starts_with("watermark."));
     assert_eq!(std::fs::read_dir(&export).unwrap().count(), listed.len());
     for (name, _) in listed {
         let bytes = std::fs::read(export.join(&name)).unwrap();
@@ -241,6 +242,21 @@ fn files_are_written_to_the_requested_paths() {
     let xray = read(&export.join("x-ray.svg"));
     assert!(xray.contains(">X-ray<") && xray.contains("Score (logit)"));
     assert!(read(&export.join("texts.svg")).contains(">Pure sampling<"));
+}
+
+#[test]
+fn a_record_is_compressed_if_its_name_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.json.gz");
+    let name = file.to_str().unwrap();
+    let arguments = ["--pane", "greedy", "--max-tokens", "0", "--json", name];
+    let output = quartet(&[&["generate", "--prompt", PROMPT], &arguments[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(std::fs::read(&file).unwrap().starts_with(b"\x1f\x8b"));
+
+    let output = quartet(&["why", name, "--token", "1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(stderr(&output), "error: pane A has no tokens\n");
 }
 
 #[test]
@@ -399,6 +415,10 @@ fn invalid_arguments_are_pointed_at_and_return_2() {
         (vec!["--max-tokens", "many"], "--max-tokens"),
         (vec!["--nonsense"], "--nonsense"),
         (vec!["--system", "Be kind"], "--chat"),
+        (
+            vec!["--pane", "greedy", "--pane-model", "Z=built-in"],
+            "this run has only pane A\n",
+        ),
     ] {
         let output = quartet(&[&generate[..], &arguments].concat());
         assert_eq!(output.status.code(), Some(2), "{sentence}");
@@ -675,6 +695,31 @@ fn a_model_that_cannot_generate_is_not_inspected_as_if_it_could() {
     std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
     let missing = format!("tensor model.layers.{n_layers}.");
     assert_unusable(folder.path(), &missing);
+}
+
+#[test]
+fn a_file_that_is_no_model_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    std::fs::write(&path, "{}").unwrap();
+    let expected = format!(
+        "this is neither a GGUF file nor a model folder\n{}\n",
+        path.display()
+    );
+    assert_unusable(&path, &expected);
+}
+
+#[test]
+fn logits_without_a_token_are_explained() {
+    for (logits, sentence) in [
+        ("[]", "error: row 1: there are no logits\n"),
+        ("nan, 1", "error: row 1: 1 logit is NaN or +∞\n"),
+        ("[null, null]", "error: row 1: every logit is −∞\n"),
+    ] {
+        let output = quartet(&["sample", "--logits", logits, "--pane", "greedy"]);
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(stderr(&output), sentence);
+    }
 }
 
 #[test]

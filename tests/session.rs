@@ -271,14 +271,8 @@ fn a_pane_with_invalid_logits_fails_alone() {
     let sound = generate(&mut session(ScriptedLm::babbling(64)), "Once", &panes);
 
     for (bad, sentence) in [
-        (
-            f32::NAN,
-            "the model returned 257 logits that are NaN or +∞ for token 4",
-        ),
-        (
-            f32::NEG_INFINITY,
-            "the model ruled out every token for token 4",
-        ),
+        (f32::NAN, "257 logits are NaN or +∞ for token 4"),
+        (f32::NEG_INFINITY, "every logit is −∞ for token 4"),
     ] {
         let fatal: Vec<TokenId> = b"Once"
             .iter()

@@ -219,6 +219,18 @@ fn a_list_of_prompts_produces_one_row_per_text() {
 }
 
 #[test]
+fn a_table_of_texts_needs_a_list_of_prompts() {
+    for option in ["--csv", "--jsonl"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
+        let words = ["generate", "--prompt", "a", option, "-"];
+        let output = command.args(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        let expected = format!("{option} needs --prompts; for a single prompt, use --json");
+        assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn a_prompt_and_a_list_of_prompts_exclude_each_other() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
     let both = ["generate", "--prompt", "a", "--prompts", "b"];

@@ -17,6 +17,11 @@ pub fn install(ctx: &egui::Context) {
     ctx.set_style_of(egui::Theme::Light, style(false));
 }
 
+/// Makes the scroll areas in `ui` keep their content clear of their scroll bars.
+pub fn reserve_scroll_bars(ui: &mut egui::Ui) {
+    ui.spacing_mut().scroll.floating_allocated_width = 12.0;
+}
+
 /// Returns egui's style for the dark or the light theme.
 pub fn style(dark: bool) -> Style {
     let theme = Theme::dark_or_light(dark);

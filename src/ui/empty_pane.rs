@@ -4,6 +4,7 @@
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
+use super::token_text::line_span;
 use crate::decoding::{
     Candidates, ChainConfig, Coins, Filter, History, Rules, Selector, StageContext,
 };
@@ -32,7 +33,12 @@ pub(super) fn empty_pane_ui(
     place: usize,
 ) {
     let theme = Theme::of(ui);
-    let text = rect.shrink2(vec2(14.0, 2.0));
+    // The same column as the text's, so that the prompt stays where it is.
+    let line = line_span(rect.width());
+    let text = Rect::from_min_max(
+        pos2(rect.left() + line.min, rect.top() + 2.0),
+        pos2(rect.left() + line.max, rect.bottom() - 2.0),
+    );
     let mut child = child_ui(ui, text, "prompt");
     if !prompt.is_empty() {
         let text = format!("{} …", prompt.trim_end());

@@ -7,6 +7,7 @@ use super::text_measures::{cost_label, prices_ui, rows_for, saving_words};
 use crate::analysis::{Metrics, Prices};
 use crate::decoding::{Selector, TokenId};
 use crate::design::fonts::Face;
+use crate::design::style::reserve_scroll_bars;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::generation::formatting::pane_letter;
@@ -22,6 +23,7 @@ pub(super) fn numbers_ui(ui: &mut Ui, state: &mut AppState) {
         return;
     }
     let is_wide = ui.available_width() >= SIDE_BY_SIDE;
+    reserve_scroll_bars(ui);
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().interact_size.y = ROW;
         if !is_wide {

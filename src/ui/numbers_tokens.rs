@@ -75,13 +75,14 @@ fn token_row(generation: &Generation, index: usize, sum: &mut f64) -> [String; 8
     let mass = KeptMass::of(trace);
     let bound = if mass.exact { "" } else { "≥ " };
     let millis = token_millis(&generation.steps, index);
+    let n_kept = trace.n_known_kept();
     [
         (index + 1).to_string(),
         token_word(&step.piece),
         grouped(f64::from(trace.raw_rank)),
         format!("{bits:.2} bits"),
         format!("{sum:.1} bits"),
-        grouped(f64::from(trace.draw.n_kept)),
+        n_kept.map_or_else(|| "–".to_owned(), |n| grouped(f64::from(n))),
         format!("{bound}{}", percent(mass.value)),
         millis.map_or_else(|| "–".to_owned(), |millis| format!("{millis:.2} ms")),
     ]

@@ -173,6 +173,8 @@ pub(super) fn prices_ui(ui: &mut Ui, prices: &mut Prices) {
     let mut error = None;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
+        // The height of the fields, for the words before them.
+        ui.set_min_height(28.0);
         let label = "Dollars per million tokens";
         ui.label(Face::Small.text(label).color(theme.text_3));
         for (word, name, price) in [

@@ -1,6 +1,8 @@
 //! The why card: why the shown token was chosen, in words, beside the X-ray.
 
-use egui::{Align, Label, Layout, Rect, ScrollArea, Stroke, Ui, pos2, vec2};
+use egui::{
+    Align, Color32, Label, Layout, Rect, Role, ScrollArea, Stroke, Ui, WidgetInfo, pos2, vec2,
+};
 
 use super::step_draws::{draw_button_ui, step_draws_ui};
 use crate::design::child_ui::child_ui;
@@ -63,20 +65,24 @@ pub(super) fn why_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &mut V
         .show(&mut ui, |ui| {
             ui.set_max_width(width);
             step_draws_ui(ui, state);
-            let story = Face::Why.text(&why.story).color(theme.text_1);
-            ui.add(Label::new(story).wrap());
+            text_ui(ui, Face::Why, &why.story, theme.text_1);
             change_ui(ui, &change);
             if !why.others.is_empty() {
-                let others = Face::Small.text(&why.others).color(theme.text_2);
-                ui.add(Label::new(others).wrap());
+                text_ui(ui, Face::Small, &why.others, theme.text_2);
             }
             continue_ui(ui, state, commands);
             // Below the button, which a small window would otherwise hide.
             if !why.margin.is_empty() {
-                let margin = Face::Small.text(&why.margin).color(theme.text_2);
-                ui.add(Label::new(margin).wrap());
+                text_ui(ui, Face::Small, &why.margin, theme.text_2);
             }
         });
+}
+
+/// Draws a text in which a number and its percent sign stay on one line.
+fn text_ui(ui: &mut Ui, face: Face, words: &str, color: Color32) {
+    let unbroken = words.replace(" %", "\u{a0}%");
+    let label = ui.add(Label::new(face.text(unbroken).color(color)).wrap());
+    label.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
 }
 
 /// Draws the button that opens the popup to continue from the shown token.
@@ -104,8 +110,7 @@ fn change_ui(ui: &mut Ui, change: &str) {
         let (rect, _) = ui.allocate_exact_size(vec2(14.0, 16.0), egui::Sense::hover());
         let square = Rect::from_center_size(rect.center(), vec2(14.0, 14.0));
         Icon::Fork.paint(ui.painter(), square, theme.text_2);
-        let text = Face::Small.text(change).color(theme.text_1);
-        ui.add(Label::new(text).wrap());
+        text_ui(ui, Face::Small, change, theme.text_1);
     });
 }
 

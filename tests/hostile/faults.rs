@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use quartet::engine::{Compute, EngineError, open_path};
-use quartet::ui::run_folder::contents;
 use serde_json::Value;
 
-use crate::kills::{export, seed_of};
+use crate::kills::{export, n_exported, seed_of};
 use crate::mutations::fixtures;
 
 const QUARTET: &str = env!("CARGO_BIN_EXE_quartet");
@@ -82,7 +81,7 @@ fn a_write_that_fails_anywhere_keeps_the_old_files_and_names_the_new_one() {
             // The text was still printed.
             assert!(String::from_utf8_lossy(&output.stdout).contains("tokens]"));
         }
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), contents().len());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), n_exported());
         let (of_folder, of_json) = (seed_in(&folder.join("run.json")), seed_in(&json));
         assert!(
             [100, seed].contains(&of_folder) || n_failed > 0,

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use quartet::export::read_run;
-use quartet::ui::run_folder::contents;
+use quartet::ui::run_folder::possible_contents;
 use serde_json::Value;
 
 use crate::display::{Display, Started};
@@ -42,9 +42,14 @@ fn n_staged(home: &Path) -> usize {
     staging.map(count).max().unwrap_or(0)
 }
 
+/// Returns the number of files of an export. No pane leaves a watermark to plot as SVG and PNG.
+pub(crate) fn n_exported() -> usize {
+    possible_contents().len() - 2
+}
+
 /// Checks that an export is whole and that all of its files belong together. Returns its seed.
 pub(crate) fn seed_of(folder: &Path) -> u64 {
-    assert_eq!(fs::read_dir(folder).unwrap().count(), contents().len());
+    assert_eq!(fs::read_dir(folder).unwrap().count(), n_exported());
     let run: Value = serde_json::from_slice(&fs::read(folder.join("run.json")).unwrap()).unwrap();
     let seed = run["panes"][0]["settings"]["seed"].as_u64().unwrap();
     let table = fs::read_to_string(folder.join("run.csv")).unwrap();
@@ -67,7 +72,7 @@ fn an_export_killed_at_any_file_leaves_the_old_or_the_new_one() {
     assert!(export(&folder, 100).wait().unwrap().success());
     let mut seed = seed_of(&folder);
     assert_eq!(seed, 100);
-    for n_files in 0..=contents().len() {
+    for n_files in 0..=n_exported() {
         let mut child = export(&folder, n_files);
         while child.try_wait().unwrap().is_none() && n_staged(home.path()) < n_files {
             thread::sleep(Duration::from_micros(200));

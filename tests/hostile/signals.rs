@@ -3,8 +3,9 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
-use quartet::ui::run_folder;
 use serde_json::Value;
+
+use crate::kills::n_exported;
 
 fn send(signal: &str, child: &Child) {
     let pid = child.id().to_string();
@@ -49,7 +50,7 @@ fn a_signal_ends_a_run_but_keeps_its_text_and_files() {
         let printed = printed.split("\n[Stopped by you").next().unwrap();
         assert_eq!(written, printed);
         let n_files = std::fs::read_dir(&export).unwrap().count();
-        assert_eq!(n_files, run_folder::contents().len());
+        assert_eq!(n_files, n_exported());
     }
 }
 

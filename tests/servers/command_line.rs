@@ -130,6 +130,18 @@ fn arguments_that_do_not_fit_are_refused() {
         ),
         (&["--server-sampler"], "--server <ADDRESS>"),
         (
+            &["--server-sampler", "--model", "b"],
+            "--server-sampler needs --server ADDRESS",
+        ),
+        (
+            &["--server-kind", "vllm"],
+            "--server-kind needs --server ADDRESS",
+        ),
+        (
+            &["--server-timeout", "9"],
+            "--server-timeout needs --server ADDRESS",
+        ),
+        (
             &["--server", "a", "--server-kind", "tgi"],
             "is not a kind of server",
         ),

@@ -149,7 +149,9 @@ impl Cell<'_> {
             put(center(-7.0), &figure, Face::Small, ink);
             put(center(8.0), &line, Face::Micro, theme.text_2);
         } else {
-            put(center(0.0), &figure, Face::Small, ink);
+            let is_wide = Face::Small.width(ui, &figure) > rect.width() - 4.0;
+            let face = if is_wide { Face::Micro } else { Face::Small };
+            put(center(0.0), &figure, face, ink);
         }
         if self.selected && self.above {
             let ring = Stroke::new(2.0, theme.text_1);

@@ -4,6 +4,7 @@ use egui::{Grid, Label, ScrollArea, Ui};
 
 use crate::analysis::{Prices, TextMetrics};
 use crate::design::fonts::Face;
+use crate::design::style::reserve_scroll_bars;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::ui::text_measures::{cost_label, prices_ui, rows_for, saving_words};
@@ -11,6 +12,7 @@ use crate::ui::text_measures::{cost_label, prices_ui, rows_for, saving_words};
 /// Draws the table, and below it the fields for the prices and what a shorter text would have saved.
 pub(super) fn measures_ui(ui: &mut Ui, metrics: &[(usize, &TextMetrics)], prices: &mut Prices) {
     let theme = Theme::of(ui);
+    reserve_scroll_bars(ui);
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         let grid = Grid::new("measures").spacing([18.0, 2.0]);
         grid.min_row_height(20.0).show(ui, |ui| {

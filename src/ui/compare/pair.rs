@@ -3,12 +3,12 @@
 use egui::{Align2, Label, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::matrix::bits;
-use crate::analysis::{ForkComparison, TextComparison};
+use crate::analysis::{ForkComparison, JensenShannon, TextComparison};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::generation::Generation;
-use crate::generation::formatting::{percent, quoted};
+use crate::generation::formatting::{pane_letter, percent, quoted};
 use crate::plots::{TokenStyle, token_galley};
 use crate::state::ComparedPair;
 
@@ -95,7 +95,9 @@ pub(super) fn pair_ui(ui: &mut Ui, texts: &[(usize, &Generation)], pair: &Compar
         );
     }
     ui.add_space(6.0);
-    let sentence = Face::Small.text(sentence(fork)).color(theme.text_2);
+    let by_hand = picked_by_hand(texts, pair.panes, fork.step);
+    let sentence = Face::Small.text(sentence(fork, by_hand));
+    let sentence = sentence.color(theme.text_2);
     ui.add(Label::new(sentence).wrap());
 }
 
@@ -122,9 +124,24 @@ fn numbers(probs: [f64; 2]) -> String {
     format!("{a} · {b}")
 }
 
-fn sentence(fork: &ForkComparison) -> String {
+/// Returns the pane whose token at this step was picked by hand, if one was.
+fn picked_by_hand(texts: &[(usize, &Generation)], panes: [usize; 2], step: usize) -> Option<usize> {
+    let by_hand = texts.iter().find(|(place, text)| {
+        let step = text.steps.get(step);
+        panes.contains(place) && step.is_some_and(|step| step.trace.draw.is_by_hand())
+    });
+    by_hand.map(|(place, _)| *place)
+}
+
+fn sentence(fork: &ForkComparison, by_hand: Option<usize>) -> String {
     let after = bits(fork.after.bits, fork.after.exact);
-    if fork.before.bits < 5e-7 && fork.before.exact {
+    let is_zero = |divergence: JensenShannon| divergence.bits < 5e-7 && divergence.exact;
+    if is_zero(fork.before) && is_zero(fork.after) {
+        let picked = by_hand.map_or_else(String::new, |pane| {
+            format!(" The token of {} was picked by hand.", pane_letter(pane))
+        });
+        format!("The two distributions are the same, before and after the settings.{picked}")
+    } else if is_zero(fork.before) {
         format!(
             "Before the settings the two distributions are identical: same model, same text. After \
              them, they differ by {after} bits."

@@ -63,7 +63,7 @@ fn draw_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 /// Draws the menu for the number and length of futures.
 fn size_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let futures = &mut state.futures;
-    let value = format!("{} of {} tokens", futures.n_futures, futures.n_tokens);
+    let value = format!("{} × {} tokens", futures.n_futures, futures.n_tokens);
     let chip = Chip::new(&value)
         .name("Number and length of futures")
         .chevron();

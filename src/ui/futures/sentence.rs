@@ -43,11 +43,11 @@ pub(super) fn reading(run: &FuturesRun) -> Option<String> {
     Some(words)
 }
 
-/// "53 % 41–65": a share and its 95 % confidence interval.
+/// "53 % (41–65)": a share and its 95 % confidence interval.
 pub(super) fn share_words(share: Share) -> String {
     let (low, high) = share.interval();
     let [value, low, high] = [share.value(), low, high].map(|share| (share * 100.0).round());
-    format!("{value} % {low}–{high}")
+    format!("{value} % ({low}–{high})")
 }
 
 #[cfg(test)]
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn a_share_has_its_interval() {
         let words = |n_with| share_words(Share { n_with, n: 64 });
-        assert_eq!(words(34), "53 % 41–65");
-        assert_eq!(words(0), "0 % 0–6");
+        assert_eq!(words(34), "53 % (41–65)");
+        assert_eq!(words(0), "0 % (0–6)");
     }
 }

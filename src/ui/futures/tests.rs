@@ -82,7 +82,7 @@ fn the_tree_is_an_outline_that_the_arrow_keys_walk() {
     assert!(is_shown(&window, "Entropy by position, in bits: "));
     assert!(is_shown(
         &window,
-        "30 of these 40 texts begin with ‘house’: 75 % 60–86"
+        "30 of these 40 texts begin with ‘house’: 75 % (60–86)"
     ));
 }
 
@@ -135,7 +135,7 @@ fn two_panes_stand_side_by_side_in_the_window_and_in_the_picture() {
         "B: what could follow",
         "house.",
         "seeds 42 to 105",
-        "100 % 21–100",
+        "100 % (21–100)",
     ] {
         assert!(svg.contains(words), "{words}: {svg}");
     }

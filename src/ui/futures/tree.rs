@@ -23,6 +23,9 @@ const FILLED: f32 = 16.0;
 const WORDED: f32 = 11.0;
 const COUNTED: f32 = 34.0;
 
+/// The height of a line of words, without the space above and below its letters.
+const LETTERS: f32 = 14.0;
+
 /// The maximum width of a block's words, and the padding beside them.
 const MAX_WORDS: f32 = 260.0;
 const PADDING: f32 = 7.0;
@@ -115,6 +118,7 @@ pub(super) fn paint_tree(ui: &Ui, rect: Rect, shown: Shown<'_>) -> Vec<Block> {
         shown,
         unit: rect.height() / n as f32,
         right: rect.right(),
+        words: Vec::new(),
         blocks: Vec::new(),
     };
     canvas.branches(&shown.run.tree, rect.min, 1);
@@ -129,6 +133,8 @@ struct Canvas<'a> {
     /// The height of one text.
     unit: f32,
     right: f32,
+    /// Where words were painted.
+    words: Vec<Rect>,
     blocks: Vec<Block>,
 }
 
@@ -182,14 +188,22 @@ impl Canvas<'_> {
             .fold(galley.size().x, f32::max);
         let rect = Rect::from_min_size(at, vec2(width + 2.0 * PADDING, height));
         let fill = own.or((height >= FILLED).then_some(theme.surface_3));
-        let inner = rect.shrink2(vec2(0.0, 1.0));
-        if let Some(fill) = fill {
-            self.painter.rect_filled(inner, 3, fill);
-        }
         let below = count.as_ref().map_or(0.0, |count| count.size().y);
         let left = rect.left() + PADDING;
         let top = rect.center().y - f32::midpoint(galley.size().y, below);
         let next = pos2(left, top + galley.size().y);
+        let is_free = self.take_place(Rect::from_min_size(pos2(left, top), galley.size()));
+        if !is_free && fill.is_none() {
+            let rect = Rect::from_min_size(at, vec2(LINE + 14.0, height));
+            self.line(rect, theme.surface_4);
+            self.blocks.push(Block { rect, sentence });
+            self.branches(&branch.children, pos2(rect.right() + GAP, at.y), level + 1);
+            return;
+        }
+        let inner = rect.shrink2(vec2(0.0, 1.0));
+        if let Some(fill) = fill {
+            self.painter.rect_filled(inner, 3, fill);
+        }
         self.painter.galley(pos2(left, top), galley, ink);
         if let Some(count) = count {
             let ink = if own.is_some() { ink } else { theme.text_3 };
@@ -229,6 +243,13 @@ impl Canvas<'_> {
             return;
         }
         let middle = rect.center().y;
+        // The label and the words need the rest of the line.
+        let line = Rect::from_min_max(pos2(x, rect.top()), rect.max);
+        if !self.take_place(line) {
+            let rect = rect.with_max_x((x - 6.0).min(self.right));
+            self.blocks.push(Block { rect, sentence });
+            return;
+        }
         if !label.is_empty() {
             let galley = self.galley(&label, Face::Micro, theme.text_3, room);
             let at = Align2::LEFT_CENTER.anchor_size(pos2(x, middle), galley.size());
@@ -245,6 +266,16 @@ impl Canvas<'_> {
         self.painter.galley(painted.min, galley, ink);
         let rect = rect.with_max_x(painted.right().min(self.right));
         self.blocks.push(Block { rect, sentence });
+    }
+
+    /// Takes a place for a line of words. Returns whether it overlaps none that was taken before.
+    fn take_place(&mut self, words: Rect) -> bool {
+        let letters = Rect::from_center_size(words.center(), vec2(words.width(), LETTERS));
+        let is_free = !self.words.iter().any(|taken| taken.intersects(letters));
+        if is_free {
+            self.words.push(letters);
+        }
+        is_free
     }
 
     /// Paints a line in the middle of a rectangle.

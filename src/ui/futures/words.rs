@@ -15,7 +15,7 @@ use crate::ui::keys::entered;
 /// The height of a row, and the widths of its word, its numbers and its button.
 const ROW: f32 = 24.0;
 const WORD: f32 = 84.0;
-const NUMBERS: f32 = 84.0;
+const NUMBERS: f32 = 92.0;
 const BUTTON: f32 = 26.0;
 
 /// Draws the field in which words are typed.

@@ -1,6 +1,6 @@
 //! The left column: search, the runs by day, and the limits of what is kept.
 
-use egui::{DragValue, Popup, Rect, ScrollArea, TextEdit, Ui, vec2};
+use egui::{DragValue, Label, Popup, Rect, ScrollArea, TextEdit, Ui, vec2};
 
 use super::dates::heading_and_time;
 use super::row::row_ui;
@@ -13,7 +13,15 @@ use crate::state::{AppState, Command, HistoryLimits, PathPurpose, unix_time_secs
 use crate::ui::xray::sentence_ui;
 
 const HEAD: f32 = 52.0;
+
+/// The height of the sentence below the runs, on one line and on two.
 const FOOT: f32 = 44.0;
+const HIGH_FOOT: f32 = 66.0;
+
+const FOOT_MARGIN: f32 = 20.0;
+
+/// The width of the end of the sentence, with its two fields.
+const LIMITS: f32 = 236.0;
 
 /// Draws the column.
 pub(super) fn list_ui(
@@ -23,11 +31,27 @@ pub(super) fn list_ui(
     commands: &mut Vec<Command>,
 ) {
     let (head, rest) = column.split_top_bottom_at_y(column.top() + HEAD);
-    let (rows, foot) = rest.split_top_bottom_at_y(rest.bottom() - FOOT);
+    let size = state.history.size_words(state.history_limits);
+    let words = format!("{size}. The oldest unpinned runs are deleted");
+    let one_line = Face::Small.width(ui, &words) + LIMITS <= column.width() - 2.0 * FOOT_MARGIN;
+    let foot_height = if one_line { FOOT } else { HIGH_FOOT };
+    let (rows, foot) = rest.split_top_bottom_at_y(rest.bottom() - foot_height);
     let head = head.shrink2(vec2(14.0, 10.0));
     head_ui(&mut child_ui(ui, head, "search"), state, commands);
-    let foot = foot.shrink2(vec2(20.0, 8.0));
-    foot_ui(&mut child_ui(ui, foot, "size"), state);
+    let foot = foot.shrink2(vec2(FOOT_MARGIN, 8.0));
+    let mut foot_area = child_ui(ui, foot, "size");
+    let label = Label::new(Face::Small.text(words).color(Theme::of(ui).text_2));
+    if one_line {
+        foot_area.horizontal_centered(|ui| {
+            // The sentence goes on after a space.
+            ui.spacing_mut().item_spacing.x = 3.0;
+            ui.add(label);
+            limits_ui(ui, &mut state.history_limits);
+        });
+    } else {
+        foot_area.add(label.truncate());
+        foot_area.horizontal(|ui| limits_ui(ui, &mut state.history_limits));
+    }
     if let Some(sentence) = sentence(state) {
         return sentence_ui(ui, rows, &sentence);
     }
@@ -126,24 +150,20 @@ fn heading_ui(ui: &mut Ui, heading: &str) {
     ui.add_space(6.0);
 }
 
-/// Says how much is kept and when the oldest runs are deleted, with a field for each limit.
-fn foot_ui(ui: &mut Ui, state: &mut AppState) {
-    let limits = state.history_limits;
-    let size = state.history.size_words(limits);
-    let theme = Theme::of(ui);
-    ui.horizontal_centered(|ui| {
-        ui.spacing_mut().item_spacing.x = 6.0;
-        let label = |ui: &mut Ui, words: &str| {
-            ui.label(Face::Small.text(words).color(theme.text_2));
-        };
-        let words = format!("{size}. The oldest unpinned runs are deleted beyond");
-        label(ui, &words);
-        let HistoryLimits { n_runs, megabytes } = &mut state.history_limits;
-        let number = DragValue::new(n_runs).range(1..=100_000);
-        ui.add(number).accessible_name("Maximum runs to keep");
-        label(ui, "runs or");
-        let number = DragValue::new(megabytes).range(1..=100_000);
-        ui.add(number).accessible_name("Maximum megabytes to keep");
-        label(ui, "MB.");
-    });
+/// Draws the end of the sentence about when the oldest runs are deleted, with a field for each
+/// limit.
+fn limits_ui(ui: &mut Ui, limits: &mut HistoryLimits) {
+    ui.spacing_mut().item_spacing.x = 6.0;
+    let color = Theme::of(ui).text_2;
+    let label = |ui: &mut Ui, words: &str| {
+        ui.label(Face::Small.text(words).color(color));
+    };
+    let HistoryLimits { n_runs, megabytes } = limits;
+    label(ui, "beyond");
+    let number = DragValue::new(n_runs).range(1..=100_000);
+    ui.add(number).accessible_name("Maximum runs to keep");
+    label(ui, "runs or");
+    let number = DragValue::new(megabytes).range(1..=100_000);
+    ui.add(number).accessible_name("Maximum megabytes to keep");
+    label(ui, "MB.");
 }

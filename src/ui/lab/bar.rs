@@ -1,14 +1,14 @@
 //! The row of tabs, with the selected tab's summary, its choices and its export menu.
 
-use egui::{Align, Layout, Popup, Ui};
+use egui::{Align, Label, Layout, Popup, Role, Sense, Ui, Vec2, WidgetInfo};
 
-use super::cache::{measure_ui, progress_ui};
+use super::cache::{fraction_done, measure_ui};
 use super::models::compare_ui;
 use crate::analysis::sweep::Metric;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, Chip, menu_item, submenu};
+use crate::design::widgets::{Button, Chip, menu_item, progress_bar, submenu};
 use crate::state::{
     AppState, Command, Document, FuturesFormat, LabTab, PathPurpose, PictureFormat, StabilityAxes,
     SweepFile, SweepPicture, TableFormat, VotesFormat,
@@ -50,9 +50,42 @@ pub(super) fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Comma
     });
 }
 
+/// The minimum room to the right of the tabs for a summary, for a progress bar beside it, and for
+/// all the words of a tab's controls.
+const MIN_NOTE: f32 = 60.0;
+const MIN_PROGRESS: f32 = 240.0;
+const MIN_WORDS: f32 = 480.0;
+
+/// Returns whether the controls must be short to fit to the right of the tabs.
+fn is_tight(ui: &Ui) -> bool {
+    ui.available_width() < MIN_WORDS
+}
+
+/// Draws a summary, as much of it as fits to the right of the tabs.
 fn note_ui(ui: &mut Ui, words: &str) {
-    let color = Theme::of(ui).text_2;
-    ui.label(Face::Small.text(words).color(color));
+    if ui.available_width() >= MIN_NOTE {
+        let words = Face::Small.text(words).color(Theme::of(ui).text_2);
+        ui.add(Label::new(words).truncate());
+    }
+}
+
+/// Draws the status of a measurement and a progress bar, as much of them as fits to the right of
+/// the tabs.
+pub(super) fn status_ui(ui: &mut Ui, words: &str, fraction: Option<f32>) {
+    if let Some(fraction) = fraction.filter(|_| ui.available_width() >= MIN_PROGRESS) {
+        ui.scope(|ui| {
+            ui.set_max_width(80.0);
+            progress_bar(ui, fraction);
+        });
+    }
+    let response = if ui.available_width() >= MIN_NOTE {
+        let words = Face::Small.text(words).color(Theme::of(ui).text_2);
+        ui.add(Label::new(words).truncate())
+    } else {
+        // Screen readers still announce it.
+        ui.allocate_response(Vec2::ZERO, Sense::hover())
+    };
+    response.widget_info(|| WidgetInfo::labeled(Role::Status, true, words));
 }
 
 /// Draws the menu of what the stability map varies, and its export menu.
@@ -134,7 +167,7 @@ fn fit_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         commands,
     );
     if is_there {
-        table_choice_ui(ui, &mut state.lab.is_fit_table);
+        table_choice_ui(ui, false, &mut state.lab.is_fit_table);
     }
     if let Some(summary) = summary {
         note_ui(ui, &summary);
@@ -157,12 +190,13 @@ fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) 
         },
         commands,
     );
-    measure_ui(ui, state, commands);
+    let is_tight = is_tight(ui);
+    measure_ui(ui, is_tight, state, commands);
     if is_there {
-        table_choice_ui(ui, &mut state.lab.is_cache_table);
+        table_choice_ui(ui, is_tight, &mut state.lab.is_cache_table);
     }
     if let Some(run) = &state.lab.cache {
-        progress_ui(ui, run);
+        status_ui(ui, &run.summary(), fraction_done(run));
     }
 }
 
@@ -216,13 +250,14 @@ fn votes_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 /// Draws the button that switches between the picture and its table.
-fn table_choice_ui(ui: &mut Ui, is_table: &mut bool) {
-    let words = if *is_table {
-        "Show the picture"
+fn table_choice_ui(ui: &mut Ui, is_tight: bool, is_table: &mut bool) {
+    let (name, short) = if *is_table {
+        ("Show the picture", "Picture")
     } else {
-        "Show as a table"
+        ("Show as a table", "Table")
     };
-    if ui.add(Button::new(words).quiet()).clicked() {
+    let words = if is_tight { short } else { name };
+    if ui.add(Button::new(words).name(name).quiet()).clicked() {
         *is_table = !*is_table;
     }
 }
@@ -266,7 +301,8 @@ fn metric_ui(ui: &mut Ui, state: &mut AppState) {
         .sweep()
         .is_some_and(|sweep| sweep.results.word().is_some());
     let name = format!("Figure: {current}");
-    let response = ui.add(Chip::new(&current).name(&name).quiet().chevron());
+    let chip = Chip::new(&current).name(&name).quiet().chevron();
+    let response = ui.add(chip.max_width(ui.available_width()));
     Popup::menu(&response)
         .width(360.0)
         .gap(4.0)

@@ -7,6 +7,7 @@ use super::setup::FOOT;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
+use crate::design::style::reserve_scroll_bars;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, SMALL_BADGE, field_frame, paint_badge, progress_bar};
 use crate::generation::formatting::grouped;
@@ -15,6 +16,12 @@ use crate::ui::keys::key_words;
 
 const ROW: f32 = 62.0;
 const GAP: f32 = 10.0;
+
+/// The minimum width of a column. If the columns don't fit, the table scrolls sideways.
+const MIN_COLUMN: f32 = 90.0;
+
+/// The room for the scroll bar beside the table.
+const SCROLL_BAR: f32 = 12.0;
 
 /// The maximum length of the part of a text that a cell shows, in bytes.
 const N_SHOWN: usize = 160;
@@ -108,39 +115,74 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
 }
 
+/// The horizontal layout of the table.
+#[derive(Clone, Copy)]
+struct Columns {
+    left: f32,
+    /// The distance from one column to the next.
+    width: f32,
+}
+
+impl Columns {
+    fn cell(self, column: usize, top: f32, height: f32) -> Rect {
+        let left = self.left + column as f32 * self.width;
+        Rect::from_min_size(egui::pos2(left, top), vec2(self.width - GAP, height))
+    }
+}
+
 /// Draws the table: a row for each prompt, a column for each pane.
 fn table_ui(ui: &mut Ui, run: &mut BatchRun) {
+    let n_columns = (run.panes.len() + 1) as f32;
+    let least = n_columns * MIN_COLUMN + SCROLL_BAR;
+    let width = ui.available_width().max(least);
+    reserve_scroll_bars(ui);
+    ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
+        let size = vec2(width, ui.available_height());
+        let (area, _) = ui.allocate_exact_size(size, Sense::hover());
+        let (head, body) = area.split_top_bottom_at_y(area.top() + 26.0);
+        let columns = Columns {
+            left: area.left(),
+            width: (width - SCROLL_BAR) / n_columns,
+        };
+        heads_ui(ui, head.top(), columns, run);
+        rows_ui(&mut child_ui(ui, body, "rows"), columns, run);
+    });
+}
+
+/// Draws the badge and the name of each pane above its column.
+fn heads_ui(ui: &mut Ui, top: f32, columns: Columns, run: &BatchRun) {
     let theme = Theme::of(ui);
-    let area = ui.max_rect();
-    let (head, body) = area.split_top_bottom_at_y(area.top() + 26.0);
-    let n_columns = run.panes.len() + 1;
-    let width = ((area.width() - 12.0) / n_columns as f32).max(90.0);
-    let at = |column: usize, top: f32, height: f32| {
-        let left = area.left() + column as f32 * width;
-        Rect::from_min_size(egui::pos2(left, top), vec2(width - GAP, height))
-    };
-    let middle = head.top() + 9.0;
     for (place, pane) in run.panes.iter().enumerate() {
-        let rect = at(place + 1, head.top(), 18.0);
-        let center = egui::pos2(rect.left() + SMALL_BADGE / 2.0, middle);
+        let rect = columns.cell(place + 1, top, 18.0);
+        let center = egui::pos2(rect.left() + SMALL_BADGE / 2.0, rect.center().y);
         let badge = Rect::from_center_size(center, vec2(SMALL_BADGE, SMALL_BADGE));
         paint_badge(ui.painter(), theme, badge, place);
         let words = Face::Small.text(&pane.name).color(theme.text_2);
-        let label = rect.with_min_x(rect.left() + SMALL_BADGE + 6.0);
-        ui.put(label, Label::new(words).truncate());
+        let name = rect.with_min_x(badge.right() + 6.0);
+        child_ui(ui, name, ("name", place)).with_layout(
+            Layout::left_to_right(Align::Center),
+            |ui| {
+                ui.add(Label::new(words).truncate());
+            },
+        );
     }
+}
+
+/// Draws the rows. A click selects a text.
+fn rows_ui(ui: &mut Ui, columns: Columns, run: &mut BatchRun) {
+    let theme = Theme::of(ui);
+    let width = ui.max_rect().width();
     let mut clicked = None;
-    let mut ui = child_ui(ui, body, "rows");
     let n_rows = run.prompts.len();
     ui.spacing_mut().item_spacing.y = 0.0;
     ScrollArea::vertical()
         .auto_shrink(false)
-        .show_rows(&mut ui, ROW, n_rows, |ui, rows| {
+        .show_rows(ui, ROW, n_rows, |ui, rows| {
             for prompt in rows {
-                let (row, _) = ui.allocate_exact_size(vec2(area.width(), ROW), Sense::hover());
+                let (row, _) = ui.allocate_exact_size(vec2(width, ROW), Sense::hover());
                 let edge = egui::Stroke::new(1.0, theme.stroke_1);
                 ui.painter().hline(row.x_range(), row.top(), edge);
-                let cell = |column: usize| at(column, row.top() + 6.0, ROW - 12.0);
+                let cell = |column: usize| columns.cell(column, row.top() + 6.0, ROW - 12.0);
                 let words = run.prompts.get(prompt).map_or("", |p| p.text.as_str());
                 cell_ui(ui, cell(0), words, theme.text_2);
                 for pane in 0..run.panes.len() {

@@ -19,39 +19,51 @@ use crate::ui::keys::{entered, key_words};
 /// The height of the progress and the button below the form.
 pub(super) const FOOT: f32 = 84.0;
 
+/// The room for the scroll bar, in the margin to the right of the form.
+const SCROLL_BAR: f32 = 12.0;
+
 /// Draws the column.
 pub(super) fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let column = ui.max_rect();
     let (body, foot) = column.split_top_bottom_at_y(column.bottom() - FOOT);
-    form_ui(&mut child_ui(ui, body, "form"), state, commands);
+    form_area_ui(ui, body, |ui| form_ui(ui, state, commands));
     foot_ui(&mut child_ui(ui, foot, "foot"), state, commands);
+}
+
+/// Draws a form that scrolls if it is higher than its area.
+pub(super) fn form_area_ui(ui: &mut Ui, area: Rect, form: impl FnOnce(&mut Ui)) {
+    let with_bar = area.with_max_x(area.right() + SCROLL_BAR);
+    ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(&mut child_ui(ui, with_bar, "form"), |ui| {
+            ui.set_max_width(ui.available_width() - SCROLL_BAR);
+            ui.spacing_mut().item_spacing.y = 8.0;
+            form(ui);
+        });
 }
 
 /// The role of the number that can be removed.
 const SECOND: &str = "Second number";
 
 fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = 8.0;
-        let heading = Face::SmallMedium.text("What to vary");
-        ui.label(heading.color(Theme::of(ui).text_1));
-        let form = &mut state.lab.form;
-        let parameters = Parameter::of_sweeps();
-        axes_ui(ui, &parameters, &mut form.rows, &mut form.columns);
-        ui.add_space(2.0);
-        base_ui(ui, state);
-        prompts_ui(ui, state);
-        let form = &mut state.lab.form;
-        number_ui(ui, "Seeds per cell", &mut form.n_seeds, 1..=1000);
-        number_ui(ui, "Tokens", &mut form.n_tokens, 1..=100_000);
-        keep_ui(ui, &mut form.keep);
-        let mut megabytes = form.megabytes as usize;
-        number_ui(ui, "Memory limit, MB", &mut megabytes, 1..=1_000_000);
-        form.megabytes = u32::try_from(megabytes).unwrap_or(u32::MAX);
-        word_ui(ui, state, commands);
-        ui.add_space(2.0);
-        cost_ui(ui, state);
-    });
+    let heading = Face::SmallMedium.text("What to vary");
+    ui.label(heading.color(Theme::of(ui).text_1));
+    let form = &mut state.lab.form;
+    let parameters = Parameter::of_sweeps();
+    axes_ui(ui, &parameters, &mut form.rows, &mut form.columns);
+    ui.add_space(2.0);
+    base_ui(ui, state);
+    prompts_ui(ui, state);
+    let form = &mut state.lab.form;
+    number_ui(ui, "Seeds per cell", &mut form.n_seeds, 1..=1000);
+    number_ui(ui, "Tokens", &mut form.n_tokens, 1..=100_000);
+    keep_ui(ui, &mut form.keep);
+    let mut megabytes = form.megabytes as usize;
+    number_ui(ui, "Memory limit, MB", &mut megabytes, 1..=1_000_000);
+    form.megabytes = u32::try_from(megabytes).unwrap_or(u32::MAX);
+    word_ui(ui, state, commands);
+    ui.add_space(2.0);
+    cost_ui(ui, state);
 }
 
 /// Draws a card for each number that is varied. Each can be any of `parameters`.

@@ -190,8 +190,7 @@ fn row_ui(ui: &mut Ui, index: usize, state: &mut AppState, commands: &mut Vec<Co
     );
     focus_ring(ui, &response, 8);
     if selected {
-        let blocked = state.lesson_blocked(&lesson);
-        action_ui(ui, rect, index, blocked, commands);
+        action_ui(ui, rect, index, state, commands);
         return rect;
     }
     let mut right = rect.right() - 14.0;
@@ -208,20 +207,19 @@ fn row_ui(ui: &mut Ui, index: usize, state: &mut AppState, commands: &mut Vec<Co
     rect
 }
 
-/// Draws the selected row's Start button, or why the lesson can't start.
-fn action_ui(
-    ui: &mut Ui,
-    row: Rect,
-    index: usize,
-    blocked: Option<String>,
-    commands: &mut Vec<Command>,
-) {
+/// Draws the selected row's Start or Resume button, or why the lesson can't start.
+fn action_ui(ui: &mut Ui, row: Rect, index: usize, state: &AppState, commands: &mut Vec<Command>) {
+    let Some(lesson) = state.lessons.list.get(index) else {
+        return;
+    };
+    let is_begun = state.lessons.progress.begun_at(&lesson.id).is_some();
     let inside = row.shrink2(vec2(14.0, 14.0));
     let mut ui = child_ui(ui, inside, ("action", index));
     let theme = Theme::of(&ui);
     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        let Some(reason) = blocked else {
-            if ui.add(Button::new("Start").primary().hint("↵")).clicked() {
+        let Some(reason) = state.lesson_blocked(lesson) else {
+            let label = if is_begun { "Resume" } else { "Start" };
+            if ui.add(Button::new(label).primary().hint("↵")).clicked() {
                 commands.push(Command::Lesson(LessonCommand::Start(index)));
             }
             return;

@@ -8,7 +8,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, progress_bar};
-use crate::generation::formatting::grouped;
+use crate::generation::formatting::counted;
 use crate::state::{Command, HubRow, HubRowStatus};
 
 /// The indentation of a repository's files, in points.
@@ -47,7 +47,7 @@ fn words_ui(ui: &mut Ui, row: &HubRow) {
     let theme = Theme::of(ui);
     let name = Face::Medium.text(&row.name).color(theme.text_1);
     ui.add(Label::new(name).truncate());
-    let downloads = |n: u64| format!("{} downloads", grouped(n as f64));
+    let downloads = |n: u64| counted(n as usize, "download");
     let facts = [
         row.n_params.map(count_words),
         row.n_downloads.map(downloads),

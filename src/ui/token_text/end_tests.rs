@@ -4,6 +4,7 @@ use egui::{Event, Pos2, RawInput, Rect, Shape, pos2, vec2};
 
 use super::tests::{Window, input_of, long};
 use super::{TOP, TextEnd, TokenTextInput};
+use crate::generation::Generation;
 use crate::generation::testing::generation;
 
 /// Runs frames with this input and returns the texts that were painted.
@@ -46,6 +47,24 @@ fn a_slot_stands_where_the_user_decides_about_the_next_token() {
         let texts = painted(&mut window, input);
         assert_eq!(texts.iter().any(|text| text == "?"), has_slot, "{end:?}");
     }
+}
+
+#[test]
+fn a_step_of_a_paused_text_is_scrolled_into_view() {
+    fn paused(generation: &Generation) -> TokenTextInput<'_> {
+        TokenTextInput {
+            end: TextEnd::Paused,
+            ..input_of(generation)
+        }
+    }
+    let text = long();
+    let mut before = text.clone();
+    before.steps.pop();
+    let mut window = Window::new(vec2(400.0, 120.0));
+    painted(&mut window, paused(&before));
+    assert!(window.view.viewport_top < 1.0);
+    painted(&mut window, paused(&text));
+    assert!(window.view.viewport_top > 120.0);
 }
 
 #[test]

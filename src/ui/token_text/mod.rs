@@ -156,12 +156,24 @@ const SLOT: Vec2 = vec2(32.0, 22.0);
 /// The maximum line width, in points; wider lines are hard to read.
 const MAX_LINE_WIDTH: f32 = 680.0;
 
+/// Returns where lines begin and end in a pane of this width.
+pub(super) fn line_span(pane_width: f32) -> Rangef {
+    let width = (pane_width - 2.0 * SIDE)
+        .clamp(16.0, MAX_LINE_WIDTH)
+        .floor();
+    let left = ((pane_width - width) / 2.0).max(SIDE).floor();
+    Rangef::new(left, left + width)
+}
+
 impl TokenView {
     /// Shows the text in all available space.
     pub fn ui(&mut self, ui: &mut Ui, input: TokenTextInput<'_>) -> TokenTextResponse {
-        if self.transcript.sync(input.generation) {
+        let n_known = self.transcript.n_steps();
+        let restarted = self.transcript.sync(input.generation);
+        if restarted {
             self.layout.clear();
         }
+        let has_grown = !restarted && self.transcript.n_steps() > n_known;
         if input.pinned != self.pinned {
             self.pinned = input.pinned;
             let pinned = input.pinned.map(ScrollTarget::Step);
@@ -174,6 +186,11 @@ impl TokenView {
             (writing || self.was_writing) && input.pinned.is_none() && self.scroll_target.is_none();
         if writing && !self.was_writing {
             // The previous text may have been scrolled elsewhere.
+            self.scroll_target = Some(ScrollTarget::End);
+        }
+        let is_paused = matches!(input.end, TextEnd::Paused | TextEnd::Slot);
+        if has_grown && is_paused && !self.was_writing && input.pinned.is_none() {
+            // A single step may begin and end within a frame.
             self.scroll_target = Some(ScrollTarget::End);
         }
         if self.was_writing && !writing {
@@ -224,7 +241,8 @@ impl TokenView {
         }
         self.viewport_height = viewport.height();
         let available = ui.available_width();
-        let width = (available - 2.0 * SIDE).clamp(16.0, MAX_LINE_WIDTH).floor();
+        let line = line_span(available);
+        let width = line.span();
         self.layout.update(ui, &self.transcript, width);
         let slot = self.slot(width).filter(|_| input.end == TextEnd::Slot);
         let text_height = slot
@@ -237,8 +255,7 @@ impl TokenView {
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, plain));
         claim_arrow_keys(ui, &response);
 
-        let left = ((available - width) / 2.0).max(SIDE).floor();
-        let origin = rect.min + vec2(left, TOP);
+        let origin = rect.min + vec2(line.min, TOP);
         let hovered = response
             .hover_pos()
             .and_then(|pointer| self.step_at(pointer - origin));

@@ -28,6 +28,9 @@ const ROW: f32 = 18.0;
 const FEET: f32 = 18.0;
 const COIN_BAR: f32 = 46.0;
 
+/// The room for the horizontal scroll bar below the rows.
+const SCROLL_BAR: f32 = 8.0;
+
 /// The maximum number of most likely candidates that stay in view.
 const MAX_FIXED: usize = 3;
 
@@ -133,7 +136,15 @@ pub(super) fn table_height(n_rows: usize) -> f32 {
 pub(super) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse {
     let columns = Columns::of(ui, rect.width(), xray);
     // Only complete rows: none is cut in half.
-    let rows_height = rect.height() - HEADS - FEET - COIN_BAR;
+    let room = rect.height() - HEADS - FEET - COIN_BAR;
+    let is_scrolled_sideways = columns.width() > rect.width() && !xray.is_picture;
+    // A short dock has no room to spare.
+    let scroll_bar = if is_scrolled_sideways && room >= 2.0 * ROW + SCROLL_BAR {
+        SCROLL_BAR
+    } else {
+        0.0
+    };
+    let rows_height = room - scroll_bar;
     let n_rows = count_of_rows(rows_height).clamp(2, xray.table.rows.len().max(2));
     let rows = Rect::from_min_size(
         pos2(rect.left(), rect.top() + HEADS),
@@ -144,12 +155,10 @@ pub(super) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse
     };
     let n_fixed = MAX_FIXED.min(n_rows - 1);
     let (fixed, rest) = rows.split_top_bottom_at_y(rows.top() + ROW * n_fixed as f32);
-    let offset = rows_ui(
-        &mut child_ui(ui, rest, "x-ray rows"),
-        xray,
-        &columns,
-        n_fixed,
-    );
+    let feet_top = rows.bottom() + scroll_bar;
+    let mut rest_ui = child_ui(ui, rest.with_max_y(feet_top), "x-ray rows");
+    rest_ui.spacing_mut().scroll.floating_allocated_width = scroll_bar;
+    let offset = rows_ui(&mut rest_ui, xray, &columns, n_fixed);
     let mut fixed_ui = child_ui(ui, fixed, "x-ray fixed rows");
     fixed_rows_ui(&mut fixed_ui, xray, &columns, n_fixed, offset);
     let scrolled = offset.x;
@@ -158,9 +167,9 @@ pub(super) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse
     if clicked == Some(HeadClick::Fold) {
         toggle_folding(ui);
     }
-    let mut feet = child_ui(ui, at_top(rows.bottom(), FEET), "x-ray feet");
+    let mut feet = child_ui(ui, at_top(feet_top, FEET), "x-ray feet");
     feet_ui(&mut feet, xray, &columns, scrolled);
-    let mut bar = child_ui(ui, at_top(rows.bottom() + FEET, COIN_BAR), "x-ray coin");
+    let mut bar = child_ui(ui, at_top(feet_top + FEET, COIN_BAR), "x-ray coin");
     let coin = coin_bar_ui(&mut bar, xray, columns.names);
     let toggled = match clicked {
         Some(HeadClick::Mute(index)) => Some(index),

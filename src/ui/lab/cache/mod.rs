@@ -12,7 +12,7 @@ use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, Number, progress_bar};
+use crate::design::widgets::{Button, Number};
 use crate::generation::CacheShape;
 use crate::plots::{cache_lab_ui, count};
 use crate::state::{Action, AppState, CacheRun, CacheStatus, Command, LabCommand};
@@ -131,7 +131,12 @@ fn shape_ui(ui: &mut Ui, lab: &CacheLab) {
 
 /// Draws the number of tokens to generate, and the button that starts or stops the measurement,
 /// from right to left.
-pub(super) fn measure_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+pub(super) fn measure_ui(
+    ui: &mut Ui,
+    is_tight: bool,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
     if state.lab.is_measuring_cache() {
         let stop = Button::new("Stop").icon(Icon::Stop).hint("Esc");
         let hint = "The measurements so far are kept";
@@ -141,21 +146,27 @@ pub(super) fn measure_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<C
         return;
     }
     let reason = state.cache_blocking_reason();
-    let words = if state.lab.cache.is_some() {
+    let name = if state.lab.cache.is_some() {
         "Measure again"
     } else {
         "Measure"
     };
-    let hint = key_words(ui, Action::Generate);
-    let button = Button::new(words).icon(Icon::Play).hint(&hint);
+    let (words, hint) = if is_tight {
+        ("Measure", String::new())
+    } else {
+        (name, key_words(ui, Action::Generate))
+    };
+    let button = Button::new(words).name(name).icon(Icon::Play).hint(&hint);
     let response = ui
         .add_enabled(reason.is_none(), button)
         .on_disabled_hover_text(reason.unwrap_or_default());
     if response.clicked() {
         commands.push(Command::Lab(LabCommand::MeasureCache));
     }
-    let color = Theme::of(ui).text_2;
-    ui.label(Face::Small.text("tokens").color(color));
+    if !is_tight {
+        let color = Theme::of(ui).text_2;
+        ui.label(Face::Small.text("tokens").color(color));
+    }
     let mut n_tokens = state.lab.cache_tokens as f64;
     let field = Number::new("Tokens to generate", 2.0..=4096.0, 0);
     if field.field_ui(ui, &mut n_tokens).changed() {
@@ -163,18 +174,12 @@ pub(super) fn measure_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<C
     }
 }
 
-/// Draws the progress of the measurement.
-pub(super) fn progress_ui(ui: &mut Ui, run: &CacheRun) {
-    let summary = run.summary();
-    let color = Theme::of(ui).text_2;
-    let label = ui.label(Face::Small.text(&summary).color(color));
-    label.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Status, true, &summary));
-    if let CacheStatus::Running { n_done, n_all, .. } = run.status
-        && n_all > 0
-    {
-        ui.scope(|ui| {
-            ui.set_max_width(80.0);
-            progress_bar(ui, n_done as f32 / n_all as f32);
-        });
+/// Returns the share of the current stage that is done, or `None` while nothing is measured.
+pub(super) fn fraction_done(run: &CacheRun) -> Option<f32> {
+    match run.status {
+        CacheStatus::Running { n_done, n_all, .. } if n_all > 0 => {
+            Some(n_done as f32 / n_all as f32)
+        }
+        _ => None,
     }
 }

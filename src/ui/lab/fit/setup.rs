@@ -1,6 +1,6 @@
 //! The left column: the texts, what to vary, and what stays the same.
 
-use egui::{Align, Frame, Label, Layout, Margin, Popup, Rect, ScrollArea, TextEdit, Ui};
+use egui::{Align, Frame, Label, Layout, Margin, Popup, Rect, TextEdit, Ui};
 
 use crate::analysis::sweep::Parameter;
 use crate::design::child_ui::child_ui;
@@ -14,7 +14,7 @@ use crate::generation::Generation;
 use crate::generation::formatting::{grouped, pane_letter};
 use crate::state::{Action, AppState, Command, FitInput, FitStatus, LabCommand, PaneId};
 use crate::ui::keys::key_words;
-use crate::ui::lab::setup::{FOOT, axes_ui, row_ui};
+use crate::ui::lab::setup::{FOOT, axes_ui, form_area_ui, row_ui};
 
 /// The maximum length of the part of a pane's text that is shown, in bytes.
 const N_SHOWN: usize = 160;
@@ -23,21 +23,18 @@ const N_SHOWN: usize = 160;
 pub(super) fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let column = ui.max_rect();
     let (body, foot) = column.split_top_bottom_at_y(column.bottom() - FOOT);
-    form_ui(&mut child_ui(ui, body, "form"), state);
+    form_area_ui(ui, body, |ui| form_ui(ui, state));
     foot_ui(&mut child_ui(ui, foot, "foot"), state, commands);
 }
 
 fn form_ui(ui: &mut Ui, state: &mut AppState) {
-    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = 8.0;
-        texts_ui(ui, state);
-        ui.add_space(2.0);
-        let heading = Face::SmallMedium.text("What to vary");
-        ui.label(heading.color(Theme::of(ui).text_1));
-        let form = &mut state.lab.fit_form;
-        axes_ui(ui, &Parameter::all(), &mut form.rows, &mut form.columns);
-        base_ui(ui, state);
-    });
+    texts_ui(ui, state);
+    ui.add_space(2.0);
+    let heading = Face::SmallMedium.text("What to vary");
+    ui.label(heading.color(Theme::of(ui).text_1));
+    let form = &mut state.lab.fit_form;
+    axes_ui(ui, &Parameter::all(), &mut form.rows, &mut form.columns);
+    base_ui(ui, state);
 }
 
 /// Draws the texts, and the menu that adds one.

@@ -7,7 +7,7 @@ mod reading;
 mod tests;
 mod text;
 
-use egui::{Label, Rect, Ui, WidgetInfo};
+use egui::{Label, Rect, Ui};
 
 use self::choices::choices_ui;
 use self::reading::reading_ui;
@@ -16,10 +16,11 @@ use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, progress_bar};
+use crate::design::widgets::Button;
 use crate::plots::model_comparison_ui;
 use crate::state::{Action, AppState, Command, LabCommand, ModelsRun, ModelsStatus, capitalize};
 use crate::ui::keys::key_words;
+use crate::ui::lab::bar::status_ui;
 
 const EMPTY: &str = "Press Compare to let both models read the same text. You will see where their \
     probabilities differ, and whether that changes which tokens are chosen.";
@@ -85,24 +86,17 @@ pub(super) fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
         }
     }
     if let Some(run) = &state.lab.models {
-        progress_ui(ui, run);
+        status_ui(ui, &run.summary(), fraction_done(run));
     }
 }
 
-fn progress_ui(ui: &mut Ui, run: &ModelsRun) {
-    let summary = run.summary();
-    let color = Theme::of(ui).text_2;
-    let label = ui.label(Face::Small.text(&summary).color(color));
-    label.widget_info(|| WidgetInfo::labeled(egui::Role::Status, true, &summary));
+/// Returns the share that is done, or `None` if nothing is being compared.
+fn fraction_done(run: &ModelsRun) -> Option<f32> {
     let compared = run.compared.as_ref();
     let share = compared.map(|all| all.n_predicted() as f32 / all.n_to_predict().max(1) as f32);
-    let fraction = match &run.status {
-        ModelsStatus::Loading { fraction } => *fraction,
-        ModelsStatus::Reading => share.unwrap_or_default(),
-        _ => return,
-    };
-    ui.scope(|ui| {
-        ui.set_max_width(80.0);
-        progress_bar(ui, fraction);
-    });
+    match &run.status {
+        ModelsStatus::Loading { fraction } => Some(*fraction),
+        ModelsStatus::Reading => Some(share.unwrap_or_default()),
+        _ => None,
+    }
 }
