@@ -169,7 +169,7 @@ Tokenizer    128,256 tokens, from tokenizer.json
 Chat         no chat template
 On disk      1.3 GB
 Context      131072 tokens
-Memory       1.7 GB: 1.3 GB for the weights, 31 MB for the vocabulary, 77 MB for each of 4 panes of 1000 tokens
+Memory       1.7 GB: 1.3 GB for the weights, 31 MB for the vocabulary, 77 MB for each of 4 panes of 1,000 tokens
 Free memory  900 MB
 Warning      Needs 1.7 GB of memory, but only 900 MB is free
 Warning      the settings could not be read

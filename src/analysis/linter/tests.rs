@@ -66,7 +66,7 @@ const FINDINGS: &[(&str, &[&str])] = &[
     ),
     (
         "green-list 2 ratio 0.5, synth-id 4",
-        &["Green-list 2 and synth-id 4 both leave a watermark; one is enough."],
+        &["Green-list 2 and SynthID-Text 4 both leave a watermark; one is enough."],
     ),
     (
         "green-list 2 ratio 0.001",
