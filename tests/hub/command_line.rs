@@ -39,7 +39,7 @@ fn a_model_is_found_downloaded_and_listed() {
     let found = quartet(&bench, &["search", "tiny"]);
     assert_eq!(
         text(&found.stdout),
-        "fox/tiny-GGUF  1300 downloads · 7 likes · apache-2.0 · updated 2025-05-09\n    \
+        "fox/tiny-GGUF  1,300 downloads · 7 likes · apache-2.0 · updated 2025-05-09\n    \
          tiny-Q4_0.gguf  Q4_0 · 300 kB\n    tiny-Q8_0.gguf  Q8_0 · 1.0 MB\n"
     );
     let token = bench.server.requests()[0].headers["authorization"].clone();
