@@ -176,10 +176,7 @@ mod tests {
         let mut text = scored(&[(" the", 0.5)], "sample");
         let step = text.steps[0].clone();
         let logits = [0.0; 8];
-        let words = text
-            .vocabulary
-            .iter()
-            .map(|(_, piece)| piece.bytes.to_vec());
+        let words = text.vocabulary.iter().map(|(_, piece)| piece.bytes.clone());
         let words = GrammarVocabulary::new(words.collect(), &[TokenId(0)]).unwrap();
         let rule = Arc::new(GrammarRule::new(GrammarKind::Regex, "[.]+"));
         let legal = GrammarState::new(&rule, &Arc::new(words))

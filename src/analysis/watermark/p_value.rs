@@ -145,7 +145,7 @@ fn ln_peak(count: f64) -> f64 {
         return 0.0;
     }
     if count < 16.0 {
-        let factorial: f64 = (1..=count as u32).map(f64::from).product();
+        let factorial: f64 = counts_from(1.0).take_while(|n| *n <= count).product();
         return count * count.ln() - count - factorial.ln();
     }
     let square = count * count;
@@ -169,7 +169,7 @@ mod tests {
             for share in [0.1_f64, 0.25, 0.5] {
                 let terms = (0..=n).map(|hits| {
                     let ways = (0..hits).map(|i| f64::from(n - i) / f64::from(i + 1));
-                    let prob = share.powi(hits as i32) * (1.0 - share).powi((n - hits) as i32);
+                    let prob = share.powf(hits.into()) * (1.0 - share).powf((n - hits).into());
                     ways.product::<f64>() * prob
                 });
                 let terms: Vec<f64> = terms.collect();

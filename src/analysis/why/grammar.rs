@@ -78,7 +78,7 @@ mod tests {
     fn drawn(rule: &str, mode: GrammarMode, probs: [f32; 4]) -> Generation {
         let mut text = generation(&[(" fox", 0.5)]);
         let words = text.vocabulary.iter();
-        let words = words.map(|(_, piece)| piece.bytes.to_vec()).collect();
+        let words = words.map(|(_, piece)| piece.bytes.clone()).collect();
         let words = GrammarVocabulary::new(words, &[TokenId(0)]).unwrap();
         let rule = Arc::new(GrammarRule::new(GrammarKind::Regex, rule).with_mode(mode));
         let mut state = GrammarState::new(&rule, &Arc::new(words)).unwrap();

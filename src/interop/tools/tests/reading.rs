@@ -211,13 +211,6 @@ fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
             "temperature 0.6 has no effect because do_sample is not set, so transformers decodes greedily; \
              use_cache does not affect sampling",
         ),
-        (
-            "generate(temperature=0.7, top_k=50)",
-            Tool::Transformers,
-            "top token",
-            "temperature 0.7 and top_k 50 have no effect because do_sample is not set, so \
-             transformers decodes greedily",
-        ),
         ("do_sample=True\ntop_k=5", Tool::Transformers, "top-k 5", ""),
         (
             "from transformers import AutoModelForCausalLM\nimport torch\n\n\
@@ -233,6 +226,17 @@ fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
             "**gen_kwargs is not supported",
         ),
     ]);
+}
+
+#[test]
+fn settings_without_effect_are_listed_in_one_sentence() {
+    check(&[(
+        "generate(temperature=0.7, top_k=50)",
+        Tool::Transformers,
+        "top token",
+        "temperature 0.7 and top_k 50 have no effect because do_sample is not set, so \
+         transformers decodes greedily",
+    )]);
 }
 
 #[test]

@@ -298,6 +298,22 @@ fn values_that_a_tool_would_reject_are_left_out() {
 }
 
 #[test]
+fn a_watermark_that_llama_cpp_lacks_is_noted() {
+    check_notes(&[
+        (
+            Tool::LlamaCpp,
+            "gumbel-mark 42 window 4",
+            "llama.cpp has no Gumbel watermark; it draws with plain sampling",
+        ),
+        (
+            Tool::LlamaServer,
+            "gumbel-mark 42 window 4",
+            "llama-server has no Gumbel watermark; it draws with plain sampling",
+        ),
+    ]);
+}
+
+#[test]
 fn stages_that_llama_cpp_lacks_or_has_only_once_are_noted() {
     check_notes(&[
         (
@@ -359,16 +375,6 @@ fn stages_that_llama_cpp_lacks_or_has_only_once_are_noted() {
             Tool::LlamaCpp,
             "min-p 0.1, dialect mistral.rs",
             "llama.cpp's min-p keeps a token exactly at its threshold; here it is dropped",
-        ),
-        (
-            Tool::LlamaCpp,
-            "gumbel-mark 42 window 4",
-            "llama.cpp has no Gumbel watermark; it draws with plain sampling",
-        ),
-        (
-            Tool::LlamaServer,
-            "gumbel-mark 42 window 4",
-            "llama-server has no Gumbel watermark; it draws with plain sampling",
         ),
         (
             Tool::LlamaCpp,
