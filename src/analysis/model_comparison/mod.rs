@@ -236,6 +236,7 @@ mod tests {
         assert!((spans[0].bits[0] - 3.0).abs() < 1e-12 && (spans[0].bits[1] - 3.0).abs() < 1e-12);
         assert!(compared.divergences().is_none());
     }
+
     #[test]
     fn bits_per_character_leave_out_what_only_one_model_predicted() {
         let mut compared = apart();
