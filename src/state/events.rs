@@ -99,8 +99,7 @@ impl AppState {
                 self.note_refused_reading(id, &reason);
                 if let Some(pane) = self.running_pane(id) {
                     pane.finish_run(reason);
-                    self.end_run();
-                    return self.keep_run();
+                    return self.end_run();
                 }
             }
         }

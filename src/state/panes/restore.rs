@@ -72,9 +72,8 @@ impl AppState {
             self.undo.keep_removed_pane(pane);
         }
         self.pin = self.pin.filter(|pin| pin.pane != id);
-        if was_running && !self.is_running() {
-            self.end_run();
-            effects.extend(self.keep_run());
+        if was_running {
+            effects.extend(self.end_run());
         }
         effects
     }

@@ -76,10 +76,11 @@ impl AppState {
         self.texts_before = texts.map(|texts| TextsBefore { texts, is_rerun });
     }
 
-    /// Call it when a text has ended. Does nothing while another one is being generated.
-    pub(in crate::state) fn end_run(&mut self) {
+    /// Ends the run and keeps it in the history. Call it when a text has ended; it does nothing while
+    /// another one is being generated.
+    pub(in crate::state) fn end_run(&mut self) -> Vec<Effect> {
         if self.is_running() {
-            return;
+            return Vec::new();
         }
         self.drop_repeated_texts();
         let before = self.texts_before.take();
@@ -94,7 +95,7 @@ impl AppState {
             });
         if self.is_step_mode() {
             // The shown token is the newest one, unless the user pins another.
-            return;
+            return self.keep_run();
         }
         self.pin = self.pin.or_else(|| self.fork());
         if self.pin.is_some() && !self.view.knows_tokens {
@@ -102,6 +103,7 @@ impl AppState {
             let hint = Notice::hint(TOKEN_HINT);
             self.notify(hint.with_action("Hide this hint", Command::CloseNotice));
         }
+        self.keep_run()
     }
 
     /// Hides the hint about tokens for good: the user has tried it, or does not need it.

@@ -103,14 +103,16 @@ impl AppState {
     }
 
     fn on_server_panicked(&mut self, served: &ServedModel, message: &str) -> Vec<Effect> {
+        let was_running = self.is_running();
         let error = format!("Quartet failed unexpectedly: {message}");
         for pane in self.panes.iter_mut().filter(|pane| pane.uses(served)) {
             let error = error.clone();
             pane.finish_run(FinishReason::Failed { error });
         }
         let mut effects = self.servers.connections.end(served);
-        self.end_run();
-        effects.extend(self.keep_run());
+        if was_running {
+            effects.extend(self.end_run());
+        }
         effects
     }
 }
