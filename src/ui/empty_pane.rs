@@ -33,7 +33,7 @@ pub(super) fn empty_pane_ui(
     place: usize,
 ) {
     let theme = Theme::of(ui);
-    // The same column as the text's, so that the prompt stays where it is.
+    // The text's column, so that the prompt does not move when the first token arrives.
     let line = line_span(rect.width());
     let text = Rect::from_min_max(
         pos2(rect.left() + line.min, rect.top() + 2.0),

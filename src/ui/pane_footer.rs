@@ -13,7 +13,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::focus_ring;
-use crate::generation::formatting::{grouped, speed};
+use crate::generation::formatting::{counted, grouped, speed};
 use crate::generation::{FinishReason, Generation};
 use crate::state::{AppState, BranchCommand, Command, Pane, PaneStatus, WhatIfSummary, WhatIfs};
 
@@ -144,10 +144,7 @@ fn counts(breakpoint: Breakpoint, generation: &Generation) -> String {
         return scored_counts(generation);
     }
     let metrics = Metrics::of(generation);
-    let tokens = match metrics.n_generated {
-        1 => "1 token".to_owned(),
-        n => format!("{} tokens", grouped(n as f64)),
-    };
+    let tokens = counted(metrics.n_generated, "token");
     if let Some(totals) = GrammarTotals::of(generation) {
         return format!("{tokens} · {} changed", grouped(totals.n_changed as f64));
     }

@@ -14,7 +14,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{
     Button, Chip, checkbox, editor_popup, field_frame, hint_ui, menu_item,
 };
-use crate::generation::formatting::grouped;
+use crate::generation::formatting::counted;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{EndOfText, Limits};
 use crate::lessons::Ring;
@@ -170,13 +170,9 @@ fn editor_chip_ui(
 /// Draws the token limit, or how many tokens the context has left if that is less.
 fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
     let context_limit = state.context_limit();
-    let count = |n: usize| match n {
-        1 => "1 token".to_owned(),
-        n => format!("{} tokens", grouped(n as f64)),
-    };
     let words = match context_limit {
-        Some(room) => format!("Context: {}", count(room)),
-        None => format!("Up to {}", count(state.limits.max_new_tokens)),
+        Some(room) => format!("Context: {}", counted(room, "token")),
+        None => format!("Up to {}", counted(state.limits.max_new_tokens, "token")),
     };
     editor_chip_ui(ui, &words, "Token limit", None, |ui| {
         ui.horizontal(|ui| {
@@ -189,7 +185,7 @@ fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
         });
         hint_ui(ui, "The end-of-text token counts too");
         if let Some(room) = context_limit {
-            let left = count(room);
+            let left = counted(room, "token");
             let hint = format!("The model's context has space for only {left} after the prompt");
             ui.label(Face::Small.text(hint).color(Theme::of(ui).warning));
         }

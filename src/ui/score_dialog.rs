@@ -5,8 +5,8 @@ use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, checkbox, field_frame, hint_ui};
-use crate::generation::formatting::grouped;
 use crate::generation::formatting::pane_letter;
+use crate::generation::formatting::{counted, grouped};
 use crate::state::{
     AppState, BranchTarget, Command, MAX_PANES, PathPurpose, ScoreCommand, ScoreDialog,
     ScoreReadiness,
@@ -71,7 +71,7 @@ fn text_ui(ui: &mut Ui, text: &mut String) -> bool {
 
 fn readiness_ui(ui: &mut Ui, readiness: &ScoreReadiness) {
     let theme = Theme::of(ui);
-    let tokens = |n: &usize| format!("{} tokens", grouped(*n as f64));
+    let tokens = |n: &usize| counted(*n, "token");
     let (words, color) = match readiness {
         ScoreReadiness::Empty => ("Nothing leaves this computer".to_owned(), theme.text_3),
         ScoreReadiness::Counting => ("Counting tokens".to_owned(), theme.text_3),

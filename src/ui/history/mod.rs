@@ -13,6 +13,7 @@ use self::list::list_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::export::RunSummary;
+use crate::generation::formatting::counted;
 use crate::state::{AppState, Command, KeptRun, RunCommand};
 
 /// The width of the column with the selected run.
@@ -80,13 +81,7 @@ fn keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
 /// Describes a run's size: "752 tokens".
 fn size_words(run: &KeptRun) -> String {
     let n_tokens = run.summary.as_ref().map_or(0, RunSummary::n_tokens);
-    match n_tokens {
-        1 => "1 token".to_owned(),
-        n => format!(
-            "{} tokens",
-            crate::generation::formatting::grouped(n as f64)
-        ),
-    }
+    counted(n_tokens, "token")
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, SMALL_BADGE, badge};
-use crate::generation::formatting::grouped;
+use crate::generation::formatting::counted;
 use crate::plots::{StabilityPlot, Target, stability_ui};
 use crate::state::{AppState, Command, LabCommand, StabilityRun};
 
@@ -87,7 +87,7 @@ fn intervals_ui(ui: &mut Ui, run: &StabilityRun, place: Option<usize>) {
         }
         let words = match run.held_step() {
             Some(step) => format!("token {}, {}", step + 1, run.token_words(step)),
-            None => format!("{} tokens", grouped(run.text.steps.len() as f64)),
+            None => counted(run.text.steps.len(), "token"),
         };
         ui.label(Face::Small.text(words).color(theme.text_3));
     });

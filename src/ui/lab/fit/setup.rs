@@ -11,7 +11,7 @@ use crate::design::widgets::{
     Button, Chip, SMALL_BADGE, badge, checkbox, field_frame, menu_item, progress_bar,
 };
 use crate::generation::Generation;
-use crate::generation::formatting::{grouped, pane_letter};
+use crate::generation::formatting::{counted, pane_letter};
 use crate::state::{Action, AppState, Command, FitInput, FitStatus, LabCommand, PaneId};
 use crate::ui::keys::key_words;
 use crate::ui::lab::setup::{FOOT, axes_ui, form_area_ui, row_ui};
@@ -128,7 +128,7 @@ fn pane_text_ui(ui: &mut Ui, state: &AppState, id: PaneId) -> bool {
         if let Some(place) = place {
             badge(ui, place, SMALL_BADGE);
         }
-        let words = format!("{} tokens", grouped(n as f64));
+        let words = counted(n, "token");
         ui.label(Face::Small.text(words).color(theme.text_2));
         removed = remove_ui(ui);
     });
