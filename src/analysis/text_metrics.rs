@@ -25,6 +25,9 @@ const MIN_LOOP: usize = 12;
 pub struct TextMetrics {
     /// `exp` of the mean surprise of the tokens before the chain, in nats.
     pub perplexity: Option<f64>,
+    /// The surprise of the whole text before the chain, per character, in bits. Unlike perplexity, it
+    /// compares models with different tokenizers.
+    pub bits_per_character: Option<f64>,
     /// The mean entropy of the model's distributions, in bits.
     pub mean_entropy_bits: Option<f64>,
     /// The share of tokens that the model ranked first, which greedy decoding takes. Tokens picked
@@ -88,10 +91,13 @@ impl TextMetrics {
         let tokens: Vec<TokenId> = steps.iter().map(|step| step.token).collect();
         let mean = |sum: f64| (!steps.is_empty()).then(|| sum / steps.len() as f64);
         let surprise_nats: f64 = steps.iter().map(|step| -step.trace.raw_prob.ln()).sum();
+        let n_characters = generation.text().chars().count();
         let entropies = steps.iter().map(|step| step.trace.raw.known_entropy_nats());
         let entropy_nats: Option<f64> = entropies.sum();
         Self {
             perplexity: mean(surprise_nats).map(f64::exp),
+            bits_per_character: (n_characters > 0)
+                .then(|| surprise_nats / std::f64::consts::LN_2 / n_characters as f64),
             mean_entropy_bits: entropy_nats.and_then(|nats| mean(nats / std::f64::consts::LN_2)),
             greedy_share: greedy_share(steps),
             distinct: [1, 2, 3].map(|n| distinct(&tokens, n)),
@@ -99,10 +105,18 @@ impl TextMetrics {
             repetition: find_loop(&tokens),
             n_prompt: generation.prompt.tokens.len(),
             n_tokens: tokens.len(),
-            n_characters: generation.text().chars().count(),
+            n_characters,
             grammar: GrammarTotals::of(generation),
         }
     }
+}
+
+/// Returns whether texts are by models with different tokenizers, so that perplexity and other figures
+/// per token can't be compared.
+pub fn have_different_tokenizers<'a>(texts: impl IntoIterator<Item = &'a Generation>) -> bool {
+    let mut texts = texts.into_iter();
+    let first = texts.next();
+    first.is_some_and(|first| texts.any(|text| !text.has_tokenizer_of(first)))
 }
 
 fn greedy_share(steps: &[Step]) -> Option<f64> {
@@ -205,7 +219,9 @@ pub(super) fn find_loop(tokens: &[TokenId]) -> Option<TextLoop> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Prices, Repeat, TextLoop, TextMetrics, find_loop, longest_repeat};
+    use super::{
+        Prices, Repeat, TextLoop, TextMetrics, find_loop, have_different_tokenizers, longest_repeat,
+    };
     use crate::decoding::{Picked, TokenId};
     use crate::generation::testing::generation;
 
@@ -326,5 +342,25 @@ mod tests {
         ] {
             assert_eq!(find_loop(&tokens(text)), found, "{text}");
         }
+    }
+
+    #[test]
+    fn texts_with_different_tokenizers_are_compared_by_characters() {
+        let text = generation(&[(" fox", 0.25), (" castle", 0.25)]);
+        let metrics = TextMetrics::of(&text);
+        let bits = metrics.bits_per_character.unwrap();
+        assert!((bits - 4.0 / 11.0).abs() < 0.02, "{bits}");
+        let mut other = generation(&[(" cottage", 0.5), (" fox", 0.5)]);
+        std::sync::Arc::make_mut(&mut other.model).sha256 = "other".to_owned();
+        assert!(
+            have_different_tokenizers([&text, &other]),
+            "token 8 differs"
+        );
+        // The same pieces, from another quantization.
+        let mut same = text.clone();
+        std::sync::Arc::make_mut(&mut same.model).sha256 = "other".to_owned();
+        same.vocabulary = std::sync::Arc::new((*text.vocabulary).clone());
+        assert!(!have_different_tokenizers([&text, &same]));
+        assert!(!have_different_tokenizers([]));
     }
 }

@@ -4,27 +4,74 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::export::{
-    ExportFormat, check_writable, is_archive_name, render, write_archive, write_by_name,
-    write_folder,
-};
-use crate::generation::Generation;
-use crate::state::{MAX_PANES, PictureStyle};
+use super::console;
+use crate::export::json::{self, Form, RunHeader};
+use crate::export::{check_writable, is_archive_name, write_archive, write_by_name, write_folder};
+use crate::generation::formatting::counted;
+use crate::generation::{Generation, listed};
+use crate::state::{MAX_PANES, PictureStyle, unix_time_secs};
 use crate::ui::run_folder;
 
 /// Writes the run in every format, with its plots, to a folder or to an archive whose name ends in
 /// `.zip`: all files or none. Creates the folder if it is missing.
 pub(super) fn export_run(path: &Path, generations: &[&Generation]) -> Result<(), String> {
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
-    let run = render(ExportFormat::Json, generations);
+    let run = run_file(generations);
     let files = run_folder::files(&panes, run, PictureStyle::default())?;
-    let written = if is_archive_name(path) {
-        write_archive(path, &files)
-    } else {
-        create_folder(path)?;
-        write_folder(path, &files)
+    if !is_archive_name(path) {
+        return export_folder(path, "the run", &files);
+    }
+    write_archive(path, &files)
+        .map_err(|error| format!("could not export the run: {error}\n{}", path.display()))
+}
+
+/// Writes these files, by name, to a folder: all or none. Creates the folder if it is missing, and
+/// says what it already had. `what` is exported: "the sweep".
+pub(super) fn export_folder(
+    folder: &Path,
+    what: &str,
+    files: &[(String, Vec<u8>)],
+) -> Result<(), String> {
+    create_folder(folder)?;
+    let note = present_words(folder, files);
+    write_folder(folder, files)
+        .map_err(|error| format!("could not export {what}: {error}\n{}", folder.display()))?;
+    if let Some(note) = note {
+        console::note(&note);
+    }
+    Ok(())
+}
+
+/// Says which files of a folder are replaced by these, and which stay. Returns `None` if the folder
+/// has no files.
+fn present_words(folder: &Path, files: &[(String, Vec<u8>)]) -> Option<String> {
+    const N_NAMED: usize = 5;
+    // If the folder can't be read, writing will say why.
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_written = |name: &String| files.iter().any(|(written, _)| written == name);
+    let (replaced, mut others): (Vec<String>, Vec<String>) = names.partition(is_written);
+    others.sort();
+    let n_more = others.len().saturating_sub(N_NAMED);
+    others.truncate(N_NAMED);
+    if n_more > 0 {
+        others.push(format!("{n_more} more"));
+    }
+    let replaced =
+        (!replaced.is_empty()).then(|| format!("replaced {}", counted(replaced.len(), "file")));
+    let others = (!others.is_empty())
+        .then(|| format!("left what this export does not write: {}", listed(&others)));
+    let parts: Vec<String> = replaced.into_iter().chain(others).collect();
+    (!parts.is_empty()).then(|| format!("note: {}\n{}", parts.join("; "), folder.display()))
+}
+
+/// Renders the run as a run file that says when it was finished: now.
+pub(super) fn run_file(generations: &[&Generation]) -> Vec<u8> {
+    let header = RunHeader {
+        title: None,
+        finished_at: Some(unix_time_secs()),
     };
-    written.map_err(|error| format!("could not export the run: {error}\n{}", path.display()))
+    json::write(&header, generations, Form::default())
 }
 
 /// Returns the file that `--json` names, or `None` if the JSON goes to standard output.
@@ -86,4 +133,37 @@ pub(super) fn check_file(path: &Path) -> Result<(), String> {
 
 fn write_error(path: &Path, error: &io::Error) -> String {
     format!("could not write the file: {error}\n{}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::present_words;
+
+    #[test]
+    fn an_export_says_what_the_folder_already_had() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [
+            ("run.json".to_owned(), Vec::new()),
+            ("run.md".to_owned(), Vec::new()),
+        ];
+        let words = || {
+            let words = present_words(folder.path(), &files);
+            words.map(|words| words.lines().next().unwrap_or_default().to_owned())
+        };
+        assert_eq!(words(), None);
+        fs::write(folder.path().join("run.json"), "").unwrap();
+        assert_eq!(words().unwrap(), "note: replaced 1 file");
+        fs::write(folder.path().join("fit.csv"), "").unwrap();
+        let expected = "note: replaced 1 file; left what this export does not write: fit.csv";
+        assert_eq!(words().unwrap(), expected);
+        fs::remove_file(folder.path().join("run.json")).unwrap();
+        for n in 0..7 {
+            fs::write(folder.path().join(format!("{n}.txt")), "").unwrap();
+        }
+        let expected = "note: left what this export does not write: \
+                        0.txt, 1.txt, 2.txt, 3.txt, 4.txt and 3 more";
+        assert_eq!(words().unwrap(), expected);
+    }
 }

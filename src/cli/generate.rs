@@ -10,7 +10,9 @@ use super::compute::ComputeArguments;
 use super::console;
 use super::exact;
 use super::failure::Failure;
-use super::files::{NewFolder, check_file, export_run, json_file, prepare_export, write_file};
+use super::files::{
+    NewFolder, check_file, export_run, json_file, prepare_export, run_file, write_file,
+};
 use super::interrupt::Interrupt;
 use super::model::{DraftModelArgument, ModelArgument};
 use super::outputs::report_error;
@@ -24,7 +26,6 @@ use super::stopping::StopArguments;
 use super::text_output::{TextOutput, error_of};
 use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
 use crate::decoding::TokenId;
-use crate::export::{ExportFormat, render};
 use crate::generation::formatting::without_final_line_break;
 use crate::generation::{
     FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
@@ -237,7 +238,7 @@ impl Arguments {
     /// Reports failures and writes the record and the files. A failure of one output does not
     /// prevent the others.
     fn output(&self, generations: &[&Generation]) -> Result<(), Failure> {
-        let json = || render(ExportFormat::Json, generations);
+        let json = || run_file(generations);
         let printed = if self.prints_json() {
             console::print(&json())
         } else {

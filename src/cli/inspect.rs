@@ -10,7 +10,7 @@ use super::console;
 use super::failure::Failure;
 use crate::engine::{self, TokenizerOutline};
 use crate::generation::formatting::{counted, grouped};
-use crate::generation::{ByteSize, MemoryNeed, ModelOutline};
+use crate::generation::{ByteSize, MemoryNeed, ModelOutline, with_formats};
 
 /// The arguments of `quartet inspect`.
 #[derive(Debug, Args)]
@@ -68,7 +68,7 @@ fn table(
             format!(
                 "{} million, stored as {}",
                 millions(outline.n_params),
-                outline.quantization
+                with_formats(&outline.quantization, &outline.formats)
             ),
         ),
         (
@@ -144,6 +144,7 @@ mod tests {
             implementation: Implementation::Quartet,
             n_params: 1_235_814_400,
             quantization: "Q8_0".to_owned(),
+            formats: vec!["Q8_0".to_owned()],
             n_context: 131_072,
             n_file_bytes: 1_320_000_000,
             n_step_bytes: 1_320_000_000,

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::failure::Failure;
-use super::files::{NewFolder, check_file, create_folder, new_folder};
+use super::files::{NewFolder, check_file, export_folder, new_folder};
 use super::outputs::{OutputFile, check_outputs, write_outputs};
-use crate::export::write_folder;
 use crate::state::{PictureFormat, PictureStyle};
 use crate::ui::pictures::encode;
 
@@ -86,7 +85,5 @@ fn export(folder: &Path, output: &Output<'_>) -> Result<(), String> {
         let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;
         files.push((format!("{name}.{}", format.extension()), bytes));
     }
-    create_folder(folder)?;
-    write_folder(folder, &files)
-        .map_err(|error| format!("could not export the result: {error}\n{}", folder.display()))
+    export_folder(folder, "the result", &files)
 }

@@ -10,7 +10,9 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::files::{NewFolder, check_file, export_run, json_file, prepare_export, write_file};
+use super::files::{
+    NewFolder, check_file, export_run, json_file, prepare_export, run_file, write_file,
+};
 use super::generate::{is_aborted, report_failures, text_from};
 use super::interrupt::Interrupt;
 use super::model::{DraftModelArgument, ModelArgument};
@@ -19,8 +21,7 @@ use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::text_output::{TextOutput, error_of};
-use crate::analysis::TextScore;
-use crate::export::{ExportFormat, render};
+use crate::analysis::{TextScore, have_different_tokenizers};
 use crate::generation::formatting::{counted, grouped, pane_letter, quoted};
 use crate::generation::{Generation, GenerationConfig, Limits, PaneSettings, Step};
 use crate::interop::GRAMMAR;
@@ -153,12 +154,12 @@ impl Arguments {
         }
         let json_file = json_file(self.json.as_deref());
         let printed = if self.json.is_some() && json_file.is_none() {
-            console::print(&render(ExportFormat::Json, texts))
+            console::print(&run_file(texts))
         } else {
             console::print(report(texts).as_bytes())
         };
         if let Some(path) = json_file {
-            succeeded &= report_error(&write_file(path, &render(ExportFormat::Json, texts)));
+            succeeded &= report_error(&write_file(path, &run_file(texts)));
         }
         if let Some(path) = &self.export {
             succeeded &= report_error(&export_run(path, texts));
@@ -177,6 +178,8 @@ fn report(texts: &[&Generation]) -> String {
     let scores: Vec<TextScore> = texts.iter().map(|text| TextScore::of(text)).collect();
     // A pane that failed has no tokens.
     let scored = scores.iter().filter(|score| score.n_tokens > 0);
+    let has_one_tokenizer = !have_different_tokenizers(texts.iter().copied());
+    let figures = |score| figures(score, has_one_tokenizer);
     let mut all_figures: Vec<String> = scored.map(figures).collect();
     all_figures.dedup();
     let mut report = String::new();
@@ -203,19 +206,19 @@ fn report(texts: &[&Generation]) -> String {
     report
 }
 
-/// Formats the figures: "60 tokens · 312 bytes · perplexity 37.2105 · 5.2176 bits per token · …".
-fn figures(score: &TextScore) -> String {
+/// Formats the figures: "60 tokens · 312 bytes · perplexity 37.2105 · 5.2176 bits per token · …". Those
+/// per token are left out beside texts with another tokenizer.
+fn figures(score: &TextScore, has_one_tokenizer: bool) -> String {
     let mut parts = vec![
         counted(score.n_tokens, "token"),
         counted(score.n_bytes, "byte"),
     ];
     let unit = |value: Option<f64>, name: &str| Some(format!("{:.4} {name}", value?));
-    parts.extend(
-        score
-            .perplexity()
-            .map(|value| format!("perplexity {value:.4}")),
-    );
-    parts.extend(unit(score.bits_per_token(), "bits per token"));
+    if has_one_tokenizer {
+        let perplexity = score.perplexity();
+        parts.extend(perplexity.map(|value| format!("perplexity {value:.4}")));
+        parts.extend(unit(score.bits_per_token(), "bits per token"));
+    }
     parts.extend(unit(score.bits_per_byte(), "bits per byte"));
     parts.join(" · ")
 }

@@ -49,7 +49,11 @@ fn place(generations: &[Generation], pane: &str) -> Result<usize, Failure> {
         let names: Vec<String> = names
             .map(|(place, text)| format!("{} ({})", pane_letter(place), text.name))
             .collect();
-        let known = names.join(", ");
+        let known = if names.is_empty() {
+            "no texts".to_owned()
+        } else {
+            names.join(", ")
+        };
         Failure::usage(format!("this run has no pane {pane}; it has {known}"))
     })
 }

@@ -21,6 +21,7 @@ pub(super) fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) ->
         implementation: Implementation::Quartet,
         n_params: catalog.n_all_values().saturating_sub(n_duplicated),
         quantization: catalog.quantization(),
+        formats: catalog.formats(),
         n_context: blueprint.n_context,
         n_file_bytes: catalog.n_file_bytes(),
         n_step_bytes: n_step_bytes(blueprint, catalog),

@@ -70,7 +70,7 @@ fn push_run(page: &mut String, run: &Run<'_>) {
 /// Formats a model's properties: "`Q8_0`, CPU, 2 threads, SHA-256 …".
 fn facts_of(model: &ModelInfo) -> String {
     let facts = [
-        model.quantization.clone(),
+        model.quantization_words(),
         model.device.clone(),
         match model.n_threads.map(NonZeroUsize::get) {
             None => String::new(),

@@ -49,7 +49,7 @@ pub use id::GenerationId;
 pub use implementation::Implementation;
 pub use lineage::{Lineage, Origin, OriginChange};
 pub(crate) use listing::{in_sentence, listed};
-pub use model::{ModelInfo, Provenance};
+pub use model::{ModelInfo, Provenance, with_formats};
 pub use model_comparison::{
     ComparedToken, ComparisonFacts, ComparisonPlan, ComparisonText, ComparisonUpdate,
     DistributionGap, PredictedToken,

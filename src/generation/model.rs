@@ -16,8 +16,11 @@ pub struct ModelInfo {
     #[serde(default, skip_serializing_if = "Implementation::is_quartet")]
     pub implementation: Implementation,
     pub n_params: u64,
-    /// The format of the weights: `Q8_0`, `F16`.
+    /// The quantization by the name of its mix of formats: `Q4_K_M`, `Q8_0`, `F16`.
     pub quantization: String,
+    /// The formats of the matrices, those with the most values first; empty if unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub formats: Vec<String>,
     /// The device that runs it: "CPU", "CUDA 0".
     pub device: String,
     /// The number of CPU threads, or `None` if the model runs on a GPU or the number is unknown.
@@ -71,6 +74,12 @@ impl ModelInfo {
         with_same_threads == *other
     }
 
+    /// Returns the quantization and, if its matrices have several formats or another one, those:
+    /// "`Q4_K_M` (`Q5_0`, `Q8_0`, `Q4_K`)".
+    pub fn quantization_words(&self) -> String {
+        with_formats(&self.quantization, &self.formats)
+    }
+
     /// Returns how finely the inputs of quantized weights were rounded, as "8-bit". The name of the
     /// device says so unless it was the default.
     pub fn input_rounding(&self) -> &'static str {
@@ -87,5 +96,34 @@ impl ModelInfo {
             return self.implementation == other.implementation && self.name == other.name;
         }
         self.sha256 == other.sha256
+    }
+}
+
+/// Names a quantization with the formats of its matrices, unless its name says all.
+pub fn with_formats(quantization: &str, formats: &[String]) -> String {
+    let says_all = formats.iter().all(|format| format == quantization);
+    if says_all {
+        return quantization.to_owned();
+    }
+    format!("{quantization} ({})", formats.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_formats;
+
+    #[test]
+    fn a_mix_is_named_with_its_formats() {
+        let formats = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
+        for (quantization, names, words) in [
+            ("Q8_0", &["Q8_0"][..], "Q8_0"),
+            ("Q8_0", &[], "Q8_0"),
+            ("Q4_K_M", &["Q5_0", "Q4_K"], "Q4_K_M (Q5_0, Q4_K)"),
+            ("Q5_K_S", &["Q5_K"], "Q5_K_S (Q5_K)"),
+        ] {
+            assert_eq!(with_formats(quantization, &formats(names)), words);
+        }
     }
 }

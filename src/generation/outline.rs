@@ -11,8 +11,10 @@ pub struct ModelOutline {
     pub architecture: String,
     pub implementation: Implementation,
     pub n_params: u64,
-    /// The format of most of the weights: `Q8_0`, `F16`.
+    /// The quantization by the name of its mix of formats: `Q4_K_M`, `Q8_0`, `F16`.
     pub quantization: String,
+    /// The formats of the matrices, those with the most values first.
+    pub formats: Vec<String>,
     /// The size of the context window, in tokens.
     pub n_context: usize,
     /// The total size of the weight files.

@@ -80,6 +80,23 @@ impl Generation {
             && (Arc::ptr_eq(&self.model, &other.model) || self.model.is_equivalent_to(&other.model))
     }
 
+    /// Returns whether both models read text as the same tokens, so that figures per token can be
+    /// compared: no token near the beginning of one text has another piece in the other vocabulary.
+    pub fn has_tokenizer_of(&self, other: &Self) -> bool {
+        const N_COMPARED: usize = 256;
+        let agrees = |one: &Self, other: &Self| {
+            let prompt = one.prompt.tokens.iter().copied().zip(&one.prompt.pieces);
+            let steps = one.steps.iter().map(|step| (step.token, &step.piece));
+            let prompt = prompt.take(N_COMPARED);
+            let mut tokens = prompt.chain(steps.take(N_COMPARED));
+            tokens.all(|(token, piece)| other.vocabulary.agrees(token, piece) != Some(false))
+        };
+        Arc::ptr_eq(&self.model, &other.model)
+            || self.model.has_weights_of(&other.model)
+            || Arc::ptr_eq(&self.vocabulary, &other.vocabulary)
+            || (agrees(self, other) && agrees(other, self))
+    }
+
     /// Returns whether this is a given text that was scored, and not a generated one.
     pub fn is_scored(&self) -> bool {
         let last = self.steps.last();

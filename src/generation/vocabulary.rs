@@ -34,6 +34,14 @@ impl Vocabulary {
             .unwrap_or_else(|| Piece::special(&format!("<|{token}|>")))
     }
 
+    /// Returns whether a token has this piece, or `None` if the vocabulary does not know the token.
+    pub fn agrees(&self, token: TokenId, piece: &Piece) -> Option<bool> {
+        let known = self.pieces.get(token.index())?;
+        // The vocabulary of a text from a file knows only the tokens that occur in it.
+        let is_known = *known != Piece::special(&format!("<|{token}|>"));
+        is_known.then(|| known == piece)
+    }
+
     /// Returns the text of these tokens, special tokens left out.
     pub fn visible_text(&self, tokens: &[TokenId]) -> String {
         let pieces = tokens.iter().map(|token| self.piece(*token));

@@ -54,6 +54,7 @@ impl ServerInfo {
             implementation: Implementation::Server,
             n_params: self.n_params,
             quantization: self.quantization.clone(),
+            formats: Vec::new(),
             device: if self.version.is_empty() {
                 self.kind.name().to_owned()
             } else {

@@ -80,7 +80,9 @@ pub use models::{
 };
 pub use notice::{Notice, NoticeAction, NoticeKind, capitalize};
 pub use pace::Pace;
-pub use pane_models::{PaneModelCommand, PaneModelRow, PaneModelStatus, PaneModels};
+pub use pane_models::{
+    Authorship, PaneModelCommand, PaneModelRow, PaneModelStatus, PaneModels, Writer,
+};
 pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand,
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,

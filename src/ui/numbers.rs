@@ -4,7 +4,7 @@ use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
 use super::numbers_tokens::{ranks_ui, tokens_ui};
 use super::text_measures::{cost_label, prices_ui, rows_for, saving_words};
-use crate::analysis::{Metrics, Prices};
+use crate::analysis::{Metrics, Prices, TextMetrics, have_different_tokenizers};
 use crate::decoding::{Selector, TokenId};
 use crate::design::fonts::Face;
 use crate::design::style::reserve_scroll_bars;
@@ -70,6 +70,8 @@ pub(super) fn value_ui(ui: &mut Ui, value: impl Into<String>) {
 /// The height of a row, in points.
 pub(super) const ROW: f32 = 20.0;
 
+const MEAN_SURPRISE: &str = "Mean surprise";
+
 const COLUMNS: [&str; 10] = [
     "",
     "Pane",
@@ -79,7 +81,7 @@ const COLUMNS: [&str; 10] = [
     "Prefill",
     "Decode",
     "Tokens",
-    "Mean surprise",
+    MEAN_SURPRISE,
     "Stop reason",
 ];
 
@@ -89,8 +91,17 @@ fn panes_ui(ui: &mut Ui, panes: &[Pane]) {
     grid.min_col_width(SMALL_BADGE)
         .min_row_height(ROW)
         .show(ui, |ui| {
+            let has_one_tokenizer = has_one_tokenizer(panes);
             for column in COLUMNS {
-                heading_ui(ui, column);
+                let is_per_token = column == MEAN_SURPRISE && !has_one_tokenizer;
+                heading_ui(
+                    ui,
+                    if is_per_token {
+                        "Bits per character"
+                    } else {
+                        column
+                    },
+                );
             }
             let texts = panes.iter().filter_map(Pane::generation);
             let any_network = texts.clone().any(|text| mean_network_secs(text).is_some());
@@ -103,7 +114,7 @@ fn panes_ui(ui: &mut Ui, panes: &[Pane]) {
                     continue;
                 };
                 badge(ui, place, SMALL_BADGE);
-                for value in pane_row(generation) {
+                for value in pane_row(generation, has_one_tokenizer) {
                     value_ui(ui, value);
                 }
                 if any_network {
@@ -124,7 +135,8 @@ fn measures_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
         .show(ui, |ui| {
             heading_ui(ui, "");
             let texts = || panes.iter().filter_map(Pane::text_metrics);
-            for (name, ..) in rows_for(texts()) {
+            let has_one_tokenizer = has_one_tokenizer(panes);
+            for (name, ..) in rows_for(texts(), has_one_tokenizer) {
                 heading_ui(ui, name);
             }
             if prices.are_set() {
@@ -136,7 +148,7 @@ fn measures_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
                     continue;
                 };
                 badge(ui, place, SMALL_BADGE);
-                for (.., value) in rows_for(texts()) {
+                for (.., value) in rows_for(texts(), has_one_tokenizer) {
                     value_ui(ui, value(metrics));
                 }
                 if prices.are_set() {
@@ -158,8 +170,13 @@ fn saving_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
     }
 }
 
-/// Returns the cells of a pane's row, after its badge.
-fn pane_row(generation: &Generation) -> [String; 9] {
+fn has_one_tokenizer(panes: &[Pane]) -> bool {
+    !have_different_tokenizers(panes.iter().filter_map(Pane::generation))
+}
+
+/// Returns the cells of a pane's row, after its badge. The surprise is per token, or per character if
+/// the panes have different tokenizers.
+fn pane_row(generation: &Generation, has_one_tokenizer: bool) -> [String; 9] {
     let metrics = Metrics::of(generation);
     let prompt = &generation.prompt;
     let reused = prompt.tokens.len().saturating_sub(prompt.n_prefilled);
@@ -172,8 +189,12 @@ fn pane_row(generation: &Generation) -> [String; 9] {
     let first = metrics
         .first_token_secs
         .map_or_else(|| "–".to_owned(), |secs| format!("{:.0} ms", secs * 1e3));
-    let surprise = mean_surprise_bits(generation)
-        .map_or_else(|| "–".to_owned(), |bits| format!("{bits:.2} bits"));
+    let surprise = if has_one_tokenizer {
+        mean_surprise_bits(generation)
+    } else {
+        TextMetrics::of(generation).bits_per_character
+    };
+    let surprise = surprise.map_or_else(|| "–".to_owned(), |bits| format!("{bits:.2} bits"));
     let stop_reason = generation
         .finish
         .as_ref()
@@ -329,7 +350,10 @@ mod tests {
 
     #[test]
     fn a_row_holds_the_metrics_of_a_pane() {
-        let row = pane_row(&generation(&[(" a", 0.5), (" fox", 0.25), ("</s>", 0.5)]));
+        let row = pane_row(
+            &generation(&[(" a", 0.5), (" fox", 0.25), ("</s>", 0.5)]),
+            true,
+        );
         assert_eq!(row[0], "Top-p");
         assert_eq!(row[1..4], ["3", "0", "20 ms"]);
         assert_eq!(row[4..7], ["150 tok/s", "400 tok/s", "3"]);

@@ -43,7 +43,7 @@ pub(super) fn pane_ui(
     ui.painter().rect_filled(rect, 8, theme.surface_1);
     let header = Rect::from_min_size(rect.min, vec2(rect.width(), HEADER));
     let footer = Rect::from_min_max(pos2(rect.left(), rect.bottom() - FOOTER), rect.max);
-    let line = state.uses_several_models().then(|| {
+    let line = state.panes_name_models().then(|| {
         let size = vec2(rect.width(), MODEL_LINE);
         Rect::from_min_size(header.left_bottom(), size)
     });

@@ -8,7 +8,7 @@ use super::lint_notice::lint_sign_ui;
 use super::text_measures::measures_tooltip;
 use crate::analysis::grammar::GrammarTotals;
 use crate::analysis::watermark::Verdict;
-use crate::analysis::{Metrics, TextScore};
+use crate::analysis::{Metrics, TextMetrics, TextScore, have_different_tokenizers};
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
@@ -38,7 +38,7 @@ pub(super) fn footer_ui(
         }
         return None;
     };
-    let clicked = what_if_ui(ui, pane, &words);
+    let clicked = what_if_ui(ui, pane, &words, state);
     what_ifs?.first_changed().filter(|_| clicked)
 }
 
@@ -55,7 +55,7 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
                 Some(_) => Breakpoint::Small,
                 None => breakpoint,
             };
-            let counts = counts(breakpoint, generation);
+            let counts = counts(breakpoint, generation, state);
             let label = ui.label(Face::Small.text(counts).color(theme.text_3));
             if let Some(metrics) = pane.text_metrics() {
                 label.on_hover_text(measures_tooltip(metrics, prices));
@@ -111,13 +111,13 @@ fn continue_ui(ui: &mut Ui) -> bool {
 
 /// Draws how many tokens would change on the left and, if it fits, where the first change is on the
 /// right. Returns whether the count was clicked.
-fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfSummary) -> bool {
+fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfSummary, state: &AppState) -> bool {
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         let right = match (&words.first, pane.generation()) {
             (Some(first), _) => first.clone(),
-            (None, Some(generation)) => counts(Breakpoint::Small, generation),
+            (None, Some(generation)) => counts(Breakpoint::Small, generation, state),
             (None, None) => String::new(),
         };
         let lint_icon = if pane.lints().is_empty() { 0.0 } else { 28.0 };
@@ -139,9 +139,10 @@ fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfSummary) -> bool {
     .inner
 }
 
-fn counts(breakpoint: Breakpoint, generation: &Generation) -> String {
+fn counts(breakpoint: Breakpoint, generation: &Generation, state: &AppState) -> String {
     if generation.is_scored() {
-        return scored_counts(generation);
+        let shown = state.generations().into_iter().flatten();
+        return scored_counts(generation, have_different_tokenizers(shown));
     }
     let metrics = Metrics::of(generation);
     let tokens = counted(metrics.n_generated, "token");
@@ -157,9 +158,15 @@ fn counts(breakpoint: Breakpoint, generation: &Generation) -> String {
 }
 
 /// "60 tokens · perplexity 37", or how much has been scored so far.
-fn scored_counts(generation: &Generation) -> String {
+/// Beside texts with another tokenizer, the perplexity, which is per token, would mislead.
+fn scored_counts(generation: &Generation, beside_other_tokenizers: bool) -> String {
     let score = TextScore::of(generation);
     let n_tokens = grouped(score.n_tokens as f64);
+    if beside_other_tokenizers && generation.finish.is_some() {
+        let bits = TextMetrics::of(generation).bits_per_character;
+        let bits = bits.map(|bits| format!(" · {bits:.2} bits per character"));
+        return format!("{n_tokens} tokens{}", bits.unwrap_or_default());
+    }
     match score.perplexity() {
         Some(perplexity) if generation.finish.is_some() => {
             let decimals = usize::from(perplexity < 9.95);

@@ -178,22 +178,23 @@ fn chain_ui(
     } else {
         spoken(chain).filter(|_| !is_invalid).unwrap_or_default()
     };
+    // The text on screen was written with other settings.
+    let is_next = pane
+        .generation()
+        .is_some_and(|text| text.config.chain != *chain);
+    let next = if is_next { "next" } else { "" };
     let name = format!("How {} chooses", pane_letter(place));
     let id = editor_id(pane.id);
     let is_open = Popup::is_id_open(ui, id);
     let max_width = (ui.available_width() - MENU_BUTTON).max(60.0);
+    let parts = [next, &dialect].into_iter().filter(|part| !part.is_empty());
+    let both = parts.collect::<Vec<_>>().join(", ");
     // Without space for both, the dialect's name replaces the chain.
-    let (label, value) = if Face::Small.width(ui, &dialect) + MIN_CHAIN_WIDTH > max_width {
-        (
-            "",
-            if dialect.is_empty() {
-                &summary
-            } else {
-                &dialect
-            },
-        )
+    let is_narrow = Face::Small.width(ui, &both) + MIN_CHAIN_WIDTH > max_width;
+    let (label, value) = if is_narrow && !dialect.is_empty() {
+        (next, &dialect)
     } else {
-        (dialect.as_str(), &summary)
+        (both.as_str(), &summary)
     };
     let chip = Chip::new(value)
         .label(label)
@@ -204,7 +205,10 @@ fn chain_ui(
         .max_width(max_width);
     let mut response = ui.add(chip);
     if response.hovered() && !is_open {
-        let sentences = order_words(state, place);
+        let written_with = state.panes.get(place);
+        let written_with = written_with.and_then(|pane| state.written_with_words(pane));
+        let mut sentences = order_words(state, place);
+        sentences.splice(0..0, written_with);
         if !sentences.is_empty() {
             response = response.on_hover_ui(|ui| sentences_ui(ui, &sentences));
         }

@@ -1,7 +1,7 @@
 //! A pane's model: the line that names it, the menu that chooses it, and the notice that asks for a
 //! decision or shows progress before it can write.
 
-use egui::{Align, Color32, Layout, Popup, Rect, Sense, SetOpenCommand, Ui, vec2};
+use egui::{Align, Color32, Label, Layout, Popup, Rect, Response, Sense, SetOpenCommand, Ui, vec2};
 
 use super::pane_server::{has_server_failed, server_notice_ui};
 use crate::design::child_ui::child_ui;
@@ -14,7 +14,7 @@ use crate::design::widgets::{
 use crate::generation::formatting::pane_letter;
 use crate::generation::{ModelSource, PaneModel};
 use crate::state::{
-    AppState, Command, Pane, PaneModelCommand, PaneModelStatus, PathPurpose, ServerCommand,
+    AppState, Command, Pane, PaneModelCommand, PaneModelStatus, PathPurpose, ServerCommand, Writer,
 };
 
 /// The height of the line that names the model.
@@ -61,7 +61,9 @@ pub(super) fn pane_model_ui(
     }
 }
 
-/// Draws the line. Returns the chip's rectangle and whether it was clicked.
+/// Draws the line: the model that wrote the text, and a chip with the one that writes the next text
+/// if that is another one. Returns the rectangle below which the menu opens, and whether it was
+/// clicked.
 fn line_ui(
     ui: &mut Ui,
     line: Rect,
@@ -71,18 +73,86 @@ fn line_ui(
 ) -> (Rect, bool) {
     let inside = Rect::from_min_max(line.min + vec2(12.0, 0.0), line.max - vec2(12.0, 6.0));
     let mut ui = child_ui(ui, inside, "model");
+    let authorship = state.authorship(pane);
+    if state.opened.is_some() {
+        if let Some(writer) = &authorship.writer {
+            writer_ui(&mut ui, place, writer);
+        }
+        return (inside, false);
+    }
+    let chip = |ui: &mut Ui, label: &str, words: &str| {
+        chip_ui(ui, (place, pane), (label, words), is_open, state)
+    };
+    let is_served = matches!(pane.settings.model, Some(PaneModel::Server(_)));
+    let label = if is_served { "Server" } else { "Model" };
+    let response = match (&authorship.writer, &authorship.next) {
+        (Some(writer), Some(next)) => {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.set_max_width(inside.width());
+                let response = ui
+                    .scope(|ui| {
+                        ui.set_max_width(inside.width() * NEXT_SHARE);
+                        chip(ui, "next", next)
+                    })
+                    .inner;
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    writer_ui(ui, place, writer);
+                });
+                response
+            })
+            .inner
+        }
+        (Some(writer), None) => chip(&mut ui, label, &writer.words()),
+        (None, _) => chip(&mut ui, label, &state.pane_model_words(pane)),
+    };
+    (response.rect, response.clicked())
+}
+
+/// The share of the line that the chip with the next model may take.
+const NEXT_SHARE: f32 = 0.55;
+
+/// Draws the model that wrote a text. A long name is truncated, but never the details.
+fn writer_ui(ui: &mut Ui, place: usize, writer: &Writer) {
+    let theme = Theme::of(ui);
+    let details = if writer.details.is_empty() {
+        String::new()
+    } else {
+        format!(" · {}", writer.details)
+    };
+    ui.spacing_mut().item_spacing.x = 0.0;
+    let reserved = Face::Small.width(ui, &details);
+    let tip = format!(
+        "The text of {} was written by {}",
+        pane_letter(place),
+        writer.words()
+    );
+    ui.scope(|ui| {
+        ui.set_max_width((ui.available_width() - reserved).max(0.0));
+        let name = Face::Small.text(&writer.name).color(theme.text_2);
+        ui.add(Label::new(name).truncate()).on_hover_text(&tip);
+    });
+    let details = Face::Small.text(details).color(theme.text_2);
+    ui.add(Label::new(details).truncate()).on_hover_text(tip);
+}
+
+/// Draws the chip that names a model and opens the menu.
+fn chip_ui(
+    ui: &mut Ui,
+    (place, pane): (usize, &Pane),
+    (label, words): (&str, &str),
+    is_open: bool,
+    state: &AppState,
+) -> Response {
     let words = match status_of(pane, state) {
         Some((_, PaneModelStatus::Loading { fraction })) => {
             format!("Loading {:.0} %", fraction * 100.0)
         }
-        _ => state.pane_model_words(pane),
+        _ => words.to_owned(),
     };
     let failed = matches!(
         status_of(pane, state),
         Some((_, PaneModelStatus::Failed { .. }))
     ) || has_server_failed(pane, state);
-    let is_served = matches!(pane.settings.model, Some(PaneModel::Server(_)));
-    let label = if is_served { "Server" } else { "Model" };
     let name = format!("Model of {}", pane_letter(place));
     let chip = Chip::new(&words)
         .label(label)
@@ -90,10 +160,7 @@ fn line_ui(
         .chevron()
         .open(is_open)
         .invalid(failed)
-        .max_width(inside.width());
-    let response = ui
-        .with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(chip))
-        .inner;
+        .max_width(ui.available_width());
     let tip = match &pane.settings.model {
         Some(PaneModel::Server(served)) => {
             format!("The prompt and the text go to {}; {words}", served.address)
@@ -101,8 +168,13 @@ fn line_ui(
         Some(PaneModel::Local(ModelSource::Path(path))) => path.display().to_string(),
         Some(PaneModel::Local(ModelSource::Embedded)) | None => words.clone(),
     };
-    let response = response.on_hover_text(tip);
-    (response.rect, response.clicked())
+    let response = if ui.layout().prefer_right_to_left() {
+        ui.add(chip)
+    } else {
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(chip))
+            .inner
+    };
+    response.on_hover_text(tip)
 }
 
 fn menu_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Command>) {

@@ -43,7 +43,11 @@ pub(super) fn run_bar_ui(
             Icon::File.paint(ui.painter(), icon, theme.text_2);
             let name = Face::Strong.text(&opened.name).color(theme.text_1);
             ui.add(Label::new(name).truncate());
-            let words = "shown as it was written; no model needed";
+            let writer = state.opened_model_words();
+            let words = match writer {
+                Some(model) => format!("written by {model}; no model needed"),
+                None => "shown as it was written; no model needed".to_owned(),
+            };
             ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).truncate());
             let words = Face::Small.text(&opened.what_if_words).color(theme.text_3);
             ui.add(Label::new(words).truncate());

@@ -13,14 +13,31 @@ use crate::generation::formatting::{grouped, percent};
 /// A metric's name, what it means, and its value in words.
 pub(super) type MeasureRow = (&'static str, &'static str, fn(&TextMetrics) -> String);
 
-/// Returns the metrics of these texts in the order of a table.
+/// Returns the metrics of these texts in the order of a table. Texts with different tokenizers have no
+/// perplexity, which is per token.
 pub(super) fn rows_for<'a>(
     mut texts: impl Iterator<Item = &'a TextMetrics>,
+    has_one_tokenizer: bool,
 ) -> impl Iterator<Item = MeasureRow> {
     let has_grammar = texts.any(|metrics| metrics.grammar.is_some());
     let of_grammar = if has_grammar { &GRAMMAR_ROWS[..] } else { &[] };
-    measure_rows().into_iter().chain(of_grammar.iter().copied())
+    let [perplexity, others @ ..] = measure_rows();
+    let first = if has_one_tokenizer {
+        perplexity
+    } else {
+        BITS_PER_CHARACTER
+    };
+    let of_text = std::iter::once(first).chain(others);
+    of_text.chain(of_grammar.iter().copied())
 }
+
+/// Takes the place of the perplexity.
+const BITS_PER_CHARACTER: MeasureRow = (
+    "Bits per character",
+    "How surprising the text is to the model before the chain, per character. Perplexity is per token, \
+     and these texts have different tokenizers",
+    |metrics| decimals(metrics.bits_per_character, 2),
+);
 
 /// The metrics of a text that was constrained by a grammar.
 const GRAMMAR_ROWS: [MeasureRow; 4] = [
@@ -116,7 +133,7 @@ const fn measure_rows() -> [MeasureRow; 10] {
 
 /// Returns the metrics of a text, one per line.
 pub(super) fn measures_tooltip(metrics: &TextMetrics, prices: Prices) -> String {
-    let rows = rows_for(std::iter::once(metrics));
+    let rows = rows_for(std::iter::once(metrics), true);
     let mut lines: Vec<String> = rows
         .map(|(name, _, value)| format!("{name}: {}", value(metrics)))
         .collect();

@@ -13,6 +13,7 @@ use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, ControlColors, focus_ring, menu_item, paint_fill, submenu};
 use crate::export::ExportFormat;
+use crate::generation::ModelInfo;
 use crate::state::{
     Action, AppState, Command, Document, HelpTab, ModelStatus, ModelsCommand, Page, PaletteCommand,
     PathPurpose, RunCommand, SettingsTab, ThemeChoice,
@@ -73,7 +74,7 @@ fn logo_ui(ui: &mut Ui) {
 
 /// Draws the button that shows the model's name or its status, and opens the models dialog.
 fn model_ui(ui: &mut Ui, breakpoint: Breakpoint, model: &ModelStatus, commands: &mut Vec<Command>) {
-    let mut limits = None;
+    let mut tip = String::new();
     let (name, facts) = match model {
         ModelStatus::Loading { fraction, .. } => {
             (format!("Loading {:.0} %", fraction * 100.0), String::new())
@@ -88,7 +89,7 @@ fn model_ui(ui: &mut Ui, breakpoint: Breakpoint, model: &ModelStatus, commands: 
                 &info.device,
                 implementation,
             ];
-            limits = info.implementation.limits();
+            tip = model_tip(info);
             let known: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
             (info.name.clone(), known.join(" · "))
         }
@@ -101,8 +102,8 @@ fn model_ui(ui: &mut Ui, breakpoint: Breakpoint, model: &ModelStatus, commands: 
         &facts
     };
     let mut response = model_button_ui(ui, &name, facts);
-    if let Some(limits) = limits {
-        response = response.on_hover_text(limits);
+    if !tip.is_empty() {
+        response = response.on_hover_text(tip);
     }
     let loading = match model {
         ModelStatus::Loading { fraction, .. } => Some(fraction),
@@ -122,6 +123,16 @@ fn model_ui(ui: &mut Ui, breakpoint: Breakpoint, model: &ModelStatus, commands: 
     if loading.is_some() && icon_button(ui, Icon::Close, "Cancel loading").clicked() {
         commands.push(Command::Models(ModelsCommand::CancelLoading));
     }
+}
+
+/// Returns the formats of the model's weights, if there are several, and what limits the code that
+/// runs it.
+fn model_tip(info: &ModelInfo) -> String {
+    let words = info.quantization_words();
+    let formats = (words != info.quantization).then(|| format!("Weights: {words}"));
+    let limits = info.implementation.limits().map(str::to_owned);
+    let lines = [formats, limits].into_iter().flatten();
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn model_button_ui(ui: &mut Ui, name: &str, facts: &str) -> egui::Response {

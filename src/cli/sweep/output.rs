@@ -7,9 +7,9 @@ use super::run::Swept;
 use super::table::tables;
 use crate::cli::console;
 use crate::cli::failure::Failure;
-use crate::cli::files::{NewFolder, check_file, create_folder, new_folder};
+use crate::cli::files::{NewFolder, check_file, export_folder, new_folder};
 use crate::cli::outputs::{OutputFile, check_outputs, write_outputs};
-use crate::export::{SweepRecord, write_folder};
+use crate::export::SweepRecord;
 use crate::generation::ModelInfo;
 use crate::generation::formatting::{counted, speed};
 use crate::state::{PictureFormat, PictureStyle};
@@ -106,7 +106,5 @@ fn export(folder: &Path, record: SweepRecord<'_>) -> Result<(), String> {
             files.push((format!("{name}.{}", format.extension()), bytes));
         }
     }
-    create_folder(folder)?;
-    write_folder(folder, &files)
-        .map_err(|error| format!("could not export the sweep: {error}\n{}", folder.display()))
+    export_folder(folder, "the sweep", &files)
 }

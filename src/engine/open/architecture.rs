@@ -112,6 +112,7 @@ impl Architecture {
                     implementation: Implementation::CandleTransformers,
                     n_params: catalog.n_all_values(),
                     quantization: catalog.quantization(),
+                    formats: catalog.formats(),
                     n_context: plan.n_context,
                     n_file_bytes: catalog.n_file_bytes(),
                     n_step_bytes: memory.n_weight_bytes,
@@ -165,9 +166,9 @@ fn workload(blueprint: &Blueprint, catalog: &Catalog) -> Workload {
     Workload {
         n_layers: blueprint.n_layers(),
         n_step_bytes: estimate::n_step_bytes(blueprint, catalog),
-        stored: match catalog.quantization().as_str() {
-            "BF16" => Precision::Bf16,
-            "F16" => Precision::F16,
+        stored: match catalog.main_format().as_deref() {
+            Some("BF16") => Precision::Bf16,
+            Some("F16") => Precision::F16,
             _ => Precision::F32,
         },
     }

@@ -182,7 +182,7 @@ impl LocatedModel {
         let _memory = ReturnedMemory::default();
         let architecture = self.architecture.name().to_owned();
         let implementation = self.architecture.implementation();
-        let quantization = self.catalog.quantization();
+        let (quantization, formats) = (self.catalog.quantization(), self.catalog.formats());
         let compute = self.architecture.compute(compute, &self.catalog);
         let mut provenance = provenance_of(&compute, implementation);
         provenance.template_sha256 = self.template_sha256();
@@ -214,6 +214,7 @@ impl LocatedModel {
             implementation,
             n_params,
             quantization,
+            formats,
             device: compute.name(),
             n_threads: compute.threads_of(implementation),
             n_vocab,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::formats::FileType;
 use super::gguf::Header;
 use super::tensor_entry::{TensorEntry, check_entries};
 use super::{Checkpoint, Source, safetensors};
@@ -13,6 +14,8 @@ use crate::engine::{EngineError, LoadProgress};
 pub(crate) struct Catalog {
     pub(super) sources: Vec<Arc<Source>>,
     pub(super) entries: BTreeMap<String, TensorEntry>,
+    /// What a GGUF file says about its formats.
+    pub(super) file_type: Option<FileType>,
 }
 
 impl Catalog {
@@ -22,7 +25,11 @@ impl Catalog {
             let entries = header.entries.iter().cloned();
             entries.map(move |entry| TensorEntry { file, ..entry })
         });
-        Self::new(entries.collect(), sources)
+        let catalog = Self::new(entries.collect(), sources)?;
+        Ok(Self {
+            file_type: headers.first().and_then(FileType::of),
+            ..catalog
+        })
     }
 
     /// Lists the tensors of a safetensors file.
@@ -69,6 +76,7 @@ impl Catalog {
         Ok(Self {
             sources: sources.into_iter().map(Arc::new).collect(),
             entries: by_name,
+            file_type: None,
         })
     }
 
@@ -112,17 +120,6 @@ impl Catalog {
     pub(crate) fn n_all_values(&self) -> u64 {
         let n_values = self.weights().map(TensorEntry::n_values);
         n_values.fold(0, u64::saturating_add)
-    }
-
-    /// Returns the name of the type that stores most values, such as "`Q8_0`".
-    pub(crate) fn quantization(&self) -> String {
-        let mut n_values: BTreeMap<_, u64> = BTreeMap::new();
-        for entry in self.entries.values() {
-            let sum = n_values.entry(entry.stored_type.to_string()).or_default();
-            *sum = sum.saturating_add(entry.n_values());
-        }
-        let most = n_values.into_iter().max_by_key(|(_, n_values)| *n_values);
-        most.map(|(name, _)| name).unwrap_or_default()
     }
 
     /// Returns the size in bytes of all tensors.

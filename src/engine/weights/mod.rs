@@ -8,6 +8,7 @@ mod catalog;
 mod checkpoint;
 mod fingerprint;
 mod finite;
+mod formats;
 mod gguf;
 mod load_stop;
 mod open_files;

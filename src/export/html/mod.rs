@@ -11,7 +11,7 @@ mod steps;
 use self::escape::{Look, data_url, escaped, script_json, shown};
 use super::runs::{Run, runs};
 use super::settings_words;
-use crate::analysis::{Metrics, TextMetrics, TextScore, TokenScale};
+use crate::analysis::{Metrics, TextMetrics, TextScore, TokenScale, have_different_tokenizers};
 use crate::generation::formatting::{counted, grouped, pane_letter, percent, speed};
 use crate::generation::{FinishReason, Generation, ModelInfo, PromptRecord, Step, listed};
 
@@ -101,7 +101,7 @@ fn push_source(page: &mut String, run: &Run<'_>) {
 fn push_model(page: &mut String, title: &str, model: &ModelInfo) {
     let sha256: String = model.sha256.chars().take(12).collect();
     let facts = [
-        model.quantization.clone(),
+        model.quantization_words(),
         model.device.clone(),
         model
             .n_threads
@@ -288,13 +288,19 @@ fn push_plots(page: &mut String, plots: &[PagePlot]) {
 }
 
 fn push_figures(page: &mut String, texts: &[(usize, &Generation)]) {
-    line(
-        page,
+    let is_per_character = have_different_tokenizers(texts.iter().map(|(_, text)| *text));
+    let surprise = if is_per_character {
+        "Bits per character"
+    } else {
+        "Perplexity"
+    };
+    let head = format!(
         "<section><h2>Figures</h2><div class=\"scroll\"><table><tr><th>Pane</th><th>Settings</th>\
-         <th class=\"num\">Tokens</th><th class=\"num\">Perplexity</th>\
+         <th class=\"num\">Tokens</th><th class=\"num\">{surprise}</th>\
          <th class=\"num\">Mean entropy</th><th class=\"num\">Greedy would take it</th>\
          <th class=\"num\">Tokens/s</th><th>Finish reason</th></tr>",
     );
+    line(page, &head);
     for (place, text) in texts {
         let (metrics, measures) = (Metrics::of(text), TextMetrics::of(text));
         let number = |value: Option<f64>, unit: &str| {
@@ -302,7 +308,14 @@ fn push_figures(page: &mut String, texts: &[(usize, &Generation)]) {
         };
         let numbers = [
             text.steps.len().to_string(),
-            number(measures.perplexity, ""),
+            number(
+                if is_per_character {
+                    measures.bits_per_character
+                } else {
+                    measures.perplexity
+                },
+                "",
+            ),
             number(measures.mean_entropy_bits, " bits"),
             measures.greedy_share.map(percent).unwrap_or_default(),
             metrics.decode_per_sec.map(speed).unwrap_or_default(),

@@ -37,6 +37,16 @@ pub enum ParseError {
         place: String,
     },
 
+    /// Something follows the run.
+    #[error(
+        "this file goes on after the end of its run, at {place}; a run file holds one run, so remove \
+         what follows"
+    )]
+    Trailing {
+        /// Line and column.
+        place: String,
+    },
+
     /// A newer version of the program wrote the file.
     #[error(
         "this file has format {version}, but this version of Quartet only reads up to format \
@@ -145,6 +155,8 @@ pub fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
         format_version: u32,
     }
 
+    // Some editors on Windows put a byte order mark before the text.
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let head = serde_json::from_slice(bytes).map_err(|error| parse_error(error, bytes))?;
     let Head { format_version } = head;
     match format_version {
@@ -183,6 +195,9 @@ impl From<serde_json::Error> for ParseError {
         let place = place_of(&error);
         if error.is_eof() && error.column() > 1 {
             return Self::Incomplete { place };
+        }
+        if message.starts_with("trailing characters") {
+            return Self::Trailing { place };
         }
         for (start, kind) in [
             ("unknown field `", "the field"),

@@ -5,6 +5,7 @@
 //! [`AppState::follow_pane_models`] asks the engine to load those that are missing and to unload
 //! those that no pane uses any more.
 
+mod authorship;
 mod entries;
 mod rows;
 
@@ -19,6 +20,7 @@ use crate::state::{
 };
 use crate::worker::{PaneModelUpdate, Request, memory_with_cache};
 
+pub use self::authorship::{Authorship, Writer};
 pub use self::entries::{PaneModelStatus, PaneModels};
 pub use self::rows::PaneModelRow;
 

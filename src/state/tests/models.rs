@@ -280,6 +280,7 @@ pub(super) fn outline(n_weight_bytes: u64) -> ModelOutline {
         implementation: Implementation::Quartet,
         n_params: n_weight_bytes,
         quantization: "Q8_0".to_owned(),
+        formats: Vec::new(),
         n_context: 100,
         n_file_bytes: n_weight_bytes,
         n_step_bytes: n_weight_bytes,

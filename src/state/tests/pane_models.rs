@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::models::{outline, path};
 use super::runs::{open, run};
-use super::{asked, loaded, ready, text, tokenized, write};
+use super::{asked, loaded, ready, text, tokenized, write, written};
 use crate::generation::testing::generation;
-use crate::generation::{ChatSupport, ModelInfo};
+use crate::generation::{ChatSupport, Generation, ModelInfo};
 use crate::state::{
     AppState, Command, Effect, PaneModelCommand, PaneModelStatus, PaneStatus, PathPurpose,
     PromptMode, RunCommand, ScoreCommand, ScoreReadiness, divergence_summary,
@@ -339,4 +339,102 @@ fn each_text_of_an_opened_run_is_verified_with_its_own_model() {
     open(&mut state, texts);
     let effects = run(&mut state, RunCommand::Verify);
     assert_eq!(models(&effects), [None, Some(other())]);
+}
+
+/// A text by a model with this name.
+fn by(name: &str) -> Generation {
+    let mut text = generation(&[(" fox", 0.5)]);
+    Arc::make_mut(&mut text.model).name = name.to_owned();
+    Arc::make_mut(&mut text.model).sha256 = name.to_owned();
+    Arc::make_mut(&mut text.model).quantization = "Q8_0".to_owned();
+    text
+}
+
+fn authors(state: &AppState) -> Vec<(String, Option<String>)> {
+    let authorship = state.panes.iter().map(|pane| state.authorship(pane));
+    let words = authorship.map(|authorship| {
+        let writer = authorship.writer.map(|writer| writer.words());
+        (writer.unwrap_or_default(), authorship.next)
+    });
+    words.collect()
+}
+
+#[test]
+fn a_text_is_named_after_its_model_when_another_one_comes_next() {
+    let mut state = written();
+    assert!(!state.panes_name_models());
+    assert_eq!(authors(&state)[0], ("Test".to_owned(), None));
+
+    // The pane chooses another model: its text is still by the main one.
+    choose(&mut state, 1, Some(other()));
+    inspected(&mut state, 500_000_000);
+    let next = |state: &AppState| state.authorship(&state.panes[1]).next;
+    assert_eq!(next(&state).as_deref(), Some("other"));
+    state.apply(Command::PaneModel(PaneModelCommand::Load(other())));
+    update(&mut state, arrived(ChatSupport::Ready));
+    assert!(state.panes_name_models());
+    let expected = ("Test".to_owned(), Some("Other · Q4_K".to_owned()));
+    assert_eq!(authors(&state)[1], expected);
+    assert_eq!(authors(&state)[0], ("Test".to_owned(), None));
+
+    // The main model changes: all texts are by the previous one.
+    choose(&mut state, 1, None);
+    assert!(!state.panes_name_models());
+    let Event::ModelLoaded {
+        info, vocabulary, ..
+    } = loaded()
+    else {
+        panic!("a model");
+    };
+    let info = Arc::new(ModelInfo {
+        name: "New".to_owned(),
+        sha256: "new".to_owned(),
+        ..(*info).clone()
+    });
+    state.on_event(Event::ModelLoaded {
+        info,
+        vocabulary,
+        chat: ChatSupport::Missing,
+        recommended_sampling: None,
+        load_warning: None,
+        second: None,
+    });
+    assert!(state.panes_name_models());
+    let expected = ("Test".to_owned(), Some("New".to_owned()));
+    assert_eq!(authors(&state), vec![expected; 4]);
+}
+
+#[test]
+fn an_opened_run_names_its_own_models_and_none_that_comes_next() {
+    let mut state = written();
+    open(&mut state, vec![by("Small"), by("Small")]);
+    assert_eq!(state.opened_model_words().as_deref(), Some("Small · Q8_0"));
+    assert!(!state.panes_name_models(), "the bar does");
+    open(&mut state, vec![by("Small"), by("Large")]);
+    assert_eq!(state.opened_model_words(), None);
+    assert!(state.panes_name_models());
+    let expected = ["Small", "Large"].map(|name| (format!("{name} · Q8_0"), None));
+    assert_eq!(authors(&state), expected);
+    // Whoever goes on with its settings sees which model comes next.
+    run(&mut state, RunCommand::UseSettings);
+    let next = authors(&state).into_iter().map(|(_, next)| next);
+    assert_eq!(
+        next.collect::<Vec<_>>(),
+        [Some("Test".to_owned()), Some("Test".to_owned())]
+    );
+}
+
+#[test]
+fn a_text_says_with_which_settings_it_was_written() {
+    let mut state = written();
+    let words = |state: &AppState| state.written_with_words(&state.panes[1]);
+    let chain = state.panes[1].generation().unwrap().config.chain.clone();
+    state.panes[1].settings.chain = chain;
+    assert_eq!(words(&state), None);
+    state.panes[1].settings.chain = crate::decoding::ChainConfig::greedy();
+    let sentence = words(&state).unwrap();
+    assert!(
+        sentence.starts_with("The text on screen was written with "),
+        "{sentence}"
+    );
 }

@@ -10,7 +10,12 @@ use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::ui::text_measures::{cost_label, prices_ui, rows_for, saving_words};
 
 /// Draws the table, and below it the fields for the prices and what a shorter text would have saved.
-pub(super) fn measures_ui(ui: &mut Ui, metrics: &[(usize, &TextMetrics)], prices: &mut Prices) {
+pub(super) fn measures_ui(
+    ui: &mut Ui,
+    metrics: &[(usize, &TextMetrics)],
+    has_one_tokenizer: bool,
+    prices: &mut Prices,
+) {
     let theme = Theme::of(ui);
     reserve_scroll_bars(ui);
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
@@ -26,7 +31,7 @@ pub(super) fn measures_ui(ui: &mut Ui, metrics: &[(usize, &TextMetrics)], prices
             }
             ui.end_row();
             let texts = metrics.iter().map(|(_, metrics)| *metrics);
-            for (name, help, value) in rows_for(texts) {
+            for (name, help, value) in rows_for(texts, has_one_tokenizer) {
                 ui.label(Face::Small.text(name).color(theme.text_2))
                     .on_hover_text(help);
                 for (_, own) in metrics {

@@ -14,7 +14,7 @@ use self::pair::pair_ui;
 pub use self::then_and_now::gap_data;
 use self::then_and_now::then_and_now_ui;
 use super::xray::sentence_ui;
-use crate::analysis::TextMetrics;
+use crate::analysis::{TextMetrics, have_different_tokenizers};
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::generation::Generation;
@@ -76,7 +76,8 @@ pub(super) fn compare_ui(ui: &mut Ui, body: Rect, state: &mut AppState) {
         .iter()
         .filter_map(|(place, _)| Some((*place, panes.get(*place)?.text_metrics()?)))
         .collect();
-    measures_ui(&mut area, &metrics, &mut prices);
+    let has_one_tokenizer = !have_different_tokenizers(texts.iter().map(|(_, text)| *text));
+    measures_ui(&mut area, &metrics, has_one_tokenizer, &mut prices);
     state.view.prices = prices;
 }
 

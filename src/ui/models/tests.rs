@@ -190,6 +190,7 @@ fn a_warning_about_memory_can_be_overridden() {
         implementation: Implementation::Quartet,
         n_params: 5_000_000_000,
         quantization: "Q8_0".to_owned(),
+        formats: Vec::new(),
         n_context: 100,
         n_file_bytes: 5_200_000_000,
         n_step_bytes: 0,
