@@ -9,6 +9,7 @@ use super::{
     Candidates, ChainConfig, Coins, DecodingError, Evidence, Filter, History, RankedCandidate,
     SelectorState, StageContext, TokenId, Trace,
 };
+use crate::decoding::rules::BeamScores;
 
 /// A chain at work on one sequence.
 #[derive(Debug)]
@@ -179,6 +180,7 @@ impl SamplerChain {
     ) -> Result<Sampled, DecodingError> {
         let mut candidates = self.refilled(logits)?;
         let raw = evidence_of(&mut candidates, self.n_recorded, self.n_detail_bytes);
+        self.begin(&mut candidates);
         let mut stages = Vec::new();
         let mut context = self.context(logits.len(), history, coins);
         for filter in &self.filters {
@@ -269,11 +271,7 @@ impl SamplerChain {
         coins: Coins,
     ) -> Result<Candidates, DecodingError> {
         let mut candidates = Candidates::from_logits(logits)?;
-        let mut context = self.context(logits.len(), history, coins);
-        for filter in &self.filters {
-            filter.apply(context, &mut candidates);
-            context.n_chance_before += u32::from(filter.is_random());
-        }
+        self.apply(history, coins, &mut candidates);
         Ok(candidates)
     }
 
@@ -286,14 +284,42 @@ impl SamplerChain {
         read: impl FnOnce(&mut Candidates) -> R,
     ) -> Result<R, DecodingError> {
         let mut candidates = self.refilled(logits)?;
-        let mut context = self.context(logits.len(), history, coins);
-        for filter in &self.filters {
-            filter.apply(context, &mut candidates);
-            context.n_chance_before += u32::from(filter.is_random());
-        }
+        self.apply(history, coins, &mut candidates);
         let read = read(&mut candidates);
         self.scratch = Some(candidates);
         Ok(read)
+    }
+
+    /// Applies the filters to all candidates of a row.
+    fn apply(&self, history: History<'_>, coins: Coins, candidates: &mut Candidates) {
+        let mut context = self.context(candidates.n_kept(), history, coins);
+        self.begin(candidates);
+        for filter in &self.filters {
+            filter.apply(context, candidates);
+            context.n_chance_before += u32::from(filter.is_random());
+        }
+    }
+
+    /// Turns logits into log-probs, if the stages of this search see those.
+    fn begin(&self, candidates: &mut Candidates) {
+        if self.beam_scores() != BeamScores::Logits {
+            let log_sum_exp = candidates.softmax().log_sum_exp;
+            candidates.map_logits(|logit| (f64::from(logit) - log_sum_exp) as f32);
+        }
+    }
+
+    /// What a beam search adds to the total of a text that continues with this candidate.
+    pub fn beam_score(&self, candidate: &RankedCandidate) -> f64 {
+        match self.beam_scores() {
+            BeamScores::LogProbs => f64::from(candidate.logit),
+            BeamScores::Logits | BeamScores::Renormalized => candidate.prob.ln(),
+        }
+    }
+
+    /// The rule of a beam search; any other selector sees logits.
+    fn beam_scores(&self) -> BeamScores {
+        let search = self.config.selector.beam_search();
+        search.map_or(BeamScores::Logits, |_| self.config.rules.beam_scores)
     }
 
     fn refilled(&mut self, logits: &[f32]) -> Result<Candidates, DecodingError> {
@@ -317,11 +343,9 @@ impl SamplerChain {
 #[cfg(test)]
 mod tests {
     use super::{ChainConfig, SamplerChain};
-    use crate::decoding::dialect::Dialect;
-    use crate::decoding::filters::{DynamicTemperature, MinP, Temperature, TopK, TopP};
-    use crate::decoding::rules::{Ties, TopPZero};
+    use crate::decoding::filters::{MinP, Temperature, TopK};
     use crate::decoding::testing::logits_of;
-    use crate::decoding::{Coins, DecodingError, Filter, History, Selector, Stage, TokenId, Trace};
+    use crate::decoding::{Coins, DecodingError, Filter, History, Selector, TokenId, Trace};
 
     const P: [f32; 4] = [0.1, 0.2, 0.3, 0.4];
     const COINS: Coins = Coins {
@@ -418,66 +442,46 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_reads_as_its_chips() {
-        let off = Stage {
-            filter: Filter::TopK(TopK { k: 40 }),
-            enabled: false,
+    fn a_penalty_in_a_search_over_log_probs_multiplies_every_score() {
+        use crate::decoding::filters::{RepetitionPenalty, Window};
+        use crate::decoding::rules::BeamScores;
+        use crate::decoding::selector::BeamSearch;
+
+        let penalty = RepetitionPenalty {
+            penalty: 2.0,
+            window: Window::ALL,
         };
-        let mut muted = ChainConfig::sampled([]);
-        muted.stages.push(off);
-        for (config, expected, greedy) in [
-            (ChainConfig::greedy(), "top token", true),
-            (ChainConfig::sampled([]), "T 1", false),
-            (muted, "T 1", false),
-            (
-                ChainConfig::sampled([
-                    Filter::Temperature(Temperature { temperature: 0.7 }),
-                    Filter::TopP(TopP { p: 0.9 }),
-                ]),
-                "T 0.7 › top-p 0.9",
-                false,
-            ),
-            (
-                ChainConfig::sampled([Filter::Temperature(Temperature { temperature: 0.0 })]),
-                "T 0",
-                true,
-            ),
+        // e², e and 1 over their sum.
+        let logits = [2.0, 1.0, 0.0];
+        let total: f64 = [2.0_f64, 1.0, 0.0].map(f64::exp).iter().sum();
+        let log_probs = [2.0, 1.0, 0.0].map(|logit| logit - total.ln());
+        let normalized = |scores: [f64; 3]| {
+            let sum: f64 = scores.map(f64::exp).iter().sum();
+            scores.map(|score| score - sum.ln())
+        };
+        let doubled = [2.0 * log_probs[0], log_probs[1], log_probs[2]];
+        for (beam_scores, expected) in [
+            (BeamScores::Logits, normalized([1.0, 1.0, 0.0])),
+            (BeamScores::LogProbs, doubled),
+            (BeamScores::Renormalized, normalized(doubled)),
         ] {
-            assert_eq!(config.to_string(), expected);
-            assert_eq!(config.is_greedy(), greedy, "{config}");
-        }
-        assert_eq!(ChainConfig::greedy().selector, Selector::Greedy);
-    }
-
-    #[test]
-    fn a_top_k_of_1_is_greedy_unless_ties_stay() {
-        let mut chain = ChainConfig::sampled([Filter::TopK(TopK { k: 1 })]);
-        assert!(chain.is_greedy());
-        chain.rules.top_k_ties = Ties::All;
-        assert!(!chain.is_greedy());
-    }
-
-    #[test]
-    fn a_top_p_of_0_and_llama_cpp_s_temperature_of_0_are_greedy() {
-        let mut chain = ChainConfig::sampled([Filter::TopP(TopP { p: 0.0 })]);
-        assert!(chain.is_greedy());
-        chain.rules.min_keep = 2;
-        assert!(!chain.is_greedy());
-        chain.rules.min_keep = 0;
-        chain.rules.top_p_zero = TopPZero::Off;
-        assert!(!chain.is_greedy());
-
-        let mut chain = Dialect::LlamaCpp.chain();
-        assert!(!chain.is_greedy());
-        for (range, greedy) in [(0.0, true), (0.5, false)] {
-            let heat = DynamicTemperature {
-                temperature: 0.0,
-                range,
-                exponent: 1.0,
+            let search = BeamSearch {
+                width: 2,
+                length_penalty: 1.0,
+                early_stopping: 0,
             };
-            let stage = chain.stages.last_mut().unwrap();
-            stage.filter = Filter::DynamicTemperature(heat);
-            assert_eq!(chain.is_greedy(), greedy, "range {range}");
+            let mut config = ChainConfig::sampled([Filter::RepetitionPenalty(penalty)]);
+            config.selector = Selector::BeamSearch(search);
+            config.rules.beam_scores = beam_scores;
+            let chain = SamplerChain::new(config);
+            let seen = [TokenId(0)];
+            let history = History::new(&seen, 1);
+            let likely = chain.most_likely(&logits, history, COINS, 3).unwrap();
+            assert_eq!(likely.len(), 3);
+            for candidate in likely {
+                let error = chain.beam_score(&candidate) - expected[candidate.token.index()];
+                assert!(error.abs() < 1e-6, "{beam_scores:?}: {candidate:?}");
+            }
         }
     }
 }

@@ -137,3 +137,76 @@ impl std::fmt::Display for ChainConfig {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ChainConfig;
+    use crate::decoding::dialect::Dialect;
+    use crate::decoding::filters::{DynamicTemperature, Temperature, TopK, TopP};
+    use crate::decoding::rules::{Ties, TopPZero};
+    use crate::decoding::{Filter, Selector, Stage};
+
+    #[test]
+    fn a_chain_reads_as_its_chips() {
+        let off = Stage {
+            filter: Filter::TopK(TopK { k: 40 }),
+            enabled: false,
+        };
+        let mut muted = ChainConfig::sampled([]);
+        muted.stages.push(off);
+        for (config, expected, greedy) in [
+            (ChainConfig::greedy(), "top token", true),
+            (ChainConfig::sampled([]), "T 1", false),
+            (muted, "T 1", false),
+            (
+                ChainConfig::sampled([
+                    Filter::Temperature(Temperature { temperature: 0.7 }),
+                    Filter::TopP(TopP { p: 0.9 }),
+                ]),
+                "T 0.7 › top-p 0.9",
+                false,
+            ),
+            (
+                ChainConfig::sampled([Filter::Temperature(Temperature { temperature: 0.0 })]),
+                "T 0",
+                true,
+            ),
+        ] {
+            assert_eq!(config.to_string(), expected);
+            assert_eq!(config.is_greedy(), greedy, "{config}");
+        }
+        assert_eq!(ChainConfig::greedy().selector, Selector::Greedy);
+    }
+
+    #[test]
+    fn a_top_k_of_1_is_greedy_unless_ties_stay() {
+        let mut chain = ChainConfig::sampled([Filter::TopK(TopK { k: 1 })]);
+        assert!(chain.is_greedy());
+        chain.rules.top_k_ties = Ties::All;
+        assert!(!chain.is_greedy());
+    }
+
+    #[test]
+    fn a_top_p_of_0_and_llama_cpp_s_temperature_of_0_are_greedy() {
+        let mut chain = ChainConfig::sampled([Filter::TopP(TopP { p: 0.0 })]);
+        assert!(chain.is_greedy());
+        chain.rules.min_keep = 2;
+        assert!(!chain.is_greedy());
+        chain.rules.min_keep = 0;
+        chain.rules.top_p_zero = TopPZero::Off;
+        assert!(!chain.is_greedy());
+
+        let mut chain = Dialect::LlamaCpp.chain();
+        assert!(!chain.is_greedy());
+        for (range, greedy) in [(0.0, true), (0.5, false)] {
+            let heat = DynamicTemperature {
+                temperature: 0.0,
+                range,
+                exponent: 1.0,
+            };
+            let stage = chain.stages.last_mut().unwrap();
+            stage.filter = Filter::DynamicTemperature(heat);
+            assert_eq!(chain.is_greedy(), greedy, "range {range}");
+        }
+    }
+}

@@ -11,7 +11,7 @@ use super::FilterKind::{
     TopNSigma, TopP, TypicalP, Xtc,
 };
 use super::filters::Window;
-use super::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
+use super::rules::{BeamScores, Equal, Mass, Ties, TopPZero, TypicalRule};
 use super::{ChainConfig, Filter, FilterKind, Rules, Stage};
 
 /// An engine whose order, defaults and rules a chain can follow.
@@ -28,21 +28,26 @@ pub enum Dialect {
     MistralRs,
     /// candle with its `LogitsProcessor`.
     Candle,
-    /// Ollama.
+    /// Ollama with a GGUF file, which it passes to llama-server since its PR #16031 (2026); read at
+    /// commit fb30760 (August 2026).
     Ollama,
+    /// Ollama with safetensors, which run in its MLX runner: `x/mlxrunner/sample/sample.go`, at the
+    /// same commit.
+    OllamaMlx,
     /// Services that speak `OpenAI`'s API.
     OpenAi,
 }
 
 impl Dialect {
     /// All dialects, in menu order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::LlamaCpp,
         Self::Transformers,
         Self::Vllm,
         Self::MistralRs,
         Self::Candle,
         Self::Ollama,
+        Self::OllamaMlx,
         Self::OpenAi,
     ];
 
@@ -55,6 +60,7 @@ impl Dialect {
             Self::MistralRs => "mistral.rs",
             Self::Candle => "candle",
             Self::Ollama => "Ollama",
+            Self::OllamaMlx => "Ollama (MLX)",
             Self::OpenAi => "OpenAI-style",
         }
     }
@@ -68,6 +74,7 @@ impl Dialect {
             Self::MistralRs => "mistral.rs",
             Self::Candle => "candle",
             Self::Ollama => "ollama",
+            Self::OllamaMlx => "ollama-mlx",
             Self::OpenAi => "openai",
         }
     }
@@ -107,6 +114,7 @@ impl Dialect {
                 min_keep: 1,
                 top_k_ties: Ties::All,
                 typical: TypicalRule::ReachedWithTies,
+                beam_scores: BeamScores::LogProbs,
                 ..ours
             },
             Self::Vllm => Rules {
@@ -120,6 +128,10 @@ impl Dialect {
             },
             Self::Candle => Rules {
                 top_p_mass: Mass::BeforeCuts,
+                top_p_zero: TopPZero::Off,
+                ..ours
+            },
+            Self::OllamaMlx => Rules {
                 top_p_zero: TopPZero::Off,
                 ..ours
             },
@@ -143,6 +155,7 @@ impl Dialect {
                 "Top-H comes before top-k, and considers the 100 most likely tokens",
                 "Min-p comes after top-p and sees probabilities that temperature has changed",
                 "The repetition penalty looks at the whole prompt",
+                "In a beam search, penalties and bans act on log-probs, which are not normalized again",
             ],
             Self::Vllm => &[
                 "Min-p comes before top-k and top-p, and after temperature",
@@ -162,6 +175,13 @@ impl Dialect {
             Self::Ollama => &[
                 "Top-k 40, top-p 0.9 and temperature 0.8 are on by default",
                 "Penalties look at the last 64 tokens, including the prompt",
+                "This is the order for GGUF files, which Ollama passes to llama-server since 2026 (read \
+                 at commit fb30760); safetensors run in its MLX runner, which orders otherwise",
+            ],
+            Self::OllamaMlx => &[
+                "Top-k comes first, and temperature before top-p and min-p, unlike for GGUF files",
+                "A top-p of 0 is off; elsewhere it keeps one token",
+                "There is no typical-p, and penalties look at the last 64 tokens, including the prompt",
             ],
             Self::OpenAi => &[
                 "There is no top-k and no min-p, only temperature and top-p",
@@ -178,6 +198,7 @@ impl Dialect {
             Self::MistralRs => MISTRAL_RS,
             Self::Candle => CANDLE,
             Self::Ollama => &OLLAMA,
+            Self::OllamaMlx => OLLAMA_MLX,
             Self::OpenAi => OPENAI,
         }
     }
@@ -232,6 +253,16 @@ const LLAMA_CPP: [EngineStage; 12] = llama_cpp(0.95, 0.05);
 
 /// Ollama passes its parameters to llama-server.
 const OLLAMA: [EngineStage; 12] = llama_cpp(0.9, 0.0);
+
+const OLLAMA_MLX: &[EngineStage] = &[
+    stage(RepetitionPenalty).over(Window::LAST_64),
+    stage(PresencePenalty).over(Window::LAST_64),
+    stage(FrequencyPenalty).over(Window::LAST_64),
+    stage(TopK).at(40.0),
+    stage(Temperature).at(0.8),
+    stage(TopP).at(0.9),
+    stage(MinP),
+];
 
 const fn llama_cpp(top_p: f32, min_p: f32) -> [EngineStage; 12] {
     [
@@ -359,6 +390,7 @@ mod tests {
             (Dialect::MistralRs, "T 1"),
             (Dialect::Candle, "T 1"),
             (Dialect::Ollama, "top-k 40 › top-p 0.9 › T 0.8"),
+            (Dialect::OllamaMlx, "top-k 40 › T 0.8 › top-p 0.9"),
             (Dialect::OpenAi, "T 1"),
         ] {
             assert_eq!(dialect.chain().to_string(), expected, "{dialect:?}");

@@ -20,6 +20,8 @@ pub struct Rules {
     /// What min-p does with a candidate exactly at its threshold.
     pub min_p_equal: Equal,
     pub typical: TypicalRule,
+    /// What the stages of a beam search see, and what it adds up.
+    pub beam_scores: BeamScores,
 }
 
 /// Which of several equally likely candidates stay if k falls among them.
@@ -80,4 +82,36 @@ pub enum TypicalRule {
     Passed,
     /// As `Reached`, but all candidates as typical as the last one stay too.
     ReachedWithTies,
+}
+
+/// What the stages of a beam search see, and what it adds up.
+///
+/// The two only differ for a stage that asks more of a logit than its distance to the others, which
+/// is the repetition penalty: it divides a logit above 0, and a log-prob never is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BeamScores {
+    /// The stages see logits; the log-probs after them add up.
+    #[default]
+    Logits,
+    /// The stages see log-probs, and what they leave of them adds up, so that a token is not
+    /// likelier because others were ruled out. `_beam_search` in transformers 5.24 does so.
+    LogProbs,
+    /// The stages see log-probs; the log-probs after them add up. This is `renormalize_logits=True`
+    /// in transformers.
+    Renormalized,
+}
+
+impl BeamScores {
+    /// All of them, in menu order.
+    pub const ALL: [Self; 3] = [Self::Logits, Self::LogProbs, Self::Renormalized];
+
+    /// The word for it in a `--pane` description.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Logits => "logits",
+            Self::LogProbs => "log-probs",
+            Self::Renormalized => "renormalized",
+        }
+    }
 }

@@ -35,7 +35,9 @@ struct BeamText {
     slot: Slot,
     /// The steps that the search took. Texts share the steps that they have in common.
     steps: Vec<Arc<Step>>,
-    /// The total log-prob of these steps, in nats.
+    /// The total log-prob of these steps, in nats, by the search's [`BeamScores`].
+    ///
+    /// [`BeamScores`]: crate::decoding::rules::BeamScores
     log_prob: f64,
 }
 
@@ -292,7 +294,7 @@ impl BeamText {
         let likely = self.slot.most_likely(logits, n)?;
         let likely = likely.into_iter();
         Ok(likely
-            .map(|ranked| candidate(ranked.token, ranked.prob.ln()))
+            .map(|ranked| candidate(ranked.token, self.slot.beam_score(&ranked)))
             .collect())
     }
 

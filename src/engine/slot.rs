@@ -261,6 +261,11 @@ impl Slot {
         likely.map_err(|source| self.failed(source))
     }
 
+    /// What a beam search adds to the total of this text if it continues with this candidate.
+    pub(super) fn beam_score(&self, candidate: &RankedCandidate) -> f64 {
+        self.chain.beam_score(candidate)
+    }
+
     /// Returns the tokens after the prompt.
     pub(super) fn generated(&self) -> &[TokenId] {
         self.tokens.get(self.n_prompt..).unwrap_or_default()

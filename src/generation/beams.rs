@@ -27,6 +27,9 @@ pub struct BeamNode {
     pub token: TokenId,
     pub piece: Piece,
     /// The total log-prob of the generated text with this token, in nats, under the pane's stages.
+    /// With [`BeamScores::LogProbs`], it is what the stages leave of the model's log-probs.
+    ///
+    /// [`BeamScores::LogProbs`]: crate::decoding::rules::BeamScores::LogProbs
     pub log_prob: f64,
     pub fate: Fate,
 }

@@ -2,7 +2,8 @@
 
 use super::stage::same_stage;
 use crate::decoding::dialect::Dialect;
-use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, Stage};
+use crate::decoding::rules::BeamScores;
+use crate::decoding::{ChainConfig, Filter, FilterKind, Rules, Selector, Stage};
 
 /// How a chain departs from the engine that it is modeled on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +94,20 @@ pub fn departure(chain: &ChainConfig) -> Option<Departure> {
     if chain.active().any(has_other_window) {
         return Some(Departure::Windows);
     }
-    (chain.rules != dialect.rules()).then_some(Departure::Rules)
+    (rules_in(dialect, chain) != dialect.rules()).then_some(Departure::Rules)
+}
+
+/// Returns the chain's rules, without a setting that the engine has: a beam search of transformers
+/// can normalize its scores, and any other chain has none.
+fn rules_in(dialect: Dialect, chain: &ChainConfig) -> Rules {
+    let searches = chain.selector.beam_search().is_some();
+    if searches && chain.rules.beam_scores == BeamScores::Logits {
+        return chain.rules;
+    }
+    Rules {
+        beam_scores: dialect.rules().beam_scores,
+        ..chain.rules
+    }
 }
 
 /// Returns the index of the engine's stage for this filter, if it has one. A temperature that
@@ -176,6 +190,19 @@ mod tests {
             ("mirostat 5, dialect llama.cpp", Some("llama.cpp")),
             ("mirostat 5, dialect openai", Some("OpenAI, extended")),
             ("gumbel, dialect openai", Some("OpenAI")),
+            ("beams 4, dialect transformers", Some("transformers")),
+            (
+                "beams 4, dialect transformers, beam-scores renormalized",
+                Some("transformers"),
+            ),
+            (
+                "beams 4, dialect transformers, beam-scores logits",
+                Some("transformers, other rules"),
+            ),
+            (
+                "top-k 40, temp 0.8, top-p 0.9, dialect ollama-mlx",
+                Some("Ollama (MLX)"),
+            ),
             (
                 "repeat 1.1 last all, dialect llama.cpp",
                 Some("llama.cpp, other window"),

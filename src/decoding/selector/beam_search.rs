@@ -14,11 +14,13 @@ const MAX_WIDTH: f32 = 16.0;
 /// is the result.
 ///
 /// The log-probs are those that the stages leave, so that a stage can rule out a token or change
-/// its probability, as with transformers' `renormalize_logits`. A search looks at several texts, so
-/// it needs a separate decoding loop; on a single row of logits it takes the top token.
+/// its probability; [`BeamScores`] says whether they are normalized. A search looks at several
+/// texts, so it needs a separate decoding loop; on a single row of logits it takes the top token.
 ///
 /// Lowerre 1976, "The HARPY Speech Recognition System"; the rules for when texts end and when the
 /// search ends are those of `_beam_search` in transformers 5.
+///
+/// [`BeamScores`]: crate::decoding::rules::BeamScores
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BeamSearch {
     /// How many texts go on after each pass, 2 to 16.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::words::{PaneSpecError, Word, Words, split};
+use super::words::{PaneSpecError, Word, Words, quoted_text, split};
 use crate::decoding::{GrammarKind, GrammarMode, GrammarRule};
 
 /// The word that a grammar's part begins with.
@@ -61,7 +61,7 @@ pub(super) fn grammar_words(rule: &GrammarRule) -> String {
     if rule.kind() == GrammarKind::Json {
         return format!("grammar {check}{key}");
     }
-    format!("grammar {check}{key} {}", quoted(&printed(rule)))
+    format!("grammar {check}{key} {}", quoted_text(&printed(rule)))
 }
 
 /// Returns the description with every `file NAME` of a grammar replaced by the grammar in quotes,
@@ -74,7 +74,7 @@ pub fn with_grammar_files<E>(
     let parts = split(description).unwrap_or_default();
     // Last one first, so that the places of the others stay the same.
     for (span, name) in parts.into_iter().rev().filter_map(file_in) {
-        expanded.replace_range(span, &quoted(&read(&name)?));
+        expanded.replace_range(span, &quoted_text(&read(&name)?));
     }
     Ok(expanded)
 }
@@ -128,14 +128,10 @@ fn printed(rule: &GrammarRule) -> String {
     text.trim_end_matches('\n').replace('\n', "|")
 }
 
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
 #[cfg(test)]
 mod tests {
     use super::with_grammar_files;
-    use crate::decoding::GrammarMode;
+    use crate::decoding::{Against, GrammarMode};
     use crate::generation::PaneSettings;
 
     fn parsed(description: &str) -> PaneSettings {
@@ -166,6 +162,35 @@ mod tests {
         assert_eq!(parsed(&pane.to_string()), pane);
         let checked = parsed("grammar check json").chain.grammar.unwrap();
         assert_eq!(checked.mode(), GrammarMode::Check);
+    }
+
+    #[test]
+    fn a_backslash_is_kept() {
+        for (written, expected) in [
+            (r#"grammar regex "\d{3}""#, r"\d{3}"),
+            (r#"grammar check regex "[\w.]+@\S+""#, r"[\w.]+@\S+"),
+            (r#"grammar regex "\"\d\"""#, r#""\d""#),
+            (r#"grammar lark "start: /\d+/""#, r"start: /\d+/"),
+            (
+                r#"grammar gbnf "root ::= [a-z]+ [\t]""#,
+                r"root ::= [a-z]+ [\t]",
+            ),
+            (r#"grammar choices "a\b|c""#, "a\\b\nc"),
+            (
+                r#"grammar schema "{\"type\": \"string\", \"pattern\": \"^\\\\d$\"}""#,
+                r#"{"type": "string", "pattern": "^\\d$"}"#,
+            ),
+        ] {
+            let pane = parsed(written);
+            let rule = pane.chain.grammar.clone().unwrap();
+            assert_eq!(&**rule.text(), expected, "{written}");
+            assert_eq!(parsed(&pane.to_string()), pane, "{written}");
+        }
+        let pane = parsed(r#"greedy, guide 1.5 against "A\nB", name "C:\new""#);
+        let against = pane.chain.guidance.clone().unwrap().against;
+        assert_eq!(against, Against::Prompt(r"A\nB".to_owned()));
+        assert_eq!(pane.name, r"C:\new");
+        assert_eq!(parsed(&pane.to_string()), pane);
     }
 
     #[test]

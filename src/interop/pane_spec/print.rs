@@ -41,7 +41,7 @@ const OPTIONS: &str = "  \
 
 const END: &str = "  \
   dialect llama.cpp    Treats ties and edge cases as this engine does; also transformers, vllm,
-                       mistral.rs, candle, ollama and openai.
+                       mistral.rs, candle, ollama, ollama-mlx and openai.
   drafts 4 ngram 2     Speculative decoding: guesses up to 4 tokens from where the last 2 occurred
                        before, and verifies them in one forward pass. The text stays the same.
   drafts 4 model       The same with guesses by the model of --draft-model,
@@ -57,6 +57,9 @@ const END: &str = "  \
                        schema \"…\", regex \"…\", choices \"yes|no\", lark \"…\" or gbnf \"…\"; file NAME
                        in place of the quotes reads it from a file.
     … check json       Draws first, and again with a mask if the token is illegal (llama.cpp).
+  beam-scores log-probs
+                       The stages of a beam search act on log-probs, which are not normalized again,
+                       as in transformers; also logits (Quartet) and renormalized.
   min-keep 2           Top-p, min-p, typical-p, XTC, tail-free, epsilon and eta leave at least two
                        tokens.
   seed 7               Sets the seed of this pane; without it, the pane uses the seed of the run.
@@ -154,22 +157,29 @@ fn window_words(window: Window) -> String {
     last + scope
 }
 
-/// Returns the words for the rules of a chain: its dialect, and its `min-keep` if that is not the
-/// dialect's. A chain without a dialect is given the first one that has its rules, and none if the
-/// rules are Quartet's own.
+/// Returns the words for the rules of a chain: its dialect, and its `beam-scores` and `min-keep` if
+/// those are not the dialect's. A chain without a dialect is given the first one that has its
+/// other rules, and none if those are Quartet's own.
 pub(super) fn rules_words(chain: &ChainConfig) -> Vec<String> {
     let rules = chain.rules;
-    let same_but_for_min_keep = |other: Rules| {
-        let min_keep = rules.min_keep;
-        Rules { min_keep, ..other } == rules
+    let same_but_for_words = |other: Rules| {
+        let with_own_words = Rules {
+            min_keep: rules.min_keep,
+            beam_scores: rules.beam_scores,
+            ..other
+        };
+        with_own_words == rules
     };
     let is_spoken = |dialect: &Dialect| match chain.dialect {
         Some(chosen) => *dialect == chosen,
-        None => !same_but_for_min_keep(Rules::default()) && same_but_for_min_keep(dialect.rules()),
+        None => !same_but_for_words(Rules::default()) && same_but_for_words(dialect.rules()),
     };
     let spoken = Dialect::ALL.into_iter().find(is_spoken);
-    let default = spoken.map_or(0, |dialect| dialect.rules().min_keep);
+    let default = spoken.map_or_else(Rules::default, Dialect::rules);
     let dialect = spoken.map(|dialect| format!("dialect {}", dialect.key()));
-    let min_keep = (rules.min_keep != default).then(|| format!("min-keep {}", rules.min_keep));
-    dialect.into_iter().chain(min_keep).collect()
+    let scores = rules.beam_scores;
+    let scores = (scores != default.beam_scores).then(|| format!("beam-scores {}", scores.key()));
+    let min_keep = rules.min_keep;
+    let min_keep = (min_keep != default.min_keep).then(|| format!("min-keep {min_keep}"));
+    dialect.into_iter().chain(scores).chain(min_keep).collect()
 }

@@ -3,6 +3,7 @@
 use super::words::{PaneSpecError, Word, Words, nearest, plain};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{LogitBias, TokenBias, Window};
+use crate::decoding::rules::BeamScores;
 use crate::decoding::watermark::LayerKeys;
 use crate::decoding::{
     Against, ChainConfig, DraftRule, Drafts, Filter, FilterKind, FilterSpec, Guidance, ModelDrafts,
@@ -17,6 +18,7 @@ pub(super) enum Head {
     Ban,
     Selector(&'static SelectorSpec),
     Dialect,
+    BeamScores,
     MinKeep,
     Drafts,
     Guide,
@@ -30,8 +32,9 @@ fn heads() -> impl Iterator<Item = (&'static [&'static str], Head)> {
     let filters = FilterKind::by_usage().into_iter().map(FilterKind::spec);
     let filters = filters.map(|spec| (spec.keys, Head::Filter(spec)));
     let selectors = Selector::SPECS.map(|spec| (spec.keys, Head::Selector(spec)));
-    let others: [(&[&str], Head); 7] = [
+    let others: [(&[&str], Head); 8] = [
         (&["dialect"], Head::Dialect),
+        (&["beam-scores"], Head::BeamScores),
         (&["min-keep"], Head::MinKeep),
         (&["drafts"], Head::Drafts),
         (&["guide", "guidance", "cfg"], Head::Guide),
@@ -355,6 +358,19 @@ pub(super) fn dialect(words: &mut Words) -> Result<Dialect, PaneSpecError> {
         words
             .last
             .wrong(format!("{name:?} is not an engine; use one of {known}"))
+    })
+}
+
+/// Takes what the stages of a beam search see.
+pub(super) fn beam_scores(words: &mut Words) -> Result<BeamScores, PaneSpecError> {
+    let name: String = words.number("a kind of score", "beam-scores log-probs")?;
+    let mut all = BeamScores::ALL.into_iter();
+    let meant = all.find(|scores| plain(scores.key()) == plain(&name));
+    meant.ok_or_else(|| {
+        let known = BeamScores::ALL.map(BeamScores::key).join(", ");
+        words.last.wrong(format!(
+            "{name:?} is not a kind of score; use one of {known}"
+        ))
     })
 }
 

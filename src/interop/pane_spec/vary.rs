@@ -34,13 +34,14 @@ pub fn parse_axis(description: &str) -> Result<Axis, PaneSpecError> {
     while let Some(word) = words.next() {
         match range(&word)? {
             Some((ends, n_steps)) if values.is_empty() && axis.is_none() => {
+                check_count(parameter, &word, ends)?;
                 axis = Some(Axis::range(parameter, ends, n_steps).map_err(|e| wrong(&word, &e))?);
             }
             Some(_) => return Err(word.wrong("a range can't be combined with other values")),
             None if axis.is_some() => {
                 return Err(word.wrong("a range can't be combined with other values"));
             }
-            None => values.push(number(&word)?),
+            None => values.push(number(parameter, &word)?),
         }
     }
     match axis {
@@ -74,6 +75,7 @@ fn parameter(owner: Head, words: &mut Words) -> Result<Parameter, PaneSpecError>
         Head::Guide => Guidance::PARAMS.iter().map(|param| param.key).collect(),
         Head::Ban
         | Head::Dialect
+        | Head::BeamScores
         | Head::MinKeep
         | Head::Drafts
         | Head::Grammar
@@ -114,12 +116,29 @@ fn range(word: &Word) -> Result<Option<([f64; 2], usize)>, PaneSpecError> {
     Ok(Some(([ends.0, ends.1], n_steps)))
 }
 
-fn number(word: &Word) -> Result<f64, PaneSpecError> {
+fn number(parameter: Parameter, word: &Word) -> Result<f64, PaneSpecError> {
     let parsed = word.text.parse::<f64>().ok();
-    parsed.filter(|value| value.is_finite()).ok_or_else(|| {
+    let value = parsed.filter(|value| value.is_finite()).ok_or_else(|| {
         let text = &word.text;
         word.wrong(format!("{text:?} is not a number"))
-    })
+    })?;
+    check_count(parameter, word, [value])?;
+    Ok(value)
+}
+
+/// Refuses a count that a setting can't hold.
+fn check_count(
+    parameter: Parameter,
+    word: &Word,
+    values: impl IntoIterator<Item = f64>,
+) -> Result<(), PaneSpecError> {
+    let most = u32::MAX;
+    let is_too_large = |value: f64| parameter.is_count() && value > f64::from(most);
+    if values.into_iter().any(is_too_large) {
+        let text = &word.text;
+        return Err(word.wrong(format!("{text:?} is too large; the maximum is {most}")));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

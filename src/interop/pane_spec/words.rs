@@ -144,7 +144,8 @@ pub(super) fn plain(word: &str) -> String {
 }
 
 /// Splits a description at commas, and each part at spaces and equals signs. Text in quotes is one
-/// word, in which a backslash escapes the next character.
+/// word, in which `\"` is a quote and `\\` a backslash. Any other backslash stays as it is, so that
+/// a pattern such as `\d{3}` is written as anywhere else.
 pub(super) fn split(description: &str) -> Result<Vec<Words>, PaneSpecError> {
     let mut parts = Vec::new();
     let mut words = Vec::new();
@@ -203,7 +204,10 @@ fn quoted(description: &str, chars: &mut Chars<'_>) -> Result<Word, PaneSpecErro
                 let span = start..at + 1;
                 return Ok(Word { text, span });
             }
-            '\\' => text.extend(chars.next().map(|(_, c)| c)),
+            '\\' => {
+                let escaped = chars.next_if(|(_, c)| matches!(c, '"' | '\\'));
+                text.push(escaped.map_or('\\', |(_, c)| c));
+            }
             c => text.push(c),
         }
     }
@@ -244,9 +248,14 @@ fn edits(from: &str, to: &str) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
+/// Writes a text in quotes, so that [`split`] reads it back the same.
+pub(super) fn quoted_text(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{edits, nearest, split};
+    use super::{edits, nearest, quoted_text, split};
     use crate::generation::PaneSettings;
 
     #[test]
@@ -264,6 +273,42 @@ mod tests {
             ("a, \"b\"".to_owned(), 16..26),
         ];
         assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn only_a_quote_and_a_backslash_are_escaped_in_quotes() {
+        for (quoted, expected) in [
+            (r#""\d{3}""#, r"\d{3}"),
+            (r#""\w+\.\p{Lu}(a)\1""#, r"\w+\.\p{Lu}(a)\1"),
+            (r#""A\nB""#, r"A\nB"),
+            (r#""C:\new""#, r"C:\new"),
+            (r#""\\d""#, r"\d"),
+            (r#""a \"b\", c\\""#, r#"a "b", c\"#),
+            (r#""\\\"""#, r#"\""#),
+            (r#""\é""#, r"\é"),
+        ] {
+            let mut parts = split(quoted).unwrap();
+            let word = parts[0].next().unwrap();
+            assert_eq!(word.text, expected, "{quoted}");
+            assert!(word.is_quoted() && parts[0].next().is_none(), "{quoted}");
+        }
+    }
+
+    #[test]
+    fn any_text_in_quotes_reads_back_the_same() {
+        let alphabet = ['\\', '"', 'd', 'n', ',', '=', ' ', '\n', 'é'];
+        let mut texts = vec![String::new()];
+        for _ in 0..4 {
+            let longer = |text: &String| alphabet.map(|c| format!("{text}{c}"));
+            texts = texts.iter().flat_map(longer).collect();
+            for text in &texts {
+                let mut parts = split(&quoted_text(text)).unwrap();
+                assert_eq!(parts.len(), 1, "{text:?}");
+                assert_eq!(parts[0].next().map(|word| word.text).as_ref(), Some(text));
+                assert!(parts[0].next().is_none(), "{text:?}");
+            }
+        }
+        assert_eq!(texts.len(), 9_usize.pow(4));
     }
 
     #[test]

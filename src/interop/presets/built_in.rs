@@ -129,7 +129,12 @@ fn engine(dialect: Dialect) -> Preset {
         Dialect::Vllm => "The defaults of vLLM, unless the model recommends others.",
         Dialect::MistralRs => "The defaults of mistral.rs, unless the model recommends others.",
         Dialect::Candle => "candle's LogitsProcessor at temperature 1; its examples set more.",
-        Dialect::Ollama => "The defaults of Ollama, unless the Modelfile sets others.",
+        Dialect::Ollama => {
+            "The defaults of Ollama for GGUF files, unless the Modelfile sets others."
+        }
+        Dialect::OllamaMlx => {
+            "The defaults of Ollama for safetensors, unless the Modelfile sets others."
+        }
         Dialect::OpenAi => "The defaults of services with an OpenAI-compatible API.",
     };
     Preset {

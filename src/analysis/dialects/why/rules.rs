@@ -2,7 +2,7 @@
 
 use super::{Names, Side, shared};
 use crate::decoding::filters::Window;
-use crate::decoding::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
+use crate::decoding::rules::{BeamScores, Equal, Mass, Ties, TopPZero, TypicalRule};
 use crate::decoding::{Filter, Rules};
 
 /// One sentence for each rule that differs and affects a stage in use.
@@ -25,7 +25,29 @@ pub(super) fn reasons(sides: &[Side<'_>; 2], names: &Names) -> Vec<String> {
     if one.active.iter().any(has_minimum) {
         reasons.extend(min_keep_sentence(rules, names));
     }
+    let penalizes = |filter: &&Filter| matches!(filter, Filter::RepetitionPenalty(_));
+    let searches = [one, other].map(|side| side.chain.selector.beam_search().is_some());
+    if searches == [true, true] {
+        let penalizes = one.active.iter().any(penalizes);
+        reasons.extend(beams_sentence(penalizes, rules, names));
+    }
     reasons
+}
+
+fn beams_sentence(penalizes: bool, rules: [Rules; 2], names: &Names) -> Option<String> {
+    let sums = rules.map(|rules| rules.beam_scores == BeamScores::LogProbs);
+    if let Some((plain, normalized)) = only_one(sums, names) {
+        return Some(format!(
+            "The log-probs of a beam search are not normalized after the filters in {plain}, but in \
+             {normalized} they are"
+        ));
+    }
+    let sees_logits = rules.map(|rules| rules.beam_scores == BeamScores::Logits);
+    let (logits, log_probs) = only_one(sees_logits, names).filter(|_| penalizes)?;
+    Some(format!(
+        "The repetition penalty of a beam search divides a logit above 0 in {logits}; in {log_probs} \
+         it multiplies log-probs, which are all below 0"
+    ))
 }
 
 fn window_sentence(one: &Filter, other: &Filter, [first, second]: &Names) -> Option<String> {
