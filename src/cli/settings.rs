@@ -69,6 +69,8 @@ enum ToolName {
     /// JSON of a request to an OpenAI-compatible service
     #[value(name = "openai")]
     OpenAi,
+    /// JSON of a request to vLLM
+    Vllm,
 }
 
 impl From<ToolName> for Tool {
@@ -79,6 +81,7 @@ impl From<ToolName> for Tool {
             ToolName::Transformers => Self::Transformers,
             ToolName::Ollama => Self::Ollama,
             ToolName::OpenAi => Self::OpenAi,
+            ToolName::Vllm => Self::Vllm,
         }
     }
 }

@@ -3,7 +3,10 @@
 use super::fields::{Field, Fields};
 use super::llama::{self, Flavor};
 use super::value::Value;
-use super::{ImportedSettings, Tool, drafts, flags, modelfile, openai, python, transformers};
+use super::{
+    ImportedSettings, Tool, command, drafts, flags, modelfile, openai, python, transformers, vllm,
+    yaml,
+};
 use crate::decoding::ChainConfig;
 use crate::generation::{Vocabulary, listed};
 
@@ -87,9 +90,26 @@ const OLLAMA_UNRELATED: [&str; 23] = [
     "use_mmap",
 ];
 
-/// Why most settings of vLLM are rejected.
-const NO_VLLM: &str = "vLLM settings (SamplingParams) are not supported; use settings of llama.cpp, \
-                       transformers, Ollama or OpenAI";
+/// Why the settings of vLLM's engine are rejected unless they have drafts.
+const NO_ENGINE: &str = "LLM(…) has no sampling settings; enter SamplingParams(…)";
+
+/// Arguments of a text-generation pipeline that do not affect sampling.
+const PIPELINE_UNRELATED: [&str; 9] = [
+    "batch_size",
+    "device",
+    "device_map",
+    "dtype",
+    "model",
+    "return_full_text",
+    "task",
+    "torch_dtype",
+    "trust_remote_code",
+];
+
+/// What a text-generation pipeline, which samples, sets unless it is told otherwise
+/// (`pipelines/text_generation.py` in transformers 5.24.0).
+const PIPELINE_TEMPERATURE: &str = "0.7";
+const PIPELINE_TOKENS: &str = "256";
 
 /// Names that only `KoboldCpp` uses.
 const KOBOLD: [&str; 5] = [
@@ -112,6 +132,25 @@ pub fn import_settings(
 ) -> Result<ImportedSettings, String> {
     let text = unfenced(text);
     let (tool, fields) = detect(&text)?;
+    let mut read = imported(tool, fields, vocabulary)?;
+    let is_python = matches!(tool, Tool::Transformers | Tool::OpenAi | Tool::Vllm);
+    if tool == Tool::Vllm {
+        let is_call = python::has_call(&text, vllm::CALL);
+        vllm::complete(is_call, &mut read);
+    }
+    let is_data = text.starts_with('{') || command::request(&text).is_some();
+    if is_python && !is_data && python::is_cut_off(&text) {
+        let sentence = "The call ends before its closing bracket, so settings may be missing";
+        read.ignored.push(sentence.to_owned());
+    }
+    Ok(read)
+}
+
+fn imported(
+    tool: Tool,
+    fields: Vec<Field>,
+    vocabulary: Option<&Vocabulary>,
+) -> Result<ImportedSettings, String> {
     match tool {
         Tool::LlamaCpp => {
             let mut fields = Fields::new(fields);
@@ -131,13 +170,22 @@ pub fn import_settings(
             let mut fields = Fields::new(fields);
             let chain = transformers::read(&mut fields)?;
             let names = ["max_new_tokens", "stop_strings"];
-            let is_unrelated = |name: &str| transformers::UNRELATED.contains(&name);
+            let is_unrelated = |name: &str| {
+                transformers::UNRELATED.contains(&name) || PIPELINE_UNRELATED.contains(&name)
+            };
             finish(tool, chain, names, fields, is_unrelated)
         }
         Tool::OpenAi => {
             let mut fields = Fields::new(with_max_tokens(fields));
             let chain = openai::read(&mut fields)?;
             let is_unrelated = |name: &str| openai::UNRELATED.contains(&name);
+            finish(tool, chain, ["max_tokens", "stop"], fields, is_unrelated)
+        }
+        Tool::Vllm => {
+            let mut fields = Fields::new(with_max_tokens(fields));
+            let chain = vllm::read(&mut fields)?;
+            let is_unrelated =
+                |name: &str| vllm::UNRELATED.contains(&name) || openai::UNRELATED.contains(&name);
             finish(tool, chain, ["max_tokens", "stop"], fields, is_unrelated)
         }
     }
@@ -239,14 +287,15 @@ fn detect(text: &str) -> Result<(Tool, Vec<Field>), String> {
     if text.starts_with('{') {
         return object(text);
     }
-    if let Some(body) = request_body(text) {
-        return object(&body);
+    if let Some((address, body)) = command::request(text) {
+        let (tool, fields) = object(&body)?;
+        return Ok((command::served_at(&address).unwrap_or(tool), fields));
     }
-    if let Some(config) = vllm_drafts(text) {
+    if let Some(config) = command::vllm_drafts(text) {
         return object(&format!("{{\"{}\": {config}}}", drafts::VLLM));
     }
-    if python::has_call(text, "SamplingParams") {
-        return Err(NO_VLLM.to_owned());
+    if let Some(keywords) = python::arguments(text, vllm::CALL) {
+        return Ok((Tool::Vllm, fields_of(keywords)));
     }
     let begins_as_command = text.starts_with(['-', '.', '/']) || text.starts_with("llama");
     if !begins_as_command && modelfile::is_modelfile(text) {
@@ -255,14 +304,20 @@ fn detect(text: &str) -> Result<(Tool, Vec<Field>), String> {
     if !begins_as_command && let Some(keywords) = python::calls(text) {
         let is_vllm = keywords.iter().any(|(name, _)| name == drafts::VLLM);
         if python::has_call(text, "LLM") && !is_vllm {
-            return Err(NO_VLLM.to_owned());
+            return Err(NO_ENGINE.to_owned());
         }
         let tool = if is_vllm || python::has_call(text, "create") {
             Tool::OpenAi
         } else {
             Tool::Transformers
         };
-        return Ok((tool, fields_of(keywords)));
+        let mut fields = fields_of(keywords);
+        if tool == Tool::Transformers && is_pipeline(text) {
+            let is_off = |field: &Field| field.value == Value::Bool(false);
+            let samples = !fields.iter().any(|f| f.name == "do_sample" && is_off(f));
+            fields.splice(0..0, pipeline_defaults(samples));
+        }
+        return Ok((tool, fields));
     }
     if flags::is_command_line(text) {
         return Ok((Tool::LlamaCpp, flags::read(text)?));
@@ -270,16 +325,52 @@ fn detect(text: &str) -> Result<(Tool, Vec<Field>), String> {
     let is_known = |(name, _): &(String, Value)| transformers::NAMES.contains(&name.as_str());
     if let Some(keywords) = python::keywords(text).filter(|all| all.iter().any(is_known)) {
         let fields = fields_of(keywords);
-        return match foreign(&fields, Tool::Transformers) {
-            Some(message) => Err(message),
-            None => Ok((Tool::Transformers, fields)),
+        of_kobold(&fields)?;
+        let is_vllm = is_vllm(&fields, Tool::Transformers);
+        let tool = if is_vllm {
+            Tool::Vllm
+        } else {
+            Tool::Transformers
         };
+        return Ok((tool, fields));
+    }
+    if let Some(entries) = yaml::entries(text) {
+        return from_yaml(entries);
     }
     Err(format!(
-        "{} is not recognized; enter llama.cpp flags (--temp 0.7), JSON, a Python call \
+        "{} is not recognized; enter llama.cpp flags (--temp 0.7), JSON, YAML, a Python call \
          (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
         beginning(text)
     ))
+}
+
+/// Flat YAML means the same as JSON, except that text-generation-webui's presets are YAML.
+fn from_yaml(entries: Vec<(String, Value)>) -> Result<(Tool, Vec<Field>), String> {
+    let fields = fields_of(entries);
+    let names = |name: &str| fields.iter().any(|field| field.name == name);
+    if names("repetition_penalty") && !names("do_sample") {
+        return Err(AMBIGUOUS_PENALTY.to_owned());
+    }
+    match tool_of(&fields) {
+        Ok(tool) => Ok((tool, fields)),
+        Err(error) => Err(error.replace("This JSON", "This YAML")),
+    }
+}
+
+/// Whether the settings are those of a pipeline rather than of a call of `generate`.
+fn is_pipeline(text: &str) -> bool {
+    let has_call = |name| python::has_call(text, name);
+    (has_call("pipe") || has_call("pipeline")) && !has_call("generate")
+}
+
+fn pipeline_defaults(samples: bool) -> Vec<Field> {
+    let default = |name, value: &str| Field::new(name, Value::Number(value.to_owned()));
+    let mut fields = vec![default("max_new_tokens", PIPELINE_TOKENS)];
+    if samples {
+        fields.push(Field::new("do_sample", Value::Bool(true)));
+        fields.push(default("temperature", PIPELINE_TEMPERATURE));
+    }
+    fields
 }
 
 /// Parses JSON or a Python dict.
@@ -344,64 +435,43 @@ fn tool_of(fields: &[Field]) -> Result<Tool, String> {
             best = (tool, n_known);
         }
     }
-    match (foreign(fields, best.0), best) {
-        (Some(message), _) => Err(message),
-        (None, (_, 0)) => {
+    of_kobold(fields)?;
+    match best {
+        (_, 0) => {
             Err("This JSON contains no known setting such as temperature or top_p".to_owned())
         }
-        (None, (tool, _)) => Ok(tool),
+        (tool, _) if is_vllm(fields, tool) => Ok(Tool::Vllm),
+        (tool, _) => Ok(tool),
     }
 }
 
-/// Returns an error message if the settings are for an unsupported tool. Another tool may know many
-/// of the names, but its defaults and missing settings would change their meaning.
-fn foreign(fields: &[Field], guessed: Tool) -> Option<String> {
+/// Returns an error if the settings are `KoboldCpp`'s. Other tools know many of the names, but their
+/// defaults and missing settings would change the meaning.
+fn of_kobold(fields: &[Field]) -> Result<(), String> {
     let names = |name: &str| fields.iter().any(|field| field.name == name);
     let kobold: Vec<&str> = KOBOLD.into_iter().filter(|name| names(name)).collect();
-    if !kobold.is_empty() {
-        return Some(format!(
-            "KoboldCpp settings ({}) are not supported; use settings of llama.cpp, transformers, \
-             Ollama or OpenAI",
-            listed(&kobold)
-        ));
+    if kobold.is_empty() {
+        return Ok(());
     }
+    Err(format!(
+        "KoboldCpp settings ({}) are not supported; use settings of llama.cpp, transformers, Ollama \
+         or OpenAI",
+        listed(&kobold)
+    ))
+}
+
+/// Whether the settings are those of a request to vLLM: `OpenAI`'s, and a repetition penalty that
+/// llama-server calls otherwise.
+fn is_vllm(fields: &[Field], guessed: Tool) -> bool {
+    let names = |name: &str| fields.iter().any(|field| field.name == name);
     let is_request = names("max_tokens") || names("max_completion_tokens");
     let is_guess = guessed == Tool::LlamaServer && !ONLY_SERVER.into_iter().any(names);
-    let is_vllm = names("repetition_penalty") && !names("do_sample") && (is_request || is_guess);
-    is_vllm.then(|| {
-        "repetition_penalty without do_sample suggests vLLM or text-generation-webui, which are not \
-         supported; llama-server calls it repeat_penalty"
-            .to_owned()
-    })
+    names("repetition_penalty") && !names("do_sample") && (is_request || is_guess)
 }
 
-/// Returns the JSON that a `curl` command sends.
-fn request_body(text: &str) -> Option<String> {
-    let command = text.trim_start_matches(['$', ' ']);
-    if !command.starts_with("curl ") {
-        return None;
-    }
-    let mut words = shlex::split(command)?.into_iter();
-    words.find(|word| {
-        matches!(
-            word.as_str(),
-            "-d" | "--data" | "--data-raw" | "--json" | "--data-binary"
-        )
-    })?;
-    words.next().map(|body| body.trim().to_owned())
-}
-
-/// Returns the JSON that configures drafts in a command that starts vLLM.
-fn vllm_drafts(command: &str) -> Option<String> {
-    let flag = "--speculative-config";
-    let begin = command.find(flag)?;
-    let mut words = shlex::split(command.get(begin..)?)?.into_iter();
-    let first = words.next()?;
-    match first.strip_prefix(flag)?.strip_prefix('=') {
-        Some(joined) => Some(joined.to_owned()),
-        None => words.next(),
-    }
-}
+/// Why YAML with a repetition penalty of an unknown tool is rejected.
+const AMBIGUOUS_PENALTY: &str = "repetition_penalty without do_sample suggests vLLM or text-generation-webui, which apply it \
+     differently; write SamplingParams(…) for vLLM, or repeat_penalty for llama-server";
 
 fn fields_of(keywords: Vec<(String, Value)>) -> Vec<Field> {
     let field = |(name, value): (String, Value)| Field::new(&name, value);

@@ -92,9 +92,14 @@ impl Fields {
         let Some(field) = self.take(name) else {
             return Ok(None);
         };
-        integer(&field.value)
-            .map(Some)
-            .ok_or_else(|| needs(&field, "an integer"))
+        integer(&field.value).map(Some).ok_or_else(|| {
+            let shown = field.value.to_string();
+            let digits = shown.trim().trim_start_matches(['-', '+']);
+            if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                return format!("{} {shown} is too large", field.shown);
+            }
+            needs(&field, "an integer")
+        })
     }
 
     /// Takes a setting that must be true or false.
@@ -189,6 +194,12 @@ fn unrelated_sentence(fields: &[Field]) -> Option<String> {
 pub(super) fn without_effect(written: &[String]) -> String {
     let verb = if written.len() == 1 { "has" } else { "have" };
     format!("{} {verb} no effect", listed(written))
+}
+
+/// "llama.cpp's", but "transformers'".
+pub(super) fn possessive(name: &str) -> String {
+    let s = if name.ends_with('s') { "" } else { "s" };
+    format!("{name}'{s}")
 }
 
 /// The error message for a value of the wrong type.

@@ -37,6 +37,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("logit_bias", &["--logit-bias", "-l"]),
     ("grammar", &["--grammar"]),
     ("json_schema", &["--json-schema", "-j"]),
+    ("reasoning_budget", &["--reasoning-budget"]),
     (
         "speculative.n_max",
         &["--spec-draft-n-max", "--draft-max", "--draft-n", "--draft"],
@@ -136,7 +137,6 @@ const UNRELATED: &[&str] = &[
     "-ot",
     "--override-tensor",
     "--reasoning-format",
-    "--reasoning-budget",
 ];
 
 /// Flags without a value that do not affect sampling.

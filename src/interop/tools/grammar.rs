@@ -165,7 +165,14 @@ pub(super) fn read_openai(fields: &mut Fields, chain: &mut ChainConfig) -> Resul
             rule = structured_rule(key, &field.value).map(|found| (found, field.shown));
         }
     }
-    if let Some(field) = fields.take("structured_outputs")
+    let structured = fields.take("structured_outputs");
+    if let Some(field) = &structured
+        && !matches!(field.value, Value::Map(_))
+    {
+        let sentence = format!("{} is not supported", field.shown);
+        fields.ignored.push(sentence);
+    }
+    if let Some(field) = structured
         && let Value::Map(entries) = &field.value
     {
         let mut found = entries.iter().filter_map(|(key, value)| match key {

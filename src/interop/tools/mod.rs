@@ -7,8 +7,10 @@
 //! settings: this module knows nothing about files, the clipboard or windows, and never executes
 //! what it reads.
 
+mod beams;
 mod biases;
 mod breakers;
+mod command;
 mod detect;
 mod drafts;
 mod fields;
@@ -25,7 +27,9 @@ mod strings;
 mod tests;
 mod transformers;
 mod value;
+mod vllm;
 mod watermark;
+mod yaml;
 
 pub use self::breakers::default_breakers;
 pub use self::detect::import_settings;
@@ -48,16 +52,19 @@ pub enum Tool {
     Ollama,
     /// The JSON body of a request to an OpenAI-compatible service.
     OpenAi,
+    /// The JSON body of a request to vLLM, or a call of its `SamplingParams`.
+    Vllm,
 }
 
 impl Tool {
     /// All tools, in menu order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::LlamaCpp,
         Self::LlamaServer,
         Self::Transformers,
         Self::Ollama,
         Self::OpenAi,
+        Self::Vllm,
     ];
 
     /// Returns the format's name, as shown in the menu.
@@ -68,6 +75,7 @@ impl Tool {
             Self::Transformers => "transformers (Python)",
             Self::Ollama => "Ollama Modelfile",
             Self::OpenAi => "OpenAI JSON",
+            Self::Vllm => "vLLM JSON",
         }
     }
 }
@@ -120,6 +128,10 @@ pub fn export_settings(
         }
         Tool::OpenAi => {
             let (fields, notes) = openai::write(openai::Flavor::OpenAi, config);
+            (json(&fields), notes)
+        }
+        Tool::Vllm => {
+            let (fields, notes) = openai::write(openai::Flavor::Vllm, config);
             (json(&fields), notes)
         }
     };

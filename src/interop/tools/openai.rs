@@ -60,6 +60,7 @@ const BAN: f32 = -100.0;
 
 const MAX_STOPS: usize = 4;
 
+/// vLLM refuses others too (`SamplingParams._verify_args`, commit 00388f6).
 const TEMPERATURES: RangeInclusive<f32> = 0.0..=2.0;
 
 const PENALTIES: RangeInclusive<f32> = -2.0..=2.0;
@@ -85,13 +86,6 @@ impl Flavor {
             ..manner
         }
     }
-
-    const fn temperatures(self) -> RangeInclusive<f32> {
-        match self {
-            Self::OpenAi => TEMPERATURES,
-            Self::Vllm => 0.0..=f32::MAX,
-        }
-    }
 }
 
 /// Returns the fields, and one sentence for each setting that they can't express exactly.
@@ -103,7 +97,7 @@ pub(super) fn write(flavor: Flavor, config: &GenerationConfig) -> (NamedValues, 
         Window::GENERATED,
     );
     plan.expect_window(&[FilterKind::RepetitionPenalty], Window::ALL);
-    let mut fields = stages(flavor, &mut plan);
+    let mut fields = stages(&mut plan);
     if flavor == Flavor::Vllm {
         fields.extend(beyond_openai(&plan));
     }
@@ -137,18 +131,13 @@ pub(super) fn write(flavor: Flavor, config: &GenerationConfig) -> (NamedValues, 
     (fields, plan.notes)
 }
 
-fn stages(flavor: Flavor, plan: &mut Plan) -> NamedValues {
+fn stages(plan: &mut Plan) -> NamedValues {
     let greedy = plan.selector == Selector::Greedy;
     let (mut t, mut p, mut penalties) = (if greedy { 0.0 } else { 1.0 }, 1.0, NamedValues::new());
     for filter in plan.filters.clone() {
         match filter {
             Filter::Temperature(filter) if !greedy => {
-                t = within(
-                    "temperature",
-                    filter.temperature,
-                    flavor.temperatures(),
-                    plan,
-                );
+                t = within("temperature", filter.temperature, TEMPERATURES, plan);
             }
             Filter::TopP(filter) if !greedy => p = filter.p,
             Filter::FrequencyPenalty(filter) => {

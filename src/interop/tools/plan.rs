@@ -1,6 +1,7 @@
 //! What another tool can express of a chain: the stages that it has, once each, in an order that it
 //! supports, with its own windows and rules. Whatever it cannot express is noted in sentences.
 
+use super::fields::possessive;
 use super::guidance::second_prompt;
 use super::{biases, drafts};
 use crate::decoding::dialect::Dialect;
@@ -383,6 +384,7 @@ fn commute(first: &Filter, second: &Filter) -> bool {
 
 /// Returns how a tool treats a case of this filter differently, if it does.
 fn other_rule(name: &str, filter: &Filter, theirs: Rules, ours: Rules) -> Option<String> {
+    let owner = possessive(name);
     match filter {
         Filter::TopK(_) if theirs.top_k_ties != ours.top_k_ties => Some(match theirs.top_k_ties {
             Ties::All => format!(
@@ -398,11 +400,11 @@ fn other_rule(name: &str, filter: &Filter, theirs: Rules, ours: Rules) -> Option
             .then(|| format!("A top-p of 0 is off in {name}; here it keeps one token")),
         Filter::TopP(_) if theirs.top_p_mass != ours.top_p_mass => Some(match theirs.top_p_mass {
             Mass::Kept => format!(
-                "{name}'s top-p is a share of the tokens still in play; here it also counts those \
+                "{owner} top-p is a share of the tokens still in play; here it also counts those \
                  dropped just before"
             ),
             Mass::BeforeCuts => format!(
-                "{name}'s top-p also counts tokens that were dropped just before; here only those \
+                "{owner} top-p also counts tokens that were dropped just before; here only those \
                  still in play"
             ),
         }),
@@ -410,22 +412,22 @@ fn other_rule(name: &str, filter: &Filter, theirs: Rules, ours: Rules) -> Option
             Some(match theirs.min_p_equal {
                 Equal::Kept => {
                     format!(
-                        "{name}'s min-p keeps a token exactly at its threshold; here it is dropped"
+                        "{owner} min-p keeps a token exactly at its threshold; here it is dropped"
                     )
                 }
                 Equal::Cut => {
-                    format!("{name}'s min-p drops a token exactly at its threshold; here it stays")
+                    format!("{owner} min-p drops a token exactly at its threshold; here it stays")
                 }
             })
         }
         Filter::TypicalP(_) if theirs.typical != ours.typical => Some(match theirs.typical {
-            TypicalRule::Reached => format!("{name}'s typical-p stops when the sum reaches p"),
+            TypicalRule::Reached => format!("{owner} typical-p stops when the sum reaches p"),
             TypicalRule::Passed => format!(
-                "{name}'s typical-p keeps one more token if the sum equals p exactly, and acts as \
+                "{owner} typical-p keeps one more token if the sum equals p exactly, and acts as \
                  top-p if a token was banned before it"
             ),
             TypicalRule::ReachedWithTies => {
-                format!("{name}'s typical-p keeps every token as typical as the last one")
+                format!("{owner} typical-p keeps every token as typical as the last one")
             }
         }),
         _ => None,

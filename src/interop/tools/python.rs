@@ -5,7 +5,15 @@ use super::strings::Strings;
 use super::value::Value;
 
 /// The calls whose keyword arguments are settings.
-const CALLS: [&str; 5] = ["GenerationConfig", "generate", "create", "dict", "LLM"];
+const CALLS: [&str; 7] = [
+    "GenerationConfig",
+    "generate",
+    "create",
+    "dict",
+    "LLM",
+    "pipe",
+    "pipeline",
+];
 
 /// The calls whose only argument is the seed.
 const SEEDS: [&str; 2] = ["set_seed", "manual_seed"];
@@ -41,6 +49,18 @@ pub(super) fn calls(text: &str) -> Option<Vec<(String, Value)>> {
 pub(super) fn keywords(text: &str) -> Option<Vec<(String, Value)>> {
     let keywords = Python::new(text, false).keywords();
     (!keywords.is_empty()).then_some(keywords)
+}
+
+/// Whether a call to one of these names ends before its closing bracket. Only the first calls are
+/// looked at.
+pub(super) fn is_cut_off(text: &str) -> bool {
+    let names = [&CALLS[..], &["SamplingParams"]].concat();
+    let starts = argument_starts(text, &names).into_iter();
+    starts.take(MAX_NESTED_CALLS).any(|at| {
+        let mut python = Python::new(text.get(at..).unwrap_or_default(), true);
+        python.keywords();
+        python.rest.is_empty()
+    })
 }
 
 /// Returns the entries of a dict literal.

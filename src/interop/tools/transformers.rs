@@ -5,9 +5,10 @@
 //! dialect. A model's `generation_config.json` supplies missing arguments, so everything that such
 //! files usually set is always written. Temperature and repetition penalty must be floats.
 
+use super::beams;
 use super::biases;
 use super::drafts;
-use super::fields::{Fields, needs, token, without_effect};
+use super::fields::{Fields, token, without_effect};
 use super::grammar;
 use super::guidance;
 use super::plan::{Manner, Plan};
@@ -18,12 +19,11 @@ use crate::decoding::filters::{
     EpsilonCutoff, EtaCutoff, LogitBias, MinP, NoRepeatNgram, RepetitionPenalty, Temperature,
     TokenBias, TopH, TopK, TopP, TypicalP, Window,
 };
-use crate::decoding::selector::BeamSearch;
 use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, TokenId};
 use crate::generation::{GenerationConfig, in_sentence};
 
 /// The arguments that are imported.
-pub(super) const NAMES: [&str; 28] = [
+pub(super) const NAMES: [&str; 29] = [
     "do_sample",
     "temperature",
     "top_h",
@@ -45,6 +45,7 @@ pub(super) const NAMES: [&str; 28] = [
     "num_beams",
     "length_penalty",
     "early_stopping",
+    "renormalize_logits",
     "sequence_bias",
     "bad_words_ids",
     "suppress_tokens",
@@ -55,7 +56,7 @@ pub(super) const NAMES: [&str; 28] = [
 ];
 
 /// Arguments and entries of `generation_config.json` that do not affect sampling.
-pub(super) const UNRELATED: [&str; 26] = [
+pub(super) const UNRELATED: [&str; 25] = [
     "_from_model_config",
     "attention_mask",
     "bos_token_id",
@@ -75,7 +76,6 @@ pub(super) const UNRELATED: [&str; 26] = [
     "output_scores",
     "pad_token_id",
     "remove_invalid_values",
-    "renormalize_logits",
     "return_dict_in_generate",
     "streamer",
     "synced_gpus",
@@ -121,7 +121,7 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     if samples {
         fields.extend(sampling(&plan));
     }
-    fields.extend(search.into_iter().flat_map(beams));
+    fields.extend(beams::write(&config.chain, &mut plan));
     fields.extend(guidance::write(&config.chain));
     fields.extend(drafts::write_transformers(config.chain.drafts, &mut plan));
     fields.extend(adjustments(&plan));
@@ -172,22 +172,6 @@ fn call(seed: Option<u64>, fields: &NamedValues) -> String {
         ""
     };
     format!("{import}{seed}model.generate(\n    **inputs,\n{arguments})\n")
-}
-
-/// The arguments of a beam search. The last one makes the totals log-probs after every processor,
-/// as ours are.
-fn beams(search: BeamSearch) -> NamedValues {
-    let early_stopping = match search.early_stopping {
-        0 => Value::Bool(false),
-        1 => Value::Bool(true),
-        _ => Value::text("never"),
-    };
-    vec![
-        ("num_beams", Value::from(search.width)),
-        ("length_penalty", float(search.length_penalty)),
-        ("early_stopping", early_stopping),
-        ("renormalize_logits", Value::Bool(true)),
-    ]
 }
 
 fn sampling(plan: &Plan) -> NamedValues {
@@ -289,9 +273,10 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
             fields.add(filter, &[name], &mut chain.stages)?;
         }
     } else {
-        chain.selector = beam_search(fields)?.map_or(Selector::Greedy, Selector::BeamSearch);
+        chain.selector = beams::read(fields)?.map_or(Selector::Greedy, Selector::BeamSearch);
         report_unused_warpers(samples, &warpers, fields);
     }
+    beams::read_scores(fields, &mut chain)?;
     if let Some(mark) = watermark::read(fields)? {
         fields.add(mark, &[watermark::NAME], &mut chain.stages)?;
     }
@@ -364,37 +349,6 @@ fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
     ])
 }
 
-/// Returns the beam search that these arguments request, if any.
-fn beam_search(fields: &mut Fields) -> Result<Option<BeamSearch>, String> {
-    let width = count("num_beams", 1, fields)?;
-    let length_penalty = fields.number("length_penalty")?.unwrap_or(1.0);
-    let early_stopping = match fields.take("early_stopping") {
-        None => 0,
-        Some(field) => match &field.value {
-            Value::Bool(early) => u32::from(*early),
-            Value::Text(text) if text == "never" => 2,
-            _ => return Err(needs(&field, "true, false or \"never\"")),
-        },
-    };
-    let search = BeamSearch {
-        width,
-        length_penalty,
-        early_stopping,
-    };
-    if width <= 1 {
-        return Ok(None);
-    }
-    match Selector::BeamSearch(search).validate() {
-        Ok(()) => Ok(Some(search)),
-        Err(error) => {
-            let names = ["num_beams", "length_penalty"];
-            let written = names.iter().filter(|name| fields.names(name));
-            let written: Vec<String> = written.map(|name| fields.as_written(name)).collect();
-            Err(format!("{} is invalid: {error}", written.join(", ")))
-        }
-    }
-}
-
 fn report_unused_warpers(samples: Option<bool>, warpers: &[(Filter, &str)], fields: &mut Fields) {
     let is_unused = |(filter, name): &&(Filter, &str)| fields.names(name) && !filter.is_neutral();
     let unused: Vec<String> = warpers
@@ -415,7 +369,7 @@ fn report_unused_warpers(samples: Option<bool>, warpers: &[(Filter, &str)], fiel
     }
 }
 
-fn count(name: &str, default: u32, fields: &mut Fields) -> Result<u32, String> {
+pub(super) fn count(name: &str, default: u32, fields: &mut Fields) -> Result<u32, String> {
     let Some(number) = fields.integer(name)? else {
         return Ok(default);
     };

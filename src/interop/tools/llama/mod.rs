@@ -92,7 +92,13 @@ impl Flavor {
         }
     }
 
-    fn manner(self) -> Manner {
+    fn manner(self, dialect: Option<Dialect>) -> Manner {
+        if self == Self::Ollama && dialect == Some(Dialect::OllamaMlx) {
+            return Manner {
+                stages: Dialect::OllamaMlx.kinds().collect(),
+                ..Manner::of(self.name(), Dialect::OllamaMlx)
+            };
+        }
         let movable = match self {
             Self::Ollama => Vec::new(),
             _ => samplers().into_iter().map(|(_, kinds)| kinds).collect(),

@@ -52,7 +52,25 @@ pub(in super::super) fn read(
         None => read_samplers(&samplers, &values, fields, &mut chain)?,
     }
     drafts::read_llama(fields, &mut chain)?;
+    report_reasoning_budget(fields)?;
     Ok(chain)
+}
+
+/// Since PR #20297 (March 2026), llama.cpp forces the end of the reasoning once it has this many
+/// tokens; −1 is no limit.
+fn report_reasoning_budget(fields: &mut Fields) -> Result<(), String> {
+    if let Some(n_tokens) = fields.integer("reasoning_budget")? {
+        let written = fields.as_written("reasoning_budget");
+        fields.ignored.push(if n_tokens < 0 {
+            format!("{written} does not affect sampling")
+        } else {
+            format!(
+                "{written} is not supported: llama.cpp forces the tokens that end the reasoning \
+                 after {n_tokens}"
+            )
+        });
+    }
+    Ok(())
 }
 
 fn read_samplers(
@@ -240,7 +258,10 @@ impl Values {
             },
             top_k: TopK {
                 k: match fields.integer("top_k")? {
-                    Some(k) => clamped(k),
+                    Some(k) => {
+                        report_overflow("top_k", k, fields);
+                        clamped(k)
+                    }
                     None => clamped(default(FilterKind::TopK, 0) as i64),
                 },
             },
@@ -336,10 +357,12 @@ fn dry(
     let default = |index| default(flavor.dialect(), FilterKind::Dry, index);
     let multiplier = fields.number("dry_multiplier")?.unwrap_or(default(0));
     let mut base = fields.number("dry_base")?.unwrap_or(default(1));
-    if base < 1.0 && flavor == Flavor::Server {
+    if base < 1.0 {
+        // `common/arg.cpp` (commit 145b628) does so as well as llama-server.
         let written = fields.as_written("dry_base");
         base = default(1);
-        let sentence = format!("{written} is below 1, so llama-server uses its default {base}");
+        let name = flavor.name();
+        let sentence = format!("{written} is below 1, so {name} uses its default {base}");
         fields.ignored.push(sentence);
     }
     let allowed_length = fields.integer("dry_allowed_length")?;
@@ -348,15 +371,11 @@ fn dry(
     let texts = fields.texts("dry_sequence_breakers")?;
     let mut filter = Dry {
         multiplier,
-        // A base below 1 switches DRY off in llama.cpp.
-        base: base.max(1.0),
+        base,
         allowed_length,
         window,
         breakers: Vec::new(),
     };
-    if base < 1.0 {
-        filter.multiplier = 0.0;
-    }
     if filter.multiplier != 0.0 {
         let mut texts = texts.unwrap_or_else(breakers::defaults);
         texts.retain(|text| !text.is_empty());
@@ -422,6 +441,17 @@ fn window(
         last_n: Some(clamped(last_n)),
         prompt_counted: true,
     })
+}
+
+/// Notes that a count is larger than any that a tool accepts.
+fn report_overflow(name: &str, number: i64, fields: &mut Fields) {
+    if number > i64::from(u32::MAX) {
+        let written = fields.as_written(name);
+        let most = u32::MAX;
+        fields.ignored.push(format!(
+            "{written} is larger than any vocabulary; {most} is used instead"
+        ));
+    }
 }
 
 /// Clamps a count to the range of `u32`.

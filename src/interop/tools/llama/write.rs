@@ -2,6 +2,7 @@
 //! no such stage, and the sampler order is written if it is not the default.
 
 use super::{ADAPTIVE, Flavor, PENALTIES};
+use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{Dry, Window};
 use crate::decoding::{Filter, FilterKind, Selector};
 use crate::generation::{EndOfText, GenerationConfig, Vocabulary};
@@ -16,6 +17,10 @@ const MAX_SEED: u64 = 0xFFFF_FFFE;
 /// The window to write for "all tokens", which llama.cpp can't express. A larger one costs memory.
 const LONG_WINDOW: u32 = 32_768;
 
+/// Where parameters of Ollama mean what they mean in its MLX runner.
+const ONLY_MLX: &str = "Ollama applies these in this order to safetensors, in its MLX runner; a GGUF \
+                        file runs in llama-server, in another order";
+
 /// The largest count that llama.cpp accepts.
 const MAX_COUNT: u32 = i32::MAX.unsigned_abs();
 
@@ -25,7 +30,10 @@ pub(in super::super) fn write(
     config: &GenerationConfig,
     vocabulary: Option<&Vocabulary>,
 ) -> (NamedValues, Vec<String>) {
-    let mut plan = Plan::new(&flavor.manner(), config);
+    let mut plan = Plan::new(&flavor.manner(config.chain.dialect), config);
+    if flavor == Flavor::Ollama && config.chain.dialect == Some(Dialect::OllamaMlx) {
+        plan.tell(ONLY_MLX.to_owned());
+    }
     let has_selector = matches!(
         plan.selector,
         Selector::MirostatV1(_) | Selector::MirostatV2(_) | Selector::AdaptiveP(_)

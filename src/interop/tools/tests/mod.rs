@@ -1,6 +1,7 @@
 //! Exported settings match each tool's documentation, and mean the same when imported again.
 
 mod drafts;
+mod pastes;
 mod reading;
 mod round_trip;
 mod writing;

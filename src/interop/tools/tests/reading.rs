@@ -291,18 +291,30 @@ fn a_list_of_bias_pairs_is_from_llama_server() {
 }
 
 #[test]
-fn a_dry_base_below_1_is_off_on_the_command_line_and_the_default_in_llama_server() {
-    let dry_base = |text: &str| {
-        let chain = import_settings(text, None).unwrap().chain;
-        chain.active().find_map(|filter| match filter {
-            Filter::Dry(dry) => Some(dry.base),
-            _ => None,
-        })
-    };
+fn a_dry_base_below_1_is_the_default_in_llama_cpp() {
     let json = r#"{"dry_multiplier": 0.8, "dry_base": 0.5, "top_k": 5}"#;
-    assert_eq!(dry_base(json), Some(1.75));
-    let flags = "--dry-multiplier 0.8 --dry-base 0.5 --top-k 5";
-    assert_eq!(dry_base(flags), None);
+    for (text, note) in [
+        (
+            json,
+            "dry_base 0.5 is below 1, so llama-server uses its default 1.75",
+        ),
+        (
+            "--dry-multiplier 0.8 --dry-base 0.5 --top-k 5",
+            "--dry-base 0.5 is below 1, so llama.cpp uses its default 1.75",
+        ),
+    ] {
+        let read = import_settings(text, None).unwrap();
+        let dry = read.chain.active().find_map(|filter| match filter {
+            Filter::Dry(dry) => Some((dry.multiplier, dry.base)),
+            _ => None,
+        });
+        assert_eq!(dry, Some((0.8, 1.75)), "{text}");
+        assert!(
+            read.ignored.iter().any(|said| said == note),
+            "{:?}",
+            read.ignored
+        );
+    }
 }
 
 #[test]
@@ -355,19 +367,19 @@ fn errors_say_what_is_wrong_and_where() {
     for (text, expected) in [
         (
             "",
-            "Empty text is not recognized; enter llama.cpp flags (--temp 0.7), JSON, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
+            "Empty text is not recognized; enter llama.cpp flags (--temp 0.7), JSON, YAML, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
         ),
         (
             "a story",
-            "\"a story\" is not recognized; enter llama.cpp flags (--temp 0.7), JSON, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
+            "\"a story\" is not recognized; enter llama.cpp flags (--temp 0.7), JSON, YAML, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
         ),
         (
             "ls --all",
-            "\"ls --all\" is not recognized; enter llama.cpp flags (--temp 0.7), JSON, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
+            "\"ls --all\" is not recognized; enter llama.cpp flags (--temp 0.7), JSON, YAML, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
         ),
         (
             "llm = Llama(path)",
-            "\"llm = Llama(path)\" is not recognized; enter llama.cpp flags (--temp 0.7), JSON, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
+            "\"llm = Llama(path)\" is not recognized; enter llama.cpp flags (--temp 0.7), JSON, YAML, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
         ),
         ("--temp hot", "--temp must be a number, not \"hot\""),
         (
@@ -438,22 +450,6 @@ fn settings_of_unsupported_tools_are_rejected() {
         (
             r#"{"sampler_order": [6, 0, 1, 3, 4, 2, 5]}"#,
             "KoboldCpp settings (sampler_order) are not supported; use settings of llama.cpp, transformers, Ollama or OpenAI",
-        ),
-        (
-            r#"{"temperature":0.7,"top_p":0.9,"top_k":40,"repetition_penalty":1.1,"max_tokens":100}"#,
-            "repetition_penalty without do_sample suggests vLLM or text-generation-webui, which are not supported; llama-server calls it repeat_penalty",
-        ),
-        (
-            r#"{"prompt":"Once","stream":true,"temperature":0.7,"top_k":40,"repetition_penalty":1.1}"#,
-            "repetition_penalty without do_sample suggests vLLM or text-generation-webui, which are not supported; llama-server calls it repeat_penalty",
-        ),
-        (
-            "params = SamplingParams(temperature=0.8, top_p=0.95)\noutputs = llm.generate(prompts, params)",
-            "vLLM settings (SamplingParams) are not supported; use settings of llama.cpp, transformers, Ollama or OpenAI",
-        ),
-        (
-            "temperature=0.7, max_tokens=100, repetition_penalty=1.1",
-            "repetition_penalty without do_sample suggests vLLM or text-generation-webui, which are not supported; llama-server calls it repeat_penalty",
         ),
     ] {
         assert_eq!(import_settings(text, None).unwrap_err(), expected, "{text}");

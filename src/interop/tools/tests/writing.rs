@@ -97,6 +97,12 @@ fn transformers_settings_are_a_python_call() {
                  repetition_penalty=1.0,\n    no_repeat_ngram_size=3,\n    max_new_tokens=200,\n)\n",
             ),
             (
+                "repeat 1.3 last all, beams 4, dialect transformers",
+                "model.generate(\n    **inputs,\n    do_sample=False,\n    num_beams=4,\n    \
+                 length_penalty=1.0,\n    early_stopping=False,\n    repetition_penalty=1.3,\n    \
+                 max_new_tokens=200,\n)\n",
+            ),
+            (
                 "bias 13 -2.5 ban 7, repeat 1.1 last all, no-repeat 3 last all, temp 2, top-k 40, \
                  top-p 0.9, min-p 0.05, typical-p 0.9, epsilon 0.0003, eta 0.0005",
                 "import transformers\n\ntransformers.set_seed(42)\nmodel.generate(\n    **inputs,\n    do_sample=True,\n    \
