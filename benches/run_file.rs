@@ -57,6 +57,7 @@ fn text(settings: &PaneSettings, vocabulary: &Arc<Vocabulary>) -> Generation {
         prompt: Arc::new(PromptRecord::default()),
         steps: steps.collect(),
         finish: Some(FinishReason::MaxTokens),
+        grammar_complete: None,
         lineage: Lineage::default(),
         beams: Arc::default(),
     }

@@ -140,6 +140,7 @@ fn generation(n_tokens: usize) -> Generation {
             })
             .collect(),
         finish: None,
+        grammar_complete: None,
         lineage: Lineage::default(),
         beams: Arc::default(),
     }

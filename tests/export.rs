@@ -391,6 +391,7 @@ mod fixture {
             }),
             steps: steps.collect(),
             finish: Some(FinishReason::MaxTokens),
+            grammar_complete: None,
             lineage: Lineage::default(),
             beams: Arc::default(),
         }

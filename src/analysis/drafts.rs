@@ -2,6 +2,7 @@
 //! accepted.
 
 use crate::decoding::TokenId;
+use crate::generation::formatting::grouped;
 use crate::generation::{Generation, Step};
 
 /// The forward passes of a text that was generated with speculative decoding.
@@ -69,6 +70,11 @@ impl DraftPasses {
         after.checked_sub(1)
     }
 
+    /// Returns the number of drafts. Those after a rejected one were never verified.
+    pub fn n_drafted(&self) -> usize {
+        self.passes.iter().map(|pass| pass.n_drafts).sum()
+    }
+
     /// Returns the number of drafts that were compared with the chain's token.
     pub fn n_verified(&self) -> usize {
         let is_draft = |token: &&VerifiedToken| token.verdict != Verdict::Sampled;
@@ -81,6 +87,15 @@ impl DraftPasses {
         let tokens = self.passes.iter().flat_map(|pass| &pass.tokens);
         let accepted = tokens.filter(|token| token.verdict == Verdict::Accepted);
         accepted.count()
+    }
+
+    /// Says how many drafts were accepted: "4 of 10 verified drafts accepted (19 drafted)". Other
+    /// programs divide by all drafts.
+    pub fn words(&self) -> String {
+        let [accepted, verified, drafted] =
+            [self.n_accepted(), self.n_verified(), self.n_drafted()].map(|n| grouped(n as f64));
+        let drafts = if verified == "1" { "draft" } else { "drafts" };
+        format!("{accepted} of {verified} verified {drafts} accepted ({drafted} drafted)")
     }
 
     /// Returns the mean number of tokens per pass.
@@ -129,7 +144,7 @@ mod tests {
         ];
         for (step, draft) in text.steps.iter_mut().zip(drafts) {
             step.draft = draft.map(|(place, token)| Draft {
-                n_drafts: 2,
+                n_drafts: 3,
                 place,
                 token,
                 prob: Some(0.5),
@@ -152,6 +167,12 @@ mod tests {
             ]
         );
         assert_eq!((passes.n_verified(), passes.n_accepted()), (4, 3));
+        // The third draft of the second pass was never verified.
+        assert_eq!(passes.n_drafted(), 6);
+        assert_eq!(
+            passes.words(),
+            "3 of 4 verified drafts accepted (6 drafted)"
+        );
         assert!((passes.tokens_per_pass() - 2.0).abs() < 1e-12);
         let places: Vec<_> = (0..6).map(|step| passes.pass_of(step)).collect();
         assert_eq!(places, [0, 1, 1, 2, 2, 2].map(Some));

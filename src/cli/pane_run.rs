@@ -179,6 +179,7 @@ impl Engine {
             prompt: Arc::clone(prompt),
             steps: Steps::default(),
             finish: None,
+            grammar_complete: None,
             lineage: Lineage::default(),
             beams: Arc::default(),
         }
@@ -355,7 +356,7 @@ impl Record {
             Event::Progress(worker::Progress::Finished { id, reason }) => {
                 if let Some(pane) = self.pane(id) {
                     let failed = matches!(reason, FinishReason::Failed { .. });
-                    pane.finish = Some(reason);
+                    pane.end(reason);
                     // Failures are reported together at the end.
                     if !failed {
                         progress.milestone(&format!("{}: {}", pane.name, finish_summary(pane)));
@@ -405,7 +406,7 @@ impl Record {
         for (place, pane) in self.generations.iter_mut().enumerate() {
             if pane.finish.is_none() {
                 let error = error.to_owned();
-                pane.finish = Some(FinishReason::Failed { error });
+                pane.end(FinishReason::Failed { error });
                 console.progress.clear();
                 console.texts.finished(place, pane);
             }
@@ -420,11 +421,7 @@ fn place_of(id: GenerationId) -> usize {
 
 /// Formats why a pane finished and after how many tokens: "End of text, 152 tokens".
 pub(super) fn finish_summary(pane: &Generation) -> String {
-    let reason = pane
-        .finish
-        .as_ref()
-        .map(ToString::to_string)
-        .unwrap_or_default();
+    let reason = pane.finish_words().unwrap_or_default();
     let tokens = match pane.steps.len() {
         0 => return reason,
         1 => format!("{reason}, 1 token"),
@@ -432,10 +429,9 @@ pub(super) fn finish_summary(pane: &Generation) -> String {
     };
     match DraftPasses::of(pane) {
         Some(passes) => format!(
-            "{tokens} in {} forward passes, {} of {} drafts accepted",
+            "{tokens} in {} forward passes, {}",
             passes.passes.len(),
-            passes.n_accepted(),
-            passes.n_verified()
+            passes.words()
         ),
         None => tokens,
     }

@@ -226,6 +226,7 @@ fn replayed(
             vocabulary: Arc::clone(vocabulary),
             steps: Steps::default(),
             finish: None,
+            grammar_complete: None,
             beams: Arc::default(),
             ..text.clone()
         }

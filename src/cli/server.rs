@@ -252,6 +252,7 @@ pub(super) fn run_panes(
         prompt: Arc::clone(&unread),
         steps: Steps::default(),
         finish: None,
+        grammar_complete: None,
         lineage: Lineage::default(),
         beams: Arc::default(),
     });

@@ -28,6 +28,9 @@ pub struct FilterSpec {
     pub phase: Phase,
     /// How it can affect the order of the candidates, whatever its settings.
     pub ranking: Ranking,
+    /// Whether its numbers decide which candidates remain possible. The likelihood of a text then
+    /// jumps to zero where a value rules one of its tokens out.
+    pub cuts_support: bool,
     /// Whether it reads the text so far. If so, it has a [`Window`](super::filters::Window).
     pub looks_back: bool,
     /// Whether it tosses a coin.
@@ -93,6 +96,7 @@ impl FilterSpec {
             usage: Usage::Rare,
             phase: Phase::Truncate,
             ranking: Ranking::KeepsTop,
+            cuts_support: true,
             looks_back: false,
             random: false,
             generalizes: None,
@@ -272,6 +276,15 @@ mod tests {
             assert_eq!(keeps_order, spec.phase > Phase::Adjust, "{}", spec.name);
             let common = spec.usage == Usage::Common;
             assert!(!(common && spec.random), "{}", spec.name);
+        }
+    }
+
+    #[test]
+    fn filters_that_drop_candidates_say_that_they_cut_the_support() {
+        for spec in specs() {
+            let bans = spec.kind == FilterKind::NoRepeatNgram;
+            let drops = spec.phase == Phase::Truncate || bans;
+            assert_eq!(spec.cuts_support, drops, "{}", spec.name);
         }
     }
 }

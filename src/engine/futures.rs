@@ -160,6 +160,7 @@ impl FuturesJob {
             index: text.index,
             tokens: text.tokens,
             finish: text.finish,
+            grammar_complete: text.grammar_complete,
         });
         Some(FuturesUpdate::Drawn(futures.collect()))
     }

@@ -69,6 +69,11 @@ impl GroupGrammar {
         Self::at(state)
     }
 
+    /// Returns whether the grammar accepts the text as it is.
+    fn accepts(&self) -> bool {
+        self.is_complete() || self.state.clone().accepts()
+    }
+
     fn is_complete(&self) -> bool {
         self.state.is_complete() || self.legal.n_legal() == 0
     }
@@ -94,6 +99,8 @@ pub(super) struct CompleteText {
     pub tokens: Vec<TokenId>,
     pub measures: Vec<TokenMeasures>,
     pub finish: FinishReason,
+    /// Whether the grammar accepts it. `None` without a grammar.
+    pub grammar_complete: Option<bool>,
 }
 
 /// A member, the token that it takes next, and the measures of that token.
@@ -417,12 +424,14 @@ impl Texts {
 
     fn complete(&mut self, group: &Group, finish: &FinishReason, shared: Shared<'_>) {
         let tokens = group.text.get(shared.given.len()..).unwrap_or_default();
+        let grammar_complete = group.grammar.as_ref().map(GroupGrammar::accepts);
         let members = group.members.iter();
         self.complete.extend(members.map(|member| CompleteText {
             index: member.index,
             tokens: tokens.to_vec(),
             measures: group.measures.clone(),
             finish: finish.clone(),
+            grammar_complete,
         }));
     }
 }

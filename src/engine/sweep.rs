@@ -259,6 +259,7 @@ impl SweepJob {
             tokens: text.tokens,
             measures: text.measures,
             finish: text.finish,
+            grammar_complete: text.grammar_complete,
         });
         SweepUpdate::Advanced {
             n_tokens,

@@ -21,7 +21,8 @@ pub struct VotesRecord<'a> {
 
 impl VotesRecord<'_> {
     /// Renders the votes and the strengths. `chance` is the probability of being picked beside
-    /// settings of average strength, with a 95 % interval.
+    /// settings of average strength if either is picked, with a 95 % interval of its posterior
+    /// distribution. Undecided votes don't count.
     pub fn json(&self) -> Vec<u8> {
         let strengths = self.settings.iter().zip(self.strengths);
         let strengths = strengths.map(|(settings, strength)| {
@@ -32,6 +33,7 @@ impl VotesRecord<'_> {
                 "high": strength.high,
                 "n_shown": strength.n_shown,
                 "n_picked": strength.n_picked,
+                "n_undecided": strength.n_undecided,
             })
         });
         let document = json!({

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::csv::{as_text, push_row};
-use crate::analysis::fit::{Fit, FitPoint, INTERVAL_NATS};
+use crate::analysis::fit::{Fit, FitPoint};
 use crate::generation::{FitPlace, FitTokens, ModelInfo, PaneSettings, Vocabulary};
 
 /// The version of the JSON.
@@ -26,9 +26,10 @@ impl FitRecord<'_> {
             axes.map(|axis| json!({ "setting": axis.parameter.key(), "values": axis.values() }));
         let intervals = self.fit.intervals().unwrap_or_default();
         let intervals = setup.axes().into_iter().zip(intervals);
-        let intervals = intervals.map(|(axis, interval)| {
+        let intervals = intervals.enumerate().map(|(place, (axis, interval))| {
             json!({
                 "setting": axis.parameter.key(),
+                "nats": setup.interval_nats(place),
                 "low": interval.low,
                 "high": interval.high,
                 "reaches_lowest": interval.is_open_below,
@@ -59,7 +60,7 @@ impl FitRecord<'_> {
             "settings_likelihood": base.map(|point| self.likelihood(&point)),
             "axes": axes.collect::<Vec<_>>(),
             "best": self.fit.best().map(|point| self.point(&point)),
-            "interval_nats": INTERVAL_NATS,
+            "region_nats": setup.region_nats(),
             "intervals": intervals.collect::<Vec<_>>(),
             "limits": limits.collect::<Vec<_>>(),
             "points": self.fit.known().map(|point| self.point(&point)).collect::<Vec<_>>(),

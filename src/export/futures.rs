@@ -5,8 +5,15 @@
 use super::csv::{as_text, push_row};
 use crate::generation::{Future, FuturesPlan, PaneSettings, PieceKind, Vocabulary};
 
-const COLUMNS: [&str; 7] = [
-    "pane", "settings", "seed", "future", "tokens", "text", "finish",
+const COLUMNS: [&str; 8] = [
+    "pane",
+    "settings",
+    "seed",
+    "future",
+    "tokens",
+    "text",
+    "finish",
+    "grammar_complete",
 ];
 
 /// The futures of one pane.
@@ -32,7 +39,7 @@ pub fn render_futures(panes: &[PaneFutures<'_>]) -> Vec<u8> {
     table.into_bytes()
 }
 
-fn row(pane: &PaneFutures<'_>, settings: &str, future: &Future) -> [String; 7] {
+fn row(pane: &PaneFutures<'_>, settings: &str, future: &Future) -> [String; 8] {
     let ids: Vec<String> = future.tokens.iter().map(ToString::to_string).collect();
     let pieces = future
         .tokens
@@ -48,6 +55,9 @@ fn row(pane: &PaneFutures<'_>, settings: &str, future: &Future) -> [String; 7] {
         ids.join(" "),
         as_text(&String::from_utf8_lossy(&bytes)),
         future.finish.to_string(),
+        future
+            .grammar_complete
+            .map_or_else(String::new, |complete| complete.to_string()),
     ]
 }
 
@@ -74,6 +84,7 @@ mod tests {
             index,
             tokens: vec![TokenId(2), TokenId(8)],
             finish,
+            grammar_complete: None,
         };
         let table = render_futures(&[PaneFutures {
             pane: "B".to_owned(),
@@ -87,9 +98,12 @@ mod tests {
         let table = String::from_utf8(table).unwrap();
         let rows: Vec<&str> = table.split("\r\n").collect();
         assert_eq!(rows.len(), 4, "{table}");
-        assert_eq!(rows[0], "pane,settings,seed,future,tokens,text,finish");
+        assert_eq!(
+            rows[0],
+            "pane,settings,seed,future,tokens,text,finish,grammar_complete"
+        );
         assert!(rows[1].starts_with("B,"), "{table}");
-        let end = ",42,1,2 8,\" a, \"\"fox\"\"\",Token limit";
+        let end = ",42,1,2 8,\" a, \"\"fox\"\"\",Token limit,";
         assert!(rows[1].ends_with(end), "{table}");
         assert!(
             rows[2].contains(",43,2,2 8,") && rows[2].ends_with(",End of text"),

@@ -10,7 +10,7 @@ use super::runs::{Run, runs};
 use super::{by_hand_words, settings_words};
 use crate::analysis::{Metrics, TextScore};
 use crate::decoding::Filter;
-use crate::generation::{EndOfText, FinishReason, Generation, ModelInfo, PromptRecord, listed};
+use crate::generation::{EndOfText, Generation, ModelInfo, PromptRecord, listed};
 
 /// Renders the page.
 pub(super) fn render(panes: &[Option<&Generation>]) -> String {
@@ -194,10 +194,8 @@ fn settings(generation: &Generation) -> String {
 }
 
 fn finish_reason(generation: &Generation) -> String {
-    generation
-        .finish
-        .as_ref()
-        .map_or_else(|| "Still running".to_owned(), FinishReason::to_string)
+    let words = generation.finish_words();
+    words.unwrap_or_else(|| "Still running".to_owned())
 }
 
 fn tokens(n: usize) -> String {

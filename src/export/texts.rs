@@ -7,7 +7,7 @@ use super::settings_words;
 use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
 
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "prompt_number",
     "prompt",
     "pane",
@@ -16,6 +16,7 @@ const COLUMNS: [&str; 10] = [
     "seed",
     "n_tokens",
     "finish",
+    "grammar_complete",
     "surprise_bits",
     "text",
 ];
@@ -35,6 +36,8 @@ pub struct TextRow {
     pub n_tokens: usize,
     /// Why it ended.
     pub finish: String,
+    /// Whether its grammar accepts it. `None` without a grammar.
+    pub grammar_complete: Option<bool>,
     /// The mean surprise of its tokens before the chain. `None` without tokens.
     pub surprise_bits: Option<f64>,
     pub text: String,
@@ -50,7 +53,7 @@ impl TextRow {
             .iter()
             .map(|step| -step.trace.raw_prob.log2())
             .sum();
-        let finish = text.finish.as_ref().map(ToString::to_string);
+        let finish = text.finish_words();
         Self {
             prompt_number,
             prompt: text.prompt.text.clone(),
@@ -60,6 +63,7 @@ impl TextRow {
             seed: text.config.seed,
             n_tokens,
             finish: finish.unwrap_or_default(),
+            grammar_complete: text.grammar_complete,
             // A sum of zeros must not be shown as −0.
             surprise_bits: (n_tokens > 0).then(|| bits / n_tokens as f64 + 0.0),
             text: text.text(),
@@ -82,6 +86,8 @@ pub fn texts_csv(rows: &[TextRow]) -> Vec<u8> {
             row.seed.to_string(),
             row.n_tokens.to_string(),
             row.finish.clone(),
+            row.grammar_complete
+                .map_or_else(String::new, |complete| complete.to_string()),
             bits.unwrap_or_default(),
             as_text(&row.text),
         ];
@@ -113,7 +119,7 @@ mod tests {
         let table = String::from_utf8(texts_csv(&rows)).unwrap();
         let lines: Vec<&str> = table.trim_end().split("\r\n").collect();
         assert!(lines[0].starts_with("prompt_number,prompt,pane"), "{table}");
-        let start = "3,Once there was,B,Top-p,T 0.7,42,2,Token limit,";
+        let start = "3,Once there was,B,Top-p,T 0.7,42,2,Token limit,,";
         assert!(lines[1].starts_with(start), "{table}");
         assert!(lines[1].ends_with(",\" a, \"\"fox\"\"\""), "{table}");
         let json: serde_json::Value = serde_json::from_slice(&texts_jsonl(&rows)).unwrap();

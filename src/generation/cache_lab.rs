@@ -31,9 +31,21 @@ impl CacheShape {
         (self.n_layers * self.n_kv_heads * self.n_head_bytes) as u64
     }
 
-    /// Returns the bytes per cached number. Scales and padding make it a fraction.
+    /// Returns how many numbers a head is stored as. Small heads are padded, so that they fill the
+    /// CPU's registers.
+    pub fn stored_dim(&self) -> usize {
+        let n_bytes = match self.format.as_str() {
+            "f32" => 4,
+            "f16" | "bf16" => 2,
+            // Scales are stored between the numbers.
+            _ => return self.head_dim,
+        };
+        self.n_head_bytes / (2 * n_bytes)
+    }
+
+    /// Returns the bytes per stored number. Scales make it a fraction.
     pub fn bytes_per_number(&self) -> f64 {
-        self.n_head_bytes as f64 / (2 * self.head_dim).max(1) as f64
+        self.n_head_bytes as f64 / (2 * self.stored_dim()).max(1) as f64
     }
 }
 

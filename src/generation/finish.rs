@@ -4,6 +4,8 @@ use std::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 
+use crate::decoding::GrammarRule;
+
 /// Why a generation ended. Reaching the end of the text and being stopped are not errors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
@@ -36,6 +38,15 @@ impl FinishReason {
     pub fn failed(error: impl Display) -> Self {
         let error = error.to_string();
         Self::Failed { error }
+    }
+
+    /// Says why a text ended, and that it is unfinished if it stopped inside this grammar: "Token
+    /// limit; the JSON is unfinished".
+    pub fn words(&self, unfinished: Option<&GrammarRule>) -> String {
+        match unfinished {
+            Some(rule) => format!("{self}; the {} is unfinished", rule.subject()),
+            None => self.to_string(),
+        }
     }
 
     /// Whether the text can go on from where it ended: it was interrupted rather than completed.

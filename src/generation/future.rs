@@ -38,6 +38,8 @@ pub struct Future {
     pub tokens: Vec<TokenId>,
     /// Why it ended. `MaxTokens` if it has the requested length.
     pub finish: FinishReason,
+    /// Whether its grammar accepts it. `None` without a grammar.
+    pub grammar_complete: Option<bool>,
 }
 
 /// What happened while futures were drawn.

@@ -6,7 +6,7 @@ use super::{
     BeamPass, Beams, ChatRecord, FinishReason, GenerationConfig, Lineage, ModelInfo, Piece,
     PieceKind, Steps, Vocabulary,
 };
-use crate::decoding::{Draft, TokenId, Trace};
+use crate::decoding::{Draft, GrammarRule, TokenId, Trace};
 
 /// A prompt as the model read it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,6 +66,9 @@ pub struct Generation {
     pub steps: Steps,
     /// Why it ended, or `None` while it is running.
     pub finish: Option<FinishReason>,
+    /// Whether the grammar of its settings accepts the text. `None` without a grammar, and while it
+    /// is running.
+    pub grammar_complete: Option<bool>,
     pub lineage: Lineage,
     /// The beams that were compared, if a beam search wrote the text.
     pub beams: Arc<Beams>,
@@ -103,6 +106,34 @@ impl Generation {
         last.is_some_and(|step| step.trace.draw.is_given())
     }
 
+    /// Ends the text for this reason, and notes whether it is complete under its grammar.
+    pub fn end(&mut self, reason: FinishReason) {
+        self.finish = Some(reason);
+        self.grammar_complete = self.check_grammar();
+    }
+
+    /// Returns whether the grammar of its settings accepts the text as it is, or `None` without a
+    /// grammar. Compiles the grammar.
+    pub fn check_grammar(&self) -> Option<bool> {
+        let rule = self.config.chain.grammar.as_ref()?;
+        rule.accepts(&self.text_bytes()).ok()
+    }
+
+    /// Returns the grammar if the text stopped in the middle of it.
+    pub fn unfinished_grammar(&self) -> Option<&GrammarRule> {
+        let rule = self.config.chain.grammar.as_deref();
+        // A given text was not written under the grammar.
+        let is_unfinished = self.grammar_complete == Some(false) && !self.is_scored();
+        rule.filter(|_| is_unfinished)
+    }
+
+    /// Says why it ended: "End of text", "Token limit; the JSON is unfinished". `None` while it is
+    /// running.
+    pub fn finish_words(&self) -> Option<String> {
+        let reason = self.finish.as_ref()?;
+        Some(reason.words(self.unfinished_grammar()))
+    }
+
     /// Appends a pass of a beam search. The first one marks where the search begins.
     pub fn note_beams(&mut self, pass: BeamPass) {
         let n_before = self.steps.len();
@@ -116,6 +147,11 @@ impl Generation {
     /// Returns the generated text without special tokens; invalid UTF-8 becomes U+FFFD. If a stop
     /// sequence ended the generation, the text ends before it.
     pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.text_bytes()).into_owned()
+    }
+
+    /// Returns the bytes of [`Self::text`].
+    fn text_bytes(&self) -> Vec<u8> {
         let pieces = self.steps.iter().map(|step| &step.piece);
         let (mut bytes, mut n_before_last) = (Vec::new(), 0);
         for piece in pieces.filter(|piece| piece.kind == PieceKind::Text) {
@@ -134,7 +170,7 @@ impl Generation {
                 bytes.truncate(at);
             }
         }
-        String::from_utf8_lossy(&bytes).into_owned()
+        bytes
     }
 }
 

@@ -44,6 +44,8 @@ pub struct SweepText {
     /// What the model thought of each token, before the chain.
     pub measures: Vec<TokenMeasures>,
     pub finish: FinishReason,
+    /// Whether its grammar accepts it. `None` without a grammar.
+    pub grammar_complete: Option<bool>,
 }
 
 /// What the model thought of one generated token, before the chain.

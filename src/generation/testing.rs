@@ -67,6 +67,7 @@ pub(crate) fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
         vocabulary: Arc::new(Vocabulary::new(vocabulary)),
         steps: steps.into(),
         finish: Some(finish),
+        grammar_complete: None,
         lineage: Lineage::default(),
         beams: Arc::default(),
     }

@@ -218,6 +218,11 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
         "how many drafted tokens were verified",
         |text| Some(Value::count(DraftPasses::of(text)?.n_verified())),
     ),
+    field(
+        "drafted",
+        "how many tokens were drafted, verified or not",
+        |text| Some(Value::count(DraftPasses::of(text)?.n_drafted())),
+    ),
     field("watermark", "whether it carries a watermark", |text| {
         Some(Value::Flag(first_mark([&text.config.chain]).is_some()))
     }),

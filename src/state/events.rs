@@ -171,6 +171,7 @@ impl AppState {
                     prompt: Arc::clone(prompt),
                     steps: Steps::default(),
                     finish: None,
+                    grammar_complete: None,
                     lineage: Lineage { id, origin: None },
                     beams: Arc::default(),
                 },

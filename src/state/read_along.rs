@@ -206,6 +206,7 @@ impl AppState {
             prompt: Arc::clone(&text.prompt),
             steps: Steps::default(),
             finish: None,
+            grammar_complete: None,
             lineage: Lineage {
                 // Nothing else has this id.
                 id: GenerationId(self.last_id + 1),

@@ -195,10 +195,8 @@ fn pane_row(generation: &Generation, has_one_tokenizer: bool) -> [String; 9] {
         TextMetrics::of(generation).bits_per_character
     };
     let surprise = surprise.map_or_else(|| "–".to_owned(), |bits| format!("{bits:.2} bits"));
-    let stop_reason = generation
-        .finish
-        .as_ref()
-        .map_or_else(|| "Generating".to_owned(), ToString::to_string);
+    let stop_reason = generation.finish_words();
+    let stop_reason = stop_reason.unwrap_or_else(|| "Generating".to_owned());
     [
         generation.name.clone(),
         metrics.n_prompt.to_string(),

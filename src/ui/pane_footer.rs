@@ -9,6 +9,7 @@ use super::text_measures::measures_tooltip;
 use crate::analysis::grammar::GrammarTotals;
 use crate::analysis::watermark::Verdict;
 use crate::analysis::{Metrics, TextMetrics, TextScore, have_different_tokenizers};
+use crate::decoding::GrammarRule;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
@@ -230,20 +231,24 @@ fn status_text(status: &PaneStatus, model_ready: bool, theme: &Theme) -> (bool, 
         }
         PaneStatus::Writing { .. } => plain("Generating"),
         PaneStatus::Finished(generation) => match &generation.finish {
-            Some(reason) => finish_text(reason, theme),
+            Some(reason) => finish_text(reason, generation.unfinished_grammar(), theme),
             None => plain("Generating"),
         },
-        PaneStatus::Refused { reason, .. } => finish_text(reason, theme),
+        PaneStatus::Refused { reason, .. } => finish_text(reason, None, theme),
     }
 }
 
-fn finish_text(reason: &FinishReason, theme: &Theme) -> (bool, String, Color32) {
+fn finish_text(
+    reason: &FinishReason,
+    unfinished: Option<&GrammarRule>,
+    theme: &Theme,
+) -> (bool, String, Color32) {
     let ended = matches!(
         reason,
         FinishReason::EndOfText | FinishReason::StopString { .. } | FinishReason::GrammarComplete
     );
     match reason {
         FinishReason::Failed { .. } => (false, "Stopped by an error".to_owned(), theme.error),
-        reason => (ended, reason.to_string(), theme.text_2),
+        reason => (ended, reason.words(unfinished), theme.text_2),
     }
 }

@@ -7,6 +7,7 @@
     reason = "a helper that fails should fail its test"
 )]
 
+mod coverage;
 mod guided;
 #[path = "../scripted/mod.rs"]
 mod scripted;

@@ -63,6 +63,7 @@ impl Engine {
                 prompt: Arc::new(PromptRecord::default()),
                 steps: Steps::default(),
                 finish: None,
+                grammar_complete: None,
                 lineage: Lineage::default(),
                 beams: Arc::default(),
             })
@@ -83,7 +84,7 @@ impl Engine {
                 }
                 Progress::Stepped { id, step } => texts[id.0 as usize].steps.push(*step),
                 Progress::Finished { id, reason } => {
-                    texts[id.0 as usize].finish = Some(reason);
+                    texts[id.0 as usize].end(reason);
                 }
                 Progress::Prefilling { .. } | Progress::Compared { .. } => {}
             }

@@ -1,7 +1,11 @@
 //! Blind comparison: estimates how strong settings are from votes between texts whose settings were
 //! hidden, and chooses which texts to compare next.
 
+#[cfg(test)]
+mod coverage;
+mod matrix;
 mod next;
+mod posterior;
 mod strengths;
 
 pub use next::next_shown;

@@ -11,7 +11,7 @@ use super::strengths::Strengths;
 ///
 /// Little is known about a pair if its difference is uncertain and its next vote could go either
 /// way: v × p × (1 − p), where v is the variance of the difference and p the probability that the
-/// first wins. That approximates the information expected from a vote (Lindley, D. V. (1956), "On a
+/// first wins, times the chance that the vote is decided at all. That approximates the information expected from a vote (Lindley, D. V. (1956), "On a
 /// measure of the information provided by an experiment"). By v alone, a pair whose votes always
 /// agree would be shown again and again.
 pub fn next_shown(
@@ -53,7 +53,8 @@ pub fn next_shown(
 fn unknown(strengths: &Strengths, first: usize, second: usize) -> f64 {
     let (difference, deviation) = strengths.difference(first, second);
     let chance = 1.0 / (1.0 + (-difference).exp());
-    deviation * deviation * chance * (1.0 - chance)
+    let decided = strengths.decided_share(first, second);
+    deviation * deviation * chance * (1.0 - chance) * decided
 }
 
 /// Rounds a number, so that rounding errors don't break ties.
@@ -100,6 +101,20 @@ mod tests {
         // least.
         let n_extreme = voted.iter().filter(|pair| **pair == (0, 3)).count();
         assert!(n_extreme <= 1, "{voted:?}");
+    }
+
+    #[test]
+    fn a_pair_that_nobody_can_tell_apart_gives_way_to_the_others() {
+        let mut choices: Vec<Choice> = Vec::new();
+        let mut n_undecided = 0;
+        for _ in 0..12 {
+            let strengths = Strengths::of(3, &choices, PRIOR_SPREAD);
+            let shown = next_shown(&strengths, 2, |_, _| false).unwrap();
+            let picked = (shown != [0, 1]).then_some(shown[0]);
+            n_undecided += usize::from(picked.is_none());
+            choices.push(Choice { shown, picked });
+        }
+        assert!((1..=5).contains(&n_undecided), "{choices:?}");
     }
 
     #[test]

@@ -3,86 +3,99 @@
 //!
 //! Bradley, R. A. and Terry, M. E. (1952), "Rank analysis of incomplete block designs". For more
 //! than two texts, this is the choice rule of Luce, R. D. (1959), "Individual choice behavior".
+//!
+//! A vote for "can't tell" says nothing here. In the model of Davidson, R. R. (1970), "On extending
+//! the Bradley-Terry model to accommodate ties in paired comparison experiments", the odds between
+//! two contestants, given that one is picked, are the same as without ties; and if votes are
+//! undecided for reasons of their own, counting them as half a vote for each would pull all
+//! strengths together.
+
+use super::matrix::Cholesky;
+use super::posterior::{Posterior, interval};
 
 /// The standard deviation of the strengths' prior, which is a normal distribution around zero. The
 /// prior keeps the strength of a contestant that has won every vote finite.
 pub const PRIOR_SPREAD: f64 = 1.5;
 
-/// The standard normal quantile of a 95 % interval.
-const Z: f64 = 1.96;
-
-/// The most steps of Newton's method. It needs only a few, since the likelihood has a single peak.
-const MAX_STEPS: usize = 50;
-
-/// Newton's method stops when no value changes by this much.
-const TOLERANCE: f64 = 1e-10;
-
 /// One vote among texts of several contestants.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Choice {
     /// The contestants whose texts were shown.
     pub shown: Vec<usize>,
-    /// The contestant whose text was picked. `None` for "can't tell", which splits the vote equally
-    /// among those shown.
+    /// The contestant whose text was picked. `None` for "can't tell".
     pub picked: Option<usize>,
 }
 
 /// How strong one contestant is, as the chance that its text is picked over one of average
-/// strength.
+/// strength, if either is picked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Strength {
     pub chance: f64,
-    /// The 95 % interval.
+    /// The 95 % interval of the posterior distribution.
     pub low: f64,
     pub high: f64,
-    /// How many votes showed its text, and how many picked it.
+    /// How many votes showed its text, how many picked it, and how many were undecided.
     pub n_shown: usize,
     pub n_picked: usize,
+    pub n_undecided: usize,
 }
 
 /// The estimated strengths of all contestants, and their covariance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Strengths {
-    /// On the logarithmic scale, with mean zero.
+    posterior: Posterior,
+    /// The most probable values on the logarithmic scale.
     values: Vec<f64>,
-    /// In row-major order.
-    covariance: Vec<f64>,
-    counts: Vec<(usize, usize)>,
+    /// The inverse of the information at these values.
+    information: Option<Cholesky>,
+    counts: Vec<Counts>,
+    /// The votes that showed two contestants together: decided and undecided ones.
+    pairs: Vec<[usize; 2]>,
+}
+
+/// The votes that showed a contestant's text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counts {
+    n_shown: usize,
+    n_picked: usize,
+    n_undecided: usize,
 }
 
 impl Strengths {
-    /// Finds the most probable strengths of `n` contestants given these votes, and approximates the
-    /// posterior by a normal distribution around them. `spread` is the prior's standard deviation.
+    /// Finds the most probable strengths of `n` contestants given these votes. `spread` is the
+    /// prior's standard deviation.
     pub fn of(n: usize, choices: &[Choice], spread: f64) -> Self {
-        let precision = spread.powi(-2);
-        let mut values = vec![0.0; n];
-        for _ in 0..MAX_STEPS {
-            let (gradient, information) = derivatives(&values, choices, precision);
-            let Some(step) = solve(&information, &gradient) else {
-                break;
-            };
-            for (value, change) in values.iter_mut().zip(&step) {
-                *value += change.clamp(-1.0, 1.0);
-            }
-            if step.iter().all(|change| change.abs() < TOLERANCE) {
-                break;
+        let posterior = Posterior::new(n, choices, spread);
+        let values = posterior.mode(None, vec![0.0; n]);
+        let information = Cholesky::of(&posterior.derivatives(&values).1, n);
+        let mut counts = vec![Counts::default(); n];
+        let mut pairs = vec![[0; 2]; n * n];
+        for choice in choices {
+            for first in &choice.shown {
+                if let Some(counts) = counts.get_mut(*first) {
+                    counts.n_shown += 1;
+                    counts.n_picked += usize::from(choice.picked == Some(*first));
+                    counts.n_undecided += usize::from(choice.picked.is_none());
+                }
+                for second in &choice.shown {
+                    let place = first.max(second) * n + first.min(second);
+                    if let Some(votes) = pairs.get_mut(place).filter(|_| first < second) {
+                        let [decided, undecided] = votes;
+                        *(if choice.picked.is_some() {
+                            decided
+                        } else {
+                            undecided
+                        }) += 1;
+                    }
+                }
             }
         }
-        let (_, information) = derivatives(&values, choices, precision);
-        let covariance = inverse(&information, n);
-        let mean = values.iter().sum::<f64>() / n.max(1) as f64;
-        for value in &mut values {
-            *value -= mean;
-        }
-        let counts = (0..n).map(|contestant| {
-            let shown = choices.iter().filter(|c| c.shown.contains(&contestant));
-            let picked = choices.iter().filter(|c| c.picked == Some(contestant));
-            (shown.count(), picked.count())
-        });
         Self {
+            posterior,
             values,
-            covariance,
-            counts: counts.collect(),
+            information,
+            counts,
+            pairs,
         }
     }
 
@@ -94,50 +107,55 @@ impl Strengths {
     /// Returns how strong each contestant is.
     pub fn all(&self) -> Vec<Strength> {
         let n = self.n();
-        let average = vec![1.0 / n.max(1) as f64; n];
         let of = |contestant: usize| {
-            let mut weights: Vec<f64> = average.iter().map(|share| -share).collect();
+            let mut weights = vec![-1.0 / n.max(1) as f64; n];
             if let Some(own) = weights.get_mut(contestant) {
                 *own += 1.0;
             }
+            let value = dot(&weights, &self.values);
             let deviation = self.variance(&weights).sqrt();
-            let value = self.values.get(contestant).copied().unwrap_or_default();
-            let (n_shown, n_picked) = self.counts.get(contestant).copied().unwrap_or_default();
+            let [low, high] = interval(&self.posterior, &weights, &self.values, deviation);
+            let counts = self.counts.get(contestant).copied().unwrap_or_default();
             Strength {
                 chance: logistic(value),
-                low: logistic(value - Z * deviation),
-                high: logistic(value + Z * deviation),
-                n_shown,
-                n_picked,
+                low: logistic(low),
+                high: logistic(high),
+                n_shown: counts.n_shown,
+                n_picked: counts.n_picked,
+                n_undecided: counts.n_undecided,
             }
         };
         (0..n).map(of).collect()
     }
 
-    /// Returns the difference of two strengths on the logarithmic scale, and its standard deviation.
+    /// Returns the difference of two strengths on the logarithmic scale, and its standard deviation
+    /// near the most probable strengths.
     pub fn difference(&self, first: usize, second: usize) -> (f64, f64) {
-        let value = |contestant: usize| self.values.get(contestant).copied().unwrap_or_default();
         let weight = |contestant: usize| {
             f64::from(u8::from(contestant == first)) - f64::from(u8::from(contestant == second))
         };
         let weights: Vec<f64> = (0..self.n()).map(weight).collect();
-        let deviation = self.variance(&weights).sqrt();
-        (value(first) - value(second), deviation)
+        (dot(&weights, &self.values), self.variance(&weights).sqrt())
     }
 
     /// Returns how often a contestant's text was shown.
     pub fn n_shown(&self, contestant: usize) -> usize {
-        self.counts.get(contestant).map_or(0, |(shown, _)| *shown)
+        self.counts
+            .get(contestant)
+            .map_or(0, |counts| counts.n_shown)
+    }
+
+    /// Returns how likely the next vote on a pair is to be decided, judging by those so far.
+    pub fn decided_share(&self, first: usize, second: usize) -> f64 {
+        let place = first.max(second) * self.n() + first.min(second);
+        let [decided, undecided] = self.pairs.get(place).copied().unwrap_or_default();
+        (decided + 1) as f64 / (decided + undecided + 1) as f64
     }
 
     /// Returns the variance of a weighted sum of strengths.
     fn variance(&self, weights: &[f64]) -> f64 {
-        let rows = self.covariance.chunks(self.n().max(1));
-        let sums = rows.zip(weights).map(|(row, weight)| {
-            let sum: f64 = row.iter().zip(weights).map(|(c, w)| c * w).sum();
-            weight * sum
-        });
-        sums.sum::<f64>().max(0.0)
+        let information = self.information.as_ref();
+        information.map_or(0.0, |information| dot(weights, &information.solve(weights)))
     }
 }
 
@@ -145,87 +163,9 @@ fn logistic(value: f64) -> f64 {
     1.0 / (1.0 + (-value).exp())
 }
 
-/// Returns the gradient of the log posterior, and its negative Hessian in row-major order.
-fn derivatives(values: &[f64], choices: &[Choice], precision: f64) -> (Vec<f64>, Vec<f64>) {
-    let n = values.len();
-    let mut gradient: Vec<f64> = values.iter().map(|value| -precision * value).collect();
-    let mut information = vec![0.0; n * n];
-    for contestant in 0..n {
-        add(&mut information, contestant * n + contestant, precision);
-    }
-    for choice in choices {
-        let shown = choice.shown.iter().filter(|contestant| **contestant < n);
-        let shown: Vec<usize> = shown.copied().collect();
-        let value = |contestant: &usize| values.get(*contestant).copied().unwrap_or_default();
-        let most = shown.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
-        let weights: Vec<f64> = shown.iter().map(|c| (value(c) - most).exp()).collect();
-        let total: f64 = weights.iter().sum();
-        let equal = 1.0 / shown.len().max(1) as f64;
-        for (first, weight) in shown.iter().zip(&weights) {
-            let prob = weight / total;
-            let won = match choice.picked {
-                Some(picked) => f64::from(u8::from(picked == *first)),
-                None => equal,
-            };
-            add(&mut gradient, *first, won - prob);
-            add(&mut information, first * n + first, prob);
-            for (second, other) in shown.iter().zip(&weights) {
-                add(&mut information, first * n + second, -prob * other / total);
-            }
-        }
-    }
-    (gradient, information)
-}
-
-fn add(values: &mut [f64], place: usize, change: f64) {
-    if let Some(value) = values.get_mut(place) {
-        *value += change;
-    }
-}
-
-/// Inverts a symmetric positive definite matrix, column by column.
-fn inverse(matrix: &[f64], n: usize) -> Vec<f64> {
-    let column = |place: usize| {
-        let unit: Vec<f64> = (0..n)
-            .map(|row| f64::from(u8::from(row == place)))
-            .collect();
-        solve(matrix, &unit).unwrap_or_else(|| vec![0.0; n])
-    };
-    // The inverse is symmetric, so its columns are its rows.
-    (0..n).flat_map(column).collect()
-}
-
-/// Solves a system with a symmetric positive definite matrix by Gaussian elimination, which then
-/// needs no pivoting. Returns `None` if the matrix is not positive definite.
-fn solve(matrix: &[f64], right: &[f64]) -> Option<Vec<f64>> {
-    let n = right.len();
-    let rows = matrix.chunks(n.max(1)).zip(right);
-    let mut rows: Vec<Vec<f64>> = rows
-        .map(|(row, value)| row.iter().copied().chain([*value]).collect())
-        .collect();
-    for place in 0..n {
-        let pivot_row = rows.get(place)?.clone();
-        let pivot = *pivot_row.get(place)?;
-        if pivot <= 0.0 || !pivot.is_finite() {
-            return None;
-        }
-        for row in rows.iter_mut().skip(place + 1) {
-            let factor = row.get(place)? / pivot;
-            for (value, above) in row.iter_mut().zip(&pivot_row) {
-                *value -= factor * above;
-            }
-        }
-    }
-    let mut solution = vec![0.0; n];
-    for place in (0..n).rev() {
-        let row = rows.get(place)?;
-        let known: f64 = (place + 1..n)
-            .filter_map(|other| Some(row.get(other)? * solution.get(other)?))
-            .sum();
-        let value = (row.get(n)? - known) / row.get(place)?;
-        *solution.get_mut(place)? = value;
-    }
-    Some(solution)
+/// Returns the sum of the products of two lists.
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]
@@ -320,15 +260,25 @@ mod tests {
     }
 
     #[test]
-    fn an_undecided_vote_moves_nothing_but_narrows_the_interval() {
-        let before = Strengths::of(2, &[], PRIOR_SPREAD).all();
+    fn an_undecided_vote_changes_no_strength() {
         let undecided = Choice {
             shown: vec![0, 1],
             picked: None,
         };
-        let after = Strengths::of(2, &vec![undecided; 12], PRIOR_SPREAD).all();
-        near(before[0].chance, 0.5, 1e-9);
-        near(after[0].chance, 0.5, 1e-9);
-        assert!(after[0].high < before[0].high);
+        let decided = wins(0, 1, 5);
+        let before = Strengths::of(2, &decided, PRIOR_SPREAD);
+        let all = [decided, vec![undecided; 12]].concat();
+        let after = Strengths::of(2, &all, PRIOR_SPREAD);
+        let (one, other) = (before.all()[0], after.all()[0]);
+        assert_eq!(
+            (one.chance, one.low, one.high),
+            (other.chance, other.low, other.high)
+        );
+        assert_eq!(
+            (other.n_shown, other.n_picked, other.n_undecided),
+            (17, 5, 12)
+        );
+        near(before.decided_share(0, 1), 1.0, 1e-12);
+        near(after.decided_share(1, 0), 6.0 / 18.0, 1e-12);
     }
 }

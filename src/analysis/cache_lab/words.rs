@@ -43,6 +43,9 @@ impl Line {
     }
 }
 
+/// The numbers that share one scale in a q8 cache.
+const QUANTIZED_BLOCK: usize = 32;
+
 impl CacheShape {
     /// The formula for the bytes per token, in words.
     pub const FORMULA: &'static str = "2 × layers × heads × size × bytes";
@@ -56,20 +59,24 @@ impl CacheShape {
             "2 × {} × {} × {} × {bytes} = {}",
             self.n_layers,
             self.n_kv_heads,
-            self.head_dim,
+            self.stored_dim(),
             grouped(self.n_bytes_per_token() as f64)
         )
     }
 
     /// Explains the factors of the formula.
     pub fn words(&self) -> String {
-        let scale = if self.bytes_per_number() > 1.5 {
-            ""
+        let is_quantized = self.format == "q8";
+        let scale = if is_quantized { ", with its scale" } else { "" };
+        let padded = if self.stored_dim() != self.head_dim {
+            format!(" padded to {}", self.stored_dim())
+        } else if is_quantized && !self.head_dim.is_multiple_of(QUANTIZED_BLOCK) {
+            format!(" padded to whole blocks of {QUANTIZED_BLOCK}")
         } else {
-            ", with its scale"
+            String::new()
         };
         format!(
-            "Keys and values, {} layers, {} KV heads of {} numbers, each in {}{scale}.",
+            "Keys and values, {} layers, {} KV heads of {} numbers{padded}, each in {}{scale}.",
             self.n_layers, self.n_kv_heads, self.head_dim, self.format
         )
     }
@@ -196,8 +203,44 @@ mod tests {
         };
         assert_eq!(shape.filled_in(), "2 × 8 × 4 × 32 × 4 = 8,192");
         assert!(shape.words().contains("each in f32."));
+        shape.format = "q8".to_owned();
         shape.n_head_bytes = 68;
         assert_eq!(shape.filled_in(), "2 × 8 × 4 × 32 × 1.0625 = 2,176");
+        assert!(
+            shape
+                .words()
+                .ends_with("32 numbers, each in q8, with its scale.")
+        );
+    }
+
+    #[test]
+    fn padding_is_part_of_the_formula() {
+        let shape = |head_dim, format: &str, n_head_bytes| CacheShape {
+            n_layers: 5,
+            n_kv_heads: 4,
+            head_dim,
+            n_head_bytes,
+            format: format.to_owned(),
+        };
+        let small = shape(8, "f32", 128);
+        assert_eq!(small.filled_in(), "2 × 5 × 4 × 16 × 4 = 2,560");
+        assert!(
+            small
+                .words()
+                .contains("of 8 numbers padded to 16, each in f32.")
+        );
+        let half = shape(20, "f16", 128);
+        assert_eq!(half.filled_in(), "2 × 5 × 4 × 32 × 2 = 2,560");
+        assert!(
+            half.words()
+                .contains("of 20 numbers padded to 32, each in f16.")
+        );
+        let words = shape(8, "q8", 54).words();
+        assert!(
+            words.contains("padded to whole blocks of 32, each in q8, with"),
+            "{words}"
+        );
+        assert!(!shape(64, "f16", 256).words().contains("padded"));
     }
 
     #[test]

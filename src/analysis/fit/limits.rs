@@ -1,7 +1,7 @@
 //! At which values the texts become impossible, and how far from the best settings they stay
 //! likely.
 
-use super::{Fit, FitPoint, INTERVAL_NATS};
+use super::{Fit, FitPoint};
 use crate::analysis::sweep::Axis;
 use crate::generation::FitPlace;
 
@@ -132,7 +132,8 @@ impl Fit {
         let axes = self.setup.axes().len();
         let intervals = (0..axes).map(|axis| {
             let line = self.profile(axis);
-            let is_in = |(_, point): &&(f64, FitPoint)| is_near(point, most);
+            let least = most - self.setup.interval_nats(axis);
+            let is_in = |(_, point): &&(f64, FitPoint)| point.likelihood.ln_prob >= least;
             let inside: Vec<f64> = line.iter().filter(is_in).map(|(value, _)| *value).collect();
             let (low, high) = (inside.first().copied()?, inside.last().copied()?);
             Some(FitInterval {
@@ -144,12 +145,6 @@ impl Fit {
         });
         intervals.collect()
     }
-}
-
-/// Returns whether settings lie in the interval around the best ones, whose log-likelihood is
-/// `most`.
-pub(super) fn is_near(point: &FitPoint, most: f64) -> bool {
-    point.likelihood.ln_prob >= most - INTERVAL_NATS
 }
 
 /// A value of the varied number, and the settings there.

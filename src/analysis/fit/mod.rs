@@ -5,6 +5,9 @@
 //! interval and the limits beyond which the texts are impossible are refined in a few rounds. The
 //! likelihoods themselves come from the engine, batch by batch.
 
+mod confidence;
+#[cfg(test)]
+mod coverage;
 mod limits;
 mod refine;
 mod setup;
@@ -18,11 +21,6 @@ pub use setup::{FitError, FitSetup};
 use crate::analysis::coarse::{coarse_order, stand_ins};
 use crate::decoding::ChainConfig;
 use crate::generation::{FitPlace, FitTokens, Likelihood};
-
-/// How far below the best log-likelihood the interval reaches, in nats: a 95 % likelihood-ratio
-/// interval for one number (Wilks 1938, "The large-sample distribution of the likelihood ratio for
-/// testing composite hypotheses").
-pub const INTERVAL_NATS: f64 = 1.92;
 
 /// Settings whose likelihood is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,17 +169,12 @@ impl Fit {
     }
 
     /// Returns the settings under which the texts are most likely, or `None` if no known settings
-    /// can generate them. Of settings that are equally good, those with the fewest digits.
+    /// can generate them. Of settings that are exactly as good, those with the fewest digits.
     pub fn best(&self) -> Option<FitPoint> {
         let most = self.max_ln_prob()?;
-        let good = self
-            .known()
-            .filter(|point| point.likelihood.ln_prob >= most - SAME_NATS);
-        good.min_by(|a, b| {
-            let n_digits = |point: &FitPoint| self.setup.words(&point.values).len();
-            let by_digits = n_digits(a).cmp(&n_digits(b));
-            by_digits.then(b.likelihood.ln_prob.total_cmp(&a.likelihood.ln_prob))
-        })
+        let best = |point: &FitPoint| point.likelihood.ln_prob >= most;
+        let n_digits = |point: &FitPoint| self.setup.words(&point.values).len();
+        self.known().filter(best).min_by_key(n_digits)
     }
 
     /// Returns the largest known log-likelihood, or `None` if all are −∞.
@@ -202,5 +195,5 @@ impl Fit {
     }
 }
 
-/// Settings whose likelihoods differ by at most this much, in nats, count as equally good.
+/// Where likelihoods differ by at most this much, in nats, the search for the best ends.
 const SAME_NATS: f64 = 0.005;

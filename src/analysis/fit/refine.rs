@@ -1,14 +1,15 @@
 //! Which settings between those of the cells to compute next.
 
-use super::limits::{edges, is_near};
+use super::limits::{Line, edges};
 use super::setup::{between, rounded};
-use super::{Fit, FitPoint};
+use super::{Fit, FitPoint, SAME_NATS};
 
-/// The number of rounds that refine the results after the grid. Each divides the spacing by six.
-const N_ROUNDS: usize = 4;
+/// The number of rounds that refine the results after the grid. Each divides the spacing by five,
+/// so that values keep few digits.
+const N_ROUNDS: usize = 5;
 
 /// The number of values that a round inserts between two neighbors.
-const N_BETWEEN: usize = 5;
+const N_BETWEEN: usize = 4;
 
 /// Returns the settings to compute in a round, counted from 1. Empty if nothing is left to compute.
 pub(super) fn points(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
@@ -19,6 +20,7 @@ pub(super) fn points(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
         round_values(fit)
     } else if fit.setup.columns.is_some() {
         let mut points = around_best(fit, round);
+        points.extend(interval_ends(fit));
         points.extend(limits(fit));
         points
     } else {
@@ -46,15 +48,15 @@ fn along_curve(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
     let Some(most) = fit.max_ln_prob() else {
         return Vec::new();
     };
-    let is_best = |point: &FitPoint| point.likelihood.ln_prob >= most;
+    let least = most - fit.setup.interval_nats(0);
+    let is_near = |point: &FitPoint| point.likelihood.ln_prob >= least;
     let is_possible = |point: &FitPoint| point.likelihood.ruled_out.is_none();
     let pairs = line.windows(2).filter_map(|pair| {
         let [(low, a), (high, b)] = pair else {
             return None;
         };
         let differ = |of: &dyn Fn(&FitPoint) -> bool| of(a) != of(b);
-        let matters =
-            differ(&is_best) || differ(&is_possible) || differ(&|point| is_near(point, most));
+        let matters = is_beside_best(a, b, most) || differ(&is_possible) || differ(&is_near);
         let is_high = |point: &FitPoint| point.likelihood.ln_prob >= most - SMOOTH_NATS;
         let n = match round {
             _ if matters => N_BETWEEN,
@@ -66,6 +68,67 @@ fn along_curve(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
     pairs
         .flat_map(|(ends, n)| between(parameter, ends, n))
         .map(|value| vec![value])
+        .collect()
+}
+
+/// Returns whether one of two neighbors is the best, and the other is clearly worse.
+fn is_beside_best(a: &FitPoint, b: &FitPoint, most: f64) -> bool {
+    let (a, b) = (a.likelihood.ln_prob, b.likelihood.ln_prob);
+    a.max(b) >= most && a.min(b) < most - SAME_NATS
+}
+
+/// Refines the profiles of a map where they enter and leave the intervals: the cells of its grid
+/// alone make them too low, by up to what a cut-off gains from one cell to the next.
+fn interval_ends(fit: &Fit) -> Vec<Vec<f64>> {
+    let Some(most) = fit.max_ln_prob() else {
+        return Vec::new();
+    };
+    let axes = 0..fit.setup.axes().len();
+    let points = axes.flat_map(|axis| {
+        let least = most - fit.setup.interval_nats(axis);
+        let profile = fit.profile(axis);
+        let is_in = |place: &(f64, FitPoint)| place.1.likelihood.ln_prob >= least;
+        let ends = profile.windows(2).filter_map(|pair| match pair {
+            [a, b] if is_in(a) != is_in(b) => Some([a.0, b.0]),
+            _ => None,
+        });
+        let values: Vec<f64> = ends.flatten().collect();
+        values
+            .into_iter()
+            .flat_map(move |value| around_profile(fit, axis, value))
+            .collect::<Vec<_>>()
+    });
+    points.collect()
+}
+
+/// Subdivides the gaps beside the best settings with this value on one axis of a map.
+fn around_profile(fit: &Fit, axis: usize, value: f64) -> Vec<Vec<f64>> {
+    let other = 1 - axis.min(1);
+    let Some(parameter) = fit.setup.axes().get(other).map(|axis| axis.parameter) else {
+        return Vec::new();
+    };
+    let is_here =
+        |point: &FitPoint| (point.values.get(axis)).is_some_and(|at| (at - value).abs() < 1e-9);
+    let known = fit.known().filter(is_here);
+    let mut line: Line = known
+        .filter_map(|point| Some((*point.values.get(other)?, point)))
+        .collect();
+    line.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let ln_probs = line.iter().map(|(_, point)| point.likelihood.ln_prob);
+    let most = ln_probs.fold(f64::NEG_INFINITY, f64::max);
+    let pairs = line.windows(2).filter_map(|pair| match pair {
+        [a, b] if most.is_finite() && is_beside_best(&a.1, &b.1, most) => Some([a.0, b.0]),
+        _ => None,
+    });
+    pairs
+        .flat_map(|ends| between(parameter, ends, N_BETWEEN))
+        .map(|at| {
+            if axis == 0 {
+                vec![value, at]
+            } else {
+                vec![at, value]
+            }
+        })
         .collect()
 }
 
@@ -84,8 +147,8 @@ fn limits(fit: &Fit) -> Vec<Vec<f64>> {
     points.collect()
 }
 
-/// Returns a finer grid around the best settings of a map. Its spacing shrinks to a third in each
-/// round.
+/// Returns a finer grid around the best settings of a map. Each round divides its spacing by
+/// 2.5.
 fn around_best(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
     let Some(best) = fit.best() else {
         return Vec::new();
@@ -102,7 +165,7 @@ fn around_best(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
         let least = values.clone().fold(f64::INFINITY, f64::min);
         let most = values.fold(f64::NEG_INFINITY, f64::max);
         let n_spaces = axis.values().len().saturating_sub(1).max(1) as f64;
-        let step = (most - least) / n_spaces / 3_f64.powi(power);
+        let step = (most - least) / n_spaces / 2.5_f64.powi(power);
         let near = (-2..=2).map(|n| (at + f64::from(n) * step).clamp(least, most));
         let near = near.map(|value| rounded(axis.parameter, value));
         near.collect()

@@ -1,6 +1,6 @@
 //! A fit's results as sentences.
 
-use super::{Fit, FitInterval, FitLimit, FitPoint, INTERVAL_NATS};
+use super::{Fit, FitInterval, FitLimit, FitPoint};
 use crate::analysis::sweep::{Axis, label};
 use crate::generation::formatting::{counted, grouped, quoted};
 use crate::generation::{FitPlace, Likelihood, Vocabulary, in_sentence};
@@ -54,11 +54,30 @@ impl Fit {
 
     /// Says what "nearly as well" means.
     pub fn interval_note(&self) -> String {
-        let times = INTERVAL_NATS.exp();
-        format!(
-            "Nearly as well means less than {INTERVAL_NATS} nats below the best, that is, at most \
-             {times:.0} times less likely: a 95 % likelihood-ratio interval."
-        )
+        let axes = self.setup.axes();
+        let nats: Vec<f64> = (0..axes.len())
+            .map(|axis| self.setup.interval_nats(axis))
+            .collect();
+        match (axes.as_slice(), nats.as_slice()) {
+            ([first, second], [one, other]) if (one - other).abs() > f64::EPSILON => {
+                let named = |axis: &Axis, nats: &f64| {
+                    format!("{nats} nats for {}", in_sentence(&axis.parameter.name()))
+                };
+                let (first, second) = (named(first, one), named(second, other));
+                format!(
+                    "Nearly as well means less than {first} and {second} below the best: 95 % \
+                     likelihood-ratio intervals."
+                )
+            }
+            (_, nats) => {
+                let nats = nats.first().copied().unwrap_or_default();
+                format!(
+                    "Nearly as well means less than {nats} nats below the best, that is, at most \
+                     {:.0} times less likely: a 95 % likelihood-ratio interval.",
+                    nats.exp()
+                )
+            }
+        }
     }
 
     /// "With T 0.7, top-p 0.9 it is 3.3 bits less likely." The settings can also be likelier than
@@ -90,7 +109,7 @@ impl Fit {
                 bits.abs()
             )
         } else {
-            let near = if nats < INTERVAL_NATS {
+            let near = if nats < self.setup.region_nats() {
                 ": the texts can’t tell them apart"
             } else {
                 ""

@@ -2,6 +2,7 @@
 
 use super::{Importance, Lint, active, called, sentence};
 use crate::decoding::{ChainConfig, GrammarMode, Selector};
+use crate::generation::listed;
 
 pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
     let Some(rule) = &chain.grammar else {
@@ -9,7 +10,21 @@ pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
     };
     let checks = rule.mode() == GrammarMode::Check;
     let cuts = active(chain).find(|(_, filter)| filter.cuts());
+    let ignored: Vec<String> = rule
+        .ignored_formats()
+        .iter()
+        .map(|name| quoted(name))
+        .collect();
     let all = [
+        (!ignored.is_empty()).then(|| {
+            let formats = if ignored.len() == 1 { "format" } else { "formats" };
+            let words = format!(
+                "the schema’s {formats} {} {} not known and therefore ignored, as JSON Schema asks",
+                listed(&ignored),
+                if ignored.len() == 1 { "is" } else { "are" }
+            );
+            notable(&words, None)
+        }),
         (checks && chain.selector.beam_search().is_some()).then(|| {
             notable(
                 "beam search makes no draws to check, so the grammar masks instead",
@@ -32,6 +47,10 @@ pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
         }),
     ];
     all.into_iter().flatten().collect()
+}
+
+fn quoted(name: &str) -> String {
+    format!("‘{name}’")
 }
 
 fn notable(words: &str, stage: Option<usize>) -> Lint {

@@ -24,6 +24,8 @@ pub enum Metric {
     Length,
     /// The share of texts that ended before the limit.
     Ended,
+    /// The share of texts that are complete under their grammar.
+    Complete,
     /// How often the most likely token was picked.
     Greedy,
     /// How long a text follows greedy decoding.
@@ -49,7 +51,7 @@ pub enum Unit {
 
 impl Metric {
     /// All metrics, in menu order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Surprise,
         Self::Entropy,
         Self::Perplexity,
@@ -59,6 +61,7 @@ impl Metric {
         Self::Loops,
         Self::Length,
         Self::Ended,
+        Self::Complete,
         Self::Greedy,
         Self::FirstFork,
         Self::Word,
@@ -76,6 +79,7 @@ impl Metric {
             Self::Loops => "Loops",
             Self::Length => "Length",
             Self::Ended => "Ended",
+            Self::Complete => "Grammar complete",
             Self::Greedy => "Greedy",
             Self::FirstFork => "First fork",
             Self::Word => "Word",
@@ -94,6 +98,7 @@ impl Metric {
             Self::Loops => "loops",
             Self::Length => "length",
             Self::Ended => "ended",
+            Self::Complete => "grammar_complete",
             Self::Greedy => "greedy",
             Self::FirstFork => "first_fork",
             Self::Word => "word",
@@ -112,6 +117,7 @@ impl Metric {
             Self::Loops => "share of texts that loop",
             Self::Length => "tokens",
             Self::Ended => "share of texts that end before the limit",
+            Self::Complete => "share of texts that are complete under the grammar",
             Self::Greedy => "share of most likely tokens",
             Self::FirstFork => "tokens before the text departs from greedy decoding",
             Self::Word => "share of texts",
@@ -124,7 +130,7 @@ impl Metric {
             Self::Surprise | Self::Entropy => Unit::Bits,
             Self::Perplexity => Unit::Number,
             Self::Distinct2 | Self::Similarity | Self::Repetition => Unit::Share,
-            Self::Loops | Self::Ended | Self::Greedy | Self::Word => Unit::Percent,
+            Self::Loops | Self::Ended | Self::Complete | Self::Greedy | Self::Word => Unit::Percent,
             Self::Length | Self::FirstFork => Unit::Tokens,
         }
     }
@@ -161,6 +167,7 @@ impl Metric {
             Self::Loops => share(text.has_loop),
             Self::Length => Some(text.n_tokens as f64),
             Self::Ended => share(text.has_ended),
+            Self::Complete => text.grammar_complete.and_then(share),
             Self::Greedy => text.greedy_share,
             Self::FirstFork => Some(text.first_fork as f64),
             Self::Similarity | Self::Word => None,

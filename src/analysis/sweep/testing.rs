@@ -34,5 +34,6 @@ pub(crate) fn text(cell: usize, seed: usize, tokens: &[u32]) -> SweepText {
         tokens: tokens.iter().copied().map(TokenId).collect(),
         measures: (0..tokens.len()).map(measures).collect(),
         finish: FinishReason::MaxTokens,
+        grammar_complete: None,
     }
 }

@@ -18,8 +18,11 @@ pub struct TextFigures {
     pub repetition: Option<f64>,
     /// Whether a passage repeats at least three times in a row.
     pub has_loop: bool,
-    /// Whether it ended by itself, with an end-of-text token or a stop sequence.
+    /// Whether it ended by itself, with an end-of-text token, a stop sequence or a
+    /// complete grammar.
     pub has_ended: bool,
+    /// Whether its grammar accepts it. `None` without a grammar.
+    pub grammar_complete: Option<bool>,
     /// The share of tokens that the model ranked first.
     pub greedy_share: Option<f64>,
     /// The number of tokens before the first one that greedy decoding would not have picked.
@@ -46,8 +49,11 @@ impl TextFigures {
             has_loop: find_loop(&text.tokens).is_some(),
             has_ended: matches!(
                 text.finish,
-                FinishReason::EndOfText | FinishReason::StopString { .. }
+                FinishReason::EndOfText
+                    | FinishReason::StopString { .. }
+                    | FinishReason::GrammarComplete
             ),
+            grammar_complete: text.grammar_complete,
             greedy_share: mean(|token| f32::from(u8::from(token.is_top))),
             first_fork: fork.unwrap_or(measures.len()),
         }
@@ -75,6 +81,7 @@ mod tests {
                 })
                 .collect(),
             finish,
+            grammar_complete: None,
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::Arguments;
 use super::run::Swept;
 use super::table::tables;
+use crate::analysis::sweep::{Metric, SweepResults};
 use crate::cli::console;
 use crate::cli::failure::Failure;
 use crate::cli::files::{NewFolder, check_file, export_folder, new_folder};
@@ -62,7 +63,17 @@ impl Arguments {
         let folder = self.export.as_deref();
         let export = folder.map(|folder| move || export(folder, record));
         let export = export.as_ref().map(|export| export as &dyn Fn() -> _);
-        write_outputs(&outputs, || tables(&swept.results, &self.show), export)
+        let shown = self.shown(&swept.results);
+        write_outputs(&outputs, || tables(&swept.results, &shown), export)
+    }
+
+    /// Returns the figures to print. With a grammar, they include how many texts are complete.
+    fn shown(&self, results: &SweepResults) -> Vec<Metric> {
+        let mut shown = self.show.clone();
+        if results.setup.base.grammar.is_some() && !shown.contains(&Metric::Complete) {
+            shown.push(Metric::Complete);
+        }
+        shown
     }
 }
 

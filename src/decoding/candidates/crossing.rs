@@ -3,7 +3,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::row::{BLOCK, Row};
-use super::{Candidate, Candidates};
+use super::{Candidate, Candidates, RunningSum};
 use crate::decoding::softmax::share_of_best;
 use crate::kernels::arch;
 
@@ -192,16 +192,18 @@ fn bucket_number(distance: f32) -> u32 {
 
 fn walk(
     sorted: &[Candidate],
-    mut below: f64,
+    below: f64,
     prob_of: impl Fn(f32) -> f64,
     enough: impl Fn(f64) -> bool,
 ) -> Option<Crossing> {
+    let mut sum = RunningSum::from(below);
     for &candidate in sorted {
         let prob = prob_of(candidate.logit);
-        if prob > 0.0 && enough(below + prob) {
+        let below = sum.value();
+        let end = sum.add(prob);
+        if prob > 0.0 && enough(end) {
             return Some(Crossing { candidate, below });
         }
-        below += prob;
     }
     None
 }
@@ -210,7 +212,11 @@ fn walk(
 /// below the bucket's.
 fn last_of(sorted: &[Candidate], below: f64, prob_of: impl Fn(f32) -> f64) -> Option<Crossing> {
     let (&candidate, before) = sorted.split_last()?;
-    let below = below + before.iter().map(|next| prob_of(next.logit)).sum::<f64>();
+    let mut sum = RunningSum::from(below);
+    for next in before {
+        sum.add(prob_of(next.logit));
+    }
+    let below = sum.value();
     Some(Crossing { candidate, below })
 }
 
@@ -241,6 +247,22 @@ mod tests {
                 assert!((crossing.below - before).abs() < 1e-6, "{spread}, {share}");
                 let reached = before + softmax.prob(crossing.candidate.logit);
                 assert!(before < share + 1e-6 && reached > share - 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn equal_candidates_add_up_exactly() {
+        for n in [1_000, 151_936, 200_000_u32] {
+            let logits = vec![2.5; n as usize];
+            for rank in [0, 300, n / 3, n - 1] {
+                let mut candidates = Candidates::from_logits(&logits).unwrap();
+                // In the middle of the range of coins that draw this token.
+                let coin = (f64::from(rank) + 0.5) / f64::from(n);
+                let crossing = candidates.crossing(|end| coin < end).unwrap();
+                assert_eq!(crossing.candidate.token.0, rank, "of {n}");
+                let below = f64::from(rank) / f64::from(n);
+                assert!((crossing.below - below).abs() < 1e-15, "{rank} of {n}");
             }
         }
     }

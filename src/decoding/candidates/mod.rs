@@ -3,11 +3,13 @@
 mod crossing;
 mod order;
 mod row;
+mod running_sum;
 
 pub use crossing::Crossing;
 
 pub(super) use self::crossing::SUM_ROUNDING;
 pub(super) use self::row::BLOCK;
+pub(super) use self::running_sum::RunningSum;
 
 use self::row::Row;
 use super::{DecodingError, Softmax, TokenId};

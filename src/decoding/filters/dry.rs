@@ -57,6 +57,7 @@ impl Dry {
         source: "p-e-w 2024, \"DRY: A modern repetition penalty that reliably prevents looping\"",
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
+        cuts_support: false,
         looks_back: true,
         params: &[
             ParamSpec {

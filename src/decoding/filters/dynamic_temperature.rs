@@ -35,6 +35,7 @@ impl DynamicTemperature {
                when it is sure; with a range of 0 it stays constant.",
         source: "kalomaze 2023, \"Dynamic Temperature Sampling\"",
         phase: Phase::Reshape,
+        cuts_support: false,
         generalizes: Some(FilterKind::Temperature),
         params: &[
             ParamSpec {

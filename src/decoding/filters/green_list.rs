@@ -48,6 +48,7 @@ impl GreenList {
                  Language Models\"",
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
+        cuts_support: false,
         params: &[
             ParamSpec {
                 range: 0.0..=10.0,

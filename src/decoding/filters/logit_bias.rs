@@ -41,6 +41,7 @@ impl LogitBias {
         source: "No paper: the `logit_bias` of OpenAI's API, which most engines have adopted",
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
+        cuts_support: false,
         tool_keys: &[
             (&[Dialect::LlamaCpp, Dialect::OpenAi], &["logit_bias"]),
             (

@@ -16,6 +16,7 @@ const fn penalty_spec(kind: FilterKind, usual: fn() -> Filter) -> FilterSpec {
         usage: Usage::Common,
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
+        cuts_support: false,
         looks_back: true,
         llama_samplers: &["penalties", "e"],
         ..FilterSpec::new(kind, usual)

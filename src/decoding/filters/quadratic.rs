@@ -32,6 +32,7 @@ impl QuadraticSmoothing {
         source: "kalomaze 2024, \"Smooth Sampling / Quadratic Sampling\", with the curve of \
                  text-generation-webui",
         phase: Phase::Reshape,
+        cuts_support: false,
         // It can round two close logits to the same value, and then the lower id comes first.
         ranking: Ranking::KeepsOrder,
         params: &[

@@ -45,6 +45,7 @@ impl SynthId {
                  outputs\"",
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
+        cuts_support: false,
         params: &[ParamSpec {
             unit: "tokens",
             range: 0.0..=8.0,

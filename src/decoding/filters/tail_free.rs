@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::decoding::candidates::RunningSum;
 use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::FilterSpec;
 use crate::decoding::setting::{ParamSpec, field};
@@ -51,15 +52,18 @@ impl FilterRule for TailFree {
                 _ => 0.0,
             })
             .collect();
-        let total: f64 = curvature.iter().sum();
+        let mut total = RunningSum::default();
+        for bend in &curvature {
+            total.add(*bend);
+        }
+        let total = total.value();
         if total <= 0.0 {
             return;
         }
         let min_keep = context.rules.min_keep.max(1) as usize;
-        let mut sum = 0.0;
+        let mut sum = RunningSum::default();
         for (rank, bend) in curvature.iter().enumerate() {
-            sum += bend / total;
-            if sum > f64::from(self.z) && rank >= min_keep {
+            if sum.add(bend / total) > f64::from(self.z) && rank >= min_keep {
                 candidates.keep_head(rank);
                 return;
             }

@@ -30,6 +30,7 @@ impl Temperature {
         source: "Ackley, Hinton, Sejnowski 1985, \"A Learning Algorithm for Boltzmann Machines\"",
         usage: Usage::Common,
         phase: Phase::Reshape,
+        cuts_support: false,
         params: &[ParamSpec {
             range: 0.0..=2.0,
             limits: Limits::AtLeast(0.0),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::candidates::SUM_ROUNDING;
+use crate::decoding::candidates::{RunningSum, SUM_ROUNDING};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::{FilterSpec, Ranking};
@@ -130,11 +130,10 @@ fn last_kept(
         .map(|member| (distance(member.logit), member.token, member.logit))
         .collect();
     members.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let mut sum = bucket.below;
-    let crossing = members.iter().find(|(_, _, logit)| {
-        sum += softmax.prob(*logit);
-        enough(sum)
-    });
+    let mut sum = RunningSum::from(bucket.below);
+    let crossing = members
+        .iter()
+        .find(|(_, _, logit)| enough(sum.add(softmax.prob(*logit))));
     // Rounding can leave the sum of a bucket slightly above the sum of its members.
     let (distance, token, _) = crossing.or(members.last())?;
     Some((*distance, *token))
@@ -185,7 +184,12 @@ mod tests {
 
     #[test]
     fn sums_agree_with_exact_arithmetic_where_the_engines_do() {
-        for (p, n, n_kept) in [(0.3, 1000, 301), (0.5, 1000, 500), (0.8, 60, 49)] {
+        for (p, n, n_kept) in [
+            (0.3, 1000, 301),
+            (0.5, 1000, 500),
+            (0.8, 60, 49),
+            (0.5, 200_000, 100_000),
+        ] {
             let mut expected = vec![0.0; n];
             expected[..n_kept].fill(1.0 / n_kept as f32);
             check_filter(&typical(p), &vec![1.0 / n as f32; n], &expected);

@@ -4,6 +4,7 @@ use llguidance::api::TopLevelGrammar;
 use llguidance::{ParserFactory, TokenParser};
 use serde_json::{Value, json};
 
+use super::formats::replace_formats;
 use super::rule::MAX_BYTES;
 use super::schema_depth::{MAX_SCHEMA_DEPTH, SchemaDepth};
 use super::{GrammarError, GrammarKind, GrammarRule, TextPlace, gbnf};
@@ -44,7 +45,11 @@ pub(super) fn grammar_of(
     }
     match rule.kind() {
         GrammarKind::Json => Ok(json_grammar(json!({}), purpose)),
-        GrammarKind::Schema => Ok(json_grammar(schema(text)?, purpose)),
+        GrammarKind::Schema => {
+            let mut schema = schema(text)?;
+            replace_formats(&mut schema);
+            Ok(json_grammar(schema, purpose))
+        }
         GrammarKind::Regex => regex(text),
         GrammarKind::Choices => {
             let choices = GrammarRule::choices(text).map(regex_syntax::escape);
@@ -96,6 +101,12 @@ fn json_grammar(mut schema: Value, purpose: Purpose) -> TopLevelGrammar {
         schema.entry("x-guidance").or_insert_with(options);
     }
     TopLevelGrammar::from_json_schema(schema)
+}
+
+/// Returns the formats of a schema that are ignored, because only a few are known.
+pub(super) fn ignored_formats(text: &str) -> Vec<String> {
+    let schema = schema(text);
+    schema.map_or_else(|_| Vec::new(), |mut schema| replace_formats(&mut schema))
 }
 
 fn schema(text: &str) -> Result<Value, GrammarError> {

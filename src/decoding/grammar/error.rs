@@ -18,6 +18,10 @@ pub enum GrammarError {
         message: String,
     },
 
+    /// No text at all matches the grammar, not even the empty one.
+    #[error("The grammar matches no text: its rules never come to an end")]
+    Empty,
+
     /// The grammar requires text that no token of the model can produce.
     #[error(
         "This model’s tokenizer can’t produce {}, which the grammar requires",

@@ -7,6 +7,7 @@
 mod compile;
 mod draw;
 mod error;
+mod formats;
 mod gbnf;
 mod legal;
 mod report;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::{GrammarChecker, GrammarError};
+use super::{GrammarChecker, GrammarError, compile};
 use crate::decoding::dialect::Dialect;
 
 /// The texts that a pane may write, and how the chain is constrained to them.
@@ -131,6 +131,31 @@ impl GrammarRule {
             GrammarKind::Choices => "choices",
             GrammarKind::Lark | GrammarKind::Gbnf => "grammar",
         }
+    }
+
+    /// Returns the formats of a JSON Schema that are ignored, as JSON Schema asks of those that a
+    /// program doesn't know.
+    pub fn ignored_formats(&self) -> Vec<String> {
+        match self.kind {
+            GrammarKind::Schema => compile::ignored_formats(&self.text),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What it is called where a text stops in the middle of it: "the JSON is unfinished".
+    pub const fn subject(&self) -> &'static str {
+        match self.kind {
+            GrammarKind::Json | GrammarKind::Schema => "JSON",
+            GrammarKind::Regex => "regular expression",
+            GrammarKind::Choices => "choice",
+            GrammarKind::Lark | GrammarKind::Gbnf => "grammar",
+        }
+    }
+
+    /// Returns whether the grammar accepts a whole text. Compiles the grammar.
+    pub fn accepts(&self, text: &[u8]) -> Result<bool, GrammarError> {
+        let mut checker = GrammarChecker::new(self)?;
+        Ok(checker.push(text) && checker.accepts())
     }
 
     /// Iterates over the choices of [`GrammarKind::Choices`].

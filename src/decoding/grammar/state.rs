@@ -64,6 +64,12 @@ impl GrammarState {
         !self.is_broken && self.matcher.is_stopped() && self.matcher.stop_reason().is_ok()
     }
 
+    /// Whether the grammar accepts the text as it is.
+    pub fn accepts(&mut self) -> bool {
+        let may_end = |matcher: &mut Matcher| matcher.is_accepting().unwrap_or(false);
+        self.is_complete() || !self.is_broken && may_end(&mut self.matcher)
+    }
+
     /// Returns the tokens that may come next. There is at least one, unless the grammar is
     /// complete.
     pub fn legal(&mut self) -> Result<LegalTokens, GrammarError> {
@@ -149,7 +155,18 @@ impl GrammarChecker {
     /// Compiles a grammar, and stands at the beginning of a text.
     pub fn new(rule: &GrammarRule) -> Result<Self, GrammarError> {
         let matcher = matcher_of(rule, Purpose::Check, &GrammarVocabulary::bytes()?)?;
-        Ok(Self { matcher })
+        // Every byte is a token, so it is the grammar's own doing if none may begin a text.
+        let begins = matcher
+            .clone()
+            .compute_mask_or_eos()
+            .map(|mask| mask.num_set() > 0);
+        match begins {
+            Ok(true) => Ok(Self { matcher }),
+            Ok(false) => Err(GrammarError::Empty),
+            Err(error) if error.to_string().contains("NoExtensionBias") => Err(GrammarError::Empty),
+            // Anything else is reported when a text is followed.
+            Err(_) => Ok(Self { matcher }),
+        }
     }
 
     /// Follows the next bytes of a text. Returns whether a text that begins this way can match the

@@ -13,7 +13,7 @@ use super::runs::{Run, runs};
 use super::settings_words;
 use crate::analysis::{Metrics, TextMetrics, TextScore, TokenScale, have_different_tokenizers};
 use crate::generation::formatting::{counted, grouped, pane_letter, percent, speed};
-use crate::generation::{FinishReason, Generation, ModelInfo, PromptRecord, Step, listed};
+use crate::generation::{Generation, ModelInfo, PromptRecord, Step, listed};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -200,7 +200,7 @@ fn push_pane(page: &mut String, place: usize, text: &Generation) {
         push_token(page, step);
     }
     line(page, "</div>");
-    let finish = text.finish.as_ref().map(FinishReason::to_string);
+    let finish = text.finish_words();
     let finish = finish.unwrap_or_else(|| "Still running".to_owned());
     line(
         page,
@@ -321,7 +321,7 @@ fn push_figures(page: &mut String, texts: &[(usize, &Generation)]) {
             metrics.decode_per_sec.map(speed).unwrap_or_default(),
         ];
         let numbers = numbers.map(|cell| format!("<td class=\"num\">{cell}</td>"));
-        let finish = text.finish.as_ref().map(FinishReason::to_string);
+        let finish = text.finish_words();
         line(
             page,
             &format!(

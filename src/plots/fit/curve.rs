@@ -4,7 +4,7 @@
 use egui::{Align2, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::{FitPlot, TITLE, title_ui};
-use crate::analysis::fit::{FitPoint, INTERVAL_NATS};
+use crate::analysis::fit::FitPoint;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, focus_ring, paint_badge};
@@ -50,13 +50,15 @@ pub fn fit_curve_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> M
         ui.painter().rect_filled(band, 0, theme.surface_3);
     }
     axes.paint(ui, &setup.rows.parameter.name().to_lowercase());
-    let y = axes.at(least, -INTERVAL_NATS).y;
+    let nats = setup.interval_nats(0);
+    let y = axes.at(least, -nats).y;
     let ends = [pos2(area.left(), y), pos2(area.right(), y)];
     let dash = Stroke::new(1.0, theme.text_3);
     ui.painter()
         .extend(Shape::dashed_line(&ends, dash, 4.0, 4.0));
     let at = pos2(area.right() - 4.0, y + 9.0);
-    let run = TextRun::new("95 % interval: 1.92 nats", Face::Micro, theme.text_3);
+    let words = format!("95 % interval: {nats} nats");
+    let run = TextRun::new(&words, Face::Micro, theme.text_3);
     paint_text(ui, at, Align2::RIGHT_CENTER, run);
     paint_line(ui, &axes, plot, &line, reach);
     paint_marks(ui, &axes, plot, target);

@@ -3,7 +3,6 @@
 use egui::{Align2, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::{FitPlot, TITLE, step_of, title_ui};
-use crate::analysis::fit::INTERVAL_NATS;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
@@ -21,7 +20,8 @@ pub fn fit_map_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> Map
     let Some(columns) = &setup.columns else {
         return MapResponse::default();
     };
-    let most = INTERVAL_NATS * 2_f64.powf(Theme::N_HEAT as f64 - 2.0);
+    let region_nats = setup.region_nats();
+    let most = region_nats * 2_f64.powf(Theme::N_HEAT as f64 - 2.0);
     let ends = [
         format!("{most:.0} nats less likely, halving"),
         "likeliest".to_owned(),
@@ -34,7 +34,7 @@ pub fn fit_map_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> Map
     grid.paint_cells(ui, |cell| {
         let likelihood = plot.fit.shown(cell)?;
         let nats = plot.nats_below(likelihood)?;
-        Some(theme.heat(step_of(nats)))
+        Some(theme.heat(step_of(nats, region_nats)))
     });
     let has_blank = paint_border(ui, &grid, plot);
     let blank = if has_blank {

@@ -12,7 +12,7 @@ use egui::{Align2, Rect, Ui, pos2};
 
 use super::sweep::{heat_legend, heat_legend_width};
 use super::{TextRun, paint_text, paint_text_within};
-use crate::analysis::fit::{Fit, FitPoint, INTERVAL_NATS};
+use crate::analysis::fit::{Fit, FitPoint};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::Likelihood;
@@ -55,9 +55,9 @@ impl FitPlot<'_> {
 }
 
 /// Returns the step of the color ramp for settings this far below the best. The last is for the
-/// interval; each step before it reaches twice as far.
-fn step_of(nats_below: f64) -> usize {
-    let doublings = (nats_below / INTERVAL_NATS).log2().ceil().max(0.0);
+/// 95 % region, which reaches `region_nats`; each step before it reaches twice as far.
+fn step_of(nats_below: f64, region_nats: f64) -> usize {
+    let doublings = (nats_below / region_nats).log2().ceil().max(0.0);
     (Theme::N_HEAT - 1).saturating_sub(super::count(doublings))
 }
 
@@ -96,7 +96,7 @@ mod tests {
     use crate::design::theme::Theme;
 
     #[test]
-    fn the_last_color_is_the_interval_and_each_before_it_reaches_twice_as_far() {
+    fn the_last_color_is_the_region_and_each_before_it_reaches_twice_as_far() {
         let last = Theme::N_HEAT - 1;
         for (nats, below_last) in [
             (0.0, 0),
@@ -107,7 +107,7 @@ mod tests {
             (1.92 * 128.0, 7),
             (1e9, 8),
         ] {
-            assert_eq!(step_of(nats), last - below_last, "{nats}");
+            assert_eq!(step_of(nats, 1.92), last - below_last, "{nats}");
         }
     }
 }

@@ -39,7 +39,11 @@ impl Curve {
         let tops = summaries.iter().flatten().map(|summary| summary.high);
         let is_share = results.scale(metric) == Some([0.0, 1.0]);
         let spread = match metric {
-            Metric::Similarity | Metric::Word | Metric::Loops | Metric::Ended => "",
+            Metric::Similarity
+            | Metric::Word
+            | Metric::Loops
+            | Metric::Ended
+            | Metric::Complete => "",
             _ => "; the band covers 80 % of the texts",
         };
         Self {

@@ -81,6 +81,7 @@ impl AppState {
         text.steps.truncate(extension.n_kept);
         text.config = config.clone();
         text.finish = None;
+        text.grammar_complete = None;
         if let Some(change) = extension.branches_by {
             text.lineage = Lineage {
                 id: generation_id,

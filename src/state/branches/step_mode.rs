@@ -200,7 +200,8 @@ impl AppState {
                 continue;
             };
             if let Some(step) = text.steps.pop() {
-                let finish = text.finish.replace(FinishReason::Paused);
+                let finish = text.finish.take();
+                text.end(FinishReason::Paused);
                 let by_chain = !step.trace.draw.is_by_hand();
                 pane.upcoming = by_chain.then(|| Upcoming {
                     step: Some(step),
@@ -240,7 +241,9 @@ impl AppState {
         let finish = pane.upcoming.take().map(|upcoming| upcoming.finish);
         if let PaneStatus::Finished(text) = &mut pane.status {
             text.steps.push(step);
-            text.finish = finish;
+            if let Some(finish) = finish {
+                text.end(finish);
+            }
         }
         true
     }

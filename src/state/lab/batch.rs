@@ -30,6 +30,16 @@ pub struct BatchText {
     pub finish: FinishReason,
 }
 
+impl BatchText {
+    /// Says why it ended, and that it is unfinished if it stopped inside the grammar of its
+    /// settings.
+    pub fn finish_words(&self, chain: &ChainConfig) -> String {
+        let rule = chain.grammar.as_deref();
+        let is_unfinished = self.figures.grammar_complete == Some(false);
+        self.finish.words(rule.filter(|_| is_unfinished))
+    }
+}
+
 /// Whether prompts are being run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BatchStatus {
@@ -173,12 +183,24 @@ impl BatchRun {
     pub fn summary(&self) -> String {
         let (done, all) = self.n_done();
         let (done, all) = (grouped(done as f64), grouped(all as f64));
-        match self.status {
+        let words = match self.status {
             BatchStatus::Complete => format!("{all} texts"),
             BatchStatus::Running => format!("{done} of {all} texts"),
             BatchStatus::Stopped => format!("Stopped after {done} of {all} texts"),
             BatchStatus::Failed { .. } => format!("Failed after {done} of {all} texts"),
+        };
+        let complete = self.texts.iter().flatten();
+        let complete = complete.filter_map(|text| text.figures.grammar_complete);
+        let complete: Vec<bool> = complete.collect();
+        if complete.is_empty() {
+            return words;
         }
+        let n_complete = complete.iter().filter(|complete| **complete).count();
+        format!(
+            "{words}, {} of {} complete under the grammar",
+            grouped(n_complete as f64),
+            grouped(complete.len() as f64)
+        )
     }
 
     /// Returns the complete texts as the rows of a table.
@@ -195,7 +217,8 @@ impl BatchRun {
                 settings: PaneSettings::from(pane.chain.clone()).to_string(),
                 seed: pane.seed,
                 n_tokens: text.figures.n_tokens,
-                finish: text.finish.to_string(),
+                finish: text.finish_words(&pane.chain),
+                grammar_complete: text.figures.grammar_complete,
                 surprise_bits: text.figures.surprise_bits,
                 text: text.text.clone(),
             })

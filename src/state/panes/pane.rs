@@ -230,7 +230,7 @@ impl PaneStatus {
                 before: pending.previous,
             },
             Self::Writing { mut generation, .. } => {
-                generation.finish = Some(reason);
+                generation.end(reason);
                 Self::Finished(generation)
             }
             done => done,

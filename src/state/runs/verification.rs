@@ -82,8 +82,7 @@ impl Verification {
             Progress::Compared { id, .. } => self.text_of(*id).is_some(),
             Progress::Finished { id, reason } => {
                 let text = self.text_of(*id);
-                text.map(|text| text.finish = Some(reason.clone()))
-                    .is_some()
+                text.map(|text| text.end(reason.clone())).is_some()
             }
         }
     }
@@ -196,6 +195,7 @@ impl AppState {
                 vocabulary: Arc::clone(&ready.vocabulary),
                 steps: Steps::default(),
                 finish: None,
+                grammar_complete: None,
                 beams: Arc::default(),
                 ..text
             };

@@ -38,6 +38,7 @@ fn future(index: usize, tokens: &[u32]) -> Future {
         index,
         tokens: tokens.iter().copied().map(TokenId).collect(),
         finish: FinishReason::MaxTokens,
+        grammar_complete: None,
     }
 }
 

@@ -37,6 +37,7 @@ fn drawn() -> AppState {
             index: index as usize,
             tokens: tokens.map(TokenId).to_vec(),
             finish: FinishReason::MaxTokens,
+            grammar_complete: None,
         }
     };
     let drawn = FuturesUpdate::Drawn((0..40).map(future).collect());
@@ -114,6 +115,7 @@ fn two_panes_stand_side_by_side_in_the_window_and_in_the_picture() {
             index: 0,
             tokens: vec![TokenId(4), TokenId(6)],
             finish: FinishReason::MaxTokens,
+            grammar_complete: None,
         }];
         for update in [FuturesUpdate::Drawn(drawn), FuturesUpdate::Finished] {
             deliver(&mut state, id, update);

@@ -296,10 +296,9 @@ fn metric_ui(ui: &mut Ui, state: &mut AppState) {
     };
     let current = title(state.lab.metric);
     let titles = Metric::ALL.map(|metric| (metric, title(metric)));
-    let has_word = state
-        .lab
-        .sweep()
-        .is_some_and(|sweep| sweep.results.word().is_some());
+    let results = state.lab.sweep().map(|sweep| &sweep.results);
+    let has_word = results.is_some_and(|results| results.word().is_some());
+    let has_grammar = results.is_some_and(|results| results.setup.base.grammar.is_some());
     let name = format!("Figure: {current}");
     let chip = Chip::new(&current).name(&name).quiet().chevron();
     let response = ui.add(chip.max_width(ui.available_width()));
@@ -309,7 +308,12 @@ fn metric_ui(ui: &mut Ui, state: &mut AppState) {
         .accessible_name("Figure")
         .show(|ui| {
             for (metric, title) in titles {
-                if metric == Metric::Word && !has_word {
+                let is_absent = match metric {
+                    Metric::Word => !has_word,
+                    Metric::Complete => !has_grammar,
+                    _ => false,
+                };
+                if is_absent {
                     continue;
                 }
                 let selected = state.lab.metric == metric;

@@ -251,7 +251,8 @@ fn text_ui(ui: &mut Ui, run: &BatchRun, commands: &mut Vec<Command>) {
         });
     });
     let n = grouped(text.figures.n_tokens as f64);
-    let facts = format!("Seed {} · {n} tokens · {}", owner.seed, text.finish);
+    let end = text.finish_words(&owner.chain);
+    let facts = format!("Seed {} · {n} tokens · {end}", owner.seed);
     ui.label(Face::Small.text(facts).color(theme.text_3));
     ScrollArea::vertical()
         .id_salt((prompt, pane))

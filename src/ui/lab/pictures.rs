@@ -66,11 +66,15 @@ pub(super) fn pictures_ui(ui: &mut Ui, is_wide: bool, state: &mut AppState) {
     }
 }
 
-/// Returns the six figures to show, including the chosen one and, if a word is counted, the word's.
+/// Returns the six figures to show, including the chosen one, that of the word if one is counted,
+/// and that of the grammar if the settings have one.
 fn shown_metrics(chosen: Metric, results: &SweepResults) -> [Metric; 6] {
     let mut six = SIX;
     if results.word().is_some() {
         six[4] = Metric::Word;
+    }
+    if results.setup.base.grammar.is_some() {
+        six[3] = Metric::Complete;
     }
     if !six.contains(&chosen) {
         six[5] = chosen;

@@ -3,6 +3,7 @@
 use egui::{Align, Label, Layout, ScrollArea, Ui};
 
 use crate::analysis::sweep::{CellText, Keep};
+use crate::decoding::GrammarRule;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
@@ -55,7 +56,8 @@ pub(super) fn texts_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command
                 ui.separator();
                 let seed = results.setup.seed.wrapping_add(text.seed as u64);
                 let prompt = (results.n_prompts > 1).then_some(text.prompt + 1);
-                if text_ui(ui, text, seed, prompt) {
+                let grammar = results.setup.base.grammar.as_deref();
+                if text_ui(ui, text, (seed, prompt), grammar) {
                     commands.push(open(cell, place));
                 }
             }
@@ -72,7 +74,12 @@ fn open(cell: usize, text: usize) -> Command {
 }
 
 /// Draws one text. Returns whether its button to open it as a pane was clicked.
-fn text_ui(ui: &mut Ui, text: &CellText, seed: u64, prompt: Option<usize>) -> bool {
+fn text_ui(
+    ui: &mut Ui,
+    text: &CellText,
+    (seed, prompt): (u64, Option<usize>),
+    grammar: Option<&GrammarRule>,
+) -> bool {
     let theme = Theme::of(ui);
     let n = text.figures.n_tokens;
     let tokens = if n == 1 { "token" } else { "tokens" };
@@ -80,8 +87,10 @@ fn text_ui(ui: &mut Ui, text: &CellText, seed: u64, prompt: Option<usize>) -> bo
     if let Some(prompt) = prompt {
         facts = format!("Prompt {prompt} · {facts}");
     }
-    if text.figures.has_ended {
-        facts = format!("{facts} · {}", text.finish);
+    match grammar.filter(|_| text.figures.grammar_complete == Some(false)) {
+        Some(rule) => facts = format!("{facts} · {}", text.finish.words(Some(rule))),
+        None if text.figures.has_ended => facts = format!("{facts} · {}", text.finish),
+        None => {}
     }
     let mut opened = false;
     ui.horizontal(|ui| {

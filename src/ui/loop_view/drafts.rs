@@ -98,11 +98,11 @@ fn sentence(passes: &DraftPasses, drafts: Option<Drafts>) -> String {
             "Nothing was drafted: no pair of adjacent tokens has occurred twice yet.".to_owned()
         }
         _ if is_by_ratio(drafts) => format!(
-            "{share:.0} % of the checked drafts were accepted with probability min(1, p/q), so \
+            "{share:.0} % of the verified drafts were accepted with probability min(1, p/q), so \
              each pass wrote {n} tokens instead of one."
         ),
         _ => format!(
-            "{share:.0} % of the checked drafts were what the settings chose anyway, so each pass \
+            "{share:.0} % of the verified drafts were what the settings chose anyway, so each pass \
              wrote {n} tokens instead of one."
         ),
     }
@@ -131,9 +131,10 @@ fn facts(state: &AppState, strip: &DraftStrip<'_>) -> Vec<(String, String)> {
         (
             "Drafts accepted".to_owned(),
             format!(
-                "{} of {} checked",
+                "{} of {} verified, {} drafted",
                 grouped(passes.n_accepted() as f64),
-                grouped(passes.n_verified() as f64)
+                grouped(passes.n_verified() as f64),
+                grouped(passes.n_drafted() as f64)
             ),
         ),
         (

@@ -8,7 +8,7 @@ use crate::decoding::watermark::Watermark;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{BADGE, legend, paint_badge};
-use crate::generation::{FinishReason, Generation};
+use crate::generation::Generation;
 use crate::plots::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};
 use crate::state::Tint;
 use crate::ui::token_text::{TextEnd, TokenTextInput, paint_whole};
@@ -174,10 +174,8 @@ fn text_ui(
 
 /// Says how the text ended and how long it is.
 fn foot_words(generation: &Generation) -> String {
-    let end = generation
-        .finish
-        .as_ref()
-        .map_or_else(|| "Still running".to_owned(), FinishReason::to_string);
+    let end = generation.finish_words();
+    let end = end.unwrap_or_else(|| "Still running".to_owned());
     match generation.steps.len() {
         1 => format!("{end} · 1 token"),
         n => format!("{end} · {n} tokens"),

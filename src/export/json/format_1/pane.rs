@@ -82,6 +82,7 @@ impl Pane {
             finish: self
                 .finish_reason
                 .map(|reason| reason.into_reason(self.finish_detail.unwrap_or_default())),
+            grammar_complete: None,
             lineage: Lineage::default(),
             second_model: None,
             beams: Arc::default(),

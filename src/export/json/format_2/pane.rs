@@ -33,6 +33,8 @@ pub(super) struct Pane {
     finish_reason: Option<Finish>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     finish_detail: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grammar_complete: Option<bool>,
     text: Derived<String>,
     metrics: Derived<MetricsEntry>,
     timings: Timings,
@@ -124,6 +126,7 @@ impl Pane {
             settings: Known(Settings::of(&generation.config)),
             finish_reason,
             finish_detail,
+            grammar_complete: generation.grammar_complete,
             text: Derived(generation.text()),
             metrics: Derived(MetricsEntry::of(&Metrics::of(generation))),
             timings: Timings {
@@ -177,6 +180,7 @@ impl Pane {
             finish: self
                 .finish_reason
                 .map(|reason| reason.into_reason(self.finish_detail.unwrap_or_default())),
+            grammar_complete: self.grammar_complete,
             lineage: self
                 .lineage
                 .map(LineageEntry::into_lineage)

@@ -33,8 +33,9 @@ pub(super) fn results_ui(ui: &mut Ui, blind: &BlindTest, commands: &mut Vec<Comm
         }
         note(
             ui,
-            "Bradley-Terry strengths: how often a text is picked over one of average strength, \
-             with 95 % intervals. The next texts are those whose strengths are least certain.",
+            "Bradley-Terry strengths: how often a text is picked over one of average strength when \
+             one is picked, with 95 % intervals. Votes for “can’t tell” count for neither. The next \
+             texts are those whose strengths are least certain.",
         );
     } else {
         let n = results.n_votes;
@@ -87,7 +88,12 @@ fn row_ui(ui: &mut Ui, results: &BlindResults, place: usize) {
         high,
         n_shown,
         n_picked,
+        n_undecided,
     } = *strength;
+    let votes = match n_undecided {
+        0 => format!("{n_picked} of {n_shown} votes"),
+        n => format!("{n_picked} of {n_shown} votes, {n} undecided"),
+    };
     let figures = format!("{} %  {}–{}", percent(chance), percent(low), percent(high));
     ui.horizontal(|ui| {
         let room = ui.available_width() - Face::Small.width(ui, &figures) - 12.0;
@@ -103,7 +109,7 @@ fn row_ui(ui: &mut Ui, results: &BlindResults, place: usize) {
     let size = vec2(ui.available_width(), 14.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     let name = format!(
-        "{settings}: picked {} % of the time, between {} and {} %, {n_picked} of {n_shown} votes",
+        "{settings}: picked {} % of the time, between {} and {} %, {votes}",
         percent(chance),
         percent(low),
         percent(high)
@@ -120,5 +126,5 @@ fn row_ui(ui: &mut Ui, results: &BlindResults, place: usize) {
         .rect_filled(rail(low, high), 2, theme.bar_before);
     let at = pos2(x(chance), y);
     ui.painter().circle_filled(at, MARK, theme.text_1);
-    response.on_hover_text(format!("{n_picked} of {n_shown} votes"));
+    response.on_hover_text(votes);
 }

@@ -1,0 +1,121 @@
+//! How often the intervals of strengths hold the truth, by simulation.
+
+use super::{Choice, PRIOR_SPREAD, Strengths, next_shown};
+use crate::decoding::{Coins, TokenId};
+
+/// Draws from a standard normal distribution.
+struct Normal {
+    coins: Coins,
+    n_drawn: u32,
+}
+
+impl Normal {
+    fn uniform(&mut self) -> f64 {
+        self.n_drawn += 1;
+        self.coins.token(TokenId(self.n_drawn))
+    }
+
+    /// Box and Muller 1958, "A note on the generation of random normal deviates".
+    fn draw(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// Who votes, and about what.
+#[derive(Debug, Clone, Copy)]
+struct Setting {
+    n_contestants: usize,
+    n_shown: usize,
+    n_votes: usize,
+    /// The standard deviation of the true strengths.
+    spread: f64,
+    /// The share of votes that are undecided, whatever is shown.
+    undecided: f64,
+}
+
+/// Returns the share of intervals that hold the true strength, over this many tests.
+fn coverage(setting: Setting, n_tests: u64) -> f64 {
+    let n = setting.n_contestants;
+    let mut n_held = 0_u32;
+    for test in 0..n_tests {
+        let coins = Coins {
+            seed: 77,
+            position: test,
+        };
+        let mut random = Normal { coins, n_drawn: 0 };
+        let truth: Vec<f64> = (0..n).map(|_| setting.spread * random.draw()).collect();
+        let mut choices: Vec<Choice> = Vec::new();
+        for _ in 0..setting.n_votes {
+            let strengths = Strengths::of(n, &choices, PRIOR_SPREAD);
+            let shown = next_shown(&strengths, setting.n_shown, |_, _| false).unwrap();
+            let weights: Vec<f64> = shown.iter().map(|c| truth[*c].exp()).collect();
+            let mut left = random.uniform() * weights.iter().sum::<f64>();
+            let place = weights.iter().position(|weight| {
+                left -= weight;
+                left <= 0.0
+            });
+            let is_decided = random.uniform() >= setting.undecided;
+            let picked = is_decided.then(|| shown[place.unwrap_or(0)]);
+            choices.push(Choice { shown, picked });
+        }
+        let mean = truth.iter().sum::<f64>() / n as f64;
+        let all = Strengths::of(n, &choices, PRIOR_SPREAD).all();
+        for (strength, value) in all.iter().zip(&truth) {
+            let chance = 1.0 / (1.0 + (mean - value).exp());
+            n_held += u32::from(strength.low <= chance && chance <= strength.high);
+        }
+    }
+    f64::from(n_held) / (n_tests * n as u64) as f64
+}
+
+const TEN: Setting = Setting {
+    n_contestants: 4,
+    n_shown: 2,
+    n_votes: 10,
+    spread: PRIOR_SPREAD,
+    undecided: 0.0,
+};
+
+#[test]
+fn intervals_hold_the_truth_in_95_percent_of_tests() {
+    for (setting, n_tests) in [
+        (TEN, 150),
+        (
+            Setting {
+                undecided: 0.2,
+                ..TEN
+            },
+            150,
+        ),
+        (Setting { n_shown: 4, ..TEN }, 100),
+    ] {
+        let held = coverage(setting, n_tests);
+        // Three standard errors of 400 strengths are 3.3 %.
+        assert!(held >= 0.92, "{setting:?}: {held}");
+    }
+}
+
+/// `cargo test --release --lib blind::coverage -- --ignored --nocapture`. The results are in
+/// `assets/BENCHMARKS.md`.
+#[test]
+#[ignore = "takes a minute, and measures rather than checks"]
+fn measured_coverage() {
+    for n_votes in [10, 30, 80] {
+        for undecided in [0.0, 0.2] {
+            for n_shown in [2, 4] {
+                for spread in [0.0, 0.75, PRIOR_SPREAD, 2.5] {
+                    let setting = Setting {
+                        n_votes,
+                        undecided,
+                        n_shown,
+                        spread,
+                        ..TEN
+                    };
+                    let held = 100.0 * coverage(setting, 500);
+                    println!("{setting:?}: {held:.1} %");
+                }
+            }
+        }
+    }
+}
