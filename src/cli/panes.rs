@@ -2,7 +2,9 @@
 
 use std::str::FromStr;
 
+use super::console;
 use super::failure::Failure;
+use crate::analysis::linter::ignored_formats;
 use crate::generation::PaneSettings;
 use crate::interop::with_grammar_files;
 
@@ -23,8 +25,13 @@ pub(super) fn pane_of(description: &str) -> Result<PaneSettings, Failure> {
         })
     };
     let description = with_grammar_files(description, read)?;
-    PaneSettings::from_str(&description).map_err(|error| {
+    let settings = PaneSettings::from_str(&description).map_err(|error| {
         let pointed = error.pointing_into(&description);
         Failure::usage(format!("invalid pane settings:\n\n{pointed}"))
-    })
+    })?;
+    let grammar = settings.chain.grammar.as_deref();
+    if let Some(ignored) = grammar.and_then(ignored_formats) {
+        console::note(&format!("note: {ignored}"));
+    }
+    Ok(settings)
 }

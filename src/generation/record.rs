@@ -176,6 +176,9 @@ impl Generation {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use crate::decoding::{GrammarKind, GrammarRule};
     use crate::generation::FinishReason;
     use crate::generation::testing::generation;
 
@@ -201,6 +204,44 @@ mod tests {
                 stop: stop.to_owned(),
             });
             assert_eq!(text.text(), expected);
+        }
+    }
+
+    #[test]
+    fn a_text_that_stops_inside_its_grammar_is_unfinished() {
+        for (grammar, words, expected) in [
+            (
+                GrammarKind::Json,
+                "[1, 2",
+                "Token limit; the JSON is unfinished",
+            ),
+            (GrammarKind::Json, "[1, 2]", "Token limit"),
+            (
+                GrammarKind::Regex,
+                "a",
+                "Token limit; the regular expression is unfinished",
+            ),
+            (
+                GrammarKind::Choices,
+                "a",
+                "Token limit; the choice is unfinished",
+            ),
+            (
+                GrammarKind::Lark,
+                "a",
+                "Token limit; the grammar is unfinished",
+            ),
+        ] {
+            let mut text = generation(&[(words, 0.5)]);
+            assert_eq!(text.grammar_complete, None);
+            let rule = match grammar {
+                GrammarKind::Lark => "start: \"ab\"",
+                _ => "ab",
+            };
+            text.config.chain.grammar = Some(Arc::new(GrammarRule::new(grammar, rule)));
+            text.end(FinishReason::MaxTokens);
+            assert_eq!(text.finish_words().unwrap(), expected, "{words}");
+            assert_eq!(text.grammar_complete, Some(expected == "Token limit"));
         }
     }
 }

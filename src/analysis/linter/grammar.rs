@@ -1,7 +1,7 @@
 //! How a grammar affects the rest of the settings.
 
 use super::{Importance, Lint, active, called, sentence};
-use crate::decoding::{ChainConfig, GrammarMode, Selector};
+use crate::decoding::{ChainConfig, GrammarMode, GrammarRule, Selector};
 use crate::generation::listed;
 
 pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
@@ -10,21 +10,8 @@ pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
     };
     let checks = rule.mode() == GrammarMode::Check;
     let cuts = active(chain).find(|(_, filter)| filter.cuts());
-    let ignored: Vec<String> = rule
-        .ignored_formats()
-        .iter()
-        .map(|name| quoted(name))
-        .collect();
     let all = [
-        (!ignored.is_empty()).then(|| {
-            let formats = if ignored.len() == 1 { "format" } else { "formats" };
-            let words = format!(
-                "the schema’s {formats} {} {} not known and therefore ignored, as JSON Schema asks",
-                listed(&ignored),
-                if ignored.len() == 1 { "is" } else { "are" }
-            );
-            notable(&words, None)
-        }),
+        ignored_formats(rule).map(|words| notable(&words, None)),
         (checks && chain.selector.beam_search().is_some()).then(|| {
             notable(
                 "beam search makes no draws to check, so the grammar masks instead",
@@ -49,8 +36,20 @@ pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
     all.into_iter().flatten().collect()
 }
 
-fn quoted(name: &str) -> String {
-    format!("‘{name}’")
+/// Says which formats of a JSON Schema are not checked: "the schema’s format ‘color’ is not known and
+/// therefore ignored, as JSON Schema asks".
+pub fn ignored_formats(rule: &GrammarRule) -> Option<String> {
+    let ignored = rule.ignored_formats();
+    let names: Vec<String> = ignored.iter().map(|name| format!("‘{name}’")).collect();
+    let (formats, are) = match names.as_slice() {
+        [] => return None,
+        [_] => ("format", "is"),
+        _ => ("formats", "are"),
+    };
+    let names = listed(&names);
+    Some(format!(
+        "the schema’s {formats} {names} {are} not known and therefore ignored, as JSON Schema asks"
+    ))
 }
 
 fn notable(words: &str, stage: Option<usize>) -> Lint {

@@ -13,6 +13,7 @@ mod tally;
 mod tests;
 mod values;
 
+pub use grammar::ignored_formats;
 pub use remedy::Remedy;
 pub use tally::Tally;
 

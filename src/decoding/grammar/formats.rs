@@ -206,6 +206,14 @@ mod tests {
     }
 
     #[test]
+    fn ignored_formats_are_named_once() {
+        let schema = json!({ "anyOf": [{ "format": "b" }, { "format": "a" }, { "format": "b" }] });
+        let rule = |kind| GrammarRule::new(kind, &schema.to_string());
+        assert_eq!(rule(GrammarKind::Schema).ignored_formats(), ["a", "b"]);
+        assert!(rule(GrammarKind::Lark).ignored_formats().is_empty());
+    }
+
+    #[test]
     fn a_format_counts_only_in_a_schema() {
         let mut schema = json!({
             "properties": {

@@ -125,6 +125,49 @@ fn tokens_with_the_same_bytes_are_all_legal() {
 }
 
 #[test]
+fn a_grammar_that_matches_no_text_says_so() {
+    for (kind, text) in [
+        (GrammarKind::Gbnf, "root ::= root"),
+        (GrammarKind::Lark, "start: start"),
+        (GrammarKind::Schema, r##"{ "$ref": "#" }"##),
+    ] {
+        let error = rule(kind, text).validate().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "The grammar matches no text: its rules never come to an end",
+            "{text}"
+        );
+    }
+    // The empty text is a text.
+    assert_eq!(rule(GrammarKind::Gbnf, r#"root ::= """#).validate(), Ok(()));
+    assert_eq!(rule(GrammarKind::Regex, "a*").validate(), Ok(()));
+}
+
+#[test]
+fn a_whole_text_is_complete_or_not() {
+    for (kind, grammar, text, is_complete) in [
+        (GrammarKind::Json, "", "{\"a\": [1, 2]}", true),
+        (GrammarKind::Json, "", "{\"a\": [1, 2", false),
+        (GrammarKind::Regex, "a+b", "aab", true),
+        (GrammarKind::Regex, "a+b", "aa", false),
+        (GrammarKind::Choices, "yes\nno", "ye", false),
+        (GrammarKind::Choices, "yes\nno", "no", true),
+        (GrammarKind::Choices, "yes\nno", "maybe", false),
+    ] {
+        let found = rule(kind, grammar).accepts(text.as_bytes());
+        assert_eq!(found, Ok(is_complete), "{grammar}: {text}");
+    }
+}
+
+#[test]
+fn a_state_knows_whether_the_text_may_end() {
+    let mut state = state(GrammarKind::Choices, "yes\nno\nnone");
+    assert!(!state.accepts());
+    assert!(state.accept(token("no")) && state.accepts() && !state.is_complete());
+    assert!(state.accept(END) && state.accepts());
+}
+
+#[test]
 fn what_the_tokenizer_cannot_write_is_reported() {
     let state = GrammarState::new(&rule(GrammarKind::Regex, "§+"), &vocabulary());
     assert_eq!(
