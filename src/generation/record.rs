@@ -6,7 +6,7 @@ use super::{
     BeamPass, Beams, ChatRecord, FinishReason, GenerationConfig, Lineage, ModelInfo, Piece,
     PieceKind, Steps, Vocabulary,
 };
-use crate::decoding::{Draft, GrammarRule, TokenId, Trace};
+use crate::decoding::{Draft, GrammarRule, Picked, TokenId, Trace};
 
 /// A prompt as the model read it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -122,9 +122,21 @@ impl Generation {
     /// Returns the grammar if the text stopped in the middle of it.
     pub fn unfinished_grammar(&self) -> Option<&GrammarRule> {
         let rule = self.config.chain.grammar.as_deref();
-        // A given text was not written under the grammar.
-        let is_unfinished = self.grammar_complete == Some(false) && !self.is_scored();
+        let is_unfinished = self.grammar_complete == Some(false) && !self.has_left_grammar();
         rule.filter(|_| is_unfinished)
+    }
+
+    /// Returns whether the last token was not written under the grammar: the text was given, or an
+    /// earlier token broke the grammar, as one picked by hand can.
+    fn has_left_grammar(&self) -> bool {
+        let Some(step) = self.steps.last() else {
+            return false;
+        };
+        match (step.trace.grammar.as_deref(), step.trace.draw.picked) {
+            // A server follows the grammar itself.
+            (None, picked) => picked != Picked::ByServer,
+            (Some(report), _) => report.is_legal(step.token, &step.trace.raw) == Some(false),
+        }
     }
 
     /// Says why it ended: "End of text", "Token limit; the JSON is unfinished". `None` while it is
@@ -178,7 +190,7 @@ impl Generation {
 mod tests {
     use std::sync::Arc;
 
-    use crate::decoding::{GrammarKind, GrammarRule};
+    use crate::decoding::{GrammarKind, GrammarRule, Picked};
     use crate::generation::FinishReason;
     use crate::generation::testing::generation;
 
@@ -234,6 +246,9 @@ mod tests {
         ] {
             let mut text = generation(&[(words, 0.5)]);
             assert_eq!(text.grammar_complete, None);
+            let mut step = text.steps.remove(0);
+            Arc::make_mut(&mut step.trace).draw.picked = Picked::ByServer;
+            text.steps.push(step);
             let rule = match grammar {
                 GrammarKind::Lark => "start: \"ab\"",
                 _ => "ab",
@@ -242,6 +257,11 @@ mod tests {
             text.end(FinishReason::MaxTokens);
             assert_eq!(text.finish_words().unwrap(), expected, "{words}");
             assert_eq!(text.grammar_complete, Some(expected == "Token limit"));
+            // A text that was not written under the grammar is no part of one.
+            let mut step = text.steps.remove(0);
+            Arc::make_mut(&mut step.trace).draw.picked = Picked::Given;
+            text.steps.push(step);
+            assert_eq!(text.finish_words().unwrap(), "Token limit");
         }
     }
 }

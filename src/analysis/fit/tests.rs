@@ -78,6 +78,20 @@ fn the_best_value_and_its_interval_are_narrowed_down() {
 }
 
 #[test]
+fn the_best_is_never_worse_than_another_printed_point() {
+    for top in [0.7344, 0.7, 1.007, 0.2, 1.6] {
+        let fit = run(setup((T, [0.2, 1.6], 8), None), |chain| {
+            Ok(-10.0 - 3.0 * (T.get(chain).unwrap_or(1.0) - top).abs().powf(1.3))
+        });
+        let best = fit.best().unwrap().likelihood.ln_prob;
+        assert!(fit.known().all(|point| point.likelihood.ln_prob <= best));
+    }
+    // Of equally good values, the one with the fewest digits.
+    let flat = run(setup((TOP_P, [0.123, 1.0], 4), None), |_| Ok(-10.0));
+    assert_eq!(flat.best().unwrap().values, [1.0]);
+}
+
+#[test]
 fn an_interval_that_reaches_the_end_is_open() {
     let fit = run(setup((T, [0.5, 1.0], 6), None), |chain| {
         Ok(-T.get(chain).unwrap_or(1.0))

@@ -94,7 +94,9 @@ fn row_ui(ui: &mut Ui, results: &BlindResults, place: usize) {
         0 => format!("{n_picked} of {n_shown} votes"),
         n => format!("{n_picked} of {n_shown} votes, {n} undecided"),
     };
-    let figures = format!("{} %  {}–{}", percent(chance), percent(low), percent(high));
+    // Rounded outwards, so that the interval never becomes narrower.
+    let [low_words, high_words] = [(low * 100.0).floor(), (high * 100.0).ceil()];
+    let figures = format!("{} %  {low_words}–{high_words}", percent(chance));
     ui.horizontal(|ui| {
         let room = ui.available_width() - Face::Small.width(ui, &figures) - 12.0;
         ui.scope(|ui| {
@@ -109,10 +111,8 @@ fn row_ui(ui: &mut Ui, results: &BlindResults, place: usize) {
     let size = vec2(ui.available_width(), 14.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     let name = format!(
-        "{settings}: picked {} % of the time, between {} and {} %, {votes}",
-        percent(chance),
-        percent(low),
-        percent(high)
+        "{settings}: picked {} % of the time, between {low_words} and {high_words} %, {votes}",
+        percent(chance)
     );
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
     let y = rect.top() + 6.0;
