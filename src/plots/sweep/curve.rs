@@ -1,4 +1,4 @@
-//! A metric over the values of one number: the mean, and the band of the middle 80 % of the texts.
+//! A metric over the values of one number: the mean, and the band from the 10th to the 90th percentile.
 
 use egui::{Align2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
@@ -44,7 +44,7 @@ impl Curve {
             | Metric::Loops
             | Metric::Ended
             | Metric::Complete => "",
-            _ => "; the band covers 80 % of the texts",
+            _ => "; the band spans the 10th to the 90th percentile",
         };
         Self {
             title: results.title(metric),

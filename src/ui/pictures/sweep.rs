@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn a_sweep_over_one_parameter_draws_curves() {
         let drawings = drawings(0);
-        assert!(drawings[0].contains("the band covers 80 % of the texts"));
+        assert!(drawings[0].contains("the band spans the 10th to the 90th percentile"));
         assert!(drawings[0].contains(">temperature</text>"));
     }
 
