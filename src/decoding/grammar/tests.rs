@@ -128,6 +128,11 @@ fn tokens_with_the_same_bytes_are_all_legal() {
 fn a_grammar_that_matches_no_text_says_so() {
     for (kind, text) in [
         (GrammarKind::Gbnf, "root ::= root"),
+        (GrammarKind::Gbnf, "root ::= \"a\" root"),
+        (
+            GrammarKind::Gbnf,
+            "root ::= (a | b)+\na ::= b\nb ::= [0-9] a",
+        ),
         (GrammarKind::Lark, "start: start"),
         (GrammarKind::Schema, r##"{ "$ref": "#" }"##),
     ] {
@@ -141,6 +146,8 @@ fn a_grammar_that_matches_no_text_says_so() {
     // The empty text is a text.
     assert_eq!(rule(GrammarKind::Gbnf, r#"root ::= """#).validate(), Ok(()));
     assert_eq!(rule(GrammarKind::Regex, "a*").validate(), Ok(()));
+    let list = rule(GrammarKind::Gbnf, "root ::= \"a\" root | \"b\"");
+    assert_eq!(list.validate(), Ok(()));
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{GrammarError, TextPlace};
 
@@ -54,7 +54,40 @@ pub(super) fn to_lark(text: &str) -> Result<String, GrammarError> {
     for alternatives in rules.values() {
         check_names(alternatives, &rules)?;
     }
+    if !has_text(&rules) {
+        return Err(GrammarError::Empty);
+    }
     Ok(lark::printed(&rules))
+}
+
+/// Returns whether any text matches. A rule comes to an end if one of its alternatives needs only
+/// rules that do.
+fn has_text(rules: &Rules) -> bool {
+    let mut ending: BTreeSet<&str> = BTreeSet::new();
+    loop {
+        let more = rules.iter().filter(|(name, alternatives)| {
+            !ending.contains(name.as_str()) && comes_to_an_end(alternatives, &ending)
+        });
+        let more: Vec<&str> = more.map(|(name, _)| name.as_str()).collect();
+        if more.is_empty() {
+            return ending.contains(ROOT);
+        }
+        ending.extend(more);
+    }
+}
+
+fn comes_to_an_end(alternatives: &Alternatives, ending: &BTreeSet<&str>) -> bool {
+    let ends = |item: &Item| item_ends(item, ending);
+    alternatives.iter().any(|items| items.iter().all(ends))
+}
+
+fn item_ends(item: &Item, ending: &BTreeSet<&str>) -> bool {
+    match item {
+        Item::Literal(_) | Item::Class { .. } => true,
+        Item::Rule { name, .. } => ending.contains(name.as_str()),
+        Item::Group(alternatives) => comes_to_an_end(alternatives, ending),
+        Item::Repeat { item, least, .. } => *least == 0 || item_ends(item, ending),
+    }
 }
 
 /// Rejects references to rules that do not exist.
