@@ -123,7 +123,7 @@ mod tests {
             ("sample", "top-p", 3.0),
             ("sample", "top-k", 3.0),
             ("sample", "min-p", 3.0),
-            ("sample", "typical", 3.0),
+            ("sample", "typical-p", 3.0),
             ("sample", "xtc threshold", 3.0),
             ("sample", "no-repeat", 3.0),
             // A later cut sees other probabilities.
@@ -131,7 +131,7 @@ mod tests {
             ("temp 1, top-p 1", "temp", 1.92),
             ("top-p 0.9, temp 1", "temp", 1.92),
             ("temp 1, top-k 40", "temp", 1.92),
-            ("temp 1, top-nsigma 1", "temp", 1.92),
+            ("temp 1, top-nσ 1", "temp", 1.92),
             ("repeat 1.1, top-k 40", "repeat", 3.0),
             ("sample, guide 1.5 against model", "guide", 1.92),
             ("top-k 40, guide 1.5 against model", "guide", 3.0),

@@ -9,7 +9,7 @@ use crate::decoding::{
 use crate::generation::{FitPlace, FitTokens, Likelihood, PaneSettings};
 
 const N_VOCAB: u32 = 24;
-const N_TOKENS: usize = 30;
+const N_TOKENS: usize = 24;
 const N_TEXTS: u64 = 60;
 
 /// The texts of the measurement.
