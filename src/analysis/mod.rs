@@ -35,7 +35,7 @@ pub mod xray;
 pub use comparison::{ForkComparison, JensenShannon, TextComparison};
 pub use divergence::{Divergence, DivergenceTracker, first_divergence};
 pub use drafts::{DraftPass, DraftPasses, Verdict, VerifiedToken};
-pub use linter::{Importance, Lint, Remedy, Tally, lint_chain};
+pub use linter::{Importance, Lint, Remedy, Tally, ignored_formats, lint_chain};
 pub use metrics::{Metrics, SpeedPoint, speed_series};
 pub use smallest_change::{SettingChange, SmallestChange};
 pub use text_metrics::{Prices, Repeat, TextLoop, TextMetrics, have_different_tokenizers};

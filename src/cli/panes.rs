@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::console;
 use super::failure::Failure;
-use crate::analysis::linter::ignored_formats;
+use crate::analysis::ignored_formats;
 use crate::generation::PaneSettings;
 use crate::interop::with_grammar_files;
 
