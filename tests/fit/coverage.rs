@@ -1,6 +1,6 @@
 //! How often the intervals of a fit hold the settings that the built-in model wrote its texts with.
-//! It takes minutes: `cargo test --release --test fit -- --ignored --nocapture coverage`. The
-//! results are in `assets/BENCHMARKS.md`.
+//! It takes minutes: `cargo test --release --test fit -- --ignored --nocapture coverage`.
+//! `coverage.py` simulates the same without a model.
 
 use quartet::analysis::fit::FitInterval;
 use quartet::decoding::ChainConfig;
@@ -17,7 +17,7 @@ const CURVES: [(&str, &str, f64); 9] = [
     ("typical 0.8", "typical 0.5..1/26", 0.8),
     ("top-k 10", "top-k 1..41/41", 10.0),
     ("epsilon 0.02", "epsilon 0..0.1/26", 0.02),
-    ("top-nsigma 1.2", "top-nsigma 0.4..3/27", 1.2),
+    ("top-n-sigma 1.2", "top-n-sigma 0.4..3/27", 1.2),
     ("temp 0.9", "temp 0.4..1.6/25", 0.9),
     ("frequency 0.5", "frequency -0.5..2/26", 0.5),
     ("temp 0.9, top-p 0.8", "temp 0.4..1.6/25", 0.9),

@@ -109,8 +109,7 @@ fn intervals_hold_the_truth_in_95_percent_of_texts() {
     }
 }
 
-/// `cargo test --release --lib fit::coverage -- --ignored --nocapture`. The results are in
-/// `assets/BENCHMARKS.md`.
+/// `cargo test --release --lib fit::coverage -- --ignored --nocapture` prints the shares of more texts.
 #[test]
 #[ignore = "takes minutes, and measures rather than checks"]
 fn measured_coverage() {
