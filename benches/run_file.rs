@@ -43,6 +43,8 @@ fn text(settings: &PaneSettings, vocabulary: &Arc<Vocabulary>) -> Generation {
     });
     Generation {
         name: settings.name.clone(),
+        earlier: Vec::new(),
+        contradiction: None,
         config: GenerationConfig {
             chain: settings.chain.clone(),
             seed: 42,

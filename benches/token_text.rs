@@ -120,6 +120,8 @@ fn generation(n_tokens: usize) -> Generation {
     ];
     Generation {
         name: "Bench".to_owned(),
+        earlier: Vec::new(),
+        contradiction: None,
         config: GenerationConfig {
             chain: ChainConfig::greedy(),
             seed: 42,

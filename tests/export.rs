@@ -357,6 +357,8 @@ mod fixture {
         });
         Generation {
             name: name.to_owned(),
+            earlier: Vec::new(),
+            contradiction: None,
             config: GenerationConfig {
                 chain,
                 seed: 42,

@@ -8,6 +8,7 @@ pub mod by_hand;
 pub mod cache_lab;
 mod coarse;
 mod comparison;
+pub mod contradictions;
 pub mod dialects;
 mod divergence;
 mod drafts;

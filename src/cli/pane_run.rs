@@ -173,6 +173,8 @@ impl Engine {
         Generation {
             name: pane.name.clone(),
             config: pane.config.clone(),
+            earlier: Vec::new(),
+            contradiction: None,
             model: Arc::clone(info),
             second_model: second.filter(|_| pane.model.is_none()),
             vocabulary: Arc::clone(vocabulary),

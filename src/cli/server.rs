@@ -248,6 +248,8 @@ pub(super) fn run_panes(
         model: Arc::clone(&model),
         second_model: None,
         config: pane.config,
+        earlier: Vec::new(),
+        contradiction: None,
         vocabulary: Arc::default(),
         prompt: Arc::clone(&unread),
         steps: Steps::default(),

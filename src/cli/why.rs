@@ -7,7 +7,7 @@ use clap::Args;
 use super::console;
 use super::failure::Failure;
 use crate::analysis::{SmallestChange, Why, smallest_change_words};
-use crate::export::read_run;
+use crate::export::{contradiction_words, read_run};
 use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
 
@@ -78,7 +78,9 @@ fn explanation(generations: &[Generation], place: usize, token: usize) -> Result
         Some(smallest_change_words(text, &search))
     });
     let text = why.text(&change.unwrap_or_default());
+    let mark = generations.get(place).and_then(contradiction_words);
+    let mark = mark.map_or(String::new(), |words| format!("{words}.\n"));
     Ok(format!(
-        "Pane {letter}, token {token} of {n_tokens}\n{text}\n"
+        "Pane {letter}, token {token} of {n_tokens}\n{text}\n{mark}"
     ))
 }

@@ -83,5 +83,5 @@ pub use setting::{Field, Limits, ParamSpec, Scale, SettingError};
 pub use softmax::Softmax;
 pub use token::TokenId;
 pub use trace::{ASSUMED_VOCABULARY, Draw, Evidence, Picked, RankedCandidate, StageReport, Trace};
-pub use what_if::{WhatIf, what_if, what_if_prob, what_if_rules_out};
+pub use what_if::{WhatIf, rechoice, what_if, what_if_prob, what_if_rules_out};
 pub use what_if_stages::{KnownCount, KnownProb, KnownStage, WhatIfStages, what_if_stages};

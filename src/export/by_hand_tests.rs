@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{ExportFormat, render};
 use crate::decoding::Picked;
-use crate::generation::Generation;
 use crate::generation::testing::generation;
+use crate::generation::{EarlierSettings, Generation};
 
 /// A text whose second and third token were picked by hand.
 fn picked() -> Generation {
@@ -57,4 +57,31 @@ fn a_run_file_keeps_who_picked_each_token() {
         .map(|step| step.trace.draw.picked)
         .collect();
     assert_eq!(picks, [Picked::ByChain, Picked::ByHand, Picked::ByHand]);
+}
+
+#[test]
+fn pages_say_which_settings_wrote_the_first_tokens_and_where_a_file_contradicts_itself() {
+    let mut text = picked();
+    let mut config = text.config.clone();
+    config.seed = 7;
+    text.earlier = vec![EarlierSettings { n_steps: 2, config }];
+    text.contradiction = Some("pane A, token 1: its rank is 3, its probabilities say 2".into());
+    for format in [
+        ExportFormat::Text,
+        ExportFormat::Markdown,
+        ExportFormat::Html,
+    ] {
+        let page = exported(format, &text);
+        for words in [
+            "Tokens 1 to 2 were written under temp 0.7, seed 7",
+            "The file of this run contradicts itself: pane A, token 1: its rank is 3,",
+        ] {
+            assert!(page.contains(words), "{page}");
+        }
+    }
+    let file = render(ExportFormat::Json, &[&text]);
+    let read = super::read_marked(&file).unwrap();
+    assert_eq!(read.panes[0].earlier, text.earlier);
+    let words = super::contradiction_words(&read.panes[0]).unwrap();
+    assert!(words.starts_with("The file of this run contradicts itself: pane A, token 1: "));
 }

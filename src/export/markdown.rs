@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 
 use super::runs::{Run, runs};
-use super::{by_hand_words, settings_words};
+use super::{notes, settings_words};
 use crate::analysis::{Metrics, TextScore};
 use crate::decoding::Filter;
 use crate::generation::{EndOfText, Generation, ModelInfo, PromptRecord, listed};
@@ -146,7 +146,7 @@ fn push_pane(page: &mut String, letter: &str, generation: &Generation) {
     } else {
         line(page, &fenced(&generation.text()));
     }
-    if let Some(words) = by_hand_words(generation) {
+    for words in notes(generation) {
         line(page, &format!("{}.", inline(&words)));
     }
     line(page, &format!("{}.", inline(&finish_reason(generation))));

@@ -39,7 +39,7 @@ pub use self::lesson_answers::answers_csv;
 pub use self::model_comparison::ModelComparisonRecord;
 pub use self::prompt_hash::prompt_hash;
 pub use self::run_path::{
-    RunFileError, is_run_name, read_run, read_text, write_by_name, write_run,
+    RunFileError, is_run_name, read_marked, read_run, read_text, write_by_name, write_run,
 };
 pub use self::run_summary::{PaneSummary, RunSummary, read_summary};
 pub use self::session_file::SessionFile;
@@ -158,6 +158,37 @@ fn by_hand_words(generation: &Generation) -> Option<String> {
     });
     let words: Vec<String> = words.collect();
     (!words.is_empty()).then(|| format!("Picked by hand: {}", words.join(", ")))
+}
+
+/// Says what a reader of a text must know: which tokens were picked by hand, which were written under
+/// other settings, and whether the file that the text was read from contradicts itself.
+fn notes(generation: &Generation) -> Vec<String> {
+    let by_hand = by_hand_words(generation).into_iter();
+    by_hand
+        .chain(earlier_words(generation))
+        .chain(contradiction_words(generation))
+        .collect()
+}
+
+/// Names the settings that wrote the first tokens: "Tokens 1 to 12 were written under temp 0.7, seed
+/// 42".
+fn earlier_words(generation: &Generation) -> impl Iterator<Item = String> {
+    let mut first = 1;
+    generation.earlier.iter().map(move |earlier| {
+        let (settings, seed) = (
+            PaneSettings::from(earlier.config.chain.clone()),
+            earlier.config.seed,
+        );
+        let start = std::mem::replace(&mut first, earlier.n_steps + 1);
+        let last = earlier.n_steps;
+        format!("Tokens {start} to {last} were written under {settings}, seed {seed}")
+    })
+}
+
+/// Says where the file that a text was read from contradicts itself.
+pub fn contradiction_words(generation: &Generation) -> Option<String> {
+    let words = generation.contradiction.as_ref()?;
+    Some(format!("The file of this run contradicts itself: {words}"))
 }
 
 /// Describes a generation's chain in the `--pane` grammar, without its seed and name.

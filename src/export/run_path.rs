@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -10,6 +11,7 @@ use flate2::write::GzEncoder;
 
 use super::json::{self, Form, ParseError, RunFile};
 use super::{SessionFile, write_atomically};
+use crate::analysis::contradictions::RunPlace;
 use crate::generation::ByteSize;
 
 /// The largest run file to open. Four texts of 2,000 tokens with all their evidence take 20 MB.
@@ -45,14 +47,34 @@ pub enum RunFileError {
     Invalid(#[from] ParseError),
 }
 
-/// Reads a run file, compressed or not, or the texts of a saved session.
+/// Reads a run file, compressed or not, or the texts of a saved session. Texts that contradict
+/// themselves are marked.
 pub fn read_run(path: &Path) -> Result<RunFile, RunFileError> {
-    let text = read_text(path)?;
-    Ok(if SessionFile::is_one(&text) {
-        SessionFile::parse(&text)?.run
+    read_marked(&read_text(path)?)
+}
+
+/// Reads the text of a run file or of a saved session, and marks what contradicts itself.
+pub fn read_marked(text: &[u8]) -> Result<RunFile, RunFileError> {
+    let is_session = SessionFile::is_one(text);
+    let mut run = if is_session {
+        SessionFile::parse(text)?.run
     } else {
-        json::read(&text)?
-    })
+        json::read(text)?
+    };
+    let bytes = if is_session { &[] } else { text };
+    for found in json::contradictions_of(bytes, &run) {
+        let words: Arc<str> = found.to_string().into();
+        let panes = run.panes.iter_mut().enumerate();
+        let panes = panes.map(|(index, text)| (RunPlace::Pane(index), text));
+        let branches = run.branches.iter_mut().enumerate();
+        let branches = branches.map(|(index, branch)| (RunPlace::Branch(index), &mut branch.text));
+        for (place, text) in panes.chain(branches) {
+            if found.place == place || found.place == RunPlace::File {
+                text.contradiction.get_or_insert_with(|| Arc::clone(&words));
+            }
+        }
+    }
+    Ok(run)
 }
 
 /// Reads the text of a run file, uncompressed.

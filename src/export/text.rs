@@ -1,7 +1,7 @@
 //! Runs as plain text: each prompt with its continuation, under the pane's letter and settings.
 
 use super::runs::runs;
-use super::{by_hand_words, settings_words};
+use super::{notes, settings_words};
 use crate::generation::Generation;
 
 /// Renders the texts.
@@ -21,7 +21,7 @@ pub(super) fn render(panes: &[Option<&Generation>]) -> String {
             page.push_str(&generation.prompt.text);
             page.push_str(&generation.text());
             page.push('\n');
-            if let Some(words) = by_hand_words(generation) {
+            for words in notes(generation) {
                 page.push_str(&format!("\n{words}\n").replace('\r', " "));
             }
         }

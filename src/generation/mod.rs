@@ -9,6 +9,7 @@ mod byte_size;
 mod cache_lab;
 mod config;
 mod continuation;
+mod earlier;
 mod finish;
 mod fit;
 pub mod formatting;
@@ -42,6 +43,7 @@ pub use cache_lab::{
 };
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use continuation::Continuation;
+pub use earlier::EarlierSettings;
 pub use finish::FinishReason;
 pub use fit::{FitPlace, FitPlan, FitText, FitTokens, FitUpdate, Likelihood};
 pub use future::{Future, FuturesPlan, FuturesUpdate};

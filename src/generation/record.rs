@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    BeamPass, Beams, ChatRecord, FinishReason, GenerationConfig, Lineage, ModelInfo, Piece,
-    PieceKind, Steps, Vocabulary,
+    BeamPass, Beams, ChatRecord, EarlierSettings, FinishReason, GenerationConfig, Lineage,
+    ModelInfo, Piece, PieceKind, Steps, Vocabulary,
 };
 use crate::decoding::{Draft, GrammarRule, Picked, TokenId, Trace};
 
@@ -58,6 +58,11 @@ pub struct Generation {
     /// The pane's name when the run started.
     pub name: String,
     pub config: GenerationConfig,
+    /// The settings that wrote its first steps, oldest first, if they have changed since.
+    pub earlier: Vec<EarlierSettings>,
+    /// Where the file that it was read from contradicts itself, as a sentence. `None` for a text that
+    /// was read from no file.
+    pub contradiction: Option<Arc<str>>,
     pub model: Arc<ModelInfo>,
     /// The model that drafted for it or guided it, if its settings use one.
     pub second_model: Option<Arc<ModelInfo>>,

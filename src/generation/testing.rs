@@ -49,6 +49,8 @@ pub(crate) fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
             seed: 42,
             limits: Limits::default(),
         },
+        earlier: Vec::new(),
+        contradiction: None,
         model: Arc::new(ModelInfo {
             name: "Test".to_owned(),
             n_vocab: vocabulary.len(),

@@ -165,6 +165,8 @@ impl AppState {
                 || Generation {
                     name,
                     config,
+                    earlier: Vec::new(),
+                    contradiction: None,
                     model: Arc::clone(&model.info),
                     second_model: None,
                     vocabulary: Arc::clone(&model.vocabulary),

@@ -200,6 +200,8 @@ impl AppState {
         let read = read.cloned().unwrap_or_else(|| Generation {
             name: pane.settings.name.clone(),
             config: self.config_of(pane),
+            earlier: Vec::new(),
+            contradiction: None,
             model: Arc::clone(&model.info),
             second_model: None,
             vocabulary: Arc::clone(&model.vocabulary),

@@ -57,6 +57,8 @@ impl Engine {
             .map(|config| Generation {
                 name: PaneSettings::from(config.chain.clone()).name,
                 config,
+                earlier: Vec::new(),
+                contradiction: None,
                 model: self.info.clone(),
                 second_model: None,
                 vocabulary: self.vocabulary.clone(),

@@ -1,14 +1,12 @@
 //! Which tokens must be given to reproduce a text, and which the settings decide by themselves.
 
-use crate::decoding::{Coins, DraftRule, Drafts, Picked, Selector};
-use crate::generation::{
-    Continuation, EndOfText, FinishReason, Generation, PieceKind, Step, StopMatcher,
-};
+use crate::analysis::contradictions::is_by_settings;
+use crate::generation::{Continuation, FinishReason, Generation, Step};
 
 /// Returns the continuation of the prompt that reproduces a text.
 ///
-/// Tokens that the recorded settings did not choose are given again: those picked by hand, and
-/// those kept from a text with different settings or a different seed.
+/// Only tokens that are marked as given are given again, and those that earlier settings chose. A
+/// token that is marked as chosen by the settings has to be chosen again.
 pub fn replay_of(text: &Generation) -> Continuation {
     let was_interrupted = !matches!(
         text.finish,
@@ -27,73 +25,15 @@ pub fn replay_of(text: &Generation) -> Continuation {
     }
 }
 
-/// Returns the steps up to the last one that the settings did not choose.
+/// Returns the steps up to the last one that the settings in use did not choose.
 pub(super) fn given(text: &Generation) -> &[Step] {
-    let mut steps = text.steps.iter().enumerate();
-    let last = steps.rfind(|(index, step)| !is_by_settings(text, *index, step));
-    let n_given = last.map_or(0, |(index, _)| index + 1);
-    let n_given = n_given.max(n_past_end(text));
+    let mut steps = text.steps.iter();
+    let last = steps.rposition(|step| !is_by_settings(&step.trace.draw));
+    let n_given = last.map_or(0, |index| index + 1);
+    let n_given = n_given.max(text.n_under_earlier());
     // A beam search begins after the tokens that it was given.
     let n_given = n_given.max(text.beams.n_before);
     text.steps.get(..n_given).unwrap_or_default()
-}
-
-/// Returns the number of steps up to the last one before which the text would have ended. Such a text
-/// got its stop sequence or its end of text only after it had gone on.
-fn n_past_end(text: &Generation) -> usize {
-    let limits = &text.config.limits;
-    let mut matcher = StopMatcher::new(&limits.stop_strings);
-    let n_before_last = text.steps.len().saturating_sub(1);
-    let mut n_past_end = 0;
-    for (index, step) in text.steps.iter().enumerate().take(n_before_last) {
-        let ends = match step.piece.kind {
-            PieceKind::Text => matcher.push(&step.piece.bytes).is_some(),
-            // Perhaps a control token that ends no text.
-            PieceKind::Special => limits.end_of_text == EndOfText::Stops,
-        };
-        if ends {
-            n_past_end = index + 2;
-        }
-    }
-    n_past_end
-}
-
-/// Returns whether the text's settings and seed can have produced a step.
-fn is_by_settings(text: &Generation, index: usize, step: &Step) -> bool {
-    let draw = &step.trace.draw;
-    let chain = &text.config.chain;
-    // A pass of drafts ends with a token that the chain drew.
-    let by_ratio = match chain.drafts {
-        Some(Drafts::Model(drafts)) if drafts.rule == DraftRule::Ratio => Picked::ByRatio,
-        _ => Picked::ByChain,
-    };
-    let by_settings = match chain.selector {
-        Selector::BeamSearch(_) => Picked::ByBeams,
-        _ => Picked::ByChain,
-    };
-    if draw.picked != by_settings && draw.picked != by_ratio {
-        return false;
-    }
-    let guidance = step.trace.mixture.as_ref().map(|mixed| &*mixed.guidance);
-    if guidance != chain.guidance.as_ref() {
-        return false;
-    }
-    let enabled = chain.stages.iter().filter(|stage| stage.enabled);
-    let reported = step.trace.stages.iter().map(|stage| &*stage.filter);
-    if !reported.eq(enabled.map(|stage| &stage.filter)) {
-        return false;
-    }
-    match (chain.selector, draw.coin) {
-        (Selector::Multinomial, Some(coin)) => {
-            let coins = Coins {
-                seed: text.config.seed,
-                position: (text.prompt.tokens.len() + index) as u64,
-            };
-            coins.draw().to_bits() == coin.to_bits()
-        }
-        (Selector::Greedy, Some(_)) => false,
-        _ => true,
-    }
 }
 
 #[cfg(test)]
@@ -104,7 +44,7 @@ mod tests {
     use crate::decoding::filters::TopK;
     use crate::decoding::{Coins, Filter, Picked};
     use crate::generation::testing::generation;
-    use crate::generation::{FinishReason, Generation};
+    use crate::generation::{EarlierSettings, FinishReason, Generation};
 
     /// A text whose coins are those of its seed.
     fn text() -> Generation {
@@ -140,39 +80,34 @@ mod tests {
     }
 
     #[test]
-    fn what_the_settings_did_not_choose_is_given() {
+    fn only_what_is_marked_as_given_is_given() {
         let by_hand = |text: &mut Generation| {
             Arc::make_mut(&mut text.steps[1].trace).draw.picked = Picked::ByHand;
         };
-        let other_settings = |text: &mut Generation| {
+        let earlier_settings = |text: &mut Generation| {
+            text.earlier.push(EarlierSettings {
+                n_steps: 2,
+                config: text.config.clone(),
+            });
+        };
+        let other_stage = |text: &mut Generation| {
             let filter = Arc::new(Filter::TopK(TopK { k: 3 }));
             Arc::make_mut(&mut text.steps[1].trace).stages[0].filter = filter;
         };
         let other_seed = |text: &mut Generation| {
             Arc::make_mut(&mut text.steps[1].trace).draw.coin = Some(0.125);
         };
-        let changes: [&dyn Fn(&mut Generation); 3] = [&by_hand, &other_settings, &other_seed];
-        for change in changes {
+        let changes: [(&dyn Fn(&mut Generation), usize); 4] = [
+            (&by_hand, 2),
+            (&earlier_settings, 2),
+            (&other_stage, 0),
+            (&other_seed, 0),
+        ];
+        for (change, n_given) in changes {
             let mut text = text();
             change(&mut text);
-            assert_eq!(given(&text).len(), 2);
-            let tokens = [text.steps[0].token, text.steps[1].token];
-            assert_eq!(replay_of(&text).by_hand, tokens);
-        }
-    }
-
-    #[test]
-    fn a_text_that_went_on_past_its_stop_sequence_is_given_as_far_as_that() {
-        let mut text = text();
-        for (stop, n_given) in [
-            (" fox", 3),
-            (" the", 2),
-            (" house", 0),
-            ("e f", 3),
-            ("x", 3),
-        ] {
-            text.config.limits.stop_strings = vec![stop.to_owned()];
-            assert_eq!(given(&text).len(), n_given, "{stop}");
+            assert_eq!(given(&text).len(), n_given);
+            assert_eq!(replay_of(&text).by_hand.len(), n_given);
         }
     }
 }

@@ -4,6 +4,7 @@ mod adaptive_p;
 mod beam_search;
 mod gumbel;
 mod gumbel_mark;
+mod learning;
 mod mirostat;
 
 pub use adaptive_p::AdaptiveP;

@@ -7,10 +7,12 @@
 //! with a histogram of the tail, or the whole distribution. If that is not enough either, the
 //! answer says so.
 
+mod rechoice;
 mod tail;
 #[cfg(test)]
 mod tests;
 
+pub use self::rechoice::rechoice;
 use self::tail::Tail;
 use super::filters::{Temperature, TopK, TopP};
 use super::rules::{Equal, Mass, Ties, TopPZero};

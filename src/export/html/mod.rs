@@ -10,7 +10,7 @@ mod steps;
 
 use self::escape::{Look, data_url, escaped, script_json, shown};
 use super::runs::{Run, runs};
-use super::settings_words;
+use super::{contradiction_words, earlier_words, settings_words};
 use crate::analysis::{Metrics, TextMetrics, TextScore, TokenScale, have_different_tokenizers};
 use crate::generation::formatting::{counted, grouped, pane_letter, percent, speed};
 use crate::generation::{Generation, ModelInfo, PromptRecord, Step, listed};
@@ -202,12 +202,15 @@ fn push_pane(page: &mut String, place: usize, text: &Generation) {
     line(page, "</div>");
     let finish = text.finish_words();
     let finish = finish.unwrap_or_else(|| "Still running".to_owned());
+    let notes = earlier_words(text).chain(contradiction_words(text));
+    let notes = notes.map(|words| format!("<p class=\"small\">{}.</p>", escaped(&words)));
     line(
         page,
         &format!(
-            "<p class=\"quiet small\">{} · {}</p></article>",
+            "<p class=\"quiet small\">{} · {}</p>{}</article>",
             escaped(&finish),
-            escaped(&counts(text))
+            escaped(&counts(text)),
+            notes.collect::<String>()
         ),
     );
 }

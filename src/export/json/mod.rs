@@ -7,11 +7,13 @@
 mod format_1;
 mod format_2;
 mod layout;
+mod repeated;
 mod settings;
 
 use serde::{Deserialize, Serialize};
 
 use self::layout::Layout;
+pub use self::repeated::contradictions_of;
 use crate::generation::Generation;
 
 /// The current format version, in which files are written.

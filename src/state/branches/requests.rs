@@ -78,8 +78,7 @@ impl AppState {
         let pane = self.panes.iter_mut().find(|pane| pane.id == id)?;
         let status = std::mem::replace(&mut pane.status, PaneStatus::Ready);
         let previous = status.into_generation();
-        text.steps.truncate(extension.n_kept);
-        text.config = config.clone();
+        text.go_on(extension.n_kept, config.clone());
         text.finish = None;
         text.grammar_complete = None;
         if let Some(change) = extension.branches_by {

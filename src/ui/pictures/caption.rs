@@ -37,6 +37,10 @@ pub fn caption(panes: &[Option<&Generation>]) -> String {
     }
     let texts = (0..).zip(panes);
     parts.extend(texts.filter_map(|(place, text)| Some(settings(place, (*text)?))));
+    let mut texts = panes.iter().flatten();
+    if texts.any(|text| text.contradiction.is_some()) {
+        parts.push("the file of this run contradicts itself".to_owned());
+    }
     parts.join(" · ")
 }
 

@@ -75,6 +75,8 @@ impl Pane {
         Ok(Generation {
             name: self.name,
             config: self.settings.into_config(),
+            earlier: Vec::new(),
+            contradiction: None,
             model: self.model.map_or_else(|| model.clone(), known),
             vocabulary: Arc::new(pieces.into_vocabulary()),
             prompt: Arc::new(prompt.record(&self.timings)),

@@ -14,7 +14,9 @@ use crate::analysis::Metrics;
 use crate::decoding::{Filter, GrammarRule, TokenId};
 use crate::export::json::settings::{Finish, Settings};
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
-use crate::generation::{ChatRecord, Generation, ModelInfo, Piece, PromptRecord, Vocabulary};
+use crate::generation::{
+    ChatRecord, EarlierSettings, Generation, ModelInfo, Piece, PromptRecord, Vocabulary,
+};
 
 /// A generation's entry in the file.
 #[derive(Serialize, Deserialize)]
@@ -30,6 +32,8 @@ pub(super) struct Pane {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     vocabulary: Option<Vec<Entry>>,
     settings: Known<Settings>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier_settings: Vec<Earlier>,
     finish_reason: Option<Finish>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     finish_detail: Option<String>,
@@ -46,6 +50,14 @@ pub(super) struct Pane {
     steps: Vec<StepEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beams: Option<BeamsEntry>,
+}
+
+/// Settings that wrote the first steps of a text, before it went on under others.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Earlier {
+    n_steps: usize,
+    settings: Known<Settings>,
 }
 
 /// A text to write.
@@ -124,6 +136,7 @@ impl Pane {
             prompt: has_own.then(|| Prompt::of(&generation.prompt, &generation.vocabulary)),
             vocabulary: own,
             settings: Known(Settings::of(&generation.config)),
+            earlier_settings: generation.earlier.iter().map(Earlier::of).collect(),
             finish_reason,
             finish_detail,
             grammar_complete: generation.grammar_complete,
@@ -174,6 +187,8 @@ impl Pane {
         Ok(Generation {
             name: self.name,
             config,
+            earlier: self.earlier_settings.into_iter().map(Into::into).collect(),
+            contradiction: None,
             second_model: self.second_model.map(|second| Arc::new(second.0)),
             prompt: Arc::new(prompt.record(&self.timings, &vocabulary)?),
             steps: steps.collect::<Result<_, _>>()?,
@@ -192,6 +207,24 @@ impl Pane {
             model,
             vocabulary,
         })
+    }
+}
+
+impl Earlier {
+    fn of(earlier: &EarlierSettings) -> Self {
+        Self {
+            n_steps: earlier.n_steps,
+            settings: Known(Settings::of(&earlier.config)),
+        }
+    }
+}
+
+impl From<Earlier> for EarlierSettings {
+    fn from(earlier: Earlier) -> Self {
+        Self {
+            n_steps: earlier.n_steps,
+            config: earlier.settings.0.into_config(),
+        }
     }
 }
 

@@ -1,0 +1,116 @@
+//! Whether the state that an adaptive selector recorded follows from the one before.
+
+use super::{Draw, Selector, SelectorState, bits};
+
+/// The relative rounding error of a logarithm on another processor.
+const ROUNDING: f64 = 1e-9;
+
+impl SelectorState {
+    /// Returns whether this state can follow the one `before` when the selector drew a token.
+    /// `prob_before` is the token's probability before the selector, if it is known.
+    pub fn follows(
+        &self,
+        before: &Self,
+        selector: Selector,
+        draw: &Draw,
+        prob_before: Option<f64>,
+    ) -> bool {
+        if !selector.is_adaptive() {
+            return self == before;
+        }
+        let known = before.learned_by == Some(selector);
+        let memory = before.memory.filter(|_| known);
+        if self.learned_by != Some(selector) {
+            return false;
+        }
+        match (selector, self.memory) {
+            (Selector::MirostatV1(of), Some([mu, rest])) => {
+                let next = next_mu(memory, of.tau, of.eta, draw);
+                near(mu, next) && rest == 0.0
+            }
+            (Selector::MirostatV2(of), Some([mu, rest])) => {
+                let next = next_mu(memory, of.tau, of.eta, draw);
+                near(mu, next) && rest == 0.0
+            }
+            // Below 0 it is a plain draw, which learns nothing.
+            (Selector::AdaptiveP(of), now) if of.target < 0.0 => now == memory,
+            (Selector::AdaptiveP(of), Some([sum, weight])) => {
+                let decay = f64::from(of.decay.clamp(0.0, 0.99));
+                let start = [f64::from(of.target), 1.0].map(|value| value / (1.0 - decay));
+                let [sum_before, weight_before] = memory.unwrap_or(start);
+                let prob = sum - decay * sum_before;
+                let is_prob = match prob_before {
+                    Some(expected) => (prob - expected).abs() <= 1e-5,
+                    None => (-1e-9..=1.0 + 1e-9).contains(&prob),
+                };
+                near(weight, 1.0 + decay * weight_before) && is_prob
+            }
+            _ => false,
+        }
+    }
+}
+
+fn next_mu(memory: Option<[f64; 2]>, tau: f32, eta: f32, draw: &Draw) -> f64 {
+    let mu = memory.map_or(2.0 * f64::from(tau), |[mu, _]| mu);
+    mu - f64::from(eta) * (bits(draw.prob) - f64::from(tau))
+}
+
+fn near(value: f64, expected: f64) -> bool {
+    (value - expected).abs() <= ROUNDING * expected.abs().max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
+    use crate::decoding::testing::logits_of;
+    use crate::decoding::{ChainConfig, Coins, History, SamplerChain, Selector};
+
+    #[test]
+    fn a_recorded_state_follows_from_the_one_before() {
+        let probs = [0.3, 0.25, 0.2, 0.15, 0.1];
+        for selector in [
+            Selector::Multinomial,
+            Selector::MirostatV1(MirostatV1 { tau: 2.0, eta: 0.3 }),
+            Selector::MirostatV2(MirostatV2 { tau: 2.0, eta: 0.3 }),
+            Selector::AdaptiveP(AdaptiveP {
+                target: 0.2,
+                decay: 0.5,
+            }),
+            Selector::AdaptiveP(AdaptiveP {
+                target: -1.0,
+                decay: 0.5,
+            }),
+        ] {
+            let mut chain = SamplerChain::new(ChainConfig {
+                selector,
+                ..ChainConfig::sampled([])
+            });
+            let mut states = vec![chain.state()];
+            for position in 0..20 {
+                let (before, coins) = (chain.state(), Coins { seed: 1, position });
+                let sampled = chain.sample(&logits_of(&probs), History::empty(), coins);
+                let trace = sampled.unwrap().trace;
+                let prob = f64::from(probs[trace.draw.token.index()]);
+                let after = trace.selector_state;
+                assert!(after.follows(&before, selector, &trace.draw, Some(prob)));
+                assert!(after.follows(&before, selector, &trace.draw, None));
+                states.push(after);
+            }
+            if let Selector::MirostatV1(_) | Selector::MirostatV2(_) = selector {
+                let coins = Coins {
+                    seed: 1,
+                    position: 20,
+                };
+                let before = chain.state();
+                let sampled = chain.sample(&logits_of(&probs), History::empty(), coins);
+                let trace = sampled.unwrap().trace;
+                assert!(!states[3].follows(&before, selector, &trace.draw, None));
+                assert!(
+                    !trace
+                        .selector_state
+                        .follows(&states[3], selector, &trace.draw, None)
+                );
+            }
+        }
+    }
+}
