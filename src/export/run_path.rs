@@ -61,7 +61,7 @@ pub fn read_marked(text: &[u8]) -> Result<RunFile, RunFileError> {
     } else {
         json::read(text)?
     };
-    let bytes = if is_session { &[] } else { text };
+    let bytes: &[u8] = if is_session { &[] } else { text };
     for found in json::contradictions_of(bytes, &run) {
         let words: Arc<str> = found.to_string().into();
         let panes = run.panes.iter_mut().enumerate();

@@ -13,7 +13,7 @@ pub(super) fn check(at: StepAt<'_>, found: &mut Found) {
     let (Some(rule), Some(draft)) = (rule, at.step.draft) else {
         // A text that is scored is drafted by nothing.
         let is_given = at.step.trace.draw.is_given();
-        if !is_given && rule.is_some() != at.step.draft.is_some() {
+        if at.step.draft.is_some() || rule.is_some() && !is_given {
             let words = "it has a draft and its settings draft none, or the other way round";
             found.step(at, Figures, words);
         }
@@ -52,9 +52,8 @@ fn fault_of_pass(at: StepAt<'_>, rule: Drafts, draft: Draft) -> Option<String> {
         Some((before, taken)) if place > 0 => {
             before.place + 1 == place && before.n_drafts == n_drafts && before.token == Some(taken)
         }
-        Some((before, taken)) => {
-            before.token != Some(taken) || at.index == at.text.n_under_earlier()
-        }
+        // A text that was paused begins a new pass when it goes on.
+        Some(_) => true,
         None => place == 0,
     };
     (!follows).then(|| "its draft does not follow from the token before".to_owned())

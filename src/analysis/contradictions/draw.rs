@@ -208,8 +208,10 @@ fn check_state(at: StepAt<'_>, found: &mut Found) {
         Some(last) => last.head_probs.get(place).copied().flatten().map(f64::from),
         None => trace.raw.head.get(place).map(|known| known.prob),
     };
-    // Under a mask, the distribution before the stages is that of the legal tokens.
-    let prob_before = prob_before.filter(|_| trace.grammar.is_none());
+    // Under a mask, the distribution before the stages is that of the legal tokens, and a server's
+    // may be assumed.
+    let is_known = trace.grammar.is_none() && !trace.bounded;
+    let prob_before = prob_before.filter(|_| is_known);
     let follows = if trace.draw.picked == Picked::ByChain {
         (trace.selector_state).follows(&before, selector, &trace.draw, prob_before)
     } else {

@@ -125,9 +125,17 @@ fn check_step(at: StepAt<'_>, found: &mut Found) {
     drafts::check(at, found);
 }
 
-/// Checks that there is a second model if the settings need one, and that no token is beyond the
-/// vocabulary.
+/// Checks the order of earlier settings, that there is a second model only if the settings need one,
+/// and that no token of the prompt is beyond the vocabulary.
 fn check_models(text: &Generation, found: &mut Found) {
+    let is_sorted = text.earlier.windows(2).all(|pair| match pair {
+        [a, b] => a.n_steps < b.n_steps && a.config != b.config,
+        _ => true,
+    });
+    if !is_sorted {
+        let words = "its earlier settings are not in the order of its tokens";
+        found.text(ContradictionKind::Settings, words);
+    }
     let needs_second = (0..=text.steps.len()).any(|index| {
         let config = text.config_at(index);
         config.chain.needs_second_model()

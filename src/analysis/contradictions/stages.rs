@@ -124,10 +124,8 @@ fn check_last(at: StepAt<'_>, found: &mut Found) {
         found.step(at, Figures, words);
     }
     let finals = trace.head_final_probs.iter();
-    let is_same = last.head_probs.iter().eq(finals
-        .map(|prob| prob.map(|prob| prob as f32))
-        .collect::<Vec<_>>()
-        .iter());
+    let finals = finals.map(|prob| prob.map(|prob| prob as f32));
+    let is_same = last.head_probs.iter().copied().eq(finals);
     if !is_same {
         let words = "its final probabilities are not those that the last stage left";
         found.step(at, Figures, words);
@@ -150,10 +148,8 @@ fn check_known(at: StepAt<'_>, found: &mut Found) {
         return;
     };
     for (stage, known) in trace.stages.iter().zip(&known.stages) {
-        let probs = stage.head_probs.iter().zip(&known.probs);
-        let wrong = probs
-            .clone()
-            .position(|(said, known)| !agrees(*said, *known));
+        let mut probs = stage.head_probs.iter().zip(&known.probs);
+        let wrong = probs.position(|(said, known)| !agrees(*said, *known));
         let n_agrees = match known.n_kept {
             KnownCount::Exactly(n) => n == stage.n_kept,
             KnownCount::AtMost(n) => stage.n_kept <= n,

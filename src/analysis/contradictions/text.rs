@@ -98,13 +98,18 @@ fn fault_of_limits(text: &Generation) -> Option<String> {
     if n_steps > n_max && !text.is_scored() {
         return Some(format!("it has {n_steps} tokens, its limit is {n_max}"));
     }
-    if is_local && n_all > n_context + 1 {
+    if is_local && n_context > 0 && n_all > n_context + 1 {
         return Some(format!(
             "it has {n_all} tokens, its model's context {n_context}"
         ));
     }
     let last = text.steps.last();
-    match text.finish.as_ref()? {
+    let reached = is_local && n_steps == n_max && n_steps > 0 && !text.is_scored();
+    let otherwise = || format!("it reached its limit of {n_max} tokens and says otherwise");
+    let Some(finish) = &text.finish else {
+        return reached.then(otherwise);
+    };
+    match finish {
         FinishReason::MaxTokens if is_local && n_steps < n_max => Some(format!(
             "it ended at its limit of {n_max} tokens and has {n_steps}"
         )),
@@ -123,12 +128,8 @@ fn fault_of_limits(text: &Generation) -> Option<String> {
             let is_scored = last.is_none_or(|last| last.trace.draw.is_given());
             (!is_scored).then(|| "it was scored, and its last token was not given".to_owned())
         }
-        FinishReason::Cancelled | FinishReason::Paused | FinishReason::Failed { .. }
-            if is_local && n_steps == n_max && n_steps > 0 && !text.is_scored() =>
-        {
-            Some(format!(
-                "it reached its limit of {n_max} tokens and says otherwise"
-            ))
+        FinishReason::Cancelled | FinishReason::Paused | FinishReason::Failed { .. } => {
+            reached.then(otherwise)
         }
         _ => None,
     }

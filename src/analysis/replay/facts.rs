@@ -91,22 +91,22 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
     };
     let threads = |info: &ModelInfo| info.n_threads.map_or(String::new(), |n| n.to_string());
     vec![
-        fact(
+        shortened(fact(
             "Model file",
             "Different weights produce different logits",
-            &|info| short_hash(&info.sha256),
-        ),
+            &|info| info.sha256.clone(),
+        )),
         second,
-        fact(
+        shortened(fact(
             "Tokenizer",
             "Different token ids make a different prompt",
-            &|info| short_hash(&info.provenance.tokenizer_sha256),
-        ),
-        fact(
+            &|info| info.provenance.tokenizer_sha256.clone(),
+        )),
+        shortened(fact(
             "Chat template",
             "A different template makes a different prompt",
-            &|info| short_hash(&info.provenance.template_sha256),
-        ),
+            &|info| info.provenance.template_sha256.clone(),
+        )),
         fact("Device", "Devices add numbers in different orders", &device),
         fact(
             "Precision",
@@ -186,6 +186,15 @@ fn second_words(second: Option<&ModelInfo>) -> String {
         let (name, hash) = (&second.name, short_hash(&second.sha256));
         format!("{name} {hash}").trim().to_owned()
     })
+}
+
+/// Shortens the hashes of a fact, unless only what is cut off tells them apart.
+fn shortened(fact: Fact) -> Fact {
+    let (then, now) = (short_hash(&fact.then), short_hash(&fact.now));
+    if then == now && fact.then != fact.now {
+        return fact;
+    }
+    Fact { then, now, ..fact }
 }
 
 fn short_hash(hash: &str) -> String {

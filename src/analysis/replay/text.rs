@@ -87,13 +87,24 @@ fn largest_gap(then: &Step, now: &Step) -> f32 {
 /// Returns whether both steps recorded the same numbers. The draw of a token that is given again is
 /// ignored.
 fn is_identical(then: &Step, now: &Step, is_given: bool) -> bool {
+    let same_draft = then.draft == now.draft;
     let (then, now) = (&then.trace, &now.trace);
     let (a, b) = (&then.raw, &now.raw);
     let same_distribution = a.head == b.head
         && a.log_sum_exp.to_bits() == b.log_sum_exp.to_bits()
-        && a.entropy_nats.to_bits() == b.entropy_nats.to_bits();
-    let same_draw = || then.draw == now.draw && then.survivors == now.survivors;
-    same_distribution && (is_given || same_draw())
+        && a.entropy_nats.to_bits() == b.entropy_nats.to_bits()
+        && a.n_candidates == b.n_candidates
+        && then.raw_rank == now.raw_rank
+        && then.raw_prob.to_bits() == now.raw_prob.to_bits();
+    let same_choice = || {
+        then.draw == now.draw
+            && then.survivors == now.survivors
+            && then.head_final_probs == now.head_final_probs
+            && then.selector_state == now.selector_state
+            && then.grammar == now.grammar
+    };
+    let same_stages = then.stages == now.stages && then.mixture == now.mixture;
+    same_distribution && (is_given || same_stages && same_choice() && same_draft)
 }
 
 fn logit_gap(step: Option<&Step>, then: Option<TokenId>, now: Option<TokenId>) -> Option<f32> {
