@@ -76,10 +76,13 @@ fn beside(earlier: &str, value: &str) -> String {
 }
 
 fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
+    let hash = |second: Option<&ModelInfo>| second.map(|second| second.sha256.clone());
+    let is_long = hash(then.second) != hash(now.second)
+        && second_words(then.second, false) == second_words(now.second, false);
     let second = Fact {
         name: "Second model",
-        then: second_words(then.second),
-        now: second_words(now.second),
+        then: second_words(then.second, is_long),
+        now: second_words(now.second, is_long),
         effect: "A different second model drafts and guides differently",
     };
     let (then, now) = (then.model, now.model);
@@ -181,9 +184,16 @@ fn inputs(info: &ModelInfo) -> String {
 }
 
 /// Returns the name and the hash, because several files may have the same name.
-fn second_words(second: Option<&ModelInfo>) -> String {
+fn second_words(second: Option<&ModelInfo>, is_long: bool) -> String {
+    let hash = |second: &ModelInfo| {
+        if is_long {
+            second.sha256.clone()
+        } else {
+            short_hash(&second.sha256)
+        }
+    };
     second.map_or_else(String::new, |second| {
-        let (name, hash) = (&second.name, short_hash(&second.sha256));
+        let (name, hash) = (&second.name, hash(second));
         format!("{name} {hash}").trim().to_owned()
     })
 }

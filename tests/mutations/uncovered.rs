@@ -1,0 +1,150 @@
+//! What verification does not cover. `assets/docs/VERIFY.md` has the same list in words.
+
+/// Fields of which at least one change can't be noticed, and why. In alphabetical order.
+pub(crate) const UNCOVERED: [(&str, &str); 58] = [
+    ("branches.pane", "which pane last showed a branch"),
+    ("finished_at", "a date"),
+    ("model.architecture", "a description: the hash is compared"),
+    ("model.file", "where the weights were"),
+    ("model.n_context", "a description: the hash is compared"),
+    ("model.n_params", "a description: the hash is compared"),
+    ("model.name", "a description: the hash is compared"),
+    ("model.quantization", "a description: the hash is compared"),
+    ("panes", "which texts a run has"),
+    (
+        "panes.earlier_settings.settings.end_of_text",
+        "a rule that no token met",
+    ),
+    (
+        "panes.earlier_settings.settings.max_new_tokens",
+        "a limit that the text did not meet",
+    ),
+    ("panes.filters.last_n", "null, which may be missing"),
+    (
+        "panes.finish_reason",
+        "who interrupted a text, and whether a grammar was complete",
+    ),
+    ("panes.lineage.origin", "an origin that fits as well"),
+    ("panes.lineage.origin.change", "an origin that fits as well"),
+    ("panes.lineage.origin.parent", "an origin that fits as well"),
+    (
+        "panes.metrics.decode_tokens_per_sec",
+        "null, which may be missing",
+    ),
+    (
+        "panes.metrics.first_token_secs",
+        "null, which may be missing",
+    ),
+    (
+        "panes.metrics.prefill_tokens_per_sec",
+        "null, which may be missing",
+    ),
+    (
+        "panes.model.architecture",
+        "a description: the hash is compared",
+    ),
+    ("panes.model.file", "where the weights were"),
+    (
+        "panes.model.n_context",
+        "a description: the hash is compared",
+    ),
+    (
+        "panes.model.n_params",
+        "a description: the hash is compared",
+    ),
+    ("panes.model.name", "a description: the hash is compared"),
+    (
+        "panes.model.provenance",
+        "what an early version did not record",
+    ),
+    (
+        "panes.model.quantization",
+        "a description: the hash is compared",
+    ),
+    ("panes.name", "a name that the user gave"),
+    ("panes.second_model", "what an early version did not record"),
+    (
+        "panes.second_model.architecture",
+        "a description: the hash is compared",
+    ),
+    ("panes.second_model.device", "where the second model ran"),
+    ("panes.second_model.file", "where the weights were"),
+    (
+        "panes.second_model.n_context",
+        "a description: the hash is compared",
+    ),
+    (
+        "panes.second_model.n_params",
+        "a description: the hash is compared",
+    ),
+    (
+        "panes.second_model.n_vocab",
+        "a description: the hash is compared",
+    ),
+    ("panes.second_model.provenance", "how the second model ran"),
+    (
+        "panes.second_model.provenance.cache",
+        "how the second model ran",
+    ),
+    (
+        "panes.second_model.provenance.instructions",
+        "how the second model ran",
+    ),
+    (
+        "panes.second_model.provenance.precision",
+        "how the second model ran",
+    ),
+    (
+        "panes.second_model.provenance.template_sha256",
+        "the second model reads no template",
+    ),
+    (
+        "panes.second_model.provenance.tokenizer_sha256",
+        "the second model reads tokens",
+    ),
+    (
+        "panes.second_model.provenance.version",
+        "how the second model ran",
+    ),
+    (
+        "panes.second_model.quantization",
+        "a description: the hash is compared",
+    ),
+    (
+        "panes.settings.drafts.n_gram",
+        "a setting that changes nothing in this text",
+    ),
+    (
+        "panes.settings.early_stopping",
+        "a setting that changes nothing in this text",
+    ),
+    ("panes.settings.end_of_text", "a rule that no token met"),
+    (
+        "panes.settings.guidance.cutoff",
+        "a setting that changes nothing in this text",
+    ),
+    (
+        "panes.settings.length_penalty",
+        "a setting that changes nothing in this text",
+    ),
+    (
+        "panes.settings.max_new_tokens",
+        "a limit that a scored text does not have",
+    ),
+    ("panes.settings.seed", "a seed of which no coin was tossed"),
+    ("panes.settings.stages.last_n", "null, which may be missing"),
+    ("panes.steps.mask_secs", "a time"),
+    (
+        "panes.steps.n_kept",
+        "how many tokens earlier settings left, beyond those that are listed",
+    ),
+    ("panes.steps.network_secs", "a time"),
+    (
+        "panes.steps.picked",
+        "a token that no coin shows to be chosen counts as given",
+    ),
+    ("panes.steps.time", "times"),
+    ("panes.timings.n_prefilled", "what the cache held"),
+    ("panes.timings.prefill_secs", "a time"),
+    ("title", "a name that the user gave"),
+];
