@@ -124,7 +124,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("egui", &["app", "design", "plots", "ui"]),
     ("egui_plot", &["plots"]),
     ("fs4", &["hub"]),
-    ("hf_hub", &["hub"]),
+    ("hf_hub", &[]),
     ("reqwest", &["hub", "servers"]),
     ("tokio", &["hub", "servers"]),
     ("jiff", &["engine", "ui"]),

@@ -25,7 +25,8 @@ const LOG_PAUSE: Duration = Duration::from_secs(5);
 /// The end of the help text, which describes the environment variables.
 const ENVIRONMENT: &str = "Models are stored in ~/.cache/huggingface/hub, which other tools share. \
                            Set HF_HUB_CACHE or HF_HOME to use another folder, HF_TOKEN to access \
-                           gated models, and HF_ENDPOINT to use another server.";
+                           gated models, HF_ENDPOINT to use another server, and HF_HUB_OFFLINE=1 to \
+                           use no network.";
 
 /// The arguments of `quartet search`.
 #[derive(Debug, Args)]

@@ -3,15 +3,17 @@
 //! File contents are stored under their checksums in `blobs`, the files of a commit as links to
 //! them in `snapshots`, branches in `refs`, and partial contents as `blobs/CHECKSUM.incomplete`.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::checksum::Checksum;
 use super::model_files::{ModelFiles, ModelFormat};
 use super::repository::RemoteFile;
-use super::{Hub, HubError};
+use super::{DownloadTarget, Hub, HubError};
 
 /// The prefix of the folder of a model repository.
 const FOLDER_PREFIX: &str = "models--";
@@ -41,12 +43,7 @@ impl Hub {
     pub fn partial_downloads(&self) -> Vec<PartialDownload> {
         let folders = fs::read_dir(self.cache_folder());
         let partial = |entry: fs::DirEntry| {
-            let name = entry.file_name();
-            // An owner's name never contains two hyphens in a row.
-            let repository = name
-                .to_str()?
-                .strip_prefix(FOLDER_PREFIX)?
-                .replacen("--", "/", 1);
+            let repository = repository_of(&entry)?;
             let n_bytes = self.repo_cache(&repository).n_partial_bytes();
             (n_bytes > 0).then_some(PartialDownload {
                 repository,
@@ -63,42 +60,45 @@ impl Hub {
     /// Lists the models in the cache folder that Quartet can open, including those that other tools
     /// downloaded. Does not use the network.
     pub fn cached_models(&self) -> Result<Vec<CachedModel>, HubError> {
-        let unreadable = |error: hf_hub::HFError| HubError::CacheUnreadable {
-            path: self.cache_folder().to_owned(),
-            reason: error.to_string(),
+        let folder = self.cache_folder();
+        let entries = match fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(|error| HubError::CacheUnreadable {
+                path: folder.to_owned(),
+                reason: error.to_string(),
+            })?,
         };
-        let scanned = self.runtime.block_on(self.client.scan_cache().send());
-        let scanned = scanned.map_err(unreadable)?;
         let mut cached = Vec::new();
-        for mut repository in scanned.repos {
-            if repository.repo_type != "model" {
-                continue;
-            }
-            // The commit of `main` hides files with the same name in older commits.
-            repository.revisions.sort_by_key(|revision| {
-                let is_main = revision.refs.iter().any(|name| name == "main");
-                std::cmp::Reverse((is_main, revision.last_modified))
-            });
-            let mut seen = BTreeSet::new();
-            for revision in &repository.revisions {
-                let files = revision.files.iter();
-                let files =
-                    files.map(|file| (file.file_name.replace('\\', "/"), file.size_on_disk));
-                let files: Vec<(String, u64)> = files.collect();
-                let files = files.iter().map(|(path, n)| (path.as_str(), Some(*n)));
-                for model in ModelFiles::among(files) {
-                    if seen.insert(model.file().map(str::to_owned)) {
-                        cached.push(CachedModel {
-                            repository: repository.repo_id.clone(),
-                            path: model_path(&revision.snapshot_path, &model),
-                            model,
-                        });
-                    }
-                }
+        for entry in entries.flatten() {
+            if let Some(repository) = repository_of(&entry) {
+                cached.extend(models_in(&entry.path(), &repository));
             }
         }
         cached.sort_by_key(|cached| (cached.repository.to_lowercase(), cached.model.n_bytes));
         Ok(cached)
+    }
+
+    /// Returns the cached model that a download would fetch, or `None` if it isn't there. Does not
+    /// use the network.
+    pub(super) fn cached_model(
+        &self,
+        wanted: &DownloadTarget,
+    ) -> Result<Option<CachedModel>, HubError> {
+        let mut cached = self.cached_models()?;
+        cached.retain(|cached| cached.repository == wanted.repository);
+        let models: Vec<ModelFiles> = cached.iter().map(|cached| cached.model.clone()).collect();
+        let matching = match &wanted.file {
+            Some(name) => ModelFiles::matching(&models, name),
+            None => models.iter().collect(),
+        };
+        match matching.as_slice() {
+            [] => Ok(None),
+            [model] => Ok(cached.into_iter().find(|cached| cached.model == **model)),
+            several => Err(HubError::ChoiceNeeded {
+                repository: wanted.repository.clone(),
+                names: several.iter().map(|it| it.name().to_owned()).collect(),
+            }),
+        }
     }
 
     /// Returns one repository's folder in the cache.
@@ -109,6 +109,76 @@ impl Hub {
             locks: self.cache_folder().join(".locks").join(name),
         }
     }
+}
+
+/// Returns the name of the repository whose folder this is, or `None` for any other entry.
+fn repository_of(entry: &fs::DirEntry) -> Option<String> {
+    let name = entry.file_name();
+    let name = name.to_str()?.strip_prefix(FOLDER_PREFIX)?;
+    // An owner's name never contains two hyphens in a row.
+    Some(name.replacen("--", "/", 1))
+}
+
+/// The files of a repository at one commit.
+struct Snapshot {
+    folder: PathBuf,
+    is_main: bool,
+    /// Paths in the repository, with their sizes.
+    files: Vec<(String, u64)>,
+    changed_at: Option<SystemTime>,
+}
+
+/// Lists the models in a repository's folder. The commit of `main` hides files with the same name
+/// in older commits.
+fn models_in(folder: &Path, repository: &str) -> Vec<CachedModel> {
+    let main = fs::read_to_string(folder.join("refs").join("main")).unwrap_or_default();
+    let snapshots = fs::read_dir(folder.join("snapshots"));
+    let entries = snapshots.into_iter().flatten().flatten();
+    let mut snapshots: Vec<Snapshot> = entries.map(|entry| snapshot(&entry, &main)).collect();
+    snapshots.sort_by_key(|snapshot| Reverse((snapshot.is_main, snapshot.changed_at)));
+    let mut cached = Vec::new();
+    let mut seen = BTreeSet::new();
+    for snapshot in snapshots {
+        let files = snapshot.files.iter();
+        for model in ModelFiles::among(files.map(|(path, n)| (path.as_str(), Some(*n)))) {
+            if seen.insert(model.file().map(str::to_owned)) {
+                cached.push(CachedModel {
+                    repository: repository.to_owned(),
+                    path: model_path(&snapshot.folder, &model),
+                    model,
+                });
+            }
+        }
+    }
+    cached
+}
+
+fn snapshot(entry: &fs::DirEntry, main: &str) -> Snapshot {
+    let mut snapshot = Snapshot {
+        folder: entry.path(),
+        is_main: entry.file_name() == main.trim(),
+        files: Vec::new(),
+        changed_at: None,
+    };
+    let mut folders = vec![(entry.path(), String::new())];
+    while let Some((folder, prefix)) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let path = format!("{prefix}{name}");
+            // Follows links, and skips those whose content is gone.
+            match fs::metadata(entry.path()) {
+                Ok(found) if found.is_dir() => folders.push((entry.path(), format!("{path}/"))),
+                Ok(found) => {
+                    snapshot.changed_at = snapshot.changed_at.max(found.modified().ok());
+                    snapshot.files.push((path, found.len()));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    snapshot
 }
 
 /// Returns the path to open for a model whose files are in `folder`.

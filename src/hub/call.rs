@@ -1,16 +1,14 @@
 //! One cancellable call: it runs in a task while the caller watches for received bytes, a user
 //! request and a timeout.
 
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use hf_hub::progress::{DownloadEvent, ProgressEvent, ProgressHandler};
 use tokio::runtime::Runtime;
 
-use super::json::CallError;
+use super::http::CallError;
 use super::progress::DownloadControl;
 
 /// How often a waiting call checks for a user request.
@@ -20,8 +18,6 @@ pub(super) const TICK: Duration = Duration::from_millis(50);
 pub(super) enum CallOutcome<T> {
     /// The call returned a result.
     Completed(Result<T, CallError>),
-    /// The server sent or announced more bytes than the limits allow.
-    TooLarge,
     /// No bytes arrived within the timeout.
     TimedOut,
     /// The user paused or cancelled it.
@@ -30,22 +26,10 @@ pub(super) enum CallOutcome<T> {
     Aborted,
 }
 
-/// How large a response may be.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Limits {
-    /// The most bytes to receive.
-    pub n_bytes: u64,
-    /// The largest content length to accept. hf-hub allocates that much up front, and some servers
-    /// announce the length of the full file when they send a range.
-    pub n_bytes_announced: u64,
-}
-
-/// Receives the progress of a call and ends a transfer that exceeds its limits.
-#[derive(Debug)]
+/// Receives the progress of a call.
+#[derive(Debug, Default)]
 pub(super) struct ProgressListener {
     n_bytes: AtomicU64,
-    exceeds_limits: AtomicBool,
-    limits: Limits,
 }
 
 impl ProgressListener {
@@ -55,36 +39,11 @@ impl ProgressListener {
     }
 }
 
-impl ProgressHandler for ProgressListener {
-    fn on_progress(&self, event: &ProgressEvent) {
-        let exceeds_limits = match event {
-            ProgressEvent::Download(DownloadEvent::Start { total_bytes, .. }) => {
-                *total_bytes > self.limits.n_bytes_announced
-            }
-            ProgressEvent::Download(DownloadEvent::Progress { files }) => {
-                let counts = files.iter().map(|file| file.bytes_completed);
-                let n_bytes = counts.max().unwrap_or(0);
-                self.received(n_bytes);
-                n_bytes > self.limits.n_bytes
-            }
-            _ => false,
-        };
-        if exceeds_limits {
-            self.exceeds_limits.store(true, Ordering::Relaxed);
-            // Unwinding is the only way to stop hf-hub from here. It drops the connection, and the
-            // runtime catches it.
-            resume_unwind(Box::new("the transfer was abandoned"));
-        }
-    }
-}
-
 /// How a call is run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallContext<'a> {
     pub runtime: &'a Runtime,
-    pub limits: Limits,
-    /// How long a server may send nothing. The body of a refused download does not count, because
-    /// hf-hub reads it to the end without reporting progress.
+    /// How long a server may send nothing.
     pub timeout: Duration,
 }
 
@@ -99,11 +58,7 @@ pub(super) fn call_in_background<T: Send + 'static, F>(
 where
     F: Future<Output = Result<T, CallError>> + Send + 'static,
 {
-    let listener = Arc::new(ProgressListener {
-        n_bytes: AtomicU64::new(0),
-        exceeds_limits: AtomicBool::new(false),
-        limits: context.limits,
-    });
+    let listener = Arc::new(ProgressListener::default());
     let (sender, ended) = sync_channel(1);
     let call = call(listener.clone());
     let task = context.runtime.spawn(async move {
@@ -114,11 +69,6 @@ where
     let outcome = loop {
         match ended.recv_timeout(TICK) {
             Ok(result) => break CallOutcome::Completed(result),
-            Err(RecvTimeoutError::Disconnected)
-                if listener.exceeds_limits.load(Ordering::Relaxed) =>
-            {
-                break CallOutcome::TooLarge;
-            }
             Err(RecvTimeoutError::Disconnected) => break CallOutcome::Aborted,
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -144,7 +94,7 @@ mod tests {
 
     use tokio::runtime::{Builder, Runtime};
 
-    use super::{CallContext, CallOutcome, DownloadControl, Limits, call_in_background};
+    use super::{CallContext, CallOutcome, DownloadControl, call_in_background};
 
     const LONG: Duration = Duration::from_mins(1);
 
@@ -156,11 +106,7 @@ mod tests {
     }
 
     fn context(runtime: &Runtime, timeout: Duration) -> CallContext<'_> {
-        CallContext {
-            runtime,
-            limits: Limits::default(),
-            timeout,
-        }
+        CallContext { runtime, timeout }
     }
 
     #[test]

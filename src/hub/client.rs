@@ -1,34 +1,33 @@
 //! The connection to the Hub: endpoint, token, cache folder, timeouts and retries.
 
 use std::env;
-use std::ffi::OsString;
-use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hf_hub::{HFClient, HFRepository, RepoTypeModel};
 use tokio::runtime::{Builder, Runtime};
 
 use super::HubError;
-use super::call::Limits;
+use super::environment::{self, Barrier, Variables};
 use super::error::Subject;
-use super::json::JsonClient;
+use super::http::HttpClient;
 use super::partial::StartedDownloads;
+use super::proxy::Proxy;
 use super::retry::{CallSpec, RetryPolicy};
 use super::space::free_bytes;
 
-/// How to reach the Hub. Unset fields come from the environment, as in other tools:
-/// `HF_ENDPOINT`, `HF_HOME`, `HF_HUB_CACHE`, `HF_TOKEN` and the token saved by `hf auth login`.
+/// How to reach the Hub. Unset fields come from the environment, as in other tools: `HF_ENDPOINT`,
+/// `HF_HOME`, `HF_HUB_CACHE`, `HF_HUB_DOWNLOAD_TIMEOUT`, `HF_TOKEN` and the token saved by
+/// `hf auth login`. `HF_HUB_OFFLINE` rules out all requests.
 #[derive(Debug, Clone)]
 pub struct HubConfig {
     pub endpoint: Option<String>,
     pub cache_folder: Option<PathBuf>,
     /// The access token, needed for gated and private repositories.
     pub token: Option<String>,
-    /// How long a server may send nothing before the call fails.
-    pub timeout: Duration,
+    /// How long a server may send nothing before a call fails; 30 seconds if nothing sets it.
+    pub timeout: Option<Duration>,
     /// The delay before the first retry; it doubles with every further retry.
     pub first_retry_delay: Duration,
     /// How many times a range is retried.
@@ -46,7 +45,7 @@ impl Default for HubConfig {
             endpoint: None,
             cache_folder: None,
             token: None,
-            timeout: Duration::from_secs(30),
+            timeout: None,
             first_retry_delay: Duration::from_secs(1),
             n_retries: 5,
             range_len: 1 << 20..=1 << 27,
@@ -55,57 +54,41 @@ impl Default for HubConfig {
     }
 }
 
-/// Looks up an environment variable. Returns `None` if it is unset.
-type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
-
 /// Returns the folder that holds downloaded models, without setting up a client.
 pub fn cache_folder() -> Option<PathBuf> {
-    cache_folder_from(&|name| env::var_os(name))
+    environment::cache_folder(&|name| env::var_os(name))
 }
 
-fn cache_folder_from(variables: Variables<'_>) -> Option<PathBuf> {
-    let named = |name| variables(name).map(PathBuf::from);
-    named("HF_HUB_CACHE")
-        .or_else(|| named("HUGGINGFACE_HUB_CACHE"))
-        .or_else(|| Some(home_from(variables)?.join("hub")))
+/// How long a server may send nothing before a call fails.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timeouts {
+    /// While a file is downloaded, or models are searched.
+    pub download: Duration,
+    /// While the files of a model are listed.
+    pub metadata: Duration,
 }
 
-/// Returns the folder that all Hugging Face tools share.
-fn home_from(variables: Variables<'_>) -> Option<PathBuf> {
-    let named = |name| variables(name).map(PathBuf::from);
-    let cache = || named("XDG_CACHE_HOME").or_else(|| Some(env::home_dir()?.join(".cache")));
-    named("HF_HOME").or_else(|| Some(cache()?.join("huggingface")))
-}
-
-/// Returns the access token from the environment, or the one saved by `hf auth login`.
-fn token_from(variables: Variables<'_>) -> Option<String> {
-    let named = |name| variables(name).filter(|value| !value.is_empty());
-    if named("HF_HUB_DISABLE_IMPLICIT_TOKEN").is_some() {
-        return None;
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            download: Duration::from_secs(30),
+            metadata: Duration::from_secs(30),
+        }
     }
-    if let Some(token) = named("HF_TOKEN") {
-        return token.into_string().ok();
-    }
-    let saved = |path: PathBuf| {
-        let token = fs::read_to_string(path).ok()?;
-        let token = token.trim();
-        (!token.is_empty()).then(|| token.to_owned())
-    };
-    named("HF_TOKEN_PATH")
-        .and_then(|path| saved(PathBuf::from(path)))
-        .or_else(|| saved(home_from(variables)?.join("token")))
 }
 
 /// A client for the Hub and its local cache folder.
 #[derive(Debug, Clone)]
 pub struct Hub {
-    pub(super) client: HFClient,
-    pub(super) json: JsonClient,
+    /// The client, or why the environment rules out any request.
+    http: Result<HttpClient, Barrier>,
     /// Where requests run, so that they can be aborted.
     pub(super) runtime: Arc<Runtime>,
     pub(super) config: HubConfig,
     pub(super) started_downloads: StartedDownloads,
+    pub(super) timeouts: Timeouts,
     endpoint: String,
+    proxy: Option<Proxy>,
     cache_folder: PathBuf,
 }
 
@@ -113,42 +96,29 @@ impl Hub {
     /// Sets up the client. Does not use the network.
     pub fn open(config: HubConfig) -> Result<Self, HubError> {
         let unusable = |reason: String| HubError::Unusable { reason };
-        let user_agent = concat!("quartet/", env!("CARGO_PKG_VERSION"));
-        let http = reqwest::Client::builder().user_agent(user_agent).build();
-        let http = http.map_err(|error| unusable(error.to_string()))?;
-        let mut builder = HFClient::builder()
-            .client(http.clone())
-            .user_agent(user_agent)
-            // We retry ourselves, so that the wait can be shown and cancelled.
-            .retry_max_attempts(0);
-        if let Some(endpoint) = &config.endpoint {
-            builder = builder.endpoint(endpoint);
-        }
-        if let Some(folder) = config.cache_folder.clone().or_else(cache_folder) {
-            builder = builder.cache_dir(folder);
-        }
-        let token = config.token.clone();
-        let token = token.or_else(|| token_from(&|name| env::var_os(name)));
-        if let Some(token) = &token {
-            builder = builder.token(token);
-        }
-        let client = builder
-            .build()
-            .map_err(|error| unusable(error.to_string()))?;
-        let endpoint = client.endpoint().to_owned();
-        let json = JsonClient::new(http, &endpoint, token);
+        let variables: Variables<'_> = &|name| env::var_os(name);
+        let (http, timeouts, endpoint) = match Connection::read(&config, variables) {
+            Ok(connection) => {
+                let http = connection.client().map_err(unusable)?;
+                (Ok(http), connection.timeouts, connection.endpoint)
+            }
+            Err(barrier) => (Err(barrier), Timeouts::default(), String::new()),
+        };
+        let folder = config.cache_folder.clone();
+        let folder = folder.or_else(|| environment::cache_folder(variables));
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("hub")
             .enable_all()
             .build();
         Ok(Self {
-            cache_folder: client.cache_dir().to_owned(),
-            client,
-            json: json.map_err(|error| unusable(error.to_string()))?,
+            http,
+            cache_folder: folder.ok_or_else(|| unusable("no home folder".to_owned()))?,
             runtime: Arc::new(runtime.map_err(|error| unusable(error.to_string()))?),
             config,
             started_downloads: StartedDownloads::default(),
+            timeouts,
+            proxy: Proxy::of(&endpoint, variables),
             endpoint,
         })
     }
@@ -158,88 +128,88 @@ impl Hub {
         &self.cache_folder
     }
 
+    /// Returns the client, or the error for an environment that rules out any request.
+    pub(super) fn http(&self) -> Result<&HttpClient, HubError> {
+        self.http.as_ref().map_err(|barrier| barrier.clone().into())
+    }
+
     /// Describes what a call is about, for its error message.
     pub(super) fn subject(&self, repository: &str, file: &str) -> Subject {
         Subject {
             endpoint: self.endpoint.clone(),
             repository: repository.to_owned(),
             file: file.to_owned(),
+            proxy: self.proxy.clone(),
         }
     }
 
     /// Describes an API call, which transfers no file.
-    pub(super) fn call_spec(&self, repository: &str, retry_policy: RetryPolicy) -> CallSpec {
+    pub(super) fn call_spec(
+        &self,
+        repository: &str,
+        timeout: Duration,
+        retry_policy: RetryPolicy,
+    ) -> CallSpec {
         CallSpec {
             subject: self.subject(repository, ""),
-            limits: Limits::default(),
+            timeout,
             retry_policy,
         }
     }
+}
 
-    /// Returns hf-hub's handle for a repository.
-    pub(super) fn model(&self, name: &str) -> HFRepository<RepoTypeModel> {
-        let (owner, name) = hf_hub::split_id(name);
-        self.client.model(owner, name)
+/// How to reach the Hub, after the environment was read.
+struct Connection {
+    endpoint: String,
+    token: Option<String>,
+    user_agent: String,
+    timeouts: Timeouts,
+}
+
+impl Connection {
+    fn read(config: &HubConfig, variables: Variables<'_>) -> Result<Self, Barrier> {
+        environment::check_online(variables)?;
+        let timeouts = environment::timeouts(variables)?;
+        let default = Timeouts::default();
+        let mut user_agent = concat!("quartet/", env!("CARGO_PKG_VERSION")).to_owned();
+        if let Some(origin) = environment::user_agent_origin(variables)? {
+            user_agent.extend(["; origin/", &origin]);
+        }
+        Ok(Self {
+            endpoint: match &config.endpoint {
+                Some(endpoint) => endpoint.clone(),
+                None => environment::endpoint(variables)?,
+            },
+            token: match &config.token {
+                Some(token) => Some(token.clone()),
+                None => environment::token(variables)?,
+            },
+            user_agent,
+            timeouts: Timeouts {
+                download: config
+                    .timeout
+                    .or(timeouts.download)
+                    .unwrap_or(default.download),
+                metadata: config
+                    .timeout
+                    .or(timeouts.metadata)
+                    .unwrap_or(default.metadata),
+            },
+        })
+    }
+
+    fn client(&self) -> Result<HttpClient, String> {
+        HttpClient::new(&self.endpoint, self.token.clone(), &self.user_agent)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-    use std::fs;
-    use std::path::Path;
-
-    use super::{Hub, HubConfig, cache_folder, cache_folder_from, token_from};
+    use super::{Hub, HubConfig, cache_folder};
 
     #[test]
     fn the_folder_is_known_without_a_client() {
         let hub = Hub::open(HubConfig::default()).unwrap();
         assert_eq!(cache_folder().as_deref(), Some(hub.cache_folder()));
-    }
-
-    /// Stands in for the environment.
-    fn variables<'a>(
-        set: &'a [(&'a str, &'a Path)],
-    ) -> impl Fn(&str) -> Option<OsString> + use<'a> {
-        move |name| {
-            let mut found = set.iter().filter(|(known, _)| *known == name);
-            found.next().map(|(_, value)| value.as_os_str().to_owned())
-        }
-    }
-
-    #[test]
-    fn the_folder_comes_from_the_most_specific_variable() {
-        let [a, b, c, d] = ["a", "b", "c", "d"].map(Path::new);
-        let all = [
-            ("HF_HUB_CACHE", a),
-            ("HUGGINGFACE_HUB_CACHE", b),
-            ("HF_HOME", c),
-            ("XDG_CACHE_HOME", d),
-        ];
-        let folders = ["a", "b", "c/hub", "d/huggingface/hub"];
-        for (n_unset, folder) in folders.into_iter().enumerate() {
-            let found = cache_folder_from(&variables(&all[n_unset..]));
-            assert_eq!(found.as_deref(), Some(Path::new(folder)));
-        }
-        let found = cache_folder_from(&variables(&[])).unwrap();
-        assert!(found.ends_with(".cache/huggingface/hub"), "{found:?}");
-    }
-
-    #[test]
-    fn the_token_comes_from_a_variable_or_a_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("another");
-        let token = |set: &[_]| token_from(&variables(set));
-        let home = ("HF_HOME", folder.path());
-        assert_eq!(token(&[home]), None);
-        fs::write(folder.path().join("token"), "hf_saved\n").unwrap();
-        fs::write(&file, "hf_another").unwrap();
-        assert_eq!(token(&[home]).as_deref(), Some("hf_saved"));
-        let named = ("HF_TOKEN_PATH", file.as_path());
-        assert_eq!(token(&[home, named]).as_deref(), Some("hf_another"));
-        let given = ("HF_TOKEN", Path::new("hf_given"));
-        assert_eq!(token(&[home, named, given]).as_deref(), Some("hf_given"));
-        let disabled = ("HF_HUB_DISABLE_IMPLICIT_TOKEN", Path::new("1"));
-        assert_eq!(token(&[home, named, given, disabled]), None);
     }
 }

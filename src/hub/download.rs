@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::cache::RepoCache;
+use super::environment::Barrier;
 use super::fetch::Source;
 use super::model_files::ModelFiles;
 use super::partial::discard_outdated;
@@ -62,10 +63,33 @@ impl Hub {
         wanted: &DownloadTarget,
         watch: &mut dyn FnMut(&DownloadProgress) -> DownloadControl,
     ) -> Result<Outcome, DownloadFailure> {
+        if let Err(HubError::Barred(barrier @ Barrier::Offline { .. })) = self.http() {
+            return self.download_offline(wanted, barrier);
+        }
         let mut reporter = ProgressReporter::new(watch);
         match self.fetch_model(wanted, &mut reporter) {
             Ok(path) => Ok(Outcome::Done { path }),
             Err(interruption) => self.interrupted(wanted, interruption),
+        }
+    }
+
+    /// Returns the model if it is in the cache.
+    fn download_offline(
+        &self,
+        wanted: &DownloadTarget,
+        barrier: Barrier,
+    ) -> Result<Outcome, DownloadFailure> {
+        let fail = |error| DownloadFailure {
+            error,
+            n_bytes_kept: self.n_bytes_kept(wanted),
+        };
+        match self.cached_model(wanted).map_err(fail)? {
+            Some(cached) => Ok(Outcome::Done { path: cached.path }),
+            None => Err(fail(HubError::NotCached {
+                repository: wanted.repository.clone(),
+                barrier,
+                folder: self.cache_folder().to_owned(),
+            })),
         }
     }
 

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hf_hub::HFError;
-
-use super::json::CallError;
+use super::environment::Barrier;
+use super::http::CallError;
+use super::proxy::Proxy;
 use crate::generation::ByteSize;
 
 /// Why a search, listing or download failed. Every message can be shown to the user.
@@ -109,6 +109,24 @@ pub enum HubError {
     #[error("another program is already downloading {file}")]
     Locked { file: String },
 
+    #[error("{repository} is not in the cache folder, and {barrier}\n{}", .folder.display())]
+    NotCached {
+        repository: String,
+        barrier: Barrier,
+        folder: PathBuf,
+    },
+
+    #[error("could not connect to {host} through the proxy {proxy}; check {variable}")]
+    ProxyUnreachable {
+        host: String,
+        proxy: String,
+        variable: &'static str,
+    },
+
+    /// The environment rules out any request.
+    #[error(transparent)]
+    Barred(#[from] Barrier),
+
     #[error("could not set up the connection to the Hub: {reason}")]
     Unusable { reason: String },
 }
@@ -143,7 +161,10 @@ impl HubError {
 
     /// Returns whether the Hub can't be reached at all.
     pub(super) const fn is_offline(&self) -> bool {
-        matches!(self, Self::NameUnresolved { .. } | Self::Unreachable { .. })
+        matches!(
+            self,
+            Self::NameUnresolved { .. } | Self::Unreachable { .. } | Self::ProxyUnreachable { .. }
+        )
     }
 
     /// Returns the error for a file or folder of the cache that could not be written.
@@ -165,13 +186,15 @@ pub(super) struct Subject {
     pub repository: String,
     /// Empty if the call concerns no file.
     pub file: String,
+    /// The proxy between this computer and the endpoint.
+    pub proxy: Option<Proxy>,
 }
 
 impl Subject {
     /// Translates the failure of a call.
     pub(super) fn error(&self, error: &CallError) -> HubError {
         match error {
-            CallError::Hub(error) => self.hub_error(error),
+            CallError::Transport(error) => self.transport_error(error),
             CallError::Refused {
                 status: 429,
                 retry_after: Some(pause),
@@ -183,50 +206,36 @@ impl Subject {
                 status, code, url, ..
             } => self.refusal(*status, code.as_deref(), url),
             CallError::Unexpected(reason) => self.unexpected_response(reason),
+            CallError::Truncated => HubError::Truncated {
+                host: self.host(),
+                file: self.file.clone(),
+            },
+            CallError::RangeIgnored => HubError::RangesUnsupported { host: self.host() },
         }
     }
 
-    /// Translates an hf-hub error.
-    fn hub_error(&self, error: &HFError) -> HubError {
-        match error {
-            HFError::AuthRequired { context }
-            | HFError::Forbidden { context }
-            | HFError::Http { context } => self.refusal(
-                context.status.as_u16(),
-                context.error_code.as_deref(),
-                &context.url,
-            ),
-            HFError::RepoNotFound { context, .. } | HFError::EntryNotFound { context, .. } => {
-                let code = context.as_ref().and_then(|it| it.error_code.as_deref());
-                self.refusal(404, code, "")
-            }
-            HFError::RateLimited { retry_after, .. } => HubError::RateLimited {
-                seconds: retry_after.map(|pause| pause.as_secs()),
-            },
-            HFError::Request { source, .. } if source.is_timeout() => HubError::ConnectionLost {
-                host: self.host_of(source.url().and_then(|url| url.host_str())),
-            },
-            HFError::Request { source, .. } if source.is_decode() && !is_broken_body(source) => {
-                self.unexpected_response(&source.to_string())
-            }
-            HFError::Request { source, .. } => {
-                let host = self.host_of(source.url().and_then(|url| url.host_str()));
-                connection_error(source, source.is_connect(), host)
-            }
-            HFError::Xet { .. } => self.connection_lost(),
-            HFError::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                HubError::Truncated {
-                    host: self.host(),
-                    file: self.file.clone(),
+    /// Translates a failure to send a request or to receive a response.
+    fn transport_error(&self, error: &reqwest::Error) -> HubError {
+        let host = self.host_of(error.url().and_then(|url| url.host_str()));
+        if error.is_timeout() {
+            return HubError::ConnectionLost { host };
+        }
+        if error.is_redirect() || error.is_builder() {
+            return self.unexpected_response(&innermost(error));
+        }
+        match (
+            connection_error(error, error.is_connect(), host),
+            &self.proxy,
+        ) {
+            (HubError::NameUnresolved { host } | HubError::Unreachable { host }, Some(proxy)) => {
+                HubError::ProxyUnreachable {
+                    host,
+                    proxy: proxy.address.clone(),
+                    variable: proxy.variable,
                 }
             }
-            other => self.unexpected_response(&other.to_string()),
+            (error, _) => error,
         }
-    }
-
-    /// Returns the error for a response longer than the requested range.
-    pub(super) fn ranges_unsupported(&self) -> HubError {
-        HubError::RangesUnsupported { host: self.host() }
     }
 
     /// Returns the error to report once the server has been silent for this long.
@@ -335,10 +344,8 @@ const TLS_SIGNS: &[&str] = &[
 fn connection_error(error: &dyn Error, while_connecting: bool, host: String) -> HubError {
     let mut words = String::new();
     let mut source = Some(error);
-    let mut innermost = String::new();
     while let Some(error) = source {
-        innermost = error.to_string();
-        words.push_str(&innermost.to_lowercase());
+        words.push_str(&error.to_string().to_lowercase());
         words.push('\n');
         source = error.source();
     }
@@ -346,7 +353,7 @@ fn connection_error(error: &dyn Error, while_connecting: bool, host: String) -> 
     if says(TLS_SIGNS) {
         HubError::Untrusted {
             host,
-            reason: innermost,
+            reason: innermost(error),
         }
     } else if says(&["dns error", "failed to lookup"]) {
         HubError::NameUnresolved { host }
@@ -357,16 +364,13 @@ fn connection_error(error: &dyn Error, while_connecting: bool, host: String) -> 
     }
 }
 
-/// Returns whether a response body was cut short, as opposed to being malformed JSON.
-fn is_broken_body(error: &dyn Error) -> bool {
-    let mut source = error.source();
-    while let Some(error) = source {
-        if error.is::<serde_json::Error>() {
-            return false;
-        }
-        source = error.source();
+/// Returns the message of an error's first cause.
+fn innermost(error: &dyn Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
     }
-    true
+    innermost.to_string()
 }
 
 #[cfg(test)]
@@ -378,6 +382,7 @@ mod tests {
             endpoint: "https://hub.example".to_owned(),
             repository: "owner/name".to_owned(),
             file: file.to_owned(),
+            proxy: None,
         }
     }
 

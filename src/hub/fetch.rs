@@ -2,13 +2,13 @@
 //! then renames the file, which gets its final name only once it has been verified.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::cache::RepoCache;
-use super::call::Limits;
+use super::http::FileAddress;
 use super::progress::{DownloadControl, DownloadPhase, ProgressReporter, whole_seconds};
 use super::repository::RemoteFile;
 use super::retry::{CallEvent, CallSpec, Interruption, RetryPolicy};
@@ -76,8 +76,7 @@ impl Hub {
             let asked_at = Instant::now();
             let mut observe = |event: &CallEvent<'_>| report(reporter, n_here, event);
             let bytes = self.fetch_range(source, range, retry_policy, &mut observe)?;
-            let bytes = bytes.as_ref();
-            output.write_all(bytes).map_err(writing)?;
+            output.write_all(&bytes).map_err(writing)?;
             n_here += bytes.len() as u64;
             range_len = next_range_len(
                 bytes.len() as u64,
@@ -99,34 +98,22 @@ impl Hub {
         range: Range<u64>,
         retry_policy: RetryPolicy,
         observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
-    ) -> Result<impl AsRef<[u8]> + use<>, Interruption> {
-        let n_asked = range.end - range.start;
+    ) -> Result<Vec<u8>, Interruption> {
         let spec = CallSpec {
             subject: self.subject(source.repository, &source.file.path),
-            limits: Limits {
-                n_bytes: n_asked,
-                n_bytes_announced: source.file.n_bytes,
-            },
+            timeout: self.timeouts.download,
             retry_policy,
         };
-        let handle = self.model(source.repository);
-        let (path, commit) = (source.file.path.clone(), source.commit.to_owned());
-        let call = move |listener| {
-            let (handle, path) = (handle.clone(), path.clone());
-            let (commit, range) = (commit.clone(), range.clone());
-            async move {
-                let asked = handle.download_file_to_bytes().filename(path);
-                let asked = asked.revision(commit).range(range);
-                let bytes = asked.progress(listener).send().await?;
-                if bytes.len() as u64 == n_asked {
-                    Ok(bytes)
-                } else {
-                    // A short response is retried like a lost connection.
-                    Err(std::io::Error::from(ErrorKind::UnexpectedEof).into())
-                }
-            }
+        let address = FileAddress {
+            repository: source.repository.to_owned(),
+            commit: source.commit.to_owned(),
+            path: source.file.path.clone(),
         };
-        self.call_with_retries(&spec, observe, call)
+        let http = self.http()?;
+        self.call_with_retries(&spec, observe, |listener| {
+            let (http, address, range) = (http.clone(), address.clone(), range.clone());
+            async move { http.range(&address, range, &listener).await }
+        })
     }
 }
 

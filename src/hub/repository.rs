@@ -5,8 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hf_hub::repository::{ModelInfo, RepoTreeEntry};
-
+use super::api::{ModelInfo, TreeEntry};
 use super::call::ProgressListener;
 use super::checksum::Checksum;
 use super::model_files::{LARGEST_FILE, ModelFiles, ModelFormat, is_safe_relative_path};
@@ -85,11 +84,12 @@ impl Hub {
         n_max: usize,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Vec<Repository>>, HubError> {
+        let http = self.http()?;
         let mut found = BTreeMap::new();
         for (tag, pipeline) in [("gguf", None), ("safetensors", Some("text-generation"))] {
             let (query, limit) = (query.trim(), n_max.to_string());
             let call = |listener: Arc<ProgressListener>| {
-                let (json, query, limit) = (self.json.clone(), query.to_owned(), limit.clone());
+                let (http, query, limit) = (http.clone(), query.to_owned(), limit.clone());
                 async move {
                     let mut parameters = vec![
                         ("search", query.as_str()),
@@ -99,11 +99,11 @@ impl Hub {
                         ("full", "true"),
                     ];
                     parameters.extend(pipeline.map(|pipeline| ("pipeline_tag", pipeline)));
-                    json.get::<Vec<ModelInfo>>("api/models", &parameters, &listener)
+                    http.get::<Vec<ModelInfo>>("api/models", &parameters, &listener)
                         .await
                 }
             };
-            let spec = self.call_spec("", RetryPolicy::Never);
+            let spec = self.call_spec("", self.timeouts.download, RetryPolicy::Never);
             let mut observe = cancel_unless(go_on);
             let infos = self.call_with_retries(&spec, &mut observe, call);
             let Some(infos) = unless_cancelled(infos)? else {
@@ -175,10 +175,11 @@ impl Hub {
     ) -> Result<ModelInfo, Interruption> {
         check_name(name)?;
         let path = format!("api/models/{name}");
-        let spec = self.call_spec(name, retry_policy);
+        let spec = self.call_spec(name, self.timeouts.metadata, retry_policy);
+        let http = self.http()?;
         self.call_with_retries(&spec, observe, |listener| {
-            let (json, path) = (self.json.clone(), path.clone());
-            async move { json.get(&path, &[("blobs", "true")], &listener).await }
+            let (http, path) = (http.clone(), path.clone());
+            async move { http.get(&path, &[("blobs", "true")], &listener).await }
         })
     }
 
@@ -192,24 +193,21 @@ impl Hub {
         let name = &listing.repository.name;
         let path = format!("api/models/{name}/paths-info/{}", listing.commit);
         let body = serde_json::json!({ "paths": model.paths });
-        let spec = self.call_spec(name, RetryPolicy::Transient);
+        let spec = self.call_spec(name, self.timeouts.metadata, RetryPolicy::Transient);
+        let http = self.http()?;
         let call = |listener: Arc<ProgressListener>| {
-            let (json, path, body) = (self.json.clone(), path.clone(), body.clone());
-            async move {
-                json.post::<Vec<RepoTreeEntry>>(&path, &body, &listener)
-                    .await
-            }
+            let (http, path, body) = (http.clone(), path.clone(), body.clone());
+            async move { http.post::<Vec<TreeEntry>>(&path, &body, &listener).await }
         };
         let entries = self.call_with_retries(&spec, observe, call)?;
         let mut found: BTreeMap<String, RemoteFile> = entries
             .into_iter()
             .filter_map(|entry| {
-                let RepoTreeEntry::File {
+                let TreeEntry::File {
                     path,
                     size,
                     oid,
                     lfs,
-                    ..
                 } = entry
                 else {
                     return None;
@@ -258,7 +256,6 @@ impl From<&ModelInfo> for Repository {
             n_downloads: info.downloads.unwrap_or(0),
             n_likes: info.likes.unwrap_or(0),
             license: license_of_card.or_else(license_of_tags).map(str::to_owned),
-            // The value is `false`, "auto" or "manual".
             is_gated: info
                 .gated
                 .as_ref()

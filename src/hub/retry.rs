@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::HubError;
-use super::call::{CallContext, CallOutcome, Limits, ProgressListener, TICK, call_in_background};
+use super::call::{CallContext, CallOutcome, ProgressListener, TICK, call_in_background};
 use super::client::Hub;
 use super::error::Subject;
-use super::json::CallError;
+use super::http::CallError;
 use super::progress::DownloadControl;
 
 /// The longest `Retry-After` delay to wait for.
@@ -54,8 +54,8 @@ pub(super) enum RetryPolicy {
 #[derive(Debug)]
 pub(super) struct CallSpec {
     pub subject: Subject,
-    /// How large a file transfer may be. JSON has its own limit.
-    pub limits: Limits,
+    /// How long a server may send nothing.
+    pub timeout: Duration,
     pub retry_policy: RetryPolicy,
 }
 
@@ -76,14 +76,12 @@ impl Hub {
             let mut observe_bytes = |n_bytes| observe(&CallEvent::Received(n_bytes));
             let context = CallContext {
                 runtime: &self.runtime,
-                limits: spec.limits,
-                timeout: self.config.timeout,
+                timeout: spec.timeout,
             };
             let error = match call_in_background(context, &mut observe_bytes, &call) {
                 CallOutcome::Completed(Ok(answer)) => return Ok(answer),
                 CallOutcome::Completed(Err(error)) => subject.error(&error),
-                CallOutcome::TooLarge => subject.ranges_unsupported(),
-                CallOutcome::TimedOut => subject.timed_out(self.config.timeout),
+                CallOutcome::TimedOut => subject.timed_out(spec.timeout),
                 CallOutcome::Interrupted(control) => return Err(Interruption::Requested(control)),
                 CallOutcome::Aborted => subject.connection_lost(),
             };

@@ -26,6 +26,9 @@ pub(crate) const N_LARGE: usize = 1_000_000;
 /// The size of a range request in bytes.
 pub(crate) const PIECE: usize = 200_000;
 
+/// How long a silent server is awaited.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
+
 /// A fake Hub and a cache folder.
 pub(crate) struct Bench {
     pub server: Server,
@@ -56,7 +59,7 @@ impl Bench {
             endpoint: Some(self.server.endpoint()),
             cache_folder: Some(self.cache.path().to_owned()),
             token: Some("hf_secret".to_owned()),
-            timeout: Duration::from_secs(20),
+            timeout: Some(TIMEOUT),
             first_retry_delay: Duration::from_millis(1),
             n_retries: 2,
             range_len: PIECE as u64..=PIECE as u64,

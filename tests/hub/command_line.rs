@@ -16,7 +16,7 @@ fn quartet(bench: &Bench, arguments: &[&str]) -> Output {
     command(bench, arguments).output().unwrap()
 }
 
-fn command(bench: &Bench, arguments: &[&str]) -> Command {
+pub(crate) fn command(bench: &Bench, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
     command
         .args(arguments)
@@ -25,11 +25,13 @@ fn command(bench: &Bench, arguments: &[&str]) -> Command {
         .env("HF_TOKEN", "hf_from_the_shell")
         .env("NO_PROXY", "127.0.0.1")
         .env_remove("HF_HUB_CACHE")
+        .env_remove("HF_HUB_OFFLINE")
+        .env_remove("TRANSFORMERS_OFFLINE")
         .env_remove("HUGGINGFACE_HUB_CACHE");
     command
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 

@@ -10,7 +10,7 @@ use quartet::hub::{
     DownloadControl, DownloadFailure, DownloadPhase, Hub, HubConfig, HubError, Outcome,
 };
 
-use crate::bench::{Bench, GGUF, LARGE, N_LARGE, PIECE, bytes, large};
+use crate::bench::{Bench, FOLDER, GGUF, LARGE, N_LARGE, PIECE, TIMEOUT, bytes, large, wanted};
 use crate::server::Fault;
 
 /// Downloads with a changed configuration. Also returns the reason for each wait.
@@ -136,7 +136,7 @@ fn permanent_faults_end_the_download_and_keep_the_received_bytes() {
         let bench = Bench::new();
         bench.server.fail("GET /cdn", Fault::Late(Duration::ZERO));
         let second = if status == 404 {
-            "HEAD /fox"
+            "GET /fox"
         } else {
             "GET /cdn"
         };
@@ -167,7 +167,7 @@ fn every_kind_of_request_can_be_rejected() {
             "the Hub has no repository fox/tiny-GGUF",
         ),
         ("POST /api/models/fox", 403, "the Hub denied access (403)"),
-        ("HEAD /fox", 403, "the Hub denied access (403)"),
+        ("GET /fox", 403, "the Hub denied access (403)"),
     ] {
         let bench = Bench::new();
         bench.server.fail(request, Fault::Refused(status, ""));
@@ -217,7 +217,7 @@ fn slow_responses_are_awaited_and_missing_ones_time_out() {
     let bench = Bench::new();
     bench.server.fail("GET /cdn", Fault::Silence);
     let (outcome, waits) = download_with(&bench, |config| {
-        config.timeout = Duration::from_secs(1);
+        config.timeout = Some(Duration::from_secs(1));
     });
     assert_eq!(waits, ["127.0.0.1 did not respond for 1 second"]);
     assert_complete(&bench, outcome);
@@ -377,26 +377,21 @@ fn an_endless_file_is_read_up_to_its_range() {
     assert!(bench.server.n_endless_bytes() < N_UNREAD);
 }
 
-/// hf-hub reads the body of a refused download to its end, so the connection is closed after the
-/// timeout.
 #[test]
-fn an_endless_refusal_of_a_file_is_read_until_the_timeout() {
+fn the_body_of_a_refused_file_is_not_read() {
     let bench = Bench::new();
     bench.server.fail("GET /cdn", Fault::Endless(403));
-    let (outcome, _) = download_with(&bench, |config| {
-        config.timeout = Duration::from_millis(300);
-        config.n_retries = 0;
-    });
-    let failure = outcome.unwrap_err();
-    assert!(
-        matches!(failure.error, HubError::TimedOut { .. }),
-        "{failure}"
-    );
-    // What the server can still send after that fits into the buffers.
-    std::thread::sleep(Duration::from_millis(200));
-    let n_sent = bench.server.n_endless_bytes();
-    std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(bench.server.n_endless_bytes(), n_sent);
+    let failure = bench.download().unwrap_err().to_string();
+    assert!(failure.contains("the Hub denied access (403)"), "{failure}");
+    assert!(bench.server.n_endless_bytes() < N_UNREAD);
+}
+
+#[test]
+fn a_small_file_that_ignores_its_range_is_accepted_whole() {
+    let bench = Bench::new();
+    bench.server.fail("GET /cdn", Fault::WholeFile);
+    let outcome = bench.fetch(&wanted(FOLDER, None));
+    assert!(matches!(outcome.unwrap(), Outcome::Done { .. }));
 }
 
 /// A server that breaks off the TLS handshake was reached, so the network is not to blame.
@@ -437,5 +432,5 @@ fn a_download_can_be_cancelled_while_the_server_is_silent() {
         }
     });
     assert_eq!(outcome.unwrap(), Outcome::Cancelled);
-    assert!(begun.elapsed() < bench.config().timeout);
+    assert!(begun.elapsed() < TIMEOUT);
 }

@@ -14,6 +14,7 @@ mod faults;
 mod find;
 #[path = "../loopback/mod.rs"]
 mod loopback;
+mod privacy;
 #[path = "../hostile/random.rs"]
 mod random;
 #[path = "../hostile/rounds.rs"]

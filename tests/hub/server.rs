@@ -68,6 +68,8 @@ struct Shared {
     renamed: Mutex<BTreeMap<String, String>>,
     requests: Mutex<Vec<Request>>,
     n_endless: AtomicU64,
+    /// Where large files are, if not on the Hub's own address.
+    cdn: Mutex<Option<String>>,
 }
 
 /// The fake Hub. It runs until the test process ends.
@@ -79,13 +81,30 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start() -> Self {
+        let shared = Arc::<Shared>::default();
+        let server = Self {
+            address: String::new(),
+            shared,
+        };
+        let address = server.listen();
+        Self { address, ..server }
+    }
+
+    /// Serves large files from another origin. Returns its address.
+    pub(crate) fn start_cdn(&self) -> String {
+        let address = self.listen();
+        *self.shared.cdn.lock().unwrap() = Some(address.clone());
+        address
+    }
+
+    /// Opens a port for the same content. Returns its address.
+    fn listen(&self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let server = Self {
-            address,
-            shared: Arc::default(),
+        let serving = Self {
+            address: address.clone(),
+            shared: self.shared.clone(),
         };
-        let serving = server.clone();
         thread::Builder::new()
             .spawn(move || {
                 for stream in listener.incoming().flatten() {
@@ -97,7 +116,7 @@ impl Server {
                 }
             })
             .unwrap();
-        server
+        address
     }
 
     pub(crate) fn endpoint(&self) -> String {
@@ -258,7 +277,8 @@ impl Server {
         if let Some(sha256) = path.strip_prefix("/cdn/") {
             let all = repositories.values().flat_map(BTreeMap::values);
             let stored = all.into_iter().find(|file| file.checksum == sha256);
-            return content(&stored.unwrap().content, request, whole, "");
+            let hash = format!("X-Xet-Hash: {sha256}\r\n");
+            return content(&stored.unwrap().content, request, whole, &hash);
         }
         for (name, files) in repositories.iter() {
             if path == format!("/api/models/{name}") {
@@ -282,9 +302,14 @@ impl Server {
         let (checksum, n_bytes) = (&file.checksum, file.content.len());
         let commit = format!("x-repo-commit: {COMMIT}\r\n");
         if file.is_large() {
+            let cdn = self.shared.cdn.lock().unwrap().clone();
+            let cdn = cdn.unwrap_or_else(|| self.address.clone());
+            // The Hub offers its content-addressed storage to clients that know it.
             let headers = format!(
-                "{commit}Location: http://{}/cdn/{checksum}\r\nx-linked-etag: \"{checksum}\"\r\n\
-                 x-linked-size: {n_bytes}\r\n",
+                "{commit}Location: http://{cdn}/cdn/{checksum}\r\n\
+                 x-linked-etag: \"{checksum}\"\r\nx-linked-size: {n_bytes}\r\n\
+                 X-Xet-Hash: {checksum}\r\nX-Xet-Cas-Url: http://{0}/cas\r\n\
+                 Link: <http://{0}/api/xet-auth>; rel=\"xet-auth\"\r\n",
                 self.address,
             );
             Answer::new(302, &headers, Vec::new())
