@@ -19,6 +19,10 @@ pub enum EngineError {
     #[error("the prompt has {n_bytes}, but the model reads at most {n_max} tokens")]
     PromptTooLarge { n_bytes: ByteSize, n_max: usize },
 
+    /// The same for a text that is scored, fitted or compared.
+    #[error("the text has {n_bytes}, but the model reads at most {n_max} tokens")]
+    TextTooLarge { n_bytes: ByteSize, n_max: usize },
+
     /// A text to be scored has no token that follows another one.
     #[error("the text has no token to score; it needs at least two words")]
     NothingToScore,

@@ -48,8 +48,9 @@ pub struct LoadedModel {
 const N_BYTES_TOKENIZED: usize = 1 << 20;
 
 impl LoadedModel {
-    /// Tokenizes a prompt, after rendering it through the chat template if it is a message. Either
-    /// way, the tokenizer adds the tokens that begin a text.
+    /// Tokenizes a prompt, after rendering it through the chat template if it is a message. The
+    /// tokenizer adds the tokens that begin a text; to a message of a model in a folder, only its
+    /// template does.
     pub fn encode_prompt(&self, prompt: &PromptText) -> Result<Prompt, EngineError> {
         self.check_length(&prompt.text)?;
         let text = prompt.text.clone();
@@ -60,9 +61,9 @@ impl LoadedModel {
                 chat: None,
             }),
             PromptForm::Chat { system } => {
-                let rendered = self.render(&text, system)?;
+                let rendered = self.render(&text, system.as_deref())?;
                 Ok(Prompt {
-                    tokens: self.tokenizer.encode_turn(&rendered)?,
+                    tokens: self.tokenizer.encode_chat(&rendered)?,
                     text,
                     chat: Some(ChatRecord {
                         system: system.clone(),
@@ -76,9 +77,20 @@ impl LoadedModel {
     /// Tokenizes a text that is read rather than continued. Keeps its first `n_first` tokens, if
     /// that is set. Fails if the rest has no token to predict or does not fit into the context.
     pub fn encode_text(&self, text: &str, n_first: Option<usize>) -> Result<Prompt, EngineError> {
-        let mut text = self.encode_prompt(&PromptText::raw(text))?;
+        let mut text = self.encode_whole(text)?;
         text.tokens.truncate(n_first.unwrap_or(usize::MAX));
         self.checked_text(text)
+    }
+
+    /// Tokenizes a text that is read rather than continued.
+    pub(super) fn encode_whole(&self, text: &str) -> Result<Prompt, EngineError> {
+        let prompt = self.encode_prompt(&PromptText::raw(text));
+        prompt.map_err(|error| match error {
+            EngineError::PromptTooLarge { n_bytes, n_max } => {
+                EngineError::TextTooLarge { n_bytes, n_max }
+            }
+            other => other,
+        })
     }
 
     /// Fails if a text has no token to predict or does not fit into the context.
@@ -110,7 +122,7 @@ impl LoadedModel {
         Ok(())
     }
 
-    fn render(&self, text: &str, system: &str) -> Result<String, ChatError> {
+    fn render(&self, text: &str, system: Option<&str>) -> Result<String, ChatError> {
         let template = match &self.chat {
             Some(Ok(template)) => template,
             Some(Err(error)) => return Err(error.clone()),
@@ -121,7 +133,7 @@ impl LoadedModel {
             content: content.to_owned(),
         };
         let mut messages = Vec::new();
-        if !system.is_empty() {
+        if let Some(system) = system {
             messages.push(message(Role::System, system));
         }
         messages.push(message(Role::User, text));

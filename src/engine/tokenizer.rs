@@ -14,6 +14,9 @@ use crate::generation::{Piece, Vocabulary};
 pub struct Tokenizer {
     splitter: Splitter,
     ends: Ends,
+    /// Whether a rendered chat gets the tokens that begin a text, as in llama.cpp. In transformers,
+    /// the template writes them.
+    begins_chats: bool,
     /// The factor by which a text can grow before it is split.
     growth: f64,
     /// How it may differ from what the file asks for, or `None` if it does not.
@@ -74,28 +77,33 @@ impl Tokenizer {
         Self {
             splitter,
             ends,
+            begins_chats: true,
             growth: 1.0,
             warning: None,
         }
     }
 
-    pub(super) fn set_warning(&mut self, warning: String) {
-        self.warning = Some(warning);
+    /// Adds a line to the warning.
+    pub(super) fn add_warning(&mut self, warning: String) {
+        self.warning = Some(match self.warning.take() {
+            Some(before) => format!("{before}\n{warning}"),
+            None => warning,
+        });
     }
 
-    /// Returns how the tokenizer may differ from what the file asks for, or `None` if it does not.
+    /// Returns how the tokenizer may differ from what the files ask for, or `None` if it does not.
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }
 
-    /// Replaces the tokens that are added before every text.
-    pub(super) fn set_prefix(&mut self, prefix: Vec<TokenId>) {
-        self.ends.prefix = prefix;
+    /// Returns the special tokens around every text.
+    pub(super) const fn ends(&self) -> &Ends {
+        &self.ends
     }
 
-    /// Replaces the tokens that are added after every text.
-    pub(super) fn set_suffix(&mut self, suffix: Vec<TokenId>) {
-        self.ends.suffix = suffix;
+    /// Adds no tokens to a rendered chat, because the template has written all of them.
+    pub(super) const fn leave_chats_to_template(&mut self) {
+        self.begins_chats = false;
     }
 
     /// Tokenizes a text and adds the special tokens around it, unless the text already begins or
@@ -108,9 +116,27 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// Tokenizes a rendered chat that awaits the model's turn: like [`Self::encode`], but without a
-    /// suffix. The template has written the special tokens of the turns, and perhaps the prefix.
+    /// Tokenizes a rendered chat that awaits the model's turn. The template has written the special
+    /// tokens of the turns, and perhaps the prefix.
+    pub fn encode_chat(&self, rendered: &str) -> Result<Vec<TokenId>, EngineError> {
+        if self.begins_chats {
+            self.encode_turn(rendered)
+        } else {
+            self.encode_bare(rendered)
+        }
+    }
+
+    /// Tokenizes a text like [`Self::encode`], but without a suffix.
     pub fn encode_turn(&self, text: &str) -> Result<Vec<TokenId>, EngineError> {
+        let mut tokens = self.encode_bare(text)?;
+        if !tokens.starts_with(&self.ends.prefix) {
+            tokens.splice(0..0, self.ends.prefix.iter().copied());
+        }
+        Ok(tokens)
+    }
+
+    /// Tokenizes a text, and adds nothing.
+    fn encode_bare(&self, text: &str) -> Result<Vec<TokenId>, EngineError> {
         let n_bytes = text.len() as f64 * self.growth;
         if self.growth > USUAL_GROWTH && n_bytes > N_MAX_NORMALIZED_BYTES {
             let growth = self.growth;
@@ -123,11 +149,7 @@ impl Tokenizer {
         };
         let encoded = catch_panic(encode).unwrap_or_else(|panic| Err(inconsistent(&panic)));
         let encoding = encoded.map_err(|reason| EngineError::TokenizerFailed { reason })?;
-        let mut tokens = ids(&encoding);
-        if !tokens.starts_with(&self.ends.prefix) {
-            tokens.splice(0..0, self.ends.prefix.iter().copied());
-        }
-        Ok(tokens)
+        Ok(ids(&encoding))
     }
 
     /// Tokenizes a text that follows other tokens, without special tokens around it.

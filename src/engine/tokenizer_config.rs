@@ -1,5 +1,7 @@
-//! What `tokenizer_config.json` and `chat_template.jinja` add to a tokenizer: the tokens that begin
-//! and end a text, and the chat template.
+//! What the files beside `tokenizer.json` add to a tokenizer: the texts of special tokens and the
+//! chat template. Where they contradict each other, the file counts that counts in transformers
+//! (5.24, `PreTrainedTokenizerBase._from_pretrained`), and a warning says so if that can change a
+//! text.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,6 +13,8 @@ use super::small_file::read_settings;
 use super::{ChatError, ChatTemplate, EngineError, Tokenizer};
 
 const WHAT: &str = "The tokenizer's configuration";
+const WHAT_MAP: &str = "The map of special tokens";
+const WHAT_ADDED: &str = "The list of added tokens";
 
 /// The optional files next to `tokenizer.json`. Every setting may be missing.
 #[derive(Debug, Default, Deserialize)]
@@ -18,6 +22,14 @@ const WHAT: &str = "The tokenizer's configuration";
 pub(super) struct TokenizerConfig {
     add_bos_token: Option<bool>,
     add_eos_token: Option<bool>,
+    /// The added tokens by their ids.
+    added_tokens_decoder: Option<BTreeMap<String, SpecialToken>>,
+    /// The ids of `added_tokens.json`, which is older.
+    #[serde(skip)]
+    added_tokens: BTreeMap<String, u64>,
+    /// Whether this comes from a folder, where a template writes a chat with all special tokens.
+    #[serde(skip)]
+    is_of_folder: bool,
     chat_template: Option<Templates>,
     bos_token: Option<SpecialToken>,
     cls_token: Option<SpecialToken>,
@@ -52,27 +64,105 @@ impl TokenizerConfig {
                 .map_err(|error| EngineError::malformed(WHAT, error.to_string(), &path))?,
             None => Self::default(),
         };
+        // Files with the newer list of added tokens don't need the older files.
+        if config.added_tokens_decoder.is_none() {
+            if let Some((json, path)) = read(&folder.join("special_tokens_map.json"))? {
+                config.replace_special_tokens(&json, &path)?;
+            }
+            if let Some((json, path)) = read(&folder.join("added_tokens.json"))? {
+                config.added_tokens = serde_json::from_str(&json).map_err(|error| {
+                    EngineError::malformed(WHAT_ADDED, error.to_string(), &path)
+                })?;
+            }
+        }
         if let Some((template, _)) = read(&folder.join("chat_template.jinja"))? {
             config.chat_template = Some(Templates::One(template));
         }
+        config.is_of_folder = true;
         Ok(config)
     }
 
-    /// Sets the tokens that begin and end a text. If the configuration does not mention them, those
-    /// of the tokenizer stay.
+    /// Takes the special tokens that a `special_tokens_map.json` names.
+    fn replace_special_tokens(&mut self, json: &str, path: &str) -> Result<(), EngineError> {
+        let map: Self = serde_json::from_str(json)
+            .map_err(|error| EngineError::malformed(WHAT_MAP, error.to_string(), path))?;
+        for (own, other) in [
+            (&mut self.bos_token, map.bos_token),
+            (&mut self.cls_token, map.cls_token),
+            (&mut self.eos_token, map.eos_token),
+            (&mut self.mask_token, map.mask_token),
+            (&mut self.pad_token, map.pad_token),
+            (&mut self.sep_token, map.sep_token),
+            (&mut self.unk_token, map.unk_token),
+        ] {
+            if other.is_some() {
+                *own = other;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets how a chat begins, and adds a warning for each contradiction to `tokenizer.json`, which
+    /// counts.
     pub(super) fn apply(&self, tokenizer: &mut Tokenizer) {
+        if self.is_of_folder {
+            tokenizer.leave_chats_to_template();
+        }
+        for warning in self.contradictions(tokenizer) {
+            tokenizer.add_warning(warning);
+        }
+    }
+
+    fn contradictions(&self, tokenizer: &Tokenizer) -> Vec<String> {
         let id = |token: &Option<SpecialToken>| tokenizer.token(token.as_ref()?.text());
-        let (bos, eos) = (id(&self.bos_token), id(&self.eos_token));
-        match (self.add_bos_token, bos) {
-            (Some(true), Some(bos)) => tokenizer.set_prefix(vec![bos]),
-            (Some(false), _) => tokenizer.set_prefix(Vec::new()),
-            _ => {}
+        let ends = tokenizer.ends();
+        let mut contradictions = Vec::new();
+        for (key, asked, token, added) in [
+            (
+                "add_bos_token",
+                self.add_bos_token,
+                &self.bos_token,
+                &ends.prefix,
+            ),
+            (
+                "add_eos_token",
+                self.add_eos_token,
+                &self.eos_token,
+                &ends.suffix,
+            ),
+        ] {
+            let Some(token) = id(token) else { continue };
+            let is_added = added.contains(&token);
+            if asked.is_some_and(|asked| asked != is_added) {
+                let does = if is_added { "adds" } else { "does not add" };
+                contradictions.push(format!(
+                    "tokenizer_config.json sets {key} to {}, but tokenizer.json {does} that \
+                     token; as in transformers 5, tokenizer.json counts",
+                    !is_added
+                ));
+            }
         }
-        match (self.add_eos_token, eos) {
-            (Some(true), Some(eos)) => tokenizer.set_suffix(vec![eos]),
-            (Some(false), _) => tokenizer.set_suffix(Vec::new()),
-            _ => {}
+        let listed = self.added_tokens_decoder.iter().flatten();
+        let listed = listed.map(|(id, token)| (token.text(), id.parse().ok()));
+        let older = self.added_tokens.iter();
+        let older = older.map(|(text, id)| (text.as_str(), u32::try_from(*id).ok()));
+        let differs = |(text, id): &(&str, Option<u32>)| {
+            tokenizer
+                .token(text)
+                .is_none_or(|token| Some(token.0) != *id)
+        };
+        let differing: Vec<&str> = listed.chain(older).filter(differs).map(|it| it.0).collect();
+        if let Some(first) = differing.first() {
+            let others = match differing.len() {
+                1 => String::new(),
+                n => format!(" and {} more", n - 1),
+            };
+            contradictions.push(format!(
+                "The tokenizer's other files give {first:?}{others} an id that tokenizer.json does \
+                 not; tokenizer.json counts"
+            ));
         }
+        contradictions
     }
 
     /// Parses the chat template. Returns `None` if the model has none.

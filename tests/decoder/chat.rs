@@ -1,6 +1,7 @@
 //! How models from disk start and end texts, and how they apply chat templates.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use candle_core::DType;
 use candle_core::quantized::GgmlDType;
@@ -10,7 +11,7 @@ use quartet::engine::{EngineError, LoadedModel};
 use quartet::generation::{ChatSupport, PieceKind, PromptText};
 use serde_json::json;
 
-use crate::fixture::{N_VOCAB, open, write_folder, write_gguf};
+use crate::fixture::{N_VOCAB, open, tokenizer, write_folder, write_gguf};
 
 /// A template that only uses words in the test tokenizer's vocabulary.
 const TEMPLATE: &str = "{{ bos_token }}{% for message in messages %} w6 {{ message.content }} \
@@ -27,6 +28,14 @@ fn folder_with(files: &[(&str, String)]) -> Result<LoadedModel, EngineError> {
 
 fn gguf_with(entries: &[(&str, Value)]) -> LoadedModel {
     let folder = tempfile::tempdir().unwrap();
+    let path = write_gguf_with(folder.path(), entries);
+    fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
+    open(&path).unwrap()
+}
+
+/// Writes a GGUF file that describes its tokenizer, with another one in a `tokenizer.json` beside
+/// it.
+fn write_gguf_with(folder: &Path, entries: &[(&str, Value)]) -> PathBuf {
     let words = |special: [&str; 4]| {
         let words = special.into_iter().map(str::to_owned);
         words
@@ -51,14 +60,35 @@ fn gguf_with(entries: &[(&str, Value)]) -> LoadedModel {
     ];
     metadata.retain(|(key, _)| entries.iter().all(|(other, _)| other != key));
     metadata.extend(entries.iter().cloned());
-    let path = write_gguf(folder.path(), true, GgmlDType::F32, &metadata);
-    fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
-    open(&path).unwrap()
+    write_gguf(folder, true, GgmlDType::F32, &metadata)
 }
 
 fn ids(model: &LoadedModel, prompt: &PromptText) -> Vec<u32> {
     let prompt = model.encode_prompt(prompt).unwrap();
     prompt.tokens.into_iter().map(|token| token.0).collect()
+}
+
+/// A `tokenizer.json` whose post-processor adds these tokens around a text.
+fn tokenizer_json(begin: Option<&str>, end: Option<&str>) -> (&'static str, String) {
+    let special = |name: &&str| json!({"SpecialToken": {"id": name, "type_id": 0}});
+    let text = json!({"Sequence": {"id": "A", "type_id": 0}});
+    let single: Vec<_> = begin
+        .iter()
+        .map(special)
+        .chain([text.clone()])
+        .chain(end.iter().map(special))
+        .collect();
+    let ids = [("<s>", 1), ("</s>", 2)];
+    let tokens = ids.map(|(name, id)| {
+        let token = json!({"id": name, "ids": [id], "tokens": [name]});
+        (name.to_owned(), token)
+    });
+    let mut file = tokenizer(N_VOCAB);
+    file["post_processor"] = json!({
+        "type": "TemplateProcessing", "single": single, "pair": [text],
+        "special_tokens": serde_json::Map::from_iter(tokens),
+    });
+    ("tokenizer.json", file.to_string())
 }
 
 fn config(begins: bool) -> (&'static str, String) {
@@ -71,30 +101,129 @@ fn config(begins: bool) -> (&'static str, String) {
     ("tokenizer_config.json", config.to_string())
 }
 
+/// The ids are those of transformers 5.24, for which `tokenizer.json` alone says how a text begins.
 #[test]
 fn a_chat_has_one_bos_token_and_ends_with_the_generation_prompt() {
-    for begins in [true, false] {
-        let model = folder_with(&[config(begins)]).unwrap();
+    for (begins, added) in [
+        (true, Some("<s>")),
+        (false, Some("<s>")),
+        (true, None),
+        (false, None),
+    ] {
+        let model = folder_with(&[config(begins), tokenizer_json(added, None)]).unwrap();
         assert_eq!(model.chat_support(), ChatSupport::Ready);
-        let begin = if begins { vec![1] } else { Vec::new() };
+        let begin = if added.is_some() { vec![1] } else { Vec::new() };
         let raw = ids(&model, &PromptText::raw("w5 w9"));
         assert_eq!(raw, [begin, vec![5, 9]].concat());
-        // The template adds the BOS token too.
+        // The template writes the BOS token.
         let chat = ids(&model, &PromptText::chat("w5 w9", ""));
         assert_eq!(chat, [1, 6, 5, 9, 2, 7]);
+        let warning = model.load_warning.unwrap_or_default();
+        let contradiction = format!("tokenizer_config.json sets add_bos_token to {begins}, but");
+        let contradicts = begins != added.is_some();
+        assert_eq!(warning.contains(&contradiction), contradicts, "{warning}");
     }
     let model = folder_with(&[config(true)]).unwrap();
     let prompt = model.encode_prompt(&PromptText::chat("w5", "w8")).unwrap();
     let chat = prompt.chat.unwrap();
     assert_eq!(chat.rendered, "<s> w6 w8</s> w6 w5</s> w7");
-    assert_eq!((prompt.text.as_str(), chat.system.as_str()), ("w5", "w8"));
+    let system = chat.system.as_deref();
+    assert_eq!((prompt.text.as_str(), system), ("w5", Some("w8")));
+}
+
+/// As with `apply_chat_template` of transformers. llama.cpp adds the token, so a GGUF file gets it.
+#[test]
+fn the_template_of_a_folder_writes_the_whole_chat() {
+    let template = TEMPLATE.replace("{{ bos_token }}", "");
+    let files = [
+        config(true),
+        tokenizer_json(Some("<s>"), None),
+        ("chat_template.jinja", template.clone()),
+    ];
+    let model = folder_with(&files).unwrap();
+    assert_eq!(ids(&model, &PromptText::chat("w5", "")), [6, 5, 2, 7]);
+    let gguf = gguf_with(&[
+        ("tokenizer.chat_template", Value::String(template)),
+        ("tokenizer.ggml.eos_token_id", Value::U32(2)),
+    ]);
+    assert_eq!(ids(&gguf, &PromptText::chat("w5", "")), [1, 6, 5, 2, 7]);
 }
 
 #[test]
-fn a_bos_token_is_added_to_a_chat_if_the_template_has_none() {
-    let template = TEMPLATE.replace("{{ bos_token }}", "");
-    let model = folder_with(&[config(true), ("chat_template.jinja", template)]).unwrap();
-    assert_eq!(ids(&model, &PromptText::chat("w5", "")), [1, 6, 5, 2, 7]);
+fn an_empty_system_message_is_not_the_same_as_none() {
+    let template = "{% if messages[0].role == 'system' %}w8{{ messages[0].content }}{% else %}w9\
+                    {% endif %} {{ messages[-1].content }}";
+    let template = ("chat_template.jinja", template.to_owned());
+    let model = folder_with(&[config(false), template]).unwrap();
+    for (system, expected) in [
+        (None, "w9 w5"),
+        (Some(""), "w8 w5"),
+        (Some(" w4"), "w8 w4 w5"),
+    ] {
+        let prompt = PromptText::chat_with("w5", system.map(str::to_owned));
+        let chat = model.encode_prompt(&prompt).unwrap().chat.unwrap();
+        assert_eq!(
+            (chat.rendered.as_str(), chat.system.as_deref()),
+            (expected, system)
+        );
+    }
+}
+
+/// The texts are those of transformers 5.24: `special_tokens_map.json` counts unless
+/// `tokenizer_config.json` lists the added tokens.
+#[test]
+fn special_tokens_come_from_the_file_that_counts() {
+    let template = json!("{{ bos_token }}{{ eos_token }}");
+    let config = |more: serde_json::Value| {
+        let mut config = json!({"bos_token": "w5", "chat_template": template});
+        config
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        ("tokenizer_config.json", config.to_string())
+    };
+    let map = json!({"bos_token": {"content": "<s>", "lstrip": false}, "eos_token": "</s>"});
+    let map = || ("special_tokens_map.json", map.to_string());
+    for (files, expected) in [
+        (vec![config(json!({}))], "w5"),
+        (vec![config(json!({})), map()], "<s></s>"),
+        (
+            vec![config(json!({"added_tokens_decoder": {}})), map()],
+            "w5",
+        ),
+    ] {
+        let model = folder_with(&files).unwrap();
+        let prompt = model.encode_prompt(&PromptText::chat("w9", "")).unwrap();
+        assert_eq!(prompt.chat.unwrap().rendered, expected);
+    }
+}
+
+#[test]
+fn an_added_token_with_another_id_is_reported() {
+    let decoder = json!({"1": {"content": "<s>"}, "60": {"content": "<new>"}});
+    for (files, is_reported) in [
+        (vec![("added_tokens.json", json!({"<s>": 1}))], false),
+        (vec![("added_tokens.json", json!({"<s>": 3}))], true),
+        (
+            vec![(
+                "tokenizer_config.json",
+                json!({"added_tokens_decoder": decoder}),
+            )],
+            true,
+        ),
+    ] {
+        let files: Vec<_> = files
+            .into_iter()
+            .map(|(name, file)| (name, file.to_string()))
+            .collect();
+        let warning = folder_with(&files)
+            .unwrap()
+            .load_warning
+            .unwrap_or_default();
+        let is_found =
+            warning.contains("an id that tokenizer.json does not; tokenizer.json counts");
+        assert_eq!(is_found, is_reported, "{warning}");
+    }
 }
 
 #[test]
@@ -106,7 +235,8 @@ fn an_eos_token_is_appended_to_texts_on_request_and_never_to_chats() {
             {"name": "default", "template": TEMPLATE},
         ],
     });
-    let model = folder_with(&[("tokenizer_config.json", config.to_string())]).unwrap();
+    let config = ("tokenizer_config.json", config.to_string());
+    let model = folder_with(&[config, tokenizer_json(None, Some("</s>"))]).unwrap();
     assert_eq!(ids(&model, &PromptText::raw("w5")), [5, 2]);
     assert_eq!(ids(&model, &PromptText::chat("w5", "")), [1, 6, 5, 2, 7]);
 }
@@ -184,6 +314,23 @@ fn a_gguf_file_provides_its_template_and_end_tokens() {
     }
 
     assert_eq!(gguf_with(&[]).chat_support(), ChatSupport::Missing);
+}
+
+/// As in llama.cpp, which reads no other file. Without a description, the other file helps.
+#[test]
+fn the_tokenizer_of_a_gguf_file_comes_before_the_one_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let open_with = |entries: &[(&str, Value)]| {
+        let path = write_gguf_with(folder.path(), entries);
+        open(&path).unwrap().vocabulary.piece(TokenId(5)).bytes
+    };
+    let own = " w5".as_bytes();
+    let beside = "w5".as_bytes();
+    assert_eq!(open_with(&[]), own);
+    let unknown = ("tokenizer.ggml.model", Value::String("abacus".to_owned()));
+    assert_eq!(open_with(&[unknown]), beside);
+    let unnamed = ("tokenizer.ggml.model", Value::String("gpt2".to_owned()));
+    assert_eq!(open_with(&[unnamed]), beside);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A single sequence has the same logits as in candle-transformers, however it is prefilled.
 
+use std::collections::HashMap;
+
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
@@ -46,6 +48,49 @@ fn logits_match_candle_transformers_for_every_chunk_size() {
             assert_eq!(model.lm.n_read(sequence), TOKENS.len());
         }
     }
+}
+
+/// As in transformers 5.24: a head that is stored counts if it differs from the table.
+#[test]
+fn a_stored_head_counts_although_the_configuration_ties_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let answer = || {
+        let mut model = open(folder.path()).unwrap();
+        let sequence = model.lm.open();
+        (
+            read(model.lm.as_mut(), sequence, &TOKENS),
+            model.info.n_params,
+        )
+    };
+    write_folder(folder.path(), false, DType::F32);
+    let own_head = answer();
+    std::fs::write(folder.path().join("config.json"), config(true).to_string()).unwrap();
+    assert_eq!(answer(), own_head);
+
+    write_folder(folder.path(), true, DType::F32);
+    let tied = answer();
+    let mut stored: HashMap<String, Tensor> = weights(true).into_iter().collect();
+    let head = stored["model.embed_tokens.weight"].clone();
+    stored.insert("lm_head.weight".to_owned(), head);
+    let file = folder.path().join("model.safetensors");
+    candle_core::safetensors::save(&stored, &file).unwrap();
+    assert_eq!(answer(), tied);
+
+    // A difference in the last value counts.
+    let mut values: Vec<f32> = stored["lm_head.weight"]
+        .flatten_all()
+        .unwrap()
+        .to_vec1()
+        .unwrap();
+    *values.last_mut().unwrap() += 1.0;
+    let shape = stored["lm_head.weight"].shape().clone();
+    let head = Tensor::from_vec(values, shape, &Device::Cpu).unwrap();
+    stored.insert("lm_head.weight".to_owned(), head);
+    candle_core::safetensors::save(&stored, &file).unwrap();
+    let (logits, n_params) = answer();
+    assert!(n_params > tied.1);
+    let n_differing = logits.iter().zip(&tied.0).filter(|(a, b)| a != b).count();
+    assert_eq!(n_differing, TOKENS.len());
 }
 
 #[test]

@@ -168,10 +168,15 @@ fn the_context_can_be_filled_but_not_exceeded() {
 }
 
 #[test]
-fn facts_and_end_tokens_are_collected_from_all_files() {
+fn facts_and_end_tokens_come_from_the_files_that_count() {
     let mut model = model();
     // 2 and 4 from the config, 5 from the generation config, 3 by its name.
-    assert_eq!(model.end_tokens, [2, 3, 4, 5].map(TokenId));
+    // One from generation_config.json, which replaces those of config.json, and two by their names.
+    assert_eq!(model.end_tokens, [2, 3, 5].map(TokenId));
+    let warning = model.load_warning.as_deref().unwrap_or_default();
+    let contradiction =
+        "config.json says that token 2 ends a text, and generation_config.json does not";
+    assert!(warning.starts_with(contradiction), "{warning}");
     let info = &model.info;
     let n_layer = 64 * 64 * 2 + 64 * 32 * 2 + 3 * 64 * 96 + 2 * 64;
     assert_eq!(info.n_params, 50 * 64 + 64 + 2 * n_layer);

@@ -48,5 +48,9 @@ pub(crate) fn of_facts(facts: &Facts<'_>) -> Result<Vec<TokenId>, EngineError> {
     } else {
         facts.size(END)?.into_iter().collect()
     };
-    Ok(ids.into_iter().map(|id| TokenId(id as u32)).collect())
+    let token = |id| match u32::try_from(id) {
+        Ok(id) => Ok(TokenId(id)),
+        Err(_) => Err(facts.malformed(format!("{} contains {id}", facts.name(END)))),
+    };
+    ids.into_iter().map(token).collect()
 }

@@ -127,6 +127,14 @@ impl<'a> Facts<'a> {
         !matches!(self.source, Source::Config { values: None, .. })
     }
 
+    /// Returns whether the nested object exists and is not empty.
+    pub(crate) fn has_values(&self) -> bool {
+        match self.source {
+            Source::Config { values, .. } => values.is_some_and(|values| !values.is_empty()),
+            Source::Gguf { .. } => true,
+        }
+    }
+
     /// Returns a non-negative integer.
     pub(crate) fn size(&self, key: Key) -> Result<Option<usize>, EngineError> {
         self.typed(key, "a whole number", size_of)
@@ -139,7 +147,7 @@ impl<'a> Facts<'a> {
 
     /// Returns a number.
     pub(crate) fn number(&self, key: Key) -> Result<Option<f32>, EngineError> {
-        self.typed(key, "a number", number_of)
+        self.typed(key, "a number up to 3.4e38", number_of)
     }
 
     /// Returns a number, or an error if it is missing.
@@ -275,7 +283,8 @@ fn size_of(value: &Value) -> Option<usize> {
 }
 
 fn number_of(value: &Value) -> Option<f32> {
-    value.as_f64().map(|number| number as f32)
+    let number = value.as_f64()? as f32;
+    number.is_finite().then_some(number)
 }
 
 fn list_of<T>(value: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {

@@ -6,6 +6,7 @@ use super::rope::{Factors, Rope, RopeForm, RopeScaling, Yarn};
 use super::{Naming, TensorRole};
 use crate::engine::EngineError;
 
+const MODEL_TYPE: Key = Key::config("model_type");
 const THETA: Key = Key::new("rope_theta", "rope.freq_base");
 const PARTIAL: Key = Key::config("partial_rotary_factor");
 const N_DIMS: Key = Key::gguf("rope.dimension_count");
@@ -43,11 +44,12 @@ pub(super) struct RopeSetting {
 
 /// Reads a rotary embedding that all layers share.
 pub(super) fn read(facts: &Facts<'_>, setting: RopeSetting) -> Result<Rope, EngineError> {
-    let newer = facts.object("rope_parameters", "rope_parameters.")?;
-    let scaling = if newer.exists() {
-        newer
+    // As in transformers, the older object counts if a file has both.
+    let older = facts.object("rope_scaling", "rope_scaling.")?;
+    let scaling = if older.has_values() {
+        older
     } else {
-        facts.object("rope_scaling", "rope_scaling.")?
+        facts.object("rope_parameters", "rope_parameters.")?
     };
     read_scaled(facts, &scaling, setting)
 }
@@ -130,16 +132,21 @@ pub(crate) fn linear_factor_of_gguf(facts: &Facts<'_>) -> Result<Option<f32>, En
     Ok(factor.filter(|factor| ![0.0, 1.0].contains(factor)))
 }
 
-/// Returns the original context length. Some families store it at the top level, but most in the
-/// nested object.
+/// Returns the original context length. Phi-3 stores it at the top level, other families in the
+/// nested object; if both have it, that of the family counts.
 fn n_original(
     facts: &Facts<'_>,
     scaling: &Facts<'_>,
     setting: RopeSetting,
 ) -> Result<usize, EngineError> {
-    let found = match facts.size(N_ORIGINAL)? {
+    let (first, second) = if facts.text(MODEL_TYPE)?.as_deref() == Some("phi3") {
+        (facts, scaling)
+    } else {
+        (scaling, facts)
+    };
+    let found = match first.size(N_ORIGINAL)? {
         Some(n_original) => Some(n_original),
-        None => scaling.size(N_ORIGINAL)?,
+        None => second.size(N_ORIGINAL)?,
     };
     match found.unwrap_or(setting.n_context) {
         0 => Err(scaling.malformed(format!("{} is 0", scaling.name(N_ORIGINAL)))),

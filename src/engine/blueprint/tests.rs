@@ -150,6 +150,108 @@ fn rotary_scaling_extends_the_context() {
     assert!((yarn.amplitude - 1.138_629_4).abs() < 1e-6);
 }
 
+/// The values are those of transformers 5.24.
+#[test]
+fn a_rotation_that_is_stated_twice_is_that_of_transformers() {
+    let newer = json!({"rope_type": "linear", "factor": 4.0, "rope_theta": 700.0});
+    let older = json!({"rope_type": "linear", "factor": 2.0});
+    for (changes, theta, factor) in [
+        (
+            json!({"rope_parameters": newer, "rope_scaling": older}),
+            500.0,
+            2.0,
+        ),
+        (
+            json!({"rope_parameters": newer, "rope_scaling": {}}),
+            700.0,
+            4.0,
+        ),
+        (
+            json!({"rope_parameters": newer, "rope_scaling": null}),
+            700.0,
+            4.0,
+        ),
+        (json!({"rope_scaling": older}), 500.0, 2.0),
+    ] {
+        let rope = blueprint(&changes).ropes.remove(0);
+        assert_eq!(rope.scaling, RopeScaling::Linear { factor }, "{changes}");
+        assert!((rope.theta - theta).abs() < f32::EPSILON, "{changes}");
+    }
+    let llama3 = json!({"rope_type": "llama3", "factor": 2.0, "low_freq_factor": 1.0,
+                        "high_freq_factor": 4.0, "original_max_position_embeddings": 32});
+    let found = blueprint(&json!({"rope_scaling": llama3, "original_max_position_embeddings": 16}));
+    let RopeScaling::Llama3 { n_original, .. } = found.ropes[0].scaling else {
+        panic!("{:?}", found.ropes);
+    };
+    assert_eq!(n_original, 32);
+}
+
+/// A number of a configuration is kept exactly, rounded to the floats that models compute with, or
+/// refused.
+#[test]
+fn a_number_that_can_not_be_kept_is_refused() {
+    assert_rejected(&[
+        (
+            json!({"vocab_size": 50.0}),
+            "vocab_size is not a whole number",
+        ),
+        (
+            json!({"vocab_size": -1}),
+            "vocab_size is not a whole number",
+        ),
+        (
+            json!({"vocab_size": 1e300}),
+            "vocab_size is not a whole number",
+        ),
+        (
+            json!({"vocab_size": 9_007_199_254_740_993_u64}),
+            "the vocabulary size is 9007199254740993",
+        ),
+        (
+            json!({"num_hidden_layers": u64::MAX}),
+            "the number of layers is 18446744073709551615",
+        ),
+        (
+            json!({"rms_norm_eps": 1e39}),
+            "rms_norm_eps is not a number up to 3.4e38",
+        ),
+        (
+            json!({"rope_theta": -1e39}),
+            "rope_theta is not a number up to 3.4e38",
+        ),
+        (
+            json!({"eos_token_id": 4_294_967_298_u64}),
+            "eos_token_id contains 4294967298",
+        ),
+        (
+            json!({"eos_token_id": [2, 4_294_967_296_u64]}),
+            "eos_token_id contains 4294967296",
+        ),
+        (
+            json!({"eos_token_id": 2.0}),
+            "eos_token_id is not a whole number",
+        ),
+        (
+            json!({"eos_token_id": -1}),
+            "eos_token_id is not a whole number",
+        ),
+        (
+            json!({"max_position_embeddings": 1.5}),
+            "is not a whole number",
+        ),
+    ]);
+    // JSON has neither infinities nor NaN, and no float holds 1e400.
+    for number in ["1e400", "-1e400", "NaN", "Infinity", "0x10", "01"] {
+        let text = String::from_utf8(config(&json!({}))).unwrap();
+        let text = text.replace("500.0", number);
+        let error = Blueprint::from_config(text.as_bytes(), "config.json").unwrap_err();
+        assert!(
+            error.to_string().contains("could not be understood"),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn a_gguf_file_with_a_factor_but_no_kind_is_scaled_linearly() {
     let kind = |kind: &str| ("rope.scaling.type", GgufValue::String(kind.to_owned()));

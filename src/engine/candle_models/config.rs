@@ -105,22 +105,26 @@ fn parse_json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Moves the rotary settings of `rope_parameters` (newer files) or `rope_scaling` (older files) to
-/// the top level. Rejects scaled rotary embedding.
+/// Moves the rotary settings of `rope_scaling` (older files) or `rope_parameters` (newer files) to
+/// the top level. As in transformers, the older object counts if a file has both, and either of
+/// them counts more than the top level. Rejects scaled rotary embedding.
 fn flatten_rope(values: &mut Map<String, Value>) -> Result<(), String> {
-    for name in ["rope_parameters", "rope_scaling"] {
-        let Some(Value::Object(rope)) = values.remove(name) else {
-            continue;
-        };
-        for key in ["rope_type", "type"] {
-            if let Some(kind) = rope.get(key).filter(|kind| *kind != "default") {
-                return Err(format!("rotary scaling {kind} for this family"));
-            }
+    let objects = ["rope_scaling", "rope_parameters"].map(|name| values.remove(name));
+    let mut objects = objects.into_iter().flatten();
+    let Some(rope) = objects.find_map(|object| match object {
+        Value::Object(rope) if !rope.is_empty() => Some(rope),
+        _ => None,
+    }) else {
+        return Ok(());
+    };
+    for key in ["rope_type", "type"] {
+        if let Some(kind) = rope.get(key).filter(|kind| *kind != "default") {
+            return Err(format!("rotary scaling {kind} for this family"));
         }
-        for key in ["rope_theta", "partial_rotary_factor"] {
-            if let Some(value) = rope.get(key) {
-                values.entry(key).or_insert_with(|| value.clone());
-            }
+    }
+    for key in ["rope_theta", "partial_rotary_factor"] {
+        if let Some(value) = rope.get(key) {
+            values.insert(key.to_owned(), value.clone());
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use super::attention::{AttentionLayer, HeadNorms};
 use super::backend::Form;
 use super::norm::{NormWeights, Norms};
 use super::weights::Layer;
+use crate::engine::EngineError;
 use crate::engine::blueprint::{
     Blueprint, FeedForward, HeadNorm, Matrices, NormKind, Rope, Rotation, TensorRole,
 };
@@ -45,6 +46,14 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     pub(super) fn shape(&self, role: TensorRole) -> Option<&[usize]> {
         let name = self.file_name(self.blueprint.naming.name(role, 0));
         self.checkpoint.shape(&name)
+    }
+
+    /// Returns whether the file has an output head with other values than its embedding table.
+    /// Neither must have been taken yet.
+    pub(super) fn has_differing_head(&self) -> Result<bool, EngineError> {
+        let name = |role| self.file_name(self.blueprint.naming.name(role, 0));
+        let (head, embedding) = (name(TensorRole::Head), name(TensorRole::Embedding));
+        Ok(self.checkpoint.shape(&head).is_some() && self.checkpoint.differ(&head, &embedding)?)
     }
 
     /// Loads a table whose rows are as wide as the residual stream.

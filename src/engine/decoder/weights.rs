@@ -44,7 +44,12 @@ impl<F: Form> Weights<F> {
         let mut loader = Loader::new(blueprint, checkpoint, form);
         let n_stored = loader.shape(TensorRole::Embedding).and_then(<[_]>::first);
         let n_vocab = blueprint.n_vocab.or(n_stored.copied()).unwrap_or_default();
-        let has_head = loader.shape(TensorRole::Head).is_some();
+        let has_own_head = match blueprint.tied_head {
+            Some(false) => true,
+            // As in transformers, a head that is stored counts, unless it only repeats the table.
+            Some(true) => loader.has_differing_head()?,
+            None => loader.shape(TensorRole::Head).is_some(),
+        };
         let embedding = loader.table(TensorRole::Embedding, n_vocab)?;
         let positions = blueprint
             .learned_positions
@@ -56,7 +61,6 @@ impl<F: Form> Weights<F> {
             layers.push(loader.layer(layer)?);
         }
         let final_norm = loader.final_norm()?;
-        let has_own_head = !blueprint.tied_head.unwrap_or(!has_head);
         let own_head = has_own_head
             .then(|| loader.table(TensorRole::Head, n_vocab))
             .transpose()?;

@@ -45,7 +45,7 @@ impl LoadedModel {
                 tokens, n_prompt, ..
             } => (tokens.clone(), *n_prompt),
             FitText::Typed { prompt: None, text } => {
-                let tokens = self.encode_prompt(&PromptText::raw(text.clone()))?.tokens;
+                let tokens = self.encode_whole(text)?.tokens;
                 (tokens, 1)
             }
             FitText::Typed {

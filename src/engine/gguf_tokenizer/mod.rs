@@ -59,6 +59,20 @@ pub(super) fn tokenizer_of(content: &Content, path: &str) -> Result<Tokenizer, E
     })
 }
 
+/// Returns whether the metadata says exactly how to split a text, as far as its names tell.
+pub(super) fn is_exact(content: &Content) -> bool {
+    let metadata = Metadata::new(content);
+    let Some(tokens) = metadata.list("tokenizer.ggml.tokens") else {
+        return false;
+    };
+    match metadata.text("tokenizer.ggml.model") {
+        Some("gpt2") => {
+            splitting(&metadata, tokens.len()).is_ok_and(|(_, warning)| warning.is_none())
+        }
+        kind => kind == Some("llama"),
+    }
+}
+
 /// Returns the tokens that the metadata lists as ending a text or a turn.
 pub(super) fn end_tokens_of(content: &Content) -> Vec<TokenId> {
     let metadata = Metadata::new(content);
@@ -79,7 +93,7 @@ fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
             let tokenizer = byte_level::tokenizer(&entries, metadata, &splitting)?;
             let mut tokenizer = Tokenizer::with_ends(tokenizer.into(), ends);
             if let Some(warning) = warning {
-                tokenizer.set_warning(warning);
+                tokenizer.add_warning(warning);
             }
             Ok(tokenizer)
         }

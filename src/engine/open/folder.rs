@@ -1,5 +1,6 @@
 //! Locates a model in a folder in transformers format.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,13 +31,17 @@ pub(super) fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedMode
     let architecture = Architecture::from_config(&json, &config)?;
     let tokenizer = require(folder, "tokenizer.json")?;
     let tokenizer_config = TokenizerConfig::of_folder(folder)?;
-    let mut end_tokens = architecture.end_tokens().to_vec();
+    let mut warnings = Vec::new();
     // The model also works without these settings, so a failure to read them is only noted.
-    let (settings, load_warning) = match GenerationSettings::of_folder(folder) {
-        Ok(settings) => (settings, None),
-        Err(error) => (GenerationSettings::default(), Some(error.to_string())),
-    };
-    end_tokens.extend(settings.end_tokens);
+    let settings = GenerationSettings::of_folder(folder).unwrap_or_else(|error| {
+        warnings.push(error.to_string());
+        GenerationSettings::default()
+    });
+    let end_tokens = end_tokens(
+        architecture.end_tokens(),
+        settings.end_tokens,
+        &mut warnings,
+    );
     let (catalog, file) = weights(folder, chosen)?;
     Ok(LocatedModel {
         architecture,
@@ -45,10 +50,29 @@ pub(super) fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedMode
         tokenizer: TokenizerSource::Json(tokenizer, Box::new(tokenizer_config)),
         end_tokens,
         recommended_sampling: settings.recommended_sampling,
-        load_warning,
+        warnings,
         name: name(folder),
         file,
     })
+}
+
+/// Returns the tokens that end a text. As in transformers, those of `generation_config.json` replace
+/// those of `config.json`.
+fn end_tokens(
+    of_config: &[TokenId],
+    of_settings: Vec<TokenId>,
+    warnings: &mut Vec<String>,
+) -> Vec<TokenId> {
+    if of_settings.is_empty() {
+        return of_config.to_vec();
+    }
+    if let Some(token) = of_config.iter().find(|token| !of_settings.contains(token)) {
+        warnings.push(format!(
+            "config.json says that token {token} ends a text, and generation_config.json does not; \
+             as in transformers, generation_config.json counts"
+        ));
+    }
+    of_settings
 }
 
 /// The relevant content of a `generation_config.json`.
@@ -93,7 +117,7 @@ fn weights(folder: &Path, chosen: Option<&Path>) -> Result<(Catalog, String), En
     if let Some(chosen) = chosen {
         if index.is_file() {
             let shards = shards(&index)?;
-            if shards.iter().any(|(file, _)| chosen.ends_with(file)) {
+            if shards.iter().any(|file| chosen.ends_with(file)) {
                 return Ok((sharded(folder, shards)?, INDEX.to_owned()));
             }
         }
@@ -111,18 +135,17 @@ fn single(path: &Path) -> Result<(Catalog, String), EngineError> {
     Ok((catalog, lossy(path.file_name())))
 }
 
-/// Returns the files that the index lists, with the tensors of each.
-fn shards(index: &Path) -> Result<Vec<(String, Vec<String>)>, EngineError> {
+/// Returns the files that the index lists.
+fn shards(index: &Path) -> Result<BTreeSet<String>, EngineError> {
     let json = read_settings(index, "The index of the weights")?;
     let path = index.display().to_string();
-    let shards = Index::from_json(&json, &path)?.shards(&path)?;
-    Ok(shards.into_iter().collect())
+    Index::from_json(&json, &path)?.files(&path)
 }
 
-fn sharded(folder: &Path, shards: Vec<(String, Vec<String>)>) -> Result<Catalog, EngineError> {
+fn sharded(folder: &Path, shards: BTreeSet<String>) -> Result<Catalog, EngineError> {
     let files = Arc::default();
     let mut sources = Vec::new();
-    for (name, tensors) in shards {
+    for name in shards {
         let path = folder.join(&name);
         if !path.is_file() {
             return Err(EngineError::PartMissing {
@@ -130,7 +153,7 @@ fn sharded(folder: &Path, shards: Vec<(String, Vec<String>)>) -> Result<Catalog,
                 path: folder.display().to_string(),
             });
         }
-        sources.push((Source::part(&path, WHAT, &files)?, tensors));
+        sources.push(Source::part(&path, WHAT, &files)?);
     }
     Catalog::from_shards(sources)
 }

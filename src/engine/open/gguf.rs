@@ -1,12 +1,12 @@
 //! Locates a model in a GGUF file, or in the parts of a split one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::architecture::Architecture;
 use super::{LocatedModel, TokenizerSource, lossy};
 use crate::engine::chat_template;
-use crate::engine::gguf_tokenizer::end_tokens_of;
+use crate::engine::gguf_tokenizer::{end_tokens_of, is_exact};
 use crate::engine::recommended_sampling::recommended_by_gguf;
 use crate::engine::weights::{Catalog, Header, Source, Split, read_header};
 use crate::engine::{EngineError, Tokenizer};
@@ -19,8 +19,10 @@ pub(crate) struct Gguf {
     headers: Vec<Header>,
     name: String,
     file: String,
-    /// The tokenizer outside the file, if there is one.
+    /// The tokenizer that comes with the bytes, if one does.
     tokenizer: Option<TokenizerSource>,
+    /// The `tokenizer.json` beside the file, for a file that doesn't describe its tokenizer exactly.
+    tokenizer_json: Option<PathBuf>,
 }
 
 impl Gguf {
@@ -28,18 +30,18 @@ impl Gguf {
     /// parts in the same folder.
     pub(crate) fn from_path(path: &Path) -> Result<Self, EngineError> {
         let tokenizer = path.with_file_name("tokenizer.json");
-        let tokenizer = tokenizer.is_file().then_some(tokenizer);
+        let tokenizer_json = tokenizer.is_file().then_some(tokenizer);
         let source = Source::file(path, WHAT)?;
         let header = read_header(&source)?;
         let file = lossy(path.file_name());
-        let tokenizer = tokenizer.map(|path| TokenizerSource::Json(path, Box::default()));
         match header.split {
             None => Ok(Self {
                 sources: vec![source],
                 headers: vec![header],
                 name: lossy(path.file_stem()),
                 file,
-                tokenizer,
+                tokenizer: None,
+                tokenizer_json,
             }),
             Some(split) => {
                 let stem = stem(split, &file, &source)?;
@@ -49,7 +51,8 @@ impl Gguf {
                     headers,
                     file: split.file_name(&stem, 0),
                     name: stem,
-                    tokenizer,
+                    tokenizer: None,
+                    tokenizer_json,
                 })
             }
         }
@@ -69,6 +72,7 @@ impl Gguf {
             name: name.to_owned(),
             file: file.to_owned(),
             tokenizer: tokenizer.map(|tokenizer| TokenizerSource::Ready(Box::new(tokenizer))),
+            tokenizer_json: None,
         })
     }
 
@@ -95,10 +99,18 @@ impl Gguf {
             chat: chat_template::of_gguf(&first.content),
             end_tokens: end_tokens_of(&first.content),
             recommended_sampling: recommended_by_gguf(&first.content),
-            load_warning: None,
-            tokenizer: self
-                .tokenizer
-                .unwrap_or_else(|| TokenizerSource::Gguf(Box::new(first.content), path)),
+            warnings: Vec::new(),
+            tokenizer: match (self.tokenizer, self.tokenizer_json) {
+                (Some(tokenizer), _) => tokenizer,
+                (None, Some(json)) if !is_exact(&first.content) => {
+                    TokenizerSource::Json(json, Box::default())
+                }
+                (None, json) => TokenizerSource::Gguf {
+                    content: Box::new(first.content),
+                    path,
+                    json,
+                },
+            },
             name: self.name,
             file: self.file,
         })

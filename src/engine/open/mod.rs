@@ -76,7 +76,7 @@ pub fn inspect_with_tokenizer(
         tokenizer.warning().map(str::to_owned),
         unused.filter(|_| outline.implementation == Implementation::Quartet),
     ];
-    outline.load_warning = joined(warnings);
+    outline.load_warning = joined(warnings.into_iter().flatten());
     let tokenizer = TokenizerOutline {
         n_tokens: tokenizer.n_tokens(),
         file,
@@ -132,8 +132,8 @@ pub(super) struct LocatedModel {
     chat: Option<Result<ChatTemplate, ChatError>>,
     end_tokens: Vec<TokenId>,
     recommended_sampling: Option<RecommendedSampling>,
-    /// Why the recommended settings could not be read, if they could not.
-    load_warning: Option<String>,
+    /// What could not be read, and where the files contradict each other.
+    warnings: Vec<String>,
     name: String,
     file: String,
 }
@@ -144,14 +144,19 @@ pub(super) enum TokenizerSource {
     /// A `tokenizer.json`, and the settings from the files beside it.
     Json(PathBuf, Box<TokenizerConfig>),
     /// The metadata of the GGUF file at this path.
-    Gguf(Box<Content>, String),
+    Gguf {
+        content: Box<Content>,
+        path: String,
+        /// The `tokenizer.json` to use if the metadata turns out to be unusable.
+        json: Option<PathBuf>,
+    },
 }
 
 impl LocatedModel {
     /// Describes the model from its headers.
     pub(super) fn outline(&self) -> ModelOutline {
         ModelOutline {
-            load_warning: self.load_warning.clone(),
+            load_warning: joined(self.warnings.clone()),
             ..self.architecture.outline(self.name.clone(), &self.catalog)
         }
     }
@@ -198,12 +203,15 @@ impl LocatedModel {
         let n_vocab = lm.n_vocab();
         check_tokenizer(&tokenizer, n_vocab)?;
         let warnings = [
-            self.load_warning,
             tokenizer.warning().map(str::to_owned),
             // Models that run through candle-transformers take all tensors at once.
             unused_warning(&checkpoint).filter(|_| implementation == Implementation::Quartet),
         ];
-        let load_warning = joined(warnings);
+        let load_warning = joined(
+            self.warnings
+                .into_iter()
+                .chain(warnings.into_iter().flatten()),
+        );
         let vocabulary = tokenizer.vocabulary(n_vocab);
         let Some(sha256) = checkpoint.sha256()? else {
             return Ok(None);
@@ -246,7 +254,7 @@ impl TokenizerSource {
         match self {
             Self::Ready(_) => "embedded".to_owned(),
             Self::Json(path, _) => lossy(path.file_name()),
-            Self::Gguf(_, path) => lossy(Path::new(path).file_name()),
+            Self::Gguf { path, .. } => lossy(Path::new(path).file_name()),
         }
     }
 
@@ -260,14 +268,21 @@ impl TokenizerSource {
                 config.apply(&mut tokenizer);
                 Ok((tokenizer, sha256_of(&json)))
             }
-            Self::Gguf(content, path) => Ok((tokenizer_of(&content, &path)?, String::new())),
+            Self::Gguf {
+                content,
+                path,
+                json,
+            } => match (tokenizer_of(&content, &path), json) {
+                (Err(_), Some(json)) => Self::Json(json, Box::default()).build(),
+                (tokenizer, _) => Ok((tokenizer?, String::new())),
+            },
         }
     }
 }
 
 /// Returns all warnings, one per line.
-fn joined(warnings: [Option<String>; 3]) -> Option<String> {
-    let warnings: Vec<String> = warnings.into_iter().flatten().collect();
+fn joined(warnings: impl IntoIterator<Item = String>) -> Option<String> {
+    let warnings: Vec<String> = warnings.into_iter().collect();
     (!warnings.is_empty()).then(|| warnings.join("\n"))
 }
 

@@ -38,28 +38,17 @@ impl Catalog {
         Self::new(entries, vec![source])
     }
 
-    /// Lists the tensors of several safetensors files. Each file comes with the names of the
-    /// tensors to take from it.
-    pub(crate) fn from_shards(shards: Vec<(Source, Vec<String>)>) -> Result<Self, EngineError> {
-        let mut wanted = Vec::new();
-        let mut sources = Vec::new();
-        for (file, (source, names)) in shards.into_iter().enumerate() {
-            let entries = safetensors::read_header(&source)?;
-            let mut entries: BTreeMap<_, _> = entries
-                .into_iter()
-                .map(|entry| (entry.name.clone(), entry))
-                .collect();
-            for name in names {
-                let Some(entry) = entries.remove(&name) else {
-                    let reason =
-                        format!("tensor {name} is missing, although the index lists it here");
-                    return Err(source.malformed(reason));
-                };
-                wanted.push(TensorEntry { file, ..entry });
+    /// Lists the tensors of several safetensors files. As in transformers, the files themselves say
+    /// what they contain, not their index, and of two tensors with the same name the later file's
+    /// counts.
+    pub(crate) fn from_shards(sources: Vec<Source>) -> Result<Self, EngineError> {
+        let mut entries = BTreeMap::new();
+        for (file, source) in sources.iter().enumerate() {
+            for entry in safetensors::read_header(source)? {
+                entries.insert(entry.name.clone(), TensorEntry { file, ..entry });
             }
-            sources.push(source);
         }
-        Self::new(wanted, sources)
+        Self::new(entries.into_values().collect(), sources)
     }
 
     fn new(entries: Vec<TensorEntry>, sources: Vec<Source>) -> Result<Self, EngineError> {

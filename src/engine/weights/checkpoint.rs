@@ -15,6 +15,9 @@ use crate::engine::{EngineError, LoadProgress};
 /// matrices of a layer, too small for the embedding table.
 const KEPT_FRACTION: usize = 32;
 
+/// How many bytes of two tensors are compared at once.
+const COMPARED_AT_ONCE: u64 = 1 << 20;
+
 /// The tensors of one model. Each is read when its values are requested, so only a few exist in the
 /// file's format at a time.
 pub(crate) struct Checkpoint<'a> {
@@ -77,6 +80,32 @@ impl<'a> Checkpoint<'a> {
         self.add_taken(tensor.entry.n_bytes);
         self.check_cancelled()?;
         Ok(tensor)
+    }
+
+    /// Returns whether two tensors, neither of them taken yet, have other shapes, types or values.
+    /// Reads both of them to the first difference.
+    pub(crate) fn differ(&self, one: &str, other: &str) -> Result<bool, EngineError> {
+        let stored = |name: &str| {
+            let entry = self.catalog.entries.get(name)?;
+            Some((self.catalog.sources.get(entry.file)?, entry))
+        };
+        let (Some((source, entry)), Some((other_source, other))) = (stored(one), stored(other))
+        else {
+            return Ok(true);
+        };
+        if entry.shape != other.shape || entry.stored_type != other.stored_type {
+            return Ok(true);
+        }
+        let mut done = 0;
+        while done < entry.n_bytes {
+            let n_bytes = COMPARED_AT_ONCE.min(entry.n_bytes - done) as usize;
+            let bytes = source.take(entry.start + done, n_bytes)?;
+            if bytes != other_source.take(other.start + done, n_bytes)? {
+                return Ok(true);
+            }
+            done += n_bytes as u64;
+        }
+        Ok(false)
     }
 
     /// Stops the load if the progress listener has asked for it.

@@ -2,7 +2,7 @@
 //!
 //! A file consists of the header's length in eight bytes, a JSON header, and the tensors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::{Component, Path};
@@ -45,10 +45,10 @@ impl Index {
         })
     }
 
-    /// Returns the tensors of each file. Fails if a file name contains a path, since an index must
-    /// not point outside its folder.
-    pub(crate) fn shards(self, path: &str) -> Result<BTreeMap<String, Vec<String>>, EngineError> {
-        let mut shards: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    /// Returns the files in the order of their names. Fails if one contains a path, since an index
+    /// must not point outside its folder.
+    pub(crate) fn files(self, path: &str) -> Result<BTreeSet<String>, EngineError> {
+        let mut files = BTreeSet::new();
         for (tensor, file) in self.weight_map.0 {
             if !is_file_name(&file) {
                 let reason = format!("it places tensor {tensor} outside its folder, in {file:?}");
@@ -58,9 +58,9 @@ impl Index {
                     path,
                 ));
             }
-            shards.entry(file).or_default().push(tensor);
+            files.insert(file);
         }
-        Ok(shards)
+        Ok(files)
     }
 }
 
