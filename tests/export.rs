@@ -118,7 +118,7 @@ fn a_chat_and_its_rendered_prompt_survive_json() {
     let mut chat = greedy();
     chat.prompt = Arc::new(PromptRecord {
         chat: Some(ChatRecord {
-            system: "Be kind".to_owned(),
+            system: Some("Be kind".to_owned()),
             rendered: "<|user|>Once upon".to_owned(),
         }),
         ..(*first.prompt).clone()

@@ -16,7 +16,7 @@ pub(super) struct ChatArguments {
     #[arg(long)]
     pub(super) chat: bool,
 
-    /// The system message of the chat
+    /// The system message of the chat; may be empty, which many templates treat otherwise than none
     #[arg(
         long,
         value_name = "TEXT",
@@ -30,7 +30,7 @@ impl ChatArguments {
     /// Makes a prompt from a text.
     pub(super) fn prompt(&self, text: impl Into<String>) -> PromptText {
         if self.chat {
-            PromptText::chat(text, self.system.as_deref().unwrap_or_default())
+            PromptText::chat_with(text, self.system.clone())
         } else {
             PromptText::raw(text)
         }

@@ -96,9 +96,9 @@ fn push_prompt(page: &mut String, prompt: &PromptRecord) {
         line(page, &fenced(&prompt.text));
         return;
     };
-    if !chat.system.is_empty() {
+    if let Some(system) = &chat.system {
         line(page, "System prompt:");
-        line(page, &fenced(&chat.system));
+        line(page, &fenced(system));
     }
     line(page, "Message:");
     line(page, &fenced(&prompt.text));

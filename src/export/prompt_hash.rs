@@ -36,7 +36,7 @@ mod tests {
         let typed = prompt_hash(&prompt);
         assert_eq!(typed, "d88f6d8372f4");
         prompt.chat = Some(ChatRecord {
-            system: String::new(),
+            system: None,
             rendered: "Once".to_owned(),
         });
         "Twice".clone_into(&mut prompt.text);

@@ -18,8 +18,9 @@ pub enum PromptForm {
     Raw,
     /// Answer the text, rendered as a user message with the model's chat template.
     Chat {
-        /// The system prompt; empty for none.
-        system: String,
+        /// The system message, which may be empty. Many templates write one of their own if there is
+        /// none.
+        system: Option<String>,
     },
 }
 
@@ -32,13 +33,17 @@ impl PromptText {
         }
     }
 
-    /// Creates a message that the model answers.
+    /// Creates a message that the model answers. An empty `system` stands for no system message.
     pub fn chat(text: impl Into<String>, system: impl Into<String>) -> Self {
+        let system = Some(system.into());
+        Self::chat_with(text, system.filter(|system| !system.is_empty()))
+    }
+
+    /// Creates a message that the model answers, with a system message that may be empty.
+    pub fn chat_with(text: impl Into<String>, system: Option<String>) -> Self {
         Self {
             text: text.into(),
-            form: PromptForm::Chat {
-                system: system.into(),
-            },
+            form: PromptForm::Chat { system },
         }
     }
 }
@@ -74,8 +79,8 @@ pub struct PromptToken {
 /// How a chat message was presented to a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatRecord {
-    /// The system prompt; empty for none.
-    pub system: String,
+    /// The system message, which may be empty, or `None` if there was none.
+    pub system: Option<String>,
     /// The chat template's output, which is the text that the model read.
     pub rendered: String,
 }

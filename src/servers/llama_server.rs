@@ -48,11 +48,11 @@ pub(super) fn file_name(path: &str) -> &str {
 pub(super) fn render(
     connection: &Connection,
     message: &str,
-    system: &str,
+    system: Option<&str>,
     stop: &StopFlag,
 ) -> Result<String, Broken> {
     let mut messages = Vec::new();
-    if !system.is_empty() {
+    if let Some(system) = system {
         messages.push(json!({ "role": "system", "content": system }));
     }
     messages.push(json!({ "role": "user", "content": message }));

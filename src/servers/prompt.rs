@@ -37,7 +37,7 @@ fn record_of(
         PromptForm::Raw => None,
         PromptForm::Chat { system } if kind == ServerKind::LlamaServer => Some(ChatRecord {
             system: system.clone(),
-            rendered: llama_server::render(connection, &prompt.text, system, stop)?,
+            rendered: llama_server::render(connection, &prompt.text, system.as_deref(), stop)?,
         }),
         PromptForm::Chat { .. } => {
             return Err(ServerError::Unsupported {

@@ -37,6 +37,9 @@ pub struct AppState {
     pub prompt_mode: PromptMode,
     /// The system prompt of chat mode; may be empty.
     pub system: String,
+    /// Whether an empty system prompt is sent as an empty message. Many templates write a system
+    /// message of their own if there is none.
+    pub sends_empty_system: bool,
     /// The engine's latest tokenization of the prompt, which may lag behind `prompt`.
     pub prompt_reading: Option<PromptReading>,
     /// When generations stop; shared by all panes.
@@ -157,6 +160,7 @@ impl AppState {
             prompt: settings.prompt,
             prompt_mode: settings.prompt_mode,
             system: settings.system,
+            sends_empty_system: settings.sends_empty_system,
             prompt_reading: None,
             limits: settings.limits,
             record_megabytes: settings.record_megabytes,
@@ -241,6 +245,7 @@ impl AppState {
             prompt: self.prompt.clone(),
             prompt_mode: self.prompt_mode,
             system: self.system.clone(),
+            sends_empty_system: self.sends_empty_system,
             panes: self
                 .panes
                 .iter()

@@ -83,8 +83,14 @@ impl AppState {
     pub fn prompt_text(&self) -> PromptText {
         match self.prompt_mode {
             PromptMode::Raw => PromptText::raw(&self.prompt),
-            PromptMode::Chat => PromptText::chat(&self.prompt, &self.system),
+            PromptMode::Chat => PromptText::chat_with(&self.prompt, self.system_message()),
         }
+    }
+
+    /// Returns the system message that a chat gets.
+    fn system_message(&self) -> Option<String> {
+        let is_sent = self.sends_empty_system || !self.system.is_empty();
+        is_sent.then(|| self.system.clone())
     }
 
     /// Returns why chat mode is unavailable, or `None` if it is available or no model is loaded.
@@ -163,20 +169,20 @@ impl AppState {
 
     /// Returns whether a text was generated from the current prompt.
     pub(super) fn is_prompt_of(&self, record: &PromptRecord) -> bool {
-        let system = record.chat.as_ref().map(|chat| chat.system.as_str());
-        record.text == self.prompt && system == self.system_text()
+        record.text == self.prompt && PromptForm::of(record.chat.as_ref()) == self.prompt_form()
     }
 
     fn is_current_prompt(&self, prompt: &PromptText) -> bool {
-        let system = match &prompt.form {
-            PromptForm::Raw => None,
-            PromptForm::Chat { system } => Some(system.as_str()),
-        };
-        prompt.text == self.prompt && system == self.system_text()
+        prompt.text == self.prompt && prompt.form == self.prompt_form()
     }
 
-    fn system_text(&self) -> Option<&str> {
-        (self.prompt_mode == PromptMode::Chat).then_some(self.system.as_str())
+    fn prompt_form(&self) -> PromptForm {
+        match self.prompt_mode {
+            PromptMode::Raw => PromptForm::Raw,
+            PromptMode::Chat => PromptForm::Chat {
+                system: self.system_message(),
+            },
+        }
     }
 
     /// Asks the engine to tokenize the prompt.

@@ -61,6 +61,7 @@ impl AppState {
         self.prompt = settings.prompt;
         self.prompt_mode = settings.prompt_mode;
         self.system = settings.system;
+        self.sends_empty_system = settings.sends_empty_system;
         self.limits = settings.limits;
         self.seed = settings.seed;
         self.panes.clear();

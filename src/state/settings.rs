@@ -26,6 +26,8 @@ pub struct Settings {
     pub prompt_mode: PromptMode,
     /// The system prompt of chat mode; may be empty.
     pub system: String,
+    /// Whether an empty system prompt is sent as an empty message.
+    pub sends_empty_system: bool,
     /// The panes' settings, from left to right.
     pub panes: Vec<PaneSettings>,
     /// When generations stop; shared by all panes.
@@ -64,6 +66,7 @@ impl Default for Settings {
             prompt: DEFAULT_PROMPT.to_owned(),
             prompt_mode: PromptMode::Raw,
             system: String::new(),
+            sends_empty_system: false,
             panes: PaneSettings::classics().to_vec(),
             limits: Limits::default(),
             seed: 42,
@@ -248,6 +251,7 @@ mod tests {
             prompt: "A “quoted”\nprompt".to_owned(),
             prompt_mode: PromptMode::Chat,
             system: "Be brief".to_owned(),
+            sends_empty_system: true,
             ..Settings::default()
         };
         settings.limits.stop_strings = vec!["\n\n".to_owned()];

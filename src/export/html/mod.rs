@@ -141,8 +141,8 @@ fn push_prompt(page: &mut String, prompt: &PromptRecord, scored: bool) {
     };
     match &prompt.chat {
         Some(chat) => {
-            if !chat.system.is_empty() {
-                entry("System prompt", &chat.system);
+            if let Some(system) = &chat.system {
+                entry("System prompt", system);
             }
             entry("Message", &prompt.text);
             entry(&format!("As the model read it, {n_tokens}"), &chat.rendered);
@@ -419,7 +419,7 @@ mod tests {
         let prompt = std::sync::Arc::make_mut(&mut text.prompt);
         prompt.text = HOSTILE.to_owned();
         prompt.chat = Some(crate::generation::ChatRecord {
-            system: HOSTILE.to_owned(),
+            system: Some(HOSTILE.to_owned()),
             rendered: HOSTILE.to_owned(),
         });
         let plot = PagePlot {

@@ -207,6 +207,7 @@ impl AppState {
         self.prompt.clone_from(&setup.prompt);
         self.prompt_mode = super::PromptMode::Raw;
         self.system.clear();
+        self.sends_empty_system = false;
         self.limits = crate::generation::Limits {
             max_new_tokens: setup.tokens,
             ..crate::generation::Limits::default()

@@ -27,6 +27,7 @@ pub(in crate::state) struct HiddenSession {
     prompt: String,
     prompt_mode: PromptMode,
     system: String,
+    sends_empty_system: bool,
     limits: Limits,
     seed: u64,
     panes: Vec<Pane>,
@@ -57,6 +58,7 @@ impl HiddenSession {
         settings.prompt.clone_from(&self.prompt);
         settings.prompt_mode = self.prompt_mode;
         settings.system.clone_from(&self.system);
+        settings.sends_empty_system = self.sends_empty_system;
         settings.limits = self.limits.clone();
         settings.seed = self.seed;
         let panes = self.panes.iter();
@@ -142,6 +144,7 @@ impl AppState {
             prompt: self.prompt.clone(),
             prompt_mode: self.prompt_mode,
             system: self.system.clone(),
+            sends_empty_system: self.sends_empty_system,
             limits: self.limits.clone(),
             seed: self.seed,
             panes: std::mem::take(&mut self.panes),
@@ -164,7 +167,9 @@ impl AppState {
             } else {
                 PromptMode::Raw
             };
-            self.system = chat.map(|chat| chat.system.clone()).unwrap_or_default();
+            let system = chat.and_then(|chat| chat.system.clone());
+            self.sends_empty_system = system.as_ref().is_some_and(String::is_empty);
+            self.system = system.unwrap_or_default();
             self.limits = first.config.limits.clone();
             self.seed = first.config.seed;
         }
@@ -216,6 +221,7 @@ impl AppState {
         self.prompt = hidden.prompt;
         self.prompt_mode = hidden.prompt_mode;
         self.system = hidden.system;
+        self.sends_empty_system = hidden.sends_empty_system;
         self.limits = hidden.limits;
         self.seed = hidden.seed;
         self.panes = hidden.panes;

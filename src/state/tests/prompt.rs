@@ -60,6 +60,18 @@ fn a_chat_is_tokenized_and_answered_with_its_system_prompt() {
 }
 
 #[test]
+fn an_empty_system_prompt_is_sent_on_request() {
+    let mut state = chatting(ChatSupport::Ready);
+    let form = |system: Option<&str>| PromptText::chat_with("Hi", system.map(str::to_owned));
+    assert_eq!(state.prompt_text(), form(Some("Be kind")));
+    state.system.clear();
+    assert_eq!(state.prompt_text(), form(None));
+    state.sends_empty_system = true;
+    assert_eq!(state.prompt_text(), form(Some("")));
+    assert!(state.settings().sends_empty_system);
+}
+
+#[test]
 fn mode_and_system_prompt_persist_across_restarts() {
     let state = chatting(ChatSupport::Ready);
     let json = state.settings().to_json().unwrap();
@@ -166,7 +178,7 @@ fn another_mode_system_prompt_or_message_makes_the_output_stale() {
     let prompt = PromptRecord {
         text: "Hi".to_owned(),
         chat: Some(ChatRecord {
-            system: "Be kind".to_owned(),
+            system: Some("Be kind".to_owned()),
             rendered: "?Hi".to_owned(),
         }),
         ..generation(&[]).prompt.as_ref().clone()
@@ -175,9 +187,13 @@ fn another_mode_system_prompt_or_message_makes_the_output_stale() {
     state.on_event(Event::Progress(Progress::Started { ids, prompt }));
     assert!(!state.output_is_stale());
 
-    let changes: [fn(&mut AppState); 3] = [
+    let changes: [fn(&mut AppState); 4] = [
         |state| state.prompt_mode = PromptMode::Raw,
         |state| state.system.clear(),
+        |state| {
+            state.system.clear();
+            state.sends_empty_system = true;
+        },
         |state| state.prompt.push('!'),
     ];
     for change in changes {

@@ -16,6 +16,7 @@ use super::lessons::ring_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
+use crate::design::widgets::checkbox;
 use crate::lessons::Ring;
 use crate::state::{AppState, Command, PromptMode};
 
@@ -40,6 +41,9 @@ const SYSTEM_TOP: f32 = 4.0;
 const SYSTEM_BOTTOM: f32 = 11.0;
 
 const SYSTEM_FACE: Face = Face::Body;
+
+/// The width of the choice beside an empty system prompt, in points.
+const EMPTY_SYSTEM: f32 = 124.0;
 
 /// A typeface, and the width in points at which text is wrapped.
 #[derive(Clone, Copy)]
@@ -141,6 +145,9 @@ impl PromptCard {
             let place = Rect::from_min_max(pos2(body.left(), top), body.right_top());
             let system = system_ui(ui, place, &mut state.system);
             changed |= system.changed();
+            if state.system.is_empty() {
+                changed |= empty_system_ui(ui, place, &mut state.sends_empty_system);
+            }
             has_focus |= system.has_focus();
         }
         let text = text_ui(&mut child_ui(ui, body, "prompt text"), state);
@@ -210,6 +217,21 @@ fn system_ui(ui: &mut Ui, rect: Rect, system: &mut String) -> egui::Response {
             ui.add(edit).accessible_name("System prompt")
         })
         .inner
+}
+
+/// Draws the choice whether an empty system prompt is sent, at the right end of its field. Returns
+/// whether it was changed.
+fn empty_system_ui(ui: &mut Ui, rect: Rect, is_sent: &mut bool) -> bool {
+    let height = system_row(ui);
+    let min = pos2(rect.right() - EMPTY_SYSTEM, rect.top() + SYSTEM_TOP);
+    let place = Rect::from_min_size(min, vec2(EMPTY_SYSTEM, height));
+    let help = "Send a system message even if it is empty. Without one, many chat templates write \
+                their own, such as “You are a helpful assistant”";
+    let mut ui = child_ui(ui, place, "empty system prompt");
+    ui.spacing_mut().interact_size.y = height;
+    checkbox(&mut ui, is_sent, Face::Small.text("Send it empty"))
+        .on_hover_text(help)
+        .changed()
 }
 
 /// Creates a field without a frame; the card is its frame.

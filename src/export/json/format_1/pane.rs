@@ -97,7 +97,7 @@ impl Prompt {
         PromptRecord {
             text: self.text.clone(),
             chat: self.chat.clone().map(|chat| ChatRecord {
-                system: chat.system,
+                system: Some(chat.system).filter(|system| !system.is_empty()),
                 rendered: chat.rendered,
             }),
             tokens: self.tokens.iter().map(|token| token.id).collect(),

@@ -87,7 +87,7 @@ pub(super) struct Prompt {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Chat {
-    system: String,
+    system: Option<String>,
     rendered: String,
 }
 
