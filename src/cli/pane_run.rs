@@ -286,8 +286,13 @@ fn loaded(worker: &mut Worker, console: &mut Console) -> Result<Loaded, Failure>
                 info,
                 vocabulary,
                 second,
+                load_warning,
                 ..
-            })) => return Ok((info, vocabulary, second)),
+            })) => {
+                progress.clear();
+                warn(load_warning.as_deref());
+                return Ok((info, vocabulary, second));
+            }
             Some(Some(Event::DeviceUnavailable { reason, .. })) => {
                 progress.clear();
                 console::note(&cpu_fallback_note(&reason));
@@ -302,6 +307,13 @@ fn loaded(worker: &mut Worker, console: &mut Console) -> Result<Loaded, Failure>
     };
     progress.clear();
     Err(failure)
+}
+
+/// Prints what could not be read of a model, and where its files contradict each other.
+pub(super) fn warn(load_warning: Option<&str>) {
+    for warning in load_warning.into_iter().flat_map(str::lines) {
+        console::note(&format!("warning: {warning}"));
+    }
 }
 
 /// The records so far. A pane's index is its generation id.

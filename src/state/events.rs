@@ -30,7 +30,7 @@ impl AppState {
                 load_warning,
                 second,
             } => {
-                if let Some(load_warning) = load_warning {
+                if let Some(load_warning) = load_warning.clone() {
                     let title = "The model was loaded with a warning";
                     self.notify(Notice::error(title, load_warning));
                 }
@@ -39,6 +39,7 @@ impl AppState {
                     vocabulary,
                     recommended_sampling,
                     chat,
+                    load_warning,
                 });
                 self.second_model.on_first_loaded(second);
                 return effects;

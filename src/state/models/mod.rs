@@ -115,6 +115,8 @@ pub struct ModelRow {
     pub opened_at: Option<u64>,
     /// A sentence about what it can't do, if known.
     pub limits: Option<&'static str>,
+    /// What could not be read of it when it was loaded, and where its files contradict each other.
+    pub load_warning: Option<String>,
     pub status: ModelRowStatus,
     /// Why it can't be unloaded now.
     pub unload_blocked: Option<&'static str>,
@@ -213,6 +215,7 @@ impl AppState {
                     n_bytes: None,
                     opened_at: None,
                     limits: self.limits(&status),
+                    load_warning: None,
                     status,
                     unload_blocked,
                     path: None,
@@ -243,6 +246,7 @@ impl AppState {
                         .or_else(|| cached.and_then(|cached| cached.model.n_bytes)),
                     opened_at: recent.map(|recent| recent.opened_at),
                     limits: self.limits(&status),
+                    load_warning: self.load_warning(&status),
                     status,
                     unload_blocked,
                     path: Some(path.clone()),
@@ -256,6 +260,12 @@ impl AppState {
         let model = self.model.in_use()?;
         let limits = model.info.implementation.limits();
         limits.filter(|_| *status == ModelRowStatus::InUse)
+    }
+
+    /// Returns the warning of the model in use, if the row is that model's.
+    fn load_warning(&self, status: &ModelRowStatus) -> Option<String> {
+        let warning = self.model.in_use()?.load_warning.clone();
+        warning.filter(|_| *status == ModelRowStatus::InUse)
     }
 
     fn model_row_status(&self, source: &ModelSource) -> ModelRowStatus {

@@ -14,6 +14,8 @@ pub struct ReadyModel {
     pub recommended_sampling: Option<Arc<RecommendedSampling>>,
     /// Whether the model has a usable chat template.
     pub chat: ChatSupport,
+    /// What could not be read of the model, and where its files contradict each other.
+    pub load_warning: Option<String>,
 }
 
 /// The current model, or why there is none.

@@ -135,6 +135,7 @@ impl PaneModels {
                     vocabulary,
                     recommended_sampling,
                     chat,
+                    load_warning: load_warning.clone(),
                 };
                 (Some(PaneModelStatus::Ready(model)), load_warning)
             }

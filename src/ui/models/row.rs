@@ -27,6 +27,9 @@ pub(super) fn row_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
     if let Some(limits) = row.limits {
         sentence_ui(ui, limits, theme.text_2);
     }
+    for warning in row.load_warning.iter().flat_map(|warning| warning.lines()) {
+        sentence_ui(ui, &capitalize(warning), theme.warning);
+    }
 }
 
 fn words_ui(ui: &mut Ui, row: &ModelRow) {

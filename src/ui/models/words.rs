@@ -103,6 +103,7 @@ mod tests {
             n_bytes: None,
             opened_at: None,
             limits: None,
+            load_warning: None,
             status: ModelRowStatus::Closed,
             unload_blocked: None,
         };
