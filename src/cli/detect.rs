@@ -36,7 +36,7 @@ pub(super) struct Arguments {
 
     /// The model's number of logits, if it differs from its tokenizer's number of tokens. Green
     /// lists depend on it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = vocabulary_size)]
     vocabulary: Option<u32>,
 
     /// Also print the score of every token
@@ -70,13 +70,28 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(n_vocab) = arguments.vocabulary {
         check_vocabulary(n_vocab, &tokens)?;
     }
-    let scan = WatermarkScan::of(watermark, n_vocab, &tokens);
+    let scan = if arguments.tokens {
+        WatermarkScan::of(watermark, n_vocab, &tokens)
+    } else {
+        WatermarkScan::of_whole(watermark, n_vocab, &tokens)
+    };
     let mut report = summary(&scan);
     if arguments.tokens {
         report.push('\n');
         report.push_str(&table(&scan, &tokens, &vocabulary));
     }
     console::print(report.as_bytes())
+}
+
+/// More logits than any model has: the largest vocabularies have about a million tokens.
+const N_MAX_VOCABULARY: u32 = 4_000_000;
+
+/// Parses the size of a vocabulary, which determines how much memory a scan takes.
+fn vocabulary_size(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(n) if (1..=N_MAX_VOCABULARY).contains(&n) => Ok(n),
+        _ => Err("it must be a whole number from 1 to 4,000,000".to_owned()),
+    }
 }
 
 /// Parses a watermark in the grammar of `--pane`.
@@ -182,7 +197,7 @@ fn table(scan: &WatermarkScan, tokens: &[TokenId], vocabulary: &Vocabulary) -> S
 
 #[cfg(test)]
 mod tests {
-    use super::{check_vocabulary, summary, table, tokens_of, watermark_of};
+    use super::{check_vocabulary, summary, table, tokens_of, vocabulary_size, watermark_of};
     use crate::analysis::watermark::WatermarkScan;
     use crate::cli::failure::Failure;
     use crate::decoding::TokenId;
@@ -234,6 +249,41 @@ mod tests {
                 panic!("{words} has no reason");
             };
             assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_vocabulary_has_a_plausible_size() {
+        for (text, expected) in [
+            ("1", Some(1)),
+            ("262144", Some(262_144)),
+            ("4000000", Some(4_000_000)),
+            ("4000001", None),
+            ("1000000000", None),
+            ("0", None),
+            ("-1", None),
+            ("1e6", None),
+        ] {
+            assert_eq!(vocabulary_size(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_verdict_alone_is_that_of_the_whole_scan() {
+        let (tokenizer, n_vocab) = embedded_tokenizer().unwrap();
+        let vocabulary = tokenizer.vocabulary(n_vocab);
+        let tokens = tokens_of("The fox ran home. The fox ran.", &tokenizer, &vocabulary);
+        let tokens = tokens.unwrap();
+        for words in [
+            "green-list 2",
+            "green-list 2 window 3",
+            "gumbel-mark 42",
+            "synth-id 4 keys 654",
+        ] {
+            let mark = watermark_of(words).unwrap();
+            let whole = WatermarkScan::of_whole(mark, n_vocab as u32, &tokens);
+            let scan = WatermarkScan::of(mark, n_vocab as u32, &tokens);
+            assert_eq!(summary(&whole), summary(&scan), "{words}");
         }
     }
 

@@ -23,8 +23,8 @@ pub struct WatermarkScan {
     n_repeated: usize,
     /// The sum of the scores.
     score: f64,
-    /// The p-value after each token.
-    p_values: Vec<PValue>,
+    /// The p-value after each token, if they are kept.
+    p_values: Option<Vec<PValue>>,
 }
 
 /// What a scan has found.
@@ -46,13 +46,26 @@ impl WatermarkScan {
             n_scored: 0,
             n_repeated: 0,
             score: 0.0,
-            p_values: Vec::new(),
+            p_values: Some(Vec::new()),
         }
     }
 
     /// Scans a whole text.
     pub fn of(mark: Watermark, n_vocab: u32, text: &[TokenId]) -> Self {
         let mut scan = Self::new(mark, n_vocab);
+        for token in text {
+            scan.push(*token);
+        }
+        scan
+    }
+
+    /// Scans a whole text of any length for its verdict alone: without the p-values on the way,
+    /// each of which takes the longer, the longer the text is.
+    pub fn of_whole(mark: Watermark, n_vocab: u32, text: &[TokenId]) -> Self {
+        let mut scan = Self {
+            p_values: None,
+            ..Self::new(mark, n_vocab)
+        };
         for token in text {
             scan.push(*token);
         }
@@ -78,19 +91,21 @@ impl WatermarkScan {
     }
 
     fn push(&mut self, token: TokenId) {
-        let p_value = match self.scorer.push(token) {
-            TokenMark::NoContext => self.p_value(),
-            TokenMark::Repeated => {
-                self.n_repeated += 1;
-                self.p_value()
-            }
+        let mark = self.scorer.push(token);
+        match mark {
+            TokenMark::NoContext => {}
+            TokenMark::Repeated => self.n_repeated += 1,
             TokenMark::Scored(score) => {
                 self.n_scored += 1;
                 self.score += score;
-                self.p_value_of_scores()
             }
+        }
+        let p_value = match (mark, &self.p_values) {
+            (TokenMark::Scored(_), Some(_)) => self.p_value_of_scores(),
+            (TokenMark::NoContext | TokenMark::Repeated, Some(_)) => self.p_value(),
+            (_, None) => return,
         };
-        self.p_values.push(p_value);
+        self.p_values.get_or_insert_default().push(p_value);
     }
 
     fn p_value_of_scores(&self) -> PValue {
@@ -139,14 +154,17 @@ impl WatermarkScan {
         }
     }
 
-    /// Returns the p-value after each token.
+    /// Returns the p-value after each token, or nothing for a scan of the whole text.
     pub fn p_values(&self) -> &[PValue] {
-        &self.p_values
+        self.p_values.as_deref().unwrap_or_default()
     }
 
     /// Returns the p-value of the whole text.
     pub fn p_value(&self) -> PValue {
-        self.p_values.last().copied().unwrap_or_default()
+        match &self.p_values {
+            Some(p_values) => p_values.last().copied().unwrap_or_default(),
+            None => self.p_value_of_scores(),
+        }
     }
 
     /// Returns how many standard deviations the score is above the mean of unmarked text: the

@@ -12,20 +12,24 @@ const TABLE_SIZE: u32 = 1_000_003;
 pub(in crate::decoding) struct GreenTokens {
     list: GreenList,
     n_vocab: u32,
-    /// The swaps that shuffle the table of hashes, as many as the vocabulary needs. Empty for a
-    /// window of 1, which needs no hashes.
+    /// The start of the table of hashes, as far as the vocabulary needs it. Empty for a window of
+    /// 1, which needs no hashes.
     table: Vec<u32>,
 }
 
 impl GreenTokens {
     pub(in crate::decoding) fn new(list: GreenList, n_vocab: u32) -> Self {
         let n_hashed = if list.hashes_itself() { n_vocab } else { 0 };
-        let table = swaps(list.key, TABLE_SIZE).take(n_hashed.min(TABLE_SIZE) as usize);
         Self {
             list,
             n_vocab,
-            table: table.collect(),
+            table: shuffled_start(list.key, n_hashed.min(TABLE_SIZE) as usize),
         }
+    }
+
+    /// Returns whether all tokens after the same token share one green list.
+    pub(in crate::decoding) const fn depends_on_last_only(&self) -> bool {
+        !self.list.hashes_itself()
     }
 
     /// Returns how many tokens of the vocabulary are green, which is the same after any text.
@@ -87,19 +91,26 @@ impl GreenTokens {
         low_word(products.min().unwrap_or_default().into())
     }
 
-    /// Returns the token's entry in the table, plus one. Traces the entry back through the swaps,
-    /// because building the table would take longer.
+    /// Returns the token's entry in the table, plus one.
     fn hash(&self, token: TokenId) -> i64 {
         let place = token.0 % TABLE_SIZE;
-        let mut from = self.table.get(place as usize).copied().unwrap_or(place);
-        let earlier = self.table.get(..place as usize).unwrap_or_default();
-        for (other, index) in earlier.iter().rev().zip((0..place).rev()) {
-            if *other == from {
-                from = index;
-            }
-        }
-        i64::from(from) + 1
+        let entry = self.table.get(place as usize).copied();
+        i64::from(entry.unwrap_or(place)) + 1
     }
+}
+
+/// Returns the first `n` places of the shuffled table of hashes.
+fn shuffled_start(key: u32, n: usize) -> Vec<u32> {
+    if n == 0 {
+        return Vec::new();
+    }
+    let mut table: Vec<u32> = (0..TABLE_SIZE).collect();
+    for (place, other) in swaps(key, TABLE_SIZE).take(n).enumerate() {
+        table.swap(place, other as usize);
+    }
+    table.truncate(n);
+    table.shrink_to_fit();
+    table
 }
 
 /// Returns the part of a seed that the random number generator uses.

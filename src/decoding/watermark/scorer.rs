@@ -1,9 +1,12 @@
 //! What each token of a text says about a watermark.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{GreenTokens, GumbelKey, Tournament, Watermark, context_of};
 use crate::decoding::TokenId;
+
+/// How many bytes the kept green lists may take together.
+const N_MAX_KEPT: usize = 32 << 20;
 
 /// What one token says about a watermark.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +30,8 @@ pub struct MarkScorer {
     tournament: Option<Tournament>,
     text: Vec<TokenId>,
     marks: Vec<TokenMark>,
+    /// Green lists that were needed before, by the token they follow.
+    green_after: BTreeMap<TokenId, Vec<bool>>,
     /// The contexts that no longer count; for a green list, with the token after them.
     seen: BTreeSet<Vec<u32>>,
 }
@@ -44,6 +49,7 @@ impl MarkScorer {
             n_vocab,
             green,
             tournament,
+            green_after: BTreeMap::new(),
             text: Vec::new(),
             marks: Vec::new(),
             seen: BTreeSet::new(),
@@ -90,16 +96,17 @@ impl MarkScorer {
         let mut context = context_of(&self.text, n_before);
         match self.mark {
             Watermark::GreenList(_) => {
-                let green = self.green.as_ref();
-                let Some(is_green) = green.and_then(|green| green.is_green(&self.text, token))
-                else {
+                if self.text.len() < n_before {
                     return TokenMark::NoContext;
-                };
+                }
                 context.push(token.0);
-                if self.seen.insert(context) {
-                    TokenMark::Scored(f64::from(u8::from(is_green)))
-                } else {
-                    TokenMark::Repeated
+                // Shuffling the vocabulary takes long, so a repeated context must not.
+                if !self.seen.insert(context) {
+                    return TokenMark::Repeated;
+                }
+                match self.is_green(token) {
+                    Some(is_green) => TokenMark::Scored(f64::from(u8::from(is_green))),
+                    None => TokenMark::NoContext,
                 }
             }
             Watermark::GumbelMark(mark) => {
@@ -124,5 +131,26 @@ impl MarkScorer {
                 }
             }
         }
+    }
+
+    /// Returns whether the next token is green, or `None` if the text is too short to decide. Keeps
+    /// the green lists of frequent tokens, because most tokens of a long text follow one of them.
+    fn is_green(&mut self, token: TokenId) -> Option<bool> {
+        let green = self.green.as_ref()?;
+        let last = *self.text.last()?;
+        if !green.depends_on_last_only() {
+            return green.is_green(&self.text, token);
+        }
+        if let Some(list) = self.green_after.get(&last) {
+            return list.get(token.0 as usize).copied();
+        }
+        let n_kept = self.green_after.len() + 1;
+        if n_kept.saturating_mul(self.n_vocab as usize) > N_MAX_KEPT {
+            return green.is_green(&self.text, token);
+        }
+        let list = green.after(last);
+        let is_green = list.get(token.0 as usize).copied();
+        self.green_after.insert(last, list);
+        is_green
     }
 }
