@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::dialect::Dialect;
 use super::{Against, Drafts, Filter, GrammarRule, Guidance, Rules, Selector, SettingError};
@@ -14,6 +15,20 @@ pub struct Stage {
     pub filter: Filter,
     /// A stage that is switched off keeps its place and does nothing.
     pub enabled: bool,
+}
+
+/// More stages than anyone uses. Searches over all stages run the chain once for each.
+pub(super) const N_MAX_STAGES: usize = 1_000;
+
+/// Reads the stages of a chain, up to [`N_MAX_STAGES`].
+pub fn stages_from<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Stage>, D::Error> {
+    let stages = Vec::<Stage>::deserialize(reader)?;
+    if stages.len() > N_MAX_STAGES {
+        return Err(D::Error::custom(SettingError::TooManyStages {
+            n_stages: stages.len(),
+        }));
+    }
+    Ok(stages)
 }
 
 impl From<Filter> for Stage {
@@ -29,6 +44,7 @@ impl From<Filter> for Stage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChainConfig {
     /// The stages, first to last.
+    #[serde(deserialize_with = "stages_from")]
     pub stages: Vec<Stage>,
     /// What picks a token from the candidates that the stages leave.
     pub selector: Selector,
@@ -89,6 +105,10 @@ impl ChainConfig {
 
     /// Checks the values of every stage that is switched on, and of the selector.
     pub fn validate(&self) -> Result<(), SettingError> {
+        let n_stages = self.stages.len();
+        if n_stages > N_MAX_STAGES {
+            return Err(SettingError::TooManyStages { n_stages });
+        }
         for stage in self.stages.iter().filter(|stage| stage.enabled) {
             stage.filter.validate()?;
         }
@@ -140,7 +160,7 @@ impl std::fmt::Display for ChainConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::ChainConfig;
+    use super::{ChainConfig, N_MAX_STAGES};
     use crate::decoding::dialect::Dialect;
     use crate::decoding::filters::{DynamicTemperature, Temperature, TopK, TopP};
     use crate::decoding::rules::{Ties, TopPZero};
@@ -207,6 +227,21 @@ mod tests {
             let stage = chain.stages.last_mut().unwrap();
             stage.filter = Filter::DynamicTemperature(heat);
             assert_eq!(chain.is_greedy(), greedy, "range {range}");
+        }
+    }
+
+    #[test]
+    fn a_chain_has_a_plausible_number_of_stages() {
+        let stage = Stage::from(Filter::TopK(TopK { k: 40 }));
+        for (n_stages, is_valid) in [(N_MAX_STAGES, true), (N_MAX_STAGES + 1, false)] {
+            let chain = ChainConfig {
+                stages: vec![stage.clone(); n_stages],
+                ..ChainConfig::greedy()
+            };
+            assert_eq!(chain.validate().is_ok(), is_valid);
+            let json = serde_json::to_string(&chain).unwrap();
+            let read = serde_json::from_str::<ChainConfig>(&json);
+            assert_eq!(read.is_ok(), is_valid);
         }
     }
 }

@@ -59,7 +59,7 @@ mod what_if_stages;
 
 pub use candidates::{Candidate, Candidates, Crossing};
 pub use chain::{Sampled, SamplerChain, Taken};
-pub use chain_config::{ChainConfig, Stage};
+pub use chain_config::{ChainConfig, Stage, stages_from};
 pub use coin::Coins;
 pub use detail::{Detail, Summary};
 pub use detail_bytes::DetailBytes;

@@ -243,6 +243,12 @@ pub enum SettingError {
         limits: Limits,
     },
 
+    #[error(
+        "A chain has at most {} stages, not {n_stages}",
+        super::chain_config::N_MAX_STAGES
+    )]
+    TooManyStages { n_stages: usize },
+
     /// A logit bias is infinite or NaN.
     #[error("A bias must be a finite number; to forbid a token, ban it")]
     BiasNotFinite,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::dialect::Dialect;
-use crate::decoding::{ChainConfig, Drafts, GrammarRule, Guidance, Rules, Selector, Stage};
+use crate::decoding::{
+    ChainConfig, Drafts, GrammarRule, Guidance, Rules, Selector, Stage, stages_from,
+};
 use crate::generation::{EndOfText, FinishReason, GenerationConfig, Limits};
 
 /// The settings of a generation.
@@ -13,6 +15,7 @@ use crate::generation::{EndOfText, FinishReason, GenerationConfig, Limits};
 pub(super) struct Settings {
     #[serde(skip_deserializing)]
     summary: String,
+    #[serde(deserialize_with = "stages_from")]
     stages: Vec<Stage>,
     #[serde(flatten)]
     selector: Selector,
