@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::formats::replace_formats;
 use super::rule::MAX_BYTES;
 use super::schema_depth::{MAX_SCHEMA_DEPTH, SchemaDepth};
+use super::schema_numbers::check_numbers;
 use super::{GrammarError, GrammarKind, GrammarRule, TextPlace, gbnf};
 
 /// How deeply brackets may be nested, because parsing them takes stack space.
@@ -116,6 +117,7 @@ fn schema(text: &str) -> Result<Value, GrammarError> {
         let message = message.split(" at line ").next().unwrap_or_default();
         GrammarError::at(TextPlace { line, column }, sentence(message))
     })?;
+    check_numbers(text)?;
     if !SchemaDepth::new(&schema).is_shallow(&schema, 0) {
         return Err(GrammarError::TooComplex {
             message: format!(

@@ -13,6 +13,7 @@ mod legal;
 mod report;
 mod rule;
 mod schema_depth;
+mod schema_numbers;
 mod state;
 #[cfg(test)]
 mod tests;
