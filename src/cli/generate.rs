@@ -274,7 +274,9 @@ pub(super) fn text_from(mut input: impl Read) -> Result<String, Failure> {
     input
         .read_to_string(&mut text)
         .map_err(|error| Failure::run(format!("could not read standard input: {error}")))?;
-    Ok(without_final_line_break(&text).to_owned())
+    // Windows editors begin a text with a byte order mark, which no model should read.
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
+    Ok(without_final_line_break(text).to_owned())
 }
 
 /// Prints a note for biases, bans and repetition rules that had no effect.

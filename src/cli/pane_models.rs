@@ -9,7 +9,7 @@ use super::compute::cpu_fallback_note;
 use super::console;
 use super::failure::Failure;
 use super::model::named_source;
-use super::pane_run::{Console, Engine, Pane, SIGNAL_PAUSE};
+use super::pane_run::{Console, Engine, Pane, SIGNAL_PAUSE, warn};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{ModelInfo, ModelSource, Vocabulary};
 use crate::worker::{Event, PaneModelUpdate, Request};
@@ -48,7 +48,13 @@ impl PaneModelArgument {
     /// Assigns each named pane its model. `main` is the run's model.
     pub(super) fn apply(&self, main: &ModelSource, panes: &mut [Pane]) -> Result<(), Failure> {
         let letters: Vec<String> = (0..panes.len()).map(pane_letter).collect();
-        for PaneModel { letter, source } in &self.pane_models {
+        for (index, PaneModel { letter, source }) in self.pane_models.iter().enumerate() {
+            let before = self.pane_models.iter().take(index);
+            if before.into_iter().any(|other| other.letter == *letter) {
+                return Err(Failure::usage(format!(
+                    "--pane-model names pane {letter} twice, but a pane has one model"
+                )));
+            }
             let place = letters.iter().position(|other| other == letter);
             let Some(pane) = place.and_then(|place| panes.get_mut(place)) else {
                 let known = match letters.as_slice() {
@@ -137,8 +143,13 @@ impl Engine {
                     format!("Loading {name}, {percent:.0} %")
                 }),
                 PaneModelUpdate::Loaded {
-                    info, vocabulary, ..
+                    info,
+                    vocabulary,
+                    load_warning,
+                    ..
                 } => {
+                    console.progress.clear();
+                    warn(load_warning.as_deref());
                     return Ok(OtherModel {
                         source: source.clone(),
                         info,
@@ -171,8 +182,40 @@ impl Engine {
 mod tests {
     use std::path::PathBuf;
 
-    use super::{PaneModel, pane_model};
-    use crate::generation::ModelSource;
+    use super::{Pane, PaneModel, PaneModelArgument, pane_model};
+    use crate::cli::failure::Failure;
+    use crate::generation::{GenerationConfig, Limits, ModelSource, PaneSettings};
+
+    #[test]
+    fn a_pane_is_named_at_most_once() {
+        let pane_models = ["b=one.gguf", "B=built-in"].map(|text| pane_model(text).unwrap());
+        let argument = PaneModelArgument {
+            pane_models: pane_models.to_vec(),
+        };
+        let refused = argument
+            .apply(&ModelSource::Embedded, &mut panes())
+            .unwrap_err();
+        let Failure::Usage(message) = refused else {
+            panic!("a wrong argument is a usage error");
+        };
+        assert_eq!(
+            message,
+            "--pane-model names pane B twice, but a pane has one model"
+        );
+    }
+
+    fn panes() -> Vec<Pane> {
+        let pane = |settings: PaneSettings| Pane {
+            model: None,
+            name: settings.name,
+            config: GenerationConfig {
+                chain: settings.chain,
+                seed: 42,
+                limits: Limits::default(),
+            },
+        };
+        PaneSettings::classics().into_iter().map(pane).collect()
+    }
 
     #[test]
     fn a_pane_model_is_a_letter_and_a_path() {

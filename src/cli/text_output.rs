@@ -6,7 +6,11 @@ use super::failure::Failure;
 use super::pane_run::finish_summary;
 use super::text_lines::TextLines;
 use crate::decoding::Filter;
+use crate::generation::formatting::grouped;
 use crate::generation::{FinishReason, Generation, PaneSettings, PieceKind};
+
+/// How many characters of a pane's settings are printed.
+const N_MAX_HEADING: usize = 400;
 
 /// How texts are printed while they are generated.
 #[derive(Debug)]
@@ -193,7 +197,22 @@ impl LiveText {
         if by_chance || !(chain.is_greedy() || chain.selector.is_deterministic()) {
             settings.seed = Some(pane.config.seed);
         }
-        format!("{} ({settings})\n", pane.name)
+        format!("{} ({})\n", pane.name, shortened(&settings.to_string()))
+    }
+}
+
+/// Shortens settings that are longer than a few lines, as those with a schema may be.
+fn shortened(settings: &str) -> String {
+    match settings.char_indices().nth(N_MAX_HEADING) {
+        Some((end, _)) => {
+            let n_left_out = settings.chars().count() - N_MAX_HEADING;
+            let start = settings.get(..end).unwrap_or(settings);
+            format!(
+                "{start}… and {} more characters",
+                grouped(n_left_out as f64)
+            )
+        }
+        None => settings.to_owned(),
     }
 }
 
@@ -208,9 +227,20 @@ fn start_of(stop: &str, text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::LiveText;
+    use super::{LiveText, N_MAX_HEADING, shortened};
     use crate::generation::testing::generation;
     use crate::generation::{FinishReason, Generation, Piece};
+
+    #[test]
+    fn long_settings_are_shortened() {
+        let settings = "é".repeat(N_MAX_HEADING);
+        assert_eq!(shortened(&settings), settings);
+        let longer = format!("{settings}{}", "x".repeat(1_234));
+        assert_eq!(
+            shortened(&longer),
+            format!("{settings}… and 1,234 more characters")
+        );
+    }
 
     /// Generates these pieces and returns what is printed after each, then at the end.
     fn printed(

@@ -11,9 +11,14 @@ use pulp::x86::V3;
 /// for comparisons and debugging.
 pub const ENV_VARIABLE: &str = "QUARTET_INSTRUCTIONS";
 
-/// Returns the value of [`ENV_VARIABLE`], if it is set.
+/// Returns the value of [`ENV_VARIABLE`], if it is set and not blank.
 pub fn requested() -> Option<String> {
-    std::env::var_os(ENV_VARIABLE).map(|name| name.to_string_lossy().into_owned())
+    let name = std::env::var_os(ENV_VARIABLE)?;
+    named(&name.to_string_lossy())
+}
+
+fn named(value: &str) -> Option<String> {
+    Some(value.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 /// Returns the widest instructions that the CPU supports and [`ENV_VARIABLE`] allows. An unknown
@@ -36,7 +41,7 @@ pub fn arch_of(name: &str) -> Arch {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arch, arch_of};
+    use super::{Arch, arch_of, named};
 
     #[test]
     fn a_narrower_set_is_never_widened() {
@@ -44,6 +49,18 @@ mod tests {
         #[cfg(target_arch = "x86_64")]
         for name in ["avx2", "avx-vnni"] {
             assert!(matches!(arch_of(name), Arch::V3(_) | Arch::Scalar));
+        }
+    }
+
+    #[test]
+    fn a_blank_value_asks_for_nothing() {
+        for (value, name) in [
+            ("", None),
+            (" ", None),
+            ("avx2", Some("avx2")),
+            (" avx2\n", Some("avx2")),
+        ] {
+            assert_eq!(named(value).as_deref(), name, "{value:?}");
         }
     }
 

@@ -71,6 +71,7 @@ impl AppState {
             vocabulary: Arc::default(),
             recommended_sampling: None,
             chat,
+            load_warning: None,
         };
         for pane in self.panes.iter_mut().filter(|pane| pane.uses(served)) {
             if let PaneStatus::Waiting { pending } = &mut pane.status
