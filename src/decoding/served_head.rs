@@ -4,10 +4,9 @@
 //! so a row of logits spreads it evenly over them. Results that this cannot change are exact; the
 //! rest are bounded.
 
-use super::trace::ROUNDING;
+use super::what_if::is_decided;
 use super::{
     Candidate, ChainConfig, Coins, DecodingError, History, Sampled, SamplerChain, Taken, TokenId,
-    WhatIf, what_if,
 };
 
 /// The most tokens of a head that a step records.
@@ -21,6 +20,8 @@ pub struct ServedHead {
     /// A token below the head whose probability is known too.
     extra: Option<Candidate>,
     n_vocab: usize,
+    /// Whether the other tokens are known to be impossible.
+    is_whole: bool,
 }
 
 impl ServedHead {
@@ -32,11 +33,20 @@ impl ServedHead {
                 .then_with(|| a.token.cmp(&b.token))
         });
         let n_needed = head.iter().map(|known| known.token.index() + 1).max();
+        let n_vocab = n_vocab.max(n_needed.unwrap_or_default());
         Self {
-            n_vocab: n_vocab.max(n_needed.unwrap_or_default()),
+            n_vocab,
+            is_whole: head.len() >= n_vocab,
             head,
             extra: None,
         }
+    }
+
+    /// Declares that the tokens it does not name are impossible.
+    #[must_use]
+    pub const fn whole(mut self) -> Self {
+        self.is_whole = true;
+        self
     }
 
     /// Adds a token whose probability is known although it is not among the most likely.
@@ -64,9 +74,19 @@ impl ServedHead {
         self.head.is_empty()
     }
 
+    /// The most likely tokens, in order.
+    pub(super) fn candidates(&self) -> &[Candidate] {
+        &self.head
+    }
+
+    /// The size of the vocabulary, as far as it is known.
+    pub(super) const fn n_vocab(&self) -> usize {
+        self.n_vocab
+    }
+
     /// Whether it names every token that is possible.
-    pub fn is_whole(&self) -> bool {
-        self.head.len() >= self.n_vocab || self.mass_left() < ROUNDING
+    pub const fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// The probability of the tokens that it does not name.
@@ -188,11 +208,8 @@ fn judged(
     history: History<'_>,
     coins: Coins,
 ) -> Sampled {
-    let exact = || {
-        let answer = what_if(&sampled.trace.raw, chain, history, coins);
-        answer == Some(WhatIf::Exact(sampled.token))
-    };
-    sampled.trace.bounded = !head.is_whole() && !exact();
+    let is_decided = || is_decided(head, chain, history, coins, sampled.token);
+    sampled.trace.bounded = !head.is_whole() && !is_decided();
     sampled
 }
 

@@ -1,6 +1,6 @@
 //! The distribution of one step as a server reports it, checked and converted to a head.
 
-use super::{Connection, ServerError};
+use super::{Connection, ServerError, ServerKind};
 use crate::decoding::{ASSUMED_VOCABULARY, Candidate, ServedHead, TokenId};
 use crate::generation::Piece;
 
@@ -92,11 +92,27 @@ pub(super) fn checked(
     }
     let n_vocab = connection.info().n_vocab.unwrap_or(ASSUMED_VOCABULARY);
     let mut head = ServedHead::new(head, n_vocab);
+    if names_all(reported, connection) {
+        head = head.whole();
+    }
     if let Some(sampled) = sampled {
         head = head.with(sampled);
     }
     let sampled = sampled.map(|sampled| sampled.token);
     Ok(CheckedStep { head, sampled })
+}
+
+/// Returns whether the tokens that were not reported are impossible. llama-server sorts impossible
+/// tokens last and reports them like the others.
+fn names_all(reported: &Reported, connection: &Connection) -> bool {
+    let info = connection.info();
+    let is_impossible = |token: &ReportedToken| !token.is_possible();
+    let names_impossible =
+        info.kind == ServerKind::LlamaServer && reported.top.iter().any(is_impossible);
+    names_impossible
+        || info
+            .n_vocab
+            .is_some_and(|n_vocab| reported.top.len() >= n_vocab)
 }
 
 fn candidate(token: &ReportedToken, connection: &Connection) -> Result<Candidate, ServerError> {

@@ -11,6 +11,7 @@ mod connection;
 mod distribution;
 mod error;
 mod found;
+mod head_sizes;
 mod http;
 mod kind;
 mod lines;

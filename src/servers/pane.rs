@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::distribution::{CheckedStep, Reported, checked};
 use super::error::Broken;
+use super::head_sizes::HeadSizes;
 use super::request::{Answer, Place, StreamEnd, StreamedToken, ask_step};
 use super::{
     Connection, SampledBy, ServedPrompt, ServerError, ServerKind, StopFlag, sampler, vllm,
@@ -74,6 +75,8 @@ struct Text<'a> {
     /// The last tokens, if they end within a character that only later tokens complete.
     unfinished: Vec<TokenId>,
     by_hand: VecDeque<Taken>,
+    /// How many log-probabilities to request first.
+    sizes: HeadSizes,
     n_until_pause: Option<usize>,
     started_at: Instant,
     secs_before: f64,
@@ -118,6 +121,7 @@ impl<'a> Text<'a> {
             bytes,
             unfinished: Vec::new(),
             by_hand,
+            sizes: HeadSizes::new(connection.n_probs(), n_whole(connection)),
             n_until_pause: continuation.pause_after,
             started_at: Instant::now(),
             secs_before: continuation.at_secs,
@@ -143,29 +147,19 @@ impl<'a> Text<'a> {
         report: &mut dyn FnMut(Step),
     ) -> Result<Option<FinishReason>, Broken> {
         let mut waited = Waited::default();
-        let n_probs = self.connection.n_probs();
-        let Some(step) = self.ask(n_probs, &mut waited)? else {
+        let (state, by_hand) = (self.chain.state(), self.by_hand.pop_front());
+        let mut sizes = self.sizes;
+        let Some(mut step) = self.ask(sizes.n_probs(), &mut waited)? else {
             return Ok(Some(FinishReason::EndOfText));
         };
-        let state = self.chain.state();
-        let by_hand = self.by_hand.pop_front();
         let mut sampled = self.choose(&step, by_hand)?;
-        // What the head can't decide, the whole distribution can, if the server reports it.
-        let decided = sampled
-            .as_ref()
-            .is_some_and(|sampled| !sampled.trace.bounded);
-        let step = match self
-            .n_whole()
-            .filter(|n_whole| !decided && *n_whole > n_probs)
-        {
-            Some(n_whole) => {
-                self.chain.restore(state);
-                let whole = self.ask(n_whole, &mut waited)?.unwrap_or(step);
-                sampled = self.choose(&whole, by_hand)?;
-                whole
-            }
-            None => step,
-        };
+        // What the head can't decide, a longer one can, if the server reports it.
+        while !is_decided(sampled.as_ref()) && sizes.grow() {
+            self.chain.restore(state);
+            step = self.ask(sizes.n_probs(), &mut waited)?.unwrap_or(step);
+            sampled = self.choose(&step, by_hand)?;
+        }
+        self.sizes = sizes.for_next_step();
         let sampled = if let Some(sampled) = sampled {
             sampled
         } else {
@@ -370,13 +364,6 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Returns how many log-probabilities make a whole distribution, if the server can report it.
-    fn n_whole(&self) -> Option<usize> {
-        let info = self.connection.info();
-        info.n_vocab
-            .filter(|_| info.kind == ServerKind::LlamaServer)
-    }
-
     fn n_generated(&self) -> usize {
         self.tokens.len() - self.prompt.0.tokens.len()
     }
@@ -464,6 +451,18 @@ impl Waited {
             network_secs: server_secs.map(|server_secs| self.secs - server_secs),
         }
     }
+}
+
+/// Returns how many log-probabilities make a whole distribution, if the server can report it.
+fn n_whole(connection: &Connection) -> Option<usize> {
+    let info = connection.info();
+    let n_vocab = info.n_vocab;
+    n_vocab.filter(|_| info.kind == ServerKind::LlamaServer)
+}
+
+/// Whether a token was chosen that the rest of the distribution can't change.
+fn is_decided(sampled: Option<&Sampled>) -> bool {
+    sampled.is_some_and(|sampled| !sampled.trace.bounded)
 }
 
 fn failed(error: &DecodingError) -> ServerError {

@@ -15,7 +15,7 @@ mod synth_id;
 mod tail_free;
 mod temperature;
 mod top_a;
-mod top_h;
+pub(super) mod top_h;
 mod top_k;
 mod top_n_sigma;
 mod top_p;

@@ -63,19 +63,24 @@ impl QuadraticSmoothing {
     };
 }
 
+impl QuadraticSmoothing {
+    /// Returns what becomes of a logit, given the largest.
+    pub(in crate::decoding) fn new_logit(self, logit: f32, best: f32) -> f32 {
+        let square = self.factor * (3.0 - self.curve) / 2.0;
+        let cube = self.factor * (self.curve - 1.0) / 2.0;
+        let below = logit - best;
+        if below.is_finite() {
+            best + below * below * (cube * below - square)
+        } else {
+            logit
+        }
+    }
+}
+
 impl FilterRule for QuadraticSmoothing {
     fn apply(&self, _context: StageContext<'_>, candidates: &mut Candidates) {
         let best = candidates.best().logit;
-        let square = self.factor * (3.0 - self.curve) / 2.0;
-        let cube = self.factor * (self.curve - 1.0) / 2.0;
-        candidates.map_logits(|logit| {
-            let below = logit - best;
-            if below.is_finite() {
-                best + below * below * (cube * below - square)
-            } else {
-                logit
-            }
-        });
+        candidates.map_logits(|logit| self.new_logit(logit, best));
     }
 
     fn is_neutral(&self) -> bool {

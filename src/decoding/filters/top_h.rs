@@ -9,7 +9,7 @@ use crate::decoding::setting::{ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
 /// How many of the most likely candidates are considered, as in transformers.
-const N_CONSIDERED: usize = 100;
+pub(in crate::decoding) const N_CONSIDERED: usize = 100;
 
 /// The relative rounding error of a sum of entropy terms.
 const ROUNDING: f64 = 1e-9;

@@ -1,7 +1,9 @@
 //! Chooses a recorded token again: the same settings, coin and selector state over the recorded
 //! distribution.
 
-use super::{ROUNDING, Recorded, WhatIf, answer, context_of};
+use super::recorded::{Recorded, answer};
+use super::tail::ROUNDING;
+use super::{WhatIf, context_of};
 use crate::decoding::{
     ChainConfig, Coins, Detail, Evidence, History, Selector, SelectorState, StageContext,
 };
