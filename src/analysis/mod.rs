@@ -38,7 +38,7 @@ pub use divergence::{Divergence, DivergenceTracker, first_divergence};
 pub use drafts::{DraftPass, DraftPasses, Verdict, VerifiedToken};
 pub use linter::{Importance, Lint, Remedy, Tally, ignored_formats, lint_chain};
 pub use metrics::{Metrics, SpeedPoint, speed_series};
-pub use smallest_change::{SettingChange, SmallestChange};
+pub use smallest_change::{ChangedTo, SettingChange, Side, SmallestChange};
 pub use text_metrics::{Prices, Repeat, TextLoop, TextMetrics, have_different_tokenizers};
 pub use text_score::{Cut, TextScore};
 pub use text_tree::{TreeLine, TreeText, text_tree};

@@ -73,6 +73,19 @@ impl WhatIfReader {
         what_if_prob(evidence, &self.chain, history, coins, token)
     }
 
+    /// Returns whether a step that was already read would certainly have a different token.
+    pub fn rules_out(&self, index: usize, step: &Step) -> bool {
+        let drawable = Drawable::of(&step.trace, &self.chain);
+        let by_chain = step.trace.draw.picked == Picked::ByChain;
+        by_chain
+            && can_redraw(&step.trace.draw, &self.chain)
+            && drawable
+                .zip(self.before(index))
+                .is_some_and(|(drawable, (history, coins))| {
+                    drawable.rules_out(&self.chain, history, coins, step.token)
+                })
+    }
+
     fn before(&self, index: usize) -> Option<(History<'_>, Coins)> {
         let position = self.n_prompt + index;
         let tokens = self.tokens.get(..position)?;

@@ -5,7 +5,7 @@ use crate::analysis::stability::StabilityMap;
 use crate::generation::PaneSettings;
 
 /// Renders the known cells with a header row. `exact` is false if more tokens may stay the same.
-/// The map of a held token says instead whether it stays, and `exact` whether that is certain.
+/// The map of a held token says instead whether it stays; the cell is empty if that is unknown.
 pub fn render_stability(map: &StabilityMap) -> Vec<u8> {
     let mut table = String::new();
     let axes = [&map.rows, &map.columns].map(|axis| axis.parameter.key());
@@ -23,6 +23,7 @@ pub fn render_stability(map: &StabilityMap) -> Vec<u8> {
         let figures = [
             as_text(&settings),
             match map.held() {
+                Some(_) if !found.exact => String::new(),
                 Some(_) => (found.n_same > 0).to_string(),
                 None => found.n_same.to_string(),
             },

@@ -49,10 +49,14 @@ pub fn stability_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>, target: Target
     let map = plot.map;
     let grid = FineGrid::new(area, [&map.rows, &map.columns]);
     paint_cells(ui, &grid, plot);
+    let meaning = match map.held() {
+        Some(_) => "unknown",
+        None => "lower bound",
+    };
     let bounded = match map.n_bounded() {
         0 => String::new(),
         n => format!(
-            "     dot: lower bound ({} of {} cells)",
+            "     dot: {meaning} ({} of {} cells)",
             grouped(n as f64),
             grouped(map.n_done() as f64)
         ),
@@ -142,16 +146,29 @@ fn choice_legend(ui: &Ui, right_center: Pos2, token: &str) -> Rect {
     all
 }
 
+/// Whether the record can't tell if the held token stays.
+const fn is_unknown(plot: StabilityPlot<'_>, stability: Stability) -> bool {
+    plot.map.held().is_some() && !stability.exact
+}
+
 /// Paints the cells, and a dot on those that are lower bounds.
 fn paint_cells(ui: &Ui, grid: &FineGrid<'_>, plot: StabilityPlot<'_>) {
     let theme = Theme::of(ui);
     grid.paint_cells(ui, |cell| {
         let stability = plot.map.shown(cell)?;
-        Some(theme.heat(step_of(stability, plot.n_tokens)))
+        Some(if is_unknown(plot, stability) {
+            theme.surface_4
+        } else {
+            theme.heat(step_of(stability, plot.n_tokens))
+        })
     });
     for cell in (0..plot.map.n_cells()).filter(|cell| plot.map.is_known(*cell)) {
         if let Some(stability) = plot.map.shown(cell).filter(|known| !known.exact) {
-            let ink = theme.heat_ink(step_of(stability, plot.n_tokens));
+            let ink = if is_unknown(plot, stability) {
+                theme.text_3
+            } else {
+                theme.heat_ink(step_of(stability, plot.n_tokens))
+            };
             ui.painter()
                 .circle_filled(grid.cell(cell).center(), 1.0, ink);
         }

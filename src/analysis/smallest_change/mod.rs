@@ -2,37 +2,74 @@
 //! over the what-if.
 
 mod grid;
+mod monotone;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
 use self::grid::{Grid, N_SCANNED, distance, scan_index};
+use self::monotone::is_monotone;
 use super::grammar::Drawable;
 use super::what_if::can_redraw;
 use crate::decoding::filters::Temperature;
 use crate::decoding::{
-    ChainConfig, Coins, Filter, History, ParamSpec, Picked, Rules, Selector, TokenId, Trace, WhatIf,
+    ChainConfig, Coins, Filter, History, ParamSpec, Picked, Selector, TokenId, Trace, WhatIf,
 };
 use crate::generation::Generation;
 
-/// A value of one setting at which a different token is chosen.
+/// A value of one setting at which a different token is certainly chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingChange {
     /// The setting's name, for use in a sentence: "top-p", "XTC threshold".
     pub setting: String,
-    /// The current value, formatted.
+    /// The current value, formatted; "off" if the stage has no effect.
     pub from: String,
-    /// The nearest value that changes the choice, one decimal finer than the slider.
+    /// The nearest value that the search found to change the choice, one decimal finer than the
+    /// slider.
     pub to: f64,
-    /// The last value before it at which the choice stays.
-    pub last: f64,
+    /// `to`, formatted; "off" if the stage has no effect there.
+    pub to_words: String,
     /// The distance between the current value and `to`, as a share of the slider's length.
     pub distance: f64,
-    /// The token that would have been chosen, or `None` for one that was not recorded.
-    pub token: Option<TokenId>,
-    /// Whether the record proves that this value changes the choice and that no nearer one does.
-    /// Otherwise it is the nearest one that the search found: it does change the choice, but a nearer
-    /// one may, too, and another token than `token` may be chosen.
-    pub exact: bool,
+    /// The token that is chosen there.
+    pub token: ChangedTo,
+    /// Whether the record proves that the choice stays at all nearer values.
+    pub is_nearest: bool,
+}
+
+/// The token that a different value of a setting chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangedTo {
+    /// Certainly this one.
+    Token(TokenId),
+    /// Certainly one of those that were not recorded.
+    Unrecorded,
+    /// Certainly a different one, but the record does not show which.
+    Unknown,
+}
+
+impl SettingChange {
+    /// Whether the record proves that this is the nearest change of its setting, and to what.
+    pub fn is_exact(&self) -> bool {
+        self.is_nearest && self.token != ChangedTo::Unknown
+    }
+}
+
+/// How far one setting can be moved in one direction without changing the choice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// The setting's name, for use in a sentence.
+    pub setting: String,
+    /// Whether it moves to larger values.
+    pub up: bool,
+    /// The last value down or up to which the choice provably stays.
+    pub stays_to: f64,
+    /// The distance between the current value and `stays_to`, as a share of the slider's length.
+    pub distance: f64,
+    /// Whether it is unknown what happens just beyond `stays_to`. Otherwise the choice changes there
+    /// or the slider ends.
+    pub is_open: bool,
 }
 
 /// A search for the smallest change, which can be continued from frame to frame.
@@ -51,8 +88,8 @@ pub struct SmallestChange {
     n_searched: usize,
     /// The changes found so far, nearest first.
     changes: Vec<SettingChange>,
-    /// Whether every negative answer so far is certain.
-    certain: bool,
+    /// How far each searched setting provably leaves the choice as it is.
+    sides: Vec<Side>,
 }
 
 /// One setting, up or down.
@@ -63,21 +100,21 @@ struct Direction {
     up: bool,
 }
 
-/// What the search of one direction found.
-enum Found {
-    Change(SettingChange),
-    /// No value up to the slider's end changes the choice.
-    Nothing {
-        certain: bool,
-    },
-}
-
 /// What a different value would have chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Outcome {
-    token: Option<TokenId>,
-    changed: bool,
-    exact: bool,
+enum Outcome {
+    /// Certainly the same token.
+    Same,
+    /// Certainly a different one.
+    Changed(ChangedTo),
+    /// The record can't tell.
+    Unknown,
+}
+
+impl Outcome {
+    const fn is_changed(self) -> bool {
+        matches!(self, Self::Changed(_))
+    }
 }
 
 impl SmallestChange {
@@ -110,9 +147,9 @@ impl SmallestChange {
             consistent: true,
             n_searched: 0,
             changes: Vec::new(),
-            certain: true,
+            sides: Vec::new(),
         };
-        search.consistent = !search.outcome(&search.chain).changed;
+        search.consistent = !search.outcome(&search.chain).is_changed();
         Some(search)
     }
 
@@ -129,14 +166,11 @@ impl SmallestChange {
             if !has_time() {
                 return false;
             }
-            match self.search(direction) {
-                Some(Found::Change(change)) => {
-                    self.changes.push(change);
-                    self.changes
-                        .sort_by(|a, b| a.distance.total_cmp(&b.distance));
-                }
-                Some(Found::Nothing { certain }) => self.certain &= certain,
-                None => {}
+            if let Some((side, change)) = self.search(direction) {
+                self.sides.push(side);
+                self.changes.extend(change);
+                self.changes
+                    .sort_by(|a, b| a.distance.total_cmp(&b.distance));
             }
             self.n_searched += 1;
         }
@@ -163,94 +197,133 @@ impl SmallestChange {
         self.trace.draw.picked
     }
 
-    /// Returns whether the record proves that the settings without a change have none.
-    pub const fn is_certain(&self) -> bool {
-        self.certain
+    /// Returns how far each setting provably leaves the choice as it is, in each direction.
+    pub fn sides(&self) -> &[Side] {
+        &self.sides
+    }
+
+    /// Returns whether the record proves that no setting changes the choice at a smaller distance
+    /// than the first of [`changes`](Self::changes), or at all if there is none.
+    pub fn is_certain(&self) -> bool {
+        let smallest = self.changes.first();
+        smallest.is_none_or(|change| change.is_nearest)
+            && self.sides.iter().all(|side| {
+                let is_farther = smallest.is_some_and(|change| side.distance >= change.distance);
+                !side.is_open || is_farther
+            })
     }
 
     /// Searches one direction. Returns `None` if the slider ends here.
-    fn search(&self, direction: Direction) -> Option<Found> {
-        if !self.consistent {
-            return Some(Found::Nothing { certain: false });
-        }
+    fn search(&self, direction: Direction) -> Option<(Side, Option<SettingChange>)> {
         let stage = self.chain.stages.get(direction.stage)?;
         let param = stage.filter.spec().params.get(direction.param)?;
         let from = param.get(&stage.filter)?;
         let grid = Grid::of(param, from, direction.up)?;
-        let mut chain = self.chain.clone();
-        let mut outcome = |index: u32| {
-            if let Some(stage) = chain.stages.get_mut(direction.stage) {
-                param.set(&mut stage.filter, grid.value(index));
-            }
-            self.outcome(&chain)
+        let chain_at = |index: u32| self.chain_with(direction, param, grid.value(index));
+        let outcome = |index: u32| self.outcome(&chain_at(index));
+        let monotone = self.consistent && is_monotone(&self.chain, direction.stage);
+        let change = self.first_change(&grid, monotone, outcome);
+        // The farthest value that can stay, then the farthest that provably does.
+        let last = change.map_or(grid.n_steps, |change| change - 1);
+        let stays = if monotone {
+            last_same(last, outcome)
+        } else {
+            0
         };
-        let monotone = is_monotone(&self.chain, &stage.filter);
+        let stays_to = if stays > 0 { grid.value(stays) } else { from };
+        let is_nearest = monotone && stays == last;
+        let setting = setting_name(&stage.filter, param);
+        let change = change.and_then(|index| {
+            let to = grid.value(index);
+            let Outcome::Changed(token) = outcome(index) else {
+                return None;
+            };
+            Some(SettingChange {
+                setting: setting.clone(),
+                from: value_words(&self.chain, direction.stage, param, from),
+                to,
+                to_words: value_words(&chain_at(index), direction.stage, param, to),
+                distance: distance(param, from, to),
+                token,
+                is_nearest,
+            })
+        });
+        let side = Side {
+            setting,
+            up: direction.up,
+            stays_to,
+            distance: distance(param, from, stays_to),
+            is_open: !is_nearest,
+        };
+        Some((side, change))
+    }
+
+    /// Returns the nearest value that the search finds to change the choice, by its grid step.
+    fn first_change(
+        &self,
+        grid: &Grid,
+        monotone: bool,
+        outcome: impl Fn(u32) -> Outcome,
+    ) -> Option<u32> {
+        if !self.consistent {
+            return None;
+        }
+        let changes = |index: u32| outcome(index).is_changed();
         let (mut below, mut above) = if monotone {
-            (0, grid.n_steps)
+            (0, changes(grid.n_steps).then_some(grid.n_steps)?)
         } else {
             let mut tried = 0;
             let mut scan = (0..=N_SCANNED).map(|at| scan_index(at, grid.n_steps));
             let changed = scan.find(|index| {
-                let changed = outcome(*index).changed;
+                let changed = changes(*index);
                 tried = if changed { tried } else { *index };
                 changed
             });
-            (tried, changed.unwrap_or(grid.n_steps))
+            (tried, changed?)
         };
-        let farthest = outcome(above);
-        if !farthest.changed {
-            let certain = monotone && farthest.exact;
-            return Some(Found::Nothing { certain });
-        }
         while above - below > 1 {
             let middle = below.midpoint(above);
-            if outcome(middle).changed {
+            if changes(middle) {
                 above = middle;
             } else {
                 below = middle;
             }
         }
-        let (last, first) = (outcome(below), outcome(above));
-        let to = grid.value(above);
-        Some(Found::Change(SettingChange {
-            setting: setting_name(&stage.filter, param),
-            from: param.text(&stage.filter)?,
-            to,
-            last: grid.value(below),
-            distance: distance(param, from, to),
-            token: first.token,
-            exact: monotone && last.exact && first.exact,
-        }))
+        Some(above)
+    }
+
+    /// Returns the chain with another value of a setting.
+    fn chain_with(
+        &self,
+        direction: Direction,
+        param: &ParamSpec<Filter>,
+        value: f64,
+    ) -> ChainConfig {
+        let mut chain = self.chain.clone();
+        if let Some(stage) = chain.stages.get_mut(direction.stage) {
+            param.set(&mut stage.filter, value);
+        }
+        chain
     }
 
     fn outcome(&self, chain: &ChainConfig) -> Outcome {
         let history = History::new(&self.tokens, self.n_prompt);
-        let is_recorded = self.is_recorded(self.chosen);
-        let drawable = Drawable::of(&self.trace, chain);
-        match drawable.and_then(|drawable| drawable.what_if(chain, history, self.coins)) {
-            Some(WhatIf::Exact(token)) => Outcome {
-                token: Some(token),
-                changed: token != self.chosen,
-                exact: true,
-            },
-            Some(WhatIf::Unrecorded) => Outcome {
-                token: None,
-                changed: is_recorded,
-                exact: is_recorded,
-            },
-            Some(WhatIf::Bounded(token)) => Outcome {
-                token: Some(token),
-                // The likely token of the unchanged settings can be a different one, too.
-                changed: drawable.is_some_and(|drawable| {
-                    drawable.rules_out(chain, history, self.coins, self.chosen)
-                }),
-                exact: false,
-            },
-            None => Outcome {
-                token: None,
-                changed: false,
-                exact: false,
-            },
+        let Some(drawable) = Drawable::of(&self.trace, chain) else {
+            return Outcome::Unknown;
+        };
+        match drawable.what_if(chain, history, self.coins) {
+            Some(WhatIf::Exact(token)) if token == self.chosen => Outcome::Same,
+            Some(WhatIf::Exact(token)) => Outcome::Changed(ChangedTo::Token(token)),
+            Some(WhatIf::Unrecorded) if self.is_recorded(self.chosen) => {
+                Outcome::Changed(ChangedTo::Unrecorded)
+            }
+            // The likely token of the unchanged settings can be a different one, too.
+            Some(WhatIf::Bounded(_))
+                if drawable.rules_out(chain, history, self.coins, self.chosen) =>
+            {
+                Outcome::Changed(ChangedTo::Unknown)
+            }
+            _ => Outcome::Unknown,
         }
     }
 
@@ -288,24 +361,44 @@ fn directions(chain: &ChainConfig) -> Vec<Direction> {
         .collect()
 }
 
-/// Returns whether the choice moves in one direction along the slider, so that bisection finds the
-/// nearest change.
-///
-/// Temperature, top-k, top-p and min-p order distributions by likelihood ratio: a larger (for min-p
-/// a smaller) value makes every unlikelier token gain on every likelier one. Each of the four also
-/// preserves that order for the values of the stages before it. One coin then picks an equal or
-/// unlikelier token.
-fn is_monotone(chain: &ChainConfig, varied: &Filter) -> bool {
-    let is_ordered = |filter: &Filter| {
-        matches!(
+/// Returns the last grid step at which the choice provably stays, at most `last`. Step 0 is the
+/// current value. On a monotone slider that proves it for all values before it.
+fn last_same(last: u32, outcome: impl Fn(u32) -> Outcome) -> u32 {
+    let stays = |index: u32| outcome(index) == Outcome::Same;
+    if stays(last) {
+        return last;
+    }
+    let (mut same, mut open) = (0, last);
+    while open - same > 1 {
+        let middle = same.midpoint(open);
+        if stays(middle) {
+            same = middle;
+        } else {
+            open = middle;
+        }
+    }
+    same
+}
+
+/// Formats a value of a setting; "off" if its stage has no effect there. A temperature of 1 is a
+/// temperature like others.
+fn value_words(chain: &ChainConfig, stage: usize, param: &ParamSpec<Filter>, value: f64) -> String {
+    let filter = chain.stages.get(stage).map(|stage| &stage.filter);
+    let is_off = filter.is_some_and(|filter| {
+        let is_heat = matches!(
             filter,
-            Filter::Temperature(_) | Filter::TopK(_) | Filter::TopP(_) | Filter::MinP(_)
-        )
-    };
-    matches!(chain.selector, Selector::Multinomial | Selector::Greedy)
-        && chain.rules == Rules::default()
-        && is_ordered(varied)
-        && chain.active().all(is_ordered)
+            Filter::Temperature(_) | Filter::DynamicTemperature(_)
+        );
+        !is_heat && filter.is_off(chain.rules)
+    });
+    let text = filter.and_then(|filter| param.text(filter));
+    let text = text.unwrap_or_else(|| value.to_string());
+    match filter.map(|filter| filter.spec().params.len()) {
+        Some(1) if is_off => "off".to_owned(),
+        // Another of its numbers may have switched it off.
+        Some(_) if is_off => format!("{text} (off)"),
+        _ => text,
+    }
 }
 
 /// Returns a setting's name for use in a sentence.
@@ -313,154 +406,4 @@ fn setting_name(filter: &Filter, param: &ParamSpec<Filter>) -> String {
     let name = crate::generation::in_sentence(filter.name());
     let label = param.label.to_lowercase();
     [name, label].join(" ").trim_end().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::SmallestChange;
-    use crate::decoding::testing::row;
-    use crate::decoding::{Coins, History, SamplerChain, TokenId};
-    use crate::generation::testing::generation;
-    use crate::generation::{Generation, PaneSettings};
-
-    /// A text of one token, sampled from a random row of logits under these settings.
-    fn sampled(settings: &str, seed: u32, spread: f32) -> (Generation, Vec<f32>) {
-        let mut generation = generation(&[(" fox", 0.5)]);
-        generation.config.chain = settings.parse::<PaneSettings>().unwrap().chain;
-        let logits = row(seed, spread);
-        let trace = sample(&generation, &logits);
-        generation.steps[0].token = trace.draw.token;
-        generation.steps[0].trace = std::sync::Arc::new(trace);
-        (generation, logits)
-    }
-
-    fn sample(generation: &Generation, logits: &[f32]) -> crate::decoding::Trace {
-        let tokens = &generation.prompt.tokens;
-        let coins = Coins {
-            seed: generation.config.seed,
-            position: tokens.len() as u64,
-        };
-        let history = History::new(tokens, tokens.len());
-        SamplerChain::new(generation.config.chain.clone())
-            .sample(logits, history, coins)
-            .unwrap()
-            .trace
-    }
-
-    /// The token that the real chain samples with this value of a setting.
-    fn with(generation: &Generation, setting: &str, value: f64, logits: &[f32]) -> TokenId {
-        let mut changed = generation.clone();
-        for stage in &mut changed.config.chain.stages {
-            if stage.filter.name().to_lowercase() == setting {
-                let param = stage.filter.spec().params.first().unwrap();
-                param.set(&mut stage.filter, value);
-            }
-        }
-        sample(&changed, logits).draw.token
-    }
-
-    #[test]
-    fn an_exact_change_is_the_smallest_one_of_the_real_chain() {
-        let mut n_exact = 0;
-        for seed in 0..40 {
-            let (generation, logits) = sampled("temp 0.7, top-k 30, top-p 0.9", seed, 2.5);
-            let search = SmallestChange::find(&generation, 0).unwrap();
-            let chosen = generation.steps[0].token;
-            for change in search.changes().iter().filter(|change| change.exact) {
-                n_exact += 1;
-                let token = with(&generation, &change.setting, change.to, &logits);
-                assert_eq!(Some(token), change.token, "{change:?}");
-                assert_ne!(token, chosen, "{change:?}");
-                // No value in between changes the choice.
-                let from: f64 = change.from.parse().unwrap();
-                let step = if change.setting == "top-k" {
-                    1.0
-                } else {
-                    0.001
-                };
-                for at in [0.0, 0.3, 0.6, 1.0] {
-                    let near = change.to - step * (change.to - from).signum();
-                    let value = from + at * (near - from);
-                    let token = with(&generation, &change.setting, value, &logits);
-                    assert_eq!(token, chosen, "{change:?} at {value}");
-                }
-            }
-        }
-        assert!(n_exact > 40, "{n_exact}");
-    }
-
-    #[test]
-    fn an_uncertain_change_changes_the_choice_of_the_real_chain() {
-        let mut n_changes = 0;
-        for settings in [
-            "temp 1.5",
-            "temp 1.2, top-p 0.95",
-            "frequency 0.2, temp 1.1",
-        ] {
-            for seed in 0..40 {
-                let (generation, logits) = sampled(settings, seed, 1.5);
-                let search = SmallestChange::find(&generation, 0).unwrap();
-                let chosen = generation.steps[0].token;
-                for change in search.changes() {
-                    let known = ["temperature", "top-p", "frequency penalty"];
-                    if known.contains(&change.setting.as_str()) {
-                        n_changes += 1;
-                        let token = with(&generation, &change.setting, change.to, &logits);
-                        assert_ne!(token, chosen, "{settings}, seed {seed}: {change:?}");
-                    }
-                }
-            }
-        }
-        assert!(n_changes > 0);
-    }
-
-    #[test]
-    fn a_token_that_the_coin_does_not_draw_has_no_change() {
-        let (mut generation, _) = sampled("temp 0.7", 3, 2.5);
-        let mut others = (0..).map(TokenId);
-        let drawn = generation.steps[0].token;
-        generation.steps[0].token = others.find(|other| *other != drawn).unwrap();
-        let search = SmallestChange::find(&generation, 0).unwrap();
-        assert!(search.changes().is_empty() && !search.is_certain());
-    }
-
-    #[test]
-    fn a_change_that_penalties_make_is_not_called_exact() {
-        for seed in 0..10 {
-            let (generation, _) = sampled("repeat 1.3 last all, temp 0.9", seed, 1.5);
-            let search = SmallestChange::find(&generation, 0).unwrap();
-            assert!(search.changes().iter().all(|change| !change.exact));
-        }
-    }
-
-    #[test]
-    fn the_most_likely_token_has_no_change_and_an_adaptive_selector_no_answer() {
-        let (generation, _) = sampled("greedy", 3, 2.5);
-        let search = SmallestChange::find(&generation, 0).unwrap();
-        assert!(search.changes().is_empty() && search.is_certain());
-        let (generation, _) = sampled("mirostat 5", 3, 2.5);
-        let search = SmallestChange::find(&generation, 0).unwrap();
-        assert!(search.changes().is_empty());
-    }
-
-    #[test]
-    fn a_search_in_slices_finds_what_one_search_finds() {
-        let (generation, _) = sampled("temp 0.7, top-p 0.9, min-p 0.02", 7, 2.5);
-        let mut search = SmallestChange::new(&generation, 0).unwrap();
-        let mut n_slices = 0;
-        loop {
-            let mut left = 1;
-            let done = search.advance(|| {
-                left -= 1;
-                left >= 0
-            });
-            n_slices += 1;
-            if done {
-                break;
-            }
-            assert!(search.progress() < 1.0);
-        }
-        assert_eq!(n_slices, 6);
-        assert_eq!(Some(search), SmallestChange::find(&generation, 0));
-    }
 }

@@ -2,7 +2,8 @@
 
 use super::Stability;
 use crate::analysis::grammar::Drawable;
-use crate::decoding::{ChainConfig, Coins, History, TokenId, WhatIf};
+use crate::analysis::what_if::can_redraw;
+use crate::decoding::{ChainConfig, Coins, History, Picked, TokenId, WhatIf};
 use crate::generation::{Generation, Step};
 
 /// A token of a text whose choice is replayed, with the preceding tokens unchanged.
@@ -36,15 +37,37 @@ impl HeldToken {
     /// can't tell.
     pub fn choice(&self, text: &Generation, chain: &ChainConfig) -> Option<WhatIf> {
         let step = text.steps.get(self.step)?;
-        let history = History::new(&self.before, self.n_prompt);
+        let draw = &step.trace.draw;
+        if !can_redraw(draw, chain) {
+            return None;
+        }
+        if draw.picked != Picked::ByChain {
+            // A token that the user picked or supplied stays, whatever the settings.
+            return Some(WhatIf::Exact(step.token));
+        }
+        let (history, coins) = self.place();
+        Drawable::of(&step.trace, chain)?.what_if(chain, history, coins)
+    }
+
+    fn place(&self) -> (History<'_>, Coins) {
         let coins = Coins {
             seed: self.seed,
             position: self.before.len() as u64,
         };
-        Drawable::of(&step.trace, chain)?.what_if(chain, history, coins)
+        (History::new(&self.before, self.n_prompt), coins)
     }
 
-    /// Returns whether the choice stays the same: `n_same` is 1 if it does.
+    /// Returns whether the recorded coin certainly picks another token under a different chain.
+    pub fn changes(&self, text: &Generation, chain: &ChainConfig) -> bool {
+        let Some(step) = text.steps.get(self.step) else {
+            return false;
+        };
+        let (history, coins) = self.place();
+        Drawable::of(&step.trace, chain)
+            .is_some_and(|drawable| drawable.rules_out(chain, history, coins, step.token))
+    }
+
+    /// Returns whether the choice stays the same: `n_same` is 1 if it certainly does.
     pub(super) fn stability(&self, text: &Generation, chain: &ChainConfig) -> Stability {
         let same = |same: bool, exact| Stability {
             n_same: usize::from(same),
@@ -56,7 +79,7 @@ impl HeldToken {
         let is_own = |token: TokenId| token == step.token;
         match self.choice(text, chain) {
             Some(WhatIf::Exact(token)) => same(is_own(token), true),
-            Some(WhatIf::Bounded(token)) => same(is_own(token), false),
+            Some(WhatIf::Bounded(_)) => same(false, self.changes(text, chain)),
             Some(WhatIf::Unrecorded) => same(false, is_recorded(step)),
             None => same(false, false),
         }

@@ -1,34 +1,103 @@
 //! The interval of each setting within which no token of a text changes.
 
-use crate::analysis::SmallestChange;
-use crate::analysis::sweep::Parameter;
-use crate::decoding::TokenId;
+use crate::analysis::sweep::{Parameter, label};
+use crate::analysis::{ChangedTo, Side, SmallestChange};
+use crate::decoding::{ChainConfig, FilterKind, Picked};
 use crate::generation::Generation;
 
-/// The nearest value at which a token changes.
+/// The nearest value at which a token certainly changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flip {
     pub value: f64,
+    /// The value, formatted; "off" if the stage has no effect there.
+    pub words: String,
     /// The index of the first step that changes there.
     pub step: usize,
-    /// The token that takes its place, or `None` for one that was not recorded.
-    pub token: Option<TokenId>,
+    /// The token that takes its place.
+    pub token: ChangedTo,
 }
 
-/// The interval of one setting within which no token changes.
+/// The interval of one setting within which the record proves that no token changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StableInterval {
     pub parameter: Parameter,
     /// The text's own value.
     pub value: f64,
-    /// The outermost values at which nothing changes.
+    /// The outermost values up to which nothing changes.
     pub low: f64,
     pub high: f64,
-    /// What changes just outside, or `None` if nothing does up to the end of the slider.
+    /// The nearest values at which something changes, or `None` if nothing is known to change up to
+    /// the end of the slider.
     pub below: Option<Flip>,
     pub above: Option<Flip>,
-    /// Whether the record proves the interval.
-    pub exact: bool,
+    /// Whether it is unknown what happens just below `low` and just above `high`. Otherwise a token
+    /// changes there, or the slider ends.
+    pub open_below: bool,
+    pub open_above: bool,
+}
+
+impl StableInterval {
+    /// Says on which sides it is unknown what happens, or `None` if both ends are proven.
+    pub const fn unknown_words(&self) -> Option<&'static str> {
+        match (self.open_below, self.open_above) {
+            (false, false) => None,
+            (true, false) => Some("unknown below"),
+            (false, true) => Some("unknown above"),
+            (true, true) => Some("unknown beyond"),
+        }
+    }
+
+    /// Formats a value; "off" if a chain's stage has no effect there.
+    pub fn value_words(&self, chain: &ChainConfig, value: f64) -> String {
+        let mut chain = chain.clone();
+        self.parameter.set(&mut chain, value);
+        let Parameter::Filter(kind, _) = self.parameter else {
+            return label(value);
+        };
+        let mut stages = chain.stages.iter().filter(|stage| stage.enabled);
+        let stage = stages.find(|stage| stage.filter.kind() == kind);
+        let is_off = stage.is_some_and(|stage| {
+            let is_heat = matches!(
+                kind,
+                FilterKind::Temperature | FilterKind::DynamicTemperature
+            );
+            let is_single = stage.filter.spec().params.len() == 1;
+            is_single && !is_heat && stage.filter.is_off(chain.rules)
+        });
+        if is_off {
+            "off".to_owned()
+        } else {
+            label(value)
+        }
+    }
+
+    /// Leaves only the text's own value.
+    const fn close(&mut self) {
+        (self.low, self.high) = (self.value, self.value);
+        (self.open_below, self.open_above) = (true, true);
+    }
+
+    /// Narrows the interval to what one step allows.
+    fn narrow(&mut self, side: &Side) {
+        let (end, is_open) = if side.up {
+            (&mut self.high, &mut self.open_above)
+        } else {
+            (&mut self.low, &mut self.open_below)
+        };
+        let stays_to = if side.up {
+            side.stays_to.max(self.value)
+        } else {
+            side.stays_to.min(self.value)
+        };
+        let is_nearer = (stays_to - self.value).abs() < (*end - self.value).abs();
+        let is_equal = (stays_to - *end).abs() <= f64::EPSILON * end.abs();
+        if is_equal {
+            // If one step certainly changes beyond this value, it doesn't matter whether others do.
+            *is_open &= side.is_open;
+        } else if is_nearer {
+            (*end, *is_open) = (stays_to, side.is_open);
+        }
+    }
 }
 
 /// A search for the nearest changes at every step, which can be continued from frame to frame.
@@ -53,7 +122,8 @@ impl IntervalSearch {
                 high: high.max(value),
                 below: None,
                 above: None,
-                exact: true,
+                open_below: false,
+                open_above: false,
             })
         });
         Self {
@@ -102,26 +172,38 @@ impl IntervalSearch {
     }
 
     fn narrow(&mut self, step: usize, search: &SmallestChange) {
+        // These depend on the settings, but in a way that the record does not show.
+        let is_unknown = matches!(
+            search.picked(),
+            Picked::ByRatio | Picked::ByBeams | Picked::ByServer
+        );
         for interval in &mut self.intervals {
+            if is_unknown {
+                interval.close();
+            }
             let name = crate::generation::in_sentence(&interval.parameter.name());
-            interval.exact &= search.is_certain();
-            let mine = search
-                .changes()
-                .iter()
-                .filter(|change| change.setting == name);
-            for change in mine {
-                let flip = Flip {
-                    value: change.to,
-                    step,
-                    token: change.token,
+            let sides = search.sides().iter();
+            for side in sides.filter(|side| side.setting == name) {
+                interval.narrow(side);
+            }
+            let changes = search.changes().iter();
+            for change in changes.filter(|change| change.setting == name) {
+                let flip = if change.to > interval.value {
+                    &mut interval.above
+                } else {
+                    &mut interval.below
                 };
-                interval.exact &= change.exact;
-                if change.to > interval.value && change.last < interval.high {
-                    interval.high = change.last.max(interval.value);
-                    interval.above = Some(flip);
-                } else if change.to < interval.value && change.last > interval.low {
-                    interval.low = change.last.min(interval.value);
-                    interval.below = Some(flip);
+                let distance = |value: f64| (value - interval.value).abs();
+                let is_nearest = flip
+                    .as_ref()
+                    .is_none_or(|flip| distance(change.to) < distance(flip.value));
+                if is_nearest {
+                    *flip = Some(Flip {
+                        value: change.to,
+                        words: change.to_words.clone(),
+                        step,
+                        token: change.token,
+                    });
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! How far a recorded text stays the same under other settings, without running the model.
 
 mod choice;
+#[cfg(test)]
+mod head_only;
 mod intervals;
 mod map;
 
@@ -33,7 +35,8 @@ pub fn stability(generation: &Generation, chain: &ChainConfig) -> Stability {
             Some(WhatIf::Exact(token)) if token == step.token => continue,
             Some(WhatIf::Unrecorded) => is_recorded(step),
             Some(WhatIf::Exact(_)) => true,
-            Some(WhatIf::Bounded(_)) | None => false,
+            Some(WhatIf::Bounded(_)) => reader.rules_out(n_same, step),
+            None => false,
         };
         return Stability { n_same, exact };
     }

@@ -1,6 +1,6 @@
 //! The smallest change to a setting that would have changed a choice, in words.
 
-use crate::analysis::{SettingChange, SmallestChange};
+use crate::analysis::{ChangedTo, SettingChange, SmallestChange};
 use crate::decoding::{ChainConfig, Filter, Picked, Selector};
 use crate::generation::Generation;
 use crate::generation::formatting::quoted;
@@ -17,9 +17,15 @@ pub fn smallest_change_words(generation: &Generation, search: &SmallestChange) -
     let Some(first) = search.changes().first() else {
         return unchanged_words(&generation.config.chain, search.is_certain());
     };
+    let smallest = if search.is_certain() {
+        "Smallest change"
+    } else {
+        "Smallest change that the record proves"
+    };
     let mut sentence = format!(
-        "Smallest change: {} instead of {} {}",
-        value_words(first),
+        "{smallest}: {} {} instead of {} {}",
+        first.setting,
+        first.to_words,
         first.from,
         draws(generation, first)
     );
@@ -28,10 +34,9 @@ pub fn smallest_change_words(generation: &Generation, search: &SmallestChange) -
         .iter()
         .find(|change| change.setting != first.setting);
     if let Some(second) = second {
-        let words = value_words(second);
-        if second.token == first.token && second.exact == first.exact {
-            let does = if first.exact { "does" } else { "would" };
-            sentence.extend(["; so ", does, " ", &words]);
+        let words = format!("{} {}", second.setting, second.to_words);
+        if second.token == first.token && second.token != ChangedTo::Unknown {
+            sentence.extend(["; so does ", &words]);
         } else {
             sentence.extend(["; ", &words, " ", &draws(generation, second)]);
         }
@@ -83,26 +88,23 @@ fn unchanged_words(chain: &ChainConfig, is_certain: bool) -> String {
     if is_certain {
         format!("No change to a single {setting} changes this choice.")
     } else {
-        format!("No change to a single {setting} was found that changes this choice.")
+        format!(
+            "The record shows no change to a single {setting} that changes this choice, but can’t rule \
+             one out."
+        )
     }
 }
 
-/// "top-p 0.915", or "about top-p 0.915" if it is not certain.
-fn value_words(change: &SettingChange) -> String {
-    let about = if change.exact { "" } else { "about " };
-    format!("{} {about}{}", change.setting, change.to)
-}
-
 fn draws(generation: &Generation, change: &SettingChange) -> String {
-    let word = match change.token {
-        Some(token) => quoted(&generation.vocabulary.piece(token)),
-        None => "a token that was not recorded".to_owned(),
+    let verb = match generation.config.chain.selector {
+        Selector::Greedy => "takes",
+        _ => "draws",
     };
-    let verb = match (generation.config.chain.selector, change.exact) {
-        (Selector::Greedy, true) => "takes",
-        (Selector::Greedy, false) => "would most likely take",
-        (_, true) => "draws",
-        (_, false) => "would most likely draw",
-    };
-    format!("{verb} {word}")
+    match change.token {
+        ChangedTo::Token(token) => {
+            format!("{verb} {}", quoted(&generation.vocabulary.piece(token)))
+        }
+        ChangedTo::Unrecorded => format!("{verb} a token that was not recorded"),
+        ChangedTo::Unknown => format!("{verb} another token, but the record does not show which"),
+    }
 }

@@ -1,5 +1,6 @@
 //! Stability: how far a text of a pane stays the same under other settings.
 
+use crate::analysis::ChangedTo;
 use crate::analysis::stability::{HeldToken, IntervalSearch, Stability, StabilityMap};
 use crate::analysis::sweep::{Axis, Parameter, label};
 use crate::decoding::{FilterKind, WhatIf};
@@ -136,10 +137,14 @@ impl StabilityRun {
             Some(WhatIf::Unrecorded) => {
                 format!("Token {number} would not be {own} but one that was not recorded.")
             }
-            Some(WhatIf::Bounded(token)) => format!(
-                "Token {number} would probably be {}; part of the distribution was not recorded.",
-                piece(token)
-            ),
+            Some(WhatIf::Bounded(_)) if held.changes(&self.text, &self.map.chain_of(cell)) => {
+                format!(
+                    "Token {number} would not be {own}; the record does not show which it would be."
+                )
+            }
+            Some(WhatIf::Bounded(_)) => {
+                format!("The record does not show whether token {number} stays {own}.")
+            }
             None => format!("The record does not show what token {number} would be."),
         }
     }
@@ -240,11 +245,14 @@ impl StabilityRun {
             .map(|(place, interval)| {
                 let name = crate::generation::in_sentence(&interval.parameter.name());
                 let stays = if place == 0 { "stays " } else { "" };
-                let (low, high) = (label(interval.low), label(interval.high));
+                let words = |value| interval.value_words(&self.text.config.chain, value);
+                let (low, high) = (words(interval.low), words(interval.high));
+                let unknown = interval.unknown_words();
+                let unknown = unknown.map_or_else(String::new, |words| format!(" ({words})"));
                 if low == high {
-                    format!("{name} {stays}at {low}")
+                    format!("{name} {stays}at {low}{unknown}")
                 } else {
-                    format!("{name} {stays}between {low} and {high}")
+                    format!("{name} {stays}between {low} and {high}{unknown}")
                 }
             })
             .collect();
@@ -273,13 +281,13 @@ impl StabilityRun {
                     .get(flip.step)
                     .map(|step| quoted(&step.piece));
                 let new = match flip.token {
-                    Some(token) => quoted(&self.text.vocabulary.piece(token)),
-                    None => "another token".to_owned(),
+                    ChangedTo::Token(token) => quoted(&self.text.vocabulary.piece(token)),
+                    ChangedTo::Unrecorded | ChangedTo::Unknown => "another token".to_owned(),
                 };
                 let token = flip.step + 1;
                 let old = old.unwrap_or_default();
                 changes.push((
-                    format!("{chip} {}", label(flip.value)),
+                    format!("{chip} {}", flip.words),
                     format!("token {token}: {new} for {old}"),
                 ));
             }

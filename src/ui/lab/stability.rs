@@ -4,8 +4,7 @@
 use egui::{Label, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::stability_choice::{CHOICES, choices_ui};
-use crate::analysis::stability::StableInterval;
-use crate::analysis::sweep::label;
+use crate::analysis::stability::{Flip, StableInterval};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
@@ -18,13 +17,14 @@ use crate::state::{AppState, Command, LabCommand, StabilityRun};
 /// Explains the map of one token.
 const HOW_TO_READ_TOKEN: &str = "The token’s recorded coin is applied to its distribution under other \
     settings, after the same tokens as in the text. Other settings could have changed those too. A \
-    dot marks a choice that depends on a part of the distribution that was not recorded.";
+    gray cell with a dot is unknown: it depends on a part of the distribution that was not recorded. \
+    A thin gray line marks values at which the choice may change.";
 
 /// Explains the map of a text.
 const HOW_TO_READ: &str = "The recorded coins are applied to each step’s distribution under other \
     settings until a token differs. From there on the texts have different contexts, so the map \
     stops. A dot marks a lower bound: the record lacks part of the distribution, so the fork may \
-    come later.";
+    come later. Intervals are proven; a thin gray line marks values at which a token may change.";
 
 /// Draws the three columns.
 pub(super) fn stability_tab_ui(
@@ -99,7 +99,7 @@ fn intervals_ui(ui: &mut Ui, run: &StabilityRun, place: Option<usize>) {
         }
         for interval in run.intervals.intervals() {
             ui.separator();
-            interval_ui(ui, interval, place);
+            interval_ui(ui, interval, run, place);
         }
         let changes = run.first_changes();
         if changes.is_empty() {
@@ -124,12 +124,16 @@ fn intervals_ui(ui: &mut Ui, run: &StabilityRun, place: Option<usize>) {
     });
 }
 
-/// Draws the range of a setting, with the interval and the current value.
-fn interval_ui(ui: &mut Ui, interval: &StableInterval, place: Option<usize>) {
+/// Draws the range of a setting, with the proven interval, the values around it that are unknown, and
+/// the current value.
+fn interval_ui(ui: &mut Ui, interval: &StableInterval, run: &StabilityRun, place: Option<usize>) {
     let theme = Theme::of(ui);
     let name = interval.parameter.name();
-    let bound = if interval.exact { "" } else { "about " };
-    let words = format!("{bound}{} to {}", label(interval.low), label(interval.high));
+    let value_words = |value| interval.value_words(&run.text.config.chain, value);
+    let (low, high) = (value_words(interval.low), value_words(interval.high));
+    let unknown = interval.unknown_words();
+    let unknown = unknown.map_or_else(String::new, |words| format!(", {words}"));
+    let words = format!("{low} to {high}{unknown}");
     ui.horizontal(|ui| {
         ui.label(Face::Body.text(&name).color(theme.text_1));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -159,6 +163,19 @@ fn interval_ui(ui: &mut Ui, interval: &StableInterval, place: Option<usize>) {
     let rail = Rect::from_min_max(pos2(rect.left(), y - 2.0), pos2(rect.right(), y + 2.0));
     ui.painter().rect_filled(rail, 2, theme.surface_4);
     let color = place.map_or(theme.text_1, |place| theme.pane(place));
+    let next = |flip: &Option<Flip>, end| flip.as_ref().map_or(end, |flip| flip.value);
+    let unknown = [
+        interval
+            .open_below
+            .then(|| [next(&interval.below, from), interval.low]),
+        interval
+            .open_above
+            .then(|| [interval.high, next(&interval.above, to)]),
+    ];
+    for [start, end] in unknown.into_iter().flatten() {
+        let unknown = Rect::from_min_max(pos2(x(start), y - 1.0), pos2(x(end), y + 1.0));
+        ui.painter().rect_filled(unknown, 1, theme.text_3);
+    }
     let (low, high) = (x(interval.low), x(interval.high).max(x(interval.low) + 3.0));
     let inside = Rect::from_min_max(pos2(low, y - 3.0), pos2(high, y + 3.0));
     ui.painter().rect_filled(inside, 2, color);
