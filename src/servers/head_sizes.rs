@@ -3,11 +3,18 @@
 /// Each request is this many times as large as the one before.
 const GROWTH: usize = 4;
 
+/// Lists up to this length cost little beside a pass.
+const N_SHORT: usize = 2048;
+
+/// After this many steps that the first list decides, a shorter one is tried.
+const N_CALM: u32 = 8;
+
 /// The number of log-probabilities to request for one step.
 ///
-/// A long list costs more than the pass that computes it: 49,152 tokens are 6 MB of JSON. But every
-/// further request costs a pass. So lists grow by 4 up to a quarter of the vocabulary, which is then
-/// requested as a whole. The next step starts one size below the one that was needed.
+/// A long list costs more than the pass that computes it: 49,152 tokens are 4.5 MB of JSON, 512 are
+/// 48 kB. But every further request costs a pass. So lists grow by 4 up to a quarter of the
+/// vocabulary, which is then requested as a whole. The next steps start with a short list that was
+/// needed, until it decides several of them at once, or one size below a long one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HeadSizes {
     /// The smallest list.
@@ -18,6 +25,8 @@ pub(super) struct HeadSizes {
     n_probs: usize,
     /// The list before it in this step.
     n_before: Option<usize>,
+    /// How many steps in a row the first list has decided.
+    n_calm: u32,
 }
 
 impl HeadSizes {
@@ -27,6 +36,7 @@ impl HeadSizes {
             n_whole: n_whole.filter(|n_whole| *n_whole > n_least),
             n_probs: n_least,
             n_before: None,
+            n_calm: 0,
         }
     }
 
@@ -52,10 +62,17 @@ impl HeadSizes {
 
     /// Returns the list with which the next step begins.
     pub(super) fn for_next_step(self) -> Self {
-        let shorter = (self.n_probs / GROWTH).max(self.n_least);
+        let is_short = self.n_probs <= N_SHORT;
+        let (n_probs, n_calm) = match self.n_before {
+            Some(_) if is_short => (self.n_probs, 0),
+            Some(n_before) => (n_before, 0),
+            None if is_short && self.n_calm + 1 < N_CALM => (self.n_probs, self.n_calm + 1),
+            None => ((self.n_probs / GROWTH).max(self.n_least), 0),
+        };
         Self {
-            n_probs: self.n_before.unwrap_or(shorter),
+            n_probs,
             n_before: None,
+            n_calm,
             ..self
         }
     }
@@ -89,14 +106,21 @@ mod tests {
     }
 
     #[test]
-    fn the_next_step_starts_one_size_below_the_one_that_was_needed() {
+    fn the_next_step_starts_with_a_short_list_that_was_needed_or_below_a_long_one() {
         let mut sizes = HeadSizes::new(128, Some(49_152));
-        for (n_grown, first) in [(0, 128), (1, 128), (2, 512), (0, 128), (4, 8192), (0, 2048)] {
+        let mut next = |n_grown: u32| {
             for _ in 0..n_grown {
                 assert!(sizes.grow());
             }
             sizes = sizes.for_next_step();
-            assert_eq!(sizes.n_probs(), first, "after growing {n_grown} times");
-        }
+            sizes.n_probs()
+        };
+        assert_eq!([next(0), next(1), next(0)], [128, 512, 512]);
+        assert_eq!(next(3), 8192);
+        assert_eq!([next(0), next(0)], [2048, 2048]);
+        let calm: Vec<usize> = (0..7).map(|_| next(0)).collect();
+        assert_eq!(calm, [2048, 2048, 2048, 2048, 2048, 2048, 512]);
+        let calm: Vec<usize> = (0..16).map(|_| next(0)).collect();
+        assert_eq!((calm[6], calm[7], calm[15]), (512, 128, 128));
     }
 }
