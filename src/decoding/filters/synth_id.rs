@@ -68,9 +68,7 @@ impl SynthId {
 impl FilterRule for SynthId {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let (generated, window) = (context.history.generated(), self.window as usize);
-        let remembered = generated.len().saturating_sub(N_REMEMBERED + window);
-        let recent = generated.get(remembered..).unwrap_or_default();
-        if is_repeated(recent, window) {
+        if is_repeated(&remembered(generated, window), window) {
             return;
         }
         let tournament = Tournament::new();
@@ -109,6 +107,17 @@ impl FilterRule for SynthId {
     }
 }
 
+/// Returns the tokens whose contexts are remembered, with the padding before the first one: a later
+/// run of token 0 repeats it, as in transformers (`SynthIDTextWatermarkLogitsProcessor`, 5.24.0).
+fn remembered(generated: &[TokenId], window: usize) -> Vec<TokenId> {
+    let n_most = N_REMEMBERED + window;
+    let n_padding = n_most.saturating_sub(generated.len()).min(window);
+    let start = generated.len().saturating_sub(n_most);
+    let recent = generated.get(start..).unwrap_or_default();
+    let padding = std::iter::repeat_n(TokenId(0), n_padding);
+    padding.chain(recent.iter().copied()).collect()
+}
+
 /// A candidate in the tournament.
 struct Player {
     token: TokenId,
@@ -118,4 +127,38 @@ struct Player {
     prob: f64,
     /// What its probability has been multiplied by.
     factor: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SynthId;
+    use crate::decoding::testing::{apply, check_filter_after, logits_of, token_ids};
+    use crate::decoding::watermark::LayerKeys;
+    use crate::decoding::{Candidates, Filter};
+
+    const P: [f32; 5] = [0.3, 0.25, 0.2, 0.15, 0.1];
+
+    const MARK: Filter = Filter::SynthId(SynthId {
+        window: 2,
+        keys: LayerKeys::USUAL,
+    });
+
+    #[test]
+    fn a_context_that_equals_the_padding_is_repeated() {
+        // The contexts were (0, 0), (0, 3), (3, 0), …
+        for history in [&[0, 0][..], &[7, 0, 0], &[3, 5, 0, 3], &[7, 8, 9, 7, 8]] {
+            check_filter_after(&MARK, history, &P, &P);
+        }
+        for history in [&[][..], &[0, 3], &[7, 0, 3], &[3, 5, 0, 4]] {
+            let mut candidates = Candidates::from_logits(&logits_of(&P)).unwrap();
+            apply(&MARK, &token_ids(history), &mut candidates);
+            let softmax = candidates.softmax();
+            let moved = candidates
+                .iter()
+                .map(|candidate| softmax.prob(candidate.logit))
+                .zip(P)
+                .any(|(prob, before)| (prob - f64::from(before)).abs() > 1e-3);
+            assert!(moved, "{history:?}");
+        }
+    }
 }

@@ -109,7 +109,7 @@ pub(super) fn complete(is_call: bool, read: &mut ImportedSettings) {
 }
 
 /// text-generation-webui's API has the same names.
-const AMBIGUOUS: &str =
+pub(super) const AMBIGUOUS: &str =
     "Read as settings of vLLM; text-generation-webui has the same names, but other rules";
 
 /// `None` is greedy.
