@@ -226,7 +226,7 @@ fn a_call_that_is_cut_off_is_noted() {
         format!("generate(do_sample=True, top_k=5, {}", "(".repeat(100_000)),
     ] {
         let read = import_settings(&text, None).unwrap();
-        assert!(read.ignored.iter().any(|said| said == note), "{:.60}", text);
+        assert!(read.ignored.iter().any(|said| said == note), "{text:.60}");
     }
     let prompt = r#"{"prompt": "generate(", "temperature": 0.5}"#;
     assert_eq!(read(prompt).2, "prompt does not affect sampling");
