@@ -252,7 +252,7 @@ fn a_chain_keeps_its_stages_its_order_and_its_selector() {
             );
             let draws = config.chain.selector != Selector::Greedy;
             assert_eq!(read.seed, draws.then_some(42), "{tool:?} {description}");
-            assert_eq!(read.ignored, notes_on(tool), "{tool:?} {description}");
+            assert_eq!(read.ignored, notes_on(*tool), "{tool:?} {description}");
         }
     }
 }
