@@ -159,6 +159,7 @@ impl Author {
             prompt: Arc::new(PromptRecord::default()),
             steps: Steps::default(),
             finish: None,
+            grammar_complete: None,
             lineage: Lineage::default(),
             beams: Arc::default(),
         }
@@ -197,7 +198,7 @@ fn note(texts: &mut [Generation], progress: Progress) {
         }
         Progress::Stepped { id, step } => texts[id.0 as usize].steps.push(*step),
         Progress::Compared { id, pass } => texts[id.0 as usize].note_beams(pass),
-        Progress::Finished { id, reason } => texts[id.0 as usize].finish = Some(reason),
+        Progress::Finished { id, reason } => texts[id.0 as usize].end(reason),
         Progress::Prefilling { .. } => {}
     }
 }

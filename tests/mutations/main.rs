@@ -115,7 +115,7 @@ fn says(author: &Author, prompt: &PromptRecord) -> bool {
         let read = author.session.prompt(prompt.text.as_str());
         return shown == prompt.text || read.is_ok_and(|read| read.tokens == prompt.tokens);
     };
-    let message = PromptText::chat(prompt.text.as_str(), chat.system.as_str());
+    let message = PromptText::chat_with(prompt.text.as_str(), chat.system.clone());
     let read = author.session.prompt(message);
     read.is_ok_and(|read| read.tokens == prompt.tokens && read.chat.as_ref() == Some(chat))
 }

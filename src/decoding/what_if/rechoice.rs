@@ -85,7 +85,10 @@ mod tests {
             let mut n_decided = 0;
             for position in 0..200 {
                 let logits = row(position, 3.0);
-                let coins = Coins { seed: 5, position };
+                let coins = Coins {
+                    seed: 5,
+                    position: u64::from(position),
+                };
                 let state = sampler.state();
                 let sampled = sampler.sample(&logits, History::empty(), coins).unwrap();
                 let raw = &sampled.trace.raw;
