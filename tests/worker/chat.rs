@@ -48,8 +48,8 @@ fn a_message_is_answered_through_the_chat_template() {
     assert_eq!(prompt.text, "Hi");
     let chat = prompt.chat.as_ref().expect("the prompt is a chat");
     assert_eq!(
-        (chat.system.as_str(), chat.rendered.as_str()),
-        ("", "?Hi</s>:")
+        (chat.system.as_deref(), chat.rendered.as_str()),
+        (None, "?Hi</s>:")
     );
     assert_eq!(prompt.tokens.len(), 5);
 
