@@ -3,8 +3,9 @@
 use super::ContradictionKind::{Figures, Settings};
 use super::found::{Found, figure};
 use crate::decoding::TokenId;
+use crate::decoding::rules::BeamScores;
 use crate::decoding::selector::{BeamSearch, Fate};
-use crate::generation::{BeamPass, Beams, FinishReason, Generation};
+use crate::generation::{BeamPass, FinishReason, Generation};
 
 /// The error of a total of log-probs.
 const ROUNDING: f64 = 1e-5;
@@ -22,7 +23,7 @@ pub(super) fn check(text: &Generation, found: &mut Found) {
         return;
     };
     for pass in 0..beams.passes.len() {
-        if let Some(words) = fault_of_pass(beams, pass, search) {
+        if let Some(words) = fault_of_pass(text, pass, search) {
             found.text(
                 Figures,
                 format!("in pass {} of its beams, {words}", pass + 1),
@@ -34,7 +35,14 @@ pub(super) fn check(text: &Generation, found: &mut Found) {
     }
 }
 
-fn fault_of_pass(beams: &Beams, pass: usize, search: BeamSearch) -> Option<String> {
+/// Whether the log-probs of the tokens add up to the totals. As in transformers, log-probs that are
+/// not normalized after the stages may add up instead.
+fn adds_probs(text: &Generation) -> bool {
+    text.config.chain.rules.beam_scores != BeamScores::LogProbs
+}
+
+fn fault_of_pass(text: &Generation, pass: usize, search: BeamSearch) -> Option<String> {
+    let beams = &*text.beams;
     let compared = beams.passes.get(pass)?;
     let is_ordered = compared.nodes.windows(2).all(|pair| match pair {
         [a, b] => {
@@ -59,7 +67,8 @@ fn fault_of_pass(beams: &Beams, pass: usize, search: BeamSearch) -> Option<Strin
             Some((index, _)) => beams.node(place(index))?.log_prob,
             None => 0.0,
         };
-        if node.log_prob > most + ROUNDING || !node.log_prob.is_finite() {
+        let is_too_much = adds_probs(text) && node.log_prob > most + ROUNDING;
+        if is_too_much || !node.log_prob.is_finite() {
             let (total, most) = (figure(node.log_prob), figure(most));
             return Some(format!(
                 "a text has the total {total}, its beginning {most}"
@@ -110,7 +119,7 @@ fn fault_of_path(text: &Generation) -> Option<String> {
             total += step.trace.draw.prob.ln();
         }
         let said = beams.node(*place)?.log_prob;
-        if (said - total).abs() > ROUNDING * (1.0 + total.abs()) {
+        if adds_probs(text) && (said - total).abs() > ROUNDING * (1.0 + total.abs()) {
             let (said, total) = (figure(said), figure(total));
             return Some(format!(
                 "its beams have the total {said}, its tokens {total}"

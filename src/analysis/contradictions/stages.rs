@@ -4,6 +4,7 @@
 use super::ContradictionKind::{Figures, Settings};
 use super::found::{Found, StepAt, figure};
 use crate::analysis::grammar::Drawable;
+use crate::decoding::rules::BeamScores;
 use crate::decoding::{
     Filter, KnownCount, KnownProb, Picked, Selector, StageReport, what_if_stages,
 };
@@ -140,7 +141,10 @@ fn check_known(at: StepAt<'_>, found: &mut Found) {
     let Some(Drawable::All(evidence)) = Drawable::of(trace, chain) else {
         return;
     };
-    if at.is_served() {
+    // What-if gives the stages logits.
+    let sees_log_probs =
+        chain.selector.beam_search().is_some() && chain.rules.beam_scores != BeamScores::Logits;
+    if at.is_served() || sees_log_probs {
         return;
     }
     let known = what_if_stages(evidence, &[], chain, at.history(), at.coins());
