@@ -73,7 +73,8 @@ fn pages_say_which_settings_wrote_the_first_tokens_and_where_a_file_contradicts_
     ] {
         let page = exported(format, &text);
         for words in [
-            "Tokens 1 to 2 were written under temp 0.7, seed 7",
+            "Tokens 1 to 2 were written under ",
+            "0.7, seed 7",
             "The file of this run contradicts itself: pane A, token 1: its rank is 3,",
         ] {
             assert!(page.contains(words), "{page}");

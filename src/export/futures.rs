@@ -106,7 +106,7 @@ mod tests {
         let end = ",42,1,2 8,\" a, \"\"fox\"\"\",Token limit,";
         assert!(rows[1].ends_with(end), "{table}");
         assert!(
-            rows[2].contains(",43,2,2 8,") && rows[2].ends_with(",End of text"),
+            rows[2].contains(",43,2,2 8,") && rows[2].ends_with(",End of text,"),
             "{table}"
         );
     }

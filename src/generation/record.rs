@@ -89,20 +89,23 @@ impl Generation {
     }
 
     /// Returns whether both models read text as the same tokens, so that figures per token can be
-    /// compared: no token near the beginning of one text has another piece in the other vocabulary.
+    /// compared: they read the same prompt alike, and no token near the beginning of one text has another
+    /// piece in the other vocabulary.
     pub fn has_tokenizer_of(&self, other: &Self) -> bool {
         const N_COMPARED: usize = 256;
         let agrees = |one: &Self, other: &Self| {
-            let prompt = one.prompt.tokens.iter().copied().zip(&one.prompt.pieces);
-            let steps = one.steps.iter().map(|step| (step.token, &step.piece));
-            let prompt = prompt.take(N_COMPARED);
-            let mut tokens = prompt.chain(steps.take(N_COMPARED));
-            tokens.all(|(token, piece)| other.vocabulary.agrees(token, piece) != Some(false))
+            let mut steps = one.steps.iter().take(N_COMPARED);
+            steps.all(|step| other.vocabulary.agrees(step.token, &step.piece) != Some(false))
         };
+        let (prompt, other_prompt) = (&self.prompt, &other.prompt);
+        let reads_alike = prompt.text != other_prompt.text
+            || prompt.chat.is_some()
+            || other_prompt.chat.is_some()
+            || prompt.tokens == other_prompt.tokens;
         Arc::ptr_eq(&self.model, &other.model)
             || self.model.has_weights_of(&other.model)
             || Arc::ptr_eq(&self.vocabulary, &other.vocabulary)
-            || (agrees(self, other) && agrees(other, self))
+            || (reads_alike && agrees(self, other) && agrees(other, self))
     }
 
     /// Returns whether this is a given text that was scored, and not a generated one.

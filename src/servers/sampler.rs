@@ -121,7 +121,7 @@ mod tests {
         for (name, value) in [
             ("top_k", json!(3)),
             ("min_p", json!(0.3)),
-            ("temperature", json!(2.5)),
+            ("temperature", json!(2)),
             ("repetition_penalty", json!(1.3)),
             ("ignore_eos", json!(true)),
         ] {

@@ -60,27 +60,40 @@ impl Recorded<'_> {
 #[cfg(test)]
 mod tests {
     use super::rechoice;
+    use crate::decoding::filters::{Temperature, TopK, TopP};
+    use crate::decoding::selector::{AdaptiveP, MirostatV2};
     use crate::decoding::testing::row;
-    use crate::decoding::{ChainConfig, Coins, History, SamplerChain, WhatIf};
-    use crate::generation::PaneSettings;
+    use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Selector, WhatIf};
 
-    fn chain(settings: &str) -> ChainConfig {
-        settings.parse::<PaneSettings>().unwrap().chain
+    fn top_k(k: u32, selector: Selector) -> ChainConfig {
+        ChainConfig {
+            selector,
+            ..ChainConfig::sampled([Filter::TopK(TopK { k })])
+        }
     }
 
     #[test]
     fn every_recorded_choice_is_made_again() {
         // How many of 200 choices the recorded heads decide at least.
-        for (settings, n_least) in [
-            ("greedy", 200),
-            ("sample", 100),
-            ("top-k 5", 195),
-            ("temp 0.7, top-p 0.9", 100),
-            ("top-k 8, mirostat 2 eta 0.3", 195),
-            ("top-k 8, adaptive 0.3", 150),
-            ("top-k 20, gumbel", 195),
+        let mirostat = Selector::MirostatV2(MirostatV2 { tau: 2.0, eta: 0.3 });
+        let adaptive = Selector::AdaptiveP(AdaptiveP {
+            target: 0.3,
+            decay: 0.9,
+        });
+        let usual = ChainConfig::sampled([
+            Filter::Temperature(Temperature { temperature: 0.7 }),
+            Filter::TopP(TopP { p: 0.9 }),
+        ]);
+        for (chain, n_least) in [
+            (ChainConfig::greedy(), 200),
+            (ChainConfig::sampled([]), 100),
+            (top_k(5, Selector::Multinomial), 195),
+            (usual, 100),
+            (top_k(8, mirostat), 195),
+            (top_k(8, adaptive), 150),
+            (top_k(20, Selector::GumbelMax), 195),
         ] {
-            let chain = chain(settings);
+            let settings = chain.to_string();
             let mut sampler = SamplerChain::new(chain.clone());
             let mut n_decided = 0;
             for position in 0..200 {

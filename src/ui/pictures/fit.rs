@@ -101,7 +101,7 @@ mod tests {
         for words in [
             ">How likely the text is</text>",
             ">likeliest: T",
-            "246 nats less likely, halving",
+            "607 nats less likely, halving",
             "blank: can’t generate it",
             "up: temperature",
             "This text is most likely under",

@@ -101,7 +101,7 @@ fn every_setting_is_a_row_of_the_table() {
 #[test]
 fn varying_one_number_gives_a_curve() {
     let mut window = window(NARROW, fitted(false));
-    window.get_by_label_contains("Temperature 0.591 to 1.03 explains it nearly as well.");
+    window.get_by_label_contains("Temperature 0.536 to 1.08 explains it nearly as well.");
     window.get_by_label_contains("Temperature below 0.3 can’t generate");
     key(&mut window, Modifiers::NONE, Key::ArrowRight);
     let run = window.state().lab.fit.clone().unwrap();
