@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use quartet::decoding::{ChainConfig, Coins, History, SamplerChain, TokenId, what_if};
+use quartet::decoding::{ChainConfig, Coins, History, LogitsHash, SamplerChain, TokenId, what_if};
 use quartet::generation::PaneSettings;
 
 /// The vocabulary size of the Qwen family.
@@ -121,6 +121,18 @@ fn recording(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Measures the hash of a whole row of logits, which every step records.
+fn hashing(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("the hash of a row");
+    for (name, n_vocab) in [("Qwen", N_VOCAB), ("built-in", N_VOCAB_BUILT_IN)] {
+        let logits = logits(n_vocab);
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| LogitsHash::of(black_box(&logits)));
+        });
+    }
+    group.finish();
+}
+
 /// The settings of the what-ifs, in the `--pane` grammar.
 const WHAT_IFS: [(&str, &str); 3] = [
     ("usual", "repeat 1.1, temp 0.7, top-k 30, top-p 0.9"),
@@ -165,5 +177,11 @@ fn what_if_a_thousand_steps(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, chains, recording, what_if_a_thousand_steps);
+criterion_group!(
+    benches,
+    chains,
+    recording,
+    hashing,
+    what_if_a_thousand_steps
+);
 criterion_main!(benches);

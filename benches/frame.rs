@@ -193,6 +193,7 @@ fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, vocabu
                 network_secs: None,
             },
             draft: None,
+            logits_hash: None,
         });
         state.on_event(Event::Progress(Progress::Stepped { id, step }));
     }

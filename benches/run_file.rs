@@ -39,6 +39,7 @@ fn text(settings: &PaneSettings, vocabulary: &Arc<Vocabulary>) -> Generation {
             trace: Arc::new(sampled.trace),
             time: StepTime::default(),
             draft: None,
+            logits_hash: None,
         }
     });
     Generation {

@@ -193,5 +193,6 @@ fn step(index: usize, word: usize, text: &str) -> Step {
             network_secs: None,
         },
         draft: None,
+        logits_hash: None,
     }
 }

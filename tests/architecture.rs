@@ -161,6 +161,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("tempfile", &["export"]),
     ("toml", &["lessons"]),
     ("unicode_bidi", &["ui"]),
+    ("xxhash_rust", &["decoding"]),
     ("zip", &["export"]),
 ];
 

@@ -353,6 +353,7 @@ mod fixture {
                     network_secs: None,
                 },
                 draft: None,
+                logits_hash: None,
             }
         });
         Generation {

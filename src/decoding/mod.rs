@@ -42,6 +42,7 @@ mod grammar;
 mod guidance;
 mod history;
 mod likelihood;
+mod logits_hash;
 mod model_drafts;
 pub mod rules;
 pub mod selector;
@@ -75,6 +76,7 @@ pub use grammar::{
 pub use guidance::{Against, Guidance, MixedRow, Mixture};
 pub use history::History;
 pub use likelihood::ChainLikelihood;
+pub use logits_hash::LogitsHash;
 pub use model_drafts::{DraftRule, ModelDrafts, Verified, pick};
 pub use rules::Rules;
 pub use selector::{Selector, SelectorSpec, SelectorState};

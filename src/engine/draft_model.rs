@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
+use super::guess::Guess;
 use super::other_rows::comparable;
 use super::prefill::PREFILL_CHUNK;
-use super::slot::{Guess, Slot};
+use super::slot::Slot;
 use super::{EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::{DraftRule, ModelDrafts, TokenId};
 

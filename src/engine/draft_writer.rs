@@ -2,8 +2,9 @@
 //! those that the chain accepts.
 
 use super::draft_model::DraftModel;
+use super::guess::Guess;
 use super::prefix_cache::PrefixCache;
-use super::slot::{ForwardPass, Guess, ModelContext, Slot};
+use super::slot::{ForwardPass, ModelContext, Slot};
 use super::writer::Writer;
 use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
 use crate::decoding::{Draft, Drafts, PromptLookup, Taken, TokenId, Trace};
@@ -81,8 +82,9 @@ impl DraftWriter {
     /// chosen by hand.
     fn draft(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
         self.drafts.clear();
-        let n_max = self.n_left.saturating_sub(1);
-        if self.slot.next_by_hand().is_some() || n_max == 0 {
+        let n_until_by_hand = self.slot.n_until_by_hand().unwrap_or(usize::MAX);
+        let n_max = self.n_left.saturating_sub(1).min(n_until_by_hand);
+        if n_max == 0 {
             return Ok(());
         }
         match (&mut self.source, self.sequence) {

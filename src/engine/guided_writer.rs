@@ -8,7 +8,7 @@ use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::writer::Writer;
 use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
-use crate::decoding::{Against, Guidance, Mixture, TokenId};
+use crate::decoding::{Against, Guidance, LogitsHash, Mixture, TokenId};
 use crate::generation::{FinishReason, Step};
 
 /// A pane whose logits are mixed with those of another row.
@@ -141,6 +141,7 @@ impl GuidedWriter {
             let noted = Mixture::note(trace, &self.guidance, step.token, [own, other]);
             noted.map_err(|source| self.slot.failed(source))?;
         }
+        step.logits_hash = Some(LogitsHash::of_guided(own, other));
         Ok(step)
     }
 

@@ -10,8 +10,8 @@ use super::other_rows::RowLogits;
 use super::prefill::PREFILL_CHUNK;
 use super::{EngineError, LoadedModel, Logits, Progress, Prompt, Row, SequenceId};
 use crate::decoding::{
-    Coins, GrammarDraw, GrammarState, Guidance, History, LegalTokens, Mixture, SamplerChain, Taken,
-    TokenId,
+    Coins, GrammarDraw, GrammarState, Guidance, History, LegalTokens, LogitsHash, Mixture,
+    SamplerChain, Taken, TokenId,
 };
 use crate::generation::{
     FinishReason, GenerationConfig, GenerationId, PieceKind, PromptForm, PromptRecord, Step,
@@ -372,6 +372,10 @@ impl Chunk<'_> {
             trace: Arc::new(scored.trace),
             time: self.time,
             draft: None,
+            logits_hash: Some(match rows.other {
+                Some(other) => LogitsHash::of_guided(rows.own, other),
+                None => LogitsHash::of(rows.own),
+            }),
         }))
     }
 }

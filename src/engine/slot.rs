@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::constraint::Constraint;
+use super::guess::Guess;
 use super::prefix_cache::{CachedPrefix, PrefixCache, PrefixKind};
 use super::writer::Writer;
 use super::{EngineError, LoadedModel, Progress, Row, SequenceId};
 use crate::decoding::{
-    ChainConfig, Coins, DecodingError, History, RankedCandidate, SamplerChain, Taken, TokenId,
-    Verified, pick,
+    ChainConfig, Coins, DecodingError, History, LogitsHash, RankedCandidate, SamplerChain, Taken,
+    TokenId, Verified,
 };
 use crate::generation::{
     Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, Piece,
@@ -64,8 +65,8 @@ pub(super) struct Slot {
     seed: u64,
     limits: Limits,
     stop_matcher: StopMatcher,
-    /// The tokens that the user picked to come next.
-    by_hand: VecDeque<Taken>,
+    /// The tokens that the user picked to come next, and `None` where the chain draws in between.
+    by_hand: VecDeque<Option<Taken>>,
     /// After how many more tokens the generation pauses. `None` for no pause.
     n_until_pause: Option<usize>,
     clock: Clock,
@@ -84,27 +85,6 @@ struct Clock {
 impl Clock {
     fn secs(self) -> f64 {
         self.secs_before + self.started_at.elapsed().as_secs_f64()
-    }
-}
-
-/// A drafted token.
-#[derive(Debug, Clone)]
-pub(super) struct Guess {
-    pub token: TokenId,
-    /// The probability with which a model drafted it.
-    pub prob: Option<f64>,
-    /// The probabilities of all tokens when it was drafted, if the rule needs them.
-    pub probs: Vec<f64>,
-}
-
-impl Guess {
-    fn drawn_from(probs: Vec<f64>, coins: Coins) -> Self {
-        let token = pick(&probs, coins.draw());
-        Self {
-            token,
-            prob: probs.get(token.index()).copied(),
-            probs,
-        }
     }
 }
 
@@ -237,13 +217,19 @@ impl Slot {
 
     /// Returns the token that the user picked to come next.
     pub(super) fn next_by_hand(&self) -> Option<TokenId> {
-        self.by_hand.front().map(Taken::token)
+        self.by_hand.front()?.as_ref().map(Taken::token)
+    }
+
+    /// Returns how many tokens the chain draws before the next one that the user picked. `None` if
+    /// no such token follows.
+    pub(super) fn n_until_by_hand(&self) -> Option<usize> {
+        self.by_hand.iter().position(Option::is_some)
     }
 
     /// Removes and returns the next token that the user picked, or the next one of the text being
     /// read.
     pub(super) fn take_by_hand(&mut self) -> Option<Taken> {
-        self.by_hand.pop_front()
+        self.by_hand.pop_front().flatten()
     }
 
     /// Returns the `n` most likely tokens after the stages, most likely first.
@@ -364,6 +350,7 @@ impl Slot {
                 network_secs: None,
             },
             draft: None,
+            logits_hash: Some(LogitsHash::of(logits)),
         })
     }
 

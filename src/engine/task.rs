@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::LoadedModel;
+use super::Progress;
 use super::prefill::Prefill;
-use super::session::{Progress, Prompt};
+use super::session::Prompt;
 use super::writer::Writer;
 use crate::decoding::TokenId;
 use crate::generation::{GenerationId, PromptRecord};

@@ -6,7 +6,7 @@ use super::{
     BeamPass, Beams, ChatRecord, EarlierSettings, FinishReason, GenerationConfig, Lineage,
     ModelInfo, Piece, PieceKind, Steps, Vocabulary,
 };
-use crate::decoding::{Draft, GrammarRule, Picked, TokenId, Trace};
+use crate::decoding::{Draft, GrammarRule, LogitsHash, Picked, TokenId, Trace};
 
 /// A prompt as the model read it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -34,6 +34,9 @@ pub struct Step {
     pub time: StepTime,
     /// What was drafted for it, if decoding was speculative.
     pub draft: Option<Draft>,
+    /// The hash of the model's whole row of logits, or of both rows under guidance. `None` if a
+    /// server computed them, or an early version recorded the step.
+    pub logits_hash: Option<LogitsHash>,
 }
 
 /// When a step was decoded, and in how large a batch.

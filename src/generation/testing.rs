@@ -124,6 +124,7 @@ fn step(index: usize, piece: &Piece, prob: f64, vocabulary: &[Piece], chain: &Ch
             network_secs: None,
         },
         draft: None,
+        logits_hash: None,
     }
 }
 

@@ -95,7 +95,7 @@ impl<'a> Text<'a> {
             slot,
             ..
         } = job;
-        let by_hand = continuation.taken();
+        let by_hand = continuation.taken().into_iter().flatten().collect();
         let mut matcher = StopMatcher::new(&config.limits.stop_strings);
         let mut bytes = Vec::new();
         for token in &continuation.kept {
@@ -330,6 +330,7 @@ impl<'a> Text<'a> {
             trace: Arc::new(sampled.trace),
             time,
             draft: None,
+            logits_hash: None,
         });
         if is_end && self.config.limits.end_of_text == EndOfText::Stops {
             return Some(FinishReason::EndOfText);

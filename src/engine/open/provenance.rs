@@ -12,6 +12,7 @@ pub(super) fn provenance_of(compute: &Compute, implementation: Implementation) -
     let of_kernels = |name: &str| (if uses_kernels { name } else { "" }).to_owned();
     Provenance {
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         instructions: of_kernels(instructions),
         precision: compute.device.precision().name().to_owned(),
         cache: of_kernels(compute.cache.name()),

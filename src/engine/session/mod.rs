@@ -6,7 +6,6 @@
 mod background;
 
 use std::collections::VecDeque;
-use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,53 +17,11 @@ use super::score::Scoring;
 use super::slot::{ModelContext, Slot};
 use super::task::Task;
 use super::writer::{Writer, writer_of};
-use super::{CausalLm, EngineError, LoadedModel};
+use super::{CausalLm, EngineError, LoadedModel, Progress};
 use crate::decoding::TokenId;
 use crate::generation::{
-    BeamPass, ChatRecord, Continuation, FinishReason, GenerationConfig, GenerationId, ModelInfo,
-    PromptForm, PromptRecord, PromptText, Step,
+    ChatRecord, Continuation, GenerationConfig, GenerationId, ModelInfo, PromptForm, PromptText,
 };
-
-/// What happened during generation, reported in order.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Progress {
-    /// A prompt is being prefilled.
-    Prefilling {
-        /// The generations that wait for it.
-        ids: Vec<GenerationId>,
-        /// How many of its tokens are in the KV cache, including reused ones.
-        n_read: usize,
-        n_tokens: usize,
-    },
-    /// A prompt was prefilled, and decoding begins.
-    Started {
-        ids: Vec<GenerationId>,
-        prompt: Arc<PromptRecord>,
-    },
-    /// One pane generated one token.
-    Stepped { id: GenerationId, step: Box<Step> },
-    /// One pane's beam search compared the continuations of its beams.
-    Compared { id: GenerationId, pass: BeamPass },
-    /// One pane stopped. A failure is a finish reason like any other, and keeps the text so far.
-    Finished {
-        id: GenerationId,
-        reason: FinishReason,
-    },
-}
-
-impl Progress {
-    /// Reports that a generation ended because of an error.
-    pub fn failed(id: GenerationId, error: impl Display) -> Self {
-        let reason = FinishReason::failed(error);
-        Self::Finished { id, reason }
-    }
-
-    /// Reports a step.
-    pub(super) fn stepped(id: GenerationId, step: Step) -> Self {
-        let step = Box::new(step);
-        Self::Stepped { id, step }
-    }
-}
 
 /// A text to continue, with its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -234,7 +191,10 @@ impl Session {
         continuation: &Continuation,
     ) -> Result<(), EngineError> {
         let n_vocab = self.model.lm.n_vocab();
-        let given = continuation.kept.iter().chain(&continuation.by_hand);
+        let repeated = continuation.repeated.iter().flatten();
+        let given = (continuation.kept.iter())
+            .chain(&continuation.by_hand)
+            .chain(repeated);
         let unknown = prompt.tokens.iter().chain(given);
         if let Some(token) = unknown.copied().find(|token| token.index() >= n_vocab) {
             let token = token.0;

@@ -144,6 +144,7 @@ impl StepEntry {
                 network_secs: None,
             },
             draft: None,
+            logits_hash: None,
         })
     }
 

@@ -11,8 +11,8 @@ use super::mixture::MixtureEntry;
 use super::ranking::Ranking;
 use super::vocabulary::PieceEntry;
 use crate::decoding::{
-    Detail, Draft, Draw, Evidence, Filter, GrammarRule, Guidance, Picked, RankedCandidate,
-    SelectorState, StageReport, TokenId, Trace,
+    Detail, Draft, Draw, Evidence, Filter, GrammarRule, Guidance, LogitsHash, Picked,
+    RankedCandidate, SelectorState, StageReport, TokenId, Trace,
 };
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
 use crate::generation::{Generation, Step, StepTime, Vocabulary};
@@ -68,6 +68,9 @@ pub(super) struct StepEntry {
     bounded: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mixture: Option<Box<MixtureEntry>>,
+    /// `None` if a server computed the logits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    logits_hash: Option<LogitsHash>,
 }
 
 /// What one stage did.
@@ -151,6 +154,7 @@ impl StepEntry {
             network_secs: time.network_secs,
             bounded: trace.bounded,
             mixture: MixtureEntry::of(trace, shared.guidance).map(Box::new),
+            logits_hash: step.logits_hash,
         }
     }
 
@@ -217,6 +221,7 @@ impl StepEntry {
                 network_secs: self.network_secs,
             },
             draft: self.draft,
+            logits_hash: self.logits_hash,
         })
     }
 }
