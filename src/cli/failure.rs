@@ -13,6 +13,8 @@ pub(super) enum Failure {
     Run(String),
     /// Something failed and the error has already been printed.
     Reported,
+    /// Something is not as it should be, which the output says; exits with this code.
+    Status(u8),
     /// A signal ended the command after it had saved its partial results.
     Interrupted,
 }
@@ -51,6 +53,7 @@ impl Failure {
                 ExitCode::FAILURE
             }
             Self::Reported => ExitCode::FAILURE,
+            Self::Status(status) => ExitCode::from(status),
             Self::Interrupted => ExitCode::from(INTERRUPTED),
         }
     }

@@ -35,6 +35,7 @@ mod prompts;
 mod render_template;
 mod replay;
 mod replay_models;
+mod replay_report;
 mod report_output;
 mod sample;
 mod score;

@@ -396,6 +396,7 @@ impl Record {
             | Event::DevicesListed(_)
             | Event::DeviceUnavailable { .. }
             | Event::Tokenized { .. }
+            | Event::PromptChecked { .. }
             | Event::CachedCounted { .. }
             | Event::Futures { .. }
             | Event::Fit { .. }

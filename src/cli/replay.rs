@@ -13,27 +13,36 @@ use super::failure::Failure;
 use super::files::{check_file, write_file};
 use super::model::DraftModelArgument;
 use super::named_value::parse_by_name;
-use super::pane_run::{Console, Engine};
+use super::pane_run::{Console, Engine, SIGNAL_PAUSE};
 use super::replay_models::RunModels;
-use crate::analysis::replay::{
-    Difference, Fact, Models, SecondNeeded, TextReplay, Verdict, facts_of_all, likely_cause,
-    logit_gap, replay_of,
-};
-use crate::decoding::TokenId;
+use super::replay_report::{self, RepeatedRun, Report};
+use crate::analysis::replay::{SecondNeeded, WordsCheck, replay_of};
 use crate::export::read_run;
-use crate::generation::formatting::{pane_letter, quoted};
-use crate::generation::{FinishReason, Generation, GenerationId, ModelInfo, Steps};
+use crate::generation::formatting::pane_letter;
+use crate::generation::{
+    FinishReason, Generation, GenerationId, ModelInfo, PromptCheck, PromptRecord, Steps,
+};
 use crate::plots::GapData;
 use crate::state::{PictureFormat, recorded_formats};
 use crate::ui::pictures::{Palette, View, encode, gap_drawing};
-use crate::worker::{CacheType, ComputeChoice, InputBits, PaneRequest, Precision, Request};
+use crate::worker::{
+    CacheType, ComputeChoice, Event, InputBits, ModelSource, PaneRequest, Precision, Request,
+};
+
+/// What the exit status means.
+const HELP: &str = "\
+Exit status:
+  0  the same: all tokens, and all numbers if they were computed in the same way. Tokens that the
+     settings did not choose (by hand, typed, scored, by a server) are counted
+  1  different: a token, a number that was computed in the same way, or another model, tokenizer or
+     template than the file names without --other-model
+  2  the run can't be replayed
+  3  the file contradicts itself. It wins over 1 and 2, and as far as possible it is found before
+     the model is loaded";
 
 /// The arguments of `quartet replay`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exit status: 0 if all tokens are the same, 1 if a token differs, 2 if the \
-                        run can't be replayed."
-)]
+#[command(after_help = HELP)]
 pub(super) struct Arguments {
     /// A run file
     #[arg(value_name = "FILE")]
@@ -67,6 +76,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "BITS", value_parser = parse_by_name(InputBits::ALL, InputBits::name))]
     inputs: Option<InputBits>,
 
+    /// Replay with another model, tokenizer or template than the file names, and compare the texts
+    #[arg(long)]
+    other_model: bool,
+
+    /// Print the verdict as JSON
+    #[arg(long)]
+    json: bool,
+
     /// Also draw how far apart the logits are at each token, as an .svg or .png file
     #[arg(long, value_name = "FILE", value_parser = picture_path)]
     picture: Option<PathBuf>,
@@ -75,15 +92,36 @@ pub(super) struct Arguments {
 /// Runs `quartet replay`. Whatever keeps the run from being replayed is a usage error, whose exit
 /// code is 2.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let report = match replay(arguments) {
+        Err(Failure::Usage(error)) if arguments.json => {
+            console::error(&error);
+            console::print(&replay_report::failure_json(&error))?;
+            return Err(Failure::Status(2));
+        }
+        report => report?,
+    };
+    console::print(&report.bytes(arguments.json))?;
+    match report.verdict.exit_status() {
+        0 => Ok(()),
+        status => Err(Failure::Status(status)),
+    }
+}
+
+/// Generates the run again, unless its file contradicts itself.
+fn replay(arguments: &Arguments) -> Result<Report, Failure> {
     if let Some(path) = &arguments.picture {
         check_file(path).map_err(Failure::usage)?;
     }
     let path = arguments.run.display();
     let then = read_run(&arguments.run)
         .map_err(|error| Failure::usage(format!("{error}\nFile: {path}")))?;
-    let needed = SecondNeeded::by(&then.panes);
+    if let Some(found) = then.contradiction {
+        return Ok(Report::contradicted(then.panes, found));
+    }
+    let (then, has_branches) = (then.panes, !then.branches.is_empty());
+    let needed = SecondNeeded::by(&then);
     let loads_second = arguments.check_second(&needed)?;
-    let mut models = RunModels::of(&then.panes, &arguments.models)?;
+    let mut models = RunModels::of(&then, &arguments.models)?;
     let mut console = Console::quiet();
     let mut engine = arguments.engine(&models, &mut console)?;
     models.match_hashes(&engine);
@@ -92,37 +130,70 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let loaded = arguments.draft_model.load(&mut engine, &mut console);
         loaded.map_err(Failure::into_usage)?;
     }
-    let second = engine
-        .second
-        .clone()
-        .filter(|_| needed != SecondNeeded::None);
-    let now = replayed(engine, &then.panes, &models, &mut console);
+    let words = check_words(&mut engine, &then, &models, &console);
+    let now = replayed(engine, &then, &models, &mut console);
     if console.interrupt.is_raised() {
         return Err(Failure::Interrupted);
     }
-    check_completed(&then.panes, &now)?;
-    let pairs = then.panes.iter().zip(&now).map(|(then, now)| {
-        let then = Models {
-            model: &then.model,
-            second: needed.named(),
-        };
-        let now = Models {
-            model: &now.model,
-            second: second.as_deref(),
-        };
-        (then, now)
+    check_completed(&then, &now)?;
+    let report = Report::new(RepeatedRun {
+        then,
+        now,
+        words,
+        allows_others: arguments.other_model,
+        has_branches,
     });
-    let facts = facts_of_all(&pairs.collect::<Vec<_>>());
-    let report = Report::new(&then.panes, &now, facts);
-    console::print(report.text(&then.panes, &now).as_bytes())?;
     if let Some(path) = &arguments.picture {
-        write_picture(path, &report, &then.panes, &now).map_err(Failure::usage)?;
+        write_picture(path, &report).map_err(Failure::usage)?;
     }
-    if report.verdict.has_same_tokens() {
-        Ok(())
-    } else {
-        Err(Failure::Reported)
+    Ok(report)
+}
+
+/// Compares the words of each text with its tokens, under the model that repeats it.
+fn check_words(
+    engine: &mut Engine,
+    then: &[Generation],
+    models: &RunModels,
+    console: &Console,
+) -> Vec<WordsCheck> {
+    let mut known: Vec<(&Generation, Option<PromptCheck>)> = Vec::new();
+    let mut words = Vec::new();
+    for text in then {
+        let source = models.other_source(text);
+        let same = known.iter().find(|(other, _)| {
+            other.prompt == text.prompt && other.model.has_weights_of(&text.model)
+        });
+        let check = match same {
+            Some((_, check)) => check.clone(),
+            None => check_prompt(engine, &text.prompt, source.cloned(), console),
+        };
+        words.push(WordsCheck::of(
+            text,
+            engine.model_of(source).1,
+            check.as_ref(),
+        ));
+        known.push((text, check));
     }
+    words
+}
+
+/// Asks what a model makes of a prompt. Returns `None` if a signal arrives first.
+fn check_prompt(
+    engine: &mut Engine,
+    prompt: &Arc<PromptRecord>,
+    model: Option<ModelSource>,
+    console: &Console,
+) -> Option<PromptCheck> {
+    let prompt = Arc::clone(prompt);
+    engine.worker.send(Request::CheckPrompt { prompt, model });
+    while !console.interrupt.is_raised() {
+        if let Some(Event::PromptChecked { check, .. }) =
+            engine.worker.wait_at_most(SIGNAL_PAUSE)?
+        {
+            return Some(check);
+        }
+    }
+    None
 }
 
 impl Arguments {
@@ -265,13 +336,9 @@ fn picture_format(path: &Path) -> Option<PictureFormat> {
 }
 
 /// Draws how far the logits of a replay are from the recorded ones.
-fn write_picture(
-    path: &Path,
-    report: &Report,
-    then: &[Generation],
-    now: &[Generation],
-) -> Result<(), String> {
-    let data = GapData::of(&report.verdict, &report.texts, then.iter().zip(now));
+fn write_picture(path: &Path, report: &Report) -> Result<(), String> {
+    let Report { then, now, .. } = report;
+    let data = GapData::of(&report.verdict, then.iter().zip(now));
     let view = View {
         palette: Palette::Light,
         ..View::default()
@@ -281,81 +348,4 @@ fn write_picture(
     let format = picture_format(path).unwrap_or(PictureFormat::Svg);
     let bytes = encode(&drawing, format, view.style).map_err(|error| error.to_string())?;
     write_file(path, &bytes)
-}
-
-/// The result of a replay.
-struct Report {
-    texts: Vec<TextReplay>,
-    verdict: Verdict,
-    facts: Vec<Fact>,
-}
-
-impl Report {
-    fn new(then: &[Generation], now: &[Generation], facts: Vec<Fact>) -> Self {
-        let pairs = then.iter().zip(now);
-        let texts: Vec<TextReplay> = pairs.map(|(then, now)| TextReplay::of(then, now)).collect();
-        Self {
-            verdict: Verdict::of(&texts),
-            texts,
-            facts,
-        }
-    }
-
-    /// Explains a difference, or returns `None` if there is none.
-    fn cause(&self) -> Option<String> {
-        (self.verdict != Verdict::Identical).then(|| likely_cause(&self.facts))
-    }
-
-    fn text(&self, then: &[Generation], now: &[Generation]) -> String {
-        let mut lines = vec![self.verdict.to_string()];
-        lines.extend(self.cause());
-        lines.push(String::new());
-        let texts = self.texts.iter().zip(then.iter().zip(now)).enumerate();
-        for (place, (replay, (then, now))) in texts {
-            let letter = pane_letter(place);
-            let n_tokens = then.steps.len();
-            let result = match replay.first_difference {
-                Some(difference) => difference_words(difference, then, now),
-                None if replay.is_identical => "identical".to_owned(),
-                None => "same tokens".to_owned(),
-            };
-            let gap = match replay.largest_gap() {
-                0.0 => String::new(),
-                gap => format!(", logits differ by up to {}", logit_gap(gap)),
-            };
-            let name = &then.name;
-            lines.push(format!("{letter} {name}, {n_tokens} tokens: {result}{gap}"));
-        }
-        lines.push(String::new());
-        for fact in &self.facts {
-            let (name, then, now) = (fact.name, &fact.then, &fact.now);
-            let values = match (fact.differs(), then.is_empty(), now.is_empty()) {
-                (true, ..) => format!("{then} then, {now} now"),
-                (false, true, _) => format!("not recorded then, {now} now"),
-                (false, _, true) => format!("{then} then, unknown now"),
-                (false, false, false) => format!("{now}, same"),
-            };
-            lines.push(format!("{name:<13} {values}"));
-        }
-        console::escape_control(&(lines.join("\n") + "\n"))
-    }
-}
-
-/// Formats a difference: "first different at token 41, ‘house’ then and ‘home’ now, whose logits
-/// were 0.0004 apart".
-fn difference_words(difference: Difference, then: &Generation, now: &Generation) -> String {
-    let word = |text: &Generation, token: Option<TokenId>| {
-        token.map_or("no token".to_owned(), |token| {
-            quoted(&text.vocabulary.piece(token))
-        })
-    };
-    let apart = difference.logit_gap.map_or(String::new(), |gap| {
-        format!(", whose logits were {} apart", logit_gap(gap))
-    });
-    format!(
-        "first different at token {}, {} then and {} now{apart}",
-        difference.step + 1,
-        word(then, difference.then),
-        word(now, difference.now)
-    )
 }

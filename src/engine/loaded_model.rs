@@ -10,7 +10,8 @@ use super::{
 use crate::decoding::TokenId;
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ByteSize, ChatRecord, ChatSupport, ModelInfo, PromptForm, PromptText, Vocabulary,
+    ByteSize, ChatRecord, ChatSupport, ModelInfo, PromptCheck, PromptForm, PromptRecord,
+    PromptText, Vocabulary,
 };
 use crate::kernels::ReturnedMemory;
 
@@ -72,6 +73,55 @@ impl LoadedModel {
                 })
             }
         }
+    }
+
+    /// Compares a recorded prompt with what the tokenizer and the chat template make of its text.
+    pub fn check_prompt(&self, prompt: &PromptRecord) -> PromptCheck {
+        let checked = match &prompt.chat {
+            None => self.check_text(prompt),
+            Some(chat) => self.check_chat(prompt, chat),
+        };
+        checked.unwrap_or_else(|error| PromptCheck::Failed {
+            error: error.to_string(),
+        })
+    }
+
+    /// Compares the tokens of a prompt with its text. A text that was scored shows no more of its
+    /// first token than the piece.
+    fn check_text(&self, prompt: &PromptRecord) -> Result<PromptCheck, EngineError> {
+        let shows_pieces = self.vocabulary.visible_text(&prompt.tokens) == prompt.text;
+        self.check_length(&prompt.text)?;
+        let is_same = shows_pieces || self.tokenizer.encode(&prompt.text)? == prompt.tokens;
+        Ok(if is_same {
+            PromptCheck::Same
+        } else {
+            PromptCheck::OtherTokens
+        })
+    }
+
+    /// Compares a rendered chat with its messages, and its tokens with the rendered text.
+    fn check_chat(
+        &self,
+        prompt: &PromptRecord,
+        chat: &ChatRecord,
+    ) -> Result<PromptCheck, EngineError> {
+        self.check_length(&chat.rendered)?;
+        let is_same = self.render(&prompt.text, &chat.system)? == chat.rendered;
+        Ok(if !is_same && !self.inserts_date() {
+            PromptCheck::OtherRendering
+        } else if self.tokenizer.encode_turn(&chat.rendered)? != prompt.tokens {
+            PromptCheck::OtherTokens
+        } else if is_same {
+            PromptCheck::Same
+        } else {
+            PromptCheck::Dated
+        })
+    }
+
+    /// Returns whether the chat template asks for the date.
+    fn inserts_date(&self) -> bool {
+        let template = self.chat.as_ref().and_then(|chat| chat.as_ref().ok());
+        template.is_some_and(|template| template.source().contains("strftime_now"))
     }
 
     /// Tokenizes a text that is read rather than continued. Keeps its first `n_first` tokens, if

@@ -52,7 +52,7 @@ impl Progress {
             Self::Started { prompt, .. } => text.prompt = Arc::clone(prompt),
             Self::Stepped { step, .. } => text.steps.push((**step).clone()),
             Self::Compared { pass, .. } => text.note_beams(pass.clone()),
-            Self::Finished { reason, .. } => text.finish = Some(reason.clone()),
+            Self::Finished { reason, .. } => text.end(reason.clone()),
         }
     }
 

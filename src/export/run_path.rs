@@ -62,7 +62,9 @@ pub fn read_marked(text: &[u8]) -> Result<RunFile, RunFileError> {
         json::read(text)?
     };
     let bytes: &[u8] = if is_session { &[] } else { text };
-    for found in json::contradictions_of(bytes, &run) {
+    let all = json::contradictions_of(bytes, &run);
+    run.contradiction = all.first().cloned();
+    for found in all {
         let words: Arc<str> = found.to_string().into();
         let panes = run.panes.iter_mut().enumerate();
         let panes = panes.map(|(index, text)| (RunPlace::Pane(index), text));

@@ -18,7 +18,10 @@ pub struct Continuation {
     /// The tokens that the user picked to follow, in order. Each becomes a step with the evidence
     /// of its position; the selector decides only after them.
     pub by_hand: Vec<TokenId>,
-    /// Whether `by_hand` holds the tokens of another text that is only read, so that the user
+    /// The steps after `by_hand` that a replay repeats: a token that is given again, or `None` where
+    /// the chain chooses again. The text does not end before the last of them.
+    pub repeated: Vec<Option<TokenId>>,
+    /// Whether the given tokens are those of another text that is only read, so that the user
     /// picked none of them.
     pub reads: bool,
     /// After how many new tokens to pause. `None` for no pause.
@@ -26,13 +29,15 @@ pub struct Continuation {
 }
 
 impl Continuation {
-    /// Returns the tokens that come next, whatever the chain would draw.
-    pub(crate) fn taken(&self) -> VecDeque<Taken> {
+    /// Returns the tokens that come next, whatever the chain would draw, and `None` where it draws.
+    pub(crate) fn taken(&self) -> VecDeque<Option<Taken>> {
         let taken = if self.reads {
             Taken::Given
         } else {
             Taken::ByHand
         };
-        self.by_hand.iter().copied().map(taken).collect()
+        let by_hand = self.by_hand.iter().copied().map(Some);
+        let all = by_hand.chain(self.repeated.iter().copied());
+        all.map(|token| token.map(taken)).collect()
     }
 }

@@ -6,7 +6,7 @@ use egui::{Align2, Color32, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetIn
 use super::frame::title_ui;
 use super::line_style::dashed_line;
 use super::scale::{axis_steps, count, step_decimals};
-use crate::analysis::replay::{Difference, TextReplay, Verdict, logit_gap};
+use crate::analysis::replay::{Difference, Verdict, logit_gap};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
@@ -43,10 +43,9 @@ impl GapData {
     /// Describes how texts compare with their replays. Texts are indexed by pane.
     pub fn of<'a>(
         verdict: &Verdict,
-        replays: &[TextReplay],
         then_and_now: impl IntoIterator<Item = (&'a Generation, &'a Generation)>,
     ) -> Self {
-        let texts = replays.iter().zip(then_and_now).enumerate();
+        let texts = verdict.texts.iter().zip(then_and_now).enumerate();
         let lines = texts.map(|(pane, (replay, (then, now)))| GapLine {
             pane,
             gaps: replay.gaps.clone(),

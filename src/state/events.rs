@@ -69,6 +69,11 @@ impl AppState {
                     self.on_tokenized(prompt, tokens);
                 }
             }
+            Event::PromptChecked {
+                prompt,
+                model,
+                check,
+            } => self.on_prompt_checked(&prompt, model.as_ref(), &check),
             Event::CachedCounted { n_tokens, n_cached } => {
                 self.on_cached_counted(n_tokens, n_cached);
             }

@@ -91,8 +91,8 @@ pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, SweepPicture
 pub use preferences::{HelpTab, SettingsTab};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use runs::{
-    FormatTrial, History, HistoryLimits, KeptRun, OpenedRun, OtherFormats, Outcome, Page,
-    RunCommand, RunRequest, Verification,
+    FormatTrial, History, HistoryLimits, KeptRun, OpenedRun, OtherFormats, Page, RunCommand,
+    RunRequest, Verification,
 };
 pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
 pub use second_model::{SecondModel, SecondModelCommand};

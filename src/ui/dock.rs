@@ -97,7 +97,7 @@ pub(super) fn dock_ui(
             None
         }
         DockTab::Compare => {
-            compare_ui(ui, body, state);
+            compare_ui(ui, body, state, commands);
             None
         }
         DockTab::Numbers => {

@@ -226,6 +226,10 @@ fn text_input<'a>(
             .or(pinned_elsewhere.map(|pin| pin.step)),
         fork_step: frame.fork_step,
         breaks_at: pane.and_then(Pane::breaks_grammar_at),
+        contradicts_at: state
+            .contradiction_in(frame.place)
+            .and_then(|found| found.step),
+        unjudged_from: state.unjudged_from(frame.place),
         n_dimmed: frame.fork_step.filter(|_| dims_shared(state)).unwrap_or(0),
         looping: pane.and_then(looping),
         what_ifs: pane.and_then(Pane::what_ifs),

@@ -6,6 +6,7 @@ use egui::{Align, Color32, Label, Layout, Sense, Ui, vec2};
 use super::layout::Breakpoint;
 use super::lint_notice::lint_sign_ui;
 use super::text_measures::measures_tooltip;
+use crate::analysis::contradictions::Contradiction;
 use crate::analysis::grammar::GrammarTotals;
 use crate::analysis::watermark::Verdict;
 use crate::analysis::{Metrics, TextMetrics, TextScore, have_different_tokenizers};
@@ -52,9 +53,11 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if let Some(generation) = pane.generation() {
             // Where the text breaks the grammar matters more than the speed, and takes its space.
-            let breakpoint = match break_step(pane) {
-                Some(_) => Breakpoint::Small,
-                None => breakpoint,
+            let is_wrong = contradiction_of(pane, state).is_some() || break_step(pane).is_some();
+            let breakpoint = if is_wrong {
+                Breakpoint::Small
+            } else {
+                breakpoint
             };
             let counts = counts(breakpoint, generation, state);
             let label = ui.label(Face::Small.text(counts).color(theme.text_3));
@@ -77,8 +80,13 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
             } else {
                 0.0
             };
-            if let Some(step) = break_step(pane) {
-                break_ui(ui, step, reserved);
+            if let Some(found) = contradiction_of(pane, state) {
+                let (words, short) = contradiction_words(found);
+                wrong_ui(ui, &words, &short, reserved);
+            } else if let Some(step) = break_step(pane) {
+                let words = format!("Breaks the grammar at token {}", step + 1);
+                let short = format!("Breaks at token {}", step + 1);
+                wrong_ui(ui, &words, &short, reserved);
             } else {
                 let verdict = verdict_text(pane, theme);
                 let (done, text, color) = verdict.unwrap_or(status);
@@ -183,18 +191,34 @@ fn break_step(pane: &Pane) -> Option<usize> {
     pane.breaks_grammar_at().filter(|_| !is_running)
 }
 
-/// Shows where the text breaks the grammar, abbreviated if `reserved` points would not stay free.
-fn break_ui(ui: &mut Ui, step: usize, reserved: f32) {
+/// Returns where the record of a text contradicts itself.
+fn contradiction_of<'a>(pane: &Pane, state: &'a AppState) -> Option<&'a Contradiction> {
+    let place = state.place_of(pane.id)?;
+    state.contradiction_in(place)
+}
+
+/// Says where a record contradicts itself, at length and in short.
+fn contradiction_words(found: &Contradiction) -> (String, String) {
+    match found.step {
+        Some(step) => (
+            format!("Contradicts itself at token {}", step + 1),
+            format!("Contradicts at {}", step + 1),
+        ),
+        None => (
+            "Contradicts itself".to_owned(),
+            "Contradicts itself".to_owned(),
+        ),
+    }
+}
+
+/// Shows what is wrong with a text, abbreviated if `reserved` points would not stay free.
+fn wrong_ui(ui: &mut Ui, words: &str, short: &str, reserved: f32) {
     let color = Theme::of(ui).error;
     let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
     Icon::Warning.paint(ui.painter(), rect, color);
-    let words = format!("Breaks the grammar at token {}", step + 1);
     let room = ui.available_width() - reserved;
-    let shown = if Face::Small.width(ui, &words) <= room {
-        words.clone()
-    } else {
-        format!("Breaks at token {}", step + 1)
-    };
+    let has_room = Face::Small.width(ui, words) <= room;
+    let shown = if has_room { words } else { short };
     let label = Label::new(Face::Small.text(shown).color(color)).truncate();
     ui.scope(|ui| {
         ui.set_max_width(room.max(0.0));

@@ -9,7 +9,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, checkbox, menu_item, scrolled};
 use crate::state::{
     AppState, Command, Document, PathPurpose, PictureFormat, PictureStyle, PictureTarget,
-    PictureTheme, Plot, ViewChoices,
+    PictureTheme, Plot, Verification, ViewChoices,
 };
 
 /// The width of the menu, in points.
@@ -55,7 +55,9 @@ pub(super) const fn by_hand_picture() -> Offer {
 /// Returns whether the opened run was repeated, so that the difference can be drawn.
 pub(super) fn is_repeated(state: &AppState) -> bool {
     let verification = state.verification.as_ref();
-    verification.is_some_and(|verification| verification.outcome().is_some())
+    verification
+        .and_then(Verification::verdict)
+        .is_some_and(|verdict| !verdict.texts.is_empty())
 }
 
 /// Draws the button that opens the menu.

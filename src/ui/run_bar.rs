@@ -2,6 +2,7 @@
 
 use egui::{Align, Label, Layout, Popup, Rect, Stroke, StrokeKind, Ui, vec2};
 
+use crate::analysis::replay::contradiction_words;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
@@ -40,9 +41,20 @@ pub(super) fn run_bar_ui(
         verify_ui(ui, state, commands);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let (icon, _) = ui.allocate_exact_size(vec2(16.0, 16.0), egui::Sense::hover());
-            Icon::File.paint(ui.painter(), icon, theme.text_2);
+            let found = state.contradiction();
+            let (sign, color) = match found {
+                Some(_) => (Icon::Warning, theme.error),
+                None => (Icon::File, theme.text_2),
+            };
+            sign.paint(ui.painter(), icon, color);
             let name = Face::Strong.text(&opened.name).color(theme.text_1);
             ui.add(Label::new(name).truncate());
+            if let Some(found) = found {
+                let words = format!("contradicts itself, {}", contradiction_words(found));
+                let label = Label::new(Face::Small.text(&words).color(theme.text_2)).truncate();
+                ui.add(label).on_hover_text(words);
+                return;
+            }
             let writer = state.opened_model_words();
             let words = match writer {
                 Some(model) => format!("written by {model}; no model needed"),

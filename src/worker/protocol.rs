@@ -10,7 +10,7 @@ use crate::generation::RecommendedSampling;
 use crate::generation::{
     CachePlan, CacheUpdate, ChatSupport, ComparisonPlan, ComparisonUpdate, Continuation, FitPlan,
     FitUpdate, FuturesPlan, FuturesUpdate, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
-    PromptRecord, PromptText, PromptToken, SweepPlan, SweepUpdate, Vocabulary,
+    PromptCheck, PromptRecord, PromptText, PromptToken, SweepPlan, SweepUpdate, Vocabulary,
 };
 
 /// One pane's part of a request to generate.
@@ -51,6 +51,12 @@ pub enum Request {
     /// Report the tokens of a prompt. Only the newest of several waiting requests is answered.
     Tokenize {
         prompt: PromptText,
+        /// `None` for the main model.
+        model: Option<ModelSource>,
+    },
+    /// Compare a recorded prompt with what a model's tokenizer and chat template make of its text.
+    CheckPrompt {
+        prompt: Arc<PromptRecord>,
         /// `None` for the main model.
         model: Option<ModelSource>,
     },
@@ -199,6 +205,13 @@ pub enum Event {
         /// The tokens, including those that the tokenizer and the chat template add, or why the
         /// prompt cannot be tokenized.
         tokens: Result<Vec<PromptToken>, String>,
+    },
+    /// The answer to [`Request::CheckPrompt`].
+    PromptChecked {
+        prompt: Arc<PromptRecord>,
+        /// The model of the request.
+        model: Option<ModelSource>,
+        check: PromptCheck,
     },
     /// The answer to [`Request::CountCached`].
     CachedCounted { n_tokens: usize, n_cached: usize },

@@ -60,6 +60,7 @@ fn model(name: &str, salt: u64) -> LoadedModel {
     info.n_params = 1000 + salt;
     info.provenance = Provenance {
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        system: "linux x86_64".to_owned(),
         instructions: "portable".to_owned(),
         precision: "f32".to_owned(),
         cache: "f32".to_owned(),

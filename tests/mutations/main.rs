@@ -85,6 +85,7 @@ fn differs(then: &Generation, authors: &mut [Author]) -> bool {
         || other_end
         || now.beams != then.beams
         || !replay.is_identical
+        || replay.has_other_passes
         || replay.first_difference.is_some()
 }
 
@@ -141,6 +142,13 @@ fn no_change_of_a_run_file_goes_unnoticed() {
                 text.name
             );
         }
+        let steps = run.panes.iter().flat_map(|text| &text.steps);
+        let mut hashes = steps.map(|step| step.logits_hash);
+        assert!(
+            hashes.all(|hash| hash.is_some()),
+            "{}: every row has a hash",
+            kind.name
+        );
         let document: Value = serde_json::from_slice(&bytes).unwrap();
         for change in changes(&document) {
             if change.document == document {

@@ -227,6 +227,7 @@ fn tree() -> RunFile {
                 text: child,
             },
         ],
+        ..RunFile::default()
     }
 }
 

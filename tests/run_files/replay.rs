@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use quartet::analysis::replay::{TextReplay, Verdict, replay_of};
+use quartet::analysis::replay::{Comparison, TextReplay, replay_of};
 use quartet::export::json::{self, Form};
 use quartet::generation::{GenerationConfig, GenerationId};
 use quartet::worker::{PaneRequest, Request};
@@ -16,7 +16,7 @@ fn a_hundred_random_runs_repeat_alone_and_batched() {
     let then = json::parse(&written).unwrap();
     for text in &then {
         let continuation = replay_of(text);
-        assert_eq!(continuation.by_hand, [], "only the prompt is given");
+        assert_eq!(continuation.repeated, [], "only the prompt is given");
     }
     let mut engine = Engine::start();
     for n_together in [then.len(), 1] {
@@ -40,7 +40,15 @@ fn a_hundred_random_runs_repeat_alone_and_batched() {
         }
         let pairs = some.iter().zip(&now);
         let replays: Vec<TextReplay> = pairs.map(|(then, now)| TextReplay::of(then, now)).collect();
-        assert_eq!(Verdict::of(&replays), Verdict::Identical, "{n_together}");
+        assert_eq!(
+            Comparison::of(&replays),
+            Comparison::Identical,
+            "{n_together}"
+        );
+        for replay in replays {
+            assert_eq!(replay.n_hashed, replay.gaps.len(), "every step has a hash");
+            assert_eq!(replay.contradiction, None);
+        }
     }
 }
 
@@ -84,7 +92,13 @@ fn the_exit_status_says_whether_a_run_repeats() {
     let (code, said) = replay(&[file, "--threads", "1"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(
-        said.contains("Same tokens, bit-identical numbers\n"),
+        said.starts_with(
+            "Same tokens, bit-identical numbers. All 24 tokens were chosen by these settings.\n"
+        ),
+        "{said}"
+    );
+    assert!(
+        said.contains("largest difference 0, over all logits"),
         "{said}"
     );
     assert!(said.contains("A Greedy, 24 tokens: identical\n"), "{said}");
@@ -100,6 +114,23 @@ fn the_exit_status_says_whether_a_run_repeats() {
 
     let bytes = std::fs::read(&path).unwrap();
     let mut run: Value = serde_json::from_slice(&bytes).unwrap();
+    let hash = run["model"]["sha256"].clone();
+    run["model"]["sha256"] = "0".repeat(64).into();
+    std::fs::write(&path, run.to_string()).unwrap();
+    let (code, said) = replay(&[file]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.starts_with("Not the model of this file. Same tokens"),
+        "{said}"
+    );
+    let (code, said) = replay(&[file, "--other-model"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.starts_with("With another model, as asked. Same tokens"),
+        "{said}"
+    );
+
+    run["model"]["sha256"] = hash;
     run["model"]["file"] = "large.gguf".into();
     std::fs::write(&path, run.to_string()).unwrap();
     let (code, said) = replay(&[file]);
@@ -110,6 +141,69 @@ fn the_exit_status_says_whether_a_run_repeats() {
     );
     let (code, said) = replay(&["missing.json"]);
     assert_eq!(code, Some(2), "{said}");
+}
+
+#[test]
+fn a_forged_run_is_never_called_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.quartet.json");
+    let file = path.to_str().unwrap();
+    let arguments = [
+        "generate",
+        "--json",
+        file,
+        "--prompt",
+        "Once upon a time",
+        "--max-tokens",
+        "12",
+        "--pane",
+        "temp 0.9, seed 7",
+    ];
+    assert!(quartet(&arguments).status.success());
+    let bytes = std::fs::read(&path).unwrap();
+    let run: Value = serde_json::from_slice(&bytes).unwrap();
+    let forged: [(&str, &dyn Fn(&mut Value)); 7] = [
+        ("the prompt", &|run| {
+            run["prompt"]["text"] = "Our director said".into()
+        }),
+        ("a word", &|run| {
+            let token = run["panes"][0]["steps"][2]["token"].clone();
+            let entries = run["vocabulary"].as_array_mut().unwrap();
+            let entry = entries.iter_mut().find(|entry| entry["id"] == token);
+            entry.unwrap()["piece"] = " thief".into();
+        }),
+        ("the seed", &|run| {
+            run["panes"][0]["settings"]["seed"] = 8.into()
+        }),
+        ("a coin", &|run| {
+            run["panes"][0]["steps"][3]["coin"] = 0.5.into()
+        }),
+        ("a token", &|run| {
+            let other = run["panes"][0]["steps"][1]["token"].clone();
+            run["panes"][0]["steps"][4]["token"] = other;
+        }),
+        ("a rank", &|run| {
+            run["panes"][0]["steps"][4]["rank"] = 47.into()
+        }),
+        ("a hash", &|run| {
+            run["panes"][0]["steps"][4]["logits_hash"] = "0".repeat(32).into()
+        }),
+    ];
+    for (name, forge) in forged {
+        let mut run = run.clone();
+        forge(&mut run);
+        std::fs::write(&path, run.to_string()).unwrap();
+        let output = quartet(&["replay", file, "--json"]);
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let expected = if name == "a hash" { 1 } else { 3 };
+        assert_eq!(output.status.code(), Some(expected), "{name}: {said}");
+        assert_eq!(said["exit_status"], expected, "{name}");
+        let sentence = said.to_string();
+        assert!(
+            !sentence.contains("bug") && !sentence.contains("hardware"),
+            "{name}: {said}"
+        );
+    }
 }
 
 #[test]
@@ -149,7 +243,11 @@ fn a_run_with_a_second_model_is_replayed_with_that_file() {
     let (code, said) = replay(&["--draft-model", second]);
     assert_eq!(code, Some(0), "{said}");
     assert!(
-        said.contains("Same tokens, bit-identical numbers\n"),
+        said.starts_with("Same tokens, bit-identical numbers. All 16 tokens were chosen"),
+        "{said}"
+    );
+    assert!(
+        said.contains("largest difference 0, over all logits"),
         "{said}"
     );
     let (code, said) = replay(&["--draft-model", "missing.gguf"]);
@@ -202,7 +300,7 @@ fn a_run_with_a_model_per_pane_is_replayed_with_all_of_them() {
     // Both models have the same weights, so the built-in model reproduces all texts.
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(
-        said.contains("Same tokens, bit-identical numbers\n"),
+        said.starts_with("Same tokens, bit-identical numbers. All 24 tokens were chosen"),
         "{said}"
     );
 
@@ -221,7 +319,8 @@ fn a_run_with_a_model_per_pane_is_replayed_with_all_of_them() {
     );
     let output = quartet(&["replay", file, "--model", model.to_str().unwrap()]);
     let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.starts_with("Not the model of this file. "), "{said}");
     assert!(said.contains("Model file"), "{said}");
 
     let wrong = ["generate", "--prompt", "Once", "--pane", "greedy"];

@@ -65,10 +65,10 @@ fn a_saved_run_is_opened_verified_and_closed() {
     press(&mut window, "Verify");
     let has_outcome = |state: &AppState| {
         let verification = state.verification.as_ref();
-        verification.is_some_and(|verification| verification.outcome().is_some())
+        verification.is_some_and(|verification| verification.verdict().is_some())
     };
     wait(&mut window, "the verdict", has_outcome);
-    window.get_by_label("Same tokens, bit-identical numbers.");
+    window.get_by_label_contains("Same tokens, bit-identical numbers. All ");
 
     press(&mut window, "Close the run");
     assert!(window.state().state().opened.is_none());
@@ -103,9 +103,9 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
     key(&mut window, Modifiers::NONE, Key::V);
     wait(&mut window, "the verdict", |state| {
         let verification = state.verification.as_ref();
-        verification.is_some_and(|verification| verification.outcome().is_some())
+        verification.is_some_and(|verification| verification.verdict().is_some())
     });
-    window.get_by_label("Same tokens, bit-identical numbers.");
+    window.get_by_label_contains("Same tokens, bit-identical numbers. All ");
     key(&mut window, Modifiers::NONE, Key::Escape);
     key(&mut window, Modifiers::NONE, Key::Escape);
     press(&mut window, "History");
@@ -150,9 +150,9 @@ fn an_opened_run_is_verified_with_another_cache_format_and_drawn() {
     press(&mut window, "KV cache in f16");
     wait(&mut window, "the verdict", |state| {
         let verification = state.verification.as_ref();
-        verification.is_some_and(|verification| verification.outcome().is_some())
+        verification.is_some_and(|verification| verification.verdict().is_some())
     });
-    window.get_by_label("Same tokens, bit-identical numbers.");
+    window.get_by_label_contains("Same tokens, bit-identical numbers. All ");
     wait(&mut window, "the model to return", is_loaded);
     // This is the only picture of the tab.
     press(&mut window, "Export a picture");

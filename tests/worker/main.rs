@@ -121,6 +121,7 @@ fn describe(event: &Event) -> String {
         Event::SecondModelLoading { fraction } => format!("second model loading {fraction}"),
         Event::SecondModel(loaded) => format!("second model {}", loaded.is_ok()),
         Event::SecondModelCancelled => "second model cancelled".to_owned(),
+        Event::PromptChecked { check, .. } => format!("prompt checked: {check:?}"),
         Event::CachedCounted { n_cached, .. } => format!("{n_cached} tokens cached"),
         Event::Tokenized { prompt, tokens, .. } => {
             let pieces = tokens.as_ref().map(|tokens| joined(tokens));

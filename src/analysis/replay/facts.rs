@@ -1,7 +1,7 @@
 //! What identifies a run besides its settings, then and now, and which change explains a
 //! difference.
 
-use crate::generation::ModelInfo;
+use crate::generation::{Generation, Implementation, ModelInfo};
 
 /// Something that can change a model's numbers, as recorded and as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,16 @@ pub struct Models<'a> {
     pub model: &'a ModelInfo,
     /// The model that drafted or guided.
     pub second: Option<&'a ModelInfo>,
+}
+
+impl<'a> Models<'a> {
+    /// Returns the models of a text.
+    pub fn of(text: &'a Generation) -> Self {
+        Self {
+            model: &text.model,
+            second: text.second_model.as_deref(),
+        }
+    }
 }
 
 impl<'a> From<&'a ModelInfo> for Models<'a> {
@@ -127,6 +137,11 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
             &inputs,
         ),
         fact(
+            "System",
+            "Systems compute exponentials with different libraries",
+            &|info| info.provenance.system.clone(),
+        ),
+        fact(
             "Instructions",
             "Instruction sets add numbers in different orders",
             &|info| info.provenance.instructions.clone(),
@@ -142,11 +157,29 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
     ]
 }
 
+/// Returns whether a text and its replay were computed in the same way as far as the record tells, so
+/// that every number should be the same. The prompt is the same anyway, token for token. What an
+/// early version did not record is different from what is known now.
+pub fn computed_alike(then: &Generation, now: &Generation) -> bool {
+    let is_served = then.model.implementation == Implementation::Server;
+    // Our own kernels add numbers in the same order on any number of threads.
+    let any_threads =
+        then.model.implementation.is_quartet() && now.model.implementation.is_quartet();
+    let decides = |fact: &Fact| match fact.name {
+        "Tokenizer" | "Chat template" => false,
+        "Threads" => !any_threads,
+        _ => true,
+    };
+    let facts = all_facts(Models::of(then), Models::of(now));
+    let mut deciding = facts.iter().filter(|fact| decides(fact));
+    !is_served && deciding.all(|fact| fact.then == fact.now)
+}
+
 /// Explains a difference by what has changed: "Then the cache was f32, now it is f16. …"
 pub fn likely_cause(facts: &[Fact]) -> String {
     let Some(fact) = facts.iter().find(|fact| fact.differs()) else {
-        return "Nothing that is recorded has changed, so the numbers should be the same. This is a \
-                bug in Quartet or a hardware fault"
+        return "Nothing that is recorded explains it: the file was changed after it was written, or \
+                something that it does not record is different"
             .to_owned();
     };
     let (name, then, now) = (fact.name.to_lowercase(), &fact.then, &fact.now);
@@ -237,7 +270,10 @@ mod tests {
         };
         let (one, other) = (second("2fb47323aa"), second("00c0ffee00"));
         let same = cause(Some(&one), Some(&one));
-        assert!(same.starts_with("Nothing that is recorded"), "{same}");
+        assert!(
+            same.starts_with("Nothing that is recorded explains it"),
+            "{same}"
+        );
         let words = cause(Some(&one), Some(&other));
         let start = "Then the second model was Small 2fb47323, now it is Small 00c0ffee.";
         assert!(words.starts_with(start), "{words}");
@@ -258,7 +294,10 @@ mod tests {
             ..ModelInfo::default()
         };
         let same = likely_cause(&facts(&then, &then));
-        assert!(same.starts_with("Nothing that is recorded"), "{same}");
+        assert!(
+            same.starts_with("Nothing that is recorded explains it"),
+            "{same}"
+        );
         let mut now = then.clone();
         now.provenance.instructions = "portable".to_owned();
         let cause = likely_cause(&facts(&then, &now));

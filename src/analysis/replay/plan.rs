@@ -1,6 +1,7 @@
 //! Which tokens must be given to reproduce a text, and which the settings decide by themselves.
 
 use crate::analysis::contradictions::is_by_settings;
+use crate::decoding::TokenId;
 use crate::generation::{Continuation, FinishReason, Generation, Step};
 
 /// Returns the continuation of the prompt that reproduces a text.
@@ -8,7 +9,17 @@ use crate::generation::{Continuation, FinishReason, Generation, Step};
 /// Only tokens that are marked as given are given again, and those that earlier settings chose. A
 /// token that is marked as chosen by the settings has to be chosen again.
 pub fn replay_of(text: &Generation) -> Continuation {
-    let was_interrupted = !matches!(
+    Continuation {
+        repeated: repeated(text),
+        reads: text.is_scored(),
+        pause_after: was_interrupted(text).then_some(text.steps.len()),
+        ..Continuation::default()
+    }
+}
+
+/// Returns whether something other than the text's settings ended it.
+pub(super) const fn was_interrupted(text: &Generation) -> bool {
+    !matches!(
         text.finish,
         Some(
             FinishReason::EndOfText
@@ -16,33 +27,31 @@ pub fn replay_of(text: &Generation) -> Continuation {
                 | FinishReason::MaxTokens
                 | FinishReason::ContextFull
         )
-    );
-    Continuation {
-        by_hand: given(text).iter().map(|step| step.token).collect(),
-        reads: text.is_scored(),
-        pause_after: was_interrupted.then_some(text.steps.len()),
-        ..Continuation::default()
-    }
+    )
 }
 
-/// Returns the steps up to the last one that the settings in use did not choose.
-pub(super) fn given(text: &Generation) -> &[Step] {
-    let mut steps = text.steps.iter();
-    let last = steps.rposition(|step| !is_by_settings(&step.trace.draw));
-    let n_given = last.map_or(0, |index| index + 1);
-    let n_given = n_given.max(text.n_under_earlier());
+/// Returns the tokens that are given again, up to the last of them, and `None` for those that are
+/// chosen again.
+fn repeated(text: &Generation) -> Vec<Option<TokenId>> {
     // A beam search begins after the tokens that it was given.
-    let n_given = n_given.max(text.beams.n_before);
-    text.steps.get(..n_given).unwrap_or_default()
+    let n_before = text.n_under_earlier().max(text.beams.n_before);
+    let given = |(index, step): (usize, &Step)| {
+        let is_chosen = index >= n_before && is_by_settings(&step.trace.draw);
+        (!is_chosen).then_some(step.token)
+    };
+    let mut repeated: Vec<Option<TokenId>> = text.steps.iter().enumerate().map(given).collect();
+    let last = repeated.iter().rposition(Option::is_some);
+    repeated.truncate(last.map_or(0, |last| last + 1));
+    repeated
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{given, replay_of};
+    use super::replay_of;
     use crate::decoding::filters::TopK;
-    use crate::decoding::{Coins, Filter, Picked};
+    use crate::decoding::{Coins, Filter, Picked, TokenId};
     use crate::generation::testing::generation;
     use crate::generation::{EarlierSettings, FinishReason, Generation};
 
@@ -97,17 +106,18 @@ mod tests {
         let other_seed = |text: &mut Generation| {
             Arc::make_mut(&mut text.steps[1].trace).draw.coin = Some(0.125);
         };
-        let changes: [(&dyn Fn(&mut Generation), usize); 4] = [
-            (&by_hand, 2),
-            (&earlier_settings, 2),
-            (&other_stage, 0),
-            (&other_seed, 0),
+        let tokens = [0, 1].map(|index| Some(text().steps[index].token));
+        let changes: [(&dyn Fn(&mut Generation), &[Option<TokenId>]); 4] = [
+            // The first token is chosen again.
+            (&by_hand, &[None, tokens[1]]),
+            (&earlier_settings, &tokens),
+            (&other_stage, &[]),
+            (&other_seed, &[]),
         ];
-        for (change, n_given) in changes {
+        for (change, repeated) in changes {
             let mut text = text();
             change(&mut text);
-            assert_eq!(given(&text).len(), n_given);
-            assert_eq!(replay_of(&text).by_hand.len(), n_given);
+            assert_eq!(replay_of(&text).repeated, repeated);
         }
     }
 }

@@ -1,18 +1,34 @@
 //! Compares a recorded text with the same text generated again.
 
-use super::plan::given;
-use crate::decoding::{Evidence, TokenId};
-use crate::generation::{Generation, Step};
+use super::facts::computed_alike;
+use super::plan::was_interrupted;
+use super::step::{
+    Numbers, Unit, compare_numbers, drafted_alike, largest_gap, logit_gap, unconfirmed,
+};
+use crate::analysis::contradictions::ContradictionKind;
+use crate::decoding::TokenId;
+use crate::generation::formatting::quoted;
+use crate::generation::{FinishReason, Generation, Implementation, Step};
 
 /// How a text compares with its replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextReplay {
-    /// The largest logit difference at each step, up to the first different token.
+    /// The largest difference of a logit or log-prob at each step, up to the first different token.
     pub gaps: Vec<f32>,
+    /// What the gaps are between.
+    pub unit: Unit,
     /// `None` if all tokens are the same.
     pub first_difference: Option<Difference>,
     /// Whether all recorded numbers are bit-identical.
     pub is_identical: bool,
+    /// Whether the numbers should be the same, because the record names the same computation.
+    pub is_alike: bool,
+    /// Whether tokens were drafted in other passes than now, as in a text that was written in pieces.
+    pub has_other_passes: bool,
+    /// At how many steps the hashes of all logits were compared.
+    pub n_hashed: usize,
+    /// The first statement of the record that the same logits rule out.
+    pub contradiction: Option<TextContradiction>,
 }
 
 /// The first step at which two texts have different tokens.
@@ -28,102 +44,192 @@ pub struct Difference {
     pub logit_gap: Option<f32>,
 }
 
+/// A statement of a text's record that the same logits rule out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextContradiction {
+    /// The index of the step, from 0, if it is about one.
+    pub step: Option<usize>,
+    pub kind: ContradictionKind,
+    /// One sentence that names both statements, without a full stop.
+    pub words: String,
+}
+
 impl TextReplay {
     /// Compares a recorded text with its replay, which may still be running: a replay without a
     /// finish reason is compared as far as it goes.
     pub fn of(then: &Generation, now: &Generation) -> Self {
-        let n_given = given(then).len();
+        let is_served = then.model.implementation == Implementation::Server;
         let mut replay = Self {
             gaps: Vec::new(),
+            unit: if is_served {
+                Unit::LogProbs
+            } else {
+                Unit::Logits
+            },
             first_difference: None,
             is_identical: true,
+            is_alike: computed_alike(then, now),
+            has_other_passes: false,
+            n_hashed: 0,
+            contradiction: None,
         };
         let n_steps = match now.finish {
             Some(_) => then.steps.len().max(now.steps.len()),
             None => now.steps.len().min(then.steps.len()),
         };
         for index in 0..n_steps {
-            let steps = (then.steps.get(index), now.steps.get(index));
-            if let (Some(then), Some(now)) = steps {
-                replay.gaps.push(largest_gap(then, now));
-                replay.is_identical &= is_identical(then, now, index < n_given);
-            }
-            let token = |step: Option<&Step>| step.map(|step| step.token);
-            let (token_then, token_now) = (token(steps.0), token(steps.1));
-            if token_then != token_now {
-                replay.is_identical = false;
-                replay.first_difference = Some(Difference {
-                    step: index,
-                    then: token_then,
-                    now: token_now,
-                    logit_gap: logit_gap(steps.0, token_then, token_now),
-                });
+            replay.compare_step(index, then, now);
+            if replay.first_difference.is_some() {
                 break;
             }
         }
+        replay.compare_end(then, now);
         replay
     }
 
-    /// Returns the largest logit difference of all steps.
+    fn compare_step(&mut self, index: usize, then: &Generation, now: &Generation) {
+        let n_under_earlier = then.n_under_earlier();
+        let steps = (then.steps.get(index), now.steps.get(index));
+        if let (Some(then), Some(now)) = steps {
+            self.compare_numbers(index, then, now, index < n_under_earlier);
+        }
+        let token = |step: Option<&Step>| step.map(|step| step.token);
+        let (token_then, token_now) = (token(steps.0), token(steps.1));
+        if token_then == token_now {
+            return;
+        }
+        if self.is_proving()
+            && steps
+                .0
+                .zip(steps.1)
+                .is_none_or(|(then, now)| drafted_alike(then, now))
+        {
+            let words = choice_words((then, steps.0), (now, steps.1));
+            self.contradict(Some(index), ContradictionKind::Choice, words);
+        }
+        self.is_identical = false;
+        self.first_difference = Some(Difference {
+            step: index,
+            then: token_then,
+            now: token_now,
+            logit_gap: logit_gap(steps.0, token_then, token_now),
+        });
+    }
+
+    fn compare_numbers(&mut self, index: usize, then: &Step, now: &Step, under_earlier: bool) {
+        self.gaps.push(largest_gap(then, now, self.unit));
+        let has_hashes = then.logits_hash.is_some() && now.logits_hash.is_some();
+        self.n_hashed += usize::from(self.is_alike && has_hashes);
+        let same_author = then.trace.draw.picked == now.trace.draw.picked;
+        self.has_other_passes |= same_author && !under_earlier && !drafted_alike(then, now);
+        match compare_numbers(then, now, self.is_alike) {
+            Numbers::Same if then.token != now.token => {}
+            Numbers::Same => {
+                if let Some(part) = unconfirmed(then, now, under_earlier) {
+                    let words = format!("{part} is not what its logits and its settings give");
+                    self.contradict_if_proving(index, words);
+                    self.is_identical = false;
+                }
+            }
+            Numbers::Different => self.is_identical = false,
+            Numbers::NotThoseOfHash => {
+                let words = "its logits are not those of its hash".to_owned();
+                self.contradict_if_proving(index, words);
+                self.is_identical = false;
+            }
+        }
+    }
+
+    /// Compares how both texts ended.
+    fn compare_end(&mut self, then: &Generation, now: &Generation) {
+        let is_over = now.finish.is_some() && self.first_difference.is_none();
+        if !is_over || !self.is_proving() || was_interrupted(then) {
+            return;
+        }
+        if then.finish != now.finish {
+            let (then, now) = (ending(then), ending(now));
+            let words = format!("its settings end it with {now}; it says {then}");
+            self.contradict(None, ContradictionKind::Ending, words);
+        } else if then.beams.passes != now.beams.passes {
+            let words = "its beams are not those that its settings keep".to_owned();
+            self.contradict(None, ContradictionKind::Figures, words);
+        }
+    }
+
+    /// Returns whether all numbers so far are bit-identical and were computed alike, so that
+    /// whatever else differs contradicts them.
+    const fn is_proving(&self) -> bool {
+        self.is_alike && self.is_identical
+    }
+
+    fn contradict_if_proving(&mut self, index: usize, words: String) {
+        if self.is_proving() {
+            self.contradict(Some(index), ContradictionKind::Figures, words);
+        }
+    }
+
+    fn contradict(&mut self, step: Option<usize>, kind: ContradictionKind, words: String) {
+        let found = TextContradiction { step, kind, words };
+        self.contradiction.get_or_insert(found);
+    }
+
+    /// Returns the largest difference of all steps.
     pub fn largest_gap(&self) -> f32 {
         self.gaps.iter().copied().fold(0.0, f32::max)
     }
 }
 
-/// Returns the largest difference between logits that both steps recorded.
-fn largest_gap(then: &Step, now: &Step) -> f32 {
-    let (then, now) = (&then.trace.raw, &now.trace.raw);
-    let gap = |(place, candidate): (usize, &crate::decoding::RankedCandidate)| {
-        let in_place = now.head.get(place);
-        let in_place = in_place.filter(|other| other.token == candidate.token);
-        let other = in_place.map(|other| other.logit);
-        let other = other.or_else(|| logit(now, candidate.token))?;
-        Some((candidate.logit - other).abs())
+/// Says what the settings choose, and what the record says: "its settings and its coin 0.729 draw
+/// ‘nest’; it says ‘hole’".
+fn choice_words(then: (&Generation, Option<&Step>), now: (&Generation, Option<&Step>)) -> String {
+    let word = |(text, step): (&Generation, Option<&Step>)| {
+        step.map(|step| quoted(&text.vocabulary.piece(step.token)))
     };
-    let gaps = then.head.iter().enumerate().filter_map(gap);
-    gaps.filter(|gap| gap.is_finite()).fold(0.0, f32::max)
+    let coin = now.1.and_then(|step| step.trace.draw.coin);
+    match (word(then), word(now), coin) {
+        (Some(then), Some(now), Some(coin)) => {
+            format!("its settings and its coin {coin:.3} draw {now}; it says {then}")
+        }
+        (Some(then), Some(now), None) => format!("its settings choose {now}; it says {then}"),
+        (Some(then), None, _) => format!("its settings end the text before {then}"),
+        (None, Some(now), _) => format!("its settings go on with {now}; it ends"),
+        (None, None, _) => "it ends".to_owned(),
+    }
 }
 
-/// Returns whether both steps recorded the same numbers. The draw of a token that is given again is
-/// ignored.
-fn is_identical(then: &Step, now: &Step, is_given: bool) -> bool {
-    let same_draft = then.draft == now.draft;
-    let (then, now) = (&then.trace, &now.trace);
-    let (a, b) = (&then.raw, &now.raw);
-    let same_distribution = a.head == b.head
-        && a.log_sum_exp.to_bits() == b.log_sum_exp.to_bits()
-        && a.entropy_nats.to_bits() == b.entropy_nats.to_bits()
-        && a.n_candidates == b.n_candidates
-        && then.raw_rank == now.raw_rank
-        && then.raw_prob.to_bits() == now.raw_prob.to_bits();
-    let same_choice = || {
-        then.draw == now.draw
-            && then.survivors == now.survivors
-            && then.head_final_probs == now.head_final_probs
-            && then.selector_state == now.selector_state
-            && then.grammar == now.grammar
-    };
-    let same_stages = then.stages == now.stages && then.mixture == now.mixture;
-    same_distribution && (is_given || same_stages && same_choice() && same_draft)
-}
-
-fn logit_gap(step: Option<&Step>, then: Option<TokenId>, now: Option<TokenId>) -> Option<f32> {
-    let raw = &step?.trace.raw;
-    Some((logit(raw, then?)? - logit(raw, now?)?).abs())
-}
-
-fn logit(raw: &Evidence, token: TokenId) -> Option<f32> {
-    let mut head = raw.head.iter();
-    let found = head.find(|candidate| candidate.token == token);
-    found.map(|candidate| candidate.logit)
+fn ending(text: &Generation) -> String {
+    match &text.finish {
+        Some(FinishReason::EndOfText) => "the end of the text".to_owned(),
+        Some(FinishReason::StopString { stop }) => format!("the stop sequence ‘{stop}’"),
+        Some(FinishReason::MaxTokens) => "the token limit".to_owned(),
+        Some(FinishReason::ContextFull) => "a full context".to_owned(),
+        Some(FinishReason::GrammarComplete) => "a complete grammar".to_owned(),
+        _ => "no end".to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{Difference, TextReplay};
+    use super::{Difference, TextReplay, Unit};
+    use crate::analysis::contradictions::ContradictionKind;
+    use crate::decoding::LogitsHash;
     use crate::generation::testing::generation;
+    use crate::generation::{FinishReason, Generation, Implementation, ModelInfo};
+
+    /// A text whose record says how it was computed, with the hash of each row.
+    fn known() -> Generation {
+        let mut text = generation(&[(" the", 0.5), (" fox", 0.2), (" house", 0.1)]);
+        let mut model = ModelInfo::clone(&text.model);
+        model.provenance.version = "0.1.0".to_owned();
+        text.model = Arc::new(model);
+        for (index, step) in (0_u8..).zip(text.steps.iter_mut()) {
+            step.logits_hash = Some(LogitsHash::of(&[index.into()]));
+        }
+        text.finish = Some(FinishReason::MaxTokens);
+        text
+    }
 
     #[test]
     fn a_text_is_identical_to_itself() {
@@ -164,5 +270,109 @@ mod tests {
         assert_eq!((found.step, found.now, found.logit_gap), (1, None, None));
         now.finish = None;
         assert_eq!(TextReplay::of(&then, &now).first_difference, None);
+    }
+
+    #[test]
+    fn what_the_same_logits_rule_out_is_a_contradiction() {
+        use ContradictionKind::{Choice, Ending, Figures};
+        let now = known();
+        let replay = TextReplay::of(&now, &now);
+        assert_eq!((replay.contradiction, replay.n_hashed), (None, 3));
+        let changes: [(
+            &dyn Fn(&mut Generation),
+            Option<usize>,
+            ContradictionKind,
+            &str,
+        ); 6] = [
+            (
+                &|text| {
+                    text.steps[1].token = text.steps[2].token;
+                },
+                Some(1),
+                Choice,
+                "; it says ‘house’",
+            ),
+            (
+                &|text| Arc::make_mut(&mut text.steps[1].trace).raw_rank += 1,
+                Some(1),
+                Figures,
+                "its rank is not what its logits and its settings give",
+            ),
+            (
+                &|text| Arc::make_mut(&mut text.steps[2].trace).stages[0].n_kept += 1,
+                Some(2),
+                Figures,
+                "what the stages did",
+            ),
+            (
+                &|text| Arc::make_mut(&mut text.steps[0].trace).raw.head[3].logit += 1.0,
+                Some(0),
+                Figures,
+                "its logits are not those of its hash",
+            ),
+            (
+                &|text| {
+                    text.steps.pop();
+                },
+                Some(2),
+                Choice,
+                "its settings go on with ‘house’; it ends",
+            ),
+            (
+                &|text| text.finish = Some(FinishReason::EndOfText),
+                None,
+                Ending,
+                "its settings end it with the token limit; it says the end of the text",
+            ),
+        ];
+        for (change, step, kind, words) in changes {
+            let mut then = now.clone();
+            change(&mut then);
+            let found = TextReplay::of(&then, &now).contradiction.expect(words);
+            assert_eq!((found.step, found.kind), (step, kind), "{words}");
+            assert!(found.words.contains(words), "{}", found.words);
+            // Numbers that were computed otherwise rule nothing out.
+            let mut other = now.clone();
+            let mut model = ModelInfo::clone(&other.model);
+            model.provenance.cache = "q8".to_owned();
+            other.model = Arc::new(model);
+            assert_eq!(TextReplay::of(&then, &other).contradiction, None, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_logit_that_is_not_kept_is_noticed_by_its_hash_where_the_formats_are_the_same() {
+        let then = known();
+        let mut now = then.clone();
+        now.steps[1].logits_hash = Some(LogitsHash::of(&[0.5]));
+        let replay = TextReplay::of(&then, &now);
+        assert!(!replay.is_identical && replay.contradiction.is_none());
+        assert_eq!(replay.first_difference, None);
+        let mut model = ModelInfo::clone(&now.model);
+        model.provenance.instructions = "portable".to_owned();
+        now.model = Arc::new(model);
+        let replay = TextReplay::of(&then, &now);
+        assert!(replay.is_identical, "only what is kept was compared");
+        assert_eq!(replay.n_hashed, 0);
+    }
+
+    #[test]
+    fn what_a_server_reports_is_compared_as_log_probs() {
+        let now = known();
+        let mut then = now.clone();
+        let mut model = ModelInfo::clone(&then.model);
+        model.implementation = Implementation::Server;
+        then.model = Arc::new(model);
+        for step in then.steps.iter_mut() {
+            let raw = &mut Arc::make_mut(&mut step.trace).raw;
+            for candidate in &mut raw.head {
+                candidate.logit = candidate.prob.ln() as f32 + 0.01;
+            }
+            raw.log_sum_exp = 0.0;
+        }
+        let replay = TextReplay::of(&then, &now);
+        assert_eq!(replay.unit, Unit::LogProbs);
+        assert!((replay.largest_gap() - 0.01).abs() < 1e-5, "{replay:?}");
+        assert_eq!(replay.contradiction, None);
     }
 }

@@ -1,132 +1,397 @@
-//! The verdict on a replay, as data and in words.
+//! What a replay proves about a run, as data and in words.
 
 use std::fmt;
 
-use super::TextReplay;
-use crate::generation::formatting::pane_letter;
-use crate::generation::listed;
+use super::{Comparison, Fact, Models, TextContradiction, TextReplay, Unit, WordsCheck};
+use crate::analysis::contradictions::{Contradiction, RunPlace, WrittenBy};
+use crate::decoding::Picked;
+use crate::generation::formatting::{grouped, pane_letter};
+use crate::generation::{Generation, Implementation, ModelInfo, listed};
 
-/// Whether a replay reproduced its run.
+/// What a replay proves about a run.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
-    /// The same tokens from the same numbers.
-    Identical,
-    SameTokens {
-        /// The largest logit difference.
-        gap: f32,
-    },
-    Different {
-        /// The panes that diverge first.
-        panes: Vec<usize>,
-        /// The index of the step at which they diverge.
-        step: usize,
-    },
+pub struct Verdict {
+    /// `None` if the texts were not generated again, because the file contradicts itself.
+    pub comparison: Option<Comparison>,
+    /// The first place at which the file contradicts itself.
+    pub contradiction: Option<Contradiction>,
+    /// What is not that of the file: "model", "tokenizer", "template", in this order.
+    pub others: Vec<&'static str>,
+    /// Whether the user asked for another model than that of the file.
+    pub allows_others: bool,
+    /// Who wrote the tokens of each pane.
+    pub written: Vec<WrittenBy>,
+    pub words: Vec<WordsCheck>,
+    pub texts: Vec<TextReplay>,
+    has_coins: bool,
+    is_served: bool,
+    has_branches: bool,
+}
+
+/// A run and its replay.
+#[derive(Debug, Clone, Copy)]
+pub struct Replayed<'a> {
+    pub then: &'a [&'a Generation],
+    pub now: &'a [&'a Generation],
+    /// What the models make of the prompts, one per text.
+    pub words: &'a [WordsCheck],
+    /// Whether the user asked for another model than that of the file.
+    pub allows_others: bool,
+    /// Whether the file also has texts that no pane showed, which are not generated again.
+    pub has_branches: bool,
 }
 
 impl Verdict {
-    /// Judges all texts of a run.
-    pub fn of(texts: &[TextReplay]) -> Self {
-        let step_of = |text: &TextReplay| text.first_difference.map(|found| found.step);
-        let Some(step) = texts.iter().filter_map(step_of).min() else {
-            return if texts.iter().all(|text| text.is_identical) {
-                Self::Identical
-            } else {
-                let gaps = texts.iter().map(TextReplay::largest_gap);
-                Self::SameTokens {
-                    gap: gaps.fold(0.0, f32::max),
-                }
-            };
-        };
-        let first = |(_, text): &(usize, &TextReplay)| step_of(text) == Some(step);
-        let panes = texts.iter().enumerate().filter(first);
-        Self::Different {
-            panes: panes.map(|(pane, _)| pane).collect(),
-            step,
+    /// The verdict on a file that contradicts itself, whatever its model says.
+    pub fn contradicted(then: &[&Generation], contradiction: Contradiction) -> Self {
+        Self {
+            contradiction: Some(contradiction),
+            ..Self::unproven(then)
         }
     }
 
-    /// Whether all tokens are the same.
-    pub const fn has_same_tokens(&self) -> bool {
-        !matches!(self, Self::Different { .. })
+    /// Judges a run by its replay.
+    pub fn of(run: Replayed<'_>) -> Self {
+        let pairs = run.then.iter().zip(run.now);
+        let texts: Vec<TextReplay> = pairs.map(|(then, now)| TextReplay::of(then, now)).collect();
+        let others = other_files(run);
+        let texts_with_words = run.words.iter().zip(&texts).enumerate();
+        let found = texts_with_words.filter_map(|(pane, (words, text))| {
+            first_contradiction(pane, words, text, others.is_empty())
+        });
+        // A contradiction about a whole text comes before those about its steps.
+        let contradiction = found.min_by_key(|found| (found.step, found.place));
+        Self {
+            comparison: Some(Comparison::of(&texts)),
+            contradiction,
+            others,
+            allows_others: run.allows_others,
+            words: run.words.to_vec(),
+            texts,
+            has_branches: run.has_branches,
+            ..Self::unproven(run.then)
+        }
+    }
+
+    fn unproven(then: &[&Generation]) -> Self {
+        let mut steps = then.iter().flat_map(|text| &text.steps);
+        Self {
+            comparison: None,
+            contradiction: None,
+            others: Vec::new(),
+            allows_others: false,
+            written: then.iter().map(|text| WrittenBy::of(text)).collect(),
+            words: Vec::new(),
+            texts: Vec::new(),
+            has_branches: false,
+            has_coins: steps.any(|step| {
+                let draw = &step.trace.draw;
+                draw.coin.is_some() || draw.picked == Picked::ByRatio
+            }),
+            is_served: then
+                .iter()
+                .any(|text| text.model.implementation == Implementation::Server),
+        }
+    }
+
+    /// Returns 0 if the run is the same, 1 if it is different, and 3 if its file contradicts itself.
+    pub fn exit_status(&self) -> u8 {
+        let is_other = !self.others.is_empty() && !self.allows_others;
+        match &self.comparison {
+            _ if self.contradiction.is_some() => 3,
+            None | Some(Comparison::Different { .. }) => 1,
+            // The same computation gives the same numbers.
+            Some(Comparison::SameTokens { .. }) if self.texts.iter().any(has_changed_numbers) => 1,
+            Some(_) if is_other => 1,
+            Some(Comparison::Identical | Comparison::SameTokens { .. }) => 0,
+        }
+    }
+
+    /// Returns whether something differs that the file itself does not explain.
+    pub fn is_unexplained(&self) -> bool {
+        let comparison = self.comparison.as_ref();
+        self.contradiction.is_none()
+            && comparison.is_some_and(|found| *found != Comparison::Identical)
+    }
+
+    /// Returns who wrote the tokens of all panes.
+    pub fn written(&self) -> WrittenBy {
+        let panes = self.written.iter().copied();
+        panes.fold(WrittenBy::default(), WrittenBy::plus)
+    }
+
+    /// Returns what a pane's tokens come from, for panes with given tokens: "In C, 188 of 200 tokens
+    /// were chosen and 12 were given by hand. A, B and D were chosen throughout."
+    pub fn pane_words(&self) -> Option<String> {
+        let panes = self.written.iter().enumerate();
+        let (given, chosen): (Vec<_>, Vec<_>) =
+            panes.partition(|(_, written)| written.n_given() > 0);
+        if given.is_empty() || self.written.len() < 2 || self.contradiction.is_some() {
+            return None;
+        }
+        let mut sentences: Vec<String> = Vec::new();
+        for (pane, written) in given {
+            let (letter, n_chosen) = (pane_letter(pane), number(written.n_by_settings));
+            let (all, given) = (number(written.n_tokens()), given_words(*written));
+            sentences.push(format!(
+                "In {letter}, {n_chosen} of {all} tokens were chosen and {given}."
+            ));
+        }
+        if !chosen.is_empty() {
+            let letters: Vec<String> = chosen.iter().map(|(pane, _)| pane_letter(*pane)).collect();
+            let verb = if letters.len() == 1 { "was" } else { "were" };
+            sentences.push(format!("{} {verb} chosen throughout.", listed(&letters)));
+        }
+        Some(sentences.join(" "))
+    }
+
+    /// Says how many tokens the settings chose: "740 of 752 tokens were chosen by these settings
+    /// from these coins; 12 were given by hand".
+    fn written_words(&self) -> String {
+        let written = self.written();
+        let (n_chosen, n_all) = (written.n_by_settings, written.n_tokens());
+        let by = if self.has_coins {
+            "by these settings from these coins"
+        } else {
+            "by these settings"
+        };
+        let (all, given) = (number(n_all), given_words(written));
+        match (n_chosen, n_all) {
+            (_, 0) => "It has no tokens".to_owned(),
+            (0, 1) => format!("Its token was not chosen {by}: {given}"),
+            (0, _) => format!("None of {all} tokens was chosen {by}: {given}"),
+            (1, 1) => format!("Its token was chosen {by}"),
+            _ if n_chosen == n_all => format!("All {all} tokens were chosen {by}"),
+            (1, _) => format!("1 of {all} tokens was chosen {by}; {given}"),
+            _ => format!(
+                "{} of {all} tokens were chosen {by}; {given}",
+                number(n_chosen)
+            ),
+        }
+    }
+
+    /// Lists what was compared and how it came out, and what was not compared.
+    pub fn findings(&self, facts: &[Fact]) -> Vec<(&'static str, String)> {
+        let mut rows = Vec::new();
+        if self.comparison.is_some() {
+            rows.push(("Model", self.model_words(facts)));
+            rows.push(("Words", self.words_words()));
+            if self.contradiction.is_none() {
+                rows.push(("Coins", self.coins_words()));
+            }
+            rows.push(("Numbers", self.numbers_words()));
+            if self.texts.iter().any(|text| text.has_other_passes) {
+                let words = "in other passes than now, as in a text that was written in pieces";
+                rows.push(("Drafts", words.to_owned()));
+            }
+        }
+        rows.push(("Not covered", self.not_covered().join(", ")));
+        rows
+    }
+
+    fn model_words(&self, facts: &[Fact]) -> String {
+        if self.is_served {
+            return "a server’s, which names no file".to_owned();
+        }
+        let hash = facts.iter().find(|fact| fact.name == "Model file");
+        let hash = hash.map_or("", |fact| fact.now.as_str());
+        if self.others.is_empty() {
+            format!("same file, {hash}")
+        } else {
+            format!("another {} than the file names", listed(&self.others))
+        }
+    }
+
+    fn words_words(&self) -> String {
+        let reason = self.words.iter().find_map(|words| match words {
+            WordsCheck::Contradicted(_) => Some("not those of the tokens".to_owned()),
+            WordsCheck::NotCompared(reason) => Some(format!("not compared: {reason}")),
+            WordsCheck::Equal | WordsCheck::Dated => None,
+        });
+        let is_dated = self.words.contains(&WordsCheck::Dated);
+        reason.unwrap_or_else(|| {
+            if is_dated {
+                "prompt and pieces equal the tokens; the template inserts the date".to_owned()
+            } else {
+                "prompt and pieces equal the tokens".to_owned()
+            }
+        })
+    }
+
+    fn coins_words(&self) -> String {
+        if self.has_coins {
+            "equal the seed".to_owned()
+        } else {
+            "none were needed".to_owned()
+        }
+    }
+
+    fn numbers_words(&self) -> String {
+        let n_steps: usize = self.texts.iter().map(|text| text.gaps.len()).sum();
+        let n_hashed: usize = self.texts.iter().map(|text| text.n_hashed).sum();
+        let is_identical = self.texts.iter().all(|text| text.is_identical);
+        let gap = self
+            .texts
+            .iter()
+            .map(TextReplay::largest_gap)
+            .fold(0.0, f32::max);
+        match (is_identical, n_hashed) {
+            (true, n) if n == n_steps => "largest difference 0, over all logits".to_owned(),
+            (true, _) => "largest difference 0, over the logits that the file keeps".to_owned(),
+            (false, _) if gap == 0.0 => {
+                "other logits than those that the file keeps differ".to_owned()
+            }
+            (false, _) => format!("largest difference {}", super::logit_gap(gap)),
+        }
+    }
+
+    /// Lists what this verification does not cover.
+    pub fn not_covered(&self) -> Vec<&'static str> {
+        let mut all = vec!["times", "names", "notes"];
+        let n_steps: usize = self.texts.iter().map(|text| text.gaps.len()).sum();
+        let n_hashed: usize = self.texts.iter().map(|text| text.n_hashed).sum();
+        if self.comparison.is_some() && n_hashed < n_steps {
+            all.push("logits that the file does not keep");
+        }
+        if self.has_branches {
+            all.push("the logits of branches that no pane shows");
+        }
+        if self.comparison.is_none() {
+            all.extend(["model", "words", "logits"]);
+        }
+        all
+    }
+}
+
+/// Returns whether numbers differ that should be the same.
+fn has_changed_numbers(text: &TextReplay) -> bool {
+    text.is_alike && !text.is_identical
+}
+
+/// Returns what is not that of the file, according to the hashes. A server names no file, and an
+/// early version did not record all of them.
+fn other_files(run: Replayed<'_>) -> Vec<&'static str> {
+    let local = run.then.iter().zip(run.now);
+    let local = local.filter(|(then, _)| then.model.implementation != Implementation::Server);
+    let pairs: Vec<(Models<'_>, Models<'_>)> = local
+        .map(|(then, now)| (Models::of(then), Models::of(now)))
+        .collect();
+    let is_any = |differs: &dyn Fn(&ModelInfo, &ModelInfo) -> bool| {
+        pairs
+            .iter()
+            .any(|(then, now)| differs(then.model, now.model))
+    };
+    let is_known = |then: &ModelInfo| !then.provenance.version.is_empty();
+    let mut others = Vec::new();
+    if is_any(&|then, now| then.sha256 != now.sha256) {
+        others.push("model");
+    }
+    let has_other_second = |(then, now): &(Models<'_>, Models<'_>)| {
+        let hash = second_hash(*then);
+        !hash.is_empty() && hash != second_hash(*now)
+    };
+    if pairs.iter().any(has_other_second) {
+        others.push("second model");
+    }
+    let hash = |info: &ModelInfo| info.provenance.tokenizer_sha256.clone();
+    if is_any(&|then, now| is_known(then) && hash(then) != hash(now)) {
+        others.push("tokenizer");
+    }
+    let hash = |info: &ModelInfo| info.provenance.template_sha256.clone();
+    if is_any(&|then, now| is_known(then) && hash(then) != hash(now)) {
+        others.push("template");
+    }
+    others
+}
+
+fn second_hash(models: Models<'_>) -> &str {
+    models.second.map_or("", |second| &second.sha256)
+}
+
+/// Returns the first contradiction of a text. Another tokenizer may have other words.
+fn first_contradiction(
+    pane: usize,
+    words: &WordsCheck,
+    text: &TextReplay,
+    is_own_model: bool,
+) -> Option<Contradiction> {
+    let is_served = text.unit == Unit::LogProbs;
+    let of_words = match words {
+        WordsCheck::Contradicted(found) if is_own_model && !is_served => Some(found),
+        _ => None,
+    };
+    let found: Option<&TextContradiction> = [of_words, text.contradiction.as_ref()]
+        .into_iter()
+        .flatten()
+        .min_by_key(|found| found.step);
+    found.map(|found| Contradiction {
+        place: RunPlace::Pane(pane),
+        step: found.step,
+        kind: found.kind,
+        words: found.words.clone(),
+    })
+}
+
+/// Says how tokens were given: "12 were given by hand", "3 were scored and 1 was written by a
+/// server".
+fn given_words(written: WrittenBy) -> String {
+    let kinds = [
+        (written.n_by_hand, "given by hand"),
+        (written.n_scored, "scored"),
+        (written.n_by_server, "chosen by a server"),
+    ];
+    let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
+    let words: Vec<String> = kinds
+        .map(|(n, how)| {
+            let verb = if n == 1 { "was" } else { "were" };
+            format!("{} {verb} {how}", number(n))
+        })
+        .collect();
+    listed(&words)
+}
+
+fn number(n: usize) -> String {
+    grouped(n as f64)
+}
+
+/// Says where a file contradicts itself: "first at token 4 of D: its settings …".
+pub fn contradiction_words(found: &Contradiction) -> String {
+    let place = match found.place {
+        RunPlace::File => String::new(),
+        RunPlace::Pane(pane) => pane_letter(pane),
+        RunPlace::Branch(_) => found.place.to_string(),
+    };
+    let words = &found.words;
+    match (found.step, place.as_str()) {
+        (Some(step), "") => format!("first at token {}: {words}", step + 1),
+        (Some(step), place) => format!("first at token {} of {place}: {words}", step + 1),
+        (None, "") => format!("first here: {words}"),
+        (None, place) => format!("first in {place}: {words}"),
     }
 }
 
 impl fmt::Display for Verdict {
+    /// Says what was proven, in whole sentences.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Identical => f.write_str("Same tokens, bit-identical numbers"),
-            Self::SameTokens { gap } => {
-                write!(
-                    f,
-                    "Same tokens. Largest logit difference {}",
-                    logit_gap(*gap)
-                )
-            }
-            Self::Different { panes, step } => {
-                let letters = panes.iter().map(|pane| pane_letter(*pane));
-                let letters: Vec<String> = letters.collect();
-                let verb = if panes.len() == 1 {
-                    "diverges"
-                } else {
-                    "diverge"
-                };
-                let (panes, token) = (listed(&letters), step + 1);
-                write!(
-                    f,
-                    "Different tokens: {panes} {verb} first, at token {token}"
-                )
-            }
+        if let Some(found) = &self.contradiction {
+            let words = contradiction_words(found);
+            return write!(f, "This file contradicts itself, {words}.");
         }
-    }
-}
-
-/// Formats a logit difference: "0.36", "0.0004", "3e−6".
-pub fn logit_gap(gap: f32) -> String {
-    if gap == 0.0 {
-        "0".to_owned()
-    } else if gap >= 0.095 {
-        format!("{gap:.2}")
-    } else if gap >= 0.000_095 {
-        let text = format!("{gap:.4}");
-        text.trim_end_matches('0').to_owned()
-    } else {
-        format!("{gap:.0e}").replace('-', "−")
+        let Some(comparison) = &self.comparison else {
+            return f.write_str("Not verified.");
+        };
+        match (self.others.as_slice(), self.allows_others) {
+            ([], _) => {}
+            (others, false) => write!(f, "Not the {} of this file. ", listed(others))?,
+            (others, true) => write!(f, "With another {}, as asked. ", listed(others))?,
+        }
+        write!(f, "{comparison}.")?;
+        if comparison.has_same_tokens() {
+            write!(f, " {}.", self.written_words())?;
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Verdict, logit_gap};
-
-    #[test]
-    fn gaps_are_short() {
-        let gaps = [0.0, 3.2e-6, 0.0004, 0.05, 0.357, 12.0];
-        let words = ["0", "3e−6", "0.0004", "0.05", "0.36", "12.00"];
-        assert_eq!(gaps.map(logit_gap), words);
-    }
-
-    #[test]
-    fn verdicts_name_the_panes_that_diverge_first() {
-        let verdict = |panes: &[usize]| Verdict::Different {
-            panes: panes.to_vec(),
-            step: 10,
-        };
-        for (verdict, words) in [
-            (Verdict::Identical, "Same tokens, bit-identical numbers"),
-            (
-                Verdict::SameTokens { gap: 3e-6 },
-                "Same tokens. Largest logit difference 3e−6",
-            ),
-            (
-                verdict(&[1, 2]),
-                "Different tokens: B and C diverge first, at token 11",
-            ),
-            (
-                verdict(&[0]),
-                "Different tokens: A diverges first, at token 11",
-            ),
-        ] {
-            assert_eq!(verdict.to_string(), words);
-        }
-    }
-}
+mod tests;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use self::layout::Layout;
 pub use self::repeated::contradictions_of;
+use crate::analysis::contradictions::Contradiction;
 use crate::generation::Generation;
 
 /// The current format version, in which files are written.
@@ -89,6 +90,8 @@ pub struct RunFile {
     pub panes: Vec<Generation>,
     /// The texts of the same prompts that no pane showed when the run was saved.
     pub branches: Vec<Branch>,
+    /// The first place at which the file contradicts itself, if it was checked for that.
+    pub contradiction: Option<Contradiction>,
 }
 
 /// A text that no pane showed when the run was saved.

@@ -102,6 +102,7 @@ impl AppState {
                 .unwrap_or_default(),
             at_secs: last.map_or(0.0, |step| step.time.at_secs),
             by_hand: extension.by_hand,
+            repeated: Vec::new(),
             reads: extension.reads,
             pause_after: extension.pause_after,
         };

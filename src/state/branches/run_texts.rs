@@ -68,6 +68,7 @@ impl RunTexts {
             header,
             branches: branches.collect(),
             panes,
+            contradiction: None,
         }
     }
 }

@@ -15,7 +15,7 @@ pub use history::{History, HistoryLimits, KeptRun};
 pub(in crate::state) use opened::HiddenSession;
 pub use opened::OpenedRun;
 pub use other_formats::{FormatTrial, OtherFormats};
-pub use verification::{Outcome, Verification};
+pub use verification::Verification;
 
 /// A page of the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! A run that is shown as it was generated, in place of what was on screen.
 
+use crate::analysis::contradictions::Contradiction;
 use crate::decoding::Detail;
 use crate::export::json::{Branch, RunFile, RunHeader};
 use crate::generation::{FinishReason, Generation, Limits, PaneSettings, Step};
@@ -18,6 +19,8 @@ pub struct OpenedRun {
     pub header: RunHeader,
     /// How exact what-if is, and why.
     pub what_if_words: String,
+    /// The first place at which its file contradicts itself.
+    pub contradiction: Option<Contradiction>,
     hidden: HiddenSession,
 }
 
@@ -115,6 +118,7 @@ impl AppState {
             name: title.unwrap_or_else(|| name.to_owned()),
             header: run.header,
             what_if_words,
+            contradiction: run.contradiction,
             hidden,
         });
         self.fill_from(run.panes, run.branches);

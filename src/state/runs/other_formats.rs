@@ -132,7 +132,7 @@ impl AppState {
     /// Returns to the user's formats once the verification has a result.
     pub(super) fn end_finished_trial(&mut self) -> Vec<Effect> {
         let verification = self.verification.as_ref();
-        if verification.is_some_and(|verification| verification.outcome().is_some()) {
+        if verification.is_some_and(|verification| verification.verdict().is_some()) {
             self.end_trial()
         } else {
             Vec::new()

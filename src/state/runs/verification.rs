@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
+use super::models_to_verify::LoadedSource;
+use crate::analysis::contradictions::{Contradiction, RunPlace};
 use crate::analysis::replay::{
-    Fact, Models, SecondNeeded, TextReplay, Verdict, facts_of_all, likely_cause, replay_of,
+    Fact, Models, Replayed, SecondNeeded, Verdict, WordsCheck, facts_of_all, likely_cause,
+    replay_of,
 };
-use crate::generation::{FinishReason, Generation, GenerationId, Steps};
+use crate::generation::{
+    FinishReason, Generation, GenerationId, ModelSource, PromptCheck, PromptRecord, Steps,
+};
 use crate::state::{
     AppState, Command, DockTab, Effect, Notice, Pane, PathPurpose, SecondModelCommand, capitalize,
 };
@@ -14,26 +19,40 @@ use crate::worker::{PaneRequest, Progress, Request};
 /// The rerun of an opened run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verification {
-    /// The texts so far, with the ids of their generations. They are in the order of the panes.
-    texts: Vec<(GenerationId, Generation)>,
+    /// In the order of the panes; empty if the file contradicts itself.
+    texts: Vec<RepeatedText>,
     /// What identifies the run, then and now.
     facts: Vec<Fact>,
-    outcome: Option<Outcome>,
+    verdict: Option<Verdict>,
     /// Whether the Compare tab shows it, instead of the panes side by side.
     pub shown: bool,
 }
 
-/// The result of a verification.
+/// A text that is generated again.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
-    pub verdict: Verdict,
-    pub texts: Vec<TextReplay>,
+struct RepeatedText {
+    id: GenerationId,
+    /// Its model, if it is not the main one.
+    source: Option<ModelSource>,
+    /// What the model makes of the prompt, once it has answered.
+    prompt: Option<PromptCheck>,
+    now: Generation,
 }
 
 impl Verification {
+    /// A verification of a file that contradicts itself, which nothing is run for.
+    fn contradicted(then: &[&Generation], found: Contradiction) -> Self {
+        Self {
+            texts: Vec::new(),
+            facts: Vec::new(),
+            verdict: Some(Verdict::contradicted(then, found)),
+            shown: true,
+        }
+    }
+
     /// Returns the text of a pane so far.
     pub fn text(&self, place: usize) -> Option<&Generation> {
-        self.texts.get(place).map(|(_, text)| text)
+        self.texts.get(place).map(|text| &text.now)
     }
 
     /// Returns what identifies the run, then and now.
@@ -42,65 +61,63 @@ impl Verification {
     }
 
     /// Returns the result, or `None` while it is running.
-    pub const fn outcome(&self) -> Option<&Outcome> {
-        self.outcome.as_ref()
+    pub const fn verdict(&self) -> Option<&Verdict> {
+        self.verdict.as_ref()
     }
 
     /// Explains a difference, or returns `None` if there is none.
     pub fn cause(&self) -> Option<String> {
-        let outcome = self.outcome.as_ref()?;
-        (outcome.verdict != Verdict::Identical).then(|| likely_cause(&self.facts))
+        let verdict = self.verdict.as_ref()?;
+        verdict.is_unexplained().then(|| likely_cause(&self.facts))
     }
 
     fn n_steps(&self) -> usize {
-        self.texts.iter().map(|(_, text)| text.steps.len()).sum()
+        self.texts.iter().map(|text| text.now.steps.len()).sum()
     }
 
-    fn text_of(&mut self, id: GenerationId) -> Option<&mut Generation> {
-        let mut texts = self.texts.iter_mut();
-        texts.find(|(known, _)| *known == id).map(|(_, text)| text)
-    }
-
-    /// Records the progress of one of its texts. Returns whether the progress belongs to one.
+    /// Records the progress of its texts. Returns whether the progress belongs to one.
     fn note(&mut self, progress: &Progress) -> bool {
-        match progress {
-            Progress::Prefilling { ids, .. } => ids.iter().any(|id| self.text_of(*id).is_some()),
-            Progress::Started { ids, prompt } => {
-                let mut is_known = false;
-                for id in ids {
-                    if let Some(text) = self.text_of(*id) {
-                        text.prompt = Arc::clone(prompt);
-                        is_known = true;
-                    }
-                }
-                is_known
+        let mut is_known = false;
+        for text in &mut self.texts {
+            if progress.is_about(text.id) {
+                progress.record(&mut text.now);
+                is_known = true;
             }
-            Progress::Stepped { id, step } => {
-                let text = self.text_of(*id);
-                text.map(|text| text.steps.push((**step).clone())).is_some()
-            }
-            Progress::Compared { id, .. } => self.text_of(*id).is_some(),
-            Progress::Finished { id, reason } => {
-                let text = self.text_of(*id);
-                text.map(|text| text.end(reason.clone())).is_some()
+        }
+        is_known
+    }
+
+    /// Records what a model makes of a prompt.
+    fn note_prompt(
+        &mut self,
+        prompt: &PromptRecord,
+        source: Option<&ModelSource>,
+        check: &PromptCheck,
+    ) {
+        for text in &mut self.texts {
+            if *text.now.prompt == *prompt && text.source.as_ref() == source {
+                text.prompt = Some(check.clone());
             }
         }
     }
 
     /// Judges the texts once all have ended.
-    fn judge(&mut self, panes: &[Pane]) {
-        if self.texts.iter().any(|(_, text)| text.finish.is_none()) {
+    fn judge(&mut self, panes: &[Pane], has_branches: bool) {
+        if self.texts.iter().any(|text| text.now.finish.is_none()) {
             return;
         }
-        let then = panes.iter().filter_map(Pane::generation);
-        let pairs = then.zip(&self.texts);
-        let texts: Vec<TextReplay> = pairs
-            .map(|(then, (_, now))| TextReplay::of(then, now))
-            .collect();
-        self.outcome = Some(Outcome {
-            verdict: Verdict::of(&texts),
-            texts,
-        });
+        let then: Vec<&Generation> = panes.iter().filter_map(Pane::generation).collect();
+        let now: Vec<&Generation> = self.texts.iter().map(|text| &text.now).collect();
+        let words = then.iter().zip(&self.texts);
+        let words = words
+            .map(|(then, text)| WordsCheck::of(then, &text.now.vocabulary, text.prompt.as_ref()));
+        self.verdict = Some(Verdict::of(Replayed {
+            then: &then,
+            now: &now,
+            words: &words.collect::<Vec<_>>(),
+            allows_others: false,
+            has_branches,
+        }));
     }
 }
 
@@ -114,6 +131,28 @@ const fn is_cut_off(reason: &FinishReason) -> bool {
 }
 
 impl AppState {
+    /// Returns the first place at which the file of the opened run contradicts itself: as far as its
+    /// record tells, or as its verification found.
+    pub fn contradiction(&self) -> Option<&Contradiction> {
+        let opened = self.opened.as_ref()?;
+        let verdict = self.verification.as_ref().and_then(Verification::verdict);
+        let found = verdict.and_then(|verdict| verdict.contradiction.as_ref());
+        found.or(opened.contradiction.as_ref())
+    }
+
+    /// Returns the contradiction if it is in the text of this pane.
+    pub fn contradiction_in(&self, place: usize) -> Option<&Contradiction> {
+        let is_here = |found: &&Contradiction| found.place == RunPlace::Pane(place);
+        self.contradiction().filter(is_here)
+    }
+
+    /// Returns the first step of a pane that is neither tinted nor judged, because the record
+    /// contradicts itself before it.
+    pub fn unjudged_from(&self, place: usize) -> Option<usize> {
+        let found = self.contradiction_in(place)?;
+        Some(found.step.map_or(0, |step| step + 1))
+    }
+
     /// Describes the progress of the verification: "Verifying, 120 of 752 tokens".
     pub fn verifying_words(&self) -> Option<String> {
         if let Some(words) = self.trial_words() {
@@ -123,7 +162,7 @@ impl AppState {
         let n_done = verification.n_steps();
         let then = self.panes.iter().filter_map(Pane::generation);
         let n_all: usize = then.map(|text| text.steps.len()).sum();
-        let is_running = verification.outcome.is_none();
+        let is_running = verification.verdict.is_none();
         is_running.then(|| format!("Verifying, {n_done} of {n_all} tokens"))
     }
 
@@ -134,6 +173,16 @@ impl AppState {
             return Vec::new();
         }
         if self.verifying_words().is_some() {
+            return Vec::new();
+        }
+        if let Some(found) = self
+            .opened
+            .as_ref()
+            .and_then(|opened| opened.contradiction.clone())
+        {
+            let then: Vec<&Generation> = texts.iter().collect();
+            self.verification = Some(Verification::contradicted(&then, found));
+            self.view.dock_tab = DockTab::Compare;
             return Vec::new();
         }
         let models = match self.models_to_verify(&texts) {
@@ -162,10 +211,10 @@ impl AppState {
         let mut verification = Verification {
             texts: Vec::new(),
             facts,
-            outcome: None,
+            verdict: None,
             shown: true,
         };
-        let mut requests: Vec<Request> = Vec::new();
+        let mut requests = prompt_checks(&texts, &models);
         for (text, (source, ready)) in texts.into_iter().zip(models) {
             self.last_id += 1;
             let id = GenerationId(self.last_id);
@@ -199,7 +248,12 @@ impl AppState {
                 beams: Arc::default(),
                 ..text
             };
-            verification.texts.push((id, now));
+            verification.texts.push(RepeatedText {
+                id,
+                source,
+                prompt: None,
+                now,
+            });
         }
         self.verification = Some(verification);
         requests.into_iter().map(Effect::Send).collect()
@@ -255,12 +309,24 @@ impl AppState {
     pub(in crate::state) fn end_verification(&mut self) -> Vec<Effect> {
         let verification = self.verification.take();
         let texts = verification.into_iter().flat_map(|running| running.texts);
-        let running = texts.filter(|(_, text)| text.finish.is_none());
+        let running = texts.filter(|text| text.now.finish.is_none());
         let mut effects: Vec<Effect> = running
-            .map(|(id, _)| Effect::Send(Request::Stop(id)))
+            .map(|text| Effect::Send(Request::Stop(text.id)))
             .collect();
         effects.extend(self.end_trial());
         effects
+    }
+
+    /// Records what a model makes of a prompt of the verification.
+    pub(in crate::state) fn on_prompt_checked(
+        &mut self,
+        prompt: &PromptRecord,
+        source: Option<&ModelSource>,
+        check: &PromptCheck,
+    ) {
+        if let Some(verification) = &mut self.verification {
+            verification.note_prompt(prompt, source, check);
+        }
     }
 
     /// Records the progress of the verification. Returns `None` if the progress does not belong to
@@ -269,6 +335,7 @@ impl AppState {
         &mut self,
         progress: &Progress,
     ) -> Option<Vec<Effect>> {
+        let has_branches = !self.kept_texts.texts().is_empty();
         let verification = self.verification.as_mut()?;
         if !verification.note(progress) {
             return None;
@@ -284,10 +351,25 @@ impl AppState {
             }
             return Some(effects);
         }
-        verification.judge(&self.panes);
-        if verification.outcome.is_some() {
+        verification.judge(&self.panes, has_branches);
+        if verification.verdict.is_some() {
             self.view.dock_tab = DockTab::Compare;
         }
         Some(self.end_finished_trial())
     }
+}
+
+/// Returns the requests to check each prompt with each model that continues it.
+fn prompt_checks(texts: &[Generation], models: &[LoadedSource]) -> Vec<Request> {
+    let mut checks: Vec<Request> = Vec::new();
+    for (text, (source, _)) in texts.iter().zip(models) {
+        let check = Request::CheckPrompt {
+            prompt: Arc::clone(&text.prompt),
+            model: source.clone(),
+        };
+        if !checks.contains(&check) {
+            checks.push(check);
+        }
+    }
+    checks
 }

@@ -234,7 +234,7 @@ fn a_run_that_is_opened_ends_the_lesson() {
     let run = crate::export::json::RunFile {
         header: state.run_header(),
         panes: vec![crate::generation::testing::generation(&PIECES)],
-        branches: Vec::new(),
+        ..crate::export::json::RunFile::default()
     };
     state.apply(Command::Run(RunCommand::Read {
         name: "run".to_owned(),

@@ -28,7 +28,7 @@ fn file(panes: Vec<Generation>) -> RunFile {
             finished_at: Some(7),
         },
         panes,
-        branches: Vec::new(),
+        ..RunFile::default()
     }
 }
 

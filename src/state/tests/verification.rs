@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use super::ready;
 use super::runs::{open, run};
-use crate::analysis::replay::Verdict;
+use crate::analysis::contradictions::{Contradiction, ContradictionKind, RunPlace};
+use crate::analysis::replay::Comparison;
 use crate::decoding::{Against, Guidance};
+use crate::export::json::RunFile;
 use crate::generation::testing::generation;
-use crate::generation::{FinishReason, Generation, ModelInfo};
+use crate::generation::{BeamPass, FinishReason, Generation, ModelInfo, PromptCheck};
 use crate::state::{AppState, Command, Effect, PathPurpose, RunCommand};
 use crate::worker::{ComputeChoice, Event, ModelSource, Progress, Request};
 
@@ -56,6 +58,12 @@ fn loads(effects: &[Effect]) -> Vec<Option<ComputeChoice>> {
     requests.collect()
 }
 
+/// Returns how the opened run compares with its rerun.
+fn comparison(state: &AppState) -> Comparison {
+    let verdict = state.verification.as_ref().unwrap().verdict().unwrap();
+    verdict.comparison.clone().unwrap()
+}
+
 #[test]
 fn verifying_compares_an_opened_run_with_its_rerun() {
     let texts = [
@@ -68,8 +76,7 @@ fn verifying_compares_an_opened_run_with_its_rerun() {
     let words = state.verifying_words().unwrap();
     assert_eq!(words, "Verifying, 0 of 4 tokens");
     repeat(&mut state, &effects, &texts);
-    let outcome = state.verification.as_ref().unwrap().outcome().unwrap();
-    assert_eq!(outcome.verdict, Verdict::Identical);
+    assert_eq!(comparison(&state), Comparison::Identical);
     assert_eq!(state.verification.as_ref().unwrap().cause(), None);
     // The panes show the recorded texts.
     let mut shown = state.panes[0].generation().unwrap().clone();
@@ -79,13 +86,87 @@ fn verifying_compares_an_opened_run_with_its_rerun() {
     let effects = run(&mut state, RunCommand::Verify);
     let other = generation(&[(" a", 0.5), (" house", 0.25)]);
     repeat(&mut state, &effects, &[texts[0].clone(), other]);
-    let verification = state.verification.as_ref().unwrap();
-    let verdict = &verification.outcome().unwrap().verdict;
     let panes = vec![1];
-    assert_eq!(*verdict, Verdict::Different { panes, step: 1 });
-    assert!(verification.cause().is_some());
+    assert_eq!(comparison(&state), Comparison::Different { panes, step: 1 });
+    assert!(state.verification.as_ref().unwrap().cause().is_some());
     run(&mut state, RunCommand::Close);
     assert_eq!(state.verification, None);
+}
+
+#[test]
+fn a_prompt_that_is_not_what_its_tokens_say_is_shown_as_a_contradiction() {
+    let text = generation(&[(" the", 0.5), (" fox", 0.25)]);
+    let mut state = ready();
+    open(&mut state, vec![text.clone()]);
+    assert_eq!(state.contradiction(), None);
+    let effects = run(&mut state, RunCommand::Verify);
+    let Effect::Send(Request::CheckPrompt { prompt, model }) = &effects[0] else {
+        panic!("the prompt is checked first");
+    };
+    state.on_event(Event::PromptChecked {
+        prompt: Arc::clone(prompt),
+        model: model.clone(),
+        check: PromptCheck::OtherTokens,
+    });
+    repeat(&mut state, &effects, &[text]);
+    let verdict = state.verification.as_ref().unwrap().verdict().unwrap();
+    let words = "This file contradicts itself, first in A: its prompt is not what its tokens say.";
+    assert_eq!(
+        (verdict.to_string().as_str(), verdict.exit_status()),
+        (words, 3)
+    );
+    // No token of that text is judged.
+    assert_eq!(state.contradiction_in(0).unwrap().step, None);
+    assert_eq!(state.unjudged_from(0), Some(0));
+    run(&mut state, RunCommand::Close);
+    assert_eq!(state.contradiction(), None);
+}
+
+#[test]
+fn a_file_that_contradicts_itself_is_not_run() {
+    let found = Contradiction {
+        place: RunPlace::Pane(0),
+        step: Some(1),
+        kind: ContradictionKind::Choice,
+        words: "its settings choose ‘nest’; it says ‘hole’".to_owned(),
+    };
+    let mut state = ready();
+    let file = RunFile {
+        panes: vec![generation(&[(" the", 0.5), (" fox", 0.25)])],
+        contradiction: Some(found.clone()),
+        ..RunFile::default()
+    };
+    let read = RunCommand::Read {
+        name: "run".to_owned(),
+        run: Ok(Box::new(file)),
+    };
+    run(&mut state, read);
+    assert_eq!(state.contradiction(), Some(&found), "it is known at once");
+    assert_eq!(state.unjudged_from(0), Some(2));
+    assert_eq!(run(&mut state, RunCommand::Verify), []);
+    let verdict = state.verification.as_ref().unwrap().verdict().unwrap();
+    assert_eq!(verdict.exit_status(), 3);
+}
+
+#[test]
+fn a_verified_beam_search_keeps_its_passes() {
+    let text = generation(&[(" the", 0.5)]);
+    let mut state = ready();
+    open(&mut state, vec![text.clone()]);
+    let effects = run(&mut state, RunCommand::Verify);
+    let pass = BeamPass { nodes: Vec::new() };
+    let id = effects.iter().find_map(|effect| match effect {
+        Effect::Send(Request::Continue { panes, .. }) => Some(panes[0].id),
+        _ => None,
+    });
+    let compared = Progress::Compared {
+        id: id.unwrap(),
+        pass: pass.clone(),
+    };
+    state.on_event(Event::Progress(compared));
+    repeat(&mut state, &effects, &[text]);
+    let now = state.verification.as_ref().unwrap().text(0).unwrap();
+    assert_eq!(now.beams.passes, [pass]);
 }
 
 #[test]
@@ -181,8 +262,8 @@ fn a_run_with_a_second_model_is_verified_with_the_same_file() {
     // The right file starts the verification.
     let effects = choose(&mut state, Ok(second));
     repeat(&mut state, &effects, &[text]);
+    assert_eq!(comparison(&state), Comparison::Identical);
     let verification = state.verification.as_ref().unwrap();
-    assert_eq!(verification.outcome().unwrap().verdict, Verdict::Identical);
     let fact = verification
         .facts()
         .iter()
@@ -208,7 +289,10 @@ fn a_trial_in_other_formats_loads_the_second_model_again() {
     let effects = state.on_event(Event::SecondModel(Ok(Some(second))));
     assert!(matches!(
         effects[..],
-        [Effect::Send(Request::Continue { .. })]
+        [
+            Effect::Send(Request::CheckPrompt { .. }),
+            Effect::Send(Request::Continue { .. })
+        ]
     ));
 }
 
@@ -240,7 +324,7 @@ fn a_run_is_verified_in_another_format_and_the_model_returns_to_its_own() {
     let effects = repeat(&mut state, &effects, &[other_text]);
     assert_eq!(loads(&effects), [Some(usual), None], "the model returns");
     let verification = state.verification.as_ref().unwrap();
-    assert!(verification.outcome().unwrap().verdict.has_same_tokens());
+    assert!(comparison(&state).has_same_tokens());
     let cause = verification.cause().unwrap();
     assert!(cause.contains("now it is f16"), "{cause}");
     load_in(&mut state, usual);

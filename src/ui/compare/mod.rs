@@ -18,7 +18,7 @@ use crate::analysis::{TextMetrics, have_different_tokenizers};
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::generation::Generation;
-use crate::state::{AppState, ComparedPair};
+use crate::state::{AppState, Command, ComparedPair};
 
 /// The widths of the matrix and of the table of measures.
 const MATRIX: f32 = 372.0;
@@ -28,10 +28,15 @@ const MEASURES: f32 = 424.0;
 const PAIR: f32 = 280.0;
 
 /// Draws the tab.
-pub(super) fn compare_ui(ui: &mut Ui, body: Rect, state: &mut AppState) {
+pub(super) fn compare_ui(
+    ui: &mut Ui,
+    body: Rect,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
     let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
     if let Some(verification) = state.verification.as_ref().filter(|shown| shown.shown) {
-        return then_and_now_ui(ui, inside, verification, state);
+        return then_and_now_ui(ui, inside, verification, state, commands);
     }
     let mut prices = state.view.prices;
     let panes = &state.panes;

@@ -3,15 +3,21 @@
 
 use egui::{Label, Rect, Stroke, Ui};
 
-use crate::analysis::replay::Verdict;
+use crate::analysis::contradictions::{Contradiction, RunPlace};
+use crate::analysis::replay::{Comparison, Verdict};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::notice_frame;
-use crate::plots::{GapData, gap_plot_ui};
-use crate::state::{AppState, Outcome, Pane, Verification};
+use crate::design::widgets::{Button, notice_frame};
+use crate::generation::formatting::pane_letter;
+use crate::plots::{GapData, ProvenData, gap_plot_ui, proven_ui};
+use crate::state::{AppState, Command, Pane, Pin, Verification};
 use crate::ui::xray::sentence_ui;
+
+/// What a contradiction means.
+const CONTRADICTED: &str = "The file was changed after it was written, or a faulty program wrote \
+                            it. What follows in that text was not checked.";
 
 /// The width of the column with the verdict.
 const VERDICT: f32 = 360.0;
@@ -22,8 +28,9 @@ pub(super) fn then_and_now_ui(
     inside: Rect,
     verification: &Verification,
     state: &AppState,
+    commands: &mut Vec<Command>,
 ) {
-    let Some(outcome) = verification.outcome() else {
+    let Some(verdict) = verification.verdict() else {
         let words = state.verifying_words().unwrap_or_default();
         return sentence_ui(ui, inside, &words);
     };
@@ -33,41 +40,98 @@ pub(super) fn then_and_now_ui(
     let edge = Stroke::new(1.0, theme.stroke_1);
     ui.painter().vline(right.left(), right.y_range(), edge);
     let plot = left.with_max_x(left.right() - 14.0);
-    if let Some(data) = gap_data(state) {
+    let is_identical = verdict.comparison == Some(Comparison::Identical);
+    if is_identical || verdict.contradiction.is_some() {
+        proven_strips_ui(&mut child_ui(ui, plot, "proven"), verdict, state, commands);
+    } else if let Some(data) = gap_data(state) {
         gap_plot_ui(&mut child_ui(ui, plot, "gaps"), &data, theme.surface_1);
     }
     let column = right.with_min_x(right.left() + 14.0);
-    verdict_ui(&mut child_ui(ui, column, "verdict"), outcome, verification);
+    verdict_ui(&mut child_ui(ui, column, "verdict"), verdict, verification);
 }
 
 /// Returns how the opened run differs from its repetition, once it has been repeated.
 pub fn gap_data(state: &AppState) -> Option<GapData> {
     let verification = state.verification.as_ref()?;
-    let outcome = verification.outcome()?;
+    let verdict = verification.verdict()?;
+    if verdict.texts.is_empty() {
+        return None;
+    }
     let then = state.panes.iter().filter_map(Pane::generation);
     let now = (0..).map_while(|place| verification.text(place));
     let texts = then.zip(now);
-    Some(GapData::of(&outcome.verdict, &outcome.texts, texts))
+    Some(GapData::of(verdict, texts))
 }
 
-fn verdict_ui(ui: &mut Ui, outcome: &Outcome, verification: &Verification) {
+/// Draws what was proven about each token, and the way to the first contradiction.
+fn proven_strips_ui(ui: &mut Ui, verdict: &Verdict, state: &AppState, commands: &mut Vec<Command>) {
+    let texts = state.panes.iter().filter_map(Pane::generation);
+    let data = ProvenData::of(verdict, texts);
+    egui::ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            proven_ui(ui, &data);
+            let Some(found) = &verdict.contradiction else {
+                return;
+            };
+            ui.add_space(8.0);
+            ui.horizontal(|ui| {
+                if let Some((pin, words)) = pin_of(found, state)
+                    && ui.add(Button::new(&words).icon(Icon::Search)).clicked()
+                {
+                    commands.push(Command::Pin(pin));
+                }
+                let copy = Button::new("Copy the report").icon(Icon::Copy);
+                if ui.add(copy).clicked() {
+                    ui.ctx().copy_text(verdict.to_string());
+                }
+            });
+        });
+}
+
+/// Returns the token at which a file contradicts itself, and how to show it.
+fn pin_of(found: &Contradiction, state: &AppState) -> Option<(Pin, String)> {
+    let (RunPlace::Pane(place), Some(step)) = (found.place, found.step) else {
+        return None;
+    };
+    let pane = state.panes.get(place)?;
+    let words = format!("Show token {} of {}", step + 1, pane_letter(place));
+    Some((
+        Pin {
+            pane: pane.id,
+            step,
+        },
+        words,
+    ))
+}
+
+fn verdict_ui(ui: &mut Ui, verdict: &Verdict, verification: &Verification) {
     let theme = Theme::of(ui);
-    let (fill, icon) = match outcome.verdict {
-        Verdict::Identical | Verdict::SameTokens { .. } => {
+    let (fill, icon) = match &verdict.comparison {
+        _ if verdict.contradiction.is_some() => (theme.error_bg, (Icon::Warning, theme.error)),
+        Some(Comparison::Identical | Comparison::SameTokens { .. })
+            if verdict.exit_status() == 0 =>
+        {
             (theme.success_bg, (Icon::Check, theme.success))
         }
-        Verdict::Different { .. } => (theme.warning_bg, (Icon::Warning, theme.warning)),
+        _ => (theme.warning_bg, (Icon::Warning, theme.warning)),
     };
     notice_frame(ui, fill, icon, |ui| {
-        let words = format!("{}.", outcome.verdict);
+        let words = verdict.to_string();
         ui.label(Face::Small.text(words).color(theme.text_1));
     });
     egui::ScrollArea::vertical()
         .auto_shrink(false)
         .show(ui, |ui| {
-            if let Some(cause) = verification.cause() {
+            let prose = if verdict.contradiction.is_some() {
+                Some(CONTRADICTED.to_owned())
+            } else {
+                verdict.pane_words()
+            };
+            let cause = verification.cause().map(|cause| format!("{cause}."));
+            for words in prose.into_iter().chain(cause) {
                 ui.add_space(4.0);
-                let words = Face::Why.text(format!("{cause}.")).color(theme.text_1);
+                let words = Face::Why.text(words).color(theme.text_1);
                 ui.add(Label::new(words).wrap());
             }
             ui.add_space(4.0);
@@ -76,19 +140,15 @@ fn verdict_ui(ui: &mut Ui, outcome: &Outcome, verification: &Verification) {
                 .num_columns(2)
                 .spacing([16.0, 4.0])
                 .show(ui, |ui| {
-                    for fact in verification.facts() {
-                        let (values, color) = if fact.differs() {
-                            (
-                                format!("{} then, {} now", fact.then, fact.now),
-                                theme.warning,
-                            )
-                        } else if fact.then.is_empty() || fact.now.is_empty() {
-                            ("not recorded".to_owned(), theme.text_3)
-                        } else {
-                            (format!("same, {}", fact.now), theme.text_1)
-                        };
+                    for (name, words) in verdict.findings(verification.facts()) {
+                        ui.label(Face::Small.text(name).color(theme.text_2));
+                        ui.add(Label::new(Face::Small.text(words).color(theme.text_1)).wrap());
+                        ui.end_row();
+                    }
+                    for fact in verification.facts().iter().filter(|fact| fact.differs()) {
+                        let values = format!("{} then, {} now", fact.then, fact.now);
                         ui.label(Face::Small.text(fact.name).color(theme.text_2));
-                        ui.label(Face::Small.text(values).color(color));
+                        ui.label(Face::Small.text(values).color(theme.warning));
                         ui.end_row();
                     }
                 });

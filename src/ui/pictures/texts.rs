@@ -154,6 +154,8 @@ fn text_ui(
         same_step: None,
         fork_step: None,
         breaks_at: None,
+        contradicts_at: None,
+        unjudged_from: None,
         n_dimmed: 0,
         looping: None,
         what_ifs: None,

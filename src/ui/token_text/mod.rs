@@ -55,6 +55,10 @@ pub struct TokenTextInput<'a> {
     pub fork_step: Option<usize>,
     /// The first step that breaks a grammar.
     pub breaks_at: Option<usize>,
+    /// The step at which the record contradicts itself.
+    pub contradicts_at: Option<usize>,
+    /// The first step that is not tinted, because it comes after a contradiction.
+    pub unjudged_from: Option<usize>,
     /// How many steps from the first are dimmed.
     pub n_dimmed: usize,
     /// The first and the last step of a loop, which is underlined.

@@ -106,8 +106,10 @@ impl Painting<'_> {
     fn under(&self, span: &Span, rect: Rect) {
         let fill = if span.step == self.input.pinned {
             self.theme.accent_bg
-        } else if self.input.breaks_at.is_some() && span.step == self.input.breaks_at {
+        } else if self.is_wrong(span) {
             self.theme.error_bg
+        } else if self.is_unjudged(span) {
+            Color32::TRANSPARENT
         } else {
             self.fill(span)
         };
@@ -119,6 +121,18 @@ impl Painting<'_> {
             };
             self.painter.rect_filled(rect, 3, fill);
         }
+    }
+
+    /// Returns whether the token breaks a grammar, or contradicts the record.
+    fn is_wrong(&self, span: &Span) -> bool {
+        let wrong = [self.input.breaks_at, self.input.contradicts_at];
+        span.step.is_some() && wrong.contains(&span.step)
+    }
+
+    /// Returns whether the token comes after a contradiction.
+    fn is_unjudged(&self, span: &Span) -> bool {
+        let from = self.input.unjudged_from;
+        span.step.zip(from).is_some_and(|(step, from)| step >= from)
     }
 
     fn fill(&self, span: &Span) -> Color32 {
@@ -178,8 +192,7 @@ impl Painting<'_> {
         } else {
             self.what_if(span, rect);
         }
-        let breaks = self.input.breaks_at.is_some() && span.step == self.input.breaks_at;
-        if breaks && span.step != self.input.pinned {
+        if self.is_wrong(span) && span.step != self.input.pinned {
             ring(1.5, self.theme.error, StrokeKind::Inside);
         }
         if span.step < Some(self.input.n_dimmed) || step.is_some_and(is_forced) {

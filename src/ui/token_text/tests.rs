@@ -104,6 +104,8 @@ pub(super) fn input_of(generation: &Generation) -> TokenTextInput<'_> {
         pinned: None,
         same_step: None,
         breaks_at: None,
+        contradicts_at: None,
+        unjudged_from: None,
         n_dimmed: 0,
         looping: None,
         fork_step: None,

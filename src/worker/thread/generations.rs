@@ -1,10 +1,13 @@
 //! Requests for texts: what panes generate, continue or score, and how they are stopped.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::{EngineThread, NO_MODEL};
 use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel, Progress, Prompt, Session};
-use crate::generation::{FinishReason, GenerationId, ModelSource, PromptText, PromptToken};
+use crate::generation::{
+    FinishReason, GenerationId, ModelSource, PromptCheck, PromptRecord, PromptText, PromptToken,
+};
 use crate::worker::event_sender::Disconnected;
 use crate::worker::{Event, PaneRequest};
 
@@ -37,6 +40,25 @@ where
             tokens,
         };
         self.events.send(answer)
+    }
+
+    pub(super) fn check_prompt(
+        &mut self,
+        prompt: Arc<PromptRecord>,
+        source: Option<ModelSource>,
+    ) -> Result<(), Disconnected> {
+        let session = self.sessions.of(source.as_ref());
+        let check = match session.map(|session| session.model()) {
+            Some(model) => model.check_prompt(&prompt),
+            None => PromptCheck::Failed {
+                error: not_loaded(source.as_ref()).to_owned(),
+            },
+        };
+        self.events.send(Event::PromptChecked {
+            prompt,
+            model: source,
+            check,
+        })
     }
 
     /// Sets how much memory each step of later generations may use, whatever their model.

@@ -136,6 +136,7 @@ where
             }
             Request::ListDevices => self.events.send(inspection::list_devices()),
             Request::Tokenize { prompt, model } => self.tokenize(prompt, model),
+            Request::CheckPrompt { prompt, model } => self.check_prompt(prompt, model),
             Request::Generate {
                 prompt,
                 panes,

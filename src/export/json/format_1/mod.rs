@@ -47,5 +47,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
         header: RunHeader::default(),
         panes: panes.collect::<Result<_, _>>()?,
         branches: Vec::new(),
+        contradiction: None,
     })
 }

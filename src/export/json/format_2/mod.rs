@@ -130,5 +130,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
         },
         panes,
         branches,
+        contradiction: None,
     })
 }
