@@ -106,7 +106,7 @@ impl LoadedModel {
         chat: &ChatRecord,
     ) -> Result<PromptCheck, EngineError> {
         self.check_length(&chat.rendered)?;
-        let is_same = self.render(&prompt.text, &chat.system)? == chat.rendered;
+        let is_same = self.render(&prompt.text, chat.system.as_deref())? == chat.rendered;
         Ok(if !is_same && !self.inserts_date() {
             PromptCheck::OtherRendering
         } else if self.tokenizer.encode_turn(&chat.rendered)? != prompt.tokens {
