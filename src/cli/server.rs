@@ -72,7 +72,8 @@ struct Details {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     server_probs: Option<u32>,
 
-    /// How many seconds to wait while the server sends nothing; by default 120
+    /// How many seconds the server may take to get on, that is, to send a token or 64 KiB of a long
+    /// response, whatever else it sends; by default 120
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     server_timeout: Option<u32>,
 }
@@ -199,7 +200,10 @@ fn table(server: &ServerInfo, n_probs: usize) -> String {
         rows.push(("Texts", format!("{n_slots} at the same time")));
     }
     if server.has_chat_template {
-        rows.push(("Chat", "has a chat template".to_owned()));
+        rows.push((
+            "Chat",
+            "renders messages; as ChatML if the model has no template".to_owned(),
+        ));
     }
     rows.extend(
         server
@@ -257,6 +261,7 @@ pub(super) fn run_panes(
         grammar_complete: None,
         lineage: Lineage::default(),
         beams: Arc::default(),
+        not_applied: Vec::new(),
     });
     let record = Record {
         generations: generations.collect(),
@@ -279,8 +284,13 @@ fn collect(
                 record.note(Event::Progress(progress), console);
             }
             Some(ServerEvent::Vocabulary(known)) => vocabulary = known,
-            Some(ServerEvent::Noted { notes, .. }) => {
+            Some(ServerEvent::Noted {
+                id,
+                notes,
+                not_applied,
+            }) => {
                 console.progress.clear();
+                record.note_not_applied(id, not_applied);
                 for note in &notes {
                     console::note(note);
                 }

@@ -26,6 +26,11 @@ pub enum FinishReason {
     Paused,
     /// All tokens of a given text were scored.
     Scored,
+    /// A server ended the text.
+    ByServer {
+        /// The server's own word for the reason, or `None` if it gave none.
+        word: Option<String>,
+    },
     /// A step failed; the text generated before it is kept.
     Failed {
         /// A message that can be shown to the user.
@@ -52,7 +57,11 @@ impl FinishReason {
     /// Whether the text can go on from where it ended: it was interrupted rather than completed.
     pub const fn can_continue(&self) -> bool {
         match self {
-            Self::MaxTokens | Self::Cancelled | Self::Paused | Self::Failed { .. } => true,
+            Self::MaxTokens
+            | Self::Cancelled
+            | Self::Paused
+            | Self::ByServer { .. }
+            | Self::Failed { .. } => true,
             Self::EndOfText
             | Self::StopString { .. }
             | Self::GrammarComplete
@@ -73,6 +82,10 @@ impl Display for FinishReason {
             Self::Cancelled => f.write_str("Stopped by you"),
             Self::Paused => f.write_str("Paused"),
             Self::Scored => f.write_str("Scored"),
+            Self::ByServer { word: None } => {
+                f.write_str("Ended by the server, which gave no reason")
+            }
+            Self::ByServer { word: Some(word) } => write!(f, "Ended by the server: {word:?}"),
             Self::Failed { error } => write!(f, "Stopped: {error}"),
         }
     }

@@ -1,13 +1,12 @@
 //! A connection to a server: what it is, what it serves, and the tokens that it has named.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use serde_json::Value;
 
 use super::error::Broken;
+use super::found::{file_name, model_name};
 use super::http::Http;
 use super::llama_server::text;
-use super::token_table::TokenTable;
+use super::served::Served;
 use super::{
     SampledBy, ServerConfig, ServerError, ServerInfo, ServerKind, StopFlag, llama_server, ollama,
     vllm,
@@ -19,11 +18,9 @@ use crate::generation::{Piece, Vocabulary};
 #[derive(Debug)]
 pub struct Connection {
     http: Http,
-    info: ServerInfo,
+    served: Served,
     sampled_by: SampledBy,
     n_probs: usize,
-    /// Shared by the texts, so that they agree on the ids of tokens if the server reports none.
-    table: Mutex<TokenTable>,
 }
 
 impl Connection {
@@ -40,17 +37,16 @@ impl Connection {
             .unwrap_or_else(|| info.kind.default_n_probs());
         let n_max = info.n_vocab.unwrap_or(usize::MAX);
         Ok(Some(Self {
+            served: Served::new(info, http.peer.clone()),
             http,
             sampled_by: config.sampled_by,
             n_probs: n_probs.clamp(1, n_max.max(1)),
-            info,
-            table: Mutex::default(),
         }))
     }
 
     /// Returns the properties of the server and its model.
     pub const fn info(&self) -> &ServerInfo {
-        &self.info
+        &self.served.info
     }
 
     /// Returns what chooses the tokens.
@@ -65,61 +61,32 @@ impl Connection {
 
     /// Returns the part of the vocabulary that the server has named so far.
     pub fn vocabulary(&self) -> Vocabulary {
-        self.table().vocabulary()
+        self.served.vocabulary()
     }
 
     /// Returns how many tokens the server has named.
     pub fn n_known_tokens(&self) -> usize {
-        self.table().len()
+        self.served.n_known_tokens()
     }
 
     pub(super) const fn http(&self) -> &Http {
         &self.http
     }
 
+    pub(super) const fn served(&self) -> &Served {
+        &self.served
+    }
+
     pub(super) const fn kind(&self) -> ServerKind {
-        self.info.kind
+        self.served.info.kind
     }
 
     pub(super) fn host(&self) -> &str {
-        &self.info.host
-    }
-
-    /// Returns the token with this id. Fails if the id is outside the vocabulary.
-    pub(super) fn check_id(&self, id: u64) -> Result<TokenId, ServerError> {
-        /// Larger than any real vocabulary. The record can't hold larger ids.
-        const N_MAX: usize = 1 << 22;
-        let n_vocab = self.info.n_vocab.unwrap_or(N_MAX).min(N_MAX);
-        let known = u32::try_from(id).ok().map(TokenId);
-        known
-            .filter(|token| token.index() < n_vocab)
-            .ok_or_else(|| ServerError::WrongId {
-                host: self.host().to_owned(),
-                id,
-                n_vocab,
-            })
-    }
-
-    pub(super) fn learn(&self, token: TokenId, piece: Piece) {
-        self.table().learn(token, piece);
-    }
-
-    pub(super) fn intern(&self, bytes: &[u8]) -> TokenId {
-        let name = std::str::from_utf8(bytes).unwrap_or_default();
-        let piece = if self.info.is_end(name) && !name.is_empty() {
-            Piece::special(name)
-        } else {
-            Piece::text(bytes)
-        };
-        self.table().intern(piece)
+        self.served.host()
     }
 
     pub(super) fn piece(&self, token: TokenId) -> Option<Piece> {
-        self.table().piece(token).cloned()
-    }
-
-    pub(super) fn plain_token(&self) -> Option<TokenId> {
-        self.table().plain()
+        self.served.piece(token)
     }
 
     /// Requests the texts of any of these tokens that the server has not named yet. Each takes a
@@ -139,32 +106,29 @@ impl Connection {
                     let unnamed = format!("<|{token}|>");
                     Piece::special(if name.is_empty() { &unnamed } else { &name })
                 }
-                ServerKind::Vllm => vllm::piece_of(self, &vllm::name_of(self, token, stop)?),
+                ServerKind::Vllm => {
+                    vllm::piece_of(&self.served, &vllm::name_of(self, token, stop)?)
+                }
                 ServerKind::Ollama | ServerKind::OpenAi => continue,
             };
-            self.learn(token, piece);
+            self.served.learn(token, piece);
         }
         Ok(())
     }
 
     /// Checks that the model is the one with which the text began.
     pub(super) fn check_model(&self, now: Option<&str>) -> Result<(), ServerError> {
-        let then = &self.info.model;
+        let then = &self.served.info.model;
         match now {
             // Some servers report the name from the request, others a longer form of it.
             Some(now) if !now.is_empty() && !now.contains(then.as_str()) => {
                 Err(ServerError::ModelChanged {
                     then: then.clone(),
-                    now: now.to_owned(),
+                    now: model_name(now).to_owned(),
                 })
             }
             _ => Ok(()),
         }
-    }
-
-    fn table(&self) -> MutexGuard<'_, TokenTable> {
-        // The table is consistent after each change, so a panic elsewhere leaves it usable.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -176,11 +140,11 @@ fn find(http: &Http, config: &ServerConfig, stop: &StopFlag) -> Result<ServerInf
             Err(Broken::Failed(ServerError::NotFound { .. })),
             Some(ServerKind::OpenAi),
             Some(model),
-        ) => return Ok(ServerInfo::new(ServerKind::OpenAi, &http.host, model)),
+        ) => return Ok(ServerInfo::new(ServerKind::OpenAi, &http.peer.host, model)),
         (listed, ..) => listed?,
     };
     let models = listed.get("data").and_then(Value::as_array);
-    let models = models.ok_or_else(|| http.unexpected("no list of models"))?;
+    let models = models.ok_or_else(|| http.peer.unexpected("no list of models"))?;
     let model = chosen(models, config.model.as_deref(), http)?;
     let name = text(model, "id").unwrap_or_default();
     let owner = text(model, "owned_by").unwrap_or_default();
@@ -195,7 +159,7 @@ fn find(http: &Http, config: &ServerConfig, stop: &StopFlag) -> Result<ServerInf
         ServerKind::LlamaServer => llama_server::find(http, model, stop),
         ServerKind::Vllm => vllm::find(http, model, stop),
         ServerKind::Ollama => ollama::find(http, name, stop),
-        ServerKind::OpenAi => Ok(ServerInfo::new(kind, &http.host, name)),
+        ServerKind::OpenAi => Ok(ServerInfo::new(kind, &http.peer.host, name)),
     }
 }
 
@@ -204,10 +168,10 @@ fn chosen<'a>(
     wanted: Option<&str>,
     http: &Http,
 ) -> Result<&'a Value, ServerError> {
-    let host = || http.host.clone();
+    let host = || http.peer.host.clone();
     let named = |model: &&Value| {
         let id = text(model, "id");
-        wanted.is_none() || id == wanted || id.map(llama_server::file_name) == wanted
+        wanted.is_none() || id == wanted || id.map(file_name) == wanted
     };
     match models.iter().find(named) {
         Some(model) => Ok(model),
@@ -217,7 +181,7 @@ fn chosen<'a>(
             model: wanted.unwrap_or_default().to_owned(),
             names: models
                 .iter()
-                .filter_map(|model| text(model, "id").map(str::to_owned))
+                .filter_map(|model| text(model, "id").map(|id| model_name(id).to_owned()))
                 .collect(),
         }),
     }

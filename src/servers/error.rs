@@ -30,7 +30,7 @@ pub enum ServerError {
     #[error("the connection to {host} is not secure: {reason}")]
     Untrusted { host: String, reason: String },
 
-    #[error("{host} sent nothing for {seconds} s; the text so far is kept")]
+    #[error("{host} sent no token for {seconds} s; the text so far is kept")]
     TimedOut { host: String, seconds: u64 },
 
     #[error("the connection to {host} was lost; the text so far is kept")]
@@ -94,11 +94,11 @@ pub enum ServerError {
     #[error("the model changed from {then:?} to {now:?} while the text was written")]
     ModelChanged { then: String, now: String },
 
-    #[error("{host} reported token {id}, but its vocabulary has {n_vocab} tokens")]
+    #[error("{host} reported token {id}, but {}", limit_of(*.n_vocab))]
     WrongId {
         host: String,
-        id: u64,
-        n_vocab: usize,
+        id: i128,
+        n_vocab: Option<usize>,
     },
 
     #[error("{host} reported token {id} twice for one step")]
@@ -107,18 +107,18 @@ pub enum ServerError {
     #[error("{host} reported probabilities that add up to {sum}")]
     MassExceeded { host: String, sum: String },
 
-    #[error("{host} reported no probabilities: {kind} provides log-probabilities only {condition}")]
-    NoProbabilities {
-        host: String,
-        kind: &'static str,
-        condition: &'static str,
-    },
+    #[error("{host} reported a log-probability of {log_prob}, but none is above 0")]
+    NoLogProb { host: String, log_prob: String },
 
     #[error(
-        "{host} drafts tokens (speculative decoding), and llama-server then reports a log-probability of 0 \
-         for every token: start it without drafts, or let Quartet’s chain choose the tokens"
+        "{host} reported no probabilities for token {number}, and Quartet’s chain needs them: let the \
+         server’s own sampler choose the tokens, or {remedy}"
     )]
-    SpeculationHidesProbabilities { host: String },
+    NoProbabilities {
+        host: String,
+        number: usize,
+        remedy: &'static str,
+    },
 
     #[error(
         "the token is part of a character, and {kind} can only continue a text of whole characters: let \
@@ -148,6 +148,13 @@ fn in_words(seconds: Option<u64>) -> String {
         None => "in a few minutes".to_owned(),
         Some(1) => "in 1 second".to_owned(),
         Some(seconds) => format!("in {seconds} seconds"),
+    }
+}
+
+fn limit_of(n_vocab: Option<usize>) -> String {
+    match n_vocab {
+        Some(n_vocab) => format!("its vocabulary has {n_vocab} tokens"),
+        None => "no vocabulary has such a token".to_owned(),
     }
 }
 

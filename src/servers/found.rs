@@ -9,8 +9,10 @@ pub struct ServerInfo {
     pub kind: ServerKind,
     /// Its name in messages: "127.0.0.1:8080".
     pub host: String,
-    /// The model's name, as the server spells it.
+    /// The model's name, as it is shown and recorded: of a path of the server, the file's name.
     pub model: String,
+    /// The model's name in requests, as the server spells it. Neither shown nor recorded.
+    pub id: String,
     /// The server's version; empty if unknown.
     pub version: String,
     pub architecture: String,
@@ -28,11 +30,12 @@ pub struct ServerInfo {
 
 impl ServerInfo {
     /// Creates the properties that are known before any further request.
-    pub fn new(kind: ServerKind, host: &str, model: &str) -> Self {
+    pub fn new(kind: ServerKind, host: &str, id: &str) -> Self {
         Self {
             kind,
             host: host.to_owned(),
-            model: model.to_owned(),
+            model: model_name(id).to_owned(),
+            id: id.to_owned(),
             version: String::new(),
             architecture: String::new(),
             n_params: 0,
@@ -115,6 +118,50 @@ impl ServerInfo {
             ServerKind::OpenAi => vec![
                 "Tokens have texts but no ids; the server tokenizes the text again at each step",
             ],
+        }
+    }
+}
+
+/// Returns a model's name without the folders of the server: the part of a path after its last
+/// separator. A name such as `owner/model` is no path.
+pub(super) fn model_name(id: &str) -> &str {
+    let is_absolute = id.starts_with(['/', '~', '.']) || id.contains('\\');
+    let has_drive = id.get(1..3).is_some_and(|rest| rest == ":/");
+    let is_file = [".gguf", ".bin", ".safetensors"]
+        .iter()
+        .any(|extension| id.to_ascii_lowercase().ends_with(extension));
+    if is_absolute || has_drive || is_file {
+        file_name(id)
+    } else {
+        id
+    }
+}
+
+/// Returns the part of a path after its last separator, on whatever system the server runs.
+pub(super) fn file_name(path: &str) -> &str {
+    let path = path.trim_end_matches(['/', '\\']);
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::model_name;
+
+    #[test]
+    fn a_path_of_the_server_is_shown_by_its_file_name() {
+        for (id, name) in [
+            ("/home/ann/models/story.gguf", "story.gguf"),
+            ("C:\\Users\\Ann\\story.gguf", "story.gguf"),
+            ("D:/models/story", "story"),
+            ("~/models/Llama-3/", "Llama-3"),
+            ("./story.bin", "story.bin"),
+            ("models/story.GGUF", "story.GGUF"),
+            ("meta-llama/Llama-3-8B", "meta-llama/Llama-3-8B"),
+            ("hf.co/owner/story:Q4_K_M", "hf.co/owner/story:Q4_K_M"),
+            ("gpt-4.1", "gpt-4.1"),
+            ("", ""),
+        ] {
+            assert_eq!(model_name(id), name);
         }
     }
 }

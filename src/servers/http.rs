@@ -11,15 +11,16 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 use super::error::Broken;
-use super::lines::{LineReader, N_MAX_LINE_BYTES, data_of};
-use super::{Key, KeySource, ServerConfig, ServerError, StopFlag};
+use super::events::{EventReader, N_MAX_EVENT_BYTES, Received};
+use super::patience::Patience;
+use super::peer::Peer;
+use super::{KeySource, ServerConfig, ServerError, StopFlag};
 
 /// How often a waiting request checks whether it should stop.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How much of an error's text is read, and how much of it is shown.
+/// How much of an error's text is read.
 const N_MAX_ERROR_BYTES: usize = 1 << 16;
-const N_MAX_REASON: usize = 300;
 
 /// How many times a refused request is retried, and the longest wait before a retry.
 const N_RETRIES: u32 = 3;
@@ -33,10 +34,8 @@ pub(super) struct Http {
     runtime: Runtime,
     /// The address without a trailing slash.
     root: String,
-    key: Option<Key>,
     timeout: Duration,
-    /// The server's name in messages: "127.0.0.1:8080".
-    pub host: String,
+    pub peer: Peer,
 }
 
 impl Http {
@@ -62,22 +61,28 @@ impl Http {
             client: client.map_err(|error| unusable(error.to_string()))?,
             runtime: runtime.map_err(|error| unusable(error.to_string()))?,
             root,
-            key: key.filter(|key| !key.secret().is_empty()),
             timeout: config.timeout,
-            host: host_of(&url),
+            peer: Peer {
+                host: host_of(&url),
+                key: key.filter(|key| !key.secret().is_empty()),
+            },
         })
     }
 
     /// Sends a GET request for JSON.
     pub(super) fn get(&self, path: &str, stop: &StopFlag) -> Result<Value, Broken> {
-        let response = self.send(path, stop, || self.client.get(self.url(path)))?;
-        self.json(response, stop)
+        let mut patience = self.patience();
+        let request = || self.client.get(self.url(path));
+        let response = self.send(path, stop, &mut patience, request)?;
+        self.json(response, stop, &mut patience)
     }
 
     /// Sends JSON and returns the JSON response.
     pub(super) fn post(&self, path: &str, body: &Value, stop: &StopFlag) -> Result<Value, Broken> {
-        let response = self.send(path, stop, || self.post_request(path, body))?;
-        self.json(response, stop)
+        let mut patience = self.patience();
+        let request = || self.post_request(path, body);
+        let response = self.send(path, stop, &mut patience, request)?;
+        self.json(response, stop, &mut patience)
     }
 
     /// Sends JSON and returns the response as a stream of JSON objects.
@@ -87,13 +92,22 @@ impl Http {
         body: &Value,
         stop: &'a StopFlag,
     ) -> Result<Stream<'a>, Broken> {
-        let response = self.send(path, stop, || self.post_request(path, body))?;
+        let mut patience = self.patience();
+        let request = || self.post_request(path, body);
+        let response = self.send(path, stop, &mut patience, request)?;
         Ok(Stream {
             http: self,
             stop,
             response,
-            lines: LineReader::default(),
+            patience,
+            events: EventReader::new(&self.peer),
+            fault: None,
+            has_ended: false,
         })
+    }
+
+    fn patience(&self) -> Patience {
+        Patience::new(self.timeout, Instant::now())
     }
 
     fn url(&self, path: &str) -> String {
@@ -111,58 +125,75 @@ impl Http {
         &self,
         path: &str,
         stop: &StopFlag,
+        patience: &mut Patience,
         request: impl Fn() -> RequestBuilder,
     ) -> Result<Response, Broken> {
         let mut n_failed = 0;
         loop {
-            let request = match &self.key {
+            let request = match &self.peer.key {
                 Some(key) => request().bearer_auth(key.secret()),
                 None => request(),
             };
-            let sent = self.wait(request.send(), stop)?;
-            let response = sent.map_err(|error| ServerError::transport(&error, &self.host))?;
+            let sent = self.wait(request.send(), stop, patience)?;
+            let response = sent.map_err(|error| ServerError::transport(&error, &self.peer.host))?;
             if response.status().is_success() {
                 return Ok(response);
             }
             let pause = pause_of(&response, n_failed).filter(|_| n_failed < N_RETRIES);
             let Some(pause) = pause else {
-                return Err(self.refusal(response, path, stop)?.into());
+                return Err(self.refusal(response, path, stop, patience)?.into());
             };
             n_failed += 1;
             sleep(pause, stop)?;
+            // The pause is the server's wish, so it does not count.
+            patience.renew(Instant::now());
         }
     }
 
-    /// Waits for a future. Fails if the request is stopped or the timeout expires.
-    fn wait<T>(&self, future: impl Future<Output = T>, stop: &StopFlag) -> Result<T, Broken> {
+    /// Waits for a future. Fails if the request is stopped or has made no progress for too long.
+    fn wait<T>(
+        &self,
+        future: impl Future<Output = T>,
+        stop: &StopFlag,
+        patience: &Patience,
+    ) -> Result<T, Broken> {
         let mut future = pin!(future);
-        let started_at = Instant::now();
         loop {
             if stop.is_raised() {
                 return Err(Broken::Stopped);
+            }
+            if patience.is_over(Instant::now()) {
+                return Err(ServerError::timed_out(&self.peer.host, patience.limit()).into());
             }
             let ticked = async { timeout(TICK, &mut future).await };
             if let Ok(ready) = self.runtime.block_on(ticked) {
                 return Ok(ready);
             }
-            if started_at.elapsed() >= self.timeout {
-                return Err(ServerError::timed_out(&self.host, self.timeout).into());
-            }
         }
     }
 
-    fn chunk(&self, response: &mut Response, stop: &StopFlag) -> Result<Option<Vec<u8>>, Broken> {
-        let chunk = self.wait(response.chunk(), stop)?;
-        let chunk = chunk.map_err(|error| match ServerError::transport(&error, &self.host) {
+    fn chunk(
+        &self,
+        response: &mut Response,
+        stop: &StopFlag,
+        patience: &Patience,
+    ) -> Result<Option<Vec<u8>>, Broken> {
+        let chunk = self.wait(response.chunk(), stop, patience)?;
+        let lost = |error| match ServerError::transport(&error, &self.peer.host) {
             error @ ServerError::Untrusted { .. } => error,
-            _ => self.lost(),
-        })?;
-        Ok(chunk.map(|bytes| bytes.to_vec()))
+            _ => self.peer.lost(),
+        };
+        Ok(chunk.map_err(lost)?.map(|bytes| bytes.to_vec()))
     }
 
-    fn json(&self, response: Response, stop: &StopFlag) -> Result<Value, Broken> {
-        let body = self.body(response, N_MAX_LINE_BYTES, stop)?;
-        Ok(self.parsed(&body)?)
+    fn json(
+        &self,
+        response: Response,
+        stop: &StopFlag,
+        patience: &mut Patience,
+    ) -> Result<Value, Broken> {
+        let body = self.body(response, N_MAX_EVENT_BYTES, stop, patience)?;
+        Ok(self.peer.parsed(&body)?)
     }
 
     fn body(
@@ -170,32 +201,17 @@ impl Http {
         mut response: Response,
         n_max: usize,
         stop: &StopFlag,
+        patience: &mut Patience,
     ) -> Result<Vec<u8>, Broken> {
         let mut body = Vec::new();
-        while let Some(chunk) = self.chunk(&mut response, stop)? {
+        while let Some(chunk) = self.chunk(&mut response, stop, patience)? {
+            patience.count(chunk.len(), Instant::now());
             body.extend_from_slice(&chunk);
             if body.len() > n_max {
-                return Err(self.too_large().into());
+                return Err(self.peer.too_large().into());
             }
         }
         Ok(body)
-    }
-
-    /// Parses JSON. If it reports an error, returns that error.
-    fn parsed(&self, body: &[u8]) -> Result<Value, ServerError> {
-        if is_web_page(body) {
-            return Err(self.web_page());
-        }
-        let json: Value = serde_json::from_slice(body)
-            .map_err(|error| self.unexpected(&format!("it is not JSON: {error}")))?;
-        match json.get("error").filter(|error| !error.is_null()) {
-            Some(error) => Err(ServerError::Refused {
-                host: self.host.clone(),
-                status: status_of(error),
-                reason: self.shown(&message_of(error)),
-            }),
-            None => Ok(json),
-        }
     }
 
     /// Returns why the server refused the request.
@@ -204,24 +220,25 @@ impl Http {
         response: Response,
         path: &str,
         stop: &StopFlag,
+        patience: &mut Patience,
     ) -> Result<ServerError, Broken> {
         let status = response.status().as_u16();
         let header = |name| response.headers().get(name)?.to_str().ok();
         let seconds = header(RETRY_AFTER).and_then(|seconds| seconds.trim().parse().ok());
         let location = header(LOCATION).unwrap_or_default().to_owned();
-        let host = self.host.clone();
+        let host = self.peer.host.clone();
         Ok(match status {
             300..=399 => ServerError::Redirected { host, location },
-            401 | 403 if self.key.is_some() => ServerError::KeyRefused { host, status },
+            401 | 403 if self.peer.key.is_some() => ServerError::KeyRefused { host, status },
             401 | 403 => ServerError::KeyNeeded { host, status },
             429 => ServerError::RateLimited { host, seconds },
             _ => {
                 // The body only explains the status, so it may be missing.
-                let body = match self.body(response, N_MAX_ERROR_BYTES, stop) {
+                let body = match self.body(response, N_MAX_ERROR_BYTES, stop, patience) {
                     Err(Broken::Stopped) => return Err(Broken::Stopped),
                     body => body.unwrap_or_default(),
                 };
-                let reason = self.reason(&body);
+                let reason = self.peer.reason(&body);
                 match status {
                     404 | 405 => ServerError::NotFound {
                         host,
@@ -243,55 +260,6 @@ impl Http {
             }
         })
     }
-
-    fn reason(&self, body: &[u8]) -> String {
-        let json: Option<Value> = serde_json::from_slice(body).ok();
-        let text = match &json {
-            Some(json) => message_of(json.get("error").unwrap_or(json)),
-            None if is_web_page(body) => String::new(),
-            None => String::from_utf8_lossy(body).into_owned(),
-        };
-        self.shown(&text)
-    }
-
-    /// Returns a text from the server for use in a message: short, on one line, without the key.
-    fn shown(&self, text: &str) -> String {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let mut line = words.join(" ");
-        if let Some(key) = &self.key {
-            line = key.hidden_in(&line);
-        }
-        if let Some((at, _)) = line.char_indices().nth(N_MAX_REASON) {
-            line.truncate(at);
-            line.push('…');
-        }
-        line
-    }
-
-    /// Returns the error for a response that does not follow the server's API.
-    pub(super) fn unexpected(&self, reason: &str) -> ServerError {
-        ServerError::Unexpected {
-            host: self.host.clone(),
-            reason: self.shown(reason),
-        }
-    }
-
-    fn lost(&self) -> ServerError {
-        let host = self.host.clone();
-        ServerError::ConnectionLost { host }
-    }
-
-    fn web_page(&self) -> ServerError {
-        let host = self.host.clone();
-        ServerError::WebPage { host }
-    }
-
-    fn too_large(&self) -> ServerError {
-        ServerError::TooLarge {
-            host: self.host.clone(),
-            n_max_mib: N_MAX_LINE_BYTES >> 20,
-        }
-    }
 }
 
 /// A streamed response. Dropping it closes the connection.
@@ -299,36 +267,42 @@ pub(super) struct Stream<'a> {
     http: &'a Http,
     stop: &'a StopFlag,
     response: Response,
-    lines: LineReader,
+    patience: Patience,
+    events: EventReader<'a>,
+    /// Why the last bytes could not be read.
+    fault: Option<ServerError>,
+    has_ended: bool,
 }
 
 impl Stream<'_> {
-    /// Waits for the next object. Returns `None` at the marker that ends the stream. A stream that
-    /// ends without the marker was cut off.
-    pub(super) fn next(&mut self) -> Result<Option<Value>, Broken> {
+    /// Waits for the next object. Returns `None` if the connection has closed.
+    pub(super) fn next(&mut self) -> Result<Option<Received>, Broken> {
         loop {
-            while let Some(line) = self.lines.next_line() {
-                if is_web_page(line) {
-                    return Err(self.http.web_page().into());
-                }
-                match data_of(line) {
-                    Some(b"[DONE]") => return Ok(None),
-                    Some(data) => return Ok(Some(self.http.parsed(data)?)),
-                    None => {}
-                }
+            if let Some(received) = self.events.next() {
+                return Ok(Some(received));
             }
-            match self.http.chunk(&mut self.response, self.stop)? {
-                Some(bytes) if self.lines.push(&bytes) => {}
-                Some(_) => return Err(self.http.too_large().into()),
-                // An error may come as plain JSON instead of a stream.
-                None => {
-                    let rest = self.lines.rest();
-                    let is_whole = rest.trim_ascii_end().ends_with(b"}") || is_web_page(rest);
-                    let error = self.http.parsed(rest).err().filter(|_| is_whole);
-                    return Err(error.unwrap_or_else(|| self.http.lost()).into());
-                }
+            // What arrived before a faulty event is read first.
+            if let Some(error) = self.fault.take() {
+                return Err(error.into());
             }
+            if self.has_ended {
+                return Ok(None);
+            }
+            let chunk = self
+                .http
+                .chunk(&mut self.response, self.stop, &self.patience)?;
+            self.has_ended = chunk.is_none();
+            let read = match chunk {
+                Some(bytes) => self.events.push(&bytes),
+                None => self.events.close(),
+            };
+            self.fault = read.err();
         }
+    }
+
+    /// Notes that a token has arrived. Nothing else extends the time limit.
+    pub(super) fn progressed(&mut self) {
+        self.patience.renew(Instant::now());
     }
 }
 
@@ -408,27 +382,6 @@ fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-}
-
-fn is_web_page(body: &[u8]) -> bool {
-    let start = body.trim_ascii_start();
-    let start = start.get(..start.len().min(16)).unwrap_or_default();
-    let start = start.to_ascii_lowercase();
-    start.starts_with(b"<!doctype") || start.starts_with(b"<html") || start.starts_with(b"<head")
-}
-
-/// Returns the message of an error that is reported as JSON.
-fn message_of(error: &Value) -> String {
-    let named = ["message", "detail", "error"];
-    let message = named.iter().find_map(|name| error.get(name)?.as_str());
-    let message = message.or_else(|| error.as_str());
-    message.map_or_else(|| error.to_string(), str::to_owned)
-}
-
-fn status_of(error: &Value) -> u16 {
-    let code = error.get("code").and_then(Value::as_u64);
-    code.and_then(|code| u16::try_from(code).ok())
-        .unwrap_or(200)
 }
 
 #[cfg(test)]

@@ -7,17 +7,16 @@ use serde_json::{Value, json};
 use super::distribution::{Reported, ReportedToken};
 use super::error::Broken;
 use super::http::Http;
-use super::request::{Answer, Place, StreamEnd, StreamPart, StreamedToken};
+use super::request::{Answer, Place, StreamEnd, StreamPart, id_of, split_text, without_probs};
+use super::served::Served;
 use super::{Connection, ServerError, ServerInfo, ServerKind, StopFlag};
 use crate::decoding::TokenId;
 use crate::generation::{Piece, PromptToken};
 
 /// Reads the properties of the server and its model. `model` is an entry of `/v1/models`.
 pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<ServerInfo, Broken> {
-    // The server identifies a model by the path of its file. Only the name is kept, for privacy.
     let id = text(model, "id").unwrap_or_default();
-    let name = file_name(id);
-    let mut info = ServerInfo::new(ServerKind::LlamaServer, &http.host, name);
+    let mut info = ServerInfo::new(ServerKind::LlamaServer, &http.peer.host, id);
     let meta = model.get("meta").unwrap_or(&Value::Null);
     info.n_vocab = count(meta, "n_vocab");
     info.n_context = count(meta, "n_ctx");
@@ -39,11 +38,6 @@ pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<Server
     Ok(info)
 }
 
-/// Returns the part of a path after its last separator, on whatever system the server runs.
-pub(super) fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
-}
-
 /// Renders a message with the model's chat template.
 pub(super) fn render(
     connection: &Connection,
@@ -59,7 +53,7 @@ pub(super) fn render(
     let body = json!({ "messages": messages });
     let answer = connection.http().post("/apply-template", &body, stop)?;
     let prompt = text(&answer, "prompt").map(str::to_owned);
-    Ok(prompt.ok_or_else(|| connection.http().unexpected("no rendered prompt"))?)
+    Ok(prompt.ok_or_else(|| connection.served().peer.unexpected("no rendered prompt"))?)
 }
 
 /// Returns the tokens of a prompt, including those that the model adds.
@@ -72,12 +66,12 @@ pub(super) fn tokenize(
         "content": prompt, "add_special": true, "parse_special": true, "with_pieces": true,
     });
     let answer = connection.http().post("/tokenize", &body, stop)?;
-    let unexpected = || connection.http().unexpected("no list of tokens");
+    let unexpected = || connection.served().peer.unexpected("no list of tokens");
     let tokens = answer.get("tokens").and_then(Value::as_array);
     let mut read = Vec::new();
     for token in tokens.ok_or_else(unexpected)? {
-        let id = token.get("id").and_then(Value::as_u64);
-        let id = connection.check_id(id.ok_or_else(unexpected)?)?;
+        let id = token.get("id").and_then(id_of);
+        let id = connection.served().check_id(id.ok_or_else(unexpected)?)?;
         let bytes = match token.get("piece") {
             Some(Value::String(piece)) => piece.as_bytes().to_vec(),
             Some(bytes) => bytes_of(bytes).ok_or_else(unexpected)?,
@@ -91,7 +85,7 @@ pub(super) fn tokenize(
         } else {
             Piece::text(bytes)
         };
-        connection.learn(id, piece.clone());
+        connection.served().learn(id, piece.clone());
         read.push(PromptToken { id, piece });
     }
     Ok(read)
@@ -124,25 +118,35 @@ pub(super) fn ask_step(
     // The server omits the probabilities if the token that it chose ends within a character. A
     // bias, which the reported probabilities don't include, makes it choose another token.
     if probs_of(&answer).is_empty()
-        && let Some(plain) = connection.plain_token()
+        && let Some(plain) = connection.served().plain_token()
     {
         set(&mut body, "logit_bias", json!([[plain.0, 1000.0]]));
         answer = connection.http().post("/completion", &body, stop)?;
     }
-    let first = probs_of(&answer).first();
-    let first = first.ok_or_else(|| connection.http().unexpected("no probabilities"))?;
-    let reported = reported(first);
-    if !reported.has_probs() {
-        return Err(no_probs(connection).into());
-    }
+    Ok(answer_of(connection.served(), place.number(), &answer)?)
+}
+
+/// Reads the response to a request for the token with this number.
+pub(super) fn answer_of(
+    served: &Served,
+    number: usize,
+    answer: &Value,
+) -> Result<Answer, ServerError> {
+    let reported = probs_of(answer).first().map(reported);
+    let reported = reported.filter(Reported::has_probs);
+    let no_probs = || ServerError::NoProbabilities {
+        host: served.host().to_owned(),
+        number,
+        remedy: "start llama-server without drafts (speculative decoding) if it has them",
+    };
     Ok(Answer {
-        reported,
+        reported: reported.ok_or_else(no_probs)?,
         server_secs: answer.get("timings").and_then(|timings| {
             let secs = |name| Some(timings.get(name)?.as_f64()? / 1e3);
             Some(secs("prompt_ms")? + secs("predicted_ms")?)
         }),
-        model: text(&answer, "model").map(str::to_owned),
-        ended: false,
+        model: text(answer, "model").map(str::to_owned),
+        end: None,
     })
 }
 
@@ -151,7 +155,7 @@ pub(super) fn step_body(connection: &Connection, place: Place<'_>, n_probs: usiz
     let tokens: Vec<u32> = place.tokens.iter().map(|token| token.0).collect();
     let mut body = json!({
         "prompt": tokens,
-        "model": connection.info().model,
+        "model": connection.info().id,
         "n_probs": n_probs,
         "cache_prompt": true,
         // Probabilities after sampling would omit all that are zero.
@@ -165,12 +169,8 @@ pub(super) fn step_body(connection: &Connection, place: Place<'_>, n_probs: usiz
     body
 }
 
-/// Reads a part of a stream.
-pub(super) fn stream_part(
-    connection: &Connection,
-    part: &Value,
-) -> Result<StreamPart, ServerError> {
-    let stopped = part.get("stop").and_then(Value::as_bool) == Some(true);
+/// Reads a part of a stream, or a whole response from a server that does not stream.
+pub(super) fn stream_part(served: &Served, part: &Value) -> StreamPart {
     let timings = part.get("timings").unwrap_or(&Value::Null);
     let mut read = StreamPart {
         model: text(part, "model").map(str::to_owned),
@@ -180,34 +180,39 @@ pub(super) fn stream_part(
             .map(|ms| ms / 1e3),
         ..StreamPart::default()
     };
+    let stopped = part.get("stop").and_then(Value::as_bool) == Some(true);
     if stopped {
-        // The last part repeats all probabilities.
-        read.end = Some(match text(part, "stop_type") {
-            Some("eos") => StreamEnd::EndOfText,
-            _ if part.get("truncated").and_then(Value::as_bool) == Some(true) => {
-                StreamEnd::ContextFull
-            }
-            _ => StreamEnd::Limit,
-        });
-        return Ok(read);
+        read.end = Some(end_of(served, part));
     }
-    for probs in probs_of(part) {
-        let reported = reported(probs);
-        if !reported.has_probs() {
-            return Err(no_probs(connection));
-        }
-        let bytes = text(part, "content")
-            .unwrap_or_default()
-            .as_bytes()
-            .to_vec();
-        read.tokens.push(StreamedToken { reported, bytes });
+    let content = text(part, "content").unwrap_or_default();
+    // The last part of a stream repeats all probabilities, but no text.
+    if stopped && content.is_empty() {
+        return read;
     }
-    Ok(read)
+    let steps: Vec<Reported> = probs_of(part).iter().map(reported).collect();
+    read.tokens = if steps.is_empty() {
+        without_probs(content, part.get("tokens").unwrap_or(&Value::Null))
+    } else {
+        split_text(content, steps)
+    };
+    read
 }
 
-fn no_probs(connection: &Connection) -> ServerError {
-    let host = connection.host().to_owned();
-    ServerError::SpeculationHidesProbabilities { host }
+fn end_of(served: &Served, part: &Value) -> StreamEnd {
+    if part.get("truncated").and_then(Value::as_bool) == Some(true) {
+        return StreamEnd::ContextFull;
+    }
+    let reason = part.get("stop_type").unwrap_or(&Value::Null);
+    // Earlier versions had one flag for each reason.
+    let flags = [
+        ("stopped_eos", StreamEnd::EndOfText),
+        ("stopped_limit", StreamEnd::Limit),
+    ];
+    let is_set = |name: &str| part.get(name).and_then(Value::as_bool) == Some(true);
+    let mut flags = flags.into_iter();
+    let by_flag = || flags.find_map(|(name, end)| is_set(name).then_some(end));
+    let end = StreamEnd::of(reason, served).or_else(by_flag);
+    end.unwrap_or(StreamEnd::Word("none".to_owned()))
 }
 
 /// Returns the probabilities. llama-server's README calls them `probs`, but it sends
@@ -229,10 +234,9 @@ fn reported(probs: &Value) -> Reported {
 
 fn reported_token(token: &Value) -> Option<ReportedToken> {
     Some(ReportedToken {
-        // A negative id is treated like one that is too large.
-        id: Some(token.get("id")?.as_u64().unwrap_or(u64::MAX)),
+        id: Some(id_of(token.get("id")?)?),
         bytes: token.get("bytes").and_then(bytes_of),
-        log_prob: token.get("logprob")?.as_f64()?,
+        log_prob: token.get("logprob").and_then(Value::as_f64),
     })
 }
 

@@ -6,16 +6,20 @@
 
 use serde_json::{Value, json};
 
+use super::distribution::Reported;
 use super::error::Broken;
 use super::http::Http;
 use super::llama_server::{set, text};
 use super::openai::{chat_step, part_of_character};
-use super::request::{Answer, Place, StreamEnd, StreamPart, StreamedToken};
+use super::request::{
+    Answer, Place, StreamEnd, StreamPart, StreamedToken, split_text, without_probs,
+};
+use super::served::Served;
 use super::{Connection, ServerError, ServerInfo, ServerKind, StopFlag};
 
 /// Reads the properties of the server and of the model with this name.
 pub(super) fn find(http: &Http, model: &str, stop: &StopFlag) -> Result<ServerInfo, Broken> {
-    let mut info = ServerInfo::new(ServerKind::Ollama, &http.host, model);
+    let mut info = ServerInfo::new(ServerKind::Ollama, &http.peer.host, model);
     let shown = http.post("/api/show", &json!({ "model": model }), stop)?;
     let details = shown.get("details").unwrap_or(&Value::Null);
     let quantization = text(details, "quantization_level").unwrap_or_default();
@@ -48,17 +52,32 @@ pub(super) fn ask_step(
         json!({ "num_predict": 1, "temperature": 0.0 }),
     );
     let answer = connection.http().post("/api/generate", &body, stop)?;
-    let steps = steps_of(&answer);
-    let ended = steps.is_empty() && text(&answer, "done_reason") == Some("stop");
+    Ok(answer_of(connection.served(), place.number(), &answer)?)
+}
+
+/// Reads the response to a request for the token with this number.
+pub(super) fn answer_of(
+    served: &Served,
+    number: usize,
+    answer: &Value,
+) -> Result<Answer, ServerError> {
+    let steps = steps_of(answer);
+    let is_empty = steps.is_empty() && text(answer, "response").unwrap_or_default().is_empty();
+    let end = answer.get("done_reason").filter(|_| is_empty);
+    let end = end.and_then(|reason| StreamEnd::of(reason, served));
     let reported = steps.into_iter().next().unwrap_or_default();
-    if !ended && !reported.has_probs() {
-        return Err(no_probs(connection).into());
+    if end.is_none() && !reported.has_probs() {
+        return Err(ServerError::NoProbabilities {
+            host: served.host().to_owned(),
+            number,
+            remedy: "update Ollama: it reports them since version 0.12.11",
+        });
     }
     Ok(Answer {
         reported,
-        server_secs: nanoseconds(&answer, "total_duration"),
-        model: text(&answer, "model").map(str::to_owned),
-        ended,
+        server_secs: nanoseconds(answer, "total_duration"),
+        model: text(answer, "model").map(str::to_owned),
+        end,
     })
 }
 
@@ -72,7 +91,7 @@ pub(super) fn body(
         .whole_text()
         .ok_or_else(|| part_of_character(connection))?;
     Ok(json!({
-        "model": connection.info().model,
+        "model": connection.info().id,
         "prompt": prompt,
         // Without the model's chat template, which is not meant for texts to continue.
         "raw": true,
@@ -83,38 +102,43 @@ pub(super) fn body(
 }
 
 /// Reads a part of a stream.
-pub(super) fn stream_part(
-    connection: &Connection,
-    part: &Value,
-) -> Result<StreamPart, ServerError> {
-    let mut read = StreamPart {
-        model: text(part, "model").map(str::to_owned),
-        ..StreamPart::default()
-    };
+pub(super) fn stream_part(served: &Served, part: &Value) -> StreamPart {
     let content = text(part, "response").unwrap_or_default();
     let steps = steps_of(part);
-    if steps.is_empty() && !content.is_empty() {
-        return Err(no_probs(connection));
-    }
-    for reported in steps {
-        let own = reported
-            .sampled
-            .as_ref()
-            .and_then(|token| token.bytes.clone());
-        let bytes = own.unwrap_or_default();
-        read.tokens.push(StreamedToken { reported, bytes });
-    }
+    let mut read = StreamPart {
+        model: text(part, "model").map(str::to_owned),
+        tokens: if steps.is_empty() {
+            without_probs(content, &Value::Null)
+        } else {
+            own_texts(content, steps)
+        },
+        ..StreamPart::default()
+    };
     if part.get("done").and_then(Value::as_bool) == Some(true) {
         read.server_secs = nanoseconds(part, "eval_duration");
-        read.end = Some(match text(part, "done_reason") {
-            Some("length") => StreamEnd::Limit,
-            _ => StreamEnd::EndOfText,
-        });
+        let reason = part.get("done_reason").unwrap_or(&Value::Null);
+        // Before `done_reason` there was only `done`.
+        let end = StreamEnd::of(reason, served);
+        read.end = Some(end.unwrap_or(StreamEnd::EndOfText));
     }
-    Ok(read)
+    read
 }
 
-fn steps_of(answer: &Value) -> Vec<super::distribution::Reported> {
+/// Returns the tokens with the bytes that they name: the text of a part may lack those of a character
+/// that is not yet complete. If they name none, the text is split among them.
+fn own_texts(content: &str, steps: Vec<Reported>) -> Vec<StreamedToken> {
+    let own = |reported: &Reported| reported.sampled.as_ref()?.bytes.clone();
+    let named: Option<Vec<Vec<u8>>> = steps.iter().map(own).collect();
+    let Some(named) = named.filter(|named| named.iter().any(|bytes| !bytes.is_empty())) else {
+        return split_text(content, steps);
+    };
+    let tokens = steps.into_iter().zip(named);
+    tokens
+        .map(|(reported, bytes)| StreamedToken { reported, bytes })
+        .collect()
+}
+
+fn steps_of(answer: &Value) -> Vec<Reported> {
     let steps = answer.get("logprobs").and_then(Value::as_array);
     let steps = steps.map(Vec::as_slice).unwrap_or_default();
     steps.iter().map(chat_step).collect()
@@ -122,12 +146,4 @@ fn steps_of(answer: &Value) -> Vec<super::distribution::Reported> {
 
 fn nanoseconds(answer: &Value, name: &str) -> Option<f64> {
     Some(answer.get(name)?.as_f64()? / 1e9)
-}
-
-fn no_probs(connection: &Connection) -> ServerError {
-    ServerError::NoProbabilities {
-        host: connection.host().to_owned(),
-        kind: ServerKind::Ollama.name(),
-        condition: "since version 0.12.11",
-    }
 }

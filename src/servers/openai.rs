@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::distribution::{Reported, ReportedToken};
 use super::error::Broken;
 use super::llama_server::{bytes_of, set, text};
-use super::request::{Answer, Place, StreamEnd, StreamPart, StreamedToken};
+use super::request::{Answer, Place, StreamEnd, StreamPart, split_text, without_probs};
+use super::served::Served;
 use super::{Connection, ServerError, StopFlag};
 
 /// Requests the distribution of the next token.
@@ -25,78 +26,67 @@ pub(super) fn ask_step(
     set(&mut body, "max_tokens", json!(1));
     set(&mut body, "temperature", json!(0.0));
     let answer = connection.http().post("/v1/completions", &body, stop)?;
-    Ok(answer_of(connection, &answer)?)
+    Ok(answer_of(connection.served(), place.number(), &answer)?)
 }
 
 /// Returns the parts of a request that do not depend on what chooses the tokens.
 pub(super) fn body(connection: &Connection, prompt: &Value, n_probs: usize) -> Value {
     json!({
-        "model": connection.info().model,
+        "model": connection.info().id,
         "prompt": prompt,
         "logprobs": n_probs,
         "stream": false,
     })
 }
 
-/// Reads the response to a request for one token.
-pub(super) fn answer_of(connection: &Connection, answer: &Value) -> Result<Answer, ServerError> {
+/// Reads the response to a request for the token with this number.
+pub(super) fn answer_of(
+    served: &Served,
+    number: usize,
+    answer: &Value,
+) -> Result<Answer, ServerError> {
     let choice = first_choice(answer);
-    let choice = choice.ok_or_else(|| connection.http().unexpected("no choice"))?;
+    let choice = choice.ok_or_else(|| served.peer.unexpected("no choice"))?;
     let steps = steps_of(choice);
-    let ended = text(choice, "finish_reason") == Some("stop") && steps.is_empty();
+    let is_empty = steps.is_empty() && content_of(choice).is_empty();
+    let end = choice.get("finish_reason").filter(|_| is_empty);
+    let end = end.and_then(|reason| StreamEnd::of(reason, served));
     let reported = steps.into_iter().next().unwrap_or_default();
-    if !ended && !reported.has_probs() {
-        return Err(no_probs(connection));
+    if end.is_none() && !reported.has_probs() {
+        return Err(ServerError::NoProbabilities {
+            host: served.host().to_owned(),
+            number,
+            remedy: "use a server whose completions API supports “logprobs”",
+        });
     }
     Ok(Answer {
         reported,
         server_secs: None,
         model: text(answer, "model").map(str::to_owned),
-        ended,
+        end,
     })
 }
 
 /// Reads a part of a stream.
-pub(super) fn stream_part(
-    connection: &Connection,
-    part: &Value,
-) -> Result<StreamPart, ServerError> {
+pub(super) fn stream_part(served: &Served, part: &Value) -> StreamPart {
     let mut read = StreamPart {
         model: text(part, "model").map(str::to_owned),
         ..StreamPart::default()
     };
     // A part that only reports usage has no choice.
     let Some(choice) = first_choice(part) else {
-        return Ok(read);
+        return read;
     };
-    read.end = match text(choice, "finish_reason") {
-        Some("length") => Some(StreamEnd::Limit),
-        Some(_) => Some(StreamEnd::EndOfText),
-        None => None,
-    };
+    let reason = choice.get("finish_reason").unwrap_or(&Value::Null);
+    read.end = StreamEnd::of(reason, served);
     let steps = steps_of(choice);
-    let content = text(choice, "text").unwrap_or_default();
-    if steps.is_empty() && !content.is_empty() {
-        return Err(no_probs(connection));
-    }
-    // Joined tokens are split by the lengths of their texts; the last one gets the rest.
-    let (mut rest, n_steps) = (content.as_bytes(), steps.len());
-    for (place, reported) in steps.into_iter().enumerate() {
-        let own = reported
-            .sampled
-            .as_ref()
-            .and_then(|token| token.bytes.as_ref());
-        let n_own = match own {
-            Some(own) if place + 1 < n_steps => own.len().min(rest.len()),
-            None if place + 1 < n_steps => 0,
-            _ => rest.len(),
-        };
-        let (bytes, left) = rest.split_at(n_own);
-        rest = left;
-        let bytes = bytes.to_vec();
-        read.tokens.push(StreamedToken { reported, bytes });
-    }
-    Ok(read)
+    let content = content_of(choice);
+    read.tokens = if steps.is_empty() {
+        without_probs(content, choice.get("token_ids").unwrap_or(&Value::Null))
+    } else {
+        split_text(content, steps)
+    };
+    read
 }
 
 pub(super) fn part_of_character(connection: &Connection) -> ServerError {
@@ -104,12 +94,11 @@ pub(super) fn part_of_character(connection: &Connection) -> ServerError {
     ServerError::PartOfCharacter { kind }
 }
 
-fn no_probs(connection: &Connection) -> ServerError {
-    ServerError::NoProbabilities {
-        host: connection.host().to_owned(),
-        kind: connection.kind().name(),
-        condition: "if its completions API supports “logprobs”",
-    }
+/// Returns a choice's text, in the completions format or in the chat format.
+fn content_of(choice: &Value) -> &str {
+    let in_chat = |name: &str| text(choice.get(name)?, "content");
+    let content = text(choice, "text").or_else(|| in_chat("delta"));
+    content.or_else(|| in_chat("message")).unwrap_or_default()
 }
 
 fn first_choice(answer: &Value) -> Option<&Value> {
@@ -135,9 +124,9 @@ fn steps_of(choice: &Value) -> Vec<Reported> {
         let top = top.as_object().into_iter().flatten();
         Reported {
             top: top
-                .filter_map(|(token, log_prob)| Some(named(token, log_prob.as_f64()?)))
+                .map(|(token, log_prob)| named(token, log_prob.as_f64()))
                 .collect(),
-            sampled: log_prob.and_then(|log_prob| Some(named(token.as_str()?, log_prob))),
+            sampled: token.as_str().map(|token| named(token, log_prob)),
         }
     };
     tokens.iter().enumerate().map(step).collect()
@@ -159,16 +148,16 @@ fn chat_token(token: &Value) -> Option<ReportedToken> {
     Some(ReportedToken {
         id: None,
         bytes: Some(bytes.unwrap_or_else(|| name.as_bytes().to_vec())),
-        log_prob: token.get("logprob")?.as_f64()?,
+        log_prob: token.get("logprob").and_then(Value::as_f64),
     })
 }
 
 /// Reads a token from its name: its text, its bytes if it is part of a character, or its id, which
 /// vLLM reports on request.
-fn named(name: &str, log_prob: f64) -> ReportedToken {
+fn named(name: &str, log_prob: Option<f64>) -> ReportedToken {
     if let Some(id) = name.strip_prefix("token_id:") {
         return ReportedToken {
-            id: Some(id.parse().unwrap_or(u64::MAX)),
+            id: id.parse().ok(),
             bytes: None,
             log_prob,
         };
@@ -215,7 +204,7 @@ mod tests {
             ("bytes:\\xz", None, Some(&b"bytes:\\xz"[..])),
             ("token_id:17", Some(17), None),
         ] {
-            let token = named(name, -1.0);
+            let token = named(name, Some(-1.0));
             assert_eq!((token.id, token.bytes.as_deref()), (id, bytes), "{name}");
         }
     }
@@ -230,7 +219,7 @@ mod tests {
         let steps = steps_of(&completions);
         assert_eq!(steps.len(), 2);
         assert_eq!(steps[0].top.len(), 2);
-        assert!(steps[1].sampled.is_none());
+        assert_eq!(steps[1].sampled.as_ref().unwrap().log_prob, None);
         let chat = json!({ "logprobs": { "content": [{
             "token": "\u{fffd}", "bytes": [226, 130], "logprob": -0.5,
             "top_logprobs": [{ "token": "\u{fffd}", "bytes": [226, 130], "logprob": -0.5 }],

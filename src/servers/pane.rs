@@ -7,14 +7,15 @@ use std::time::Instant;
 
 use super::distribution::{CheckedStep, Reported, checked};
 use super::error::Broken;
+use super::events::Received;
 use super::head_sizes::HeadSizes;
-use super::request::{Answer, Place, StreamEnd, StreamedToken, ask_step};
+use super::refused::check_settings;
+use super::request::{Answer, Place, StreamEnd, StreamedToken, ask_step, part_of};
+use super::waited::Waited;
 use super::{
     Connection, SampledBy, ServedPrompt, ServerError, ServerKind, StopFlag, sampler, vllm,
 };
-use crate::decoding::{
-    Coins, DecodingError, Filter, History, Sampled, SamplerChain, Selector, Taken, TokenId,
-};
+use crate::decoding::{Coins, DecodingError, History, Sampled, SamplerChain, Taken, TokenId};
 use crate::engine::Progress;
 use crate::generation::{
     Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Piece, PieceKind, Step,
@@ -129,7 +130,7 @@ impl<'a> Text<'a> {
     }
 
     fn write(&mut self, report: &mut dyn FnMut(Step)) -> Result<FinishReason, Broken> {
-        self.check_settings()?;
+        check_settings(self.connection, &self.config.chain)?;
         if self.n_left() == 0 {
             return Ok(self.limit());
         }
@@ -149,14 +150,17 @@ impl<'a> Text<'a> {
         let mut waited = Waited::default();
         let (state, by_hand) = (self.chain.state(), self.by_hand.pop_front());
         let mut sizes = self.sizes;
-        let Some(mut step) = self.ask(sizes.n_probs(), &mut waited)? else {
-            return Ok(Some(FinishReason::EndOfText));
+        let mut step = match self.ask(sizes.n_probs(), &mut waited)? {
+            Asked::Step(step) => step,
+            Asked::Ended(end) => return Ok(Some(self.finish_of(Some(end)))),
         };
         let mut sampled = self.choose(&step, by_hand)?;
         // What the head can't decide, a longer one can, if the server reports it.
         while !is_decided(sampled.as_ref()) && sizes.grow() {
             self.chain.restore(state);
-            step = self.ask(sizes.n_probs(), &mut waited)?.unwrap_or(step);
+            if let Asked::Step(longer) = self.ask(sizes.n_probs(), &mut waited)? {
+                step = longer;
+            }
             sampled = self.choose(&step, by_hand)?;
         }
         self.sizes = sizes.for_next_step();
@@ -172,25 +176,25 @@ impl<'a> Text<'a> {
         Ok(self.push(sampled, piece, time, report))
     }
 
-    /// Requests a distribution. Returns `None` if the server ended the text and reported nothing.
-    fn ask(&self, n_probs: usize, waited: &mut Waited) -> Result<Option<CheckedStep>, Broken> {
+    /// Requests a distribution.
+    fn ask(&self, n_probs: usize, waited: &mut Waited) -> Result<Asked, Broken> {
         let asked_at = Instant::now();
         let Answer {
             reported,
             server_secs,
             model,
-            ended,
+            end,
         } = ask_step(self.connection, self.place(), n_probs, self.stop)?;
         waited.add(asked_at.elapsed().as_secs_f64(), server_secs);
         self.connection.check_model(model.as_deref())?;
-        if ended {
-            return Ok(None);
+        match end {
+            Some(end) => Ok(Asked::Ended(end)),
+            None => self.checked(&reported, n_probs).map(Asked::Step),
         }
-        self.checked(&reported, n_probs).map(Some)
     }
 
     fn checked(&self, reported: &Reported, n_probs: usize) -> Result<CheckedStep, Broken> {
-        let step = checked(reported, n_probs, self.connection)?;
+        let step = checked(reported, n_probs, self.connection.served())?;
         let shown = step.head.tokens().take(N_NAMED).chain(step.sampled);
         self.connection.name_tokens(shown, self.stop)?;
         Ok(step)
@@ -216,12 +220,21 @@ impl<'a> Text<'a> {
         let n_left = self.n_left();
         let (path, body) = sampler::request(self.connection, self.place(), &self.config, n_left)?;
         let mut stream = self.connection.http().stream(path, &body, self.stop)?;
-        let (mut end, mut arrived_at, mut decoded_secs) = (None, Instant::now(), 0.0);
-        while let Some(part) = sampler::next_part(self.connection, &mut stream)? {
+        let (mut arrived_at, mut decoded_secs) = (Instant::now(), 0.0);
+        loop {
+            let part = match stream.next()? {
+                Some(Received::Json(part)) => part_of(self.connection.served(), &part),
+                Some(Received::Done) => return Ok(self.finish_of(None)),
+                None => {
+                    let host = self.connection.host().to_owned();
+                    return Err(ServerError::ConnectionLost { host }.into());
+                }
+            };
             self.connection.check_model(part.model.as_deref())?;
             let waited_secs = arrived_at.elapsed().as_secs_f64();
             if !part.tokens.is_empty() {
                 arrived_at = Instant::now();
+                stream.progressed();
             }
             let forward_secs = match part.server_secs {
                 Some(now) => now - std::mem::replace(&mut decoded_secs, now),
@@ -241,22 +254,27 @@ impl<'a> Text<'a> {
                 }
             }
             if part.end.is_some() {
-                end = part.end;
-                break;
-            }
-        }
-        match end {
-            Some(StreamEnd::EndOfText) => Ok(FinishReason::EndOfText),
-            Some(StreamEnd::Limit) => Ok(FinishReason::MaxTokens),
-            Some(StreamEnd::ContextFull) => Ok(FinishReason::ContextFull),
-            None => {
-                let host = self.connection.host().to_owned();
-                Err(ServerError::ConnectionLost { host }.into())
+                return Ok(self.finish_of(part.end));
             }
         }
     }
 
-    /// Records a token that the server's sampler chose.
+    /// Returns why the text ended, from what the server said: `None` if it gave no reason.
+    fn finish_of(&self, end: Option<StreamEnd>) -> FinishReason {
+        match end {
+            Some(StreamEnd::EndOfText) => FinishReason::EndOfText,
+            // A limit before the requested one is the server's own.
+            Some(StreamEnd::Limit) if self.n_left() > 0 => FinishReason::ByServer {
+                word: Some("length".to_owned()),
+            },
+            Some(StreamEnd::Limit) => self.limit(),
+            Some(StreamEnd::ContextFull) => FinishReason::ContextFull,
+            Some(StreamEnd::Word(word)) => FinishReason::ByServer { word: Some(word) },
+            None => FinishReason::ByServer { word: None },
+        }
+    }
+
+    /// Records a token that the server's sampler chose, whether or not it reported probabilities.
     fn follow(
         &mut self,
         token: &StreamedToken,
@@ -264,9 +282,13 @@ impl<'a> Text<'a> {
         report: &mut dyn FnMut(Step),
     ) -> Result<Option<FinishReason>, Broken> {
         let step = self.checked(&token.reported, self.connection.n_probs())?;
-        let Some(taken) = step.sampled else {
-            let lacks = "a step without the token that was sampled";
-            return Err(self.connection.http().unexpected(lacks).into());
+        let served = self.connection.served();
+        let taken = match step.sampled {
+            Some(sampled) => sampled,
+            None if served.kind().has_ids() => {
+                return Err(served.peer.unexpected("a token without an id").into());
+            }
+            None => served.intern(&token.bytes),
         };
         let (chain, history, coins) = self.chain_here();
         let taken = chain.take_served(&step.head, history, coins, Taken::ByServer(taken));
@@ -388,70 +410,13 @@ impl<'a> Text<'a> {
     fn secs(&self) -> f64 {
         self.secs_before + self.started_at.elapsed().as_secs_f64()
     }
-
-    /// Rejects settings that need more than a head.
-    fn check_settings(&self) -> Result<(), ServerError> {
-        let (chain, kind) = (&self.config.chain, self.connection.kind());
-        let by_chain = self.connection.sampled_by() == SampledBy::Chain;
-        let needs_ids = |filter: &Filter| {
-            matches!(
-                filter,
-                Filter::LogitBias(_) | Filter::GreenList(_) | Filter::SynthId(_) | Filter::Dry(_)
-            )
-        };
-        let local = "a model on this computer";
-        let found = if matches!(chain.selector, Selector::BeamSearch(_)) {
-            Some(("beam search".to_owned(), local))
-        } else if chain.guidance.is_some() {
-            Some(("guidance".to_owned(), local))
-        } else if chain.drafts.is_some() {
-            Some(("speculative decoding".to_owned(), local))
-        } else if chain.grammar.is_some() && by_chain {
-            Some((
-                "a grammar".to_owned(),
-                "the whole vocabulary, or the server’s own sampler",
-            ))
-        } else if let Some(filter) = chain.active().find(|filter| needs_ids(filter))
-            && !kind.has_ids()
-        {
-            Some((filter.to_string(), "token ids"))
-        } else {
-            None
-        };
-        found.map_or(Ok(()), |(what, needed)| {
-            let kind = kind.name();
-            Err(ServerError::Unsupported { what, needed, kind })
-        })
-    }
 }
 
-/// How long the requests of one step took, except those that only name tokens.
-#[derive(Default)]
-struct Waited {
-    secs: f64,
-    /// The time that the server itself reported.
-    server_secs: f64,
-    is_unreported: bool,
-}
-
-impl Waited {
-    fn add(&mut self, secs: f64, server_secs: Option<f64>) {
-        self.secs += secs;
-        self.server_secs += server_secs.unwrap_or_default();
-        self.is_unreported |= server_secs.is_none();
-    }
-
-    fn step_time(&self, at_secs: f64) -> StepTime {
-        let server_secs = Some(self.server_secs.min(self.secs));
-        let server_secs = server_secs.filter(|_| !self.is_unreported);
-        StepTime {
-            at_secs,
-            forward_secs: server_secs.unwrap_or(self.secs),
-            n_batch: 1,
-            mask_secs: None,
-            network_secs: server_secs.map(|server_secs| self.secs - server_secs),
-        }
-    }
+/// The response to a request for one step.
+enum Asked {
+    Step(CheckedStep),
+    /// The server's own sampler ended the text there and reported nothing.
+    Ended(StreamEnd),
 }
 
 /// Returns how many log-probabilities make a whole distribution, if the server can report it.

@@ -1,8 +1,11 @@
 //! Requests to all kinds of servers, and their responses, in common terms.
 
-use super::distribution::Reported;
+use serde_json::Value;
+
+use super::distribution::{Reported, ReportedToken};
 use super::error::Broken;
-use super::{Connection, ServerKind, StopFlag, llama_server, ollama, openai, vllm};
+use super::served::Served;
+use super::{Connection, ServerError, ServerKind, StopFlag, llama_server, ollama, openai, vllm};
 use crate::decoding::TokenId;
 use crate::generation::PromptRecord;
 
@@ -19,6 +22,11 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// Returns the number of the requested token in the text, from 1.
+    pub(super) fn number(&self) -> usize {
+        self.tokens.len().saturating_sub(self.prompt.tokens.len()) + 1
+    }
+
     /// Returns the text that the model has read, or `None` if it ends within a character.
     pub(super) fn whole_text(&self) -> Option<String> {
         let text = std::str::from_utf8(self.text).ok()?;
@@ -36,8 +44,8 @@ pub(super) struct Answer {
     pub server_secs: Option<f64>,
     /// The model that responded, if the server reports it.
     pub model: Option<String>,
-    /// Whether the server's own sampler ended the text here and reported nothing.
-    pub ended: bool,
+    /// Why the server's own sampler ended the text here, if it did and reported nothing.
+    pub end: Option<StreamEnd>,
 }
 
 /// A part of a streamed text.
@@ -58,11 +66,105 @@ pub(super) struct StreamedToken {
 }
 
 /// Why a server's sampler ended a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum StreamEnd {
     EndOfText,
     Limit,
     ContextFull,
+    /// The server's own word for another reason.
+    Word(String),
+}
+
+impl StreamEnd {
+    /// Reads a finish reason. Some servers send an empty one until the text ends.
+    pub(super) fn of(reason: &Value, served: &Served) -> Option<Self> {
+        let word = match reason {
+            Value::Null => return None,
+            Value::String(word) => served.peer.shown(word),
+            other => served.peer.shown(&other.to_string()),
+        };
+        match word.as_str() {
+            "" => None,
+            "stop" | "eos" | "eos_token" => Some(Self::EndOfText),
+            "length" | "limit" | "max_tokens" => Some(Self::Limit),
+            _ => Some(Self::Word(word)),
+        }
+    }
+}
+
+/// Gives each token its part of a joined text: as many bytes as it names, and the last one the rest.
+pub(super) fn split_text(content: &str, steps: Vec<Reported>) -> Vec<StreamedToken> {
+    let (mut rest, n_steps) = (content.as_bytes(), steps.len());
+    let split = |(index, reported): (usize, Reported)| {
+        let own = reported.sampled.as_ref();
+        let n_own = own.and_then(|token| Some(token.bytes.as_ref()?.len()));
+        let n_own = match n_own {
+            _ if index + 1 == n_steps => rest.len(),
+            n_own => n_own.unwrap_or(0).min(rest.len()),
+        };
+        let (bytes, left) = rest.split_at(n_own);
+        rest = left;
+        let bytes = bytes.to_vec();
+        StreamedToken { reported, bytes }
+    };
+    steps.into_iter().enumerate().map(split).collect()
+}
+
+/// Returns the tokens of a text for which the server reported no probabilities: those with these ids,
+/// of which the first gets the text, or the text as one token.
+pub(super) fn without_probs(content: &str, ids: &Value) -> Vec<StreamedToken> {
+    let ids = ids.as_array().map(Vec::as_slice).unwrap_or_default();
+    let ids: Vec<i128> = ids.iter().filter_map(id_of).collect();
+    if ids.is_empty() && content.is_empty() {
+        return Vec::new();
+    }
+    let n_tokens = ids.len().max(1);
+    let mut ids = ids.into_iter();
+    let token = |index| {
+        let sampled = ids.next().map(|id| ReportedToken {
+            id: Some(id),
+            bytes: None,
+            log_prob: None,
+        });
+        let top = Vec::new();
+        let content = if index == 0 { content } else { "" };
+        StreamedToken {
+            reported: Reported { top, sampled },
+            bytes: content.as_bytes().to_vec(),
+        }
+    };
+    (0..n_tokens).map(token).collect()
+}
+
+/// Reads a whole number, as an id of any size.
+pub(super) fn id_of(number: &Value) -> Option<i128> {
+    let whole = number.as_i64().map(i128::from);
+    let whole = whole.or_else(|| number.as_u64().map(i128::from));
+    // A float of 2⁵³ or more is no id either, and has no exact text.
+    let float = || number.as_f64().filter(|float| float.fract() == 0.0);
+    whole.or_else(|| float().map(|float| float as i128))
+}
+
+/// Reads the response to a request for the token with this number.
+pub(super) fn answer_of(
+    served: &Served,
+    number: usize,
+    answer: &Value,
+) -> Result<Answer, ServerError> {
+    match served.kind() {
+        ServerKind::LlamaServer => llama_server::answer_of(served, number, answer),
+        ServerKind::Ollama => ollama::answer_of(served, number, answer),
+        ServerKind::Vllm | ServerKind::OpenAi => openai::answer_of(served, number, answer),
+    }
+}
+
+/// Reads a part of a streamed response.
+pub(super) fn part_of(served: &Served, part: &Value) -> StreamPart {
+    match served.kind() {
+        ServerKind::LlamaServer => llama_server::stream_part(served, part),
+        ServerKind::Ollama => ollama::stream_part(served, part),
+        ServerKind::Vllm | ServerKind::OpenAi => openai::stream_part(served, part),
+    }
 }
 
 /// Requests the distribution of the next token.

@@ -2,16 +2,77 @@
 
 use serde_json::{Value, json};
 
-use super::http::Stream;
 use super::llama_server::set;
-use super::request::{Place, StreamPart};
+use super::refused::check_settings;
+use super::request::Place;
 use super::{Connection, ServerError, ServerKind, llama_server, ollama, openai, vllm};
+use crate::decoding::{ChainConfig, FilterKind, Selector};
 use crate::generation::GenerationConfig;
 use crate::interop::tools::{RequestFormat, request_fields};
 
 /// Returns how a server's sampler deviates from the settings, in one sentence per deviation.
+/// There are none for settings that are refused.
 pub fn sampler_notes(connection: &Connection, config: &GenerationConfig) -> Vec<String> {
-    translated(connection.kind(), config).1
+    match check_settings(connection, &config.chain) {
+        Ok(()) => translated(connection.kind(), config).1,
+        Err(_refused) => Vec::new(),
+    }
+}
+
+/// Returns the settings that the sampler of this kind of server lacks, in the words of `--pane`.
+///
+/// A setting is applied if the request differs without it. One that makes no difference to any text,
+/// such as a temperature of 1, is not listed.
+pub fn not_applied(kind: ServerKind, config: &GenerationConfig) -> Vec<String> {
+    let chain = &config.chain;
+    let fields = |config: &GenerationConfig| translated(kind, config).0;
+    let with_all = fields(config);
+    let is_lost = |without: &ChainConfig| {
+        let config = GenerationConfig {
+            chain: without.clone(),
+            ..config.clone()
+        };
+        fields(&config) == with_all
+    };
+    let mut lost = Vec::new();
+    for (index, stage) in chain.stages.iter().enumerate() {
+        let filter = &stage.filter;
+        // A stage that keeps the most likely token does not change a greedy choice.
+        let is_idle = chain.selector == Selector::Greedy
+            && (filter.cuts() || filter.kind() == FilterKind::Temperature);
+        if stage.enabled && !filter.is_neutral() && !is_idle {
+            let mut without = chain.clone();
+            without.stages.remove(index);
+            lost.extend(is_lost(&without).then(|| filter.to_string()));
+        }
+    }
+    if let Some(rule) = &chain.grammar {
+        let without = ChainConfig {
+            grammar: None,
+            ..chain.clone()
+        };
+        lost.extend(is_lost(&without).then(|| rule.to_string()));
+    }
+    let is_plain = |selector| {
+        matches!(
+            selector,
+            // Gumbel-max draws with the same probabilities.
+            Selector::Greedy | Selector::Multinomial | Selector::GumbelMax
+        )
+    };
+    if !is_plain(chain.selector) {
+        let without = ChainConfig {
+            selector: Selector::Multinomial,
+            ..chain.clone()
+        };
+        lost.extend(is_lost(&without).then(|| chain.selector.to_string()));
+    }
+    if chain.rules.min_keep > 1 {
+        let mut without = chain.clone();
+        without.rules.min_keep = 1;
+        lost.extend(is_lost(&without).then(|| format!("min-keep {}", chain.rules.min_keep)));
+    }
+    lost
 }
 
 /// Returns the path and the body of a request for up to `n_max` tokens.
@@ -60,22 +121,6 @@ pub(super) fn request(
     }
     set(&mut body, "stream", json!(true));
     Ok((path, body))
-}
-
-/// Reads the next part of the response. Returns `None` if the stream has ended.
-pub(super) fn next_part(
-    connection: &Connection,
-    stream: &mut Stream<'_>,
-) -> Result<Option<StreamPart>, super::error::Broken> {
-    let Some(part) = stream.next()? else {
-        return Ok(None);
-    };
-    let read = match connection.kind() {
-        ServerKind::LlamaServer => llama_server::stream_part(connection, &part),
-        ServerKind::Ollama => ollama::stream_part(connection, &part),
-        ServerKind::Vllm | ServerKind::OpenAi => openai::stream_part(connection, &part),
-    };
-    Ok(Some(read?))
 }
 
 fn translated(
@@ -144,6 +189,44 @@ mod tests {
             !notes.iter().any(|note| note.contains("OpenAI")),
             "{notes:?}"
         );
+    }
+
+    #[test]
+    fn what_a_sampler_lacks_is_named_as_in_the_settings() {
+        for (kind, settings, expected) in [
+            (
+                ServerKind::LlamaServer,
+                "no-repeat 3 last all, eta 0.5, temp 0.7",
+                &["no-repeat 3 last all", "eta 0.5"][..],
+            ),
+            (
+                ServerKind::LlamaServer,
+                "grammar regex \"[0-9]+\"",
+                &["grammar regex \"[0-9]+\""],
+            ),
+            (
+                ServerKind::LlamaServer,
+                "grammar json, top-k 40, top-p 0.9, temp 0.7",
+                &[],
+            ),
+            (ServerKind::Ollama, "grammar json", &["JSON"]),
+            (ServerKind::Ollama, "mirostat 5", &[]),
+            (ServerKind::Vllm, "top-k 3, top-k 50", &["top-k 50"]),
+            (ServerKind::Vllm, "mirostat 5", &["mirostat 5 eta 0.1"]),
+            (ServerKind::OpenAi, "top-k 40, top-p 0.9", &["top-k 40"]),
+            (ServerKind::OpenAi, "temp 1, greedy", &[]),
+            (ServerKind::OpenAi, "top-k 5, greedy", &[]),
+        ] {
+            let settings: PaneSettings = settings.parse().unwrap();
+            let config = GenerationConfig {
+                chain: settings.chain.clone(),
+                seed: 7,
+                limits: Limits::default(),
+            };
+            let lacking = super::not_applied(kind, &config);
+            let named = lacking.iter().map(String::as_str).collect::<Vec<_>>();
+            assert_eq!(named, expected, "{kind:?} {settings}");
+        }
     }
 
     #[test]

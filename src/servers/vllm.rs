@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::error::Broken;
 use super::http::Http;
 use super::llama_server::{count, set, text};
-use super::request::{Answer, Place};
+use super::request::{Answer, Place, id_of};
+use super::served::Served;
 use super::{Connection, ServerInfo, ServerKind, StopFlag, openai};
 use crate::decoding::TokenId;
 use crate::generation::{Piece, PromptToken};
@@ -16,7 +17,7 @@ use crate::generation::{Piece, PromptToken};
 /// Reads the properties of the server and its model. `model` is an entry of `/v1/models`.
 pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<ServerInfo, Broken> {
     let name = text(model, "id").unwrap_or_default();
-    let mut info = ServerInfo::new(ServerKind::Vllm, &http.host, name);
+    let mut info = ServerInfo::new(ServerKind::Vllm, &http.peer.host, name);
     info.n_context = count(model, "max_model_len");
     match http.get("/version", stop) {
         Err(Broken::Stopped) => return Err(Broken::Stopped),
@@ -36,17 +37,19 @@ pub(super) fn tokenize(
     stop: &StopFlag,
 ) -> Result<Vec<PromptToken>, Broken> {
     let body = json!({
-        "model": connection.info().model, "prompt": prompt, "add_special_tokens": true,
+        "model": connection.info().id, "prompt": prompt, "add_special_tokens": true,
     });
     let answer = connection.http().post("/tokenize", &body, stop)?;
-    let unexpected = || connection.http().unexpected("no list of tokens");
+    let unexpected = || connection.served().peer.unexpected("no list of tokens");
     let tokens = answer.get("tokens").and_then(Value::as_array);
     let mut read = Vec::new();
     for id in tokens.ok_or_else(unexpected)? {
-        let id = connection.check_id(id.as_u64().ok_or_else(unexpected)?)?;
+        let id = connection
+            .served()
+            .check_id(id_of(id).ok_or_else(unexpected)?)?;
         let name = name_of(connection, id, stop)?;
-        let piece = piece_of(connection, &name);
-        connection.learn(id, piece.clone());
+        let piece = piece_of(connection.served(), &name);
+        connection.served().learn(id, piece.clone());
         read.push(PromptToken { id, piece });
     }
     Ok(read)
@@ -71,15 +74,15 @@ pub(super) fn text_of(
     stop: &StopFlag,
 ) -> Result<String, Broken> {
     let ids: Vec<u32> = tokens.iter().map(|token| token.0).collect();
-    let body = json!({ "model": connection.info().model, "tokens": ids });
+    let body = json!({ "model": connection.info().id, "tokens": ids });
     let answer = connection.http().post("/detokenize", &body, stop)?;
     let text = text(&answer, "prompt").map(str::to_owned);
-    Ok(text.ok_or_else(|| connection.http().unexpected("no text of a token"))?)
+    Ok(text.ok_or_else(|| connection.served().peer.unexpected("no text of a token"))?)
 }
 
 /// Returns the piece with this name: special if it ends a text.
-pub(super) fn piece_of(connection: &Connection, name: &str) -> Piece {
-    if connection.info().is_end(name) {
+pub(super) fn piece_of(served: &Served, name: &str) -> Piece {
+    if served.info.is_end(name) {
         Piece::special(name)
     } else {
         Piece::text(name)
@@ -97,7 +100,11 @@ pub(super) fn ask_step(
     set(&mut body, "max_tokens", json!(1));
     set(&mut body, "temperature", json!(0.0));
     let answer = connection.http().post("/v1/completions", &body, stop)?;
-    Ok(openai::answer_of(connection, &answer)?)
+    Ok(openai::answer_of(
+        connection.served(),
+        place.number(),
+        &answer,
+    )?)
 }
 
 /// Returns the parts of a request that do not depend on what chooses the tokens.

@@ -157,7 +157,13 @@ fn notice_ui(
         PaneStatus::Finished(_) if !error.contains(KEPT) => " The text so far is kept.",
         _ => "",
     };
-    let text = format!("{}.{kept}", capitalize(error));
+    let error = capitalize(error);
+    let stop = if error.ends_with(['.', '?', '!', '…']) {
+        ""
+    } else {
+        "."
+    };
+    let text = format!("{error}{stop}{kept}");
     let cpu_instead = state.cpu_instead(pane);
     let offered = [
         (CONTINUE, state.can_continue(pane)),

@@ -34,7 +34,8 @@ pub use crate::hub::{
 pub use crate::kernels::InputBits;
 pub use crate::kernels::attention::CacheType;
 pub use crate::servers::{
-    Key, KeySource, SampledBy, ServerConfig, ServerInfo, ServerKind, server_address,
+    Key, KeySource, SampledBy, ServerConfig, ServerInfo, ServerKind, Transcript, not_applied,
+    server_address,
 };
 pub use download::Downloads;
 pub use download_protocol::{DownloadEvent, DownloadRequest};

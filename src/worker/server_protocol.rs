@@ -49,10 +49,13 @@ pub enum ServerEvent {
     Progress(Progress),
     /// The server has named more tokens. This is the vocabulary known so far.
     Vocabulary(Arc<Vocabulary>),
-    /// How the server's own sampler deviates from this pane's settings, one sentence each.
+    /// How the server's own sampler deviates from this pane's settings.
     Noted {
         id: GenerationId,
+        /// One sentence each.
         notes: Vec<String>,
+        /// The settings that it lacks, which the text ignores.
+        not_applied: Vec<String>,
     },
     /// A thread has panicked, which is a bug. A new `ServerWorker` can be started.
     Panicked {

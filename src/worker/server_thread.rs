@@ -11,7 +11,8 @@ use super::{PaneRequest, ServerEvent, ServerRequest};
 use crate::engine::Progress;
 use crate::generation::{FinishReason, GenerationId, PromptRecord, PromptText};
 use crate::servers::{
-    Connection, PaneJob, SampledBy, ServedPrompt, ServerConfig, StopFlag, sampler_notes, write_pane,
+    Connection, PaneJob, SampledBy, ServedPrompt, ServerConfig, StopFlag, not_applied,
+    sampler_notes, write_pane,
 };
 
 /// The shortest time between two events with the vocabulary.
@@ -233,8 +234,14 @@ impl Shared {
             let id = pane.id;
             if connection.sampled_by() == SampledBy::Server {
                 let notes = sampler_notes(connection, &pane.config);
-                if !notes.is_empty() {
-                    self.events.send(ServerEvent::Noted { id, notes })?;
+                let not_applied = not_applied(connection.info().kind, &pane.config);
+                if !notes.is_empty() || !not_applied.is_empty() {
+                    let noted = ServerEvent::Noted {
+                        id,
+                        notes,
+                        not_applied,
+                    };
+                    self.events.send(noted)?;
                 }
             }
             // Each text uses its own slot, and so its own KV cache, if there are enough slots.

@@ -18,13 +18,14 @@ use quartet::engine::{ChatTemplate, Compute, Message, Role, Row, Tokenizer, open
 use quartet::export::{ExportFormat, json, render};
 use quartet::generation::{Generation, PaneSettings};
 use quartet::interop::tools::import_settings;
+use quartet::worker::{ServerKind, Transcript};
 use serde_json::Value;
 
 /// A target's name, which is also that of its corpus folder, and what it does with an input.
 pub type Attack = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const ATTACKS: [Attack; 10] = [
+pub const ATTACKS: [Attack; 14] = [
     ("chain", chain),
     ("chat_template", chat_template),
     ("config", config),
@@ -33,6 +34,10 @@ pub const ATTACKS: [Attack; 10] = [
     ("pane", pane),
     ("run_file", run_file),
     ("safetensors", safetensors),
+    ("server_llama", server_llama),
+    ("server_ollama", server_ollama),
+    ("server_openai", server_openai),
+    ("server_vllm", server_vllm),
     ("settings", settings),
     ("tokenizer", tokenizer),
 ];
@@ -41,6 +46,9 @@ pub const ATTACKS: [Attack; 10] = [
 const CONFIG: &[u8] = include_bytes!("../architectures/fixtures/llama/config.json");
 const WEIGHTS: &[u8] = include_bytes!("../architectures/fixtures/llama/model.safetensors");
 const TOKENIZER: &[u8] = include_bytes!("../architectures/fixtures/tokenizer.json");
+
+/// The size of the vocabulary of the servers whose responses are read.
+const N_VOCAB: usize = 300;
 
 /// A run with two panes, which `escape` fills with hostile text.
 const RUN: &[u8] = include_bytes!("../golden/export.json");
@@ -188,6 +196,50 @@ pub fn safetensors(data: &[u8]) {
         ("tokenizer.json", TOKENIZER),
         ("model.safetensors", data),
     ]);
+}
+
+/// Reads a response of llama-server.
+pub fn server_llama(data: &[u8]) {
+    response(ServerKind::LlamaServer, data);
+}
+
+/// Reads a response of Ollama.
+pub fn server_ollama(data: &[u8]) {
+    response(ServerKind::Ollama, data);
+}
+
+/// Reads a response of a server with OpenAI's completions API.
+pub fn server_openai(data: &[u8]) {
+    response(ServerKind::OpenAi, data);
+}
+
+/// Reads a response of vLLM.
+pub fn server_vllm(data: &[u8]) {
+    response(ServerKind::Vllm, data);
+}
+
+/// Reads a response as a stream, whole and byte by byte, and as an answer for one token. Where the
+/// stream is cut makes no difference, and whatever is recorded as known is a probability.
+fn response(kind: ServerKind, data: &[u8]) {
+    let data = data.get(..4096).unwrap_or(data);
+    let whole = Transcript::of_stream(kind, N_VOCAB, data, data.len());
+    let cut = Transcript::of_stream(kind, N_VOCAB, data, 1);
+    assert_eq!(whole.text, cut.text);
+    assert_eq!(whole.finish, cut.finish);
+    assert_eq!(whole.error, cut.error);
+    let answer = Transcript::of_answer(kind, N_VOCAB, data);
+    for transcript in [&whole, &cut, &answer] {
+        let error = transcript.error.as_ref().map(ToString::to_string);
+        assert_ne!(error.as_deref(), Some(""));
+        for trace in &transcript.traces {
+            let known = [trace.known_raw_prob(), trace.known_final_prob()];
+            for prob in known.into_iter().flatten() {
+                assert!((0.0..=1.0 + 1e-6).contains(&prob), "{prob}");
+            }
+            let entropy = trace.known_entropy_nats();
+            assert!(entropy.is_none_or(|nats| nats >= 0.0), "{entropy:?}");
+        }
+    }
 }
 
 /// Reads another tool's settings, and prints what they mean.

@@ -39,6 +39,87 @@ def logits(*values):
     return struct.pack(f"<{len(values)}f", *values)
 
 
+def server_streams():
+    """Responses of servers, by target: a usual stream, and what real servers send besides."""
+    def event(part):
+        return "data: " + json.dumps(part) + "\n\n"
+
+    def llama(identity, text, log_prob=-0.5, **more):
+        entry = {"id": identity, "bytes": list(text.encode()), "logprob": log_prob}
+        other = {"id": 9, "bytes": [32, 98], "logprob": -2.0}
+        probs = [{**entry, "top_logprobs": [entry, other]}]
+        return {"content": text, "tokens": [identity], "stop": False,
+                "completion_probabilities": probs, **more}
+
+    def openai(text, reason=None, name=None, other=" b", **more):
+        name = text if name is None else name
+        logprobs = {"tokens": [name], "token_logprobs": [-0.5],
+                    "top_logprobs": [{name: -0.5, other: -2.0}]}
+        return {"choices": [{"text": text, "finish_reason": reason, "logprobs": logprobs, **more}]}
+
+    def ollama(text, **more):
+        entry = {"token": text, "bytes": list(text.encode()), "logprob": -0.5}
+        return {"response": text, "done": False,
+                "logprobs": [{**entry, "top_logprobs": [entry]}], **more}
+
+    end = {"content": "", "stop": True, "stop_type": "eos", "truncated": False}
+    done = "data: [DONE]\n\n"
+    yield "server_llama", {
+        "usual": event(llama(5, " a")) + event(llama(6, "\u20ac")) + event(end),
+        "answer": json.dumps({**llama(5, " a"), "stop": True, "stop_type": "limit"}),
+        "drafted": event({**llama(5, " a"), "completion_probabilities": [
+            {"id": 5, "bytes": [32, 97], "logprob": 0.0, "top_logprobs": []}]}) + event(end),
+        "without-probs": event({"content": "A", "tokens": [5], "stop": False}) + event(end),
+        "negative-id": event(llama(-7, " a")),
+        "huge-id": event(llama(2**64 - 1, " a")),
+        "lowest-float": event(llama(5, " a", -1.7e308)) + event(end),
+        "twice": event({**llama(5, " a"), "completion_probabilities": [
+            {"id": 5, "logprob": -1, "top_logprobs": [{"id": 5, "logprob": -1}] * 2}]}),
+        "error-field": "error: " + json.dumps({"code": 500, "message": "no"}) + "\n\n",
+    }
+    yield "server_vllm", {
+        "usual": event(openai(" a", name="token_id:5", other="token_id:6")) + done,
+        "without-probs": event({"choices": [{"text": "A", "token_ids": [5, 6]}]}) + done,
+        "negative-id": event(openai(" a", name="token_id:-7", other="token_id:6")),
+        "text-as-name": event(openai(" a")),
+    }
+    yield "server_ollama", {
+        "usual": json.dumps(ollama(" a")) + "\n" + json.dumps(
+            {"response": "", "done": True, "done_reason": "stop", "eval_duration": 5}) + "\n",
+        "answer": json.dumps(ollama(" a", done=True, done_reason="length"), indent=1),
+        "without-probs": json.dumps({"response": "A", "done": False}) + "\n",
+        "own-word": json.dumps(ollama(" a", done=True, done_reason="unload")) + "\n",
+        "part-of-character": json.dumps({"response": "", "logprobs": [
+            {"token": "\ufffd", "bytes": [226, 130], "logprob": -0.5}]}) + "\n",
+    }
+    yield "server_openai", {
+        "usual": event(openai(" a")) + event(openai(" b", "stop")) + done,
+        "empty-reason": event(openai(" a", "")) + event(openai(" b", "")) + done,
+        "blank-events": "data:\n\n: ping\n\n" + event(openai(" a")) + "data\n\n" + done,
+        "no-reason": event(openai(" a")) + done,
+        "own-word": event(openai(" a", "content_filter")) + done,
+        "no-blank-line": event(openai(" a")).strip() + "\n" + event(openai(" b")).strip() + "\n" + done,
+        "carriage-returns": (event(openai(" a")) + done).replace("\n", "\r"),
+        "both-breaks": "\ufeff" + (event(openai(" a")) + done).replace("\n", "\r\n"),
+        "several-lines": "id: 1\nretry: 5\nevent: x\ndata: {\"choices\":\ndata: [{\"text\":\"a\"}]}\n\n" + done,
+        "not-a-number": 'data: {"choices": [{"text": "a", "logprobs": {"tokens": ["a"], '
+                        '"token_logprobs": [NaN], "top_logprobs": [{"a": -Infinity}]}}]}\n\n',
+        "positive": event(openai(" a")).replace("-0.5", "5.0"),
+        "wrong-types": 'data: {"choices": [{"text": 7, "finish_reason": [], "logprobs": {"tokens": '
+                       '[1, null], "token_logprobs": "x", "top_logprobs": [[]]}}]}\n\n',
+        "chat": event({"choices": [{"delta": {"content": "a"}, "logprobs": {"content": [
+            {"token": "a", "bytes": None, "logprob": -0.5, "top_logprobs": []}]}}]}) + done,
+        "page": "<!doctype html>",
+        "cut": event(openai(" a"))[:60],
+    }
+
+
+def servers():
+    for target, streams in server_streams():
+        for name, stream in streams.items():
+            keep(target, name, stream)
+
+
 def main():
     for number, pane in enumerate([
         "greedy",
@@ -118,6 +199,8 @@ def main():
     keep("run_file", "run", (TESTS / "golden/export.json").read_bytes())
     keep("run_file", "older", (TESTS / "golden/run-1.json").read_bytes())
     keep("run_file", "cut", (TESTS / "golden/export.json").read_bytes()[:4000])
+
+    servers()
 
     for name, settings in {
         "llama-flags": "llama-cli --temp 0.7 --top-p 0.9 --top-k 40 --dry-multiplier 0.8 --samplers 'top_k;temperature'",

@@ -153,7 +153,7 @@ impl Bench {
                 text.finish = Some(reason);
             }
             ServerEvent::Vocabulary(vocabulary) => self.vocabulary = vocabulary,
-            ServerEvent::Noted { id, notes } => self.written[id.0 as usize].notes = notes,
+            ServerEvent::Noted { id, notes, .. } => self.written[id.0 as usize].notes = notes,
             ServerEvent::Panicked { message } => panic!("{message}"),
             _ => {}
         }

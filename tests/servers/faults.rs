@@ -111,7 +111,7 @@ fn an_unreachable_or_silent_server_is_named() {
     assert!(
         bench.written[0]
             .error()
-            .ends_with("sent nothing for 1 s; the text so far is kept")
+            .ends_with("sent no token for 1 s; the text so far is kept")
     );
     assert_eq!(bench.written[0].steps.len(), 2);
 }

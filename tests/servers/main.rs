@@ -14,6 +14,7 @@ mod faults;
 #[path = "../loopback/mod.rs"]
 mod loopback;
 mod stand_in;
+mod streams;
 mod toy_model;
 mod traps;
 mod writing;

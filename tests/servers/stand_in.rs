@@ -37,6 +37,8 @@ pub(crate) enum Fault {
     SilentAfter(usize),
     /// Every occurrence of the first text in the response is replaced with the second.
     Replaced(&'static str, &'static str),
+    /// The response to a request for a stream is this text.
+    Raw(&'static str),
     /// The response is delayed.
     Late(Duration),
 }
@@ -162,6 +164,9 @@ impl StandIn {
             };
         }
         stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
+        if let Some(Fault::Raw(body)) = fault {
+            return stream.write_all(body.as_bytes());
+        }
         for (index, line) in self.stream_lines(&body).into_iter().enumerate() {
             match fault {
                 Some(Fault::CutAfter(n)) if n == index => {

@@ -2,6 +2,7 @@
 
 use quartet::decoding::filters::Temperature;
 use quartet::decoding::{ChainConfig, Filter, TokenId};
+use quartet::generation::FinishReason;
 use quartet::worker::{SampledBy, ServerConfig, ServerEvent, ServerKind, ServerRequest};
 
 use crate::bench::{Bench, Written, chains, config, pane};
@@ -12,18 +13,32 @@ use crate::toy_model::EURO;
 fn llama_server_with_drafts_reports_no_probabilities() {
     // It then sends an empty list and a log-prob of 0 for each token.
     let server = StandIn::start(Kind::Llama);
+    let drafted = "data: {\"content\":\" a\",\"tokens\":[5],\"stop\":false,\"completion_probabilities\":\
+                   [{\"id\":5,\"logprob\":0.0,\"top_logprobs\":[]}]}\n\n\
+                   data: {\"content\":\"\",\"stop\":true,\"stop_type\":\"limit\"}\n\n";
+    server.fail("/completion", 0, Fault::Raw(drafted));
+    let bench = Bench::write(
+        config(&server, SampledBy::Server),
+        vec![pane(0, ChainConfig::greedy(), 1)],
+    );
+    let text = &bench.written[0];
+    assert_eq!(text.text(), " a");
+    assert_eq!(text.finish, Some(FinishReason::MaxTokens));
+    assert_eq!(text.steps[0].trace.known_raw_prob(), None);
+    // Quartet's chain can't choose without them.
+    let server = StandIn::start(Kind::Llama);
     server.fail(
         "/completion",
         0,
         Fault::Replaced("top_logprobs", "top_logprobs_of_nothing"),
     );
     let bench = Bench::write(
-        config(&server, SampledBy::Server),
+        config(&server, SampledBy::Chain),
         vec![pane(0, ChainConfig::greedy(), 4)],
     );
     let error = bench.written[0].error();
     assert!(
-        error.contains("drafts tokens (speculative decoding)"),
+        error.contains("reported no probabilities for token 1, and Quartet’s chain needs them"),
         "{error}"
     );
 }

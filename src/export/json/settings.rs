@@ -47,6 +47,7 @@ pub(super) enum Finish {
     Cancelled,
     Paused,
     Scored,
+    ByServer,
     Error,
 }
 
@@ -108,6 +109,7 @@ impl Finish {
             FinishReason::Cancelled => (Self::Cancelled, None),
             FinishReason::Paused => (Self::Paused, None),
             FinishReason::Scored => (Self::Scored, None),
+            FinishReason::ByServer { word } => (Self::ByServer, word.clone()),
             FinishReason::Failed { error } => (Self::Error, Some(error.clone())),
         };
         (Some(finish), detail)
@@ -123,6 +125,9 @@ impl Finish {
             Self::Cancelled => FinishReason::Cancelled,
             Self::Paused => FinishReason::Paused,
             Self::Scored => FinishReason::Scored,
+            Self::ByServer => FinishReason::ByServer {
+                word: Some(detail).filter(|word| !word.is_empty()),
+            },
             Self::Error => FinishReason::Failed { error: detail },
         }
     }

@@ -26,7 +26,7 @@ use super::xray::sentence_ui;
 use crate::decoding::{Picked, Selector};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::generation::formatting::{grouped, quoted};
+use crate::generation::formatting::{counted, grouped, quoted};
 use crate::generation::{FinishReason, Generation, Step};
 use crate::state::{AppState, Command};
 
@@ -99,17 +99,27 @@ impl LoopBox {
             ],
             Self::ForwardPass => [milliseconds(at.step.time.forward_secs), batch_words(at)],
             Self::Logits => [
-                format!("{} logits", grouped(f64::from(trace.raw.n_candidates))),
-                "one for each token".to_owned(),
+                match trace.n_known_candidates() {
+                    Some(n) => format!("{} logits", grouped(f64::from(n))),
+                    None => format!("{} named", counted(trace.raw.head.len(), "token")),
+                },
+                match trace.n_known_candidates() {
+                    Some(_) => "one for each token".to_owned(),
+                    None => "by the server".to_owned(),
+                },
             ],
             Self::Stages => [
-                format!("{} left", grouped(f64::from(n_left(at)))),
+                n_left(at).map_or_else(
+                    || "number left unknown".to_owned(),
+                    |n| format!("{} left", grouped(f64::from(n))),
+                ),
                 at.generation.config.chain.to_string(),
             ],
             Self::Softmax => [
-                match trace.draw.n_kept {
-                    1 => "1 probability".to_owned(),
-                    n => format!("{} probabilities", grouped(f64::from(n))),
+                match trace.n_known_kept() {
+                    Some(1) => "1 probability".to_owned(),
+                    Some(n) => format!("{} probabilities", grouped(f64::from(n))),
+                    None => "probabilities".to_owned(),
                 },
                 "add up to 100 %".to_owned(),
             ],
@@ -128,10 +138,12 @@ impl LoopBox {
 }
 
 /// Returns the number of candidates that the stages left.
-fn n_left(at: LoopStep<'_>) -> u32 {
+fn n_left(at: LoopStep<'_>) -> Option<u32> {
     let trace = &at.step.trace;
-    let last = trace.stages.last();
-    last.map_or(trace.raw.n_candidates, |report| report.n_kept)
+    match trace.stages.len().checked_sub(1) {
+        Some(last) => trace.known_stage(last).n_kept,
+        None => trace.n_known_candidates(),
+    }
 }
 
 fn batch_words(at: LoopStep<'_>) -> String {
@@ -419,6 +431,7 @@ fn return_words(at: LoopStep<'_>) -> &'static str {
             FinishReason::Scored => "the text was given: every token is scored",
             FinishReason::Paused if at.is_step_mode => "paused: press Step for the next token",
             FinishReason::Paused => "paused in step mode",
+            FinishReason::ByServer { .. } => "the server ended the text",
             FinishReason::Failed { .. } => "stopped by an error",
         },
         _ => "and again, until the end of the text",

@@ -1,0 +1,5 @@
+//! Fuzzes [`quartet_fuzz::server_ollama`].
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| quartet_fuzz::server_ollama(data));
