@@ -145,6 +145,7 @@ fn generation(n_tokens: usize) -> Generation {
         grammar_complete: None,
         lineage: Lineage::default(),
         beams: Arc::default(),
+        not_applied: Vec::new(),
     }
 }
 
@@ -184,6 +185,7 @@ fn step(index: usize, word: usize, text: &str) -> Step {
             selector_state: SelectorState::NEW,
             grammar: None,
             bounded: false,
+            known: None,
         }),
         time: StepTime {
             at_secs: index as f64 / 400.0,

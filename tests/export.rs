@@ -397,6 +397,7 @@ mod fixture {
             grammar_complete: None,
             lineage: Lineage::default(),
             beams: Arc::default(),
+            not_applied: Vec::new(),
         }
     }
 }

@@ -87,6 +87,13 @@ impl ForkComparison {
         } else {
             JensenShannon::of(&rows)
         };
+        let is_known = [a, b]
+            .iter()
+            .all(|trace| trace.known_final_prob().is_some());
+        let after = JensenShannon {
+            exact: after.exact && is_known,
+            ..after
+        };
         let larger = |probs: &[f64; 2]| probs.iter().copied().fold(0.0, f64::max);
         rows.sort_by(|(_, a), (_, b)| larger(b).total_cmp(&larger(a)));
         rows.retain(|(_, probs)| larger(probs) > 0.0);

@@ -90,14 +90,18 @@ impl TextMetrics {
         let steps = &generation.steps;
         let tokens: Vec<TokenId> = steps.iter().map(|step| step.token).collect();
         let mean = |sum: f64| (!steps.is_empty()).then(|| sum / steps.len() as f64);
-        let surprise_nats: f64 = steps.iter().map(|step| -step.trace.raw_prob.ln()).sum();
+        let surprises = steps
+            .iter()
+            .map(|step| Some(-step.trace.known_raw_prob()?.ln()));
+        let surprise_nats: Option<f64> = surprises.sum();
         let n_characters = generation.text().chars().count();
-        let entropies = steps.iter().map(|step| step.trace.raw.known_entropy_nats());
+        let entropies = steps.iter().map(|step| step.trace.known_entropy_nats());
         let entropy_nats: Option<f64> = entropies.sum();
         Self {
-            perplexity: mean(surprise_nats).map(f64::exp),
-            bits_per_character: (n_characters > 0)
-                .then(|| surprise_nats / std::f64::consts::LN_2 / n_characters as f64),
+            perplexity: surprise_nats.and_then(mean).map(f64::exp),
+            bits_per_character: surprise_nats
+                .filter(|_| n_characters > 0)
+                .map(|nats| nats / std::f64::consts::LN_2 / n_characters as f64),
             mean_entropy_bits: entropy_nats.and_then(|nats| mean(nats / std::f64::consts::LN_2)),
             greedy_share: greedy_share(steps),
             distinct: [1, 2, 3].map(|n| distinct(&tokens, n)),
@@ -120,9 +124,14 @@ pub fn have_different_tokenizers<'a>(texts: impl IntoIterator<Item = &'a Generat
 }
 
 fn greedy_share(steps: &[Step]) -> Option<f64> {
-    let drawn = || steps.iter().filter(|step| !step.trace.draw.is_by_hand());
-    let n_drawn = drawn().count();
-    let n_greedy = drawn().filter(|step| step.trace.raw_rank == 1).count();
+    let drawn = steps.iter().filter(|step| !step.trace.draw.is_by_hand());
+    // A token that a server did not name was not its first choice, unless it named none.
+    let ranks: Option<Vec<Option<u32>>> = drawn
+        .map(|step| step.trace.known_raw_prob().map(|_| step.trace.known_rank()))
+        .collect();
+    let ranks = ranks?;
+    let n_drawn = ranks.len();
+    let n_greedy = ranks.iter().filter(|rank| **rank == Some(1)).count();
     (n_drawn > 0).then(|| n_greedy as f64 / n_drawn as f64)
 }
 

@@ -39,13 +39,17 @@ impl TextScore {
             .filter(|step| step.piece.kind == PieceKind::Text);
         let impossible = steps.iter().enumerate();
         let impossible = impossible.filter(|(_, step)| !step.trace.draw.was_possible());
-        let bits: f64 = steps.iter().map(|step| -step.trace.raw_prob.log2()).sum();
+        let bits = steps.iter().map(|step| step.trace.known_surprise_bits());
+        let bits = bits.sum::<Option<f64>>().unwrap_or(f64::NAN);
         Self {
             n_tokens: steps.len(),
             n_bytes: texts.map(|step| step.piece.bytes.len()).sum(),
             // A sum of zeros must not be shown as −0.
             bits: bits + 0.0,
-            n_greedy: steps.iter().filter(|step| step.trace.raw_rank == 1).count(),
+            n_greedy: steps
+                .iter()
+                .filter(|step| step.trace.known_rank() == Some(1))
+                .count(),
             cuts: impossible
                 .map(|(index, step)| Cut {
                     step: index,

@@ -43,13 +43,22 @@ impl TokenScale {
     pub fn step(self, step: &Step) -> usize {
         let trace = &step.trace;
         let (value, thresholds) = match self {
-            Self::Probability => (-trace.raw_prob, [-0.5, -0.2, -0.05, -0.01]),
-            Self::Rank => (f64::from(trace.raw_rank), [1.0, 10.0, 100.0, 1000.0]),
+            Self::Probability => (
+                -trace.known_raw_prob().unwrap_or(1.0),
+                [-0.5, -0.2, -0.05, -0.01],
+            ),
+            Self::Rank => (
+                trace.known_rank().map_or(1.0, f64::from),
+                [1.0, 10.0, 100.0, 1000.0],
+            ),
             Self::Entropy => (
-                trace.raw.known_entropy_nats().unwrap_or(0.0) / std::f64::consts::LN_2,
+                trace.known_entropy_nats().unwrap_or(0.0) / std::f64::consts::LN_2,
                 [0.5, 1.5, 3.0, 5.0],
             ),
-            Self::Surprise => (-trace.raw_prob.log2(), [1.0, 3.0, 5.0, 8.0]),
+            Self::Surprise => (
+                trace.known_surprise_bits().unwrap_or(0.0),
+                [1.0, 3.0, 5.0, 8.0],
+            ),
         };
         let is_above = |threshold: &&f64| value > **threshold;
         thresholds.iter().filter(is_above).count()

@@ -30,7 +30,8 @@ pub struct KeptMass {
 impl KeptMass {
     /// Computes the mass at one step.
     pub fn of(trace: &Trace) -> Self {
-        if trace.draw.n_kept >= trace.raw.n_candidates {
+        let n_kept = trace.n_known_kept();
+        if n_kept.is_some() && n_kept >= trace.n_known_candidates() {
             return Self {
                 value: 1.0,
                 exact: true,
@@ -41,7 +42,7 @@ impl KeptMass {
         let (n, value) = kept.fold((0, 0.0), |(n, sum), (_, token)| (n + 1, sum + token.prob));
         Self {
             value: f64::min(value, 1.0),
-            exact: n >= trace.draw.n_kept,
+            exact: n_kept.is_some_and(|n_kept| n >= n_kept),
         }
     }
 }
@@ -66,7 +67,8 @@ pub fn rank_counts(generation: &Generation) -> [usize; RANK_BINS.len()] {
         if step.trace.draw.is_by_hand() {
             continue;
         }
-        if let Some(count) = counts.get_mut(rank_bin(step.trace.raw_rank)) {
+        let bin = step.trace.known_rank().map(rank_bin);
+        if let Some(count) = bin.and_then(|bin| counts.get_mut(bin)) {
             *count += 1;
         }
     }

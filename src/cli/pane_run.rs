@@ -184,6 +184,7 @@ impl Engine {
             grammar_complete: None,
             lineage: Lineage::default(),
             beams: Arc::default(),
+            not_applied: Vec::new(),
         }
     }
 
@@ -332,6 +333,13 @@ impl Record {
         self.generations.get_mut(place_of(id))
     }
 
+    /// Records which settings of a text its server lacks.
+    pub(super) fn note_not_applied(&mut self, id: GenerationId, not_applied: Vec<String>) {
+        if let Some(pane) = self.pane(id) {
+            pane.not_applied = not_applied;
+        }
+    }
+
     pub(super) fn note(&mut self, event: Event, console: &mut Console) {
         let Console {
             progress, texts, ..
@@ -442,6 +450,8 @@ pub(super) fn finish_summary(pane: &Generation) -> String {
         1 => format!("{reason}, 1 token"),
         n => format!("{reason}, {n} tokens"),
     };
+    let unreported = pane.unreported_words();
+    let tokens = unreported.map_or_else(|| tokens.clone(), |words| format!("{tokens}; {words}"));
     match DraftPasses::of(pane) {
         Some(passes) => format!(
             "{tokens} in {} forward passes, {}",

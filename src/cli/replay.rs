@@ -299,6 +299,7 @@ fn replayed(
             finish: None,
             grammar_complete: None,
             beams: Arc::default(),
+            not_applied: Vec::new(),
             ..text.clone()
         }
     });

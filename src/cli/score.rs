@@ -271,7 +271,7 @@ fn table(texts: &[&Generation], shown: usize) -> String {
 
 fn row(index: usize, step: &Step, cut_in: String) -> [String; 7] {
     let trace = &step.trace;
-    let entropy_bits = trace.raw.entropy_nats / std::f64::consts::LN_2;
+    let entropy_bits = trace.known_entropy_nats().unwrap_or(f64::NAN) / std::f64::consts::LN_2;
     [
         (index + 1).to_string(),
         quoted(&step.piece),

@@ -197,7 +197,10 @@ impl LiveText {
         if by_chance || !(chain.is_greedy() || chain.selector.is_deterministic()) {
             settings.seed = Some(pane.config.seed);
         }
-        format!("{} ({})\n", pane.name, shortened(&settings.to_string()))
+        let lacking = pane.not_applied_words();
+        let lacking = lacking.map_or_else(String::new, |words| format!("; {words}"));
+        let settings = shortened(&settings.to_string());
+        format!("{} ({settings}{lacking})\n", pane.name)
     }
 }
 

@@ -209,6 +209,7 @@ impl SamplerChain {
             selector_state: self.state,
             grammar: None,
             bounded: false,
+            known: None,
         };
         Ok(Sampled {
             token: draw.token,

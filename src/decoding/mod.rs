@@ -41,6 +41,7 @@ pub mod filters;
 mod grammar;
 mod guidance;
 mod history;
+mod known;
 mod likelihood;
 mod logits_hash;
 mod model_drafts;
@@ -75,6 +76,7 @@ pub use grammar::{
 };
 pub use guidance::{Against, Guidance, MixedRow, Mixture};
 pub use history::History;
+pub use known::{KnownPart, KnownStageNumbers};
 pub use likelihood::ChainLikelihood;
 pub use logits_hash::LogitsHash;
 pub use model_drafts::{DraftRule, ModelDrafts, Verified, pick};

@@ -4,9 +4,13 @@
 //! so a row of logits spreads it evenly over them. Results that this cannot change are exact; the
 //! rest are bounded.
 
+use std::collections::BTreeSet;
+
+use super::trace::ROUNDING;
 use super::what_if::is_decided;
 use super::{
-    Candidate, ChainConfig, Coins, DecodingError, History, Sampled, SamplerChain, Taken, TokenId,
+    ASSUMED_VOCABULARY, Candidate, ChainConfig, Coins, DecodingError, Filter, History, KnownPart,
+    Sampled, SamplerChain, SelectorState, Taken, TokenId, Trace,
 };
 
 /// The most tokens of a head that a step records.
@@ -59,6 +63,13 @@ impl ServedHead {
         self
     }
 
+    /// Makes the vocabulary large enough for a token whose probability is unknown.
+    #[must_use]
+    pub fn covering(mut self, token: TokenId) -> Self {
+        self.n_vocab = self.n_vocab.max(token.index() + 1);
+        self
+    }
+
     /// How many of the most likely tokens it names.
     pub const fn len(&self) -> usize {
         self.head.len()
@@ -67,6 +78,24 @@ impl ServedHead {
     /// The tokens of the head, most likely first.
     pub fn tokens(&self) -> impl Iterator<Item = TokenId> {
         self.head.iter().map(|known| known.token)
+    }
+
+    /// Returns the tokens that it does not name and that the text or a bias mentions.
+    fn unnamed(&self, history: History<'_>, config: &ChainConfig) -> Vec<TokenId> {
+        let biased = config.active().filter_map(|filter| match filter {
+            Filter::LogitBias(bias) => Some(bias.biases.iter().map(|bias| bias.token)),
+            _ => None,
+        });
+        let mentioned = history.tokens().iter().copied().chain(biased.flatten());
+        let unnamed: BTreeSet<TokenId> = mentioned
+            .filter(|token| self.logit(*token).is_none())
+            .collect();
+        unnamed.into_iter().collect()
+    }
+
+    /// Returns whether the size of the vocabulary is not known.
+    const fn n_vocab_is_assumed(&self) -> bool {
+        self.n_vocab >= ASSUMED_VOCABULARY
     }
 
     /// Whether it names no token.
@@ -101,6 +130,36 @@ impl ServedHead {
         let mut known = self.head.iter().chain(&self.extra);
         let found = known.find(|known| known.token == token);
         found.map(|known| known.logit)
+    }
+
+    /// Returns a row of logits in which as few other tokens as possible have the remaining
+    /// probability: each as much as the last one of the head. Those of `first` come first. The others
+    /// are possible, but as good as impossible.
+    fn steep_row(&self, first: &[TokenId]) -> Vec<f32> {
+        const UNLIKELY: f32 = -80.0;
+        let most = self.head.last().map_or(0.0, |last| last.logit.next_down());
+        let mut row = vec![UNLIKELY.min(most); self.n_vocab];
+        let mut left = self.mass_left();
+        let all = (0..self.n_vocab as u32).map(TokenId);
+        for token in first.iter().copied().chain(all) {
+            let Some(logit) = row.get_mut(token.index()) else {
+                continue;
+            };
+            if left <= 0.0 || *logit > UNLIKELY || self.logit(token).is_some() {
+                continue;
+            }
+            *logit = (left.ln() as f32).min(most);
+            left -= f64::from(*logit).exp();
+            if left <= ROUNDING * ROUNDING {
+                break;
+            }
+        }
+        for known in self.head.iter().chain(&self.extra) {
+            if let Some(logit) = row.get_mut(known.token.index()) {
+                *logit = known.logit;
+            }
+        }
+        row
     }
 
     /// Returns a row of logits in which the other tokens share the remaining probability, or have
@@ -141,7 +200,9 @@ impl SamplerChain {
             return Ok(None);
         }
         let sampled = restricted(sampled, head);
-        Ok(Some(judged(sampled, head, self.config(), history, coins)))
+        let mut sampled = judged(sampled, head, self.config(), history, coins);
+        self.note_known(head, history, coins, state, &mut sampled.trace)?;
+        Ok(Some(sampled))
     }
 
     /// Samples from the head as if it were the whole distribution, for a token that lies outside it.
@@ -151,6 +212,7 @@ impl SamplerChain {
         history: History<'_>,
         coins: Coins,
     ) -> Result<Sampled, DecodingError> {
+        let state = self.state();
         self.record(head.len().min(N_MAX_RECORDED));
         let sampled = self.sample(&head.row(false), history, coins)?;
         let mut sampled = restricted(sampled, head);
@@ -162,6 +224,7 @@ impl SamplerChain {
         let logit = head.logit(sampled.token).map_or(f64::NAN, f64::from);
         trace.raw_prob = (logit - trace.raw.log_sum_exp).exp();
         trace.bounded = true;
+        self.note_known(head, history, coins, state, &mut sampled.trace)?;
         Ok(sampled)
     }
 
@@ -173,6 +236,7 @@ impl SamplerChain {
         coins: Coins,
         taken: Taken,
     ) -> Result<Sampled, DecodingError> {
+        let state = self.state();
         self.record(head.len().min(N_MAX_RECORDED));
         let sampled = self.take(&head.row(true), history, coins, taken)?;
         let mut sampled = restricted(sampled, head);
@@ -182,7 +246,50 @@ impl SamplerChain {
             sampled.trace.raw_rank = head.len() as u32 + 1;
             sampled.trace.bounded = true;
         }
+        self.note_known(head, history, coins, state, &mut sampled.trace)?;
         Ok(sampled)
+    }
+
+    /// Notes which numbers of a step do not depend on the tokens that the head does not name. `state`
+    /// is that of the selector before the step.
+    fn note_known(
+        &self,
+        head: &ServedHead,
+        history: History<'_>,
+        coins: Coins,
+        state: SelectorState,
+        trace: &mut Trace,
+    ) -> Result<(), DecodingError> {
+        let token = trace.draw.token;
+        let mut known = KnownPart::all(trace);
+        if !head.is_whole() {
+            // Penalties and biases treat some of the other tokens differently.
+            let mentioned = head.unnamed(history, self.config());
+            for first in [&[][..], &mentioned[..]] {
+                let mut other = self.clone();
+                other.restore(state);
+                let row = head.steep_row(first);
+                known.agree_with(
+                    &other
+                        .take(&row, history, coins, Taken::ByServer(token))?
+                        .trace,
+                );
+                if mentioned.is_empty() {
+                    break;
+                }
+            }
+        }
+        if head.is_empty() {
+            known.final_prob = None;
+        }
+        if head.n_vocab_is_assumed() {
+            known.forget_counts_above(head.len());
+        }
+        known.raw_prob = known.raw_prob.filter(|_| head.logit(token).is_some());
+        let is_named = head.head.iter().any(|known| known.token == token);
+        known.raw_rank = known.raw_rank.filter(|_| is_named);
+        trace.known = (!known.is_whole()).then(|| Box::new(known));
+        Ok(())
     }
 }
 
@@ -259,10 +366,14 @@ mod tests {
                 let taken = Taken::ByServer(token);
                 let sampled = chain.take_served(&head, History::empty(), coins(1), taken);
                 let trace = sampled.unwrap().trace;
-                assert_eq!(trace.raw.n_known_candidates(), size);
-                assert_eq!(trace.raw.known_entropy_nats().is_some(), size.is_some());
+                assert_eq!(trace.n_known_candidates(), size);
+                assert_eq!(
+                    trace.known_entropy_nats(),
+                    None,
+                    "the rest may be spread in any way"
+                );
                 assert_eq!(trace.n_known_kept(), n_kept);
-                assert_eq!(trace.knows_stage(&trace.stages[0]), n_kept.is_some());
+                assert_eq!(trace.known_stage(0).n_kept, n_kept);
             }
         }
         let whole = vec![Candidate {
@@ -273,7 +384,7 @@ mod tests {
         let mut chain = SamplerChain::new(ChainConfig::sampled([]));
         let sampled = chain.sample_served(&head, History::empty(), coins(1));
         let trace = sampled.unwrap().unwrap().trace;
-        assert!(trace.raw.known_entropy_nats().is_some());
+        assert!(trace.known_entropy_nats().is_some());
     }
 
     fn coins(seed: u64) -> Coins {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detail, Filter, GrammarReport, Mixture, SelectorState, TokenId};
+use super::{Detail, Filter, GrammarReport, KnownPart, Mixture, SelectorState, TokenId};
 
 /// Everything recorded while one token was chosen: the model's distribution, what each stage did,
 /// and the draw.
@@ -38,6 +38,11 @@ pub struct Trace {
     /// depends on what it lacks.
     #[serde(default, skip_serializing_if = "is_false")]
     pub bounded: bool,
+    /// What does not depend on the tokens that a server left out, or `None` if nothing does. The other
+    /// numbers of this record are then estimates, as if those tokens shared the rest evenly: read them
+    /// through `known_final_prob` and its like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Box<KnownPart>>,
 }
 
 #[expect(
@@ -53,22 +58,6 @@ impl Trace {
     /// filtered out.
     pub fn head_final_prob(&self, index: usize) -> Option<f64> {
         self.head_final_probs.get(index).copied().flatten()
-    }
-
-    /// Returns how many tokens could have been picked, or `None` if that depends on an assumed size
-    /// of the vocabulary.
-    pub fn n_known_kept(&self) -> Option<u32> {
-        let is_known = self.is_known(self.draw.n_kept, self.head_final_probs.iter().flatten());
-        is_known.then_some(self.draw.n_kept)
-    }
-
-    /// Returns whether what a stage left does not depend on an assumed size of the vocabulary.
-    pub fn knows_stage(&self, stage: &StageReport) -> bool {
-        self.is_known(stage.n_kept, stage.head_probs.iter().flatten())
-    }
-
-    fn is_known<T>(&self, n_kept: u32, recorded: impl Iterator<Item = T>) -> bool {
-        self.raw.n_known_candidates().is_some() || recorded.count() >= n_kept as usize
     }
 
     /// Returns the memory it takes, in bytes, without the filters, which it shares.
@@ -112,18 +101,6 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Returns the size of the vocabulary, or `None` if it was assumed.
-    pub fn n_known_candidates(&self) -> Option<u32> {
-        Some(self.n_candidates).filter(|n| *n as usize != ASSUMED_VOCABULARY)
-    }
-
-    /// Returns the entropy in nats, or `None` if it depends on an assumed size of the vocabulary.
-    pub fn known_entropy_nats(&self) -> Option<f64> {
-        let mass = || self.head.iter().map(|known| known.prob).sum::<f64>();
-        let is_known = self.n_known_candidates().is_some() || mass() > 1.0 - ROUNDING;
-        is_known.then_some(self.entropy_nats)
-    }
-
     /// Returns whether a token is recorded individually.
     pub fn knows(&self, token: TokenId) -> bool {
         self.head.iter().any(|known| known.token == token) || self.detail.logit(token).is_some()

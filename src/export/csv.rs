@@ -67,7 +67,7 @@ fn row(
     step: &Step,
 ) -> [String; 27] {
     let trace = &step.trace;
-    let entropy_nats = trace.raw.known_entropy_nats();
+    let entropy_nats = trace.known_entropy_nats();
     let report = trace.grammar.as_deref();
     let second = generation.second_model.as_deref();
     let bytes = match step.piece.as_str() {
@@ -94,10 +94,10 @@ fn row(
         as_text(step.piece.as_str().unwrap_or_default()),
         bytes,
         (step.piece.kind == PieceKind::Special).to_string(),
-        trace.raw_prob.to_string(),
-        trace.draw.prob.to_string(),
-        trace.raw_rank.to_string(),
-        surprise_bits(trace.raw_prob),
+        text_of(trace.known_raw_prob()),
+        text_of(trace.known_final_prob()),
+        text_of(trace.known_rank()),
+        text_of(trace.known_surprise_bits().filter(|bits| bits.is_finite())),
         text_of(entropy_nats.map(|nats| nats / std::f64::consts::LN_2)),
         text_of(entropy_nats),
         text_of(trace.draw.coin),
@@ -116,17 +116,6 @@ fn row(
 /// Returns an empty field for a value that does not exist.
 fn text_of(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
-}
-
-/// Returns the surprise of a token, or an empty field if the token was impossible.
-fn surprise_bits(prob: f64) -> String {
-    let bits = -prob.log2();
-    if bits.is_finite() {
-        // A certain token has a surprise of 0, not of -0.
-        (bits + 0.0).to_string()
-    } else {
-        String::new()
-    }
 }
 
 /// Appends a row to a table.

@@ -25,9 +25,9 @@ struct Row<'a> {
     piece: Option<&'a str>,
     bytes: Option<String>,
     special: bool,
-    raw_prob: f64,
-    final_prob: f64,
-    rank: u32,
+    raw_prob: Option<f64>,
+    final_prob: Option<f64>,
+    rank: Option<u32>,
     surprise_bits: Option<f64>,
     entropy_bits: Option<f64>,
     entropy_nats: Option<f64>,
@@ -69,11 +69,11 @@ pub(super) fn render(panes: &[Option<&Generation>]) -> String {
 impl<'a> Row<'a> {
     fn of(generation: &'a Generation, step: &'a Step) -> Self {
         let trace = &step.trace;
-        let entropy_nats = trace.raw.known_entropy_nats();
+        let entropy_nats = trace.known_entropy_nats();
         let report = trace.grammar.as_deref();
         let second = generation.second_model.as_deref();
         let piece = step.piece.as_str();
-        let surprise_bits = -trace.raw_prob.log2();
+        let surprise_bits = trace.known_surprise_bits();
         Self {
             run: 0,
             model: &generation.model.name,
@@ -86,11 +86,10 @@ impl<'a> Row<'a> {
             piece,
             bytes: piece.is_none().then(|| step.piece.to_string()),
             special: step.piece.kind == PieceKind::Special,
-            raw_prob: trace.raw_prob,
-            final_prob: trace.draw.prob,
-            rank: trace.raw_rank,
-            // A certain token has a surprise of 0, not of −0.
-            surprise_bits: surprise_bits.is_finite().then_some(surprise_bits + 0.0),
+            raw_prob: trace.known_raw_prob(),
+            final_prob: trace.known_final_prob(),
+            rank: trace.known_rank(),
+            surprise_bits: surprise_bits.filter(|bits| bits.is_finite()),
             entropy_bits: entropy_nats.map(|nats| nats / std::f64::consts::LN_2),
             entropy_nats,
             coin: trace.draw.coin,

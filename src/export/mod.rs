@@ -191,9 +191,14 @@ pub fn contradiction_words(generation: &Generation) -> Option<String> {
     Some(format!("The file of this run contradicts itself: {words}"))
 }
 
-/// Describes a generation's chain in the `--pane` grammar, without its seed and name.
+/// Describes a generation's chain in the `--pane` grammar, without its seed and name, and what its
+/// server did not apply of it.
 fn settings_words(generation: &Generation) -> String {
-    PaneSettings::from(generation.config.chain.clone()).to_string()
+    let settings = PaneSettings::from(generation.config.chain.clone()).to_string();
+    match generation.not_applied_words() {
+        Some(words) => format!("{settings} ({words})"),
+        None => settings,
+    }
 }
 
 #[cfg(test)]

@@ -64,6 +64,8 @@ struct Pane {
     /// `None` if it is the file's model.
     model: Option<Model>,
     settings: Settings,
+    #[serde(default)]
+    not_applied: Vec<String>,
     text: String,
     metrics: Metrics,
 }
@@ -94,7 +96,10 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
     }
     let pane = |pane: Pane| PaneSummary {
         name: pane.name,
-        settings: pane.settings.summary,
+        settings: match pane.not_applied.join(", ") {
+            lacking if lacking.is_empty() => pane.settings.summary,
+            lacking => format!("{} (not applied: {lacking})", pane.settings.summary),
+        },
         seed: pane.settings.seed,
         n_tokens: pane.metrics.n_generated,
         text: pane.text,

@@ -12,7 +12,7 @@ pub(super) fn render(panes: &[Option<&Generation>]) -> String {
             if !page.is_empty() {
                 page.push('\n');
             }
-            let (name, settings) = (&generation.name, settings_words(generation));
+            let (name, settings) = (generation.name.as_str(), settings_words(generation));
             let seed = generation.config.seed;
             let title = format!("{letter} · {name} · {settings} · seed {seed}");
             // The title is one line, even if the name has line breaks.

@@ -48,11 +48,8 @@ impl TextRow {
     /// this index.
     pub fn of(text: &Generation, prompt_number: usize, place: usize) -> Self {
         let n_tokens = text.steps.len();
-        let bits: f64 = text
-            .steps
-            .iter()
-            .map(|step| -step.trace.raw_prob.log2())
-            .sum();
+        let steps = text.steps.iter();
+        let bits: Option<f64> = steps.map(|step| step.trace.known_surprise_bits()).sum();
         let finish = text.finish_words();
         Self {
             prompt_number,
@@ -65,7 +62,9 @@ impl TextRow {
             finish: finish.unwrap_or_default(),
             grammar_complete: text.grammar_complete,
             // A sum of zeros must not be shown as −0.
-            surprise_bits: (n_tokens > 0).then(|| bits / n_tokens as f64 + 0.0),
+            surprise_bits: bits
+                .filter(|_| n_tokens > 0)
+                .map(|bits| bits / n_tokens as f64),
             text: text.text(),
         }
     }

@@ -80,6 +80,8 @@ pub struct Generation {
     pub lineage: Lineage,
     /// The beams that were compared, if a beam search wrote the text.
     pub beams: Arc<Beams>,
+    /// The settings that the server's own sampler lacks, so that the text ignores them: "eta 0.5".
+    pub not_applied: Vec<String>,
 }
 
 impl Generation {
@@ -109,6 +111,44 @@ impl Generation {
             || self.model.has_weights_of(&other.model)
             || Arc::ptr_eq(&self.vocabulary, &other.vocabulary)
             || (reads_alike && agrees(self, other) && agrees(other, self))
+    }
+
+    /// Returns the pane's name, and what the server did not apply of its settings: "Top-p (not applied:
+    /// eta 0.5)".
+    pub fn shown_name(&self) -> String {
+        match self.not_applied_words() {
+            Some(words) => format!("{} ({words})", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// Names the settings that the text ignores, if there are any: "not applied: eta 0.5".
+    pub fn not_applied_words(&self) -> Option<String> {
+        let lacking = self.not_applied.join(", ");
+        (!lacking.is_empty()).then(|| format!("not applied: {lacking}"))
+    }
+
+    /// Names the tokens for which the server reported no probability, if there are any: "the server
+    /// reported no probabilities for token 3".
+    pub fn unreported_words(&self) -> Option<String> {
+        let numbered = (1..).zip(&self.steps);
+        let mut missing = numbered.filter(|(_, step)| step.trace.known_raw_prob().is_none());
+        let (first, _) = missing.next()?;
+        let n_missing = 1 + missing.count();
+        Some(match (n_missing, self.steps.len()) {
+            (1, _) => format!("the server reported no probability for token {first}"),
+            (n, n_tokens) if n == n_tokens => "the server reported no probabilities".to_owned(),
+            (n, n_tokens) => format!(
+                "the server reported no probabilities for {n} of {n_tokens} tokens, first for token \
+                 {first}"
+            ),
+        })
+    }
+
+    /// Says what a server did not apply and did not report, if anything.
+    pub fn server_remarks(&self) -> impl Iterator<Item = String> {
+        let lacking = self.not_applied_words();
+        lacking.into_iter().chain(self.unreported_words())
     }
 
     /// Returns whether this is a given text that was scored, and not a generated one.

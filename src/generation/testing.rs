@@ -72,6 +72,7 @@ pub(crate) fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
         grammar_complete: None,
         lineage: Lineage::default(),
         beams: Arc::default(),
+        not_applied: Vec::new(),
     }
 }
 

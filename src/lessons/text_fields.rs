@@ -126,20 +126,23 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
     field(
         "surprise",
         "its mean surprise before the settings, in bits",
-        |text| mean(text, |step| -step.trace.raw_prob.log2()),
+        |text| mean(text, |step| step.trace.known_surprise_bits()),
     ),
     field(
         "bits",
         "its total surprise before the settings, in bits",
         |text| {
-            let bits = text.steps.iter().map(|step| -step.trace.raw_prob.log2());
-            Some(Value::plain(bits.sum()))
+            let bits = text
+                .steps
+                .iter()
+                .map(|step| step.trace.known_surprise_bits());
+            Some(Value::plain(bits.sum::<Option<f64>>()?))
         },
     ),
     field(
         "entropy",
         "its mean entropy before the settings, in bits",
-        |text| mean(text, |step| step.trace.raw.entropy_nats / LN_2),
+        |text| mean(text, |step| Some(step.trace.known_entropy_nats()? / LN_2)),
     ),
     field(
         "first_choices",
@@ -150,21 +153,24 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
         "least_kept",
         "the fewest candidates that a token had",
         |text| {
-            let kept = text.steps.iter().map(|step| step.trace.draw.n_kept);
-            Some(Value::count(kept.min()? as usize))
+            let kept = text.steps.iter().map(|step| step.trace.n_known_kept());
+            let kept = kept.collect::<Option<Vec<u32>>>()?;
+            Some(Value::count(kept.into_iter().min()? as usize))
         },
     ),
     field(
         "most_kept",
         "the most candidates that a token had",
         |text| {
-            let kept = text.steps.iter().map(|step| step.trace.draw.n_kept);
-            Some(Value::count(kept.max()? as usize))
+            let kept = text.steps.iter().map(|step| step.trace.n_known_kept());
+            let kept = kept.collect::<Option<Vec<u32>>>()?;
+            Some(Value::count(kept.into_iter().max()? as usize))
         },
     ),
     field("worst_rank", "the highest rank of a token", |text| {
-        let ranks = text.steps.iter().map(|step| step.trace.raw_rank);
-        Some(Value::count(ranks.max()? as usize))
+        let ranks = text.steps.iter().map(|step| step.trace.known_rank());
+        let ranks = ranks.collect::<Option<Vec<u32>>>()?;
+        Some(Value::count(ranks.into_iter().max()? as usize))
     }),
     field(
         "loops",
@@ -306,9 +312,9 @@ fn mean_ms(steps: &[Step]) -> Option<Value> {
     (!steps.is_empty()).then(|| Value::plain(sum * 1e3 / steps.len() as f64))
 }
 
-fn mean(text: &Generation, read: impl Fn(&Step) -> f64) -> Option<Value> {
+fn mean(text: &Generation, read: impl Fn(&Step) -> Option<f64>) -> Option<Value> {
     let n = text.steps.len();
-    let sum: f64 = text.steps.iter().map(read).sum();
+    let sum = text.steps.iter().map(read).sum::<Option<f64>>()?;
     (n > 0).then(|| Value::plain(sum / n as f64))
 }
 

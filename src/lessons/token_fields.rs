@@ -91,9 +91,10 @@ impl CandidateField {
             Self::Final => {
                 let mut head = step.trace.raw.head.iter();
                 let index = head.position(|ranked| ranked.token == candidate.token)?;
-                Some(Value::prob(
-                    step.trace.head_final_prob(index).unwrap_or(0.0),
-                ))
+                let prob = step.trace.head_final_prob(index);
+                // Whether it was cut is known more often than how likely it became.
+                let is_known = prob.is_none() || step.trace.known_final_prob().is_some();
+                is_known.then(|| Value::prob(prob.unwrap_or(0.0)))
             }
             Self::Logit => Some(Value::plain(f64::from(candidate.logit))),
             Self::Cut => Some(Value::Text(cut_by(step, candidate)?)),
@@ -180,15 +181,15 @@ impl DrawnField {
     fn value(self, step: &Step, index: usize) -> Option<Value> {
         let trace = &step.trace;
         Some(match self {
-            Self::Prob => Value::prob(trace.raw_prob),
-            Self::Final => Value::prob(trace.draw.prob),
-            Self::Rank => Value::count(trace.raw_rank as usize),
-            Self::Kept => Value::count(trace.draw.n_kept as usize),
+            Self::Prob => Value::prob(trace.known_raw_prob()?),
+            Self::Final => Value::prob(trace.known_final_prob()?),
+            Self::Rank => Value::count(trace.known_rank()? as usize),
+            Self::Kept => Value::count(trace.n_known_kept()? as usize),
             Self::Coin => Value::plain(trace.draw.coin?),
-            Self::Entropy => Value::plain(trace.raw.entropy_nats / LN_2),
-            Self::Surprise => Value::plain(-trace.raw_prob.log2()),
+            Self::Entropy => Value::plain(trace.known_entropy_nats()? / LN_2),
+            Self::Surprise => Value::plain(trace.known_surprise_bits()?),
             Self::Number => Value::count(index + 1),
-            Self::Candidates => Value::count(trace.raw.n_candidates as usize),
+            Self::Candidates => Value::count(trace.n_known_candidates()? as usize),
         })
     }
 }

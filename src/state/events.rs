@@ -182,6 +182,7 @@ impl AppState {
                     grammar_complete: None,
                     lineage: Lineage { id, origin: None },
                     beams: Arc::default(),
+                    not_applied: Vec::new(),
                 },
                 // The vocabulary of a text from a file has only the tokens that occur in it.
                 |kept| Generation {

@@ -215,6 +215,7 @@ impl AppState {
                 origin: None,
             },
             beams: Arc::default(),
+            not_applied: Vec::new(),
         });
         self.last_id += 1;
         let own = self.pane(id).and_then(Pane::generation);

@@ -46,14 +46,15 @@ impl ScoreMeasure {
     }
 
     /// Returns its value at one step: bits, a probability between 0 and 1, or a count from 1.
-    pub fn value(self, step: &Step) -> f64 {
+    /// Returns `None` if it depends on what a server did not report.
+    pub fn value(self, step: &Step) -> Option<f64> {
         let trace = &step.trace;
         match self {
-            Self::Surprise => -trace.raw_prob.log2(),
-            Self::Probability => trace.raw_prob,
-            Self::Entropy => trace.raw.entropy_nats / std::f64::consts::LN_2,
-            Self::Rank => f64::from(trace.raw_rank),
-            Self::Kept => f64::from(trace.draw.n_kept),
+            Self::Surprise => trace.known_surprise_bits(),
+            Self::Probability => trace.known_raw_prob(),
+            Self::Entropy => Some(trace.known_entropy_nats()? / std::f64::consts::LN_2),
+            Self::Rank => trace.known_rank().map(f64::from),
+            Self::Kept => trace.n_known_kept().map(f64::from),
         }
     }
 }

@@ -198,7 +198,7 @@ fn pane_row(generation: &Generation, has_one_tokenizer: bool) -> [String; 9] {
     let stop_reason = generation.finish_words();
     let stop_reason = stop_reason.unwrap_or_else(|| "Generating".to_owned());
     [
-        generation.name.clone(),
+        generation.shown_name(),
         metrics.n_prompt.to_string(),
         reused.to_string(),
         first,
@@ -221,12 +221,9 @@ fn mean_network_secs(generation: &Generation) -> Option<f64> {
 /// Returns the mean of −log2(p) over the tokens, where p is the probability before the chain.
 fn mean_surprise_bits(generation: &Generation) -> Option<f64> {
     let n = generation.steps.len();
-    let bits: f64 = generation
-        .steps
-        .iter()
-        .map(|step| -step.trace.raw_prob.log2())
-        .sum();
-    (n > 0).then(|| bits / n as f64)
+    let steps = generation.steps.iter();
+    let bits: Option<f64> = steps.map(|step| step.trace.known_surprise_bits()).sum();
+    bits.filter(|_| n > 0).map(|bits| bits / n as f64)
 }
 
 /// Draws the candidates of the pinned step, or of the latest one.
@@ -259,22 +256,29 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
         let trace = &step.trace;
         for (index, candidate) in trace.raw.head.iter().enumerate() {
             let row = CandidateRow {
-                rank: index as u32 + 1,
+                rank: Some(index as u32 + 1),
                 token: candidate.token,
                 sampled: candidate.token == step.token,
-                raw_prob: candidate.prob,
-                final_prob: trace.head_final_prob(index),
+                raw_prob: Some(candidate.prob),
+                final_prob: match trace.head_final_prob(index) {
+                    None => FinalProb::Cut,
+                    Some(_) if trace.known_final_prob().is_none() => FinalProb::Unknown,
+                    Some(prob) => FinalProb::Known(prob),
+                },
             };
             candidate_ui(ui, &generation.vocabulary, row);
         }
         // The sampled token is always listed, however unlikely it was.
         if !trace.raw.head.iter().any(|c| c.token == step.token) {
             let row = CandidateRow {
-                rank: trace.raw_rank,
+                rank: trace.known_rank(),
                 token: step.token,
                 sampled: true,
-                raw_prob: trace.raw_prob,
-                final_prob: Some(trace.draw.prob),
+                raw_prob: trace.known_raw_prob(),
+                final_prob: match trace.known_final_prob() {
+                    Some(prob) => FinalProb::Known(prob),
+                    None => FinalProb::Unknown,
+                },
             };
             candidate_ui(ui, &generation.vocabulary, row);
         }
@@ -284,14 +288,22 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
 /// A row of the table of candidates.
 #[derive(Clone, Copy)]
 struct CandidateRow {
-    /// Counted from 1, before the chain.
-    rank: u32,
+    /// Counted from 1, before the chain; `None` if the server did not name the token.
+    rank: Option<u32>,
     token: TokenId,
     sampled: bool,
-    /// Before the chain.
-    raw_prob: f64,
-    /// After the chain; `None` if the token was filtered out.
-    final_prob: Option<f64>,
+    /// Before the chain; `None` if the server did not report it.
+    raw_prob: Option<f64>,
+    final_prob: FinalProb,
+}
+
+/// A token's probability after the chain.
+#[derive(Clone, Copy)]
+enum FinalProb {
+    Known(f64),
+    Cut,
+    /// It depends on tokens that the server did not name.
+    Unknown,
 }
 
 /// Draws a candidate's row. The sampled token is set in a heavier weight.
@@ -307,13 +319,19 @@ fn candidate_ui(ui: &mut Ui, vocabulary: &Vocabulary, row: CandidateRow) {
     } else {
         Face::Small
     };
-    value_ui(ui, grouped(f64::from(row.rank)));
+    let unknown = || "–".to_owned();
+    let rank = row.rank.map(|rank| grouped(f64::from(rank)));
+    value_ui(ui, rank.unwrap_or_else(unknown));
     cell_ui(ui, face.text(visible).color(theme.text_1));
     let id = row.token.to_string();
     cell_ui(ui, Face::Code.text(id).color(theme.text_2));
-    value_ui(ui, percent(row.raw_prob));
-    let final_prob = row.final_prob.map(percent);
-    value_ui(ui, final_prob.unwrap_or_else(|| "cut".to_owned()));
+    value_ui(ui, row.raw_prob.map_or_else(unknown, percent));
+    let final_prob = match row.final_prob {
+        FinalProb::Known(prob) => percent(prob),
+        FinalProb::Cut => "cut".to_owned(),
+        FinalProb::Unknown => unknown(),
+    };
+    value_ui(ui, final_prob);
     ui.end_row();
 }
 

@@ -54,7 +54,7 @@ pub(super) fn tokens_ui(ui: &mut Ui, state: &AppState) {
         }
         ui.end_row();
         let before = generation.steps.iter().take(start);
-        let mut sum: f64 = before.map(|step| -step.trace.raw_prob.log2()).sum();
+        let mut sum: Option<f64> = before.map(|step| step.trace.known_surprise_bits()).sum();
         for index in start..end {
             for value in token_row(generation, index, &mut sum) {
                 value_ui(ui, value);
@@ -65,13 +65,14 @@ pub(super) fn tokens_ui(ui: &mut Ui, state: &AppState) {
 }
 
 /// Returns a token's cells. `sum` is the surprise of all tokens before it, and grows by its own.
-fn token_row(generation: &Generation, index: usize, sum: &mut f64) -> [String; 8] {
+fn token_row(generation: &Generation, index: usize, sum: &mut Option<f64>) -> [String; 8] {
     let Some(step) = generation.steps.get(index) else {
         return <[String; 8]>::default();
     };
     let trace = &step.trace;
-    let bits = -trace.raw_prob.log2();
-    *sum += bits;
+    let bits = trace.known_surprise_bits();
+    *sum = sum.zip(bits).map(|(sum, bits)| sum + bits);
+    let unknown = || "–".to_owned();
     let mass = KeptMass::of(trace);
     let bound = if mass.exact { "" } else { "≥ " };
     let millis = token_millis(&generation.steps, index);
@@ -79,12 +80,14 @@ fn token_row(generation: &Generation, index: usize, sum: &mut f64) -> [String; 8
     [
         (index + 1).to_string(),
         token_word(&step.piece),
-        grouped(f64::from(trace.raw_rank)),
-        format!("{bits:.2} bits"),
-        format!("{sum:.1} bits"),
-        n_kept.map_or_else(|| "–".to_owned(), |n| grouped(f64::from(n))),
+        trace
+            .known_rank()
+            .map_or_else(unknown, |rank| grouped(f64::from(rank))),
+        bits.map_or_else(unknown, |bits| format!("{bits:.2} bits")),
+        sum.map_or_else(unknown, |sum| format!("{sum:.1} bits")),
+        n_kept.map_or_else(unknown, |n| grouped(f64::from(n))),
         format!("{bound}{}", percent(mass.value)),
-        millis.map_or_else(|| "–".to_owned(), |millis| format!("{millis:.2} ms")),
+        millis.map_or_else(unknown, |millis| format!("{millis:.2} ms")),
     ]
 }
 
@@ -121,7 +124,7 @@ mod tests {
     fn a_row_holds_the_values_of_a_token() {
         let text = generation(&[(" a", 0.5), (" fox", 0.25)]);
         let bits = -text.steps[1].trace.raw_prob.log2();
-        let mut sum = 1.0;
+        let mut sum = Some(1.0);
         let row = token_row(&text, 1, &mut sum);
         assert_eq!(row[..2], ["2", "fox"]);
         assert_eq!(

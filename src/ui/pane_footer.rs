@@ -255,7 +255,12 @@ fn status_text(status: &PaneStatus, model_ready: bool, theme: &Theme) -> (bool, 
         }
         PaneStatus::Writing { .. } => plain("Generating"),
         PaneStatus::Finished(generation) => match &generation.finish {
-            Some(reason) => finish_text(reason, generation.unfinished_grammar(), theme),
+            Some(reason) => {
+                let (ended, words, color) = finish_text(reason, generation.unfinished_grammar(), theme);
+                let remarks = generation.server_remarks();
+                let words = [words].into_iter().chain(remarks).collect::<Vec<_>>();
+                (ended, words.join(" · "), color)
+            }
             None => plain("Generating"),
         },
         PaneStatus::Refused { reason, .. } => finish_text(reason, None, theme),

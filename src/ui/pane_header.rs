@@ -170,7 +170,13 @@ fn chain_ui(
     let summary = if is_invalid {
         "Invalid value".to_owned()
     } else {
-        chip_words(&chain.to_string())
+        match state.not_applied(pane).join(", ") {
+            lacking if lacking.is_empty() => chip_words(&chain.to_string()),
+            lacking => format!(
+                "not applied: {lacking} · {}",
+                chip_words(&chain.to_string())
+            ),
+        }
     };
     let is_given = pane.generation().is_some_and(Generation::is_scored);
     let dialect = if is_given {

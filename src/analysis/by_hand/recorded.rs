@@ -28,6 +28,8 @@ impl StepDraws {
     /// decided the step.
     pub fn new(trace: &Trace, coins: Coins) -> Option<Self> {
         trace.draw.coin?;
+        // Tokens that a server did not name have no segment of known width.
+        trace.known_final_prob()?;
         let survivors = trace.survivors.iter();
         let ends: Vec<(TokenId, f64)> = survivors
             .scan(0.0, |sum, known| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Importance, Lint, Remedy, called, sentence};
 use crate::decoding::filters::Window;
-use crate::decoding::{ChainConfig, Filter, FilterKind, TokenId, Trace};
+use crate::decoding::{ChainConfig, Filter, FilterKind, TokenId};
 use crate::generation::{Generation, Step};
 
 /// The number of steps after which the linter says "never".
@@ -55,7 +55,8 @@ impl Tally {
     }
 
     fn count(&mut self, prompt: &[TokenId], step: &Step) {
-        let Trace { raw, stages, .. } = &*step.trace;
+        let trace = &*step.trace;
+        let stages = &trace.stages;
         if self.n_steps == 0 {
             self.filters = stages
                 .iter()
@@ -71,14 +72,18 @@ impl Tally {
             .filters
             .iter()
             .eq(stages.iter().map(|stage| &stage.filter));
-        let (mut n_before, mut entropy_before) = (raw.n_candidates, raw.entropy_nats);
-        for (tally, stage) in self.stages.iter_mut().zip(stages) {
-            let (n_kept, entropy) = (stage.n_kept, stage.entropy_nats);
-            let same = n_kept == n_before && entropy.to_bits() == entropy_before.to_bits();
-            tally.n_cut += usize::from(n_kept < n_before);
+        let mut before = (trace.n_known_candidates(), trace.known_entropy_nats());
+        for (index, tally) in self.stages.iter_mut().enumerate() {
+            let known = trace.known_stage(index);
+            let after = (known.n_kept, known.entropy_nats);
+            let bits = |(_, entropy): (_, Option<f64>)| entropy.map(f64::to_bits);
+            // What a server left open may have been cut or changed.
+            let cut_nothing = after.0.is_some() && after.0 == before.0;
+            let same = cut_nothing && bits(after).is_some() && bits(after) == bits(before);
+            tally.n_cut += usize::from(!cut_nothing);
             tally.n_changed += usize::from(!same);
-            tally.max_kept = tally.max_kept.max(n_kept);
-            (n_before, entropy_before) = (n_kept, entropy);
+            tally.max_kept = tally.max_kept.max(after.0.unwrap_or(u32::MAX));
+            before = after;
         }
     }
 

@@ -6,7 +6,7 @@ mod smallest_change;
 #[cfg(test)]
 mod tests;
 
-use crate::decoding::{Filter, Selector, StageReport, TokenId, Trace};
+use crate::decoding::{Filter, KnownStageNumbers, Selector, StageReport, TokenId, Trace};
 use crate::generation::formatting::{counted, grouped, ordinal, pane_letter, percent, quoted};
 use crate::generation::{Generation, Step, in_sentence, listed};
 
@@ -36,6 +36,7 @@ impl Why {
         let generation = texts.get(place).copied().flatten()?;
         let step = generation.steps.get(step_index)?;
         let mut story = vec![ranked(step)];
+        story.extend(lacking_words(generation));
         story.extend(grammar_words(generation, step));
         story.extend(stage_verdicts(step));
         story.push(draw_words(generation.config.chain.selector, step));
@@ -62,17 +63,36 @@ impl Why {
     }
 }
 
+/// Says which settings the server lacks, so that the stages below say what they would have done.
+fn lacking_words(generation: &Generation) -> Option<String> {
+    let lacking = listed(&generation.not_applied);
+    let verb = if generation.not_applied.len() == 1 {
+        "was"
+    } else {
+        "were"
+    };
+    (!lacking.is_empty()).then(|| format!("The server lacks {lacking}, which {verb} not applied."))
+}
+
 /// Says how the model ranked the token: "The model ranked it 3rd of 6,144 tokens, at 11 %." A
 /// server may not report how many there are.
 fn ranked(step: &Step) -> String {
     let trace = &step.trace;
-    let of_all = trace.raw.n_known_candidates();
+    let of_all = trace.n_known_candidates();
     let of_all = of_all.map(|n| format!(" of {} tokens", grouped(f64::from(n))));
     let of_all = of_all.unwrap_or_default();
-    let prob = percent(trace.raw_prob);
-    let rank = match trace.raw_rank {
-        1 => "first".to_owned(),
-        rank => ordinal(rank),
+    let Some(prob) = trace.known_raw_prob().map(percent) else {
+        return "The server reported no probability for it.".to_owned();
+    };
+    let rank = match trace.known_rank() {
+        Some(1) => "first".to_owned(),
+        Some(rank) => ordinal(rank),
+        None => {
+            let n_named = counted(trace.raw.head.len(), "token");
+            return format!(
+                "It is not among the {n_named} that the server named; it was at {prob}."
+            );
+        }
     };
     match &trace.mixture {
         None => format!("The model ranked it {rank}{of_all}, at {prob}."),
@@ -98,77 +118,80 @@ fn stage_verdicts(step: &Step) -> Vec<String> {
         [first, ..] => (None, Some(*first)),
     };
     let (mut n_before, mut prob) = match mask(step) {
-        Some(report) => (report.n_legal(), legal_prob(report, step)),
-        None => (trace.raw.n_candidates, Some(trace.raw_prob)),
+        Some(report) => (Some(report.n_legal()), legal_prob(report, step)),
+        None => (trace.n_known_candidates(), trace.known_raw_prob()),
     };
     let mut sentences = Vec::new();
     for (index, report) in trace.stages.iter().enumerate() {
         let here = Suspect::Stage(index);
         let after = place.and_then(|place| report.head_probs.get(place).copied().flatten());
-        let after = after.map(f64::from);
+        let KnownStageNumbers {
+            n_kept,
+            entropy_nats,
+            ..
+        } = trace.known_stage(index);
+        // If the distribution is not known, nor are the probabilities.
+        let after = after.map(f64::from).filter(|_| entropy_nats.is_some());
         if cut_at.is_some_and(|cut_at| cut_at < here) {
             break;
         }
         let words = if cut_at == Some(here) {
             Some(format!(
                 "{} and cut this one.",
-                kept_words(trace, report, n_before)
+                kept_words(report, [n_kept, n_before])
             ))
         } else if unknown_from.is_some_and(|first| first <= here) {
-            let cuts = report.n_kept < n_before;
-            cuts.then(|| format!("{}.", kept_words(trace, report, n_before)))
+            let cuts = report.filter.cuts() && n_kept != n_before;
+            cuts.then(|| format!("{}.", kept_words(report, [n_kept, n_before])))
         } else {
-            Some(verdict(trace, report, n_before, [prob, after]))
+            Some(verdict(report, [n_kept, n_before], [prob, after]))
         };
         sentences.extend(words.filter(|_| !report.filter.is_neutral()));
-        n_before = report.n_kept;
+        n_before = n_kept;
         prob = after;
     }
     sentences
 }
 
-/// Says how many tokens a stage kept: "Top-k 40 kept 40 of 6,144 tokens".
-fn kept_words(trace: &Trace, report: &StageReport, n_before: u32) -> String {
+/// Says how many tokens a stage kept: "Top-k 40 kept 40 of 6,144 tokens". The counts are those after
+/// and before it, or `None` if they depend on tokens that a server did not name.
+fn kept_words(report: &StageReport, counts: [Option<u32>; 2]) -> String {
     let name = stage_name(&report.filter);
-    match [report.n_kept, n_before].map(|n| known_count(trace, n)) {
-        [Some(n_kept), Some(n)] => format!("{name} kept {n_kept} of {n} tokens"),
-        [Some(_), None] => format!("{name} kept {}", counted(report.n_kept as usize, "token")),
+    match counts {
+        [Some(n_kept), Some(n)] => {
+            let [n_kept, n] = [n_kept, n].map(|n| grouped(f64::from(n)));
+            format!("{name} kept {n_kept} of {n} tokens")
+        }
+        [Some(n_kept), None] => format!("{name} kept {}", counted(n_kept as usize, "token")),
         [None, _] => format!("{name} cut some tokens"),
     }
 }
 
-/// Formats a number of tokens, or returns `None` if it depends on an assumed size of the vocabulary.
-fn known_count(trace: &Trace, n: u32) -> Option<String> {
-    let is_known = trace.raw.n_known_candidates().is_some() || n as usize <= trace.raw.head.len();
-    is_known.then(|| grouped(f64::from(n)))
-}
-
 /// Describes a stage's effect: "Top-p 0.9 kept 8 of 6,144 tokens and raised it to 12 %."
 fn verdict(
-    trace: &Trace,
     report: &StageReport,
-    n_before: u32,
+    [n_kept, n_before]: [Option<u32>; 2],
     [before, after]: [Option<f64>; 2],
 ) -> String {
     let name = stage_name(&report.filter);
     let change = change_words(before, after);
-    if report.n_kept == n_before {
+    if n_kept == n_before && (n_kept.is_some() || !report.filter.cuts()) {
         return match (report.filter.cuts(), change) {
             (true, _) => format!("{name} cut nothing."),
             (false, Some(change)) => format!("{name} {change}."),
             (false, None) => format!("{name} left it in."),
         };
     }
-    let kept = if report.n_kept == 1 {
-        match known_count(trace, n_before) {
-            Some(n) => format!("{name} kept only this one of {n} tokens"),
-            None => format!("{name} kept only this one"),
+    let kept = match (n_kept, n_before) {
+        (Some(1), Some(n)) => {
+            let n = grouped(f64::from(n));
+            format!("{name} kept only this one of {n} tokens")
         }
-    } else {
-        kept_words(trace, report, n_before)
+        (Some(1), None) => format!("{name} kept only this one"),
+        counts => kept_words(report, counts.into()),
     };
     match change {
-        Some(change) if report.n_kept > 1 => format!("{kept} and {change}."),
+        Some(change) if n_kept != Some(1) => format!("{kept} and {change}."),
         _ => format!("{kept}."),
     }
 }
@@ -233,8 +256,14 @@ fn draw_words(selector: Selector, step: &Step) -> String {
     }
     if draw.is_by_server() {
         return format!(
-            "No coin: the server’s own sampler took it; these settings give it a probability of {}.",
-            percent(draw.prob)
+            "No coin: the server’s own sampler took it; {}.",
+            match step.trace.known_final_prob() {
+                Some(prob) => format!("these settings give it a probability of {}", percent(prob)),
+                None =>
+                    "how likely these settings make it depends on tokens that the server did not \
+                         name"
+                        .to_owned(),
+            }
         );
     }
     match (selector, draw.coin) {
@@ -248,6 +277,10 @@ fn draw_words(selector: Selector, step: &Step) -> String {
         (Selector::GumbelMax, _) => {
             "Every remaining token had its own coin, and this one won.".to_owned()
         }
+        (_, Some(coin)) if step.trace.known_final_prob().is_none() => format!(
+            "The coin {coin:.3} fell on it, if the tokens that the server did not name share the rest \
+             evenly."
+        ),
         (_, Some(coin)) => {
             let (from, to) = (draw.below, draw.below + draw.prob);
             let adapted = if selector.is_adaptive() {

@@ -7,8 +7,8 @@ use crate::analysis::SmallestChange;
 use crate::decoding::filters::{Temperature, TopK, TopP};
 use crate::decoding::testing::logits_of;
 use crate::decoding::{
-    ASSUMED_VOCABULARY, Against, ChainConfig, Coins, Filter, Guidance, History, Mixture, Picked,
-    SamplerChain, TokenId,
+    Against, ChainConfig, Coins, Filter, Guidance, History, KnownPart, KnownStageNumbers, Mixture,
+    Picked, SamplerChain, TokenId,
 };
 use crate::generation::Generation;
 use crate::generation::testing::{generation, scored};
@@ -112,12 +112,48 @@ fn a_given_token_that_was_cut_is_not_followed_further() {
 fn an_assumed_vocabulary_is_not_mentioned() {
     let mut text = sampled(top_p(), seed(0.70..0.71));
     let trace = Arc::make_mut(&mut text.steps[0].trace);
-    trace.raw.n_candidates = ASSUMED_VOCABULARY as u32;
-    trace.stages[0].n_kept = trace.raw.n_candidates;
+    let all: Vec<_> = trace.stages.iter().map(KnownStageNumbers::all).collect();
+    trace.known = Some(Box::new(KnownPart {
+        raw_prob: Some(trace.raw_prob),
+        raw_rank: Some(trace.raw_rank),
+        final_prob: Some(trace.draw.prob),
+        n_kept: Some(trace.draw.n_kept),
+        stages: vec![
+            KnownStageNumbers {
+                n_kept: None,
+                ..all[0]
+            },
+            all[1],
+        ],
+        ..KnownPart::default()
+    }));
     let story = Why::of(&[Some(&text)], 0, 0).unwrap().story;
     let start = "The model ranked it 2nd, at 30 %. Temperature 0.5 raised it to 32 %. Top-p 0.9 kept \
                  3 tokens and raised it to 33 %.";
     assert!(story.starts_with(start), "{story}");
+}
+
+#[test]
+fn what_a_server_did_not_report_is_not_told_as_exact() {
+    let mut text = sampled(top_p(), seed(0.70..0.71));
+    text.not_applied = vec!["eta 0.5".to_owned()];
+    let trace = Arc::make_mut(&mut text.steps[0].trace);
+    trace.draw.picked = Picked::ByServer;
+    trace.known = Some(Box::new(KnownPart {
+        raw_prob: Some(trace.raw_prob),
+        raw_rank: Some(trace.raw_rank),
+        ..KnownPart::default()
+    }));
+    let story = Why::of(&[Some(&text)], 0, 0).unwrap().story;
+    let expected = "The model ranked it 2nd, at 30 %. The server lacks eta 0.5, which was not applied. \
+                    Temperature 0.5 left it in. Top-p 0.9 cut some tokens. No coin: the server’s own \
+                    sampler took it; how likely these settings make it depends on tokens that the \
+                    server did not name.";
+    assert!(story.starts_with(expected), "{story}");
+    Arc::make_mut(&mut text.steps[0].trace).known = Some(Box::default());
+    let story = Why::of(&[Some(&text)], 0, 0).unwrap().story;
+    let expected = "The server reported no probability for it.";
+    assert!(story.starts_with(expected), "{story}");
 }
 
 #[test]

@@ -99,7 +99,7 @@ impl CoinBar {
                     (_, Some(coin)) => DrawnBy::OneCoin(coin),
                     (_, None) => DrawnBy::TopToken,
                 },
-                sure: !trace.bounded,
+                sure: !trace.bounded && trace.known_final_prob().is_some(),
             },
         }
     }

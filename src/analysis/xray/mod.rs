@@ -6,6 +6,7 @@
 
 mod bar;
 mod mixture;
+mod recorded;
 #[cfg(test)]
 mod tests;
 mod unrecorded_row;
@@ -134,7 +135,7 @@ impl XrayTable {
         let same_draw = run.seed == seed && run.chain.selector == chain.selector;
         if same_rules && same_stages && same_draw && same_grammar {
             let table = Self::recorded(chain, trace);
-            return Some(table.with_mixture(trace));
+            return Some(table.with_known(trace).with_mixture(trace));
         }
         let enabled = chain.stages.iter().filter(|stage| stage.enabled);
         let shared = trace
@@ -146,7 +147,9 @@ impl XrayTable {
                 same_rules && same_coin && *report.filter == stage.filter
             });
         let saw_all = trace.grammar.as_ref().is_none_or(|report| !report.masked);
-        let n_shared = if saw_all { shared.count() } else { 0 };
+        // Of a server's distribution, the reports may be estimates.
+        let is_exact = saw_all && trace.known.is_none();
+        let n_shared = if is_exact { shared.count() } else { 0 };
         let reports = trace.stages.get(..n_shared).unwrap_or_default();
 
         let n_prompt = generation.prompt.tokens.len();
@@ -157,14 +160,14 @@ impl XrayTable {
         let position = tokens.len() as u64;
         let coins = Coins { seed, position };
         if let Some(table) = Self::under_grammar(drawable, (chain, history, coins), trace) {
-            return Some(table.with_mixture(trace));
+            return Some(table.with_known(trace).with_mixture(trace));
         }
         let known = what_if_stages(&trace.raw, reports, chain, history, coins)?;
         let shown = [known.outcome.token(), Some(trace.draw.token)];
         let evidence = trace.raw.with_tokens(shown.into_iter().flatten());
         if evidence.head.len() == trace.raw.head.len() {
             let table = Self::what_if(chain, &trace.raw, &known, coins);
-            return Some(table.with_mixture(trace));
+            return Some(table.with_known(trace).with_mixture(trace));
         }
         // The reports say nothing about tokens below the recorded head.
         let known = what_if_stages(&evidence, &[], chain, history, coins)?;
@@ -172,7 +175,7 @@ impl XrayTable {
         for row in table.rows.iter_mut().skip(trace.raw.head.len()) {
             row.rank = trace.raw.rank(row.token).unwrap_or(row.rank);
         }
-        Some(table.with_mixture(trace))
+        Some(table.with_known(trace).with_mixture(trace))
     }
 
     /// Builds the table of what other settings would have drawn from the legal tokens, or `None` if
@@ -210,8 +213,10 @@ impl XrayTable {
 
     /// Builds the table of a recorded step. The trace must come from this chain.
     pub fn recorded(chain: &ChainConfig, trace: &Trace) -> Self {
-        let stages = trace.stages.iter();
-        let mut stages: Vec<_> = stages.map(|it| KnownStage::in_trace(trace, it)).collect();
+        let indices = 0..trace.stages.len();
+        let mut stages: Vec<_> = indices
+            .filter_map(|index| KnownStage::in_trace(trace, index))
+            .collect();
         let report = trace.grammar.as_deref();
         let mut table = match report.filter(|report| report.masked) {
             Some(report) => {
@@ -322,33 +327,6 @@ impl XrayTable {
         self
     }
 
-    /// Adds a column for a check after the draw. It changes no probability.
-    fn add_check(&mut self, report: &GrammarReport, raw: &Evidence) {
-        let last = self.columns.last();
-        let (n_left, entropy_nats) = last.map_or((KnownCount::Unknown, None), |last| {
-            (last.n_left, last.entropy_nats)
-        });
-        self.columns.push(XrayColumn {
-            n_left,
-            entropy_nats,
-            ..grammar_column(report, raw)
-        });
-        for row in &mut self.rows {
-            let before = row
-                .cells
-                .iter()
-                .rev()
-                .find(|cell| **cell != XrayCell::Muted);
-            row.cells.push(match before {
-                Some(XrayCell::Kept(prob)) if report.is_legal(row.token, raw) == Some(false) => {
-                    XrayCell::Cut(Some(*prob))
-                }
-                Some(XrayCell::Cut(_)) | None => XrayCell::Gone,
-                Some(before) => *before,
-            });
-        }
-    }
-
     /// Adds a column for an adaptive selector, which changes the distribution before its draw.
     fn add_selector(&mut self, selector: Selector, trace: &Trace) {
         if !selector.is_adaptive() {
@@ -407,8 +385,8 @@ impl XrayTable {
 fn model_column(evidence: &Evidence) -> XrayColumn {
     XrayColumn {
         at: XrayPlace::Model,
-        n_left: evidence.n_known_candidates().into(),
-        entropy_nats: evidence.known_entropy_nats(),
+        n_left: KnownCount::Exactly(evidence.n_candidates),
+        entropy_nats: Some(evidence.entropy_nats),
         mass_removed: None,
         distortion_bits: None,
     }

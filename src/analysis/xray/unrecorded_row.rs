@@ -32,7 +32,9 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
                 before = after;
                 last.map_or(XrayCell::Unknown, XrayCell::Kept)
             }
-            XrayPlace::Grammar(_) | XrayPlace::Selector(_) => XrayCell::Kept(trace.draw.prob),
+            XrayPlace::Grammar(_) | XrayPlace::Selector(_) => trace
+                .known_final_prob()
+                .map_or(XrayCell::Unknown, XrayCell::Kept),
         });
     }
     let suspects = suspects(trace);
@@ -46,7 +48,9 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
         .filter(|at| *at > 0 && selector != Selector::Greedy && suspects.is_empty())
         .and_then(|at| cells.get_mut(at))
     {
-        *cell = XrayCell::Kept(trace.draw.prob);
+        *cell = trace
+            .known_final_prob()
+            .map_or(XrayCell::Unknown, XrayCell::Kept);
     }
     XrayRow {
         token: trace.draw.token,

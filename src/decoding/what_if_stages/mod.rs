@@ -157,18 +157,21 @@ impl KnownStage {
         }
     }
 
-    /// Returns what the record of a step holds about one of its stages, without what depends on an
-    /// assumed size of the vocabulary.
-    pub fn in_trace(trace: &Trace, report: &StageReport) -> Self {
-        let recorded = Self::recorded(report);
-        if trace.knows_stage(report) {
-            return recorded;
-        }
-        Self {
-            n_kept: KnownCount::Unknown,
-            entropy_nats: None,
-            ..recorded
-        }
+    /// Returns what the record of a step holds about one of its stages, or `None` if there is no
+    /// such stage. What depends on tokens that a server did not name is unknown.
+    pub fn in_trace(trace: &Trace, index: usize) -> Option<Self> {
+        let recorded = Self::recorded(trace.stages.get(index)?);
+        let known = trace.known_stage(index);
+        let unknown = |prob: KnownProb| match prob {
+            KnownProb::Exactly(_) if known.entropy_nats.is_none() => KnownProb::Unknown,
+            prob => prob,
+        };
+        Some(Self {
+            probs: recorded.probs.into_iter().map(unknown).collect(),
+            n_kept: known.n_kept.into(),
+            entropy_nats: known.entropy_nats,
+            mass_removed: known.mass_removed,
+        })
     }
 
     /// Returns what is known about the recorded candidates after a filter, given what was known

@@ -181,7 +181,7 @@ fn push_pane(page: &mut String, place: usize, text: &Generation) {
         &format!(
             "<article><p><span class=\"badge p{color}\">{letter}</span> <strong>{}</strong> \
              <span class=\"quiet small\">{}</span></p>",
-            escaped(&text.name),
+            escaped(&text.shown_name()),
             escaped(&settings_line(text))
         ),
     );
@@ -235,8 +235,11 @@ fn push_token(page: &mut String, step: &Step) {
     } else if draw.is_by_hand() {
         classes.push_str(" n");
     }
-    let (before, rank) = (percent(step.trace.raw_prob), step.trace.raw_rank);
-    let title = escaped(&format!("{before}, rank {}", grouped(rank.into())));
+    let unknown = || "unknown".to_owned();
+    let before = step.trace.known_raw_prob().map_or_else(unknown, percent);
+    let rank = step.trace.known_rank();
+    let rank = rank.map_or_else(unknown, |rank| grouped(rank.into()));
+    let title = escaped(&format!("{before}, rank {rank}"));
     // A tint on a leading space would be a stray blob at the end of a row.
     let n_spaces = match word.trim_start_matches(' ') {
         "" => 0,
@@ -331,7 +334,7 @@ fn push_figures(page: &mut String, texts: &[(usize, &Generation)]) {
                 "<tr><td><span class=\"badge p{}\">{}</span> {}</td><td>{}</td>{}<td>{}</td></tr>",
                 steps::color(*place),
                 pane_letter(*place),
-                escaped(&text.name),
+                escaped(&text.shown_name()),
                 escaped(&settings_line(text)),
                 numbers.concat(),
                 escaped(&finish.unwrap_or_default()),

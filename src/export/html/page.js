@@ -39,8 +39,11 @@
   };
   const word = (piece) => "‘" + shown(piece).replace(/^ +(?=\S)/, "") + "’";
   const summary = (s) => {
-    const end = s.after > 0 ? percent(s.after) + " after" : "cut by the settings";
-    return percent(s.before) + " before, " + end + " · rank " + s.rank.toLocaleString("en");
+    if (s.before === null) return "the server reported no probability";
+    const cut = s.after !== null && s.after <= 0;
+    const end = s.after === null ? "unknown after" : cut ? "cut by the settings" : percent(s.after) + " after";
+    const rank = s.rank === null ? "unknown" : s.rank.toLocaleString("en");
+    return percent(s.before) + " before, " + end + " · rank " + rank;
   };
   const bar = (value, largest) => {
     const fill = node("span", "fill");
@@ -65,7 +68,8 @@
       const line = node("tr", row.piece === s.piece ? "chosen" : "");
       line.append(node("td", "word", shown(row.piece)));
       const value = node("td", "num");
-      value.append(bar(row.probs[0], s.rows[0].probs[0] || 1), percent(row.probs[0]));
+      const known = row.probs[0] !== null;
+      if (known) value.append(bar(row.probs[0], s.rows[0].probs[0] || 1), percent(row.probs[0]));
       line.append(value);
       table.append(line);
     }
@@ -111,6 +115,7 @@
     if (s.how === "by_ratio") return "Speculative sampling took " + word(s.piece) + " as a draft, or in place of one.";
     if (s.how === "by_server") return "The server's own sampler took " + word(s.piece) + ".";
     if (s.coin < 0) return "No single coin: " + word(s.piece) + " was taken.";
+    if (s.after === null) return "Coin " + s.coin.toFixed(3) + " falls on " + word(s.piece) + ", as far as the server reports.";
     return "Coin " + s.coin.toFixed(3) + " falls on " + word(s.piece) + ", between " + s.below.toFixed(3) +
       " and " + Math.min(1, s.below + s.after / 100).toFixed(3) + ".";
   };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::escape::shown;
-use crate::decoding::{Picked, StageReport, TokenId, Trace};
+use crate::decoding::{Picked, TokenId, Trace};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece, Step, Vocabulary};
 
@@ -63,14 +63,13 @@ pub(super) const fn color(place: usize) -> char {
 
 fn step_data(step: &Step, stages: &[usize], vocabulary: &Vocabulary, words: &mut Words) -> Value {
     let trace = &step.trace;
-    let reports = || stages.iter().filter_map(|index| trace.stages.get(*index));
+    let reports = || stages.iter().map(|index| trace.known_stage(*index));
     let bits = |nats: Option<f64>| nats.map(|nats| rounded(nats / std::f64::consts::LN_2, 2));
-    let known = |report: &&StageReport| trace.knows_stage(report);
-    let kept = std::iter::once(trace.raw.n_known_candidates())
-        .chain(reports().map(|report| Some(report).filter(known).map(|report| report.n_kept)))
+    let kept = std::iter::once(trace.n_known_candidates())
+        .chain(reports().map(|stage| stage.n_kept))
         .chain([trace.n_known_kept()]);
-    let entropies = std::iter::once(trace.raw.known_entropy_nats())
-        .chain(reports().map(|report| Some(report).filter(known).map(|it| it.entropy_nats)))
+    let entropies = std::iter::once(trace.known_entropy_nats())
+        .chain(reports().map(|stage| stage.entropy_nats))
         .map(bits);
     let how = match trace.draw.picked {
         Picked::ByChain => "by_chain",
@@ -82,10 +81,10 @@ fn step_data(step: &Step, stages: &[usize], vocabulary: &Vocabulary, words: &mut
     };
     json!([
         words.index(step.token, &step.piece),
-        percent(trace.raw_prob),
-        percent(trace.draw.prob),
-        trace.raw_rank,
-        bits(trace.raw.known_entropy_nats()),
+        trace.known_raw_prob().map(percent),
+        trace.known_final_prob().map(percent),
+        trace.known_rank(),
+        bits(trace.known_entropy_nats()),
         trace.draw.coin.map_or(json!(-1), |coin| rounded(coin, 4)),
         rounded(trace.draw.below, 4),
         trace.n_known_kept(),
@@ -115,25 +114,35 @@ fn cells(
             words.index(known.token, &vocabulary.piece(known.token))
         ));
         cells.push(percent(known.prob));
-        for stage in stages.iter().filter_map(|index| trace.stages.get(*index)) {
-            let prob = stage.head_probs.get(rank).copied().flatten();
-            cells.push(prob.map_or(json!(-1), |prob| percent(prob.into())));
+        for index in stages {
+            let stage = trace.stages.get(*index);
+            let prob = stage.and_then(|stage| stage.head_probs.get(rank).copied().flatten());
+            let is_known = trace.known_stage(*index).entropy_nats.is_some();
+            cells.push(cell(prob.map(f64::from), is_known));
         }
-        cells.push(trace.head_final_prob(rank).map_or(json!(-1), percent));
+        let is_known = trace.known_final_prob().is_some();
+        cells.push(cell(trace.head_final_prob(rank), is_known));
     }
     if !has_token {
         cells.push(json!(words.index(token, &vocabulary.piece(token))));
-        cells.push(percent(trace.raw_prob));
+        cells.push(trace.known_raw_prob().map_or(json!(null), percent));
         // The record follows only the most likely tokens from stage to stage.
         cells.extend(stages.iter().map(|_| json!(null)));
         let is_left = trace.draw.prob > 0.0;
-        cells.push(if is_left {
-            percent(trace.draw.prob)
-        } else {
-            json!(-1)
-        });
+        let left = || trace.known_final_prob().map_or(json!(null), percent);
+        cells.push(if is_left { left() } else { json!(-1) });
     }
     cells
+}
+
+/// Returns the probability in a column, −1 if the token was cut, or null if the probability depends on
+/// tokens that a server did not name.
+fn cell(prob: Option<f64>, is_known: bool) -> Value {
+    match prob {
+        None => json!(-1),
+        Some(_) if !is_known => json!(null),
+        Some(prob) => percent(prob),
+    }
 }
 
 /// Returns a probability in percent with three significant digits.

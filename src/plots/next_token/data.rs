@@ -60,7 +60,7 @@ impl NextTokenData {
         }
         Some(Self {
             pane,
-            name: generation.name.clone(),
+            name: generation.shown_name(),
             settings: generation.config.chain.to_string(),
             token_number: step_index + 1,
             rows,
@@ -138,7 +138,7 @@ impl CandidateRow {
         Self {
             piece: step.piece.clone(),
             rank: step.trace.raw_rank,
-            raw_prob: step.trace.raw_prob,
+            raw_prob: step.trace.known_raw_prob().unwrap_or(0.0),
             final_prob: (step.trace.draw.prob > 0.0).then_some(step.trace.draw.prob),
             passed_over: false,
             chosen: true,

@@ -70,7 +70,9 @@ impl<'a> ScoreData<'a> {
             .map(|(pane, generation)| ScoreLane::of(pane, *generation, is_one_seed))
             .collect();
         let steps = || lanes.iter().flat_map(|lane| lane.steps);
-        let largest = steps().map(|step| measure.value(step)).fold(0.0, f64::max);
+        let largest = steps()
+            .filter_map(|step| measure.value(step))
+            .fold(0.0, f64::max);
         let longest = lanes.iter().map(|lane| lane.steps.len()).max().unwrap_or(0);
         let generating = lanes
             .iter()
@@ -98,9 +100,11 @@ impl<'a> ScoreData<'a> {
     }
 
     /// Returns the height of a step's bar, between 0 and 1. Counts use a logarithmic scale, on
-    /// which a count of 1 has no height.
+    /// which a count of 1 has no height. Nor has a value that a server did not report.
     pub fn height(&self, step: &Step) -> f64 {
-        let value = self.measure.value(step);
+        let Some(value) = self.measure.value(step) else {
+            return 0.0;
+        };
         let height = match self.measure {
             ScoreMeasure::Rank | ScoreMeasure::Kept => value.log10() / self.top.log10(),
             _ => value / self.top,
@@ -128,7 +132,8 @@ impl<'a> ScoreData<'a> {
             .zip(steps.chunks(n_merged))
             .map(move |(group, steps)| {
                 let heights = steps.iter().map(|step| self.height(step));
-                let is_clipped = |step: &Step| self.measure.value(step) > self.top * (1.0 + 1e-9);
+                let value = |step: &Step| self.measure.value(step).unwrap_or(0.0);
+                let is_clipped = |step: &Step| value(step) > self.top * (1.0 + 1e-9);
                 let start = first + group * n_merged;
                 ScoreBar {
                     center: start as f64 + f64::midpoint(1.0, steps.len() as f64),
@@ -210,6 +215,14 @@ impl<'a> ScoreData<'a> {
         match self.measure {
             ScoreMeasure::Rank | ScoreMeasure::Kept => "1",
             _ => "0",
+        }
+    }
+
+    /// Formats a step's value with its unit.
+    pub(super) fn step_label(&self, step: &Step) -> String {
+        match self.measure.value(step) {
+            Some(value) => self.value_label(value),
+            None => "not reported".to_owned(),
         }
     }
 

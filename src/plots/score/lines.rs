@@ -74,7 +74,7 @@ const fn is_log(measure: ScoreMeasure) -> bool {
 
 /// Returns a step's height on the vertical axis.
 fn height(measure: ScoreMeasure, step: &Step) -> f64 {
-    let value = measure.value(step);
+    let value = measure.value(step).unwrap_or(0.0);
     if is_log(measure) {
         value.max(1.0).log10()
     } else if value.is_finite() {
@@ -266,7 +266,7 @@ fn hover_ui(
         .min_by(|a, b| distance(a).total_cmp(&distance(b)));
     let values: Vec<String> = steps
         .map(|(pane, step)| {
-            let value = data.value_label(data.measure.value(step));
+            let value = data.step_label(step);
             format!(
                 "{} ‘{}’ {value}",
                 pane_letter(pane),

@@ -23,7 +23,7 @@ pub(super) fn hover_ui(
     if let Some(at) = hovered
         && let Some(step) = data.step(at)
     {
-        let value = data.value_label(data.measure.value(step));
+        let value = data.step_label(step);
         let tooltip = format!(
             "{} · token {} ‘{}’ · {value}",
             pane_letter(at.pane),

@@ -79,7 +79,7 @@ impl SpeedData {
             .enumerate()
             .map(|(index, (pane, generation))| SpeedLine {
                 pane: *pane,
-                name: generation.name.clone(),
+                name: generation.shown_name(),
                 points: line(index, &generating, &series),
             })
             .collect();

@@ -193,11 +193,17 @@ impl<'a> TrendData<'a> {
             }
             Trend::Surprise => {
                 let steps = text.steps.iter().take(at.step + 1);
-                let sum: f64 = steps.map(surprise_bits).sum();
-                format!("{sum:.1} bits so far")
+                let sum: Option<f64> = steps.map(surprise_bits).sum();
+                sum.map_or_else(
+                    || "sum unknown: the server reported no probability".to_owned(),
+                    |sum| format!("{sum:.1} bits so far"),
+                )
             }
             Trend::Ranks => {
-                let rank = grouped(f64::from(step.trace.raw_rank));
+                let Some(rank) = step.trace.known_rank() else {
+                    return Some("rank unknown: not counted".to_owned());
+                };
+                let rank = grouped(f64::from(rank));
                 match counted_bin(step) {
                     Some(_) => format!("rank {rank}"),
                     None => format!("rank {rank}, picked by hand: not counted"),
@@ -237,7 +243,10 @@ impl<'a> TrendData<'a> {
 /// Returns the bin of a token's rank, or `None` if it was picked by hand.
 fn counted_bin(step: &Step) -> Option<usize> {
     let trace = &step.trace;
-    (!trace.draw.is_by_hand()).then(|| rank_bin(trace.raw_rank))
+    trace
+        .known_rank()
+        .filter(|_| !trace.draw.is_by_hand())
+        .map(rank_bin)
 }
 
 fn panels(texts: &[(usize, &Generation)], kind: Trend) -> Vec<Panel> {
@@ -275,9 +284,9 @@ fn panels(texts: &[(usize, &Generation)], kind: Trend) -> Vec<Panel> {
         }
         Trend::Surprise => {
             let lines = lines(&|text| {
-                let sums = text.steps.iter().scan(0.0, |sum, step| {
-                    *sum += surprise_bits(step);
-                    Some(Some(*sum))
+                let sums = text.steps.iter().scan(Some(0.0), |sum, step| {
+                    *sum = sum.zip(surprise_bits(step)).map(|(sum, bits)| sum + bits);
+                    Some(*sum)
                 });
                 sums.collect()
             });
@@ -339,8 +348,9 @@ fn most_but_few(lines: &[Vec<(usize, f64)>]) -> f64 {
 }
 
 /// Returns a token's surprise. That of an impossible token is infinite, and counts as 64 bits.
-fn surprise_bits(step: &Step) -> f64 {
-    (-step.trace.raw_prob.log2()).clamp(0.0, 64.0)
+fn surprise_bits(step: &Step) -> Option<f64> {
+    let bits = step.trace.known_surprise_bits()?;
+    Some(bits.clamp(0.0, 64.0))
 }
 
 /// Numbers the values from 1, and keeps at most [`MAX_POINTS`] of them.

@@ -138,7 +138,7 @@ fn legend_ui(ui: &mut Ui, data: &TrendData<'_>, target: Target) {
     let n_columns = if data.texts.len() > 4 { 2.0 } else { 1.0 };
     let widest = legend.rect.width() / n_columns - SAMPLE_WIDTH - ENTRY_GAP;
     for (pane, text) in &data.texts {
-        let name = format!("{}, {}", text.name, text.config.chain);
+        let name = format!("{}, {}", text.shown_name(), text.config.chain);
         let width = Face::Small.width(ui, &name).min(widest) + 1.0;
         if target == Target::Picture {
             legend.make_room(ui, SAMPLE_WIDTH + width);

@@ -246,6 +246,7 @@ impl AppState {
                 finish: None,
                 grammar_complete: None,
                 beams: Arc::default(),
+                not_applied: Vec::new(),
                 ..text
             };
             verification.texts.push(RepeatedText {

@@ -44,9 +44,16 @@ impl AppState {
                 return effects;
             }
             ServerEvent::Vocabulary(vocabulary) => self.on_more_tokens(served, &vocabulary),
-            ServerEvent::Noted { id, notes } => {
+            ServerEvent::Noted {
+                id,
+                notes,
+                not_applied,
+            } => {
                 if let Some(pane) = self.running_pane(id) {
                     pane.server_notes = notes;
+                    if let PaneStatus::Writing { generation, .. } = &mut pane.status {
+                        generation.not_applied = not_applied;
+                    }
                 }
             }
             ServerEvent::Panicked { message } => return self.on_server_panicked(served, &message),

@@ -3,7 +3,8 @@
 use super::{AddedServer, ReadyServer, ServerStatus};
 use crate::generation::formatting::{grouped, pane_letter};
 use crate::generation::{PaneModel, ServedModel};
-use crate::state::{AppState, PaneModelRow};
+use crate::state::{AppState, Pane, PaneModelRow};
+use crate::worker::not_applied;
 
 /// A server in the models dialog.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +93,22 @@ impl AppState {
     /// window was opened.
     pub fn server_status(&self, served: &ServedModel) -> Option<&ServerStatus> {
         self.servers.connections.status(served)
+    }
+
+    /// Returns the settings of a pane that its server's own sampler lacks, in the words of `--pane`.
+    /// They are known once the server has answered.
+    pub fn not_applied(&self, pane: &Pane) -> Vec<String> {
+        let served = self.chosen_model(&pane.settings);
+        let served = served.and_then(PaneModel::served);
+        let status = served
+            .filter(|served| served.own_sampler)
+            .and_then(|served| self.server_status(served));
+        match status {
+            Some(ServerStatus::Ready(ready)) => {
+                not_applied(ready.server.kind, &self.config_of(pane))
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Returns the name of the model, or of the server if it has not answered yet.

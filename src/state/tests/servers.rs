@@ -72,6 +72,7 @@ pub(crate) fn with_server_problems() -> AppState {
                 .to_owned(),
             "It has no top-h, which is left out".to_owned(),
         ],
+        not_applied: vec!["top-h 0.4".to_owned()],
     };
     state.on_server_event(&own, noted);
     let elsewhere = ServedModel {
@@ -250,7 +251,11 @@ fn what_the_sampler_lacks_is_noted_until_the_next_text() {
     let effects = state.apply(Command::GenerateAll);
     let id = asked_of_servers(&effects)[0].id;
     let notes = vec!["It has no top-h".to_owned()];
-    let noted = ServerEvent::Noted { id, notes };
+    let noted = ServerEvent::Noted {
+        id,
+        notes,
+        not_applied: vec!["top-h 0.4".to_owned()],
+    };
     state.on_server_event(&served(), noted);
     assert_eq!(state.panes[1].server_notes, ["It has no top-h"]);
     fail(&mut state, id);

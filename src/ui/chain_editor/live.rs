@@ -70,8 +70,8 @@ impl<'a> Live<'a> {
         let n_before = chain.stages.iter().take(index);
         let n_before = n_before.filter(|stage| stage.enabled).count();
         let same = run.enabled && run.filter.kind() == kind;
-        let report = trace.stages.get(n_before).filter(|_| same)?;
-        Some(report.n_kept)
+        trace.stages.get(n_before).filter(|_| same)?;
+        trace.known_stage(n_before).n_kept
     }
 }
 

@@ -137,7 +137,8 @@ fn text_ui(
     let theme = Theme::of(ui);
     let badge = Rect::from_min_size(corner, Vec2::splat(BADGE));
     paint_badge(ui.painter(), theme, badge, pane);
-    let name = TextRun::new(&generation.name, Face::Strong, theme.text_1);
+    let shown_name = generation.shown_name();
+    let name = TextRun::new(&shown_name, Face::Strong, theme.text_1);
     let at = pos2(badge.right() + 8.0, badge.center().y);
     paint_text_within(ui, at, Align2::LEFT_CENTER, name, COLUMN - BADGE - 8.0);
     let config = &generation.config;

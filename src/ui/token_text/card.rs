@@ -161,7 +161,7 @@ fn rows(step: &Step) -> Vec<CardRow> {
     if rows.iter().all(|row| !row.chosen) {
         rows.push(CardRow {
             token: step.token,
-            prob: step.trace.raw_prob,
+            prob: step.trace.known_raw_prob().unwrap_or(f64::NAN),
             chosen: true,
         });
     }
@@ -179,9 +179,14 @@ fn what_if_ui(ui: &mut Ui, lines: &WhatIfLines) {
 /// Formats the token's probabilities before and after the chain: "5.9 % before, 4.3 % after · rank
 /// 6".
 fn probs_label(trace: &Trace) -> String {
-    let before = percent(trace.raw_prob);
-    let after = percent(trace.draw.prob);
-    let rank = trace.raw_rank;
+    let Some(before) = trace.known_raw_prob().map(percent) else {
+        return "The server reported no probability".to_owned();
+    };
+    let after = trace
+        .known_final_prob()
+        .map_or_else(|| "unknown".to_owned(), percent);
+    let rank = trace.known_rank();
+    let rank = rank.map_or_else(|| "unknown".to_owned(), |rank| rank.to_string());
     if trace.draw.is_by_hand() {
         return format!("Picked by hand · {before} before, {after} after · rank {rank}");
     }

@@ -88,6 +88,7 @@ impl Pane {
             lineage: Lineage::default(),
             second_model: None,
             beams: Arc::default(),
+            not_applied: Vec::new(),
         })
     }
 }

@@ -131,6 +131,7 @@ impl StepEntry {
             selector_state: self.selector_state,
             grammar: None,
             bounded: false,
+            known: None,
         };
         Ok(Step {
             token: self.token,

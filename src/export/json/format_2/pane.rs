@@ -50,6 +50,9 @@ pub(super) struct Pane {
     steps: Vec<StepEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beams: Option<BeamsEntry>,
+    /// The settings that the server's own sampler lacks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    not_applied: Vec<String>,
 }
 
 /// Settings that wrote the first steps of a text, before it went on under others.
@@ -153,6 +156,7 @@ impl Pane {
             filters: filters.into_iter().map(Known).collect(),
             grammars: grammars.into_iter().map(Known).collect(),
             beams: BeamsEntry::of(&generation.beams),
+            not_applied: generation.not_applied.clone(),
         }
     }
 
@@ -204,6 +208,7 @@ impl Pane {
                 Some(beams) => Arc::new(beams.into_beams(&vocabulary)?),
                 None => Arc::default(),
             },
+            not_applied: self.not_applied,
             model,
             vocabulary,
         })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::detail::DetailEntry;
 use super::grammar::GrammarEntry;
@@ -11,8 +11,9 @@ use super::mixture::MixtureEntry;
 use super::ranking::Ranking;
 use super::vocabulary::PieceEntry;
 use crate::decoding::{
-    Detail, Draft, Draw, Evidence, Filter, GrammarRule, Guidance, LogitsHash, Picked,
-    RankedCandidate, SelectorState, StageReport, TokenId, Trace,
+    ASSUMED_VOCABULARY, Detail, Draft, Draw, Evidence, Filter, GrammarRule, Guidance, KnownPart,
+    KnownStageNumbers, LogitsHash, Picked, RankedCandidate, SelectorState, StageReport, TokenId,
+    Trace,
 };
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
 use crate::generation::{Generation, Step, StepTime, Vocabulary};
@@ -25,23 +26,28 @@ pub(super) struct StepEntry {
     /// `None` if it is the piece in the vocabulary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     piece: Option<PieceEntry>,
-    raw_prob: f64,
-    final_prob: f64,
-    rank: u32,
-    entropy_nats: f64,
+    /// These are null if a server did not report what they depend on.
+    raw_prob: Option<f64>,
+    final_prob: Option<f64>,
+    rank: Option<u32>,
+    entropy_nats: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     coin: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     coin_below: Option<f64>,
-    n_kept: u32,
+    n_kept: Option<u32>,
     #[serde(default, skip_serializing_if = "is_by_chain")]
     picked: Picked,
     #[serde(default, skip_serializing_if = "is_new")]
     selector_state: Known<SelectorState>,
     log_sum_exp: f64,
-    /// `None` if it is the size of the model's vocabulary.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    n_candidates: Option<u32>,
+    /// Missing if it is the size of the model's vocabulary, null if a server did not report that.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    n_candidates: Option<Option<u32>>,
     head: Ranking,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     stages: Vec<StageEntry>,
@@ -79,9 +85,10 @@ pub(super) struct StepEntry {
 struct StageEntry {
     /// The filter's index in the pane's list.
     filter: usize,
-    n_kept: u32,
-    mass_removed: f64,
-    entropy_nats: f64,
+    /// These are null if they depend on tokens that a server did not name.
+    n_kept: Option<u32>,
+    mass_removed: Option<f64>,
+    entropy_nats: Option<f64>,
     /// The head's probabilities, without the nulls at the end; `None` if they are the final ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     probs: Option<Vec<Option<f32>>>,
@@ -123,26 +130,28 @@ impl StepEntry {
         let is_head = trace.survivors == raw.head;
         let final_probs = &trace.head_final_probs;
         let follow = *final_probs == final_probs_of(&raw.head, &trace.survivors);
-        let n_candidates = raw.n_candidates;
+        let n_candidates = trace.n_known_candidates();
         Self {
             token: step.token,
             piece: (step.piece != known_piece).then(|| PieceEntry::of(&step.piece)),
-            raw_prob: trace.raw_prob,
-            final_prob: trace.draw.prob,
-            rank: trace.raw_rank,
-            entropy_nats: raw.entropy_nats,
+            raw_prob: trace.known_raw_prob(),
+            final_prob: trace.known_final_prob(),
+            rank: trace.known_rank(),
+            entropy_nats: trace.known_entropy_nats(),
             coin: trace.draw.coin,
             coin_below: Some(trace.draw.below).filter(|below| *below != 0.0),
-            n_kept: trace.draw.n_kept,
+            n_kept: trace.n_known_kept(),
             picked: trace.draw.picked,
             selector_state: Known(trace.selector_state),
             log_sum_exp: raw.log_sum_exp,
-            n_candidates: Some(n_candidates).filter(|n| *n as usize != shared.n_vocab),
+            n_candidates: Some(n_candidates)
+                .filter(|n| n.is_none_or(|n| n as usize != shared.n_vocab)),
             head: Ranking::of(&raw.head, &[]),
             stages: trace
                 .stages
                 .iter()
-                .map(|report| StageEntry::of(report, trace, shared.filters))
+                .enumerate()
+                .map(|(index, report)| StageEntry::of(report, index, trace, shared.filters))
                 .collect(),
             survivors: (!is_head).then(|| Ranking::of(&trace.survivors, &raw.head)),
             final_probs: (!follow).then(|| final_probs.clone()),
@@ -158,11 +167,31 @@ impl StepEntry {
         }
     }
 
+    /// Returns which numbers are known, or `None` if all are.
+    fn known(&self, shared: &Shared<'_>) -> Option<KnownPart> {
+        let stages = self.stages.iter().map(|stage| KnownStageNumbers {
+            n_kept: stage.n_kept,
+            mass_removed: stage.mass_removed,
+            entropy_nats: stage.entropy_nats,
+        });
+        let known = KnownPart {
+            n_candidates: self.n_candidates.unwrap_or(Some(shared.n_vocab as u32)),
+            entropy_nats: self.entropy_nats,
+            raw_prob: self.raw_prob,
+            raw_rank: self.rank,
+            final_prob: self.final_prob,
+            n_kept: self.n_kept,
+            stages: stages.collect(),
+        };
+        (!known.is_whole()).then_some(known)
+    }
+
     /// Converts the entry to a step.
     pub(super) fn into_step(self, shared: &Shared<'_>) -> Result<Step, ParseError> {
         if self.token.0 >= N_VOCAB_MAX {
             return Err(ParseError::UnknownToken { id: self.token.0 });
         }
+        let known = self.known(shared).map(Box::new);
         let head = self.head.into_list(&[])?;
         let survivors = match self.survivors {
             Some(survivors) => survivors.into_list(&head)?,
@@ -171,6 +200,7 @@ impl StepEntry {
         let head_final_probs = self
             .final_probs
             .unwrap_or_else(|| final_probs_of(&head, &survivors));
+        let n_candidates = self.n_candidates.unwrap_or(Some(shared.n_vocab as u32));
         let stages = self.stages.into_iter();
         let stages = stages.map(|stage| stage.into_report(&head_final_probs, shared.filters));
         let stages = stages.collect::<Result<_, _>>()?;
@@ -180,14 +210,18 @@ impl StepEntry {
         let piece = self.piece.map(PieceEntry::into_piece);
         let grammar = self.grammar;
         let grammar = grammar.map(|entry| entry.into_report(&head, shared.grammars));
+        let n_head = head.len() as u32;
+        let n_estimated = head_final_probs.iter().flatten().count() as u32;
+        let survivor = survivors.iter().find(|left| left.token == self.token);
+        let estimated_prob = survivor.map_or(0.0, |left| left.prob);
         let mixture = self.mixture;
         let mixture = mixture.map(|entry| entry.into_mixture(shared.guidance));
         let trace = Trace {
             raw: Evidence {
-                n_candidates: self.n_candidates.unwrap_or(shared.n_vocab as u32),
+                n_candidates: n_candidates.unwrap_or(ASSUMED_VOCABULARY as u32),
                 head,
                 log_sum_exp: self.log_sum_exp,
-                entropy_nats: self.entropy_nats,
+                entropy_nats: self.entropy_nats.unwrap_or_default(),
                 detail,
             },
             mixture: mixture.transpose()?.map(Box::new),
@@ -196,17 +230,18 @@ impl StepEntry {
             head_final_probs,
             draw: Draw {
                 token: self.token,
-                prob: self.final_prob,
+                prob: self.final_prob.unwrap_or(estimated_prob),
                 coin: self.coin,
                 below: self.coin_below.unwrap_or_default(),
-                n_kept: self.n_kept,
+                n_kept: self.n_kept.unwrap_or(n_estimated),
                 picked: self.picked,
             },
-            raw_prob: self.raw_prob,
-            raw_rank: self.rank,
+            raw_prob: self.raw_prob.unwrap_or_default(),
+            raw_rank: self.rank.unwrap_or(n_head + 1),
             selector_state: self.selector_state.0,
             grammar: grammar.transpose()?.map(Box::new),
             bounded: self.bounded,
+            known,
         };
         let (at_secs, forward_secs, n_batch) = self.time;
         Ok(Step {
@@ -227,7 +262,8 @@ impl StepEntry {
 }
 
 impl StageEntry {
-    fn of(report: &StageReport, trace: &Trace, filters: &[Arc<Filter>]) -> Self {
+    fn of(report: &StageReport, index: usize, trace: &Trace, filters: &[Arc<Filter>]) -> Self {
+        let known = trace.known_stage(index);
         let probs = &report.head_probs;
         let n_known = probs
             .iter()
@@ -238,9 +274,9 @@ impl StageEntry {
         Self {
             // Every filter is in the list, which was made from these steps.
             filter: position(filters, &report.filter).unwrap_or_default(),
-            n_kept: report.n_kept,
-            mass_removed: report.mass_removed,
-            entropy_nats: report.entropy_nats,
+            n_kept: known.n_kept,
+            mass_removed: known.mass_removed,
+            entropy_nats: known.entropy_nats,
             probs: (!is_final).then(|| trimmed.to_vec()),
         }
     }
@@ -260,14 +296,20 @@ impl StageEntry {
             }
             None => in_single_precision(final_probs),
         };
+        let n_estimated = head_probs.iter().flatten().count() as u32;
         Ok(StageReport {
             filter: Arc::clone(filter),
-            n_kept: self.n_kept,
-            mass_removed: self.mass_removed,
-            entropy_nats: self.entropy_nats,
+            n_kept: self.n_kept.unwrap_or(n_estimated),
+            mass_removed: self.mass_removed.unwrap_or_default(),
+            entropy_nats: self.entropy_nats.unwrap_or_default(),
             head_probs,
         })
     }
+}
+
+/// Reads a field that is present, whose value may be null.
+fn present<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Option<u32>>, D::Error> {
+    Option::deserialize(reader).map(Some)
 }
 
 /// Returns the probability of each token of the head among the survivors.
