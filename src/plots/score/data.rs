@@ -249,11 +249,13 @@ impl<'a> ScoreLane<'a> {
     fn of(pane: usize, generation: Option<&'a Generation>, is_one_seed: bool) -> Self {
         let settings = generation.map(|generation| {
             let config = &generation.config;
-            if is_one_seed {
+            let settings = if is_one_seed {
                 config.chain.to_string()
             } else {
                 format!("{}, seed {}", config.chain, config.seed)
-            }
+            };
+            let lacking = generation.not_applied_words();
+            lacking.map_or_else(|| settings.clone(), |words| format!("{settings} ({words})"))
         });
         Self {
             pane,

@@ -52,7 +52,11 @@ fn settings(place: usize, generation: &Generation) -> String {
     } else {
         chain_words(chain, generation.config.seed)
     };
-    format!("{} {words}", pane_letter(place))
+    let letter = pane_letter(place);
+    match generation.not_applied_words() {
+        Some(lacking) => format!("{letter} {words} ({lacking})"),
+        None => format!("{letter} {words}"),
+    }
 }
 
 /// "Quartet Stories (`Q8_0`, CPU)".
