@@ -119,8 +119,11 @@ pub(super) fn checked(
 /// tokens last and reports them like the others.
 fn names_all(reported: &Reported, served: &Served) -> bool {
     let info = &served.info;
-    let is_impossible =
-        |token: &ReportedToken| token.log_prob.is_some_and(|log_prob| log_prob <= LEAST_LOG_PROB);
+    let is_impossible = |token: &ReportedToken| {
+        token
+            .log_prob
+            .is_some_and(|log_prob| log_prob <= LEAST_LOG_PROB)
+    };
     let names_impossible =
         info.kind == ServerKind::LlamaServer && reported.top.iter().any(is_impossible);
     names_impossible

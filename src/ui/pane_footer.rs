@@ -256,7 +256,8 @@ fn status_text(status: &PaneStatus, model_ready: bool, theme: &Theme) -> (bool, 
         PaneStatus::Writing { .. } => plain("Generating"),
         PaneStatus::Finished(generation) => match &generation.finish {
             Some(reason) => {
-                let (ended, words, color) = finish_text(reason, generation.unfinished_grammar(), theme);
+                let (ended, words, color) =
+                    finish_text(reason, generation.unfinished_grammar(), theme);
                 let remarks = generation.server_remarks();
                 let words = [words].into_iter().chain(remarks).collect::<Vec<_>>();
                 (ended, words.join(" · "), color)

@@ -161,6 +161,7 @@ impl Author {
             steps: Steps::default(),
             finish: None,
             grammar_complete: None,
+            not_applied: Vec::new(),
             lineage: Lineage::default(),
             beams: Arc::default(),
         }

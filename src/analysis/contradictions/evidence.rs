@@ -12,14 +12,19 @@ const OF_SUM: f64 = 1e-5;
 
 /// Checks the model's distribution, or the mixture, and where the token stands in it.
 pub(super) fn check(at: StepAt<'_>, found: &mut Found) {
-    let raw = &at.step.trace.raw;
+    let trace = &at.step.trace;
+    let raw = &trace.raw;
     let n_vocab = at.text.model.n_vocab;
-    let n_candidates = raw.n_known_candidates();
+    let n_candidates = trace.n_known_candidates();
     if let Some(n) = n_candidates.filter(|n| !at.is_served() && *n as usize != n_vocab) {
         let words = format!("its distribution has {n} tokens, the vocabulary {n_vocab}");
         found.step(at, Figures, words);
     }
-    if let Some(words) = fault_of(raw, n_vocab) {
+    let totals = Totals {
+        n_candidates,
+        entropy_nats: trace.known_entropy_nats(),
+    };
+    if let Some(words) = fault_of_head(raw, n_vocab).or_else(|| fault_of_totals(raw, totals)) {
         found.step(at, Figures, words);
     }
     if let Some(words) = fault_of_token(at) {
@@ -29,6 +34,21 @@ pub(super) fn check(at: StepAt<'_>, found: &mut Found) {
 
 /// Returns what is wrong with a distribution over at most `n_vocab` tokens.
 pub(super) fn fault_of(evidence: &Evidence, n_vocab: usize) -> Option<String> {
+    let totals = Totals {
+        n_candidates: Some(evidence.n_candidates),
+        entropy_nats: Some(evidence.entropy_nats),
+    };
+    fault_of_head(evidence, n_vocab).or_else(|| fault_of_totals(evidence, totals))
+}
+
+/// What a distribution says about all its tokens. `None` is unknown: a server did not report it.
+#[derive(Clone, Copy)]
+struct Totals {
+    n_candidates: Option<u32>,
+    entropy_nats: Option<f64>,
+}
+
+fn fault_of_head(evidence: &Evidence, n_vocab: usize) -> Option<String> {
     let head = &evidence.head;
     let is_unknown = |token: TokenId| n_vocab > 0 && token.index() >= n_vocab;
     if let Some(known) = head.iter().find(|known| is_unknown(known.token)) {
@@ -55,15 +75,15 @@ pub(super) fn fault_of(evidence: &Evidence, n_vocab: usize) -> Option<String> {
             ));
         }
     }
-    fault_of_totals(evidence)
+    None
 }
 
 /// Checks the sum and the entropy, which the head bounds.
-fn fault_of_totals(evidence: &Evidence) -> Option<String> {
+fn fault_of_totals(evidence: &Evidence, totals: Totals) -> Option<String> {
     let head = &evidence.head;
     let last = head.last()?;
     let mass: f64 = head.iter().map(|known| known.prob).sum();
-    let n_candidates = evidence.n_known_candidates()?;
+    let n_candidates = totals.n_candidates?;
     let n_below = f64::from(n_candidates) - head.len() as f64;
     if n_below < 0.0 {
         let n_head = head.len();
@@ -79,7 +99,7 @@ fn fault_of_totals(evidence: &Evidence) -> Option<String> {
             figure(left)
         ));
     }
-    let entropy = evidence.known_entropy_nats()?;
+    let entropy = totals.entropy_nats?;
     let left = left.clamp(0.0, most_left);
     let of_head: f64 = head
         .iter()
@@ -103,7 +123,8 @@ fn fault_of_totals(evidence: &Evidence) -> Option<String> {
 /// Checks the probability and the rank of the token that was taken.
 fn fault_of_token(at: StepAt<'_>) -> Option<String> {
     let trace = &at.step.trace;
-    let (raw, rank, prob) = (&trace.raw, trace.raw_rank, trace.raw_prob);
+    let raw = &trace.raw;
+    let (rank, prob) = (trace.known_rank()?, trace.known_raw_prob()?);
     let mut ranked = (1..).zip(&raw.head);
     if let Some((expected, known)) = ranked.find(|(_, known)| known.token == at.step.token) {
         if rank != expected {
@@ -120,7 +141,7 @@ fn fault_of_token(at: StepAt<'_>) -> Option<String> {
         return Some(format!("its rank is {rank}, its logits say {expected}"));
     }
     let n_head = raw.head.len();
-    let (last, n) = (raw.head.last()?.prob, raw.n_known_candidates());
+    let (last, n) = (raw.head.last()?.prob, trace.n_known_candidates());
     if (rank as usize) <= n_head || n.is_some_and(|n| rank > n) {
         return Some(format!(
             "its rank is {rank}, and it is not among the first {n_head}"
