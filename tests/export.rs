@@ -375,6 +375,7 @@ mod fixture {
                 implementation: Implementation::Quartet,
                 n_params: 1234,
                 quantization: "F32".to_owned(),
+                formats: Vec::new(),
                 device: "CPU".to_owned(),
                 n_threads: None,
                 n_vocab: 8,

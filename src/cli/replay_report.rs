@@ -201,7 +201,7 @@ struct Record<'a> {
     /// The sentence.
     verdict: String,
     exit_status: u8,
-    /// "identical", "same_tokens", "different" or "contradiction".
+    /// `identical`, `same_tokens`, `different` or `contradiction`.
     result: &'static str,
     panes: Vec<PaneRecord<'a>>,
     first_difference: Option<DifferenceRecord>,

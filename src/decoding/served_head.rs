@@ -252,6 +252,10 @@ impl SamplerChain {
 
     /// Notes which numbers of a step do not depend on the tokens that the head does not name. `state`
     /// is that of the selector before the step.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the arguments of the step that it is about"
+    )]
     fn note_known(
         &self,
         head: &ServedHead,

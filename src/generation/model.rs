@@ -45,7 +45,7 @@ pub struct ModelInfo {
 pub struct Provenance {
     /// The version of Quartet: "0.1.0".
     pub version: String,
-    /// The operating system and the kind of processor: "linux x86_64".
+    /// The operating system and the kind of processor: "linux `x86_64`".
     #[serde(skip_serializing_if = "String::is_empty")]
     pub system: String,
     /// The CPU instructions of our own kernels: "AVX2".

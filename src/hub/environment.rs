@@ -98,13 +98,11 @@ fn with_variables(path: &str, variables: Variables<'_>) -> String {
     let mut parts = path.split('$');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (name, rest) = match part.strip_prefix('{').and_then(|part| part.split_once('}')) {
-            Some(split) => split,
-            None => {
-                let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                part.split_at(part.find(|c| !is_word(c)).unwrap_or(part.len()))
-            }
-        };
+        let braced = part.strip_prefix('{').and_then(|part| part.split_once('}'));
+        let (name, rest) = braced.unwrap_or_else(|| {
+            let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            part.split_at(part.find(|c| !is_word(c)).unwrap_or(part.len()))
+        });
         let value = variables(name).and_then(|value| value.into_string().ok());
         match value.filter(|_| !name.is_empty()) {
             Some(value) => text.extend([&value, rest]),

@@ -16,6 +16,7 @@ const N_CALM: u32 = 8;
 /// vocabulary, which is then requested as a whole. The next steps start with a short list that was
 /// needed, until it decides several of them at once, or one size below a long one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "counts begin with n")]
 pub(super) struct HeadSizes {
     /// The smallest list.
     n_least: usize,

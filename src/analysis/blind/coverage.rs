@@ -106,10 +106,10 @@ fn measured_coverage() {
             for n_shown in [2, 4] {
                 for spread in [0.0, 0.75, PRIOR_SPREAD, 2.5] {
                     let setting = Setting {
-                        n_votes,
-                        undecided,
                         n_shown,
+                        n_votes,
                         spread,
+                        undecided,
                         ..TEN
                     };
                     let held = 100.0 * coverage(setting, 500);

@@ -55,6 +55,7 @@ pub struct Strengths {
 
 /// The votes that showed a contestant's text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "counts begin with n")]
 struct Counts {
     n_shown: usize,
     n_picked: usize,

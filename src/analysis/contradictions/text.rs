@@ -171,8 +171,12 @@ fn fault_of_stops(text: &Generation) -> Option<String> {
         (Some(FinishReason::StopString { stop }), _) => Some(format!(
             "it ended with the stop sequence {stop:?}, and its last token does not complete it"
         )),
-        (Some(FinishReason::EndOfText | FinishReason::Failed { .. }) | None, _) | (_, None) => None,
-        (Some(FinishReason::Cancelled), _) | (_, Some((_, true))) => None,
+        (
+            Some(FinishReason::EndOfText | FinishReason::Failed { .. } | FinishReason::Cancelled)
+            | None,
+            _,
+        )
+        | (_, None | Some((_, true))) => None,
         (Some(_), Some((stop, false))) => Some(format!(
             "its last token completes the stop sequence {stop:?}, and it says otherwise"
         )),

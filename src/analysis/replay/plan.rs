@@ -107,7 +107,8 @@ mod tests {
             Arc::make_mut(&mut text.steps[1].trace).draw.coin = Some(0.125);
         };
         let tokens = [0, 1].map(|index| Some(text().steps[index].token));
-        let changes: [(&dyn Fn(&mut Generation), &[Option<TokenId>]); 4] = [
+        type Change<'a> = (&'a dyn Fn(&mut Generation), &'a [Option<TokenId>]);
+        let changes: [Change<'_>; 4] = [
             // The first token is chosen again.
             (&by_hand, &[None, tokens[1]]),
             (&earlier_settings, &tokens),

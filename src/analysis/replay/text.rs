@@ -278,12 +278,13 @@ mod tests {
         let now = known();
         let replay = TextReplay::of(&now, &now);
         assert_eq!((replay.contradiction, replay.n_hashed), (None, 3));
-        let changes: [(
-            &dyn Fn(&mut Generation),
+        type Change<'a> = (
+            &'a dyn Fn(&mut Generation),
             Option<usize>,
             ContradictionKind,
-            &str,
-        ); 6] = [
+            &'a str,
+        );
+        let changes: [Change<'_>; 6] = [
             (
                 &|text| {
                     text.steps[1].token = text.steps[2].token;

@@ -10,6 +10,10 @@ use crate::generation::{Generation, Implementation, ModelInfo, listed};
 
 /// What a replay proves about a run.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about a run"
+)]
 pub struct Verdict {
     /// `None` if the texts were not generated again, because the file contradicts itself.
     pub comparison: Option<Comparison>,

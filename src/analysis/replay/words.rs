@@ -71,7 +71,7 @@ fn other_piece(then: &Generation, vocabulary: &Vocabulary) -> Option<TextContrad
         let is_new = known.insert(token);
         let differs = |piece: &Piece| *piece != vocabulary.piece(token);
         let found = differs(&piece) || is_new && differs(&then.vocabulary.piece(token));
-        found.then(|| (token, piece))
+        found.then_some((token, piece))
     };
     let kind = ContradictionKind::Prompt;
     if let Some((token, piece)) = prompt.into_iter().find_map(&mut differs) {

@@ -68,11 +68,11 @@ fn decimal(number: &str) -> Option<(bool, String, i64)> {
     if significant.is_empty() {
         return Some((false, String::new(), 0));
     }
-    let n_zeros = (digits.len() - significant.len()) as i64;
+    let n_zeros = i64::try_from(digits.len() - significant.len()).ok()?;
     let exponent = exponent.parse::<i64>().ok()?;
     let last = exponent
         .checked_add(n_zeros)?
-        .checked_sub(fraction.len() as i64)?;
+        .checked_sub(i64::try_from(fraction.len()).ok()?)?;
     Some((mantissa.starts_with('-'), significant.to_owned(), last))
 }
 

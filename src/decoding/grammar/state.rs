@@ -161,11 +161,10 @@ impl GrammarChecker {
             .compute_mask_or_eos()
             .map(|mask| mask.num_set() > 0);
         match begins {
-            Ok(true) => Ok(Self { matcher }),
             Ok(false) => Err(GrammarError::Empty),
             Err(error) if error.to_string().contains("NoExtensionBias") => Err(GrammarError::Empty),
-            // Anything else is reported when a text is followed.
-            Err(_) => Ok(Self { matcher }),
+            // Any other error is reported when a text is followed.
+            Ok(true) | Err(_) => Ok(Self { matcher }),
         }
     }
 

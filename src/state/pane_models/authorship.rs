@@ -17,7 +17,7 @@ pub struct Authorship {
 /// The model that wrote a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Writer {
-    /// "SmolLM2 360M".
+    /// The display name.
     pub name: String,
     /// Its quantization, the server that ran it and, if the next text differs only in that, the
     /// device with its number formats: "`Q8_0` · llama-server b1234". May be empty.
@@ -50,7 +50,7 @@ impl Writer {
         }
     }
 
-    /// Returns everything in one line: "SmolLM2 360M · `Q8_0`".
+    /// Returns everything in one line: "Quartet Stories · `Q8_0`".
     pub fn words(&self) -> String {
         let parts = [self.name.as_str(), &self.details].into_iter();
         let parts = parts.filter(|part| !part.is_empty());
@@ -129,7 +129,7 @@ impl AppState {
         self.uses_several_models() || self.panes.iter().any(is_by_another)
     }
 
-    /// Returns the model that wrote all texts of the opened run: "SmolLM2 360M · `Q8_0`"; `None` if
+    /// Returns the model that wrote all texts of the opened run, as "Quartet Stories · `Q8_0`"; `None` if
     /// they are by several models, or if no run is opened.
     pub fn opened_model_words(&self) -> Option<String> {
         self.opened.as_ref()?;

@@ -192,25 +192,9 @@ impl AppState {
         if let Err(reason) = self.second_to_verify() {
             return self.refuse_without_second(&reason);
         }
-        let needed = SecondNeeded::by(&texts);
-        let is_needed = needed != SecondNeeded::None;
-        let second = self.second_model.info().map(|info| &**info);
-        let second = second.filter(|_| is_needed);
-        let pairs = texts.iter().zip(&models).map(|(text, (_, ready))| {
-            let then = Models {
-                model: &text.model,
-                second: needed.named(),
-            };
-            let now = Models {
-                model: &ready.info,
-                second,
-            };
-            (then, now)
-        });
-        let facts = facts_of_all(&pairs.collect::<Vec<_>>());
         let mut verification = Verification {
             texts: Vec::new(),
-            facts,
+            facts: self.facts_to_verify(&texts, &models),
             verdict: None,
             shown: true,
         };
@@ -258,6 +242,26 @@ impl AppState {
         }
         self.verification = Some(verification);
         requests.into_iter().map(Effect::Send).collect()
+    }
+
+    /// Lists what can change the numbers of these texts, then and under the models that repeat them.
+    fn facts_to_verify(&self, texts: &[Generation], models: &[LoadedSource]) -> Vec<Fact> {
+        let needed = SecondNeeded::by(texts);
+        let is_needed = needed != SecondNeeded::None;
+        let second = self.second_model.info().map(|info| &**info);
+        let second = second.filter(|_| is_needed);
+        let pairs = texts.iter().zip(models).map(|(text, (_, ready))| {
+            let then = Models {
+                model: &text.model,
+                second: needed.named(),
+            };
+            let now = Models {
+                model: &ready.info,
+                second,
+            };
+            (then, now)
+        });
+        facts_of_all(&pairs.collect::<Vec<_>>())
     }
 
     /// Checks that the second model can repeat the opened run, or returns why not.

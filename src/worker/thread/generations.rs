@@ -48,7 +48,7 @@ where
         source: Option<ModelSource>,
     ) -> Result<(), Disconnected> {
         let session = self.sessions.of(source.as_ref());
-        let check = match session.map(|session| session.model()) {
+        let check = match session.map(Session::model) {
             Some(model) => model.check_prompt(&prompt),
             None => PromptCheck::Failed {
                 error: not_loaded(source.as_ref()).to_owned(),

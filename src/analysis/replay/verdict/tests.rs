@@ -13,7 +13,7 @@ use crate::generation::{Generation, ModelInfo};
 fn text(n_by_hand: usize) -> Generation {
     let mut text = generation(&[(" the", 0.5), (" fox", 0.2), (" house", 0.1)]);
     change_model(&mut text, |model| {
-        model.provenance.version = "0.1.0".to_owned()
+        model.provenance.version = "0.1.0".to_owned();
     });
     for (index, step) in text.steps.iter_mut().enumerate() {
         step.logits_hash = Some(LogitsHash::of(&[index as f32]));
@@ -73,7 +73,8 @@ fn the_verdict_says_how_many_tokens_the_settings_chose() {
 #[test]
 fn another_model_than_the_file_names_is_in_the_sentence_and_the_status() {
     let then = [text(0)];
-    let changes: [(&dyn Fn(&mut ModelInfo), &str); 3] = [
+    type Change<'a> = (&'a dyn Fn(&mut ModelInfo), &'a str);
+    let changes: [Change<'_>; 3] = [
         (&|model| model.sha256 = "2fb4".to_owned(), "model"),
         (
             &|model| model.provenance.tokenizer_sha256 = "2fb4".to_owned(),
@@ -166,7 +167,7 @@ fn numbers_that_changed_without_a_reason_are_a_difference() {
     // In another format they may change.
     Arc::make_mut(&mut now[0].steps[1].trace).raw.head[0].logit += 0.25;
     change_model(&mut now[0], |model| {
-        model.provenance.cache = "q8".to_owned()
+        model.provenance.cache = "q8".to_owned();
     });
     assert_eq!(verdict(&then, &now, false).exit_status(), 0);
 }

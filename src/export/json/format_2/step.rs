@@ -47,6 +47,7 @@ pub(super) struct StepEntry {
         skip_serializing_if = "Option::is_none",
         deserialize_with = "present"
     )]
+    #[expect(clippy::option_option, reason = "missing and null differ")]
     n_candidates: Option<Option<u32>>,
     head: Ranking,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -308,6 +309,7 @@ impl StageEntry {
 }
 
 /// Reads a field that is present, whose value may be null.
+#[expect(clippy::option_option, reason = "missing and null differ")]
 fn present<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Option<u32>>, D::Error> {
     Option::deserialize(reader).map(Some)
 }
