@@ -197,7 +197,7 @@ mod tests {
             (
                 ServerKind::LlamaServer,
                 "no-repeat 3 last all, eta 0.5, temp 0.7",
-                &["no-repeat 3 last all", "eta 0.5"][..],
+                &["no-repeat 3", "eta 0.5"][..],
             ),
             (
                 ServerKind::LlamaServer,

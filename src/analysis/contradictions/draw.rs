@@ -120,7 +120,7 @@ fn check_survivors(at: StepAt<'_>, found: &mut Found) {
 
 fn fault_of_survivors(at: StepAt<'_>) -> Option<String> {
     let trace = &*at.step.trace;
-    let (draw, left) = (&trace.draw, &trace.survivors);
+    let left = &trace.survivors;
     let mass: f64 = left.iter().map(|left| left.prob).sum();
     let is_ordered = left.windows(2).all(|pair| match pair {
         [a, b] => a.logit >= b.logit && a.token != b.token,
@@ -130,15 +130,16 @@ fn fault_of_survivors(at: StepAt<'_>) -> Option<String> {
         return Some("the tokens after the chain are not a distribution".to_owned());
     }
     let lists_all = left.len() < N_LISTED && !at.is_served();
-    let n_kept = draw.n_kept as usize;
-    if lists_all && n_kept != left.len() || n_kept < left.len() {
+    if let Some(n_kept) = trace.n_known_kept().map(|n| n as usize)
+        && (lists_all && n_kept != left.len() || n_kept < left.len())
+    {
         let n_left = left.len();
         return Some(format!(
             "it was drawn from {n_kept} tokens, {n_left} are listed"
         ));
     }
-    if draw.n_kept > trace.raw.n_candidates {
-        let n = trace.raw.n_candidates;
+    let counts = trace.n_known_kept().zip(trace.n_known_candidates());
+    if let Some((n_kept, n)) = counts.filter(|(n_kept, n)| n_kept > n) {
         return Some(format!("it was drawn from {n_kept} tokens of {n}"));
     }
     if lists_all && (mass - 1.0).abs() > ROUNDING {

@@ -15,6 +15,13 @@ pub(super) fn check(at: StepAt<'_>, found: &mut Found) {
     let trace = &at.step.trace;
     let raw = &trace.raw;
     let n_vocab = at.text.model.n_vocab;
+    if trace.known.is_some() && !at.is_served() {
+        found.step(
+            at,
+            Figures,
+            "it lacks figures that only a server leaves out",
+        );
+    }
     let n_candidates = trace.n_known_candidates();
     if let Some(n) = n_candidates.filter(|n| !at.is_served() && *n as usize != n_vocab) {
         let words = format!("its distribution has {n} tokens, the vocabulary {n_vocab}");

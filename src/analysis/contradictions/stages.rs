@@ -27,12 +27,9 @@ pub(super) fn check(at: StepAt<'_>, found: &mut Found) -> bool {
     }
     let n_head = trace.raw.head.len();
     for (index, stage) in trace.stages.iter().enumerate() {
-        let before = index
-            .checked_sub(1)
-            .and_then(|index| trace.stages.get(index));
         let fault = (stage.head_probs.len() != n_head)
             .then(|| "a probability for a token that is not listed".to_owned())
-            .or_else(|| fault_of(at, stage, before));
+            .or_else(|| fault_of(at, index, stage));
         if let Some(fault) = fault {
             found.step(at, Figures, format!("{} reports {fault}", stage.filter));
         }
@@ -52,7 +49,7 @@ fn words_of<'a>(filters: impl Iterator<Item = &'a Filter>) -> String {
 }
 
 /// Compares a stage's totals with its probabilities and with the stage before.
-fn fault_of(at: StepAt<'_>, stage: &StageReport, before: Option<&StageReport>) -> Option<String> {
+fn fault_of(at: StepAt<'_>, index: usize, stage: &StageReport) -> Option<String> {
     let probs = || {
         stage
             .head_probs
@@ -61,9 +58,16 @@ fn fault_of(at: StepAt<'_>, stage: &StageReport, before: Option<&StageReport>) -
             .map(|prob| f64::from(*prob))
     };
     let (n_listed, mass) = (probs().count(), probs().sum::<f64>());
-    let n_kept = stage.n_kept as usize;
-    let n_before = before.map_or(at.step.trace.raw.n_candidates, |before| before.n_kept) as usize;
-    if n_kept > n_before || n_kept < n_listed || n_kept == 0 {
+    let trace = &at.step.trace;
+    let known = trace.known_stage(index);
+    let n_before = match index.checked_sub(1) {
+        Some(before) => trace.known_stage(before).n_kept,
+        None => trace.n_known_candidates(),
+    };
+    if let Some(n_kept) = known.n_kept
+        && (n_before.is_some_and(|n| n_kept > n) || (n_kept as usize) < n_listed || n_kept == 0)
+    {
+        let n_before = n_before.map_or_else(|| "unknown".to_owned(), |n| n.to_string());
         return Some(format!(
             "{n_kept} tokens left of {n_before}, {n_listed} of them listed"
         ));
@@ -74,12 +78,13 @@ fn fault_of(at: StepAt<'_>, stage: &StageReport, before: Option<&StageReport>) -
     if !(-ROUNDING..=1.0 + ROUNDING).contains(&stage.mass_removed) {
         return Some(format!("that it removed {}", figure(stage.mass_removed)));
     }
-    let most = (n_kept as f64).ln() + ROUNDING;
-    if !(-ROUNDING..=most).contains(&stage.entropy_nats) {
-        let entropy = figure(stage.entropy_nats);
+    let (n_kept, entropy) = known.n_kept.zip(known.entropy_nats)?;
+    let most = f64::from(n_kept).ln() + ROUNDING;
+    if !(-ROUNDING..=most).contains(&entropy) {
+        let entropy = figure(entropy);
         return Some(format!("an entropy of {entropy} nats over {n_kept} tokens"));
     }
-    if n_listed == n_kept && !at.is_served() {
+    if n_listed == n_kept as usize && !at.is_served() {
         return fault_of_whole(stage, mass);
     }
     None
@@ -119,8 +124,11 @@ fn check_last(at: StepAt<'_>, found: &mut Found) {
     let Some(last) = trace.stages.last().filter(|_| draws_as_left) else {
         return;
     };
-    if last.n_kept != trace.draw.n_kept && trace.draw.picked != Picked::ByServer {
-        let (n, left) = (trace.draw.n_kept, last.n_kept);
+    let n_left = trace.known_stage(trace.stages.len() - 1).n_kept;
+    let counts = trace.n_known_kept().zip(n_left);
+    if let Some((n, left)) = counts.filter(|(n, left)| n != left)
+        && trace.draw.picked != Picked::ByServer
+    {
         let words = format!("it was drawn from {n} tokens, the last stage left {left}");
         found.step(at, Figures, words);
     }
