@@ -99,6 +99,8 @@ fn frame(ctx: &Context, generation: &Generation, width: f32, views: &mut [TokenV
                 looping: None,
                 fork_step: Some(4),
                 breaks_at: None,
+                contradicts_at: None,
+                unjudged_from: None,
                 what_ifs: None,
                 show_marks: false,
                 can_branch: false,

@@ -30,8 +30,11 @@ use quartet::generation::{
 /// The settings that write the texts.
 const PANES: [&str; 4] = ["greedy", "sample", "top-k 40", "temp 0.7, top-p 0.9"];
 
+/// A kind of settings, and how a random number makes one of it.
+type Kind = (&'static str, fn(f64) -> String);
+
 /// What kinds of settings are asked about; `$` is a random number from 0 to 1.
-const KINDS: [(&str, fn(f64) -> String); 12] = [
+const KINDS: [Kind; 12] = [
     ("T below 1", |x| format!("temp {:.3}", 0.2 + 0.8 * x)),
     ("T above 1", |x| format!("temp {:.3}", 1.0 + x)),
     ("top-p", |x| format!("top-p {:.3}", 0.1 + 0.89 * x)),
@@ -41,7 +44,9 @@ const KINDS: [(&str, fn(f64) -> String); 12] = [
     ("T above 1, top-p", |x| {
         format!("temp {:.3}, top-p {:.3}", 1.0 + 0.5 * x, 0.5 + 0.45 * x)
     }),
-    ("top-k", |x| format!("top-k {}", 1 + (100.0 * x) as u32)),
+    ("top-k", |x| {
+        format!("top-k {:.0}", 1.0 + (100.0 * x).floor())
+    }),
     ("min-p, T above 1", |x| {
         format!("min-p {:.3}, temp 1.3", 0.005 + 0.2 * x)
     }),
@@ -153,7 +158,7 @@ fn a_head_answers_most_what_ifs_and_none_wrongly() {
 fn log_probs(logits: &[f32]) -> Vec<f32> {
     let mut sorted = logits.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
-    let max = sorted[0];
+    let max = sorted.first().copied().unwrap_or_default();
     let sum: f32 = sorted.iter().map(|logit| (logit - max).exp()).sum();
     let log_prob = |logit: &f32| ((logit - max).exp() / sum).ln();
     logits.iter().map(log_prob).collect()

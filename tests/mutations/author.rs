@@ -53,9 +53,9 @@ fn model(name: &str, salt: u64) -> LoadedModel {
     let lm = ScriptedLm::new(256, move |tokens| logits(tokens, salt));
     let mut model = lm.into_loaded().unwrap();
     let info = Arc::make_mut(&mut model.info);
-    info.name = name.to_owned();
+    name.clone_into(&mut info.name);
     info.sha256 = format!("{salt:064x}");
-    info.quantization = "F32".to_owned();
+    "F32".clone_into(&mut info.quantization);
     info.file = format!("{name}.gguf");
     info.n_params = 1000 + salt;
     info.provenance = Provenance {

@@ -146,7 +146,7 @@ fn pointer(path: &[String]) -> String {
     let parts = path
         .iter()
         .map(|part| part.replace('~', "~0").replace('/', "~1"));
-    parts.map(|part| format!("/{part}")).collect()
+    parts.fold(String::new(), |pointer, part| pointer + "/" + &part)
 }
 
 fn change(path: &[String], how: &str, document: Value) -> Change {

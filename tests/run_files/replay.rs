@@ -143,6 +143,9 @@ fn the_exit_status_says_whether_a_run_repeats() {
     assert_eq!(code, Some(2), "{said}");
 }
 
+/// What is forged, and how.
+type Forged<'a> = (&'a str, &'a dyn Fn(&mut Value));
+
 #[test]
 fn a_forged_run_is_never_called_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -162,9 +165,9 @@ fn a_forged_run_is_never_called_the_same() {
     assert!(quartet(&arguments).status.success());
     let bytes = std::fs::read(&path).unwrap();
     let run: Value = serde_json::from_slice(&bytes).unwrap();
-    let forged: [(&str, &dyn Fn(&mut Value)); 7] = [
+    let forged: [Forged<'_>; 7] = [
         ("the prompt", &|run| {
-            run["prompt"]["text"] = "Our director said".into()
+            run["prompt"]["text"] = "Our director said".into();
         }),
         ("a word", &|run| {
             let token = run["panes"][0]["steps"][2]["token"].clone();
@@ -173,20 +176,20 @@ fn a_forged_run_is_never_called_the_same() {
             entry.unwrap()["piece"] = " thief".into();
         }),
         ("the seed", &|run| {
-            run["panes"][0]["settings"]["seed"] = 8.into()
+            run["panes"][0]["settings"]["seed"] = 8.into();
         }),
         ("a coin", &|run| {
-            run["panes"][0]["steps"][3]["coin"] = 0.5.into()
+            run["panes"][0]["steps"][3]["coin"] = 0.5.into();
         }),
         ("a token", &|run| {
             let other = run["panes"][0]["steps"][1]["token"].clone();
             run["panes"][0]["steps"][4]["token"] = other;
         }),
         ("a rank", &|run| {
-            run["panes"][0]["steps"][4]["rank"] = 47.into()
+            run["panes"][0]["steps"][4]["rank"] = 47.into();
         }),
         ("a hash", &|run| {
-            run["panes"][0]["steps"][4]["logits_hash"] = "0".repeat(32).into()
+            run["panes"][0]["steps"][4]["logits_hash"] = "0".repeat(32).into();
         }),
     ];
     for (name, forge) in forged {

@@ -15,9 +15,9 @@ fn written(body: &'static str) -> Bench {
     Bench::write(config(&server, SampledBy::Server), panes)
 }
 
-fn by_server(word: Option<&str>) -> Option<FinishReason> {
+fn by_server(word: Option<&str>) -> FinishReason {
     let word = word.map(str::to_owned);
-    Some(FinishReason::ByServer { word })
+    FinishReason::ByServer { word }
 }
 
 #[test]
@@ -28,9 +28,9 @@ fn the_whole_text_is_kept_and_the_servers_reason_is_told() {
         include_str!("streams/no-finish.sse"),
     ];
     for (body, finish) in [
-        (empty_reason, by_server(None)),
+        (empty_reason, Some(by_server(None))),
         (blank_events, Some(FinishReason::EndOfText)),
-        (no_reason, by_server(None)),
+        (no_reason, Some(by_server(None))),
     ] {
         let bench = written(body);
         let text = &bench.written[0];
@@ -48,7 +48,7 @@ fn an_unknown_reason_is_shown_in_the_servers_own_word() {
         "data: {\"choices\":[{\"text\":\"A\",\"finish_reason\":\"content_filter\"}]}\n\ndata: [DONE]\n\n",
     );
     let text = &bench.written[0];
-    assert_eq!(text.finish, by_server(Some("content_filter")));
+    assert_eq!(text.finish, Some(by_server(Some("content_filter"))));
     let shown = text.finish.as_ref().map(ToString::to_string);
     assert_eq!(
         shown.as_deref(),

@@ -90,6 +90,7 @@ mod tests {
 
     #[test]
     fn only_what_is_marked_as_given_is_given() {
+        type Change<'a> = (&'a dyn Fn(&mut Generation), &'a [Option<TokenId>]);
         let by_hand = |text: &mut Generation| {
             Arc::make_mut(&mut text.steps[1].trace).draw.picked = Picked::ByHand;
         };
@@ -107,7 +108,6 @@ mod tests {
             Arc::make_mut(&mut text.steps[1].trace).draw.coin = Some(0.125);
         };
         let tokens = [0, 1].map(|index| Some(text().steps[index].token));
-        type Change<'a> = (&'a dyn Fn(&mut Generation), &'a [Option<TokenId>]);
         let changes: [Change<'_>; 4] = [
             // The first token is chosen again.
             (&by_hand, &[None, tokens[1]]),

@@ -275,15 +275,15 @@ mod tests {
     #[test]
     fn what_the_same_logits_rule_out_is_a_contradiction() {
         use ContradictionKind::{Choice, Ending, Figures};
-        let now = known();
-        let replay = TextReplay::of(&now, &now);
-        assert_eq!((replay.contradiction, replay.n_hashed), (None, 3));
         type Change<'a> = (
             &'a dyn Fn(&mut Generation),
             Option<usize>,
             ContradictionKind,
             &'a str,
         );
+        let now = known();
+        let replay = TextReplay::of(&now, &now);
+        assert_eq!((replay.contradiction, replay.n_hashed), (None, 3));
         let changes: [Change<'_>; 6] = [
             (
                 &|text| {

@@ -72,8 +72,8 @@ fn the_verdict_says_how_many_tokens_the_settings_chose() {
 
 #[test]
 fn another_model_than_the_file_names_is_in_the_sentence_and_the_status() {
-    let then = [text(0)];
     type Change<'a> = (&'a dyn Fn(&mut ModelInfo), &'a str);
+    let then = [text(0)];
     let changes: [Change<'_>; 3] = [
         (&|model| model.sha256 = "2fb4".to_owned(), "model"),
         (
