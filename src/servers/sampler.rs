@@ -202,7 +202,7 @@ mod tests {
             (
                 ServerKind::LlamaServer,
                 "grammar regex \"[0-9]+\"",
-                &["grammar regex \"[0-9]+\""],
+                &["grammar [0-9]+"],
             ),
             (
                 ServerKind::LlamaServer,

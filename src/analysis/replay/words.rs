@@ -129,9 +129,18 @@ mod tests {
         WordsCheck::of(text, &model, Some(prompt))
     }
 
+    /// A text whose prompt shows the pieces of its tokens.
+    fn text() -> Generation {
+        let mut text = generation(&[(" the", 0.5), (" fox", 0.2)]);
+        let tokens = text.prompt.tokens.iter();
+        let pieces = tokens.map(|token| text.vocabulary.piece(*token)).collect();
+        Arc::make_mut(&mut text.prompt).pieces = pieces;
+        text
+    }
+
     #[test]
     fn the_words_are_those_of_the_tokens() {
-        let text = generation(&[(" the", 0.5), (" fox", 0.2)]);
+        let text = text();
         assert_eq!(check(&text, &PromptCheck::Same), WordsCheck::Equal);
         assert_eq!(check(&text, &PromptCheck::Dated), WordsCheck::Dated);
         let not_asked = WordsCheck::of(&text, &text.vocabulary, None);
@@ -144,7 +153,7 @@ mod tests {
             WordsCheck::Contradicted(found) => (found.step, found.words),
             other => panic!("{other:?}"),
         };
-        let text = generation(&[(" the", 0.5), (" fox", 0.2)]);
+        let text = text();
         let (step, words) = told(&text, &PromptCheck::OtherTokens);
         assert_eq!(
             (step, &*words),
