@@ -210,7 +210,7 @@ mod tests {
                 &[],
             ),
             (ServerKind::Ollama, "grammar json", &["JSON"]),
-            (ServerKind::Ollama, "mirostat 5", &[]),
+            (ServerKind::Ollama, "mirostat 5", &["mirostat 5 eta 0.1"]),
             (ServerKind::Vllm, "top-k 3, top-k 50", &["top-k 50"]),
             (ServerKind::Vllm, "mirostat 5", &["mirostat 5 eta 0.1"]),
             (ServerKind::OpenAi, "top-k 40, top-p 0.9", &["top-k 40"]),
