@@ -62,6 +62,15 @@ fn a_run_file_keeps_who_picked_each_token() {
 #[test]
 fn pages_say_which_settings_wrote_the_first_tokens_and_where_a_file_contradicts_itself() {
     let mut text = picked();
+    // The prompt is what its tokens say.
+    let prompt = Arc::make_mut(&mut text.prompt);
+    let pieces = prompt
+        .tokens
+        .iter()
+        .map(|token| text.vocabulary.piece(*token));
+    prompt.pieces = pieces.collect();
+    prompt.text = text.vocabulary.visible_text(&prompt.tokens);
+    text.config.limits.max_new_tokens = text.steps.len();
     let mut config = text.config.clone();
     config.seed = 7;
     text.earlier = vec![EarlierSettings { n_steps: 2, config }];
@@ -73,8 +82,7 @@ fn pages_say_which_settings_wrote_the_first_tokens_and_where_a_file_contradicts_
     ] {
         let page = exported(format, &text);
         for words in [
-            "Tokens 1 to 2 were written under ",
-            "0.7, seed 7",
+            "Tokens 1 to 2 were written under T 0.7, seed 7",
             "The file of this run contradicts itself: pane A, token 1: its rank is 3,",
         ] {
             assert!(page.contains(words), "{page}");
@@ -84,6 +92,6 @@ fn pages_say_which_settings_wrote_the_first_tokens_and_where_a_file_contradicts_
     let read = super::read_marked(&file).unwrap();
     assert_eq!(read.panes[0].earlier, text.earlier);
     let words = super::contradiction_words(&read.panes[0]).unwrap();
-    let start = "The file of this run contradicts itself: pane A";
+    let start = "The file of this run contradicts itself: pane A, token 1: ";
     assert!(words.starts_with(start), "{words}");
 }
