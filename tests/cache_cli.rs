@@ -1,10 +1,5 @@
 //! Runs `quartet cache` and checks what it prints and writes.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a failing helper fails the test that called it"
-)]
-
 use std::fs;
 use std::process::{Command, Output};
 

@@ -1,10 +1,5 @@
 //! Runs the command line and checks what it prints, writes and returns.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a failing helper fails the test that called it"
-)]
-
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

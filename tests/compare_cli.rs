@@ -1,10 +1,5 @@
 //! Runs `quartet compare` and checks what it prints, writes and refuses.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a failing helper fails the test that called it"
-)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

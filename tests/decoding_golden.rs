@@ -1,12 +1,6 @@
 //! Checks filters against the published test vectors of llama.cpp's own sampler tests, to within
 //! 1e-5.
 
-#![allow(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that panics has failed"
-)]
-
 use quartet::decoding::filters::{
     Dry, DynamicTemperature, FrequencyPenalty, MinP, PresencePenalty, RepetitionPenalty,
     Temperature, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,

@@ -1,11 +1,5 @@
 //! Properties that hold for any logits, any chain and any order.
 
-#![allow(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that panics has failed"
-)]
-
 use proptest::prelude::*;
 use quartet::decoding::filters::{
     EpsilonCutoff, EtaCutoff, MinK, MinP, PLess, QuadraticSmoothing, RepetitionPenalty, TailFree,

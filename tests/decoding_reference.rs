@@ -4,12 +4,6 @@
 //! `golden/make_hf_fixtures.py` generated the expected values and explains how; their file names
 //! the versions.
 
-#![allow(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that panics has failed"
-)]
-
 use std::collections::BTreeMap;
 
 use candle_core::{Device, Tensor};

@@ -1,6 +1,6 @@
 //! Export formats: golden files, round trips, and texts that try to break out of their markup.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test export` rewrites the golden files.
+//! `UPDATE_GOLDEN=1 cargo test --test engine export` rewrites the golden files.
 
 use std::path::Path;
 use std::sync::Arc;

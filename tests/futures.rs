@@ -1,18 +1,12 @@
 //! Futures in a session have the same tokens as panes, share rows while they agree, and free their
 //! sequences when they are stopped.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a helper that fails should fail its test"
-)]
-
-mod scripted;
-
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use crate::scripted::ScriptedLm;
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopP, Window, Xtc};
 use quartet::decoding::selector::MirostatV2;
 use quartet::decoding::{ChainConfig, Filter, Selector, SelectorState, TokenId};
@@ -21,7 +15,6 @@ use quartet::generation::{
     Continuation, FinishReason, Future, FuturesPlan, FuturesUpdate, GenerationConfig, GenerationId,
     Limits, PaneSettings, PromptForm,
 };
-use scripted::ScriptedLm;
 
 const ID: GenerationId = GenerationId(7);
 

@@ -1,20 +1,12 @@
 //! Texts generated under random JSON Schemas are valid, with the embedded model and with a
 //! vocabulary the size of Qwen's.
 
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a helper that fails should fail its test"
-)]
-
-mod large_vocabulary;
-
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use large_vocabulary::{N_VOCAB, large_vocabulary};
+use crate::large_vocabulary::{N_VOCAB, large_vocabulary};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

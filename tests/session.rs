@@ -1,18 +1,12 @@
 //! Sessions with a scripted model: batched and single panes, the prefix cache, finish reasons.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a helper that fails should fail its test"
-)]
-
-mod scripted;
-
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::scripted::{END, N_VOCAB, ScriptedLm};
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopK, Window};
 use quartet::decoding::{
     Against, ChainConfig, DraftRule, Filter, Guidance, ModelDrafts, Selector, TokenId,
@@ -21,7 +15,6 @@ use quartet::engine::{Compute, EngineError, Progress, Prompt, Session, open_embe
 use quartet::generation::{
     EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PromptRecord, Step,
 };
-use scripted::{END, N_VOCAB, ScriptedLm};
 
 const TALE: &str = "Once upon a time there was a fox.";
 

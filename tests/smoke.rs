@@ -2,9 +2,7 @@
 //! the window can be closed at any time.
 #![cfg(target_os = "linux")]
 
-mod display;
-
-use display::{Display, Started};
+use crate::display::{Display, Started};
 
 const QUARTET: &str = env!("CARGO_BIN_EXE_quartet");
 

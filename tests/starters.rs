@@ -1,12 +1,6 @@
 //! Each starter prompt shows what its label says, with the built-in model and the panes of a new
 //! window. The bounds allow for the rounding of other instruction sets, which changes texts;
 //! the model card lists the figures.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that fails may panic, in a helper too"
-)]
-
 use std::collections::HashSet;
 use std::process::Command;
 

@@ -1,18 +1,12 @@
 //! Sweeps in a session have the same tokens as panes, share rows across cells, stay within their
 //! width, and keep their complete texts when they are stopped.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a helper that fails should fail its test"
-)]
-
-mod scripted;
-
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use crate::scripted::ScriptedLm;
 use quartet::analysis::sweep::{Keep, SweepResults, SweepSetup};
 use quartet::decoding::{ChainConfig, TokenId};
 use quartet::engine::{Compute, Progress, Session, open_embedded};
@@ -21,7 +15,6 @@ use quartet::generation::{
     SweepText, SweepUpdate,
 };
 use quartet::interop::parse_axis;
-use scripted::ScriptedLm;
 
 const ID: GenerationId = GenerationId(7);
 

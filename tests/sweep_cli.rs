@@ -1,11 +1,6 @@
 //! Runs `quartet sweep`, and `quartet generate` with a list of prompts, and checks what they print
 //! and write.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a failing helper fails the test that called it"
-)]
-
 use std::fs;
 use std::process::{Command, Output};
 

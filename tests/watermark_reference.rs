@@ -3,12 +3,6 @@
 //! `golden/make_watermark_fixtures.py` generated the expected values; their file names the
 //! versions.
 
-#![allow(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that panics has failed"
-)]
-
 use quartet::analysis::watermark::WatermarkScan;
 use quartet::decoding::filters::{GreenList, SynthId};
 use quartet::decoding::selector::GumbelMark;

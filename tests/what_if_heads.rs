@@ -5,13 +5,8 @@
 //!
 //! The second test counts how many log-probabilities a server must report for the default panes.
 //!
-//! `QUARTET_WHAT_IFS=full cargo test --release --test what_if_heads -- --nocapture` asks about 50
+//! `QUARTET_WHAT_IFS=full cargo test --release --test engine what_if_heads -- --nocapture` asks about 50
 //! settings at each of 4 × 200 tokens; without it, fewer are asked.
-
-#![expect(
-    clippy::unwrap_used,
-    reason = "a helper that fails should fail its test"
-)]
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -36,7 +36,7 @@ pub(super) fn exp_nonpositive<S: Simd>(x: f32) -> f32 {
 ///
 /// With `FUSED`, each multiply-add is rounded once, for CPUs that have the instruction.
 #[inline(always)]
-pub(crate) fn exp_normal<const FUSED: bool>(x: f32) -> f32 {
+pub fn exp_normal<const FUSED: bool>(x: f32) -> f32 {
     /// Adding and subtracting 1.5 · 2^23 rounds to an integer, which ends up in the lowest bits.
     const ROUNDING: f32 = 12_582_912.0;
     const LN_2_HIGH: f32 = 0.693_359_4;

@@ -99,7 +99,7 @@ impl Format {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! multiply_by_format {
     ($task:ident, $multiply:ident $(, $dot:ident)?) => {{
-        use $crate::kernels::Format;
+        use $crate::Format;
         match $task.tiles.format {
             Format::F32 | Format::F16 | Format::BF16 => floats::multiply($task),
             Format::Q2K => $multiply!($task, $($dot,)? q2_k),

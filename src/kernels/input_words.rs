@@ -39,7 +39,7 @@ impl InputWords {
 #[cfg(test)]
 mod tests {
     use super::InputWords;
-    use crate::kernels::input_block::{DIGIT_BASE, InputBlock};
+    use crate::input_block::{DIGIT_BASE, InputBlock};
 
     #[test]
     fn words_are_the_sums_of_their_digits() {

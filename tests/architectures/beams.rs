@@ -17,7 +17,7 @@ use quartet::generation::{
 };
 use serde_json::Value;
 
-use crate::fixture::{Fixture, Form};
+use crate::architectures::fixture::{Fixture, Form};
 
 const ID: GenerationId = GenerationId(7);
 

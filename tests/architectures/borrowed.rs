@@ -5,7 +5,7 @@
 use quartet::engine;
 use quartet::generation::Implementation;
 
-use crate::fixture::{self, Fixture, Form};
+use crate::architectures::fixture::{self, Fixture, Form};
 
 /// Each architecture with the form that it supports besides the newer and older `config.json`.
 pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 15] = [

@@ -12,7 +12,7 @@ use quartet::decoding::TokenId;
 use quartet::engine::{self, EngineError, LoadedModel, Row};
 use serde_json::{Map, Value, json};
 
-use crate::fixture::{self, copy, read};
+use crate::architectures::fixture::{self, copy, read};
 
 fn open(path: &Path) -> Result<LoadedModel, EngineError> {
     let keep_going = &mut |_| ControlFlow::Continue(());

@@ -8,7 +8,7 @@ use quartet::generation::{
     ComparedToken, DistributionGap, GenerationConfig, Limits, PredictedToken,
 };
 
-use crate::fixture::{Fixture, Form};
+use crate::architectures::fixture::{Fixture, Form};
 
 type Pair = (Box<[PredictedToken; 2]>, DistributionGap);
 

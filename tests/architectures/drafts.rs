@@ -10,7 +10,7 @@ use quartet::generation::{
     Continuation, FinishReason, GenerationConfig, GenerationId, Limits, Step,
 };
 
-use crate::fixture::{Fixture, Form};
+use crate::architectures::fixture::{Fixture, Form};
 
 const ID: GenerationId = GenerationId(1);
 const N_TOKENS: usize = 24;

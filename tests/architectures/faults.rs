@@ -8,7 +8,7 @@ use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
 use candle_core::{DType, Device, Tensor};
 use quartet::engine;
 
-use crate::fixture::{copy, read};
+use crate::architectures::fixture::{copy, read};
 
 /// Returns the error for a fixture with one tensor replaced or removed.
 fn message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> String {

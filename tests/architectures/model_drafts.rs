@@ -11,7 +11,7 @@ use quartet::decoding::{
 use quartet::engine::{LoadedModel, Progress, Prompt, Row, Session};
 use quartet::generation::{Continuation, GenerationConfig, GenerationId, Limits, Step, Vocabulary};
 
-use crate::fixture::{Fixture, Form};
+use crate::architectures::fixture::{Fixture, Form};
 
 const TOKENS: [u32; 5] = [1, 17, 42, 5, 33];
 

@@ -3,7 +3,7 @@
 use quartet::decoding::TokenId;
 use quartet::engine::{CausalLm, Row, SequenceId};
 
-use crate::fixture::Fixture;
+use crate::architectures::fixture::Fixture;
 
 /// How a text is fed.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use quartet::decoding::{ChainConfig, TokenId};
 use quartet::engine::{Progress, Prompt, Session};
 use quartet::generation::{FinishReason, GenerationConfig, GenerationId, Limits, Step};
 
-use crate::fixture::{Fixture, Form};
+use crate::architectures::fixture::{Fixture, Form};
 
 /// The perplexity as transformers users compute it: `exp` of the mean cross-entropy of each token
 /// but the first, from the logits that transformers returned for the text.

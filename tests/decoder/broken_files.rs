@@ -12,10 +12,10 @@ use quartet::decoding::TokenId;
 use quartet::engine::inspect;
 use serde_json::{Value as Json, json};
 
-use crate::fixture::{
+use crate::decoder::fixture::{
     HEAD_DIM, N_VOCAB, config, open, tokenizer, weights, write_folder, write_gguf,
 };
-use crate::row;
+use crate::decoder::row;
 
 fn message(path: &Path) -> String {
     let Err(error) = open(path) else {

@@ -10,9 +10,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use quartet::engine::inspect;
 
-use crate::allocation::peak_of;
-use crate::fixture::{open, write_folder, write_gguf};
-use crate::raw_gguf::{ARRAY, BOOL, RawGguf, STRING, U8, U32};
+use crate::decoder::allocation::peak_of;
+use crate::decoder::fixture::{open, write_folder, write_gguf};
+use crate::decoder::raw_gguf::{ARRAY, BOOL, RawGguf, STRING, U8, U32};
 
 /// The memory limit for a small file: some buffers and its actual content.
 const N_MAX_BYTES: usize = 1 << 20;

@@ -11,7 +11,7 @@ use quartet::engine::{EngineError, LoadedModel};
 use quartet::generation::{ChatSupport, PieceKind, PromptText};
 use serde_json::json;
 
-use crate::fixture::{N_VOCAB, open, tokenizer, write_folder, write_gguf};
+use crate::decoder::fixture::{N_VOCAB, open, tokenizer, write_folder, write_gguf};
 
 /// A template that only uses words in the test tokenizer's vocabulary.
 const TEMPLATE: &str = "{{ bos_token }}{% for message in messages %} w6 {{ message.content }} \

@@ -12,7 +12,7 @@ use quartet::engine::{Compute, LoadedModel, open_embedded, open_path};
 use quartet::kernels::InputBits;
 use quartet::kernels::attention::CacheType;
 
-use crate::{argmax, read};
+use crate::decoder::{argmax, read};
 
 const PROMPT: &str = "Once upon a time there was a little fox who";
 const FILE: &str = concat!(

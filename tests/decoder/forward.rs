@@ -7,8 +7,8 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::llama::{Cache, Llama, LlamaConfig};
 
-use crate::fixture::{N_VOCAB, config, open, weights, write_folder, write_gguf};
-use crate::{assert_near, read};
+use crate::decoder::fixture::{N_VOCAB, config, open, weights, write_folder, write_gguf};
+use crate::decoder::{assert_near, read};
 
 const TOKENS: [u32; 12] = [1, 17, 4, 33, 49, 8, 8, 21, 0, 12, 40, 5];
 
@@ -149,16 +149,16 @@ fn only_the_requested_rows_have_logits() {
     let sequence = model.lm.open();
     let mut rows: Vec<_> = TOKENS
         .iter()
-        .map(|token| crate::row(sequence, *token))
+        .map(|token| crate::decoder::row(sequence, *token))
         .collect();
     for (index, row) in rows.iter_mut().enumerate() {
         row.logits_wanted = index == 4 || index == 9;
     }
-    let logits = crate::read_rows(model.lm.as_mut(), &rows);
+    let logits = crate::decoder::read_rows(model.lm.as_mut(), &rows);
     let expected = expected(false, Ok);
     assert_near(&logits, &[expected[4].clone(), expected[9].clone()], 1e-4);
     rows.truncate(2);
-    assert!(crate::read_rows(model.lm.as_mut(), &rows).is_empty());
+    assert!(crate::decoder::read_rows(model.lm.as_mut(), &rows).is_empty());
     assert_eq!(model.lm.n_read(sequence), TOKENS.len() + 2);
     assert_eq!(model.lm.n_vocab(), N_VOCAB);
 }

@@ -4,7 +4,7 @@ use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::Value;
 use quartet::engine::{EngineError, LoadedModel};
 
-use crate::fixture::{N_VOCAB, open, write_gguf};
+use crate::decoder::fixture::{N_VOCAB, open, write_gguf};
 
 /// Returns three special tokens, then letters, digits, a space and merged tokens.
 fn tokens() -> Vec<String> {

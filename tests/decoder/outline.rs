@@ -4,7 +4,9 @@ use candle_core::DType;
 use candle_core::quantized::GgmlDType;
 use quartet::engine::inspect;
 
-use crate::fixture::{HEAD_DIM, N_CONTEXT, N_KV_HEADS, N_LAYERS, open, write_folder, write_gguf};
+use crate::decoder::fixture::{
+    HEAD_DIM, N_CONTEXT, N_KV_HEADS, N_LAYERS, open, write_folder, write_gguf,
+};
 
 #[test]
 fn an_outline_agrees_with_the_loaded_model() {

@@ -5,8 +5,8 @@ use candle_core::quantized::GgmlDType;
 use quartet::decoding::TokenId;
 use quartet::engine::{EngineError, LoadedModel, SequenceId};
 
-use crate::fixture::{N_CONTEXT, N_VOCAB, open, write_folder, write_gguf};
-use crate::{assert_near, read, read_rows, row};
+use crate::decoder::fixture::{N_CONTEXT, N_VOCAB, open, write_folder, write_gguf};
+use crate::decoder::{assert_near, read, read_rows, row};
 
 fn model() -> LoadedModel {
     let folder = tempfile::tempdir().unwrap();

@@ -9,8 +9,8 @@ use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{DType, Device, Tensor};
 use serde_json::json;
 
-use crate::fixture::{open, weights, write_folder, write_gguf};
-use crate::{assert_near, read};
+use crate::decoder::fixture::{open, weights, write_folder, write_gguf};
+use crate::decoder::{assert_near, read};
 
 const TOKENS: [u32; 5] = [1, 17, 4, 33, 49];
 

@@ -6,7 +6,7 @@ use quartet::analysis::fit::FitInterval;
 use quartet::decoding::ChainConfig;
 use quartet::generation::FitText;
 
-use crate::{chain, embedded, fit, likelihoods, written};
+use crate::fit::{chain, embedded, fit, likelihoods, written};
 
 const N_TOKENS: usize = 80;
 

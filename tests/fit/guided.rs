@@ -8,7 +8,7 @@ use quartet::generation::{
     FinishReason, FitPlan, FitText, FitUpdate, GenerationConfig, Limits, PromptForm, Step,
 };
 
-use crate::{ID, STORY, chain, embedded, likelihoods, typed};
+use crate::fit::{ID, STORY, chain, embedded, likelihoods, typed};
 
 #[test]
 fn a_guided_text_has_the_likelihood_it_was_generated_with() {

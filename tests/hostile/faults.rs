@@ -10,8 +10,8 @@ use std::process::{Command, Output};
 use quartet::engine::{Compute, EngineError, open_path};
 use serde_json::Value;
 
-use crate::kills::{export, n_exported, seed_of};
-use crate::mutations::fixtures;
+use crate::hostile::kills::{export, n_exported, seed_of};
+use crate::hostile::mutations::fixtures;
 
 const QUARTET: &str = env!("CARGO_BIN_EXE_quartet");
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use quartet::engine::{Compute, inspect_with_tokenizer, open_path};
 
-use crate::mutations::{LIES, fixtures};
+use crate::hostile::mutations::{LIES, fixtures};
 use crate::random::Random;
 use crate::rounds::rounds;
 

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::kills::n_exported;
+use crate::hostile::kills::n_exported;
 
 fn send(signal: &str, child: &Child) {
     let pid = child.id().to_string();

@@ -9,7 +9,7 @@ use quartet::hub::{
 };
 use tempfile::TempDir;
 
-use crate::server::Server;
+use crate::hub::server::Server;
 
 /// A repository with two GGUF files.
 pub(crate) const GGUF: &str = "fox/tiny-GGUF";

@@ -7,10 +7,10 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::bench::{Bench, GGUF, LARGE, bytes};
+use crate::hub::bench::{Bench, GGUF, LARGE, bytes};
+use crate::hub::server::{COMMIT, Fault};
 use crate::random::Random;
 use crate::rounds::rounds;
-use crate::server::{COMMIT, Fault};
 
 fn quartet(bench: &Bench, arguments: &[&str]) -> Output {
     command(bench, arguments).output().unwrap()

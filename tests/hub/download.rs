@@ -8,8 +8,10 @@ use quartet::hub::{
     DownloadControl, DownloadPhase, HubError, ModelFormat, Outcome, PartialDownload,
 };
 
-use crate::bench::{Bench, CONFIG_SHA1, FOLDER, GGUF, LARGE, N_LARGE, PIECE, bytes, large, wanted};
-use crate::server::{COMMIT, Fault};
+use crate::hub::bench::{
+    Bench, CONFIG_SHA1, FOLDER, GGUF, LARGE, N_LARGE, PIECE, bytes, large, wanted,
+};
+use crate::hub::server::{COMMIT, Fault};
 
 fn path_of(outcome: Outcome) -> PathBuf {
     match outcome {

@@ -10,8 +10,10 @@ use quartet::hub::{
     DownloadControl, DownloadFailure, DownloadPhase, Hub, HubConfig, HubError, Outcome,
 };
 
-use crate::bench::{Bench, FOLDER, GGUF, LARGE, N_LARGE, PIECE, TIMEOUT, bytes, large, wanted};
-use crate::server::Fault;
+use crate::hub::bench::{
+    Bench, FOLDER, GGUF, LARGE, N_LARGE, PIECE, TIMEOUT, bytes, large, wanted,
+};
+use crate::hub::server::Fault;
 
 /// Downloads with a changed configuration. Also returns the reason for each wait.
 fn download_with(

@@ -2,8 +2,8 @@
 
 use quartet::hub::{HubError, ModelFormat};
 
-use crate::bench::{Bench, FOLDER, GGUF, LARGE, N_LARGE};
-use crate::server::Fault;
+use crate::hub::bench::{Bench, FOLDER, GGUF, LARGE, N_LARGE};
+use crate::hub::server::Fault;
 
 #[test]
 fn a_search_returns_supported_models_sorted_by_downloads() {

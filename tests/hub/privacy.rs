@@ -3,9 +3,9 @@
 
 use quartet::hub::Outcome;
 
-use crate::bench::{Bench, FOLDER, GGUF, LARGE, wanted};
-use crate::command_line::{command, text};
-use crate::server::COMMIT;
+use crate::hub::bench::{Bench, FOLDER, GGUF, LARGE, wanted};
+use crate::hub::command_line::{command, text};
+use crate::hub::server::COMMIT;
 
 /// The headers that a request needs. `accept` says that any type will do.
 const HEADERS: &[&str] = &["accept", "authorization", "host", "user-agent"];

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use quartet::worker::{DownloadEvent, DownloadRequest, Downloads, HubConfig};
 
-use crate::bench::{Bench, GGUF, N_LARGE, PIECE, large, wanted};
-use crate::server::Fault;
+use crate::hub::bench::{Bench, GGUF, N_LARGE, PIECE, large, wanted};
+use crate::hub::server::Fault;
 
 fn start(bench: &Bench) -> Downloads {
     Downloads::start(bench.config(), || ())

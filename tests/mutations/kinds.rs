@@ -8,7 +8,7 @@ use quartet::generation::{
     Continuation, Generation, GenerationId, Lineage, Origin, OriginChange, PromptText,
 };
 
-use crate::author::{Author, config};
+use crate::mutations::author::{Author, config};
 
 const PROMPT: &str = "once upon a time a fox and a fox and";
 

@@ -8,7 +8,7 @@ use quartet::generation::{GenerationConfig, GenerationId};
 use quartet::worker::{PaneRequest, Request};
 use serde_json::Value;
 
-use crate::texts::{Engine, random_runs};
+use crate::run_files::texts::{Engine, random_runs};
 
 #[test]
 fn a_hundred_random_runs_repeat_alone_and_batched() {

@@ -14,7 +14,7 @@ use quartet::worker::{
     PaneRequest, SampledBy, ServerConfig, ServerEvent, ServerRequest, ServerWorker,
 };
 
-use crate::stand_in::StandIn;
+use crate::servers::stand_in::StandIn;
 
 /// The prompt of most tests, four tokens.
 pub(crate) const PROMPT: &str = " a b c d";

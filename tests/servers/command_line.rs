@@ -4,8 +4,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::bench::PROMPT;
-use crate::stand_in::{Fault, KINDS, Kind, StandIn};
+use crate::servers::bench::PROMPT;
+use crate::servers::stand_in::{Fault, KINDS, Kind, StandIn};
 
 fn quartet(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));

@@ -6,8 +6,8 @@ use quartet::decoding::ChainConfig;
 use quartet::generation::FinishReason;
 use quartet::worker::{Key, KeySource, SampledBy, ServerConfig};
 
-use crate::bench::{Bench, config, pane};
-use crate::stand_in::{Fault, Kind, StandIn};
+use crate::servers::bench::{Bench, config, pane};
+use crate::servers::stand_in::{Fault, Kind, StandIn};
 
 fn greedy(config: ServerConfig) -> Bench {
     Bench::write(config, vec![pane(0, ChainConfig::greedy(), 6)])

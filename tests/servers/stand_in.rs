@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::loopback::{Received, read_request};
-use crate::toy_model::{self, END, EURO, N_VOCAB, bytes, log_probs, name, ranked};
+use crate::servers::toy_model::{self, END, EURO, N_VOCAB, bytes, log_probs, name, ranked};
 
 /// Which server a stand-in imitates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

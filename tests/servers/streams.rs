@@ -4,8 +4,8 @@ use quartet::decoding::ChainConfig;
 use quartet::generation::FinishReason;
 use quartet::worker::SampledBy;
 
-use crate::bench::{Bench, Written, config, pane};
-use crate::stand_in::{Fault, Kind, StandIn};
+use crate::servers::bench::{Bench, Written, config, pane};
+use crate::servers::stand_in::{Fault, Kind, StandIn};
 
 /// Generates up to 20 tokens from this response of a server with OpenAI's API.
 fn written(body: &'static str) -> Bench {

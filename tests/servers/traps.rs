@@ -5,9 +5,9 @@ use quartet::decoding::{ChainConfig, Filter, TokenId};
 use quartet::generation::FinishReason;
 use quartet::worker::{SampledBy, ServerConfig, ServerEvent, ServerKind, ServerRequest};
 
-use crate::bench::{Bench, Written, chains, config, pane};
-use crate::stand_in::{Fault, KINDS, Kind, StandIn};
-use crate::toy_model::EURO;
+use crate::servers::bench::{Bench, Written, chains, config, pane};
+use crate::servers::stand_in::{Fault, KINDS, Kind, StandIn};
+use crate::servers::toy_model::EURO;
 
 #[test]
 fn llama_server_with_drafts_reports_no_probabilities() {

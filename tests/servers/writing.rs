@@ -8,9 +8,9 @@ use quartet::decoding::{
 use quartet::generation::{Continuation, FinishReason, GenerationId, PieceKind, PromptText, Step};
 use quartet::worker::{PaneRequest, SampledBy, ServerConfig, ServerRequest};
 
-use crate::bench::{Bench, chains, config, pane};
-use crate::stand_in::{Fault, KINDS, Kind, StandIn};
-use crate::toy_model::{self, END, EURO, ids, log_probs};
+use crate::servers::bench::{Bench, chains, config, pane};
+use crate::servers::stand_in::{Fault, KINDS, Kind, StandIn};
+use crate::servers::toy_model::{self, END, EURO, ids, log_probs};
 
 /// Returns what the chain generates if it knows every distribution in full. For servers without
 /// token ids, `n_before` is 0: they do not count the prompt's tokens.
@@ -334,7 +334,9 @@ fn a_lost_connection_keeps_the_text_and_can_be_continued() {
 fn a_message_is_rendered_by_the_servers_template() {
     let server = StandIn::start(Kind::Llama);
     let mut bench = Bench::new(config(&server, SampledBy::Chain));
-    bench.written.push(crate::bench::Written::default());
+    bench
+        .written
+        .push(crate::servers::bench::Written::default());
     bench.worker.send(ServerRequest::Generate {
         prompt: PromptText::chat(" c d", " a b"),
         panes: vec![pane(0, ChainConfig::greedy(), 2)],

@@ -7,7 +7,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use quartet::state::{AppState, LessonPhase, LessonRun};
 
-use crate::{DEFAULT_SIZE, Window, is_ready, open, reciting, settings, wait};
+use crate::window::{DEFAULT_SIZE, Window, is_ready, open, reciting, settings, wait};
 
 /// A dropped file, as the operating system reports it.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use quartet::state::{AppState, Settings};
 use quartet::worker::{ModelSource, Worker};
 
 use crate::scripted::ScriptedLm;
-use crate::{DEFAULT_SIZE, Window, generate, is_done, is_ready, press, settings, wait};
+use crate::window::{DEFAULT_SIZE, Window, generate, is_done, is_ready, press, settings, wait};
 
 /// How many tokens of each text the crash leaves at least.
 const N_BEFORE: usize = 3;

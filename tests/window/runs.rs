@@ -11,8 +11,8 @@ use quartet::generation::Generation;
 use quartet::state::{AppState, Command, Page};
 use quartet::worker::{ModelSource, Worker};
 
-use crate::writing::{save_as, save_entry_as};
-use crate::{
+use crate::window::writing::{save_as, save_entry_as};
+use crate::window::{
     DEFAULT_SIZE, Window, generate, is_loaded, is_ready, open, press, reciting, settings, wait,
 };
 

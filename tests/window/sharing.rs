@@ -5,8 +5,10 @@ use quartet::generation::Generation;
 use quartet::state::AppState;
 use quartet::ui::run_folder;
 
-use crate::writing::{fill_path, save_as};
-use crate::{DEFAULT_SIZE, Window, generate, is_ready, open, press, reciting, settings, wait};
+use crate::window::writing::{fill_path, save_as};
+use crate::window::{
+    DEFAULT_SIZE, Window, generate, is_ready, open, press, reciting, settings, wait,
+};
 
 const GIVEN: &str = "A fox lived in a huge house.";
 
@@ -72,7 +74,7 @@ fn a_pasted_text_is_scored_in_a_new_pane_that_generating_leaves_alone() {
 #[test]
 fn a_text_that_is_too_long_is_scored_up_to_the_context() {
     let mut window = open(settings(20), DEFAULT_SIZE, |_| {
-        crate::scripted::ScriptedLm::reciting(64, crate::STORY).into_loaded()
+        crate::scripted::ScriptedLm::reciting(64, crate::window::STORY).into_loaded()
     });
     wait(&mut window, "the model", is_ready);
     type_text(&mut window, &"many words ".repeat(10));
@@ -137,7 +139,7 @@ fn everything_is_exported_to_a_folder_without_the_panes_that_are_left_out() {
     press(&mut window, "B · Pure sampling · 20 tokens");
     assert_eq!(window.state().state().export.left_out.len(), 1);
     press(&mut window, "Choose a folder…");
-    crate::writing::type_path(&mut window, &path);
+    crate::window::writing::type_path(&mut window, &path);
     wait(&mut window, "the folder", |_| path.join("run.txt").exists());
     let text = std::fs::read_to_string(path.join("run.txt")).unwrap();
     assert!(
@@ -157,7 +159,7 @@ fn everything_is_saved_as_an_archive() {
     press(&mut window, "Everything…");
     window.run_steps(8);
     press(&mut window, "Save as .zip…");
-    crate::writing::type_path(&mut window, &path);
+    crate::window::writing::type_path(&mut window, &path);
     wait(&mut window, "the archive", |_| path.exists());
     let archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
     assert_eq!(archive.len(), n_files());

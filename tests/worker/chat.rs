@@ -7,7 +7,7 @@ use quartet::engine::{ChatTemplate, EngineError, LoadedModel};
 use quartet::generation::{ChatSupport, PromptText};
 use quartet::worker::{Event, ModelSource, Progress, Request};
 
-use crate::{Harness, TALE, describe, greedy};
+use crate::worker::{Harness, TALE, describe, greedy};
 
 /// A model with a chat template.
 fn chat_model() -> Result<LoadedModel, EngineError> {

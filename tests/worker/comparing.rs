@@ -7,7 +7,7 @@ use quartet::generation::{
 use quartet::worker::{Event, GenerationId, ModelSource, OtherModel, OtherWay, Request};
 
 use crate::scripted::ScriptedLm;
-use crate::{Harness, describe, greedy};
+use crate::worker::{Harness, describe, greedy};
 
 const ID: GenerationId = GenerationId(9);
 

@@ -5,7 +5,7 @@ use quartet::generation::{FuturesPlan, PromptForm};
 use quartet::worker::{Event, GenerationId, ModelSource, Request};
 
 use crate::scripted::ScriptedLm;
-use crate::{Harness, describe, greedy};
+use crate::worker::{Harness, describe, greedy};
 
 fn plan(n_futures: usize) -> FuturesPlan {
     FuturesPlan {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use quartet::worker::{Event, GenerationId, Progress, Request};
 
 use crate::scripted::ScriptedLm;
-use crate::{Harness, TALE, describe, greedy};
+use crate::worker::{Harness, TALE, describe, greedy};
 
 /// Far longer than the test: a step that waits this long never happens.
 const FOREVER: Duration = Duration::from_hours(24);

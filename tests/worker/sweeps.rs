@@ -9,7 +9,7 @@ use quartet::generation::{
 use quartet::worker::{Event, GenerationId, ModelSource, Request, Worker};
 
 use crate::scripted::ScriptedLm;
-use crate::{Harness, describe, gated_worker, greedy};
+use crate::worker::{Harness, describe, gated_worker, greedy};
 
 const ID: GenerationId = GenerationId(8);
 

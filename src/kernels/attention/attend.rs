@@ -9,7 +9,7 @@ use super::keys_values::n_value_registers;
 use super::partial::Partial;
 use super::tile::MAX_GROUP_QUERIES;
 use super::{Heads, N_SEGMENT, Row};
-use crate::kernels::CpuContext;
+use crate::CpuContext;
 
 /// Multiply-adds below which starting other threads costs more time than it saves.
 const MIN_PARALLEL_PRODUCTS: usize = 1 << 17;

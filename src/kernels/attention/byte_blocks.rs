@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::keys_values::{CacheAddress, n_value_registers};
 use super::{Heads, Lanes};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q8_0;
-use crate::kernels::input_block::{InputBlock, max_abs, padded, quantize_value};
-use crate::kernels::matrix::Tiles;
-use crate::kernels::{Format, N_BLOCK, N_LANES};
+use crate::cache_line::CacheLine;
+use crate::formats::q8_0;
+use crate::input_block::{InputBlock, max_abs, padded, quantize_value};
+use crate::matrix::Tiles;
+use crate::{Format, N_BLOCK, N_LANES};
 
 /// Cache lines of a cell: 16 dimensions of 16 positions.
 pub(super) const N_CELL_LINES: usize = N_LANES * N_LANES / CacheLine::N_BYTES;

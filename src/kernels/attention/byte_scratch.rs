@@ -13,11 +13,11 @@ use super::job::{N_SEGMENT_BLOCKS, with_size};
 use super::keys_values::n_value_registers;
 use super::visible_runs::{QueryGroup, QueryMask, VisibleRun};
 use super::{Heads, Lanes};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::input_block::quantize_value;
-use crate::kernels::inputs::Inputs;
-use crate::kernels::product::ProductTask;
-use crate::kernels::{InputBits, InstructionSet, N_LANES};
+use crate::cache_line::CacheLine;
+use crate::input_block::quantize_value;
+use crate::inputs::Inputs;
+use crate::product::ProductTask;
+use crate::{InputBits, InstructionSet, N_LANES};
 
 /// Blocks whose values are accumulated together: with 64 dimensions they fill half of the L1 cache.
 const N_TILE_BLOCKS: usize = 16;

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::byte_blocks::N_CELL_LINES;
-use crate::kernels::N_LANES;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::input_block::pack_words;
+use crate::N_LANES;
+use crate::cache_line::CacheLine;
+use crate::input_block::pack_words;
 
 /// The largest integer probability. It has two 7-bit digits, so that the sum of two products of a
 /// digit and a byte fits into 16 bits.
@@ -134,8 +134,8 @@ impl<'a, const N: usize> ByteValues<'a, N> {
 #[cfg(test)]
 mod tests {
     use super::{ByteValues, IntLanes, MAX_PROB, N_PROB_WORDS, QuantizedProbs};
-    use crate::kernels::cache_line::CacheLine;
-    use crate::kernels::{InstructionSet, N_LANES};
+    use crate::cache_line::CacheLine;
+    use crate::{InstructionSet, N_LANES};
 
     /// Compares every instruction set with plain sums, for N queries.
     fn assert_exact_sums<const N: usize>(n_registers: usize, n_blocks: usize) {

@@ -9,7 +9,7 @@ use super::job::N_SEGMENT_BLOCKS;
 use super::scores::write_scores;
 use super::tile::{WeightedValues, add_values, scores};
 use super::visible_runs::QueryGroup;
-use crate::kernels::N_LANES;
+use crate::N_LANES;
 
 /// Where to write the scores of a group for some blocks.
 pub(super) struct ScoreOutput<'a> {

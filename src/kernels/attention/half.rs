@@ -8,7 +8,7 @@ use pulp::Simd;
 use pulp::x86::V4;
 
 use super::Lanes;
-use crate::kernels::N_LANES;
+use crate::N_LANES;
 
 /// Two registers of IEEE binary16 numbers in one cache line.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,7 @@ use super::partial::Partial;
 use super::scores::{copy_visible, each_block, exponentials, scaled_exponentials, write_scores};
 use super::visible_runs::{QueryGroup, QueryMask, VisibleRun, visible_runs};
 use super::{Heads, Lanes, N_SEGMENT, Row};
-use crate::kernels::{InstructionSet, N_LANES};
+use crate::{InstructionSet, N_LANES};
 
 /// Blocks whose scores are computed together.
 const N_TILE_BLOCKS: usize = 2;

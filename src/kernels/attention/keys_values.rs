@@ -8,7 +8,7 @@ use super::byte_blocks::ByteBlocks;
 use super::half::HalfLanes;
 use super::prefetch::prefetch;
 use super::{Heads, Lanes};
-use crate::kernels::N_LANES;
+use crate::N_LANES;
 
 /// The number format of cached keys and values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

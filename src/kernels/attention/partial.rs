@@ -1,8 +1,8 @@
 //! The partial softmax of some positions, and how to merge two of them.
 
 use super::Lanes;
-use crate::kernels::N_LANES;
-use crate::kernels::exp::exp;
+use crate::N_LANES;
+use crate::exp::exp;
 
 /// The partial attention output of some queries over some positions, relative to the largest score
 /// among them.

@@ -6,9 +6,9 @@ use pulp::Simd;
 
 use super::Lanes;
 use super::visible_runs::QueryMask;
-use crate::kernels::N_LANES;
-use crate::kernels::exp::exp_nonpositive;
-use crate::kernels::soft_cap::soft_cap;
+use crate::N_LANES;
+use crate::exp::exp_nonpositive;
+use crate::soft_cap::soft_cap;
 
 /// Calls `write` for each of some adjacent blocks, with the visible lanes, the target and the
 /// source. All lanes are visible in the blocks between the first and the last; there the compiler

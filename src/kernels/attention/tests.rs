@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::{CacheType, Heads, KeysValues, Row, Span, attend};
-use crate::kernels::input_block::{InputBlock, padded};
-use crate::kernels::{CpuContext, InstructionSet, N_BLOCK, ThreadPool};
+use crate::input_block::{InputBlock, padded};
+use crate::{CpuContext, InstructionSet, N_BLOCK, ThreadPool};
 
 const HEADS: Heads = Heads {
     n_heads: 6,

@@ -10,7 +10,7 @@ use pulp::Simd;
 
 use super::Lanes;
 use super::prefetch::prefetch;
-use crate::kernels::N_LANES;
+use crate::N_LANES;
 
 /// The most queries that share a load of keys or values: all their accumulators fit into registers.
 pub(super) const MAX_GROUP_QUERIES: usize = 6;

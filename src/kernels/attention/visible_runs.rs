@@ -5,7 +5,7 @@ use std::ptr;
 
 use super::tile::MAX_GROUP_QUERIES;
 use super::{KeysValues, Row};
-use crate::kernels::N_LANES;
+use crate::N_LANES;
 
 /// A run, with the queries that attend to any of its positions within a segment.
 #[derive(Debug)]

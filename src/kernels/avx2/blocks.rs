@@ -8,9 +8,9 @@ use std::arch::x86_64::{
 
 use super::dot::{Dot, add_small, without_offset};
 use super::memory::quarters;
-use crate::kernels::N_BLOCK;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::input_block::InputBlock;
+use crate::N_BLOCK;
+use crate::cache_line::CacheLine;
+use crate::input_block::InputBlock;
 
 /// The weights of one block, four columns per register, offset to be unsigned.
 pub(super) type Weights = [__m256i; N_BLOCK / 4];

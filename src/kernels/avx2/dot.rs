@@ -13,9 +13,9 @@ use std::arch::x86_64::{
     _mm256_srai_epi16, _mm256_xor_si256,
 };
 
-use crate::kernels::N_BLOCK;
-use crate::kernels::input_block::InputBlock;
-use crate::kernels::input_words::InputWords;
+use crate::N_BLOCK;
+use crate::input_block::InputBlock;
+use crate::input_words::InputWords;
 
 /// How unsigned weights are multiplied by signed inputs. Only code that has detected the
 /// instructions may name an implementation; [`super::multiply`] requires that.

@@ -8,8 +8,8 @@ use std::arch::x86_64::{
 
 use super::blocks::Weights;
 use super::dot::{Dot, add_small};
-use crate::kernels::N_BLOCK;
-use crate::kernels::input_block::InputBlock;
+use crate::N_BLOCK;
+use crate::input_block::InputBlock;
 
 /// Widens four scales from bytes to 16 bits: those of both halves for each of two blocks.
 #[inline]

@@ -10,9 +10,9 @@ use std::arch::x86_64::{
     _mm256_setzero_ps, _mm256_setzero_si256, _mm256_store_si256, _mm256_storeu_ps,
 };
 
-use crate::kernels::N_LANES;
-use crate::kernels::attention::IntLanes;
-use crate::kernels::cache_line::CacheLine;
+use crate::N_LANES;
+use crate::attention::IntLanes;
+use crate::cache_line::CacheLine;
 
 /// The prefetch distance: far enough for memory to answer, and near enough that the data is still
 /// in the L1 cache when it is used.

@@ -9,9 +9,9 @@ use super::blocks::{Weights, scales};
 use super::dot::Dot;
 use super::half_scales::{pairs, scaled_inputs, scaled_products};
 use super::memory::{load, load_all, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
-use crate::kernels::input_block::InputBlock;
+use crate::cache_line::CacheLine;
+use crate::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
+use crate::input_block::InputBlock;
 
 /// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]

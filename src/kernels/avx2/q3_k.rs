@@ -11,9 +11,9 @@ use super::dot::Dot;
 use super::half_scales::{pairs, scaled_inputs, scaled_products};
 use super::memory::zeros;
 use super::q6_k;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_OFFSET};
-use crate::kernels::input_block::InputBlock;
+use crate::cache_line::CacheLine;
+use crate::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_OFFSET};
+use crate::input_block::InputBlock;
 
 /// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]

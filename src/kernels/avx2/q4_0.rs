@@ -5,10 +5,10 @@ use std::arch::x86_64::__m256;
 use super::blocks::{add_block, scales, unpack_nibbles};
 use super::dot::Dot;
 use super::memory::load_all;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q4_0::{N_STEP_LINES, OFFSET};
-use crate::kernels::formats::q4_k::N_BLOCK_LINES;
-use crate::kernels::input_block::InputBlock;
+use crate::cache_line::CacheLine;
+use crate::formats::q4_0::{N_STEP_LINES, OFFSET};
+use crate::formats::q4_k::N_BLOCK_LINES;
+use crate::input_block::InputBlock;
 
 /// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]

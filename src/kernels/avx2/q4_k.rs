@@ -6,9 +6,9 @@ use super::blocks::unpack_nibbles;
 use super::dot::Dot;
 use super::memory::load_all;
 use super::sub_scales;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q4_k::{N_BLOCK_LINES, N_STEP_LINES};
-use crate::kernels::input_block::InputBlock;
+use crate::cache_line::CacheLine;
+use crate::formats::q4_k::{N_BLOCK_LINES, N_STEP_LINES};
+use crate::input_block::InputBlock;
 
 /// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]

@@ -5,9 +5,9 @@ use std::arch::x86_64::__m256;
 use super::blocks::{add_block, add_fifth_bits, scales, unpack_nibbles};
 use super::dot::Dot;
 use super::memory::{load, load_all};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q5_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
-use crate::kernels::input_block::InputBlock;
+use crate::cache_line::CacheLine;
+use crate::formats::q5_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
+use crate::input_block::InputBlock;
 
 /// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]

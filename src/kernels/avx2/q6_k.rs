@@ -9,9 +9,9 @@ use std::arch::x86_64::{
 use super::blocks::{lanes, scales};
 use super::dot::{Dot, add_small};
 use super::memory::{load_all, quarters, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES};
-use crate::kernels::input_block::InputBlock;
+use crate::cache_line::CacheLine;
+use crate::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES};
+use crate::input_block::InputBlock;
 
 /// Minus the offset of the unsigned weights, in the 16 bits that meet the input sum of either half.
 const MINUS_OFFSETS: [i32; 2] = [-32 & 0xffff, -32 << 16];

@@ -5,9 +5,9 @@ use std::arch::x86_64::__m256;
 use super::blocks::{scaled, scales};
 use super::dot::{Dot, add_biased, biased_starts};
 use super::memory::load;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES};
-use crate::kernels::input_block::InputBlock;
+use crate::cache_line::CacheLine;
+use crate::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES};
+use crate::input_block::InputBlock;
 
 /// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]

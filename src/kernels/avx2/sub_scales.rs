@@ -10,9 +10,9 @@ use std::arch::x86_64::{
 use super::blocks::{self, Weights};
 use super::dot::{Dot, add_small};
 use super::memory::{load_all, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::sub_scales::N_LINES;
-use crate::kernels::input_block::InputBlock;
+use crate::cache_line::CacheLine;
+use crate::formats::sub_scales::N_LINES;
+use crate::input_block::InputBlock;
 
 /// The scales and minima of a step.
 #[derive(Debug, Clone, Copy)]

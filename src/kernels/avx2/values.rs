@@ -5,7 +5,7 @@ use std::arch::x86_64::{__m256i, _mm256_add_epi32, _mm256_setzero_si256, _mm256_
 
 use super::dot::{Dot, add_digits};
 use super::memory::{load_all, load_ints, store_ints};
-use crate::kernels::attention::{ByteValues, IntLanes, N_DIGIT_BITS, N_PROB_WORDS, QuantizedProbs};
+use crate::attention::{ByteValues, IntLanes, N_DIGIT_BITS, N_PROB_WORDS, QuantizedProbs};
 
 /// Adds the weighted values of all blocks to the accumulators of each query.
 #[inline]

@@ -5,11 +5,11 @@ use std::arch::x86_64::{__m256, _mm256_add_epi32, _mm256_setzero_si256};
 use super::blocks::{scaled, scales};
 use super::dot::{Dot, add_words};
 use super::memory::{load, store, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES};
-use crate::kernels::input_words::InputWords;
-use crate::kernels::inputs::RowGroup;
-use crate::kernels::product::ProductTask;
+use crate::cache_line::CacheLine;
+use crate::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES};
+use crate::input_words::InputWords;
+use crate::inputs::RowGroup;
+use crate::product::ProductTask;
 
 /// Multiplies the tiles of a task, whose format must be `Q8_0`.
 #[target_feature(enable = "avx2,fma,f16c")]

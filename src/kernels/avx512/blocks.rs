@@ -8,8 +8,8 @@ use std::arch::x86_64::{
     _mm512_srli_epi32, _mm512_sub_epi32,
 };
 
-use crate::kernels::N_BLOCK;
-use crate::kernels::input_block::{DIGIT_BASE, InputBlock};
+use crate::N_BLOCK;
+use crate::input_block::{DIGIT_BASE, InputBlock};
 
 /// Adds the dot products of one block with each row of inputs. The rows' dependency chains run side
 /// by side, so that none waits for its own previous step. A macro, because a function of this size

@@ -9,11 +9,11 @@ use std::arch::x86_64::{
 
 use super::blocks::scales;
 use super::memory::{load_all, store, zeros};
-use crate::kernels::Format;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::floats::{BF16, F16, F32};
-use crate::kernels::inputs::{N_STEP_COLUMNS, RowGroup};
-use crate::kernels::product::ProductTask;
+use crate::Format;
+use crate::cache_line::CacheLine;
+use crate::formats::floats::{BF16, F16, F32};
+use crate::inputs::{N_STEP_COLUMNS, RowGroup};
+use crate::product::ProductTask;
 
 /// The most tiles that are multiplied together.
 const MAX_TILES: usize = 4;

@@ -34,7 +34,7 @@ use super::product::ProductTask;
 /// cache lines of a tile and a group of N planes, and returns N accumulators.
 macro_rules! multiply_task {
     ($task:expr, $format:ident) => {{
-        use $crate::kernels::avx512::memory::store;
+        use $crate::avx512::memory::store;
         let mut task = $task;
         let (tiles, panels) = (task.tiles, task.inputs.panels());
         let pairs =

@@ -8,9 +8,9 @@ use std::arch::x86_64::{
 use super::blocks::{Weights, scales};
 use super::half_scales::{pairs, scaled_inputs, scaled_products};
 use super::memory::{load, load_all, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
+use crate::inputs::RowGroup;
 
 /// Multiplies a tile by each row of a group.
 #[inline]

@@ -10,10 +10,10 @@ use super::blocks::Weights;
 use super::half_scales::{pairs, scaled_inputs, scaled_products};
 use super::memory::{load, zeros};
 use super::q6_k;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_OFFSET};
-use crate::kernels::input_block::InputBlock;
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_OFFSET};
+use crate::input_block::InputBlock;
+use crate::inputs::RowGroup;
 
 /// Multiplies a tile by each row of a group.
 #[inline]

@@ -4,10 +4,10 @@ use std::arch::x86_64::__m512;
 
 use super::blocks::{add_block, scales, unpack_nibbles};
 use super::memory::{load, load_all, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q4_0::{N_STEP_LINES, OFFSET};
-use crate::kernels::formats::q4_k::N_BLOCK_LINES;
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q4_0::{N_STEP_LINES, OFFSET};
+use crate::formats::q4_k::N_BLOCK_LINES;
+use crate::inputs::RowGroup;
 
 /// Multiplies a tile by each row of a group.
 #[inline]

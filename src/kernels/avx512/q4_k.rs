@@ -8,10 +8,10 @@ use std::arch::x86_64::{
 use super::blocks::unpack_nibbles;
 use super::memory::{load_all, zeros};
 use super::sub_scales::{BlockHeader, StepSums};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q4_k::{N_BLOCK_LINES, N_STEP_LINES};
-use crate::kernels::input_block::InputBlock;
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q4_k::{N_BLOCK_LINES, N_STEP_LINES};
+use crate::input_block::InputBlock;
+use crate::inputs::RowGroup;
 
 /// Up to this many rows of inputs, each nibble has its own accumulators.
 const N_FEW_ROWS: usize = 1;

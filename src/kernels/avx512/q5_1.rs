@@ -4,9 +4,9 @@ use std::arch::x86_64::__m512;
 
 use super::blocks::{add_block, add_fifth_bits, add_mins, scales, unpack_nibbles};
 use super::memory::{load, load_all, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q5_1::N_STEP_LINES;
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q5_1::N_STEP_LINES;
+use crate::inputs::RowGroup;
 
 /// Multiplies a tile by each row of a group.
 #[inline]

@@ -5,9 +5,9 @@ use std::arch::x86_64::__m512;
 use super::blocks::{Weights, add_fifth_bits, unpack_nibbles};
 use super::memory::{load, load_all, zeros};
 use super::sub_scales::{BlockHeader, StepSums};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
+use crate::inputs::RowGroup;
 
 /// Multiplies a tile by each row of a group.
 #[inline]

@@ -8,10 +8,10 @@ use std::arch::x86_64::{
 };
 
 use super::memory::{load, load_all, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
-use crate::kernels::input_block::InputBlock;
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
+use crate::input_block::InputBlock;
+use crate::inputs::RowGroup;
 
 /// Multiplies a tile by each row of a group.
 #[inline]

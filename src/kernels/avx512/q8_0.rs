@@ -4,9 +4,9 @@ use std::arch::x86_64::__m512;
 
 use super::blocks::{add_block, add_block_of_digits, scales};
 use super::memory::{load, load_all, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
+use crate::inputs::RowGroup;
 
 /// Multiplies a tile by each row of a group. The sums of 16-bit inputs are those of the high digits;
 /// those of the low digits are zero.

@@ -6,7 +6,7 @@ use std::arch::x86_64::{
 };
 
 use super::memory::{load, load_ints, store_ints};
-use crate::kernels::attention::{ByteValues, IntLanes, N_DIGIT_BITS, N_PROB_WORDS};
+use crate::attention::{ByteValues, IntLanes, N_DIGIT_BITS, N_PROB_WORDS};
 
 /// Adds the weighted values of all blocks to the accumulators of each query.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]

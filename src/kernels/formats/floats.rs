@@ -5,10 +5,10 @@
 use half::{bf16, f16};
 
 use super::UnpackedBlock;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::format::Layout;
-use crate::kernels::inputs::N_STEP_COLUMNS;
-use crate::kernels::{N_BLOCK, N_LANES};
+use crate::cache_line::CacheLine;
+use crate::format::Layout;
+use crate::inputs::N_STEP_COLUMNS;
+use crate::{N_BLOCK, N_LANES};
 
 /// The layout of single-precision weights.
 pub(crate) const F32: Layout = Layout {

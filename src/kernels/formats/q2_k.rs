@@ -8,9 +8,9 @@
 
 use super::q4_1::{pack_scale_and_min, unpack_scale_and_min};
 use super::{UnpackedBlock, words};
-use crate::kernels::N_BLOCK;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::format::Layout;
+use crate::N_BLOCK;
+use crate::cache_line::CacheLine;
+use crate::format::Layout;
 
 /// Columns per block of the file.
 pub(crate) const N_VALUES: usize = 256;

@@ -13,9 +13,9 @@ use super::q2_k::{N_SCALED, N_VALUES, TWO_BITS, quants_of_file, swap_middle};
 use super::q6_k::{pack_six_bits, unpack_six_bits};
 use super::sub_scales::LOW_NIBBLES;
 use super::{UnpackedBlock, words};
-use crate::kernels::N_BLOCK;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::format::Layout;
+use crate::N_BLOCK;
+use crate::cache_line::CacheLine;
+use crate::format::Layout;
 
 /// Blocks of 32 columns per step.
 const N_BLOCKS: usize = N_VALUES / N_BLOCK;

@@ -9,9 +9,9 @@ use half::f16;
 use super::q4_k::{N_BLOCK_LINES, unpack_nibbles};
 use super::sub_scales::LOW_NIBBLES;
 use super::{UnpackedBlock, words};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::format::Layout;
-use crate::kernels::{N_BLOCK, N_LANES};
+use crate::cache_line::CacheLine;
+use crate::format::Layout;
+use crate::{N_BLOCK, N_LANES};
 
 /// Cache lines per step.
 pub(crate) const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;

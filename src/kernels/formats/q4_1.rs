@@ -8,9 +8,9 @@ use half::f16;
 use super::UnpackedBlock;
 use super::q4_0::pack_nibbles;
 use super::q4_k::{N_BLOCK_LINES, unpack_nibbles};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::format::Layout;
-use crate::kernels::{N_BLOCK, N_LANES};
+use crate::cache_line::CacheLine;
+use crate::format::Layout;
+use crate::{N_BLOCK, N_LANES};
 
 /// Cache lines per step.
 pub(crate) const N_STEP_LINES: usize = 1 + N_BLOCK_LINES;

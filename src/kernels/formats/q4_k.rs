@@ -6,9 +6,9 @@
 
 use super::sub_scales::{self, LOW_NIBBLES};
 use super::{UnpackedBlock, words};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::format::Layout;
-use crate::kernels::{N_BLOCK, N_LANES};
+use crate::cache_line::CacheLine;
+use crate::format::Layout;
+use crate::{N_BLOCK, N_LANES};
 
 /// Columns per block of the file.
 pub(crate) const N_VALUES: usize = 256;

@@ -7,9 +7,9 @@ use super::UnpackedBlock;
 use super::q4_0::pack_nibbles;
 use super::q4_1::{pack_scale_and_min, unpack_scale_and_min};
 use super::q5_0::{N_BLOCK_LINES, gather_fifth_bits, unpack_five_bits};
-use crate::kernels::N_BLOCK;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::format::Layout;
+use crate::N_BLOCK;
+use crate::cache_line::CacheLine;
+use crate::format::Layout;
 
 /// Cache lines per step.
 pub(crate) const N_STEP_LINES: usize = 1 + N_BLOCK_LINES;

@@ -7,9 +7,9 @@
 use super::q4_k::{self, N_VALUES, pack_nibbles};
 use super::q5_0::unpack_five_bits;
 use super::{UnpackedBlock, sub_scales, words};
-use crate::kernels::N_BLOCK;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::format::Layout;
+use crate::N_BLOCK;
+use crate::cache_line::CacheLine;
+use crate::format::Layout;
 
 /// Blocks of 32 columns per step.
 const N_BLOCKS: usize = N_VALUES / N_BLOCK;

@@ -11,9 +11,9 @@
 use half::f16;
 
 use super::{UnpackedBlock, words};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::format::Layout;
-use crate::kernels::{N_BLOCK, N_LANES};
+use crate::cache_line::CacheLine;
+use crate::format::Layout;
+use crate::{N_BLOCK, N_LANES};
 
 /// Columns per block of the file.
 const N_VALUES: usize = 256;

@@ -7,10 +7,10 @@
 use half::f16;
 
 use super::UnpackedBlock;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::format::Layout;
-use crate::kernels::input_block::InputBlock;
-use crate::kernels::{N_BLOCK, N_LANES};
+use crate::cache_line::CacheLine;
+use crate::format::Layout;
+use crate::input_block::InputBlock;
+use crate::{N_BLOCK, N_LANES};
 
 /// Cache lines per block, without its scales.
 pub(crate) const N_BLOCK_LINES: usize = N_BLOCK * N_LANES / CacheLine::N_BYTES;

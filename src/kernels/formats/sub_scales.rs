@@ -8,8 +8,8 @@
 use half::f16;
 
 use super::words;
-use crate::kernels::N_LANES;
-use crate::kernels::cache_line::CacheLine;
+use crate::N_LANES;
+use crate::cache_line::CacheLine;
 
 /// Bytes of a header in the file.
 pub(crate) const N_FILE_BYTES: usize = 16;

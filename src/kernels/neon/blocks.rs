@@ -8,8 +8,8 @@ use std::arch::aarch64::{
 
 use super::dot::{self, Columns, Dot};
 use super::memory::Quarters;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::input_block::{DIGIT_BASE, InputBlock};
+use crate::cache_line::CacheLine;
+use crate::input_block::{DIGIT_BASE, InputBlock};
 
 /// The weights of one block, in halves of 16 columns.
 pub type Weights<const Q: usize> = [Columns<Q>; 2];

@@ -14,8 +14,8 @@ use std::arch::aarch64::{
 use std::arch::asm;
 
 use super::memory::{int_zeros, load_inputs};
-use crate::kernels::N_BLOCK;
-use crate::kernels::input_block::InputBlock;
+use crate::N_BLOCK;
+use crate::input_block::InputBlock;
 
 /// The weights of 16 columns as signed bytes, four columns per register: `[column / 4][quarter]`.
 pub type Columns<const Q: usize> = [[uint8x16_t; Q]; N_BLOCK / 2 / 4];

@@ -8,11 +8,11 @@ use std::arch::aarch64::{
 };
 
 use super::memory::{Quarters, prefetched, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::floats::{BF16, F16, F32};
-use crate::kernels::inputs::{N_STEP_COLUMNS, RowGroup};
-use crate::kernels::product::ProductTask;
-use crate::kernels::{Format, N_LANES};
+use crate::cache_line::CacheLine;
+use crate::formats::floats::{BF16, F16, F32};
+use crate::inputs::{N_STEP_COLUMNS, RowGroup};
+use crate::product::ProductTask;
+use crate::{Format, N_LANES};
 
 /// The most tiles that are multiplied together.
 const MAX_TILES: usize = 4;

@@ -11,7 +11,7 @@ use std::arch::aarch64::{
 use super::blocks::Weights;
 use super::dot::{self, Columns, Dot};
 use super::memory::int_zeros;
-use crate::kernels::input_block::InputBlock;
+use crate::input_block::InputBlock;
 
 /// The integer factors of both halves of a block.
 pub type HalfFactors<const Q: usize> = [[int32x4_t; Q]; 2];

@@ -12,10 +12,10 @@ use std::arch::aarch64::{
 };
 use std::arch::asm;
 
-use crate::kernels::N_LANES;
-use crate::kernels::attention::IntLanes;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::input_block::InputBlock;
+use crate::N_LANES;
+use crate::attention::IntLanes;
+use crate::cache_line::CacheLine;
+use crate::input_block::InputBlock;
 
 /// Registers for one number per row of a tile.
 const N_QUARTERS: usize = 4;

@@ -6,10 +6,10 @@ use super::blocks::{Weights, scales};
 use super::dot::Dot;
 use super::half_scales::{add_mins, add_products, add_step, pair};
 use super::memory::{Quarters, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
-use crate::kernels::input_block::InputBlock;
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
+use crate::input_block::InputBlock;
+use crate::inputs::RowGroup;
 
 /// Multiplies some quarters of a tile by each row of a group.
 #[inline]

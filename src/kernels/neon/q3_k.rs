@@ -9,9 +9,9 @@ use super::dot::Dot;
 use super::half_scales::{HalfFactors, add_products, add_step, pair};
 use super::memory::{Quarters, zeros};
 use super::q6_k;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_OFFSET};
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_OFFSET};
+use crate::inputs::RowGroup;
 
 /// Multiplies some quarters of a tile by each row of a group.
 #[inline]

@@ -5,10 +5,10 @@ use std::arch::aarch64::float32x4_t;
 use super::blocks::{add_block, scales, unpack_nibbles};
 use super::dot::Dot;
 use super::memory::{Quarters, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q4_0::{N_STEP_LINES, OFFSET};
-use crate::kernels::formats::q4_k::N_BLOCK_LINES;
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q4_0::{N_STEP_LINES, OFFSET};
+use crate::formats::q4_k::N_BLOCK_LINES;
+use crate::inputs::RowGroup;
 
 /// Multiplies some quarters of a tile by each row of a group.
 #[inline]

@@ -5,9 +5,9 @@ use std::arch::aarch64::float32x4_t;
 use super::blocks::{add_block, add_mins, scales, unpack_nibbles};
 use super::dot::Dot;
 use super::memory::{Quarters, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q4_1::N_STEP_LINES;
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q4_1::N_STEP_LINES;
+use crate::inputs::RowGroup;
 
 /// Multiplies some quarters of a tile by each row of a group.
 #[inline]

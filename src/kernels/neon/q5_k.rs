@@ -6,9 +6,9 @@ use super::blocks::{add_fifth_bits, unpack_nibbles};
 use super::dot::Dot;
 use super::memory::{Quarters, zeros};
 use super::sub_scales::add_step;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
+use crate::inputs::RowGroup;
 
 /// Multiplies some quarters of a tile by each row of a group.
 #[inline]

@@ -5,9 +5,9 @@ use std::arch::aarch64::{float32x4_t, vdupq_n_u8, veorq_u8};
 use super::blocks::{Weights, add_block, add_block_of_digits, scales};
 use super::dot::Dot;
 use super::memory::{Quarters, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
-use crate::kernels::inputs::RowGroup;
+use crate::cache_line::CacheLine;
+use crate::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
+use crate::inputs::RowGroup;
 
 /// Multiplies some quarters of a tile by each row of a group. The sums of 16-bit inputs are those of
 /// the high digits; those of the low digits are zero.

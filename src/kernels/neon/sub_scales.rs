@@ -10,9 +10,9 @@ use std::arch::aarch64::{
 use super::blocks::{self, Weights, add_block, add_mins};
 use super::dot::Dot;
 use super::memory::{Quarters, zeros};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::sub_scales::N_LINES;
-use crate::kernels::input_block::InputBlock;
+use crate::cache_line::CacheLine;
+use crate::formats::sub_scales::N_LINES;
+use crate::input_block::InputBlock;
 
 /// The scales or the minima of four blocks: integers in the bytes of each lane, the next one in the
 /// lowest.

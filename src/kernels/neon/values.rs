@@ -5,7 +5,7 @@ use std::arch::aarch64::{int32x4_t, vaddq_s32, vdupq_n_s32, vreinterpretq_s8_s32
 
 use super::dot::sdot;
 use super::memory::{Quarters, int_zeros};
-use crate::kernels::attention::{ByteValues, IntLanes, N_DIGIT_BITS};
+use crate::attention::{ByteValues, IntLanes, N_DIGIT_BITS};
 
 /// Quarters of 16 dimensions that are processed together. With six queries, the accumulators of
 /// both digits then take 24 of the 32 registers.

@@ -8,9 +8,9 @@ use super::bytes::{IntLanes, add_fifth_bits, add_large, add_small, floats, unpac
 use super::floats::{F16, Widen};
 use super::wide_block::WideBlock;
 use super::{Kernel, Lanes, N_LANES, add_product};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::{q4_0, q4_k, q5_0, q8_0};
-use crate::kernels::input_block::DIGIT_BASE;
+use crate::cache_line::CacheLine;
+use crate::formats::{q4_0, q4_k, q5_0, q8_0};
+use crate::input_block::DIGIT_BASE;
 
 /// Unpacks both nibbles of each byte.
 pub(super) struct Q4_0;

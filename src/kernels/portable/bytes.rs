@@ -6,10 +6,10 @@
 
 use super::wide_block::WideBlock;
 use super::{Lanes, N_LANES};
-use crate::kernels::N_BLOCK;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q4_k;
-use crate::kernels::formats::sub_scales::LOW_NIBBLES;
+use crate::N_BLOCK;
+use crate::cache_line::CacheLine;
+use crate::formats::q4_k;
+use crate::formats::sub_scales::LOW_NIBBLES;
 
 /// The bytes of four columns for each row of a tile.
 pub(super) type Bytes = [u32; N_LANES];

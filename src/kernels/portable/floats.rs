@@ -7,10 +7,10 @@ use std::marker::PhantomData;
 use pulp::{Simd, WithSimd};
 
 use super::multiply_add;
-use crate::kernels::N_LANES;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::inputs::{N_STEP_COLUMNS, RowGroup};
-use crate::kernels::product::ProductTask;
+use crate::N_LANES;
+use crate::cache_line::CacheLine;
+use crate::inputs::{N_STEP_COLUMNS, RowGroup};
+use crate::product::ProductTask;
 
 /// The most tiles that are multiplied together.
 const MAX_TILES: usize = 4;

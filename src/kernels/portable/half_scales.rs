@@ -6,10 +6,10 @@ use super::blocks::load_scales;
 use super::bytes::{Bytes, IntLanes, Weights, add_small, floats, load};
 use super::wide_block::WideBlock;
 use super::{Kernel, Lanes, N_LANES, add_product, q6_k};
-use crate::kernels::N_BLOCK;
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q2_k::{self, TWO_BITS};
-use crate::kernels::formats::q3_k::{self, OFFSET, SCALE_OFFSET};
+use crate::N_BLOCK;
+use crate::cache_line::CacheLine;
+use crate::formats::q2_k::{self, TWO_BITS};
+use crate::formats::q3_k::{self, OFFSET, SCALE_OFFSET};
 
 /// Unpacks 16 columns from one cache line, with a scale and a minimum.
 pub(super) struct Q2K;

@@ -6,8 +6,8 @@ use super::blocks::{add_scaled, load_scales};
 use super::bytes::{add_fifth_bits, add_small, unpack_nibbles};
 use super::wide_block::WideBlock;
 use super::{Kernel, Lanes, N_LANES, add_product};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::{q4_1, q5_1};
+use crate::cache_line::CacheLine;
+use crate::formats::{q4_1, q5_1};
 
 /// Unpacks both nibbles of each byte.
 pub(super) struct Q4_1;

@@ -6,8 +6,8 @@ use super::blocks::load_scales;
 use super::bytes::{Bytes, add_small, floats, load};
 use super::wide_block::WideBlock;
 use super::{Kernel, Lanes, N_LANES, add_product};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
+use crate::cache_line::CacheLine;
+use crate::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
 
 /// Unpacks 16 columns from three cache lines.
 pub(super) struct Q6K;

@@ -7,9 +7,9 @@ use super::bytes::{Bytes, IntLanes, add_fifth_bits, add_small, load, unpack_nibb
 use super::mins::add_mins;
 use super::wide_block::WideBlock;
 use super::{Kernel, Lanes, N_LANES, add_product};
-use crate::kernels::cache_line::CacheLine;
-use crate::kernels::formats::sub_scales::{LOW_NIBBLES, N_LINES};
-use crate::kernels::formats::{q4_k, q5_k};
+use crate::cache_line::CacheLine;
+use crate::formats::sub_scales::{LOW_NIBBLES, N_LINES};
+use crate::formats::{q4_k, q5_k};
 
 /// The lower six bits of each byte.
 const SIX_BITS: u32 = 0x3f3f_3f3f;

@@ -3,9 +3,9 @@
 use pulp::{Arch, NullaryFnOnce};
 
 use super::bytes::load;
-use crate::kernels::N_LANES;
-use crate::kernels::attention::{ByteValues, IntLanes};
-use crate::kernels::cache_line::CacheLine;
+use crate::N_LANES;
+use crate::attention::{ByteValues, IntLanes};
+use crate::cache_line::CacheLine;
 
 /// Adds the weighted values of all blocks to the accumulators of each query.
 pub(crate) fn add<const N: usize>(arch: Arch, values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {

@@ -1,7 +1,7 @@
 //! Quantized inputs, two in each 32-bit number.
 
-use crate::kernels::N_BLOCK;
-use crate::kernels::input_block::InputBlock;
+use crate::N_BLOCK;
+use crate::input_block::InputBlock;
 
 /// 32 inputs of one row.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,72 @@
+//! The record of a generation, as plain data: what was requested and what happened.
+//!
+//! This module knows nothing about models, threads, files or windows; it depends only on
+//! `decoding`.
+
+mod beams;
+mod blind_vote;
+mod byte_size;
+mod cache_lab;
+mod config;
+mod continuation;
+mod earlier;
+mod finish;
+mod fit;
+pub mod formatting;
+mod future;
+mod id;
+mod implementation;
+mod lineage;
+mod listing;
+mod model;
+mod model_comparison;
+mod model_source;
+mod outline;
+mod pane_settings;
+mod piece;
+mod prompt;
+mod prompt_check;
+mod recommended_sampling;
+mod record;
+mod steps;
+mod stop;
+mod sweep;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+mod token_search;
+mod vocabulary;
+
+pub use beams::{BeamNode, BeamPass, BeamPlace, Beams};
+pub use blind_vote::{BlindText, BlindVote};
+pub use byte_size::ByteSize;
+pub use cache_lab::{
+    CacheFacts, CachePlan, CacheSample, CacheShape, CacheStage, CacheUpdate, PaneCost,
+};
+pub use config::{EndOfText, GenerationConfig, Limits};
+pub use continuation::Continuation;
+pub use earlier::EarlierSettings;
+pub use finish::FinishReason;
+pub use fit::{FitPlace, FitPlan, FitText, FitTokens, FitUpdate, Likelihood};
+pub use future::{Future, FuturesPlan, FuturesUpdate};
+pub use id::GenerationId;
+pub use implementation::Implementation;
+pub use lineage::{Lineage, Origin, OriginChange};
+pub use listing::{in_sentence, listed};
+pub use model::{ModelInfo, Provenance, with_formats};
+pub use model_comparison::{
+    ComparedToken, ComparisonFacts, ComparisonPlan, ComparisonText, ComparisonUpdate,
+    DistributionGap, PredictedToken,
+};
+pub use model_source::{ModelSource, PaneModel, ServedModel};
+pub use outline::{MemoryNeed, ModelOutline};
+pub use pane_settings::PaneSettings;
+pub use pane_settings::{chain_words, default_name, needs_seed};
+pub use piece::{Piece, PieceKind};
+pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
+pub use prompt_check::PromptCheck;
+pub use recommended_sampling::RecommendedSampling;
+pub use record::{Generation, PromptRecord, Step, StepTime};
+pub use steps::Steps;
+pub use stop::StopMatcher;
+pub use sweep::{SweepPlan, SweepText, SweepUpdate, TokenMeasures};
+pub use vocabulary::Vocabulary;

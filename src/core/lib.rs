@@ -1,0 +1,19 @@
+//! Quartet without models, files, threads and windows: decoding, the record, and what is computed
+//! from them.
+
+use quartet_kernels as kernels;
+
+/// Sampling: logits in, one token out.
+pub mod decoding;
+
+/// The record of a generation: what was asked and what happened.
+pub mod generation;
+
+/// Figures and explanations computed from the record.
+pub mod analysis;
+
+/// Conversion of settings to and from text.
+pub mod interop;
+
+/// Lessons as data: their format, checks and scores.
+pub mod lessons;

@@ -1,0 +1,25 @@
+//! The engine and what uses it in this process: models, tokenizers, sessions, experiments, the worker and the window.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that fails may panic, in a helper too"
+)]
+
+mod architectures;
+mod continuations;
+mod decoder;
+mod export;
+mod fit;
+mod futures;
+mod grammars;
+mod large_vocabulary;
+mod mutations;
+mod scripted;
+mod session;
+mod sweep;
+mod tokenizers;
+mod what_if_heads;
+mod window;
+mod worker;

@@ -1,0 +1,24 @@
+//! The program as a process of its own, and what it exchanges with the Hub and with servers.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that fails may panic, in a helper too"
+)]
+
+mod cache_cli;
+mod cli;
+mod compare_cli;
+mod display;
+mod fit_cli;
+mod hub;
+mod launcher;
+mod loopback;
+mod random;
+mod rounds;
+mod run_files;
+mod servers;
+mod smoke;
+mod starters;
+mod sweep_cli;

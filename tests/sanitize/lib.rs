@@ -1,4 +1,0 @@
-//! Quartet's kernels and their tests, without the rest of the program.
-
-#[path = "../../src/kernels/mod.rs"]
-pub mod kernels;
