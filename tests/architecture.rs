@@ -126,7 +126,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("fs4", &["hub"]),
     ("hf_hub", &[]),
     ("reqwest", &["hub", "servers"]),
-    ("tokio", &["hub", "servers"]),
+    ("tokio", &["cli", "hub", "servers"]),
     ("jiff", &["engine", "ui"]),
     ("minijinja", &["engine"]),
     ("minijinja_contrib", &["engine"]),
