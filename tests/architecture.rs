@@ -127,7 +127,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("hf_hub", &[]),
     ("reqwest", &["hub", "servers"]),
     ("tokio", &["cli", "hub", "servers"]),
-    ("jiff", &["engine", "ui"]),
+    ("jiff", &["engine", "export", "ui"]),
     ("minijinja", &["engine"]),
     ("minijinja_contrib", &["engine"]),
     ("llguidance", &["decoding"]),

@@ -121,11 +121,6 @@ pub struct Form {
     pub detail: bool,
 }
 
-/// Renders the generations as a compact run file without details.
-pub(super) fn render(generations: &[&Generation]) -> Vec<u8> {
-    write(&RunHeader::default(), generations, Form::default())
-}
-
 /// Renders texts as a run file without branches.
 pub fn write(header: &RunHeader, generations: &[&Generation], form: Form) -> Vec<u8> {
     rendered(&format_2::content(header, generations, &[], form), form)
