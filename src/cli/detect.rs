@@ -8,12 +8,13 @@ use clap::Args;
 
 use super::console;
 use super::failure::Failure;
+use super::progress::Progress;
 use super::score::text_of;
 use crate::analysis::watermark::WatermarkScan;
 use crate::decoding::TokenId;
 use crate::decoding::watermark::{TokenMark, Watermark};
 use crate::engine::{Tokenizer, embedded_tokenizer, open_tokenizer};
-use crate::generation::formatting::quoted;
+use crate::generation::formatting::{grouped, quoted};
 use crate::generation::{PaneSettings, PieceKind, Vocabulary};
 use crate::interop::PaneSpecError;
 
@@ -66,21 +67,40 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (tokenizer, n_vocab) = opened.map_err(|error| Failure::run(error.to_string()))?;
     let n_vocab = arguments.vocabulary.unwrap_or(n_vocab as u32);
     let vocabulary = tokenizer.vocabulary(n_vocab as usize);
-    let tokens = tokens_of(&text, &tokenizer, &vocabulary)?;
+    let mut progress = Progress::new();
+    progress.update(|| "Splitting the text into tokens".to_owned());
+    let tokens = tokens_of(&text, &tokenizer, &vocabulary);
+    progress.clear();
+    let tokens = tokens?;
     if let Some(n_vocab) = arguments.vocabulary {
         check_vocabulary(n_vocab, &tokens)?;
     }
-    let scan = if arguments.tokens {
-        WatermarkScan::of(watermark, n_vocab, &tokens)
+    let mut scan = if arguments.tokens {
+        WatermarkScan::new(watermark, n_vocab)
     } else {
-        WatermarkScan::of_whole(watermark, n_vocab, &tokens)
+        WatermarkScan::for_verdict(watermark, n_vocab)
     };
+    extend(&mut scan, &tokens, &mut progress);
     let mut report = summary(&scan);
     if arguments.tokens {
         report.push('\n');
         report.push_str(&table(&scan, &tokens, &vocabulary));
     }
     console::print(report.as_bytes())
+}
+
+/// How many tokens are scanned between updates of the progress.
+const N_PART: usize = 1000;
+
+/// Scans the tokens, and shows how many are done.
+fn extend(scan: &mut WatermarkScan, tokens: &[TokenId], progress: &mut Progress) {
+    let n_all = grouped(tokens.len() as f64);
+    for part in tokens.chunks(N_PART) {
+        scan.extend(part);
+        let n_done = scan.marks().len() as f64;
+        progress.update(|| format!("{} of {n_all} tokens scanned", grouped(n_done)));
+    }
+    progress.clear();
 }
 
 /// More logits than any model has: the largest vocabularies have about a million tokens.
@@ -197,9 +217,12 @@ fn table(scan: &WatermarkScan, tokens: &[TokenId], vocabulary: &Vocabulary) -> S
 
 #[cfg(test)]
 mod tests {
-    use super::{check_vocabulary, summary, table, tokens_of, vocabulary_size, watermark_of};
+    use super::{
+        check_vocabulary, extend, summary, table, tokens_of, vocabulary_size, watermark_of,
+    };
     use crate::analysis::watermark::WatermarkScan;
     use crate::cli::failure::Failure;
+    use crate::cli::progress::Progress;
     use crate::decoding::TokenId;
     use crate::decoding::selector::GumbelMark;
     use crate::decoding::watermark::Watermark;
@@ -281,7 +304,8 @@ mod tests {
             "synth-id 4 keys 654",
         ] {
             let mark = watermark_of(words).unwrap();
-            let whole = WatermarkScan::of_whole(mark, n_vocab as u32, &tokens);
+            let mut whole = WatermarkScan::for_verdict(mark, n_vocab as u32);
+            extend(&mut whole, &tokens, &mut Progress::Log);
             let scan = WatermarkScan::of(mark, n_vocab as u32, &tokens);
             assert_eq!(summary(&whole), summary(&scan), "{words}");
         }
