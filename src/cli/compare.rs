@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::compute::ComputeArguments;
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use super::model::named_source;
 use super::named_value::parse_by_name;
@@ -42,7 +43,7 @@ pub(super) struct Arguments {
     text: PathBuf,
 
     /// Read only the first N tokens of the text, including the first, which is not predicted
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>(1..=N_MAX_TOKENS))]
     first: Option<usize>,
 
     #[command(flatten)]

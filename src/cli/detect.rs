@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::console;
+use super::count::count;
 use super::failure::Failure;
 use super::progress::Progress;
 use super::score::text_of;
@@ -104,14 +105,11 @@ fn extend(scan: &mut WatermarkScan, tokens: &[TokenId], progress: &mut Progress)
 }
 
 /// More logits than any model has: the largest vocabularies have about a million tokens.
-const N_MAX_VOCABULARY: u32 = 4_000_000;
+const N_MAX_VOCABULARY: u64 = 4_000_000;
 
 /// Parses the size of a vocabulary, which determines how much memory a scan takes.
 fn vocabulary_size(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        Ok(n) if (1..=N_MAX_VOCABULARY).contains(&n) => Ok(n),
-        _ => Err("it must be a whole number from 1 to 4,000,000".to_owned()),
-    }
+    count(1..=N_MAX_VOCABULARY)(text)
 }
 
 /// Parses a watermark in the grammar of `--pane`.

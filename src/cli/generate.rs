@@ -8,6 +8,7 @@ use clap::Args;
 use super::batch::{self, TableArguments};
 use super::compute::ComputeArguments;
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::exact;
 use super::failure::Failure;
 use super::files::{
@@ -74,6 +75,7 @@ pub(super) struct Arguments {
 
     /// Maximum number of tokens to generate in each pane
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_new_tokens)]
+    #[arg(value_parser = count::<usize>(0..=N_MAX_TOKENS))]
     max_tokens: usize,
 
     /// The seed of all panes that do not set their own

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::compute::ComputeArguments;
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use super::files::{
     NewFolder, check_file, export_run, json_file, prepare_export, run_file, write_file,
@@ -36,7 +37,7 @@ pub(super) struct Arguments {
     file: PathBuf,
 
     /// Score only the first N tokens of the text, including the first, which is not predicted
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>(1..=N_MAX_TOKENS))]
     first: Option<usize>,
 
     #[command(flatten)]

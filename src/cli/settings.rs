@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use super::panes::pane_of;
 use crate::generation::{GenerationConfig, Limits, PaneSettings};
@@ -42,6 +43,7 @@ pub(super) struct Arguments {
 
     /// Maximum number of tokens to generate
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_new_tokens, conflicts_with = "from")]
+    #[arg(value_parser = count::<usize>(0..=N_MAX_TOKENS))]
     max_tokens: usize,
 
     /// A text that stops generation; repeat for more stop sequences

@@ -11,6 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use super::files::{check_file, json_file, write_file};
 use super::panes::pane_settings;
@@ -50,6 +51,7 @@ pub(super) struct Arguments {
 
     /// How many of the preceding tokens belong to the prompt
     #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(value_parser = count::<usize>(0..=N_MAX_TOKENS))]
     prompt_tokens: usize,
 
     /// The settings to sample with, as described below; repeat for more. The default is the four
@@ -63,6 +65,7 @@ pub(super) struct Arguments {
 
     /// Draw this many tokens and compare their counts with the exact distribution
     #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(value_parser = count::<u32>(0..=100_000_000))]
     draws: u32,
 
     /// Write the results to this file, as a list with one entry per pane and row; `-` writes them
