@@ -14,7 +14,7 @@ use super::named_value::parse_by_name;
 use super::pane_run::Console;
 use super::panes::pane_settings;
 use super::report_output::{Output, OutputArguments};
-use super::score::text_of;
+use super::text_input::text_of;
 use super::text_table::aligned;
 use crate::analysis::model_comparison::ComparedModels;
 use crate::engine::{Compute, EngineError, LoadedModel, ModelComparison, Prompt};
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (configs, settings) = arguments.settings()?;
     // Removed at the end if nothing was exported to it.
     let _new_folder = arguments.output.check(NAME)?;
-    let text = text_of(&arguments.text)?;
+    let text = text_of(&arguments.text, "the text")?;
     let mut console = Console::quiet();
     let [of_a, of_b] = arguments.computes();
     let mut a = arguments.open("A", &arguments.a, &of_a, &mut console)?;

@@ -10,7 +10,7 @@ use super::console;
 use super::count::count;
 use super::failure::Failure;
 use super::progress::Progress;
-use super::score::text_of;
+use super::text_input::text_of;
 use crate::analysis::watermark::WatermarkScan;
 use crate::decoding::TokenId;
 use crate::decoding::watermark::{TokenMark, Watermark};
@@ -60,7 +60,7 @@ A watermark counts as found if at most one unmarked text in 1,000 scores as high
 /// Runs `quartet detect`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let watermark = watermark_of(&arguments.watermark)?;
-    let text = text_of(&arguments.file)?;
+    let text = text_of(&arguments.file, "the text")?;
     let opened = match &arguments.model {
         Some(path) => open_tokenizer(path),
         None => embedded_tokenizer(),

@@ -44,6 +44,7 @@ mod settings;
 mod stopping;
 mod sweep;
 mod system_files;
+mod text_input;
 mod text_lines;
 mod text_output;
 mod text_table;
