@@ -73,7 +73,8 @@ pub(super) struct Arguments {
     pane_models: PaneModelArgument,
 
     /// Maximum number of tokens to generate in each pane
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_new_tokens)]
+    #[arg(long, visible_alias = "tokens")]
+    #[arg(value_name = "N", default_value_t = Limits::default().max_new_tokens)]
     #[arg(value_parser = count::<usize>(0..=N_MAX_TOKENS))]
     max_tokens: usize,
 

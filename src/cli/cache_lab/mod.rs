@@ -35,7 +35,12 @@ pub(super) struct Arguments {
     compute: ComputeArguments,
 
     /// How many tokens to generate, limited by the model's context
-    #[arg(long, value_name = "N", default_value = "340")]
+    #[arg(
+        long,
+        visible_alias = "max-tokens",
+        value_name = "N",
+        default_value = "340"
+    )]
     #[arg(value_parser = count::<u32>(2..=N_MAX_TOKENS))]
     tokens: u32,
 

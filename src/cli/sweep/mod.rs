@@ -75,7 +75,12 @@ pub(super) struct Arguments {
     seed: u64,
 
     /// Maximum number of tokens in each text
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(
+        long,
+        visible_alias = "max-tokens",
+        value_name = "N",
+        default_value_t = 64
+    )]
     #[arg(value_parser = count::<usize>(1..=N_MAX_TOKENS))]
     tokens: usize,
 
