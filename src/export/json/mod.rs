@@ -9,11 +9,13 @@ mod format_2;
 mod layout;
 mod repeated;
 mod settings;
+mod type_words;
 
 use serde::{Deserialize, Serialize};
 
 use self::layout::Layout;
 pub use self::repeated::contradictions_of;
+use self::type_words::type_words;
 use crate::analysis::contradictions::Contradiction;
 use crate::generation::Generation;
 
@@ -209,6 +211,10 @@ impl From<serde_json::Error> for ParseError {
                 return Self::UnknownContent { what };
             }
         }
+        let message = match type_words(&message) {
+            Some(words) => format!("{words}, at {place}"),
+            None => message,
+        };
         Self::Unreadable { message }
     }
 }
