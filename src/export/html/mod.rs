@@ -172,8 +172,9 @@ fn push_controls(page: &mut String) {
         &format!(
             "<div class=\"bar\"><label class=\"needs-script\">Tint <select id=\"tint\">{}\
              <option value=\"\">None</option></select></label>{}\
-             <span class=\"quiet small needs-script\">Point at a token for its alternatives, click it \
-             for its X-ray; arrow keys move, Esc unpins</span>\
+             <span class=\"quiet small needs-script\"><span class=\"can-hover\">Point at a token for its \
+             alternatives, click it for its X-ray; arrow keys move, Esc unpins</span>\
+             <span class=\"no-hover\">Tap a token for its X-ray</span></span>\
              <noscript class=\"quiet small\">Turn on scripts to see the alternatives of each token. \
              The texts, figures and plots are complete without them.</noscript></div>",
             options.collect::<String>(),
