@@ -4,7 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use crate::export::json::{Form, RunFile, RunHeader};
 use crate::export::{
@@ -48,8 +48,8 @@ impl RunFolder {
         remove_stale_temporaries(&folder);
         let deleted = folder.join(DELETED);
         let changed = fs::metadata(&deleted).and_then(|found| found.modified());
-        let is_old = |at: SystemTime| at.elapsed().is_ok_and(|age| age > DELETED_FOR);
-        if changed.is_ok_and(is_old) {
+        let age = changed.and_then(|at| at.elapsed().map_err(io::Error::other));
+        if age.is_ok_and(|age| age > DELETED_FOR) {
             // If this fails, they only take up disk space.
             fs::remove_dir_all(deleted).ok();
         }
@@ -286,7 +286,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{DELETED, DELETED_FOR, ENDING, RunFolder, SystemTime, TextsToKeep};
+    use super::{ENDING, RunFolder, TextsToKeep};
     use crate::generation::testing::generation;
     use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
 
@@ -376,14 +376,19 @@ mod tests {
         assert_eq!(read.panes[0].text(), " the fox");
     }
 
+    #[cfg(unix)]
     #[test]
     fn runs_that_were_deleted_long_ago_are_purged() {
+        use super::{DELETED, DELETED_FOR};
+
         let folder = tempfile::tempdir().unwrap();
         let deleted = folder.path().join(DELETED);
         for (age, stays) in [(DELETED_FOR / 2, true), (DELETED_FOR * 2, false)] {
             fs::create_dir_all(&deleted).unwrap();
             let opened = fs::File::open(&deleted).unwrap();
-            opened.set_modified(SystemTime::now() - age).unwrap();
+            opened
+                .set_modified(std::time::SystemTime::now() - age)
+                .unwrap();
             RunFolder::open(folder.path().to_owned());
             assert_eq!(deleted.exists(), stays, "{age:?}");
         }

@@ -15,7 +15,7 @@ const CTRL_C: u8 = 130;
 
 /// Tells whether a signal has asked the command to end.
 #[derive(Debug)]
-pub(super) struct Interrupt(());
+pub(super) struct Interrupt(&'static AtomicU8);
 
 impl Interrupt {
     /// Catches Ctrl+C, and on Unix also SIGTERM and SIGHUP. If they can't be caught, they end the
@@ -24,12 +24,11 @@ impl Interrupt {
         if let Err(error) = listen() {
             console::note(&format!("Ctrl+C will end this command at once: {error}"));
         }
-        Self(())
+        Self(&RAISED)
     }
 
     pub(super) fn is_raised(&self) -> bool {
-        let Self(()) = self;
-        RAISED.load(Ordering::Relaxed) != 0
+        self.0.load(Ordering::Relaxed) != 0
     }
 }
 

@@ -63,8 +63,7 @@ mod tests {
             (b"\xFF", Err("it is not UTF-8 text; convert it first")),
         ] {
             let read = read_limited(bytes, 9);
-            let read = read.as_deref().map_err(String::as_str);
-            assert_eq!(read, expected);
+            assert_eq!(read.as_deref().map_err(String::as_str), expected);
         }
         let endless = read_limited(std::io::repeat(b' '), MAX_TEXT_BYTES);
         assert_eq!(endless, Err("it has more than 16 MB".to_owned()));

@@ -165,9 +165,9 @@ fn check_size(setup: &SweepSetup, n_prompts: usize) -> Result<(), Failure> {
     if n_texts as u64 <= N_MAX_TEXTS {
         return Ok(());
     }
-    let [n_texts, most] = [n_texts as f64, N_MAX_TEXTS as f64].map(grouped);
+    let [found, most] = [n_texts as f64, N_MAX_TEXTS as f64].map(grouped);
     Err(Failure::usage(format!(
-        "a sweep has at most {most} texts, but this one has {n_texts}: vary fewer values, or use \
+        "a sweep has at most {most} texts, but this one has {found}: vary fewer values, or use \
          fewer seeds or prompts"
     )))
 }
