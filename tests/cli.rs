@@ -821,12 +821,80 @@ fn the_number_of_threads_does_not_change_the_tokens() {
     assert_eq!(alone.0, usual.0);
     assert_eq!(alone.1, 1);
     assert!(usual.1.as_u64().unwrap() >= 1);
-    for arguments in [["bench", "--threads", "0"], ["search", "--limit", "0"]] {
-        let refused = quartet(&arguments);
-        assert_eq!(refused.status.code(), Some(2));
-        let said = stderr(&refused);
-        assert!(said.contains(arguments[1]), "{said}");
-        assert!(said.contains("at least 1"), "{said}");
+    let refused = quartet(&["bench", "--threads", "0"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = stderr(&refused);
+    assert!(
+        said.contains("--threads") && said.contains("at least 1"),
+        "{said}"
+    );
+}
+
+#[test]
+fn every_count_has_a_limit() {
+    let generate = ["generate", "--prompt", "Once", "--max-tokens"];
+    let sweep = ["sweep", "--prompt", "Once", "--vary", "temp 1"];
+    let sweep = |option| [&sweep[..], &[option]].concat();
+    let server = |option| {
+        vec![
+            "generate",
+            "--prompt",
+            "Once",
+            "--server",
+            "localhost",
+            option,
+        ]
+    };
+    let convert = [
+        "settings",
+        "--pane",
+        "greedy",
+        "--to",
+        "ollama",
+        "--max-tokens",
+    ];
+    let compare = ["compare", "built-in", "built-in", "--text", "-", "--first"];
+    let sample = ["sample", "--logits", "3,2"];
+    let sample = |option| [&sample[..], &[option]].concat();
+    for (arguments, most) in [
+        (generate.to_vec(), "20,000,000"),
+        (convert.to_vec(), "20,000,000"),
+        (compare.to_vec(), "20,000,000"),
+        (vec!["score", "-", "--first"], "20,000,000"),
+        (vec!["cache", "--tokens"], "20,000,000"),
+        (vec!["inspect", "model.gguf", "--tokens"], "20,000,000"),
+        (vec!["inspect", "model.gguf", "--panes"], "1,000"),
+        (sweep("--tokens"), "20,000,000"),
+        (sweep("--seeds"), "1,000,000"),
+        (sweep("--width"), "4,096"),
+        (sample("--draws"), "100,000,000"),
+        (sample("--prompt-tokens"), "20,000,000"),
+        (server("--server-probs"), "4,000,000"),
+        (server("--server-timeout"), "86,400"),
+        (
+            vec![
+                "detect",
+                "-",
+                "--watermark",
+                "gumbel-mark 1",
+                "--vocabulary",
+            ],
+            "4,000,000",
+        ),
+        (vec!["search", "--limit"], "1,000"),
+        (vec!["bench", "--panes"], "64"),
+        (vec!["bench", "--prompt-tokens"], "20,000,000"),
+        (vec!["bench", "--max-tokens"], "20,000,000"),
+        (vec!["bench", "--prefill"], "20,000,000"),
+        (vec!["bench", "--context"], "20,000,000"),
+        (vec!["bench", "--rounds"], "10,000"),
+    ] {
+        let output = quartet(&[&arguments[..], &["4294967295"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = stderr(&output);
+        let option = arguments.last().unwrap();
+        let reason = format!(" to {most}\n");
+        assert!(said.contains(option) && said.contains(&reason), "{said}");
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod architectures;
 mod continuations;
+mod coverage;
 mod decoder;
 mod export;
 mod fit;

@@ -141,7 +141,12 @@ fn a_sweep_that_cannot_run_says_why() {
         (
             &["--vary", "temp 1", "--seeds", "0"],
             2,
-            "at least one seed",
+            "it must be a whole number from 1 to 1,000,000",
+        ),
+        (
+            &["--vary", "temp 0..1/11", "--seeds", "100000"],
+            2,
+            "at most 1,000,000 texts, but this one has 1,100,000",
         ),
         (&["--vary", "temp 1", "--word", "/(/"], 2, "invalid pattern"),
         (

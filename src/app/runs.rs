@@ -4,7 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use crate::export::json::{Form, RunFile, RunHeader};
 use crate::export::{
@@ -20,6 +20,9 @@ const PINNED: &str = ".pinned";
 
 /// The folder of deleted runs.
 const DELETED: &str = "deleted";
+
+/// How long deleted runs are kept after the latest deletion.
+const DELETED_FOR: Duration = Duration::from_hours(24);
 
 /// The folder of runs, or `None` if this system has no place for it.
 #[derive(Debug, Clone, Default)]
@@ -39,11 +42,17 @@ pub(super) fn file_name(started_at: u64, number: u64) -> String {
 }
 
 impl RunFolder {
-    /// Uses this folder, and purges the runs that were deleted in earlier sessions.
+    /// Uses this folder, and purges the runs that were deleted long ago. Later ones may be restored
+    /// by another window.
     pub(super) fn open(folder: PathBuf) -> Self {
         remove_stale_temporaries(&folder);
-        // If this fails, they only take up disk space.
-        fs::remove_dir_all(folder.join(DELETED)).ok();
+        let deleted = folder.join(DELETED);
+        let changed = fs::metadata(&deleted).and_then(|found| found.modified());
+        let age = changed.and_then(|at| at.elapsed().map_err(io::Error::other));
+        if age.is_ok_and(|age| age > DELETED_FOR) {
+            // If this fails, they only take up disk space.
+            fs::remove_dir_all(deleted).ok();
+        }
         Self(Some(folder))
     }
 
@@ -341,6 +350,8 @@ mod tests {
         let gone = run(runs.answer(RunRequest::Delete(file.clone()), None));
         assert!(matches!(gone, RunCommand::Changed { run: None, .. }));
         assert_eq!(listed(&runs), []);
+        // Another window that opens leaves it restorable.
+        RunFolder::open(folder.path().join("runs"));
         runs.answer(RunRequest::Restore(file.clone()), None);
         assert_eq!(listed(&runs).len(), 1);
         let read = run(runs.answer(RunRequest::ReadKept(file), None));
@@ -363,6 +374,24 @@ mod tests {
             assert_eq!(copy.lines().count() > 10, indented);
         }
         assert_eq!(read.panes[0].text(), " the fox");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn runs_that_were_deleted_long_ago_are_purged() {
+        use super::{DELETED, DELETED_FOR};
+
+        let folder = tempfile::tempdir().unwrap();
+        let deleted = folder.path().join(DELETED);
+        for (age, stays) in [(DELETED_FOR / 2, true), (DELETED_FOR * 2, false)] {
+            fs::create_dir_all(&deleted).unwrap();
+            let opened = fs::File::open(&deleted).unwrap();
+            opened
+                .set_modified(std::time::SystemTime::now() - age)
+                .unwrap();
+            RunFolder::open(folder.path().to_owned());
+            assert_eq!(deleted.exists(), stays, "{age:?}");
+        }
     }
 
     #[test]

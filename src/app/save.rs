@@ -23,7 +23,7 @@ use crate::ui::pictures::{
     Palette, PictureError, Pixels, View, XrayPicture, drawing, encode, gap_drawing, pixels,
     step_caption, tree_drawing, xray_drawing,
 };
-use crate::ui::run_folder;
+use crate::ui::run_folder::{self, RenderedRun};
 
 /// The threads that write files. Dropping it, as when the window closes, waits until all files are
 /// written.
@@ -216,7 +216,7 @@ impl Job {
     }
 
     fn write(mut self) -> Command {
-        let run = std::mem::take(&mut self.texts).into_run(std::mem::take(&mut self.header));
+        let run = std::mem::take(&mut self.texts).into_run(self.header.clone());
         let written = match self.document {
             Document::Everything => self.write_folder(&run),
             Document::Archive => self.files(&run).and_then(|files| {
@@ -244,8 +244,11 @@ impl Job {
 
     /// Renders all files. Returns their names and contents.
     fn files(&self, run: &RunFile) -> Result<Vec<(String, Vec<u8>)>, String> {
-        let run = json::write_run(run, self.form);
-        run_folder::files(&self.texts(), run, self.view.style)
+        let rendered = RenderedRun {
+            bytes: json::write_run(run, self.form),
+            finished_at: run.header.finished_at,
+        };
+        run_folder::files(&self.texts(), rendered, self.view.style)
     }
 
     /// Writes all files to the folder, which is created if it is missing.
@@ -268,7 +271,11 @@ impl Job {
     fn bytes(&self) -> Result<Vec<u8>, String> {
         let texts = self.texts();
         match self.document {
-            Document::Run(format) => Ok(run_folder::render_run(format, &texts)),
+            Document::Run(format) => Ok(run_folder::render_run(
+                format,
+                &texts,
+                self.header.finished_at,
+            )),
             Document::Everything | Document::Archive => {
                 Err("these files are written together".to_owned())
             }

@@ -1,16 +1,20 @@
 //! The settings file: written atomically, and shared by all windows.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::export;
+use crate::generation::ByteSize;
 use crate::state::Settings;
 
 const NAME: &str = "settings.json";
 
 /// A backup of a settings file that could not be fully read.
 const BACKUP_NAME: &str = "settings-unread.json";
+
+/// The largest settings file to read. Settings take kilobytes, besides a prompt.
+const MAX_BYTES: u64 = 64_000_000;
 
 /// The settings file of one window.
 pub(super) struct SettingsFile {
@@ -37,8 +41,8 @@ pub(super) struct LoadedSettings {
 pub(super) fn load(folder: PathBuf, legacy: Option<String>) -> LoadedSettings {
     export::remove_stale_temporaries(&folder);
     let path = folder.join(NAME);
-    let json = match fs::read(&path) {
-        Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+    let json = match read(&path) {
+        Ok(json) => Some(json),
         Err(error) if error.kind() == io::ErrorKind::NotFound => legacy,
         Err(error) => {
             return LoadedSettings {
@@ -74,8 +78,8 @@ pub(super) fn load(folder: PathBuf, legacy: Option<String>) -> LoadedSettings {
 impl SettingsFile {
     /// Saves what this window has changed, merged with what other windows have saved since.
     pub(super) fn save(&mut self, settings: Settings) -> io::Result<()> {
-        let theirs = match fs::read(self.folder.join(NAME)) {
-            Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        let theirs = match read(&self.folder.join(NAME)) {
+            Ok(json) => Some(json),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
@@ -99,6 +103,18 @@ impl SettingsFile {
     }
 }
 
+fn read(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let words = format!("it has more than {}", ByteSize(MAX_BYTES));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 fn write(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     export::write_atomically(&folder.join(name), text.as_bytes())
@@ -108,7 +124,7 @@ fn write(folder: &Path, name: &str, text: &str) -> io::Result<()> {
 mod tests {
     use std::fs;
 
-    use super::{BACKUP_NAME, NAME, load};
+    use super::{BACKUP_NAME, MAX_BYTES, NAME, load};
     use crate::decoding::ChainConfig;
     use crate::interop::presets::OwnPreset;
     use crate::state::Settings;
@@ -205,6 +221,21 @@ mod tests {
         assert_eq!(loaded.settings, older);
         loaded.file.unwrap().save(older.clone()).unwrap();
         assert_eq!(load(home.path().to_owned(), None).settings, older);
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_not_overwritten() {
+        let home = tempfile::tempdir().unwrap();
+        let file = fs::File::create(home.path().join(NAME)).unwrap();
+        file.set_len(MAX_BYTES + 1).unwrap();
+        let loaded = load(home.path().to_owned(), None);
+        assert!(loaded.file.is_none());
+        assert!(
+            loaded
+                .error
+                .unwrap()
+                .starts_with("it has more than 64 MB\n")
+        );
     }
 
     #[test]

@@ -409,6 +409,11 @@ impl eframe::App for App {
         self.settings_failed = saved.is_err();
     }
 
+    /// A program that is killed loses what it has not saved.
+    fn auto_save_interval(&self) -> Duration {
+        Duration::from_secs(2)
+    }
+
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
         let bg = Theme::dark_or_light(visuals.dark_mode).bg;
         egui::Rgba::from(bg).to_array()

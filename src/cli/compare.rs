@@ -7,13 +7,14 @@ use clap::Args;
 
 use super::compute::ComputeArguments;
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use super::model::named_source;
 use super::named_value::parse_by_name;
 use super::pane_run::Console;
 use super::panes::pane_settings;
 use super::report_output::{Output, OutputArguments};
-use super::score::text_of;
+use super::text_input::text_of;
 use super::text_table::aligned;
 use crate::analysis::model_comparison::ComparedModels;
 use crate::engine::{Compute, EngineError, LoadedModel, ModelComparison, Prompt};
@@ -42,7 +43,7 @@ pub(super) struct Arguments {
     text: PathBuf,
 
     /// Read only the first N tokens of the text, including the first, which is not predicted
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>(1..=N_MAX_TOKENS))]
     first: Option<usize>,
 
     #[command(flatten)]
@@ -86,7 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (configs, settings) = arguments.settings()?;
     // Removed at the end if nothing was exported to it.
     let _new_folder = arguments.output.check(NAME)?;
-    let text = text_of(&arguments.text)?;
+    let text = text_of(&arguments.text, "the text")?;
     let mut console = Console::quiet();
     let [of_a, of_b] = arguments.computes();
     let mut a = arguments.open("A", &arguments.a, &of_a, &mut console)?;

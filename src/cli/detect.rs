@@ -7,13 +7,15 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::console;
+use super::count::count;
 use super::failure::Failure;
-use super::score::text_of;
+use super::progress::Progress;
+use super::text_input::text_of;
 use crate::analysis::watermark::WatermarkScan;
 use crate::decoding::TokenId;
 use crate::decoding::watermark::{TokenMark, Watermark};
 use crate::engine::{Tokenizer, embedded_tokenizer, open_tokenizer};
-use crate::generation::formatting::quoted;
+use crate::generation::formatting::{grouped, quoted};
 use crate::generation::{PaneSettings, PieceKind, Vocabulary};
 use crate::interop::PaneSpecError;
 
@@ -58,7 +60,7 @@ A watermark counts as found if at most one unmarked text in 1,000 scores as high
 /// Runs `quartet detect`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let watermark = watermark_of(&arguments.watermark)?;
-    let text = text_of(&arguments.file)?;
+    let text = text_of(&arguments.file, "the text")?;
     let opened = match &arguments.model {
         Some(path) => open_tokenizer(path),
         None => embedded_tokenizer(),
@@ -66,15 +68,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (tokenizer, n_vocab) = opened.map_err(|error| Failure::run(error.to_string()))?;
     let n_vocab = arguments.vocabulary.unwrap_or(n_vocab as u32);
     let vocabulary = tokenizer.vocabulary(n_vocab as usize);
-    let tokens = tokens_of(&text, &tokenizer, &vocabulary)?;
+    let mut progress = Progress::new();
+    progress.update(|| "Splitting the text into tokens".to_owned());
+    let tokens = tokens_of(&text, &tokenizer, &vocabulary);
+    progress.clear();
+    let tokens = tokens?;
     if let Some(n_vocab) = arguments.vocabulary {
         check_vocabulary(n_vocab, &tokens)?;
     }
-    let scan = if arguments.tokens {
-        WatermarkScan::of(watermark, n_vocab, &tokens)
+    let mut scan = if arguments.tokens {
+        WatermarkScan::new(watermark, n_vocab)
     } else {
-        WatermarkScan::of_whole(watermark, n_vocab, &tokens)
+        WatermarkScan::for_verdict(watermark, n_vocab)
     };
+    extend(&mut scan, &tokens, &mut progress);
     let mut report = summary(&scan);
     if arguments.tokens {
         report.push('\n');
@@ -83,15 +90,26 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     console::print(report.as_bytes())
 }
 
+/// How many tokens are scanned between updates of the progress.
+const N_PART: usize = 1000;
+
+/// Scans the tokens, and shows how many are done.
+fn extend(scan: &mut WatermarkScan, tokens: &[TokenId], progress: &mut Progress) {
+    let n_all = grouped(tokens.len() as f64);
+    for part in tokens.chunks(N_PART) {
+        scan.extend(part);
+        let n_done = scan.marks().len() as f64;
+        progress.update(|| format!("{} of {n_all} tokens scanned", grouped(n_done)));
+    }
+    progress.clear();
+}
+
 /// More logits than any model has: the largest vocabularies have about a million tokens.
-const N_MAX_VOCABULARY: u32 = 4_000_000;
+const N_MAX_VOCABULARY: u64 = 4_000_000;
 
 /// Parses the size of a vocabulary, which determines how much memory a scan takes.
 fn vocabulary_size(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        Ok(n) if (1..=N_MAX_VOCABULARY).contains(&n) => Ok(n),
-        _ => Err("it must be a whole number from 1 to 4,000,000".to_owned()),
-    }
+    count(1..=N_MAX_VOCABULARY)(text)
 }
 
 /// Parses a watermark in the grammar of `--pane`.
@@ -197,9 +215,12 @@ fn table(scan: &WatermarkScan, tokens: &[TokenId], vocabulary: &Vocabulary) -> S
 
 #[cfg(test)]
 mod tests {
-    use super::{check_vocabulary, summary, table, tokens_of, vocabulary_size, watermark_of};
+    use super::{
+        check_vocabulary, extend, summary, table, tokens_of, vocabulary_size, watermark_of,
+    };
     use crate::analysis::watermark::WatermarkScan;
     use crate::cli::failure::Failure;
+    use crate::cli::progress::Progress;
     use crate::decoding::TokenId;
     use crate::decoding::selector::GumbelMark;
     use crate::decoding::watermark::Watermark;
@@ -281,7 +302,8 @@ mod tests {
             "synth-id 4 keys 654",
         ] {
             let mark = watermark_of(words).unwrap();
-            let whole = WatermarkScan::of_whole(mark, n_vocab as u32, &tokens);
+            let mut whole = WatermarkScan::for_verdict(mark, n_vocab as u32);
+            extend(&mut whole, &tokens, &mut Progress::Log);
             let scan = WatermarkScan::of(mark, n_vocab as u32, &tokens);
             assert_eq!(summary(&whole), summary(&scan), "{words}");
         }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::console;
+use super::{console, interrupt};
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -18,9 +18,6 @@ pub(super) enum Failure {
     /// A signal ended the command after it had saved its partial results.
     Interrupted,
 }
-
-/// The exit code that shells use for a command ended by Ctrl+C.
-pub(super) const INTERRUPTED: u8 = 130;
 
 impl Failure {
     /// The arguments are invalid; exits with code 2.
@@ -54,7 +51,7 @@ impl Failure {
             }
             Self::Reported => ExitCode::FAILURE,
             Self::Status(status) => ExitCode::from(status),
-            Self::Interrupted => ExitCode::from(INTERRUPTED),
+            Self::Interrupted => ExitCode::from(interrupt::exit_code()),
         }
     }
 }

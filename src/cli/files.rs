@@ -10,14 +10,13 @@ use crate::export::{check_writable, is_archive_name, write_archive, write_by_nam
 use crate::generation::formatting::counted;
 use crate::generation::{Generation, listed};
 use crate::state::{MAX_PANES, PictureStyle, unix_time_secs};
-use crate::ui::run_folder;
+use crate::ui::run_folder::{self, RenderedRun};
 
 /// Writes the run in every format, with its plots, to a folder or to an archive whose name ends in
 /// `.zip`: all files or none. Creates the folder if it is missing.
 pub(super) fn export_run(path: &Path, generations: &[&Generation]) -> Result<(), String> {
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
-    let run = run_file(generations);
-    let files = run_folder::files(&panes, run, PictureStyle::default())?;
+    let files = run_folder::files(&panes, rendered_run(generations), PictureStyle::default())?;
     if !is_archive_name(path) {
         return export_folder(path, "the run", &files);
     }
@@ -67,11 +66,18 @@ fn present_words(folder: &Path, files: &[(String, Vec<u8>)]) -> Option<String> {
 
 /// Renders the run as a run file that says when it was finished: now.
 pub(super) fn run_file(generations: &[&Generation]) -> Vec<u8> {
+    rendered_run(generations).bytes
+}
+
+fn rendered_run(generations: &[&Generation]) -> RenderedRun {
     let header = RunHeader {
         title: None,
         finished_at: Some(unix_time_secs()),
     };
-    json::write(&header, generations, Form::default())
+    RenderedRun {
+        bytes: json::write(&header, generations, Form::default()),
+        finished_at: header.finished_at,
+    }
 }
 
 /// Returns the file that `--json` names, or `None` if the JSON goes to standard output.

@@ -1,6 +1,5 @@
 //! `quartet generate`: continues a prompt under one or more settings and prints or saves the texts.
 
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,6 +7,7 @@ use clap::Args;
 use super::batch::{self, TableArguments};
 use super::compute::ComputeArguments;
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::exact;
 use super::failure::Failure;
 use super::files::{
@@ -23,10 +23,10 @@ use super::progress::Progress;
 use super::prompts::{ChatArguments, prompts_from};
 use super::server::{self, ServerArguments};
 use super::stopping::StopArguments;
+use super::text_input::text_of;
 use super::text_output::{TextOutput, error_of};
 use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
 use crate::decoding::TokenId;
-use crate::generation::formatting::without_final_line_break;
 use crate::generation::{
     FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
 };
@@ -73,7 +73,9 @@ pub(super) struct Arguments {
     pane_models: PaneModelArgument,
 
     /// Maximum number of tokens to generate in each pane
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_new_tokens)]
+    #[arg(long, visible_alias = "tokens")]
+    #[arg(value_name = "N", default_value_t = Limits::default().max_new_tokens)]
+    #[arg(value_parser = count::<usize>(0..=N_MAX_TOKENS))]
     max_tokens: usize,
 
     /// The seed of all panes that do not set their own
@@ -177,7 +179,7 @@ impl Arguments {
         Ok(self
             .chat
             .prompt(match self.prompt.as_deref().unwrap_or_default() {
-                "-" => text_from(io::stdin().lock())?,
+                "-" => text_of(Path::new("-"), "the prompt")?,
                 prompt => prompt.to_owned(),
             }))
     }
@@ -266,17 +268,6 @@ impl Arguments {
 pub(super) fn is_aborted(pane: &Generation) -> bool {
     let stopped = matches!(pane.finish, Some(FinishReason::Cancelled));
     pane.steps.is_empty() && (stopped || error_of(pane).is_some())
-}
-
-/// Reads a text and drops its final line break.
-pub(super) fn text_from(mut input: impl Read) -> Result<String, Failure> {
-    let mut text = String::new();
-    input
-        .read_to_string(&mut text)
-        .map_err(|error| Failure::run(format!("could not read standard input: {error}")))?;
-    // Windows editors begin a text with a byte order mark, which no model should read.
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
-    Ok(without_final_line_break(text).to_owned())
 }
 
 /// Prints a note for biases, bans and repetition rules that had no effect.

@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::Args;
 
 use super::console;
-use super::count::at_least_one;
+use super::count::count;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::progress::Progress;
@@ -37,8 +36,9 @@ pub(super) struct SearchArguments {
     words: Vec<String>,
 
     /// Maximum number of repositories to show
-    #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_one)]
-    limit: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(value_parser = count::<usize>(1..=1_000))]
+    limit: usize,
 }
 
 /// The arguments of `quartet download`.
@@ -61,7 +61,7 @@ pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
     }
     let hub = open()?;
     let query = arguments.words.join(" ");
-    let found = hub.search(&query, arguments.limit.get(), &mut || true);
+    let found = hub.search(&query, arguments.limit, &mut || true);
     let found = found.map_err(fail)?.unwrap_or_default();
     if found.is_empty() {
         return Err(Failure::run(format!(

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use crate::engine::{self, TokenizerOutline};
 use crate::generation::formatting::{counted, grouped};
@@ -21,10 +22,11 @@ pub(super) struct Arguments {
 
     /// Number of panes to estimate memory for
     #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(value_parser = count::<usize>(1..=1_000))]
     panes: usize,
 
     /// Number of tokens per pane, including the prompt; by default the model's context, up to 2048
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>(1..=N_MAX_TOKENS))]
     tokens: Option<usize>,
 }
 

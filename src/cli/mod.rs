@@ -44,6 +44,7 @@ mod settings;
 mod stopping;
 mod sweep;
 mod system_files;
+mod text_input;
 mod text_lines;
 mod text_output;
 mod text_table;
@@ -123,7 +124,7 @@ enum Command {
 }
 
 /// Runs the program with its command-line arguments. The exit code is 0 on success, 1 if something
-/// failed, and 2 if the arguments were invalid.
+/// failed, 2 if the arguments were invalid, and 128 plus the number of the signal that ended it.
 pub fn run() -> ExitCode {
     if render_template::is_requested() {
         return render_template::run();

@@ -1,9 +1,11 @@
 //! Parses the `--pane` arguments.
 
+use std::path::Path;
 use std::str::FromStr;
 
 use super::console;
 use super::failure::Failure;
+use super::text_input::{MAX_TEXT_BYTES, read_text};
 use crate::analysis::ignored_formats;
 use crate::generation::PaneSettings;
 use crate::interop::with_grammar_files;
@@ -20,9 +22,8 @@ pub(super) fn pane_settings(descriptions: &[String]) -> Result<Vec<PaneSettings>
 /// Parses one `--pane`, after reading the files that it names.
 pub(super) fn pane_of(description: &str) -> Result<PaneSettings, Failure> {
     let read = |name: &str| {
-        std::fs::read_to_string(name).map_err(|error| {
-            Failure::usage(format!("could not read the grammar: {error}\nFile: {name}"))
-        })
+        let text = read_text(Path::new(name), "the grammar", MAX_TEXT_BYTES);
+        text.map_err(Failure::into_usage)
     };
     let description = with_grammar_files(description, read)?;
     let settings = PaneSettings::from_str(&description).map_err(|error| {

@@ -1,12 +1,11 @@
 //! `--chat` and `--prompts`: how a prompt's text is interpreted, and lists of prompts in files.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 
 use clap::Args;
 
 use super::failure::Failure;
+use super::text_input::{MAX_TEXT_BYTES, read_text};
 use crate::generation::PromptText;
 
 /// Whether prompts are raw text or messages to answer.
@@ -39,33 +38,18 @@ impl ChatArguments {
 
 /// Reads the prompts of a file, or of standard input for `-`. Empty lines are skipped.
 pub(super) fn prompts_from(path: &Path) -> Result<Vec<String>, Failure> {
-    let shown = path.display();
-    let unreadable = |error| {
-        Failure::run(format!(
-            "could not read the prompts: {error}\nFile: {shown}"
-        ))
-    };
-    let mut text = String::new();
-    if path.as_os_str() == "-" {
-        let read = io::stdin().lock().read_to_string(&mut text);
-        read.map_err(unreadable)?;
-    } else {
-        let file = File::open(path).map_err(unreadable)?;
-        io::BufReader::new(file)
-            .read_to_string(&mut text)
-            .map_err(unreadable)?;
-    }
+    let text = read_text(path, "the prompts", MAX_TEXT_BYTES)?;
     let prompts = lines(&text);
     if prompts.is_empty() {
         return Err(Failure::run(format!(
-            "the file has no prompts\nFile: {shown}"
+            "the file has no prompts\nFile: {}",
+            path.display()
         )));
     }
     Ok(prompts)
 }
 
 fn lines(text: &str) -> Vec<String> {
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines.map(str::to_owned).collect()
 }
@@ -76,7 +60,7 @@ mod tests {
 
     #[test]
     fn every_line_with_words_is_a_prompt() {
-        let text = "\u{FEFF}Once upon\r\n\n  \n The fox \nlast";
+        let text = "Once upon\r\n\n  \n The fox \nlast";
         assert_eq!(lines(text), ["Once upon", " The fox ", "last"]);
     }
 }

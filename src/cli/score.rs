@@ -2,24 +2,25 @@
 //! its tokens the settings could not have generated.
 
 use std::fmt::Write as _;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use super::compute::ComputeArguments;
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use super::files::{
     NewFolder, check_file, export_run, json_file, prepare_export, run_file, write_file,
 };
-use super::generate::{is_aborted, report_failures, text_from};
+use super::generate::{is_aborted, report_failures};
 use super::interrupt::Interrupt;
 use super::model::{DraftModelArgument, ModelArgument};
 use super::outputs::report_error;
 use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
+use super::text_input::text_of;
 use super::text_output::{TextOutput, error_of};
 use crate::analysis::{TextScore, have_different_tokenizers};
 use crate::generation::formatting::{counted, grouped, pane_letter, quoted};
@@ -36,7 +37,7 @@ pub(super) struct Arguments {
     file: PathBuf,
 
     /// Score only the first N tokens of the text, including the first, which is not predicted
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>(1..=N_MAX_TOKENS))]
     first: Option<usize>,
 
     #[command(flatten)]
@@ -69,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     // Removed at the end if nothing was exported to it.
     let _new_folder = arguments.check_output_paths().map_err(Failure::run)?;
     let task = Task::Score {
-        text: text_of(&arguments.file)?,
+        text: text_of(&arguments.file, "the text")?,
         n_first: arguments.first,
     };
     let source = arguments.model.source();
@@ -89,23 +90,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Interrupted);
     }
     Ok(())
-}
-
-/// Reads the text of a file, or of standard input for `-`. A final line break is dropped.
-pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
-    if file.as_os_str() == "-" {
-        return text_from(io::stdin().lock());
-    }
-    let path = file.display();
-    let unreadable =
-        |error| Failure::run(format!("could not read the text: {error}\nFile: {path}"));
-    let bytes = std::fs::read(file).map_err(unreadable)?;
-    let not_text = |_| {
-        let reason = "it is not UTF-8 text; convert it first";
-        Failure::run(format!("could not read the text: {reason}\nFile: {path}"))
-    };
-    let text = String::from_utf8(bytes).map_err(not_text)?;
-    text_from(text.as_bytes())
 }
 
 impl Arguments {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::console;
+use super::count::count;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::pane_run::{Console, Pane, Record, SIGNAL_PAUSE};
@@ -48,6 +49,11 @@ pub(super) struct ServerArguments {
     server_sampler: bool,
 }
 
+/// More tokens than any vocabulary has.
+const N_MAX_PROBS: u64 = 4_000_000;
+
+const SECONDS_PER_DAY: u64 = 86_400;
+
 /// How to connect to a server and what to request from it.
 #[derive(Debug, Args)]
 #[expect(
@@ -69,12 +75,12 @@ struct Details {
 
     /// How many log-probabilities to request for each token; by default 128 from llama-server, 20
     /// from vLLM and Ollama, 5 from others
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count::<u32>(1..=N_MAX_PROBS))]
     server_probs: Option<u32>,
 
     /// How many seconds the server may take to get on, that is, to send a token or 64 KiB of a long
     /// response, whatever else it sends; by default 120
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "SECONDS", value_parser = count::<u32>(1..=SECONDS_PER_DAY))]
     server_timeout: Option<u32>,
 }
 

@@ -1,14 +1,15 @@
 //! `quartet settings`: converts a pane's settings to another tool's format and back.
 
 use std::fmt::Write as _;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use super::panes::pane_of;
+use super::text_input::{MAX_TEXT_BYTES, read_text};
 use crate::generation::{GenerationConfig, Limits, PaneSettings};
 use crate::interop::GRAMMAR;
 use crate::interop::tools::{ImportedSettings, Tool, export_settings, import_settings};
@@ -42,6 +43,7 @@ pub(super) struct Arguments {
 
     /// Maximum number of tokens to generate
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_new_tokens, conflicts_with = "from")]
+    #[arg(value_parser = count::<usize>(0..=N_MAX_TOKENS))]
     max_tokens: usize,
 
     /// A text that stops generation; repeat for more stop sequences
@@ -115,7 +117,7 @@ impl Arguments {
 }
 
 fn read(file: &Path) -> Result<(), Failure> {
-    let text = read_input(file)?;
+    let text = read_text(file, "the settings", MAX_TEXT_BYTES)?;
     let read = import_settings(&text, None).map_err(Failure::run)?;
     let ImportedSettings { chain, seed, .. } = &read;
     let pane = PaneSettings {
@@ -128,22 +130,6 @@ fn read(file: &Path) -> Result<(), Failure> {
         console::note(&format!("Arguments for `quartet generate`: {limits}"));
     }
     console::print(format!("{pane}\n").as_bytes())
-}
-
-fn read_input(file: &Path) -> Result<String, Failure> {
-    let fails = |error| {
-        let file = file.display();
-        Failure::run(format!("could not read the settings: {error}\n{file}"))
-    };
-    if file == Path::new("-") {
-        let mut text = String::new();
-        io::stdin()
-            .lock()
-            .read_to_string(&mut text)
-            .map_err(fails)?;
-        return Ok(text);
-    }
-    std::fs::read_to_string(file).map_err(fails)
 }
 
 /// Formats the limits, which apply to all panes, as arguments of `quartet generate`.

@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::pane_run::finish_summary;
 use super::text_lines::TextLines;
 use crate::decoding::Filter;
-use crate::generation::formatting::grouped;
+use crate::generation::formatting::{grouped, pane_letter};
 use crate::generation::{FinishReason, Generation, PaneSettings, PieceKind};
 
 /// How many characters of a pane's settings are printed.
@@ -92,7 +92,10 @@ impl TextOutput {
         let text = match &mut self.mode {
             Mode::Off => return,
             Mode::Live(live) => live.rest(pane),
-            Mode::Blocks => LiveText::default().rest(pane),
+            Mode::Blocks => {
+                let letter = pane_letter(place);
+                format!("{letter} · {}", LiveText::default().rest(pane))
+            }
             Mode::Lines(panes) => panes
                 .get_mut(place)
                 .map(|(live, lines)| lines.finish(&live.rest(pane)))

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 
+use super::finish_date::finish_words;
 use super::runs::{Run, runs};
 use super::{notes, settings_words};
 use crate::analysis::{Metrics, TextScore};
@@ -13,7 +14,7 @@ use crate::decoding::Filter;
 use crate::generation::{EndOfText, Generation, ModelInfo, PromptRecord, listed};
 
 /// Renders the page.
-pub(super) fn render(panes: &[Option<&Generation>]) -> String {
+pub(super) fn render(panes: &[Option<&Generation>], finished_at: Option<u64>) -> String {
     let runs = runs(panes);
     let mut page = match runs.as_slice() {
         [run] if run.panes.len() == 1 => "# One prompt, one generation\n".to_owned(),
@@ -24,6 +25,9 @@ pub(super) fn render(panes: &[Option<&Generation>]) -> String {
             panes.iter().flatten().count()
         ),
     };
+    if let Some(words) = finished_at.and_then(finish_words) {
+        line(&mut page, &format!("{words}."));
+    }
     for (index, run) in runs.iter().enumerate() {
         if runs.len() > 1 {
             line(&mut page, &format!("## Run {}", index + 1));
@@ -256,7 +260,7 @@ mod tests {
     #[test]
     fn a_scored_text_has_figures_and_no_prompt() {
         let text = scored(&[(" the", 0.5), (" fox", 0.125)], "greedy");
-        let page = render(&[Some(&text)]);
+        let page = render(&[Some(&text)], None);
         assert!(page.contains("Scored by **Test**"), "{page}");
         let figures = "Perplexity 4.00, 2.00 bits per token, 0.50 bits per byte. \
                        1 of 2 tokens could not have been generated (cut by greedy).";

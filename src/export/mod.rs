@@ -9,6 +9,7 @@ mod blind;
 mod cache_lab;
 mod csv;
 mod file;
+mod finish_date;
 mod fit;
 mod folder;
 mod futures;
@@ -121,25 +122,34 @@ impl ExportFormat {
     }
 }
 
-/// Renders the generations as the content of a file.
+/// Renders the generations as the content of a file without a date.
 pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
-    render_panes(format, &panes)
+    render_panes(format, &panes, None)
 }
 
 /// Renders the texts of these panes as the content of a file. A pane without a text is left out,
-/// and the others keep their letters. A web page has no plots; [`html::render`] adds them.
-pub fn render_panes(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8> {
+/// and the others keep their letters. `finished_at` is when they were finished, in seconds since
+/// 1970; tables have no place for it. A web page has no plots; [`html::render`] adds them.
+pub fn render_panes(
+    format: ExportFormat,
+    panes: &[Option<&Generation>],
+    finished_at: Option<u64>,
+) -> Vec<u8> {
     match format {
         ExportFormat::Json => {
             let generations: Vec<&Generation> = panes.iter().copied().flatten().collect();
-            json::render(&generations)
+            let header = json::RunHeader {
+                title: None,
+                finished_at,
+            };
+            json::write(&header, &generations, json::Form::default())
         }
-        ExportFormat::Html => html::render(panes, &[]).into_bytes(),
-        ExportFormat::Markdown => markdown::render(panes).into_bytes(),
+        ExportFormat::Html => html::render(panes, &[], finished_at).into_bytes(),
+        ExportFormat::Markdown => markdown::render(panes, finished_at).into_bytes(),
         ExportFormat::Csv => csv::render(panes).into_bytes(),
         ExportFormat::JsonLines => jsonl::render(panes).into_bytes(),
-        ExportFormat::Text => text::render(panes).into_bytes(),
+        ExportFormat::Text => text::render(panes, finished_at).into_bytes(),
     }
 }
 
@@ -214,9 +224,9 @@ mod tests {
     fn a_pane_keeps_its_letter_beside_a_pane_without_a_text() {
         let generation = generation(&[(" the", 0.5)]);
         let panes = [None, Some(&generation)];
-        let page = String::from_utf8(render_panes(ExportFormat::Markdown, &panes)).unwrap();
+        let page = String::from_utf8(render_panes(ExportFormat::Markdown, &panes, None)).unwrap();
         assert!(page.contains("### B"), "{page}");
-        let table = String::from_utf8(render_panes(ExportFormat::Csv, &panes)).unwrap();
+        let table = String::from_utf8(render_panes(ExportFormat::Csv, &panes, None)).unwrap();
         assert!(table.contains(",B,"), "{table}");
     }
 

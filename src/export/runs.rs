@@ -77,10 +77,10 @@ mod tests {
         let panes = [Some(&plain), Some(&text), Some(&text)];
         let found = runs(&panes);
         assert_eq!(found[0].second_models()[0].1, ["B", "C"]);
-        let page = markdown::render(&panes);
+        let page = markdown::render(&panes, None);
         let line = "Second model of B and C: **Small** (SHA-256 2fb47323aa).";
         assert!(page.contains(line), "{page}");
-        let page = html::render(&panes, &[]);
+        let page = html::render(&panes, &[], None);
         assert!(page.contains("Second model of B and C <strong>Small</strong>"));
         let table = csv::render(&panes);
         let rows: Vec<&str> = table.lines().collect();

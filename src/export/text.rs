@@ -1,12 +1,14 @@
 //! Runs as plain text: each prompt with its continuation, under the pane's letter and settings.
 
+use super::finish_date::finish_words;
 use super::runs::runs;
 use super::{notes, settings_words};
 use crate::generation::Generation;
 
 /// Renders the texts.
-pub(super) fn render(panes: &[Option<&Generation>]) -> String {
-    let mut page = String::new();
+pub(super) fn render(panes: &[Option<&Generation>], finished_at: Option<u64>) -> String {
+    let finished = finished_at.and_then(finish_words);
+    let mut page = finished.map_or_else(String::new, |words| words + "\n");
     for run in runs(panes) {
         for (letter, generation) in &run.panes {
             if !page.is_empty() {
@@ -38,8 +40,9 @@ mod tests {
     fn each_text_follows_its_prompt_under_its_pane() {
         let text = generation(&[(" a", 0.5), (" fox", 0.5), ("</s>", 0.5)]);
         assert_eq!(
-            render(&[None, Some(&text), Some(&text)]),
-            "B · Top-p · T 0.7 · seed 42\n\nOnce there was a fox\n\n\
+            render(&[None, Some(&text), Some(&text)], Some(1_700_000_000)),
+            "Finished 2023-11-14 22:13 UTC\n\n\
+             B · Top-p · T 0.7 · seed 42\n\nOnce there was a fox\n\n\
              C · Top-p · T 0.7 · seed 42\n\nOnce there was a fox\n"
         );
     }

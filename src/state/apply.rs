@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::{
     AppState, Command, Document, Effect, MAX_PANES, ModelStatus, ModelsCommand, Notice,
-    NoticeAction, Pane, PaneId, PaneModelCommand, PaneStatus, PathPurpose, Pin, PinMove,
-    RunCommand,
+    NoticeAction, NoticeKind, Pane, PaneId, PaneModelCommand, PaneStatus, PathPurpose, Pin,
+    PinMove, RunCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{Continuation, FinishReason, PaneModel, PaneSettings};
@@ -468,10 +468,16 @@ impl AppState {
         self.notify(notice)
     }
 
-    /// Shows a notice in front of the others. An identical notice is replaced, not repeated.
+    /// Shows a notice in front of the others, but no hint in front of an error. An identical notice
+    /// is replaced, not repeated.
     pub(super) fn notify(&mut self, notice: Notice) -> Vec<Effect> {
         self.notices.retain(|other| *other != notice);
-        self.notices.insert(0, notice);
+        let is_error = |other: &Notice| other.kind == NoticeKind::Error;
+        let n_before = match notice.kind {
+            NoticeKind::Hint => self.notices.iter().rposition(is_error).map_or(0, |n| n + 1),
+            NoticeKind::Done | NoticeKind::Error => 0,
+        };
+        self.notices.insert(n_before, notice);
         Vec::new()
     }
 

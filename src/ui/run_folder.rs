@@ -131,17 +131,26 @@ fn plots_of<'p>(
     PLOTS.iter().filter(|plot| plot.has_data(panes))
 }
 
-/// Renders the files, each with its name. A pane's index determines its letter. `run` is the run
-/// file.
+/// A rendered run file, and when its run was finished, in seconds since 1970.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RenderedRun {
+    pub bytes: Vec<u8>,
+    pub finished_at: Option<u64>,
+}
+
+/// Renders the files, each with its name. A pane's index determines its letter.
 pub fn files(
     panes: &[Option<&Generation>],
-    run: Vec<u8>,
+    run: RenderedRun,
     style: PictureStyle,
 ) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let mut files = vec![(run_name(ExportFormat::Json), run)];
+    let mut files = vec![(run_name(ExportFormat::Json), run.bytes)];
     let others = ExportFormat::ALL.into_iter();
     let others = others.filter(|format| *format != ExportFormat::Json);
-    files.extend(others.map(|format| (run_name(format), render_run(format, panes))));
+    files.extend(others.map(|format| {
+        let bytes = render_run(format, panes, run.finished_at);
+        (run_name(format), bytes)
+    }));
     for plot in plots_of(panes) {
         let drawing = drawing(panes, plot.view(panes, Palette::Light, style));
         for format in PictureFormat::ALL {
@@ -152,10 +161,14 @@ pub fn files(
     Ok(files)
 }
 
-/// Renders a run in one format; a web page includes plots.
-pub fn render_run(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8> {
+/// Renders a run that was finished at this time in one format; a web page includes plots.
+pub fn render_run(
+    format: ExportFormat,
+    panes: &[Option<&Generation>],
+    finished_at: Option<u64>,
+) -> Vec<u8> {
     if format != ExportFormat::Html {
-        return render_panes(format, panes);
+        return render_panes(format, panes, finished_at);
     }
     let style = PictureStyle::default();
     let plots = plots_of(panes).filter(|plot| plot.on_page);
@@ -166,7 +179,7 @@ pub fn render_run(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8
             dark: drawing(panes, plot.view(panes, Palette::Dark, style)),
         })
         .collect();
-    html::render(panes, &plots).into_bytes()
+    html::render(panes, &plots, finished_at).into_bytes()
 }
 
 fn run_name(format: ExportFormat) -> String {
@@ -232,7 +245,7 @@ fn step_to_plot(panes: &[Option<&Generation>]) -> Option<StepAt> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PLOTS, contents, files, possible_contents, render_run};
+    use super::{PLOTS, RenderedRun, contents, files, possible_contents, render_run};
     use crate::decoding::filters::GreenList;
     use crate::decoding::{Filter, Stage};
     use crate::export::ExportFormat;
@@ -254,7 +267,11 @@ mod tests {
         let text = generation(&[(" a", 0.5), (" fox", 0.25)]);
         let style = PictureStyle::default();
         let panes = [None, Some(&text)];
-        let written = files(&panes, b"{}".to_vec(), style).unwrap();
+        let run = RenderedRun {
+            finished_at: Some(1_700_000_000),
+            ..RenderedRun::default()
+        };
+        let written = files(&panes, run, style).unwrap();
         let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
         let listed = contents(&panes);
         let listed: Vec<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();
@@ -263,6 +280,11 @@ mod tests {
         let page = String::from_utf8(page.1.clone()).unwrap();
         // Three plots, each in both themes.
         assert_eq!(page.matches("<img ").count(), 6);
+        for name in ["run.html", "run.md", "run.txt"] {
+            let (_, bytes) = written.iter().find(|(other, _)| other == name).unwrap();
+            let text = String::from_utf8_lossy(bytes);
+            assert!(text.contains("Finished 2023-11-14 22:13 UTC"), "{name}");
+        }
     }
 
     #[test]
@@ -295,7 +317,11 @@ mod tests {
             });
             assert_eq!(contents, expected);
         }
-        let page = render_run(ExportFormat::Html, &[Some(&scored(&pieces, "sample"))]);
+        let page = render_run(
+            ExportFormat::Html,
+            &[Some(&scored(&pieces, "sample"))],
+            None,
+        );
         let page = String::from_utf8(page).unwrap();
         assert_eq!(page.matches("<img ").count(), 4);
     }
@@ -306,7 +332,7 @@ mod tests {
             .map(|n| (" fox", [0.9, 0.01, 0.3, 0.000_1][n % 4]))
             .collect();
         let text = generation(&pieces);
-        let page = render_run(ExportFormat::Html, &[Some(&text); 4]);
+        let page = render_run(ExportFormat::Html, &[Some(&text); 4], None);
         assert!(page.len() < 2_000_000, "{} bytes", page.len());
     }
 }

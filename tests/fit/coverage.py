@@ -3,7 +3,7 @@
 Texts of 80 tokens are drawn from rows of random logits that are about as uneven as a model's. For
 each text, the likelihood is computed over a fine grid of values, and the drop from the best to the
 true value is compared with 1.92 and 3 nats. Needs numpy: `python tests/fit/coverage.py`. The results
-are in `assets/BENCHMARKS.md`; `coverage.rs` measures the fit itself with the built-in model.
+are in `assets/BENCHMARKS.md`; `cargo bench --bench coverage` measures the fit itself.
 """
 
 import numpy as np

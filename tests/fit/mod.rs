@@ -1,87 +1,26 @@
 //! Fits in a session: likelihoods that match the chain run token by token, recovery of the settings
 //! that a text was sampled with, bounded memory, and texts that cannot be fitted.
 
-mod coverage;
+mod fits;
 mod guided;
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::scripted::ScriptedLm;
+use fits::{ID, chain, embedded, fit, likelihoods, written};
 use quartet::analysis::fit::{Fit, FitSetup};
 use quartet::decoding::{ChainConfig, TokenId};
-use quartet::engine::{Compute, Progress, Session, open_embedded};
-use quartet::generation::{
-    EndOfText, FitPlan, FitText, FitTokens, FitUpdate, GenerationConfig, GenerationId, Likelihood,
-    Limits, PaneSettings, PromptForm, PromptText,
-};
+use quartet::engine::{Progress, Session};
+use quartet::generation::{FitPlan, FitText, GenerationConfig, Limits, PromptForm, PromptText};
 use quartet::interop::parse_axis;
-
-const ID: GenerationId = GenerationId(5);
-
-fn embedded() -> Session {
-    let keep_going = &mut |_| ControlFlow::Continue(());
-    let opened = open_embedded(&Compute::on_cpu(), keep_going);
-    Session::new(opened.unwrap().unwrap())
-}
-
-fn chain(settings: &str) -> ChainConfig {
-    settings.parse::<PaneSettings>().unwrap().chain
-}
 
 fn typed(prompt: Option<&str>, text: &str) -> FitText {
     FitText::Typed {
         prompt: prompt.map(PromptText::raw),
         text: text.to_owned(),
     }
-}
-
-/// Computes the likelihood of the texts under each chain.
-fn likelihoods(
-    session: &mut Session,
-    texts: &[FitText],
-    chains: &[ChainConfig],
-) -> (Vec<FitTokens>, Vec<Likelihood>) {
-    let plan = FitPlan {
-        texts: texts.to_vec(),
-        chains: chains.to_vec(),
-    };
-    session.fit(ID, plan).unwrap();
-    let (mut tokens, mut found) = (Vec::new(), vec![None; chains.len()]);
-    while session.is_fitting() {
-        match session.advance_fit() {
-            Some((_, FitUpdate::Started { texts })) => tokens = texts,
-            Some((_, FitUpdate::Computed { found: new })) => {
-                for (index, likelihood) in new {
-                    assert_eq!(found[index], None, "each is reported once");
-                    found[index] = Some(likelihood);
-                }
-            }
-            Some((_, FitUpdate::Failed { error })) => panic!("{error}"),
-            _ => {}
-        }
-    }
-    (tokens, found.into_iter().map(Option::unwrap).collect())
-}
-
-/// Runs a fit to the end.
-fn fit(session: &mut Session, texts: &[FitText], base: &str, vary: &[&str]) -> Fit {
-    let mut axes = vary.iter().map(|words| parse_axis(words).unwrap());
-    let mut fit = Fit::new(FitSetup {
-        base: chain(base),
-        rows: axes.next().unwrap(),
-        columns: axes.next(),
-    });
-    while let Some(chains) = fit.next_batch() {
-        let (tokens, found) = likelihoods(session, texts, &chains);
-        fit.set_texts(tokens);
-        for (index, likelihood) in found.into_iter().enumerate() {
-            fit.add(index, likelihood);
-        }
-    }
-    fit
 }
 
 /// Returns the sum of the tokens' log-probs after the chain, and the first step whose token the
@@ -116,47 +55,6 @@ fn brute_force(session: &mut Session, text: &str, chain: &ChainConfig) -> (f64, 
         }
     }
     (sum, cut)
-}
-
-/// Generates texts with these settings.
-fn written(
-    session: &mut Session,
-    prompt: &str,
-    settings: &str,
-    n: u64,
-    n_tokens: usize,
-) -> Vec<FitText> {
-    let chain = chain(settings);
-    let texts = (0..n).map(|seed| {
-        let config = GenerationConfig {
-            chain: chain.clone(),
-            seed,
-            limits: Limits {
-                max_new_tokens: n_tokens,
-                end_of_text: EndOfText::Stops,
-                ..Limits::default()
-            },
-        };
-        let prompt = session.prompt(prompt).unwrap();
-        let mut tokens = prompt.tokens.clone();
-        let n_prompt = tokens.len();
-        session.generate(prompt, [(ID, config)], Instant::now());
-        while session.is_busy() {
-            let mut progress = Vec::new();
-            session.advance(&mut progress);
-            for progress in progress {
-                if let Progress::Stepped { step, .. } = progress {
-                    tokens.push(step.token);
-                }
-            }
-        }
-        FitText::Recorded {
-            tokens,
-            n_prompt,
-            form: PromptForm::Raw,
-        }
-    });
-    texts.collect()
 }
 
 const STORY: &str = "Once upon a time there was a little fox who lived in a wood. One day the fox \

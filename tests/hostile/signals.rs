@@ -15,7 +15,7 @@ fn send(signal: &str, child: &Child) {
 
 #[test]
 fn a_signal_ends_a_run_but_keeps_its_text_and_files() {
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
         let folder = tempfile::tempdir().unwrap();
         let json = folder.path().join("run.json");
         let export = folder.path().join("export");
@@ -39,7 +39,7 @@ fn a_signal_ends_a_run_but_keeps_its_text_and_files() {
         send(signal, &child);
         let mut rest = String::new();
         stdout.read_to_string(&mut rest).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
         assert!(rest.contains("\n[Stopped by you, "), "{rest}");
 
         let run: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
@@ -56,19 +56,21 @@ fn a_signal_ends_a_run_but_keeps_its_text_and_files() {
 
 #[test]
 fn a_signal_ends_the_program_while_the_model_loads() {
-    let folder = tempfile::tempdir().unwrap();
-    let json = folder.path().join("run.json");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_quartet"))
-        .args(["generate", "--prompt", "Once", "--max-tokens", "100000"])
-        .args(["--json", json.to_str().unwrap()])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    stderr.read_line(&mut line).unwrap();
-    assert_eq!(line, "Loading the model\n");
-    send("-INT", &child);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let folder = tempfile::tempdir().unwrap();
+        let json = folder.path().join("run.json");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_quartet"))
+            .args(["generate", "--prompt", "Once", "--max-tokens", "100000"])
+            .args(["--json", json.to_str().unwrap()])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        assert_eq!(line, "Loading the model\n");
+        send(signal, &child);
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::SystemTime;
 
 use crate::export::json::{RunFile, RunHeader};
 use crate::export::{SessionFile, write_atomically};
@@ -17,6 +17,9 @@ const MARKER: &str = "restoring";
 
 /// The extension of a session that was set aside.
 const ASIDE: &str = "unread";
+
+/// How many sessions that were set aside are kept.
+const N_ASIDE: usize = 5;
 
 /// The session that a crash left behind.
 #[derive(Debug)]
@@ -64,17 +67,7 @@ impl Held {
 
     /// Finds and locks the newest session that no window holds.
     pub(super) fn crashed_in(folder: &Path) -> Option<Self> {
-        let entries = fs::read_dir(folder).ok()?.flatten();
-        let mut sessions: Vec<(u64, PathBuf)> = entries
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|found| found == SESSION))
-            .filter_map(|path| {
-                let modified = fs::metadata(&path).ok()?.modified().ok()?;
-                Some((modified.duration_since(UNIX_EPOCH).ok()?.as_secs(), path))
-            })
-            .collect();
-        sessions.sort_unstable();
-        sessions.into_iter().rev().find_map(|(_, path)| {
+        newest_first(folder, SESSION).into_iter().find_map(|path| {
             let lock = File::create(path.with_extension(LOCK)).ok()?;
             match lock.try_lock() {
                 Err(TryLockError::WouldBlock) => None,
@@ -110,6 +103,12 @@ impl Held {
             return self.path;
         }
         self.remove();
+        let folder = aside.parent().unwrap_or(Path::new("."));
+        let others = newest_first(folder, ASIDE).into_iter();
+        for old in others.filter(|path| *path != aside).skip(N_ASIDE - 1) {
+            // If it stays, it only takes up disk space.
+            fs::remove_file(old).ok();
+        }
         aside
     }
 
@@ -121,6 +120,19 @@ impl Held {
             fs::remove_file(self.path.with_extension(name)).ok();
         }
     }
+}
+
+/// Returns the files of a folder with this extension, the newest first.
+fn newest_first(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    // An unreadable folder is treated as an empty one.
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<(SystemTime, PathBuf)> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
+        .filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, path)))
+        .collect();
+    files.sort_unstable();
+    files.into_iter().rev().map(|(_, path)| path).collect()
 }
 
 /// Writes a session.

@@ -187,6 +187,21 @@ fn a_session_that_cannot_be_read_is_set_aside_and_reported_once() {
     }
 }
 
+#[test]
+fn of_the_sessions_that_were_set_aside_a_few_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..9 {
+        let path = folder.path().join(format!("window-{number}-1.session"));
+        fs::write(&path, "").unwrap();
+        let (_, crashed) = Autosave::open(folder.path().to_owned());
+        let aside = crashed.unwrap().err().unwrap().path;
+        assert!(aside.exists(), "the newest one is kept");
+    }
+    let names = fs::read_dir(folder.path()).unwrap().flatten();
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    assert_eq!(names.filter(|name| name.ends_with(".unread")).count(), 5);
+}
+
 /// Leaves a session behind, as a crash does.
 fn crash(mut autosave: Autosave) {
     // The lock is released when the process ends, but the files stay.

@@ -32,6 +32,7 @@ use self::report::Report;
 use self::rounds::Bench;
 use super::compute::{ComputeArguments, cpu_fallback_note};
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use super::files::{check_file, json_file, write_file};
 use super::model::ModelArgument;
@@ -73,30 +74,30 @@ pub(super) struct Arguments {
         value_delimiter = ',',
         default_value = "1,2,4,8"
     )]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=64))]
-    panes: Vec<u64>,
+    #[arg(value_parser = count::<usize>(1..=64))]
+    panes: Vec<usize>,
 
     /// Length of the prompt that the panes continue
     #[arg(long, value_name = "N", default_value_t = 128)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    prompt_tokens: u64,
+    #[arg(value_parser = count::<usize>(1..=N_MAX_TOKENS))]
+    prompt_tokens: usize,
 
     /// Number of tokens to generate in each pane; the end of text is ignored
     #[arg(long, value_name = "N", default_value_t = 64)]
-    #[arg(value_parser = clap::value_parser!(u64).range(2..))]
-    max_tokens: u64,
+    #[arg(value_parser = count::<usize>(2..=N_MAX_TOKENS))]
+    max_tokens: usize,
 
     /// Prompt lengths for the prefill measurement; by default 64,128,512,1024, as far as the
     /// model's context allows
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    prefill: Vec<u64>,
+    #[arg(value_parser = count::<usize>(1..=N_MAX_TOKENS))]
+    prefill: Vec<usize>,
 
     /// Context lengths at which to time a step of one pane; by default 64,512,1024,2048,4096, as
     /// far as the model's context allows
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    context: Vec<u64>,
+    #[arg(value_parser = count::<usize>(1..=N_MAX_TOKENS))]
+    context: Vec<usize>,
 
     /// Measure forward passes only: logits are computed, but tokens are fixed instead of sampled
     #[arg(long)]
@@ -104,8 +105,8 @@ pub(super) struct Arguments {
 
     /// Number of rounds; the medians are reported
     #[arg(long, value_name = "N", default_value_t = 5)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    rounds: u64,
+    #[arg(value_parser = count::<usize>(1..=10_000))]
+    rounds: usize,
 
     /// Write the figures to this file; `-` writes them to standard output instead of the table
     #[arg(long, value_name = "FILE")]
@@ -158,17 +159,16 @@ fn bench_model(arguments: &Arguments) -> BenchModel {
 }
 
 fn plan_request(arguments: &Arguments) -> PlanRequest {
-    let all = |counts: &[u64]| counts.iter().copied().map(to_usize).collect();
     PlanRequest {
         parts: arguments.only.clone(),
-        n_panes: all(&arguments.panes),
-        n_prompt: to_usize(arguments.prompt_tokens),
-        n_new: to_usize(arguments.max_tokens),
-        prefill: all(&arguments.prefill),
-        context: all(&arguments.context),
+        n_panes: arguments.panes.clone(),
+        n_prompt: arguments.prompt_tokens,
+        n_new: arguments.max_tokens,
+        prefill: arguments.prefill.clone(),
+        context: arguments.context.clone(),
         raw: arguments.raw,
         n_threads: arguments.compute.n_threads(),
-        n_rounds: to_usize(arguments.rounds),
+        n_rounds: arguments.rounds,
     }
 }
 
@@ -181,9 +181,4 @@ fn print_report(report: &Report, json: Option<&Path>) -> Result<(), Failure> {
         Some(path) => write_file(path, &report.json()).map_err(Failure::run),
         None => Ok(()),
     }
-}
-
-/// Converts a count. One that does not fit is too large for any model, so it saturates.
-fn to_usize(count: u64) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
 }

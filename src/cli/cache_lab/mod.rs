@@ -7,6 +7,7 @@ use clap::Args;
 
 use self::report::report;
 use super::compute::ComputeArguments;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use super::model::ModelArgument;
 use super::pane_run::{Console, Engine};
@@ -34,8 +35,13 @@ pub(super) struct Arguments {
     compute: ComputeArguments,
 
     /// How many tokens to generate, limited by the model's context
-    #[arg(long, value_name = "N", default_value = "340")]
-    #[arg(value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(
+        long,
+        visible_alias = "max-tokens",
+        value_name = "N",
+        default_value = "340"
+    )]
+    #[arg(value_parser = count::<u32>(2..=N_MAX_TOKENS))]
     tokens: u32,
 
     #[command(flatten)]

@@ -14,7 +14,7 @@ use super::model::{DraftModelArgument, ModelArgument};
 use super::pane_run::{Console, Engine};
 use super::prompts::ChatArguments;
 use super::report_output::{Output, OutputArguments};
-use super::score::text_of;
+use super::text_input::text_of;
 use super::vary::{axes_of, base_settings};
 use crate::analysis::fit::{Fit, FitSetup};
 use crate::decoding::ChainConfig;
@@ -120,7 +120,7 @@ impl Arguments {
         let typed = |file: &PathBuf| {
             Ok(FitText::Typed {
                 prompt: prompt.clone(),
-                text: text_of(file)?,
+                text: text_of(file, "the text")?,
             })
         };
         self.texts.iter().map(typed).collect()

@@ -1,5 +1,6 @@
 //! `quartet sample`: runs a chain over given logits, without a model, and shows every stage.
 
+mod draws;
 mod rows;
 mod table;
 
@@ -10,9 +11,11 @@ use clap::Args;
 use serde::Serialize;
 
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use super::files::{check_file, json_file, write_file};
 use super::panes::pane_settings;
+use super::progress::Progress;
 use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
 use crate::analysis::by_hand::{Draws, LogitRow};
 use crate::analysis::xray::XrayTable;
@@ -48,6 +51,7 @@ pub(super) struct Arguments {
 
     /// How many of the preceding tokens belong to the prompt
     #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(value_parser = count::<usize>(0..=N_MAX_TOKENS))]
     prompt_tokens: usize,
 
     /// The settings to sample with, as described below; repeat for more. The default is the four
@@ -61,6 +65,7 @@ pub(super) struct Arguments {
 
     /// Draw this many tokens and compare their counts with the exact distribution
     #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(value_parser = count::<u32>(0..=100_000_000))]
     draws: u32,
 
     /// Write the results to this file, as a list with one entry per pane and row; `-` writes them
@@ -120,12 +125,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         check_file(path).map_err(Failure::run)?;
     }
     let rows = rows::read(arguments)?;
+    let mut progress = Progress::new();
     let mut answers = Vec::new();
     // Several rows may lead to the same note, which is printed once.
     let mut messages = BTreeSet::new();
     for pane in &panes {
         for (index, row) in rows.iter().enumerate() {
-            let answer = arguments.answer(pane, index + 1, row)?;
+            let answer = arguments.answer(pane, index + 1, row, &mut progress)?;
             let (name, chain) = (&pane.name, &pane.chain);
             messages.extend(unknown_tokens(name, chain, row.logits.len()));
             messages.extend(broken_bans(name, chain, [answer.token]));
@@ -159,6 +165,7 @@ impl Arguments {
         pane: &PaneSettings,
         number: usize,
         row: &LogitRow,
+        progress: &mut Progress,
     ) -> Result<Answer, Failure> {
         let coins = row.coins(pane.seed.unwrap_or(self.seed));
         let chain = SamplerChain::new(pane.chain.clone());
@@ -170,7 +177,8 @@ impl Arguments {
             .first_distribution(&row.logits, row.history(), coins)
             .map_err(fails)?;
         let sampled = row.sample(&pane.chain, coins).map_err(fails)?;
-        let draws = (self.draws > 0).then(|| Draws::toss(&pane.chain, row, coins, self.draws));
+        let draws =
+            (self.draws > 0).then(|| draws::toss(&pane.chain, row, coins, self.draws, progress));
         let trace = sampled.trace;
         Ok(Answer {
             pane: pane.name.clone(),
@@ -251,7 +259,7 @@ impl From<&RankedCandidate> for Kept {
 mod tests {
     use clap::Parser;
 
-    use super::{Arguments, table};
+    use super::{Arguments, Progress, table};
 
     #[derive(Parser)]
     struct Line {
@@ -268,7 +276,9 @@ mod tests {
         let arguments = arguments(words);
         let row = super::rows::read(&arguments).unwrap().remove(0);
         let pane = arguments.panes().unwrap().remove(0);
-        arguments.answer(&pane, 1, &row).unwrap()
+        arguments
+            .answer(&pane, 1, &row, &mut Progress::Log)
+            .unwrap()
     }
 
     #[test]
@@ -422,7 +432,11 @@ mod tests {
         let arguments = arguments(&["--logits", "nan, 1", "--pane", "greedy"]);
         let row = super::rows::read(&arguments).unwrap().remove(0);
         let pane = arguments.panes().unwrap().remove(0);
-        assert!(arguments.answer(&pane, 1, &row).is_err());
+        assert!(
+            arguments
+                .answer(&pane, 1, &row, &mut Progress::Log)
+                .is_err()
+        );
     }
 
     #[test]

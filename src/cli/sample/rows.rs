@@ -1,6 +1,5 @@
 //! Reads rows of logits from the command line or from JSON.
 
-use std::io::Read;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -8,11 +7,15 @@ use serde_json::Value;
 
 use super::{Arguments, Failure};
 use crate::analysis::by_hand::LogitRow;
+use crate::cli::text_input::read_text;
 use crate::decoding::TokenId;
 
 /// The accepted forms of JSON.
 const SHAPES: &str = "a list of numbers, {\"logits\": […], \"history\": […], \"n_prompt\": n}, or a \
                       list of such objects";
+
+/// The largest JSON: a hundred rows over a vocabulary of 200,000.
+const MAX_BYTES: u64 = 256_000_000;
 
 /// JSON text and its origin, which is `None` if the argument itself is the JSON.
 struct Json {
@@ -113,9 +116,7 @@ fn score(value: &Value) -> Result<f32, String> {
 /// Returns the JSON, or `None` if the argument is a plain list of numbers.
 fn json(argument: &str) -> Result<Option<Json>, Failure> {
     if argument == "-" {
-        let mut text = String::new();
-        let read = std::io::stdin().read_to_string(&mut text);
-        read.map_err(|error| Failure::run(format!("could not read standard input: {error}")))?;
+        let text = read_text(Path::new("-"), "the scores", MAX_BYTES)?;
         let origin = Some("Standard input".to_owned());
         return Ok(Some(Json { text, origin }));
     }
@@ -128,8 +129,7 @@ fn json(argument: &str) -> Result<Option<Json>, Failure> {
     if !looks_like_a_path {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::run(format!("could not read the scores: {error}\n{argument}")))?;
+    let text = read_text(path, "the scores", MAX_BYTES)?;
     let origin = Some(argument.to_owned());
     Ok(Some(Json { text, origin }))
 }

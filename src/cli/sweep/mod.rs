@@ -11,6 +11,7 @@ use clap::Args;
 use self::run::Swept;
 use super::compute::ComputeArguments;
 use super::console;
+use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
 use super::model::{DraftModelArgument, ModelArgument};
 use super::named_value::parse_by_name;
@@ -22,6 +23,7 @@ use crate::analysis::futures::WordPattern;
 use crate::analysis::sweep::{Keep, Metric, SweepSetup};
 use crate::decoding::ChainConfig;
 use crate::generation::PromptText;
+use crate::generation::formatting::grouped;
 use crate::interop::VARY_GRAMMAR;
 use crate::state::Settings;
 use crate::worker::SWEEP_WIDTH;
@@ -65,6 +67,7 @@ pub(super) struct Arguments {
 
     /// Number of texts per prompt in each cell, each with its own seed
     #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(value_parser = count::<usize>(1..=N_MAX_TEXTS))]
     seeds: usize,
 
     /// The first seed; the others follow it. The seed of --pane takes precedence
@@ -72,7 +75,13 @@ pub(super) struct Arguments {
     seed: u64,
 
     /// Maximum number of tokens in each text
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(
+        long,
+        visible_alias = "max-tokens",
+        value_name = "N",
+        default_value_t = 64
+    )]
+    #[arg(value_parser = count::<usize>(1..=N_MAX_TOKENS))]
     tokens: usize,
 
     #[command(flatten)]
@@ -98,9 +107,9 @@ pub(super) struct Arguments {
     keep: Keep,
 
     /// Maximum number of texts to generate at the same time, which limits the KV cache's memory
-    #[arg(long, value_name = "N", default_value_t = SWEEP_WIDTH as u64)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    width: u64,
+    #[arg(long, value_name = "N", default_value_t = SWEEP_WIDTH)]
+    #[arg(value_parser = count::<usize>(1..=4_096))]
+    width: usize,
 
     /// Write the settings, figures and texts to this file; `-` writes them to standard output
     /// instead of the tables
@@ -117,10 +126,14 @@ pub(super) struct Arguments {
     export: Option<PathBuf>,
 }
 
+/// The most texts of a sweep. The figures of each take about 200 bytes.
+const N_MAX_TEXTS: u64 = 1_000_000;
+
 /// Runs `quartet sweep`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let setup = arguments.setup()?;
     let prompts = arguments.prompts()?;
+    check_size(&setup, prompts.len())?;
     // Removed at the end if nothing was exported to it.
     let _new_folder = arguments.check_output()?;
     if setup.is_greedy() && setup.n_seeds > 1 {
@@ -139,11 +152,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut swept = Swept::new(setup, prompts, arguments.keep);
     let word = swept.results.set_word(arguments.word.as_deref());
     word.map_err(Failure::usage)?;
-    let width = usize::try_from(arguments.width).unwrap_or(usize::MAX);
-    let failure = run::sweep(&mut engine, &mut swept, width, &mut console);
+    let failure = run::sweep(&mut engine, &mut swept, arguments.width, &mut console);
     let second = engine.second.as_deref().filter(|_| is_guided);
     arguments.output(&swept, (&engine.info, second))?;
     failure.map_or(Ok(()), Err)
+}
+
+/// Fails if the sweep has more texts than can be kept.
+fn check_size(setup: &SweepSetup, n_prompts: usize) -> Result<(), Failure> {
+    let factors = [setup.n_cells(), setup.n_seeds, n_prompts];
+    let n_texts = factors.into_iter().fold(1, usize::saturating_mul);
+    if n_texts as u64 <= N_MAX_TEXTS {
+        return Ok(());
+    }
+    let [found, most] = [n_texts as f64, N_MAX_TEXTS as f64].map(grouped);
+    Err(Failure::usage(format!(
+        "a sweep has at most {most} texts, but this one has {found}: vary fewer values, or use \
+         fewer seeds or prompts"
+    )))
 }
 
 impl Arguments {

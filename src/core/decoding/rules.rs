@@ -114,4 +114,32 @@ impl BeamScores {
             Self::Renormalized => "renormalized",
         }
     }
+
+    /// Its name on screen.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Logits => "Logits",
+            Self::LogProbs => "Log-probs",
+            Self::Renormalized => "Renormalized",
+        }
+    }
+
+    /// What the stages see and what adds up, in a few sentences.
+    pub const fn help(self) -> &'static str {
+        match self {
+            Self::Logits => {
+                "The stages see the model's logits, and the log-probs after them add up. This is \
+                 Quartet's own rule."
+            }
+            Self::LogProbs => {
+                "The stages see log-probs, and what they leave of them adds up without being \
+                 normalized again, so a token is not likelier because others were ruled out. This \
+                 is the default of transformers."
+            }
+            Self::Renormalized => {
+                "The stages see log-probs, and the log-probs after them add up. This is \
+                 renormalize_logits=True in transformers."
+            }
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod escape;
 mod steps;
 
 use self::escape::{Look, data_url, escaped, script_json, shown};
+use super::finish_date::finish_words;
 use super::runs::{Run, runs};
 use super::{contradiction_words, earlier_words, settings_words};
 use crate::analysis::{Metrics, TextMetrics, TextScore, TokenScale, have_different_tokenizers};
@@ -30,8 +31,13 @@ pub struct PagePlot {
     pub dark: String,
 }
 
-/// Renders the page. A pane's index determines its letter; a pane without a text is left out.
-pub fn render(panes: &[Option<&Generation>], plots: &[PagePlot]) -> String {
+/// Renders the page of a run that was finished at this time, in seconds since 1970. A pane's index
+/// determines its letter; a pane without a text is left out.
+pub fn render(
+    panes: &[Option<&Generation>],
+    plots: &[PagePlot],
+    finished_at: Option<u64>,
+) -> String {
     let texts: Vec<(usize, &Generation)> = panes
         .iter()
         .enumerate()
@@ -39,6 +45,9 @@ pub fn render(panes: &[Option<&Generation>], plots: &[PagePlot]) -> String {
         .collect();
     let mut page = String::new();
     push_head(&mut page, &texts);
+    if let Some(words) = finished_at.and_then(finish_words) {
+        line(&mut page, &format!("<p class=\"quiet\">{words}</p>"));
+    }
     for run in runs(panes) {
         push_source(&mut page, &run);
     }
@@ -163,8 +172,9 @@ fn push_controls(page: &mut String) {
         &format!(
             "<div class=\"bar\"><label class=\"needs-script\">Tint <select id=\"tint\">{}\
              <option value=\"\">None</option></select></label>{}\
-             <span class=\"quiet small needs-script\">Point at a token for its alternatives, click it \
-             for its X-ray; arrow keys move, Esc unpins</span>\
+             <span class=\"quiet small needs-script\"><span class=\"can-hover\">Point at a token for its \
+             alternatives, click it for its X-ray; arrow keys move, Esc unpins</span>\
+             <span class=\"no-hover\">Tap a token for its X-ray</span></span>\
              <noscript class=\"quiet small\">Turn on scripts to see the alternatives of each token. \
              The texts, figures and plots are complete without them.</noscript></div>",
             options.collect::<String>(),
@@ -430,7 +440,7 @@ mod tests {
             light: format!("<svg>{HOSTILE}</svg>"),
             dark: HOSTILE.to_owned(),
         };
-        let page = render(&[Some(&text)], &[plot]);
+        let page = render(&[Some(&text)], &[plot], None);
         assert_eq!(page.matches("<script").count(), 2);
         assert_eq!(page.matches("</script").count(), 2);
         assert_eq!(page.matches("<img").count(), 2);
@@ -442,7 +452,7 @@ mod tests {
     fn half_a_character_is_shown_as_its_bytes() {
         let euro = "€".as_bytes();
         let halves = [&euro[..2], &euro[2..]].map(|half| (Piece::text(half), 0.5));
-        let page = render(&[Some(&generation_of(&halves))], &[]);
+        let page = render(&[Some(&generation_of(&halves))], &[], None);
         for bytes in ["E2 82", "AC"] {
             assert!(page.contains(&format!(">{bytes}</span>")), "{page}");
             assert!(
@@ -456,7 +466,7 @@ mod tests {
     #[test]
     fn the_page_requests_nothing() {
         let text = generation(&[(" the", 0.5), (" fox", 0.5)]);
-        let page = render(&[Some(&text)], &[]);
+        let page = render(&[Some(&text)], &[], None);
         for remote in ["http:", "https:", "//cdn", "@import", "url("] {
             assert!(!page.contains(remote), "{remote}");
         }
@@ -466,7 +476,7 @@ mod tests {
     #[test]
     fn a_pane_keeps_its_letter_and_a_cut_token_is_marked() {
         let text = scored(&[(" the", 0.9), (" fox", 0.01)], "greedy");
-        let page = render(&[None, Some(&text)], &[]);
+        let page = render(&[None, Some(&text)], &[], None);
         assert!(page.contains("aria-label=\"Text B\""), "{page}");
         assert!(page.contains(" k\" title=\"1.0 %, rank"), "{page}");
         assert!(page.contains("1 of 2 tokens could not have been generated (cut by greedy)"));
@@ -478,7 +488,7 @@ mod tests {
         let pieces: Vec<(&str, f64)> = (0..500).map(|n| (words[n % 5], 0.3)).collect();
         let text = generation(&pieces);
         let panes = [Some(&text); 4];
-        let page = render(&panes, &[]);
+        let page = render(&panes, &[], None);
         // Plots take less than 0.6 MB.
         assert!(page.len() < 1_400_000, "{} bytes", page.len());
     }

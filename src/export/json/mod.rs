@@ -9,11 +9,13 @@ mod format_2;
 mod layout;
 mod repeated;
 mod settings;
+mod type_words;
 
 use serde::{Deserialize, Serialize};
 
 use self::layout::Layout;
 pub use self::repeated::contradictions_of;
+use self::type_words::type_words;
 use crate::analysis::contradictions::Contradiction;
 use crate::generation::Generation;
 
@@ -121,11 +123,6 @@ pub struct Form {
     pub detail: bool,
 }
 
-/// Renders the generations as a compact run file without details.
-pub(super) fn render(generations: &[&Generation]) -> Vec<u8> {
-    write(&RunHeader::default(), generations, Form::default())
-}
-
 /// Renders texts as a run file without branches.
 pub fn write(header: &RunHeader, generations: &[&Generation], form: Form) -> Vec<u8> {
     rendered(&format_2::content(header, generations, &[], form), form)
@@ -214,6 +211,10 @@ impl From<serde_json::Error> for ParseError {
                 return Self::UnknownContent { what };
             }
         }
+        let message = match type_words(&message) {
+            Some(words) => format!("{words}, at {place}"),
+            None => message,
+        };
         Self::Unreadable { message }
     }
 }

@@ -74,14 +74,15 @@ impl KeptRun {
         name.unwrap_or_else(|_error| self.file.clone())
     }
 
-    /// Returns whether the title, the prompt or one of the texts contains this lowercase text,
-    /// ignoring case.
+    /// Returns whether the title, the prompt, the model's name or one of the texts contains this
+    /// lowercase text, ignoring case.
     fn contains(&self, lowercase: &str) -> bool {
         let Ok(run) = &self.summary else {
             return self.file.contains(lowercase);
         };
         let texts = run.panes.iter().map(|pane| &pane.text);
-        let mut all = run.title.iter().chain([&run.prompt]).chain(texts);
+        let names = run.title.iter().chain([&run.prompt, &run.model]);
+        let mut all = names.chain(texts);
         all.any(|text| text.to_lowercase().contains(lowercase))
     }
 }

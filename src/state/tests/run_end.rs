@@ -1,7 +1,7 @@
 //! Tests of what follows the end of a run: the pinned fork, repeated texts, and the hint.
 
 use super::{asked, ready, write};
-use crate::state::{AppState, Command, Pin, Repetition, divergence_summary};
+use crate::state::{AppState, Command, Notice, NoticeKind, Pin, Repetition, divergence_summary};
 
 /// Runs all panes; each writes " in a" and then its own last token.
 fn run(state: &mut AppState, lasts: [&str; 4]) {
@@ -28,6 +28,22 @@ fn the_fork_is_pinned_when_the_last_text_ends() {
     }
     assert_eq!(pinned(&state), Some((2, 1)), "C leaves the others");
     assert_eq!(state.shown_step(), Some((2, 1)));
+}
+
+#[test]
+fn no_hint_covers_an_error() {
+    let mut state = ready();
+    state.notify(Notice::hint("An older hint"));
+    state.notify(Notice::error("The run was not saved", "the disk is full"));
+    run(&mut state, [" house", " fox", " fox", " fox"]);
+    let kinds: Vec<NoticeKind> = state.notices.iter().map(|notice| notice.kind).collect();
+    assert_eq!(
+        kinds,
+        [NoticeKind::Error, NoticeKind::Hint, NoticeKind::Hint]
+    );
+    assert!(state.notices[1].title.starts_with("Click any token"));
+    state.notify(Notice::error("Nor was this one", "the disk is full"));
+    assert_eq!(state.notices[0].title, "Nor was this one");
 }
 
 #[test]

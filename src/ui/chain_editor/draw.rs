@@ -3,6 +3,7 @@
 use egui::{RectAlign, Ui};
 
 use super::number_line::{INDENT, error_ui, number_lines_ui};
+use crate::decoding::rules::BeamScores;
 use crate::decoding::{ChainConfig, DraftRule, Drafts, ModelDrafts, PromptLookup, Selector};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -36,6 +37,24 @@ pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
         error_ui(ui, &error.to_string());
     }
     changed
+}
+
+/// Draws the choice of the scores that a beam search adds up, if the chain has one. Returns whether
+/// it was changed.
+pub(super) fn beam_scores_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
+    let before = chain.rules.beam_scores;
+    if chain.selector.beam_search().is_some() {
+        title_line_ui(ui, "Scores", |ui| {
+            for scores in BeamScores::ALL {
+                let name = format!("Scores: {}", scores.name());
+                let chip = Chip::new(scores.name()).name(&name).open(before == scores);
+                if ui.add(chip).on_hover_text(scores.help()).clicked() {
+                    chain.rules.beam_scores = scores;
+                }
+            }
+        });
+    }
+    chain.rules.beam_scores != before
 }
 
 /// Draws the choice of how tokens are drafted, and its parameters. Returns whether either was

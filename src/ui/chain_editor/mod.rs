@@ -32,7 +32,7 @@ use egui::{
     SetOpenCommand, Ui,
 };
 
-use self::draw::{drafts_ui, draw_ui, own_seed_ui};
+use self::draw::{beam_scores_ui, drafts_ui, draw_ui, own_seed_ui};
 use self::grammar::grammar_ui;
 use self::guidance::guidance_ui;
 use self::head::{head_ui, model_row_ui};
@@ -144,6 +144,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     ui.separator();
     ui.add_space(6.0);
     edit.edited |= draw_ui(ui, &mut chain.selector);
+    edit.edited |= beam_scores_ui(ui, &mut chain);
     edit.edited |= drafts_ui(ui, &mut chain);
     if chain.needs_second_model() && !chain.is_guided_by_model() {
         second_model_ui(ui, state, commands);

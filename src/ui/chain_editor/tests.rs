@@ -5,6 +5,7 @@ use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 
 use crate::decoding::filters::{Dry, LogitBias, TopP};
+use crate::decoding::rules::BeamScores;
 use crate::decoding::{Filter, Selector, TokenId};
 use crate::state::tests::written;
 use crate::state::{Command, PaneStatus};
@@ -248,6 +249,22 @@ fn every_selector_can_be_chosen() {
     window.run_steps(4);
     window.get_by_label("Mirostat v2 target surprise must be 0 or more");
     assert_eq!(window.state().undo_label(), Some("mirostat v2 of D"));
+}
+
+#[test]
+fn the_scores_of_a_beam_search_can_be_chosen() {
+    let mut window = editor();
+    assert!(window.query_by_label("Scores: Logits").is_none());
+    press(&mut window, "Draw: By coin");
+    press(&mut window, "Beam search");
+    for scores in BeamScores::ALL.into_iter().rev() {
+        press(&mut window, &format!("Scores: {}", scores.name()));
+        let rules = window.state().panes[3].settings.chain.rules;
+        assert_eq!(rules.beam_scores, scores);
+    }
+    press(&mut window, "Undo: settings of D");
+    let rules = window.state().panes[3].settings.chain.rules;
+    assert_eq!(rules.beam_scores, BeamScores::LogProbs);
 }
 
 #[test]

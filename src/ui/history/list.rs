@@ -91,10 +91,11 @@ fn head_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         }
         models_ui(ui, state);
         let edit = TextEdit::singleline(&mut state.history.search)
-            .hint_text("Search prompts and texts")
+            .hint_text("Search prompts, texts and models")
             .frame(field_frame(ui))
             .desired_width(ui.available_width());
-        ui.add(edit).accessible_name("Search prompts and texts");
+        ui.add(edit)
+            .accessible_name("Search prompts, texts and models");
     });
 }
 

@@ -146,6 +146,10 @@ mod tests {
             window.query_all_by_label_contains("The fox, Test").count(),
             0
         );
+        window.state_mut().history.search = "TEST".to_owned();
+        window.run_steps(3);
+        let of_model = window.query_all_by_label_contains("The fox, Test").count();
+        assert_eq!(of_model, 1, "the model's name is searched too");
         window.state_mut().history.search = "cat".to_owned();
         window.run_steps(3);
         window.get_by_label("No run contains ‘cat’.");

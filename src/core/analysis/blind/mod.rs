@@ -1,8 +1,6 @@
 //! Blind comparison: estimates how strong settings are from votes between texts whose settings were
 //! hidden, and chooses which texts to compare next.
 
-#[cfg(test)]
-mod coverage;
 mod matrix;
 mod next;
 mod posterior;

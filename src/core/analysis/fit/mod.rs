@@ -6,8 +6,6 @@
 //! likelihoods themselves come from the engine, batch by batch.
 
 mod confidence;
-#[cfg(test)]
-mod coverage;
 mod limits;
 mod refine;
 mod setup;

@@ -255,6 +255,10 @@ impl Axis {
         [from, to]: [f64; 2],
         n_steps: usize,
     ) -> Result<Self, AxisError> {
+        if n_steps > MAX_STEPS {
+            let name = parameter.name();
+            return Err(AxisError::TooManyValues { name, n: n_steps });
+        }
         // The values must not show rounding errors such as 0.6000000000000001.
         let rounded = |value: f64| (value * 1e6).round() / 1e6;
         let last = n_steps.saturating_sub(1).max(1) as f64;

@@ -50,26 +50,27 @@ impl WatermarkScan {
         }
     }
 
+    /// Starts a scan for the verdict alone: without the p-values on the way, each of which takes the
+    /// longer, the longer the text is.
+    pub fn for_verdict(mark: Watermark, n_vocab: u32) -> Self {
+        Self {
+            p_values: None,
+            ..Self::new(mark, n_vocab)
+        }
+    }
+
     /// Scans a whole text.
     pub fn of(mark: Watermark, n_vocab: u32, text: &[TokenId]) -> Self {
         let mut scan = Self::new(mark, n_vocab);
-        for token in text {
-            scan.push(*token);
-        }
+        scan.extend(text);
         scan
     }
 
-    /// Scans a whole text of any length for its verdict alone: without the p-values on the way,
-    /// each of which takes the longer, the longer the text is.
-    pub fn of_whole(mark: Watermark, n_vocab: u32, text: &[TokenId]) -> Self {
-        let mut scan = Self {
-            p_values: None,
-            ..Self::new(mark, n_vocab)
-        };
-        for token in text {
-            scan.push(*token);
+    /// Scans the tokens that follow.
+    pub fn extend(&mut self, tokens: &[TokenId]) {
+        for token in tokens {
+            self.push(*token);
         }
-        scan
     }
 
     /// Scans the generated tokens of a text.
@@ -85,9 +86,7 @@ impl WatermarkScan {
         if !is_same || !text.starts_with(self.scorer.text()) {
             *self = Self::new(mark, n_vocab);
         }
-        for token in text.get(self.scorer.text().len()..).unwrap_or_default() {
-            self.push(*token);
-        }
+        self.extend(text.get(self.scorer.text().len()..).unwrap_or_default());
     }
 
     fn push(&mut self, token: TokenId) {
@@ -154,7 +153,7 @@ impl WatermarkScan {
         }
     }
 
-    /// Returns the p-value after each token, or nothing for a scan of the whole text.
+    /// Returns the p-value after each token, or nothing for a scan for the verdict alone.
     pub fn p_values(&self) -> &[PValue] {
         self.p_values.as_deref().unwrap_or_default()
     }

@@ -1,7 +1,7 @@
-//! How often the intervals of strengths hold the truth, by simulation.
+//! How often the intervals of a blind test hold the true strengths, by simulation.
 
-use super::{Choice, PRIOR_SPREAD, Strengths, next_shown};
-use crate::decoding::{Coins, TokenId};
+use quartet::analysis::blind::{Choice, PRIOR_SPREAD, Strengths, next_shown};
+use quartet::decoding::{Coins, TokenId};
 
 /// Draws from a standard normal distribution.
 struct Normal {
@@ -24,18 +24,27 @@ impl Normal {
 
 /// Who votes, and about what.
 #[derive(Debug, Clone, Copy)]
-struct Setting {
+pub(crate) struct Setting {
     n_contestants: usize,
-    n_shown: usize,
-    n_votes: usize,
+    pub(crate) n_shown: usize,
+    pub(crate) n_votes: usize,
     /// The standard deviation of the true strengths.
-    spread: f64,
+    pub(crate) spread: f64,
     /// The share of votes that are undecided, whatever is shown.
-    undecided: f64,
+    pub(crate) undecided: f64,
 }
 
+/// Four contestants whose strengths are as the prior expects, and ten votes between two of them.
+pub(crate) const TEN_VOTES: Setting = Setting {
+    n_contestants: 4,
+    n_shown: 2,
+    n_votes: 10,
+    spread: PRIOR_SPREAD,
+    undecided: 0.0,
+};
+
 /// Returns the share of intervals that hold the true strength, over this many tests.
-fn coverage(setting: Setting, n_tests: u64) -> f64 {
+pub(crate) fn coverage(setting: Setting, n_tests: u64) -> f64 {
     let n = setting.n_contestants;
     let mut n_held = 0_u32;
     for test in 0..n_tests {
@@ -67,55 +76,4 @@ fn coverage(setting: Setting, n_tests: u64) -> f64 {
         }
     }
     f64::from(n_held) / (n_tests * n as u64) as f64
-}
-
-const TEN: Setting = Setting {
-    n_contestants: 4,
-    n_shown: 2,
-    n_votes: 10,
-    spread: PRIOR_SPREAD,
-    undecided: 0.0,
-};
-
-#[test]
-fn intervals_hold_the_truth_in_95_percent_of_tests() {
-    for (setting, n_tests) in [
-        (TEN, 150),
-        (
-            Setting {
-                undecided: 0.2,
-                ..TEN
-            },
-            150,
-        ),
-        (Setting { n_shown: 4, ..TEN }, 100),
-    ] {
-        let held = coverage(setting, n_tests);
-        // Three standard errors of 400 strengths are 3.3 %.
-        assert!(held >= 0.92, "{setting:?}: {held}");
-    }
-}
-
-/// `cargo test --release --lib blind::coverage -- --ignored --nocapture`. The results are in
-/// `assets/BENCHMARKS.md`.
-#[test]
-#[ignore = "takes a minute, and measures rather than checks"]
-fn measured_coverage() {
-    for n_votes in [10, 30, 80] {
-        for undecided in [0.0, 0.2] {
-            for n_shown in [2, 4] {
-                for spread in [0.0, 0.75, PRIOR_SPREAD, 2.5] {
-                    let setting = Setting {
-                        n_shown,
-                        n_votes,
-                        spread,
-                        undecided,
-                        ..TEN
-                    };
-                    let held = 100.0 * coverage(setting, 500);
-                    println!("{setting:?}: {held:.1} %");
-                }
-            }
-        }
-    }
 }

@@ -1,19 +1,26 @@
 //! How often a fit's intervals hold the settings that texts were written with, on made-up rows of
-//! logits. `tests/fit/coverage.rs` measures the same with a model.
+//! logits.
 
-use super::{Fit, FitSetup};
-use crate::analysis::sweep::{Axis, Parameter};
-use crate::decoding::{
+use quartet::analysis::fit::{Fit, FitSetup};
+use quartet::analysis::sweep::{Axis, Parameter};
+use quartet::decoding::{
     ChainConfig, ChainLikelihood, Coins, FilterKind, History, SamplerChain, TokenId,
 };
-use crate::generation::{FitPlace, FitTokens, Likelihood, PaneSettings};
+use quartet::generation::{FitPlace, FitTokens, Likelihood, PaneSettings};
 
 const N_VOCAB: u32 = 24;
 const N_TOKENS: usize = 24;
-const N_TEXTS: u64 = 60;
 
-/// The texts of the measurement.
-const N_MEASURED: u64 = 400;
+/// What is varied, over which values, and the true value.
+pub(crate) type Case = (FilterKind, [f64; 2], f64);
+
+pub(crate) const CASES: [Case; 5] = [
+    (FilterKind::TopP, [0.25, 1.0], 0.8),
+    (FilterKind::MinP, [0.01, 0.46], 0.1),
+    (FilterKind::TypicalP, [0.25, 1.0], 0.7),
+    (FilterKind::TopK, [1.0, 16.0], 8.0),
+    (FilterKind::Temperature, [0.2, 2.0], 0.9),
+];
 
 /// Returns rows of logits that are as uneven as a model's.
 fn rows(text: u64) -> Vec<Vec<f32>> {
@@ -57,7 +64,7 @@ fn likelihood(chain: &ChainConfig, rows: &[Vec<f32>], tokens: &[TokenId]) -> Lik
 
 /// Returns the share of intervals that hold the true value, and the share that would hold it if
 /// they reached only 1.92 nats below the best.
-fn coverage(n_texts: u64, (kind, ends, truth): (FilterKind, [f64; 2], f64)) -> [f64; 2] {
+pub(crate) fn coverage(n_texts: u64, (kind, ends, truth): Case) -> [f64; 2] {
     let parameter = Parameter::Filter(kind, 0);
     let sampled = "sample".parse::<PaneSettings>().unwrap().chain;
     let setup = FitSetup {
@@ -89,32 +96,4 @@ fn coverage(n_texts: u64, (kind, ends, truth): (FilterKind, [f64; 2], f64)) -> [
         held[1] += f64::from(u8::from(drop <= 1.92));
     }
     held.map(|n| n / n_texts as f64)
-}
-
-/// What is varied, over which values, and the true value.
-const CASES: [(FilterKind, [f64; 2], f64); 5] = [
-    (FilterKind::TopP, [0.25, 1.0], 0.8),
-    (FilterKind::MinP, [0.01, 0.46], 0.1),
-    (FilterKind::TypicalP, [0.25, 1.0], 0.7),
-    (FilterKind::TopK, [1.0, 16.0], 8.0),
-    (FilterKind::Temperature, [0.2, 2.0], 0.9),
-];
-
-#[test]
-fn intervals_hold_the_truth_in_95_percent_of_texts() {
-    for case in CASES {
-        let [held, _] = coverage(N_TEXTS, case);
-        // Two standard errors of 60 texts are 5.6 %.
-        assert!(held >= 0.9, "{case:?}: {held}");
-    }
-}
-
-/// `cargo test --release --lib fit::coverage -- --ignored --nocapture` prints the shares of more texts.
-#[test]
-#[ignore = "takes minutes, and measures rather than checks"]
-fn measured_coverage() {
-    for case in CASES {
-        let [held, by_wilks] = coverage(N_MEASURED, case).map(|share| 100.0 * share);
-        println!("{case:?}: {held:.1} %, with 1.92 nats {by_wilks:.1} %");
-    }
 }
