@@ -5,7 +5,7 @@ use super::plan::was_interrupted;
 use super::step::{
     Numbers, Unit, compare_numbers, drafted_alike, largest_gap, logit_gap, unconfirmed,
 };
-use crate::analysis::contradictions::ContradictionKind;
+use crate::analysis::contradictions::{Contradiction, ContradictionKind, RunPlace};
 use crate::decoding::TokenId;
 use crate::generation::formatting::quoted;
 use crate::generation::{FinishReason, Generation, Implementation, Step};
@@ -52,6 +52,19 @@ pub struct TextContradiction {
     pub kind: ContradictionKind,
     /// One sentence that names both statements, without a full stop.
     pub words: String,
+}
+
+impl TextContradiction {
+    /// Returns it as one of the text that a pane shows.
+    pub(super) fn in_pane(self, pane: usize) -> Contradiction {
+        let Self { step, kind, words } = self;
+        Contradiction {
+            place: RunPlace::Pane(pane),
+            step,
+            kind,
+            words,
+        }
+    }
 }
 
 impl TextReplay {
