@@ -14,8 +14,9 @@ use super::files::{check_file, write_file};
 use super::model::DraftModelArgument;
 use super::named_value::parse_by_name;
 use super::pane_run::{Console, Engine, SIGNAL_PAUSE};
+use super::replay_json;
 use super::replay_models::RunModels;
-use super::replay_report::{self, RepeatedRun, Report};
+use super::replay_report::{RepeatedRun, Report};
 use crate::analysis::replay::{SecondNeeded, WordsCheck, replay_of};
 use crate::export::read_run;
 use crate::generation::formatting::pane_letter;
@@ -80,7 +81,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     other_model: bool,
 
-    /// Print the verdict as JSON
+    /// Print the verdict as JSON: its sentence, exit status, counts, and everything that was compared
     #[arg(long)]
     json: bool,
 
@@ -95,7 +96,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let report = match replay(arguments) {
         Err(Failure::Usage(error)) if arguments.json => {
             console::error(&error);
-            console::print(&replay_report::failure_json(&error))?;
+            console::print(&replay_json::failure(&error))?;
             return Err(Failure::Status(2));
         }
         report => report?,

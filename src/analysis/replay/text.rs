@@ -19,8 +19,9 @@ pub struct TextReplay {
     pub unit: Unit,
     /// `None` if all tokens are the same.
     pub first_difference: Option<Difference>,
-    /// Whether all recorded numbers are bit-identical.
-    pub is_identical: bool,
+    /// The indices of the steps at which a number or the token is not the same, in order, up to the
+    /// first different token.
+    pub different: Vec<usize>,
     /// Whether the numbers should be the same, because the record names the same computation.
     pub is_alike: bool,
     /// Whether tokens were drafted in other passes than now, as in a text that was written in pieces.
@@ -80,7 +81,7 @@ impl TextReplay {
                 Unit::Logits
             },
             first_difference: None,
-            is_identical: true,
+            different: Vec::new(),
             is_alike: computed_alike(then, now),
             has_other_passes: false,
             n_hashed: 0,
@@ -120,7 +121,7 @@ impl TextReplay {
             let words = choice_words((then, steps.0), (now, steps.1));
             self.contradict(Some(index), ContradictionKind::Choice, words);
         }
-        self.is_identical = false;
+        self.note_difference(index);
         self.first_difference = Some(Difference {
             step: index,
             then: token_then,
@@ -141,14 +142,14 @@ impl TextReplay {
                 if let Some(part) = unconfirmed(then, now, under_earlier) {
                     let words = format!("{part} is not what its logits and its settings give");
                     self.contradict_if_proving(index, words);
-                    self.is_identical = false;
+                    self.note_difference(index);
                 }
             }
-            Numbers::Different => self.is_identical = false,
+            Numbers::Different => self.note_difference(index),
             Numbers::NotThoseOfHash => {
                 let words = "its logits are not those of its hash".to_owned();
                 self.contradict_if_proving(index, words);
-                self.is_identical = false;
+                self.note_difference(index);
             }
         }
     }
@@ -169,10 +170,21 @@ impl TextReplay {
         }
     }
 
+    fn note_difference(&mut self, step: usize) {
+        if self.different.last() != Some(&step) {
+            self.different.push(step);
+        }
+    }
+
+    /// Returns whether all recorded numbers are bit-identical.
+    pub const fn is_identical(&self) -> bool {
+        self.different.is_empty()
+    }
+
     /// Returns whether all numbers so far are bit-identical and were computed alike, so that
     /// whatever else differs contradicts them.
     const fn is_proving(&self) -> bool {
-        self.is_alike && self.is_identical
+        self.is_alike && self.is_identical()
     }
 
     fn contradict_if_proving(&mut self, index: usize, words: String) {
@@ -248,7 +260,7 @@ mod tests {
     fn a_text_is_identical_to_itself() {
         let text = generation(&[(" the", 0.5), (" fox", 0.2)]);
         let replay = TextReplay::of(&text, &text);
-        assert!(replay.is_identical);
+        assert!(replay.is_identical());
         assert_eq!(replay.gaps, [0.0, 0.0]);
         assert_eq!(replay.first_difference, None);
     }
@@ -259,8 +271,9 @@ mod tests {
         let mut now = then.clone();
         Arc::make_mut(&mut now.steps[0].trace).raw.head[1].logit += 0.25;
         let replay = TextReplay::of(&then, &now);
-        assert!(!replay.is_identical && replay.first_difference.is_none());
+        assert!(!replay.is_identical() && replay.first_difference.is_none());
         assert!((replay.largest_gap() - 0.25).abs() < 1e-6);
+        assert_eq!(replay.different, [0]);
 
         let other = generation(&[(" the", 0.5), (" a", 0.2), (" house", 0.1)]);
         let replay = TextReplay::of(&then, &other);
@@ -271,6 +284,7 @@ mod tests {
             panic!("the second token differs");
         };
         assert_eq!((step, replay.gaps.len()), (1, 2));
+        assert_eq!(replay.different.last(), Some(&1));
         assert!(logit_gap.is_some());
     }
 
@@ -360,13 +374,13 @@ mod tests {
         let mut now = then.clone();
         now.steps[1].logits_hash = Some(LogitsHash::of(&[0.5]));
         let replay = TextReplay::of(&then, &now);
-        assert!(!replay.is_identical && replay.contradiction.is_none());
+        assert!(!replay.is_identical() && replay.contradiction.is_none());
         assert_eq!(replay.first_difference, None);
         let mut model = ModelInfo::clone(&now.model);
         model.provenance.instructions = "portable".to_owned();
         now.model = Arc::new(model);
         let replay = TextReplay::of(&then, &now);
-        assert!(replay.is_identical, "only what is kept was compared");
+        assert!(replay.is_identical(), "only what is kept was compared");
         assert_eq!(replay.n_hashed, 0);
     }
 

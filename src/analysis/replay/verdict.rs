@@ -114,6 +114,14 @@ impl Verdict {
         }
     }
 
+    /// Returns whether one of the files that are listed in [`Self::others`] is that of the run, or
+    /// `None` if they were not compared or a server names none.
+    pub fn is_same(&self, name: &str) -> Option<bool> {
+        let is_other = self.others.iter().any(|other| *other == name);
+        let is_known = self.comparison.is_some() && (is_other || !self.is_served);
+        is_known.then_some(!is_other)
+    }
+
     /// Returns whether something differs that the file itself does not explain.
     pub fn is_unexplained(&self) -> bool {
         let comparison = self.comparison.as_ref();
@@ -239,7 +247,7 @@ impl Verdict {
     fn numbers_words(&self) -> String {
         let n_steps: usize = self.texts.iter().map(|text| text.gaps.len()).sum();
         let n_hashed: usize = self.texts.iter().map(|text| text.n_hashed).sum();
-        let is_identical = self.texts.iter().all(|text| text.is_identical);
+        let is_identical = self.texts.iter().all(TextReplay::is_identical);
         let gap = self
             .texts
             .iter()
@@ -275,7 +283,7 @@ impl Verdict {
 
 /// Returns whether numbers differ that should be the same.
 fn has_changed_numbers(text: &TextReplay) -> bool {
-    text.is_alike && !text.is_identical
+    text.is_alike && !text.is_identical()
 }
 
 /// Returns what is not that of the file, according to the hashes. A server names no file, and an
