@@ -23,9 +23,9 @@ use crate::generation::formatting::pane_letter;
 use crate::generation::{
     FinishReason, Generation, GenerationId, ModelInfo, PromptCheck, PromptRecord, Steps,
 };
-use crate::plots::GapData;
+use crate::plots::VerifiedData;
 use crate::state::{PictureFormat, recorded_formats};
-use crate::ui::pictures::{Palette, View, encode, gap_drawing};
+use crate::ui::pictures::{Palette, View, encode, verified_drawing};
 use crate::worker::{
     CacheType, ComputeChoice, Event, InputBits, ModelSource, PaneRequest, Precision, Request,
 };
@@ -85,7 +85,8 @@ pub(super) struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Also draw how far apart the logits are at each token, as an .svg or .png file
+    /// Also draw what was proven about each token, or how far apart the logits are at each token if
+    /// they differ, as an .svg or .png file
     #[arg(long, value_name = "FILE", value_parser = picture_path)]
     picture: Option<PathBuf>,
 }
@@ -93,7 +94,7 @@ pub(super) struct Arguments {
 /// Runs `quartet replay`. Whatever keeps the run from being replayed is a usage error, whose exit
 /// code is 2.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let report = match replay(arguments) {
+    let report = match drawn(arguments) {
         Err(Failure::Usage(error)) if arguments.json => {
             console::error(&error);
             console::print(&replay_json::failure(&error))?;
@@ -108,11 +109,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Generates the run again, unless its file contradicts itself.
-fn replay(arguments: &Arguments) -> Result<Report, Failure> {
+/// Replays the run, and draws the result if a picture is wanted.
+fn drawn(arguments: &Arguments) -> Result<Report, Failure> {
     if let Some(path) = &arguments.picture {
         check_file(path).map_err(Failure::usage)?;
     }
+    let report = replay(arguments)?;
+    if let Some(path) = &arguments.picture {
+        write_picture(path, &report).map_err(Failure::usage)?;
+    }
+    Ok(report)
+}
+
+/// Generates the run again, unless its file contradicts itself.
+fn replay(arguments: &Arguments) -> Result<Report, Failure> {
     let path = arguments.run.display();
     let then = read_run(&arguments.run)
         .map_err(|error| Failure::usage(format!("{error}\nFile: {path}")))?;
@@ -137,17 +147,13 @@ fn replay(arguments: &Arguments) -> Result<Report, Failure> {
         return Err(Failure::Interrupted);
     }
     check_completed(&then, &now)?;
-    let report = Report::new(RepeatedRun {
+    Ok(Report::new(RepeatedRun {
         then,
         now,
         words,
         allows_others: arguments.other_model,
         has_branches,
-    });
-    if let Some(path) = &arguments.picture {
-        write_picture(path, &report).map_err(Failure::usage)?;
-    }
-    Ok(report)
+    }))
 }
 
 /// Compares the words of each text with its tokens, under the model that repeats it.
@@ -337,16 +343,17 @@ fn picture_format(path: &Path) -> Option<PictureFormat> {
     formats.find(|format| extension.eq_ignore_ascii_case(format.extension()))
 }
 
-/// Draws how far the logits of a replay are from the recorded ones.
+/// Draws what a replay proved, or how far its numbers are from the recorded ones.
 fn write_picture(path: &Path, report: &Report) -> Result<(), String> {
-    let Report { then, now, .. } = report;
-    let data = GapData::of(&report.verdict, then.iter().zip(now));
+    let then: Vec<&Generation> = report.then.iter().collect();
+    let now: Vec<&Generation> = report.now.iter().collect();
+    let data = VerifiedData::of(&report.verdict, &then, &now);
     let view = View {
         palette: Palette::Light,
         ..View::default()
     };
-    let panes: Vec<Option<&Generation>> = then.iter().map(Some).collect();
-    let drawing = gap_drawing(&data, report.cause().as_deref(), &panes, view);
+    let panes: Vec<Option<&Generation>> = then.into_iter().map(Some).collect();
+    let drawing = verified_drawing(&data, report.cause().as_deref(), &panes, view);
     let format = picture_format(path).unwrap_or(PictureFormat::Svg);
     let bytes = encode(&drawing, format, view.style).map_err(|error| error.to_string())?;
     write_file(path, &bytes)
