@@ -257,9 +257,11 @@ impl Arguments {
                      File: {file}\nSHA-256: {hash}"
                 )
             }
-            (SecondNeeded::Unnamed, None) => "this run also needs its second model, which an early \
-                                              version did not record: pass its path with --draft-model"
-                .to_owned(),
+            (SecondNeeded::Unnamed, None) => {
+                "this run also needs its second model, which its file \
+                                              does not name: pass its path with --draft-model"
+                    .to_owned()
+            }
         };
         Err(Failure::usage(message))
     }

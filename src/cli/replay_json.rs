@@ -261,6 +261,7 @@ const fn kind_name(kind: ContradictionKind) -> &'static str {
         ContradictionKind::Prompt => "words",
         ContradictionKind::Choice => "choice",
         ContradictionKind::Settings => "settings",
+        ContradictionKind::Model => "model",
         ContradictionKind::Figures => "figures",
         ContradictionKind::Ending => "ending",
         ContradictionKind::Lineage => "lineage",

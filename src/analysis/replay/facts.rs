@@ -158,8 +158,8 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
 }
 
 /// Returns whether a text and its replay were computed in the same way as far as the record tells, so
-/// that every number should be the same. The prompt is the same anyway, token for token. What an
-/// early version did not record is different from what is known now.
+/// that every number should be the same. The prompt is the same anyway, token for token. What is not
+/// recorded is different from what is known now.
 pub fn computed_alike(then: &Generation, now: &Generation) -> bool {
     let is_served = then.model.implementation == Implementation::Server;
     // Our own kernels add numbers in the same order on any number of threads.
@@ -208,8 +208,8 @@ fn device(info: &ModelInfo) -> String {
     name.split(" in ").next().unwrap_or_default().to_owned()
 }
 
-/// Returns the precision to which a CPU rounds the inputs of quantized matrix products. Early
-/// versions did not record it.
+/// Returns the precision to which a CPU rounds the inputs of quantized matrix products. Runs of
+/// format 1 do not record it.
 fn inputs(info: &ModelInfo) -> String {
     let is_recorded = !info.provenance.cache.is_empty();
     let bits = is_recorded.then(|| info.input_rounding());
@@ -316,11 +316,11 @@ mod tests {
             cause.starts_with("Then the inputs were 16-bit, now they are 8-bit."),
             "{cause}"
         );
-        // What an early version did not record explains nothing.
-        let early = ModelInfo {
+        // What is not recorded explains nothing.
+        let unknown = ModelInfo {
             provenance: Provenance::default(),
             ..then.clone()
         };
-        assert!(likely_cause(&facts(&early, &then)).starts_with("Nothing"));
+        assert!(likely_cause(&facts(&unknown, &then)).starts_with("Nothing"));
     }
 }

@@ -1,5 +1,6 @@
 //! Compares a recorded text with the same text generated again.
 
+use super::description::false_description;
 use super::facts::computed_alike;
 use super::plan::was_interrupted;
 use super::step::{
@@ -87,6 +88,9 @@ impl TextReplay {
             n_hashed: 0,
             contradiction: None,
         };
+        if let Some(words) = false_description(then, now) {
+            replay.contradict(None, ContradictionKind::Model, words);
+        }
         let n_steps = match now.finish {
             Some(_) => then.steps.len().max(now.steps.len()),
             None => now.steps.len().min(then.steps.len()),

@@ -286,8 +286,8 @@ fn has_changed_numbers(text: &TextReplay) -> bool {
     text.is_alike && !text.is_identical()
 }
 
-/// Returns what is not that of the file, according to the hashes. A server names no file, and an
-/// early version did not record all of them.
+/// Returns what is not that of the file, according to the hashes. A server names no file, and a run
+/// of format 1 not all of them.
 fn other_files(run: Replayed<'_>) -> Vec<&'static str> {
     let local = run.then.iter().zip(run.now);
     let local = local.filter(|(then, _)| then.model.implementation != Implementation::Server);
