@@ -9,6 +9,11 @@
 
 mod documents;
 mod kills;
+#[path = "../llama_stand_in/mod.rs"]
+mod llama_stand_in;
+#[path = "../loopback/mod.rs"]
+mod loopback;
+mod other_models;
 mod replay;
 mod schema;
 mod texts;

@@ -95,6 +95,12 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
         now: second_words(now.second, is_long),
         effect: "A different second model drafts and guides differently",
     };
+    let second_setup = Fact {
+        name: "Second setup",
+        then: setup_words(then.second),
+        now: setup_words(now.second),
+        effect: "What changes the logits of the model changes those of the second one too",
+    };
     let (then, now) = (then.model, now.model);
     let fact = |name, effect, of: &dyn Fn(&ModelInfo) -> String| Fact {
         name,
@@ -149,6 +155,7 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
         fact("Version", "Versions may compute differently", &|info| {
             info.provenance.version.clone()
         }),
+        second_setup,
         fact(
             "Threads",
             "On some devices, the number of threads changes how sums are split",
@@ -231,6 +238,28 @@ fn second_words(second: Option<&ModelInfo>, is_long: bool) -> String {
     })
 }
 
+/// Says how a second model was run: "CPU, f32, f32 cache, AVX2, linux `x86_64`, 0.1.0".
+fn setup_words(second: Option<&ModelInfo>) -> String {
+    let Some(second) = second else {
+        return String::new();
+    };
+    let provenance = &second.provenance;
+    let cache = match provenance.cache.as_str() {
+        "" => String::new(),
+        cache => format!("{cache} cache"),
+    };
+    let words = [
+        second.device.clone(),
+        provenance.precision.clone(),
+        cache,
+        provenance.instructions.clone(),
+        provenance.system.clone(),
+        provenance.version.clone(),
+    ];
+    let known: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    known.join(", ")
+}
+
 /// Shortens the hashes of a fact, unless only what is cut off tells them apart.
 fn shortened(fact: Fact) -> Fact {
     let (then, now) = (short_hash(&fact.then), short_hash(&fact.now));
@@ -276,6 +305,15 @@ mod tests {
         );
         let words = cause(Some(&one), Some(&other));
         let start = "Then the second model was Small 2fb47323, now it is Small 00c0ffee.";
+        assert!(words.starts_with(start), "{words}");
+        let mut elsewhere = one.clone();
+        elsewhere.device = "CUDA 0".to_owned();
+        let words = cause(Some(&elsewhere), Some(&elsewhere));
+        assert!(words.starts_with("Nothing"), "{words}");
+        let mut here = elsewhere.clone();
+        here.device = "CPU".to_owned();
+        let words = cause(Some(&elsewhere), Some(&here));
+        let start = "Then the second setup was CUDA 0, now it is CPU.";
         assert!(words.starts_with(start), "{words}");
         // A run that does not name its second model can't be compared.
         assert!(cause(None, Some(&other)).starts_with("Nothing"));
