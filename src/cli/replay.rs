@@ -30,7 +30,7 @@ use crate::worker::{
     CacheType, ComputeChoice, Event, InputBits, ModelSource, PaneRequest, Precision, Request,
 };
 
-/// What the exit status means.
+/// What the exit status means, and the fields of the verdict as JSON.
 const HELP: &str = "\
 Exit status:
   0  the same: all tokens, and all numbers if they were computed in the same way. Tokens that the
@@ -39,7 +39,22 @@ Exit status:
      template than the file names without --other-model
   2  the run can't be replayed
   3  the file contradicts itself. It wins over 1 and 2, and as far as possible it is found before
-     the model is loaded";
+     the model is loaded
+
+Fields of --json:
+  verdict, exit_status, result     The sentence, the status, and its kind: identical, same_tokens,
+                                   different, contradiction or not_replayed
+  n_tokens, n_chosen, n_given      How many tokens there are, how many the settings chose, and how
+                                   many were given by_hand, scored or by_server
+  same                             Whether model, second_model, tokenizer and template are the
+                                   file's
+  contradiction                    The first: pane or branch, token, about, statement
+  first_difference                 The first different token: pane, token, then, now, logit_gap
+  panes                            The same counts for each pane, with words, same_tokens,
+                                   identical, computed_alike, different_tokens,
+                                   largest_difference, difference_of and n_whole_rows
+  not_covered                      What was not verified
+  cause, findings, facts           What explains a difference, and what was compared";
 
 /// The arguments of `quartet replay`.
 #[derive(Debug, Args)]

@@ -168,3 +168,22 @@ fn no_change_of_a_run_file_goes_unnoticed() {
     let needless: Vec<_> = listed.filter(|field| !known.contains(field)).collect();
     assert!(needless.is_empty(), "these are noticed: {needless:?}");
 }
+
+#[test]
+fn the_documentation_explains_why_each_field_is_not_covered() {
+    let document = include_str!("../../assets/docs/VERIFY.md");
+    let mut reasons: BTreeSet<&str> = BTreeSet::new();
+    for list in [List::Panes, List::Branches, List::Servers] {
+        let fields = list.fields();
+        assert!(fields.is_sorted(), "{list:?}");
+        reasons.extend(fields.iter().map(|(_, reason)| *reason));
+    }
+    let list = document.split("## What is not covered").nth(1).unwrap();
+    let list = list.split("\n## ").next().unwrap();
+    let titles: BTreeSet<&str> = list
+        .lines()
+        .filter_map(|line| line.strip_prefix("- **")?.split_once("**: "))
+        .map(|(title, _)| title)
+        .collect();
+    assert_eq!(titles, reasons);
+}

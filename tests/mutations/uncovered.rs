@@ -1,90 +1,108 @@
-//! What verification does not cover. `assets/docs/VERIFY.md` has the same list in words.
+//! What verification does not cover. `assets/docs/VERIFY.md` explains each of these reasons.
 
 /// Fields of which at least one change can't be noticed, and why. In alphabetical order.
 pub(crate) const UNCOVERED: [(&str, &str); 38] = [
-    ("branches.pane", "which pane last showed a branch"),
-    ("finished_at", "a date"),
+    (
+        "branches.pane",
+        "which texts a run has, and where they come from",
+    ),
+    ("finished_at", "dates and times"),
     ("model.file", "where the weights were"),
-    ("model.n_context", "a description: the hash is compared"),
-    ("model.name", "a description: the hash is compared"),
-    ("panes", "which texts a run has"),
+    ("model.n_context", "how much context a model had"),
+    ("model.name", "names"),
+    ("panes", "which texts a run has, and where they come from"),
     (
         "panes.earlier_settings.settings.end_of_text",
-        "a rule that no token met",
+        "settings that change nothing in this text",
     ),
     (
         "panes.earlier_settings.settings.max_new_tokens",
-        "a limit that the text did not meet",
+        "settings that change nothing in this text",
+    ),
+    ("panes.finish_reason", "who interrupted a text"),
+    (
+        "panes.lineage.origin",
+        "which texts a run has, and where they come from",
     ),
     (
-        "panes.finish_reason",
-        "who interrupted a text, and whether a grammar was complete",
+        "panes.lineage.origin.change",
+        "which texts a run has, and where they come from",
     ),
-    ("panes.lineage.origin", "an origin that fits as well"),
-    ("panes.lineage.origin.change", "an origin that fits as well"),
-    ("panes.lineage.origin.parent", "an origin that fits as well"),
+    (
+        "panes.lineage.origin.parent",
+        "which texts a run has, and where they come from",
+    ),
     ("panes.model.file", "where the weights were"),
-    (
-        "panes.model.n_context",
-        "a description: the hash is compared",
-    ),
-    ("panes.model.name", "a description: the hash is compared"),
-    ("panes.name", "a name that the user gave"),
+    ("panes.model.n_context", "how much context a model had"),
+    ("panes.model.name", "names"),
+    ("panes.name", "names"),
     ("panes.not_applied", "what a server lacked"),
     ("panes.second_model.file", "where the weights were"),
     (
         "panes.second_model.n_context",
-        "a description: the hash is compared",
+        "how much context a model had",
     ),
-    ("panes.second_model.n_threads", "how the second model ran"),
+    (
+        "panes.second_model.n_threads",
+        "how a second model read text, and on how many threads",
+    ),
     (
         "panes.second_model.provenance.template_sha256",
-        "the second model reads no template",
+        "how a second model read text, and on how many threads",
     ),
     (
         "panes.second_model.provenance.tokenizer_sha256",
-        "the second model reads tokens",
+        "how a second model read text, and on how many threads",
     ),
     (
         "panes.settings.drafts.n_gram",
-        "a setting that changes nothing in this text",
+        "settings that change nothing in this text",
     ),
     (
         "panes.settings.early_stopping",
-        "a setting that changes nothing in this text",
+        "settings that change nothing in this text",
     ),
-    ("panes.settings.end_of_text", "a rule that no token met"),
+    (
+        "panes.settings.end_of_text",
+        "settings that change nothing in this text",
+    ),
     (
         "panes.settings.guidance.cutoff",
-        "a setting that changes nothing in this text",
+        "settings that change nothing in this text",
     ),
     (
         "panes.settings.length_penalty",
-        "a setting that changes nothing in this text",
+        "settings that change nothing in this text",
     ),
     (
         "panes.settings.max_new_tokens",
-        "a limit that a scored text does not have",
+        "settings that change nothing in this text",
     ),
-    ("panes.settings.seed", "a seed of which no coin was tossed"),
+    (
+        "panes.settings.seed",
+        "settings that change nothing in this text",
+    ),
     (
         "panes.settings.stop_strings",
-        "a stop sequence that the text does not have",
+        "settings that change nothing in this text",
     ),
-    ("panes.steps.mask_secs", "a time"),
+    ("panes.steps.mask_secs", "dates and times"),
     (
         "panes.steps.n_kept",
-        "how many tokens earlier settings left, beyond those that are listed",
+        "what earlier settings left beyond the listed tokens",
     ),
-    ("panes.steps.network_secs", "a time"),
+    ("panes.steps.network_secs", "dates and times"),
     (
         "panes.steps.picked",
-        "a token that no coin shows to be chosen counts as given",
+        "who gave a token that no coin decided",
     ),
-    ("panes.steps.time", "times"),
-    ("panes.timings.n_prefilled", "what the cache held"),
-    ("panes.timings.prefill_secs", "a time"),
-    ("title", "a name that the user gave"),
+    ("panes.steps.time", "dates and times"),
+    (
+        "panes.timings.n_prefilled",
+        "how much of a prompt was in the cache",
+    ),
+    ("panes.timings.prefill_secs", "dates and times"),
+    ("title", "names"),
 ];
 
 /// The same for branches, which are not generated again.

@@ -4,7 +4,8 @@ use super::description::false_description;
 use super::facts::computed_alike;
 use super::plan::was_interrupted;
 use super::step::{
-    Numbers, Unit, compare_numbers, drafted_alike, largest_gap, logit_gap, unconfirmed,
+    Numbers, Unit, compare_numbers, drafted_alike, guided_alike, largest_gap, logit_gap,
+    unconfirmed,
 };
 use crate::analysis::contradictions::{Contradiction, ContradictionKind, RunPlace};
 use crate::decoding::TokenId;
@@ -29,6 +30,9 @@ pub struct TextReplay {
     pub has_other_passes: bool,
     /// At how many steps the hashes of all logits were compared.
     pub n_hashed: usize,
+    /// At how many steps nothing but the token was compared: earlier settings wrote them under
+    /// another guidance, which is not repeated.
+    pub n_unguided: usize,
     /// The first statement of the record that the same logits rule out.
     pub contradiction: Option<TextContradiction>,
 }
@@ -86,6 +90,7 @@ impl TextReplay {
             is_alike: computed_alike(then, now),
             has_other_passes: false,
             n_hashed: 0,
+            n_unguided: 0,
             contradiction: None,
         };
         if let Some(words) = false_description(then, now) {
@@ -135,6 +140,11 @@ impl TextReplay {
     }
 
     fn compare_numbers(&mut self, index: usize, then: &Step, now: &Step, under_earlier: bool) {
+        if under_earlier && !guided_alike(then, now) {
+            self.gaps.push(0.0);
+            self.n_unguided += 1;
+            return;
+        }
         self.gaps.push(largest_gap(then, now, self.unit));
         let has_hashes = then.logits_hash.is_some() && now.logits_hash.is_some();
         self.n_hashed += usize::from(self.is_alike && has_hashes);
@@ -243,9 +253,9 @@ mod tests {
 
     use super::{Difference, TextReplay, Unit};
     use crate::analysis::contradictions::ContradictionKind;
-    use crate::decoding::LogitsHash;
+    use crate::decoding::{Against, Guidance, LogitsHash, MixedRow, Mixture, TokenId};
     use crate::generation::testing::generation;
-    use crate::generation::{FinishReason, Generation, Implementation, ModelInfo};
+    use crate::generation::{EarlierSettings, FinishReason, Generation, Implementation, ModelInfo};
 
     /// A text whose record says how it was computed, with the hash of each row.
     fn known() -> Generation {
@@ -386,6 +396,33 @@ mod tests {
         let replay = TextReplay::of(&then, &now);
         assert!(replay.is_identical(), "only what is kept was compared");
         assert_eq!(replay.n_hashed, 0);
+    }
+
+    #[test]
+    fn numbers_under_earlier_guidance_are_not_compared_with_those_without_it() {
+        let now = known();
+        let mut then = now.clone();
+        let row = MixedRow {
+            top: TokenId(0),
+            top_prob: 0.5,
+            prob: 0.5,
+            entropy_nats: 1.0,
+            head_probs: Vec::new(),
+        };
+        let trace = Arc::make_mut(&mut then.steps[0].trace);
+        trace.raw.head[0].logit += 1.0;
+        trace.mixture = Some(Box::new(Mixture {
+            guidance: Arc::new(Guidance::usual(Against::Model)),
+            own: row.clone(),
+            other: row,
+        }));
+        assert_eq!(TextReplay::of(&then, &now).different, [0]);
+        let mut config = then.config.clone();
+        config.chain.guidance = Some(Guidance::usual(Against::Model));
+        then.earlier = vec![EarlierSettings { n_steps: 1, config }];
+        let replay = TextReplay::of(&then, &now);
+        assert!(replay.is_identical() && replay.contradiction.is_none());
+        assert_eq!((replay.n_unguided, replay.n_hashed), (1, 2));
     }
 
     #[test]

@@ -245,7 +245,7 @@ impl Verdict {
     }
 
     fn numbers_words(&self) -> String {
-        let n_steps: usize = self.texts.iter().map(|text| text.gaps.len()).sum();
+        let n_steps = self.n_compared();
         let n_hashed: usize = self.texts.iter().map(|text| text.n_hashed).sum();
         let is_identical = self.texts.iter().all(TextReplay::is_identical);
         let gap = self
@@ -263,13 +263,22 @@ impl Verdict {
         }
     }
 
+    /// Returns at how many steps the numbers were compared.
+    fn n_compared(&self) -> usize {
+        let steps = self.texts.iter();
+        steps.map(|text| text.gaps.len() - text.n_unguided).sum()
+    }
+
     /// Lists what this verification does not cover.
     pub fn not_covered(&self) -> Vec<&'static str> {
         let mut all = vec!["times", "names", "notes"];
-        let n_steps: usize = self.texts.iter().map(|text| text.gaps.len()).sum();
         let n_hashed: usize = self.texts.iter().map(|text| text.n_hashed).sum();
-        if self.comparison.is_some() && n_hashed < n_steps {
+        let n_unguided: usize = self.texts.iter().map(|text| text.n_unguided).sum();
+        if self.comparison.is_some() && n_hashed < self.n_compared() {
             all.push("logits that the file does not keep");
+        }
+        if n_unguided > 0 {
+            all.push("logits under earlier guidance");
         }
         if self.has_branches {
             all.push("the logits of branches that no pane shows");
