@@ -45,16 +45,18 @@ impl Kind {
     }
 }
 
-/// Returns the functions that write a run of each kind.
-pub(crate) fn kinds() -> Vec<Box<dyn Fn() -> Kind + Send>> {
-    let mut all: Vec<Box<dyn Fn() -> Kind + Send>> = Vec::new();
+/// Writes a run of one kind.
+pub(crate) type WriteKind = Box<dyn Fn() -> Kind + Send>;
+
+/// Returns what writes a run of each kind.
+pub(crate) fn kinds() -> Vec<WriteKind> {
+    let mut all: Vec<WriteKind> = Vec::new();
     for (name, settings) in WRITTEN {
         for (seed, words) in (7..).zip(settings) {
             all.push(Box::new(move || written(name, words, seed)));
         }
     }
-    let others = [chat, by_hand, branch, scored, two_models, over_a_server];
-    for write in others {
+    for write in [chat, by_hand, branch, scored, two_models, over_a_server] {
         all.push(Box::new(write));
     }
     all

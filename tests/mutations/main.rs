@@ -29,7 +29,7 @@ use quartet::generation::Implementation;
 use serde_json::Value;
 
 use crate::changes::{Change, each_change};
-use crate::kinds::{Kind, kinds};
+use crate::kinds::{Kind, WriteKind, kinds};
 use crate::report::report;
 use crate::uncovered::{UNCOVERED, UNCOVERED_IN_BRANCHES, UNCOVERED_OVER_SERVERS};
 
@@ -129,25 +129,28 @@ fn check_kind(mut kind: Kind) -> Unnoticed {
     unnoticed
 }
 
+/// Checks the kinds that are left, one after another.
+fn check_kinds(left: &Mutex<Vec<WriteKind>>, unnoticed: &Mutex<Unnoticed>) {
+    loop {
+        let Some(write) = left.lock().unwrap().pop() else {
+            return;
+        };
+        let found = check_kind(write());
+        let mut all = unnoticed.lock().unwrap();
+        for (field, changes) in found {
+            all.entry(field).or_default().extend(changes);
+        }
+    }
+}
+
 #[test]
 fn no_change_of_a_run_file_goes_unnoticed() {
     const N_THREADS: usize = 2;
-    let kinds = Mutex::new(kinds());
+    let left = Mutex::new(kinds());
     let unnoticed: Mutex<Unnoticed> = Mutex::default();
     thread::scope(|scope| {
         for _ in 0..N_THREADS {
-            let check = || {
-                loop {
-                    let Some(write) = kinds.lock().unwrap().pop() else {
-                        break;
-                    };
-                    let found = check_kind(write());
-                    let mut all = unnoticed.lock().unwrap();
-                    for (field, changes) in found {
-                        all.entry(field).or_default().extend(changes);
-                    }
-                }
-            };
+            let check = || check_kinds(&left, &unnoticed);
             thread::Builder::new().spawn_scoped(scope, check).unwrap();
         }
     });
