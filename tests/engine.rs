@@ -16,6 +16,8 @@ mod fit;
 mod futures;
 mod grammars;
 mod large_vocabulary;
+mod llama_stand_in;
+mod loopback;
 mod mutations;
 mod scripted;
 mod session;

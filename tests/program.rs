@@ -14,6 +14,7 @@ mod display;
 mod fit_cli;
 mod hub;
 mod launcher;
+mod llama_stand_in;
 mod loopback;
 mod random;
 mod rounds;

@@ -12,18 +12,18 @@ use crate::export::{self, ExportFormat, PaneFutures, TextRow};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{BlindVote, Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
-use crate::plots::{GapData, StepAt};
+use crate::plots::{StepAt, VerifiedData};
 use crate::state::{
     AppState, BranchTree, CacheRun, Command, Document, FitRun, FuturesFormat, FuturesRun,
     ModelsRun, PictureFormat, Plot, RunTexts, StabilityRun, SweepRun, TableFormat,
 };
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
-use crate::ui::gap_data;
 use crate::ui::pictures::{
-    Palette, PictureError, Pixels, View, XrayPicture, drawing, encode, gap_drawing, pixels,
-    step_caption, tree_drawing, xray_drawing,
+    Palette, PictureError, Pixels, View, XrayPicture, drawing, encode, pixels, step_caption,
+    tree_drawing, verified_drawing, xray_drawing,
 };
 use crate::ui::run_folder::{self, RenderedRun};
+use crate::ui::verified_data;
 
 /// The threads that write files. Dropping it, as when the window closes, waits until all files are
 /// written.
@@ -75,9 +75,9 @@ pub(super) struct Job {
     xray: Option<(XrayPicture, String)>,
     /// The branch tree, if it is to be drawn.
     tree: Option<BranchTree>,
-    /// The gaps between the opened run and its repetition, if they are to be drawn, and what
-    /// explains them.
-    gaps: Option<(GapData, Option<String>)>,
+    /// The plot of the verification of the opened run, if it is to be drawn, and what explains a
+    /// difference.
+    verified: Option<(VerifiedData, Option<String>)>,
     /// The futures on screen, each with its pane's index.
     futures: Vec<(usize, FuturesRun)>,
     /// The sweep on screen.
@@ -137,8 +137,8 @@ impl Job {
                 _ => None,
             },
             tree: (plot == Plot::Tree).then(|| state.current_branch_tree()),
-            gaps: match plot {
-                Plot::Gaps => shown_gaps(state),
+            verified: match plot {
+                Plot::Gaps => shown_verification(state),
                 _ => None,
             },
             futures: match document {
@@ -325,8 +325,8 @@ impl Job {
 
     /// Draws a plot as SVG.
     fn drawing(&self, plot: Plot) -> Result<String, String> {
-        if let Some((data, cause)) = &self.gaps {
-            return Ok(gap_drawing(
+        if let Some((data, cause)) = &self.verified {
+            return Ok(verified_drawing(
                 data,
                 cause.as_deref(),
                 &self.texts(),
@@ -339,7 +339,7 @@ impl Job {
         match (&self.xray, plot) {
             (Some((xray, caption)), _) => Ok(xray_drawing(xray, caption, self.view)),
             (None, Plot::Xray | Plot::ByHand) => Err("Its probabilities are not known".to_owned()),
-            (None, Plot::Gaps) => Err("The run was not repeated".to_owned()),
+            (None, Plot::Gaps) => Err("The run was not verified".to_owned()),
             (None, _) => Ok(drawing(&self.texts(), self.view)),
         }
     }
@@ -375,10 +375,10 @@ fn shown_futures(state: &AppState) -> Vec<(usize, FuturesRun)> {
         .collect()
 }
 
-/// Returns the gaps between the opened run and its repetition, and what explains them.
-fn shown_gaps(state: &AppState) -> Option<(GapData, Option<String>)> {
+/// Returns the plot of the verification, and what explains a difference.
+fn shown_verification(state: &AppState) -> Option<(VerifiedData, Option<String>)> {
     let cause = state.verification.as_ref()?.cause();
-    Some((gap_data(state)?, cause))
+    Some((verified_data(state)?, cause))
 }
 
 /// Returns the X-ray of the step that the dock shows, under the pane's current settings.
@@ -439,7 +439,7 @@ mod tests {
             view: View::default(),
             xray: None,
             tree: None,
-            gaps: None,
+            verified: None,
             futures: Vec::new(),
             sweep: None,
             stability: None,

@@ -34,6 +34,7 @@ mod progress;
 mod prompts;
 mod render_template;
 mod replay;
+mod replay_json;
 mod replay_models;
 mod replay_report;
 mod report_output;

@@ -341,51 +341,12 @@ impl Record {
     }
 
     pub(super) fn note(&mut self, event: Event, console: &mut Console) {
-        let Console {
-            progress, texts, ..
-        } = console;
         match event {
-            Event::Progress(worker::Progress::Prefilling {
-                n_read, n_tokens, ..
-            }) => progress.update(|| format!("Prefill, {n_read} of {n_tokens} prompt tokens")),
-            Event::Progress(worker::Progress::Started { ids, prompt }) => {
-                // A scored text has no prompt to prefill.
-                if prompt.n_prefilled > 0 {
-                    let n_tokens = prompt.tokens.len();
-                    progress.milestone(&format!("Prefill done, {n_tokens} prompt tokens"));
-                }
-                for id in ids {
-                    if let Some(pane) = self.pane(id) {
-                        pane.prompt = Arc::clone(&prompt);
-                    }
-                }
-            }
-            Event::Progress(worker::Progress::Stepped { id, step }) => {
-                if let Some(pane) = self.pane(id) {
-                    pane.steps.push(*step);
-                    if texts.is_live() {
-                        progress.hide();
-                    }
-                    texts.stepped(place_of(id), pane);
-                }
-                progress.update(|| self.progress_line());
-            }
-            Event::Progress(worker::Progress::Compared { id, pass }) => {
-                if let Some(pane) = self.pane(id) {
-                    pane.note_beams(pass);
-                }
-            }
-            Event::Progress(worker::Progress::Finished { id, reason }) => {
-                if let Some(pane) = self.pane(id) {
-                    let failed = matches!(reason, FinishReason::Failed { .. });
-                    pane.end(reason);
-                    // Failures are reported together at the end.
-                    if !failed {
-                        progress.milestone(&format!("{}: {}", pane.name, finish_summary(pane)));
-                    }
-                    progress.clear();
-                    texts.finished(place_of(id), pane);
-                }
+            Event::Progress(progress) => {
+                let texts = (0..).map(GenerationId).zip(&mut self.generations);
+                let texts = texts.filter(|(id, _)| progress.is_about(*id));
+                texts.for_each(|(_, text)| progress.record(text));
+                self.report(&progress, console);
             }
             Event::Panicked { message } => {
                 let error = format!("the engine stopped unexpectedly: {message}");
@@ -411,6 +372,46 @@ impl Record {
             | Event::Cache { .. }
             | Event::Comparison { .. }
             | Event::Sweep { .. } => {}
+        }
+    }
+
+    /// Shows what happened.
+    fn report(&self, happened: &worker::Progress, console: &mut Console) {
+        let Console {
+            progress, texts, ..
+        } = console;
+        let pane = |id: GenerationId| self.generations.get(place_of(id));
+        match happened {
+            worker::Progress::Prefilling {
+                n_read, n_tokens, ..
+            } => progress.update(|| format!("Prefill, {n_read} of {n_tokens} prompt tokens")),
+            worker::Progress::Started { prompt, .. } => {
+                // A scored text has no prompt to prefill.
+                if prompt.n_prefilled > 0 {
+                    let n_tokens = prompt.tokens.len();
+                    progress.milestone(&format!("Prefill done, {n_tokens} prompt tokens"));
+                }
+            }
+            worker::Progress::Stepped { id, .. } => {
+                if let Some(pane) = pane(*id) {
+                    if texts.is_live() {
+                        progress.hide();
+                    }
+                    texts.stepped(place_of(*id), pane);
+                }
+                progress.update(|| self.progress_line());
+            }
+            worker::Progress::Compared { .. } => {}
+            worker::Progress::Finished { id, reason } => {
+                if let Some(pane) = pane(*id) {
+                    // Failures are reported together at the end.
+                    if !matches!(reason, FinishReason::Failed { .. }) {
+                        progress.milestone(&format!("{}: {}", pane.name, finish_summary(pane)));
+                    }
+                    progress.clear();
+                    texts.finished(place_of(*id), pane);
+                }
+            }
         }
     }
 

@@ -14,22 +14,23 @@ use super::files::{check_file, write_file};
 use super::model::DraftModelArgument;
 use super::named_value::parse_by_name;
 use super::pane_run::{Console, Engine, SIGNAL_PAUSE};
+use super::replay_json;
 use super::replay_models::RunModels;
-use super::replay_report::{self, RepeatedRun, Report};
+use super::replay_report::{RepeatedRun, Report};
 use crate::analysis::replay::{SecondNeeded, WordsCheck, replay_of};
 use crate::export::read_run;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{
     FinishReason, Generation, GenerationId, ModelInfo, PromptCheck, PromptRecord, Steps,
 };
-use crate::plots::GapData;
+use crate::plots::VerifiedData;
 use crate::state::{PictureFormat, recorded_formats};
-use crate::ui::pictures::{Palette, View, encode, gap_drawing};
+use crate::ui::pictures::{Palette, View, encode, verified_drawing};
 use crate::worker::{
     CacheType, ComputeChoice, Event, InputBits, ModelSource, PaneRequest, Precision, Request,
 };
 
-/// What the exit status means.
+/// What the exit status means, and the fields of the verdict as JSON.
 const HELP: &str = "\
 Exit status:
   0  the same: all tokens, and all numbers if they were computed in the same way. Tokens that the
@@ -38,7 +39,22 @@ Exit status:
      template than the file names without --other-model
   2  the run can't be replayed
   3  the file contradicts itself. It wins over 1 and 2, and as far as possible it is found before
-     the model is loaded";
+     the model is loaded
+
+Fields of --json:
+  verdict, exit_status, result     The sentence, the status, and its kind: identical, same_tokens,
+                                   different, contradiction or not_replayed
+  n_tokens, n_chosen, n_given      How many tokens there are, how many the settings chose, and how
+                                   many were given by_hand, scored or by_server
+  same                             Whether model, second_model, tokenizer and template are the
+                                   file's
+  contradiction                    The first: pane or branch, token, about, statement
+  first_difference                 The first different token: pane, token, then, now, logit_gap
+  panes                            The same counts for each pane, with words, same_tokens,
+                                   identical, computed_alike, different_tokens,
+                                   largest_difference, difference_of and n_whole_rows
+  not_covered                      What was not verified
+  cause, findings, facts           What explains a difference, and what was compared";
 
 /// The arguments of `quartet replay`.
 #[derive(Debug, Args)]
@@ -80,11 +96,12 @@ pub(super) struct Arguments {
     #[arg(long)]
     other_model: bool,
 
-    /// Print the verdict as JSON
+    /// Print the verdict as JSON: its sentence, exit status, counts, and everything that was compared
     #[arg(long)]
     json: bool,
 
-    /// Also draw how far apart the logits are at each token, as an .svg or .png file
+    /// Also draw what was proven about each token, or how far apart the logits are at each token if
+    /// they differ, as an .svg or .png file
     #[arg(long, value_name = "FILE", value_parser = picture_path)]
     picture: Option<PathBuf>,
 }
@@ -92,10 +109,10 @@ pub(super) struct Arguments {
 /// Runs `quartet replay`. Whatever keeps the run from being replayed is a usage error, whose exit
 /// code is 2.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let report = match replay(arguments) {
+    let report = match drawn(arguments) {
         Err(Failure::Usage(error)) if arguments.json => {
             console::error(&error);
-            console::print(&replay_report::failure_json(&error))?;
+            console::print(&replay_json::failure(&error))?;
             return Err(Failure::Status(2));
         }
         report => report?,
@@ -107,11 +124,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Generates the run again, unless its file contradicts itself.
-fn replay(arguments: &Arguments) -> Result<Report, Failure> {
+/// Replays the run, and draws the result if a picture is wanted.
+fn drawn(arguments: &Arguments) -> Result<Report, Failure> {
     if let Some(path) = &arguments.picture {
         check_file(path).map_err(Failure::usage)?;
     }
+    let report = replay(arguments)?;
+    if let Some(path) = &arguments.picture {
+        write_picture(path, &report).map_err(Failure::usage)?;
+    }
+    Ok(report)
+}
+
+/// Generates the run again, unless its file contradicts itself.
+fn replay(arguments: &Arguments) -> Result<Report, Failure> {
     let path = arguments.run.display();
     let then = read_run(&arguments.run)
         .map_err(|error| Failure::usage(format!("{error}\nFile: {path}")))?;
@@ -136,17 +162,13 @@ fn replay(arguments: &Arguments) -> Result<Report, Failure> {
         return Err(Failure::Interrupted);
     }
     check_completed(&then, &now)?;
-    let report = Report::new(RepeatedRun {
+    Ok(Report::new(RepeatedRun {
         then,
         now,
         words,
         allows_others: arguments.other_model,
         has_branches,
-    });
-    if let Some(path) = &arguments.picture {
-        write_picture(path, &report).map_err(Failure::usage)?;
-    }
-    Ok(report)
+    }))
 }
 
 /// Compares the words of each text with its tokens, under the model that repeats it.
@@ -250,9 +272,11 @@ impl Arguments {
                      File: {file}\nSHA-256: {hash}"
                 )
             }
-            (SecondNeeded::Unnamed, None) => "this run also needs its second model, which an early \
-                                              version did not record: pass its path with --draft-model"
-                .to_owned(),
+            (SecondNeeded::Unnamed, None) => {
+                "this run also needs its second model, which its file \
+                                              does not name: pass its path with --draft-model"
+                    .to_owned()
+            }
         };
         Err(Failure::usage(message))
     }
@@ -336,16 +360,17 @@ fn picture_format(path: &Path) -> Option<PictureFormat> {
     formats.find(|format| extension.eq_ignore_ascii_case(format.extension()))
 }
 
-/// Draws how far the logits of a replay are from the recorded ones.
+/// Draws what a replay proved, or how far its numbers are from the recorded ones.
 fn write_picture(path: &Path, report: &Report) -> Result<(), String> {
-    let Report { then, now, .. } = report;
-    let data = GapData::of(&report.verdict, then.iter().zip(now));
+    let then: Vec<&Generation> = report.then.iter().collect();
+    let now: Vec<&Generation> = report.now.iter().collect();
+    let data = VerifiedData::of(&report.verdict, &then, &now);
     let view = View {
         palette: Palette::Light,
         ..View::default()
     };
-    let panes: Vec<Option<&Generation>> = then.iter().map(Some).collect();
-    let drawing = gap_drawing(&data, report.cause().as_deref(), &panes, view);
+    let panes: Vec<Option<&Generation>> = then.into_iter().map(Some).collect();
+    let drawing = verified_drawing(&data, report.cause().as_deref(), &panes, view);
     let format = picture_format(path).unwrap_or(PictureFormat::Svg);
     let bytes = encode(&drawing, format, view.style).map_err(|error| error.to_string())?;
     write_file(path, &bytes)

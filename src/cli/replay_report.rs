@@ -1,12 +1,9 @@
 //! What `quartet replay` prints: the verdict in words, or as JSON.
 
-use serde::Serialize;
-
-use super::console;
+use super::{console, replay_json};
 use crate::analysis::contradictions::{Contradiction, RunPlace};
 use crate::analysis::replay::{
-    Comparison, Difference, Fact, Models, Replayed, TextReplay, Verdict, WordsCheck, facts_of_all,
-    likely_cause, logit_gap,
+    Difference, Fact, Models, Replayed, Verdict, WordsCheck, facts_of_all, likely_cause, logit_gap,
 };
 use crate::decoding::TokenId;
 use crate::generation::Generation;
@@ -18,7 +15,8 @@ pub(super) struct Report {
     /// Empty if the texts were not generated again.
     pub now: Vec<Generation>,
     pub verdict: Verdict,
-    facts: Vec<Fact>,
+    /// What can change the numbers, then and now.
+    pub facts: Vec<Fact>,
 }
 
 /// A run and its replay.
@@ -76,7 +74,7 @@ impl Report {
     /// Returns what is printed.
     pub(super) fn bytes(&self, as_json: bool) -> Vec<u8> {
         if as_json {
-            json_bytes(&self.record())
+            replay_json::verdict(self)
         } else {
             console::escape_control(&self.text()).into_bytes()
         }
@@ -111,7 +109,7 @@ impl Report {
                 "contradicts itself".to_owned()
             }
             (Some(difference), _) => difference_words(difference, then, self.now.get(pane)?),
-            (None, _) if replay.is_identical => "identical".to_owned(),
+            (None, _) if replay.is_identical() => "identical".to_owned(),
             (None, _) => "same tokens".to_owned(),
         };
         let gap = match replay.largest_gap() {
@@ -126,204 +124,6 @@ impl Report {
         };
         let (name, tokens) = (&then.name, counted(then.steps.len(), "token"));
         Some(format!("{letter} {name}, {tokens}: {result}{gap}"))
-    }
-
-    fn record(&self) -> Record<'_> {
-        let verdict = &self.verdict;
-        let first = verdict
-            .comparison
-            .as_ref()
-            .and_then(|comparison| match comparison {
-                Comparison::Different { panes, .. } => {
-                    let pane = *panes.first()?;
-                    self.first_difference(pane)
-                }
-                Comparison::Identical | Comparison::SameTokens { .. } => None,
-            });
-        let findings = verdict.findings(&self.facts).into_iter();
-        let findings = findings.filter(|(name, _)| *name != "Not covered");
-        Record {
-            verdict: verdict.to_string(),
-            exit_status: verdict.exit_status(),
-            result: result_name(verdict),
-            panes: (0..self.then.len())
-                .filter_map(|pane| self.pane_record(pane))
-                .collect(),
-            first_difference: first,
-            contradiction: verdict.contradiction.as_ref().map(ContradictionRecord::of),
-            not_of_the_file: &verdict.others,
-            cause: self.cause(),
-            findings: findings
-                .map(|(name, words)| Finding { name, words })
-                .collect(),
-            facts: self.facts.iter().map(FactRecord::of).collect(),
-            not_covered: verdict.not_covered(),
-        }
-    }
-
-    fn pane_record(&self, pane: usize) -> Option<PaneRecord<'_>> {
-        let (then, written) = (self.then.get(pane)?, self.verdict.written.get(pane)?);
-        let replay = self.verdict.texts.get(pane);
-        Some(PaneRecord {
-            pane: pane_letter(pane),
-            name: &then.name,
-            n_tokens: written.n_tokens(),
-            n_by_settings: written.n_by_settings,
-            n_by_hand: written.n_by_hand,
-            n_scored: written.n_scored,
-            n_by_server: written.n_by_server,
-            same_tokens: replay.map(|replay| replay.first_difference.is_none()),
-            identical: replay.map(|replay| replay.is_identical),
-            largest_difference: replay.map(TextReplay::largest_gap),
-            difference_of: replay.map(|replay| replay.unit.name()),
-            n_whole_rows: replay.map(|replay| replay.n_hashed),
-        })
-    }
-
-    fn first_difference(&self, pane: usize) -> Option<DifferenceRecord> {
-        let difference = self.verdict.texts.get(pane)?.first_difference?;
-        let piece = |text: &Generation, token: Option<TokenId>| {
-            token.map(|token| text.vocabulary.piece(token).to_string())
-        };
-        Some(DifferenceRecord {
-            pane: pane_letter(pane),
-            token: difference.step + 1,
-            then: piece(self.then.get(pane)?, difference.then),
-            now: piece(self.now.get(pane)?, difference.now),
-            logit_gap: difference.logit_gap,
-        })
-    }
-}
-
-/// The verdict as JSON.
-#[derive(Serialize)]
-struct Record<'a> {
-    /// The sentence.
-    verdict: String,
-    exit_status: u8,
-    /// `identical`, `same_tokens`, `different` or `contradiction`.
-    result: &'static str,
-    panes: Vec<PaneRecord<'a>>,
-    first_difference: Option<DifferenceRecord>,
-    contradiction: Option<ContradictionRecord<'a>>,
-    /// "model", "second model", "tokenizer", "template".
-    not_of_the_file: &'a [&'static str],
-    cause: Option<String>,
-    findings: Vec<Finding>,
-    facts: Vec<FactRecord<'a>>,
-    not_covered: Vec<&'static str>,
-}
-
-#[derive(Serialize)]
-struct PaneRecord<'a> {
-    pane: String,
-    name: &'a str,
-    n_tokens: usize,
-    n_by_settings: usize,
-    n_by_hand: usize,
-    n_scored: usize,
-    n_by_server: usize,
-    same_tokens: Option<bool>,
-    identical: Option<bool>,
-    largest_difference: Option<f32>,
-    /// "logit" or "log-probability".
-    difference_of: Option<&'static str>,
-    /// At how many tokens all logits were compared, by their hashes.
-    n_whole_rows: Option<usize>,
-}
-
-#[derive(Serialize)]
-struct DifferenceRecord {
-    pane: String,
-    /// From 1.
-    token: usize,
-    then: Option<String>,
-    now: Option<String>,
-    logit_gap: Option<f32>,
-}
-
-#[derive(Serialize)]
-struct ContradictionRecord<'a> {
-    pane: Option<String>,
-    /// The number of a text that no pane showed, from 1.
-    branch: Option<usize>,
-    /// From 1; none if it is about the whole text.
-    token: Option<usize>,
-    words: &'a str,
-}
-
-#[derive(Serialize)]
-struct Finding {
-    name: &'static str,
-    words: String,
-}
-
-#[derive(Serialize)]
-struct FactRecord<'a> {
-    name: &'static str,
-    then: &'a str,
-    now: &'a str,
-    differs: bool,
-}
-
-#[derive(Serialize)]
-struct FailureRecord<'a> {
-    verdict: String,
-    exit_status: u8,
-    result: &'static str,
-    error: &'a str,
-}
-
-impl<'a> ContradictionRecord<'a> {
-    fn of(found: &'a Contradiction) -> Self {
-        let (pane, branch) = match found.place {
-            RunPlace::File => (None, None),
-            RunPlace::Pane(pane) => (Some(pane_letter(pane)), None),
-            RunPlace::Branch(branch) => (None, Some(branch + 1)),
-        };
-        Self {
-            pane,
-            branch,
-            token: found.step.map(|step| step + 1),
-            words: &found.words,
-        }
-    }
-}
-
-impl<'a> FactRecord<'a> {
-    fn of(fact: &'a Fact) -> Self {
-        Self {
-            name: fact.name,
-            then: &fact.then,
-            now: &fact.now,
-            differs: fact.differs(),
-        }
-    }
-}
-
-/// Returns what is printed as JSON if the run can't be replayed.
-pub(super) fn failure_json(error: &str) -> Vec<u8> {
-    json_bytes(&FailureRecord {
-        verdict: "This run can’t be replayed.".to_owned(),
-        exit_status: 2,
-        result: "not_replayed",
-        error,
-    })
-}
-
-fn json_bytes(record: &impl Serialize) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec_pretty(record).unwrap_or_default();
-    bytes.push(b'\n');
-    bytes
-}
-
-fn result_name(verdict: &Verdict) -> &'static str {
-    match &verdict.comparison {
-        _ if verdict.contradiction.is_some() => "contradiction",
-        None => "not_replayed",
-        Some(Comparison::Identical) => "identical",
-        Some(Comparison::SameTokens { .. }) => "same_tokens",
-        Some(Comparison::Different { .. }) => "different",
     }
 }
 

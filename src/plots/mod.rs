@@ -1,5 +1,5 @@
-//! The plots of a run: the score, the next token, the speed, trends over the tokens, and how a
-//! replay differs. Also the plots of a sweep: maps, curves and two metrics against each other.
+//! The plots of a run: the score, the next token, the speed, trends over the tokens, and what a
+//! verification shows. Also the plots of a sweep: maps, curves and two metrics against each other.
 //!
 //! Each plot is data computed by pure functions, and one function that draws it both on the screen
 //! and in a picture.
@@ -22,6 +22,7 @@ mod speed;
 mod stability;
 mod sweep;
 mod trend;
+mod verified;
 
 pub use beams::{BeamTree, beam_tree_ui};
 pub use cache_curves::{NamedCurve, cache_curves_ui};
@@ -43,6 +44,7 @@ pub use sweep::{
     scatter_ui,
 };
 pub use trend::{TrendData, p_value_plot_ui, trend_plot_ui};
+pub use verified::VerifiedData;
 
 /// Identifies a step of a pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,8 @@
 //! What a verification proved: one strip per pane, one cell per token.
 
-use std::sync::Arc;
+use egui::{Align2, Color32, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
-use egui::{Align2, Color32, Mesh, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
-
-use super::frame::title_ui;
+use super::frame::{TITLE_ROW, title_ui};
 use super::scale::{count, label_step};
 use crate::analysis::contradictions::{RunPlace, is_by_settings};
 use crate::analysis::replay::Verdict;
@@ -72,9 +70,18 @@ impl ProvenData {
         self.strips.iter().map(Vec::len).max().unwrap_or_default()
     }
 
-    /// Returns the height that it needs, without the title, in points.
+    /// Returns the height that it needs, in points.
     pub fn height(&self) -> f32 {
+        TITLE_ROW + self.height_of_strips()
+    }
+
+    fn height_of_strips(&self) -> f32 {
         PITCH * self.strips.len() as f32 + BELOW
+    }
+
+    /// Returns the verdict in words.
+    pub fn sentence(&self) -> &str {
+        &self.sentence
     }
 }
 
@@ -92,7 +99,7 @@ pub fn proven_ui(ui: &mut Ui, data: &ProvenData) {
         ]
     };
     title_ui(ui, "What was proven", None, &subtitles.map(str::to_owned));
-    let size = vec2(ui.available_width(), data.height());
+    let size = vec2(ui.available_width(), data.height_of_strips());
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     let sentence = format!("What was proven: {}", data.sentence);
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &sentence));
@@ -105,38 +112,39 @@ pub fn proven_ui(ui: &mut Ui, data: &ProvenData) {
         let badge = Rect::from_center_size(center, vec2(SMALL_BADGE, SMALL_BADGE));
         paint_badge(ui.painter(), theme, badge, pane);
         let left = pos2(rect.left() + LEFT, middle);
-        ui.painter().add(mesh(strip, left, width, theme, pane));
+        ui.painter().add(cells(strip, left, width, theme, pane));
         paint_unjudged(ui, strip, left, width);
     }
     paint_axis(ui, rect, n_steps, width);
 }
 
-/// Returns the cells of a strip as one mesh.
-fn mesh(strip: &[Cell], left: egui::Pos2, width: f32, theme: &Theme, pane: usize) -> Shape {
-    let mut mesh = Mesh::default();
-    // Cells that are too narrow touch each other.
+/// Returns the cells of a strip.
+fn cells(strip: &[Cell], left: Pos2, width: f32, theme: &Theme, pane: usize) -> Shape {
+    // Cells that are too narrow touch each other, so that those of the same kind are one.
     let gap = if width >= 3.0 { 1.0 } else { 0.0 };
+    let mut shapes: Vec<Shape> = Vec::new();
     let mut fill = |x: f32, y: f32, width: f32, height: f32, color: Color32| {
         let rect = Rect::from_min_size(pos2(x, y), vec2(width, height));
-        mesh.add_colored_rect(rect, color);
+        shapes.push(Shape::rect_filled(rect, 0, color));
     };
     let (top, bottom) = (left.y - STRIP / 2.0, left.y + STRIP / 2.0);
-    for (index, cell) in strip.iter().enumerate() {
-        let x = left.x + width * index as f32;
-        match cell {
-            Cell::Chosen => fill(x, top, width - gap, STRIP, theme.pane(pane)),
-            Cell::Given => {
+    let mut first = 0;
+    for run in strip.chunk_by(|a, b| gap == 0.0 && a == b) {
+        let (x, width) = (left.x + width * first as f32, width * run.len() as f32);
+        match run.first() {
+            Some(Cell::Chosen) => fill(x, top, width - gap, STRIP, theme.pane(pane)),
+            Some(Cell::Given) => {
                 fill(x, top, width - gap, 1.0, theme.text_1);
                 fill(x, bottom - 1.0, width - gap, 1.0, theme.text_1);
             }
-            Cell::Contradicts => {
-                let width = width.max(5.0);
-                fill(x, top - 3.0, width, STRIP + 6.0, theme.error);
+            Some(Cell::Contradicts) => {
+                fill(x, top - 3.0, width.max(5.0), STRIP + 6.0, theme.error);
             }
-            Cell::Unjudged => {}
+            Some(Cell::Unjudged) | None => {}
         }
+        first += run.len();
     }
-    Shape::Mesh(Arc::new(mesh))
+    Shape::Vec(shapes)
 }
 
 /// Paints a dashed line through the tokens that were not judged.

@@ -25,7 +25,8 @@ pub enum Plot {
     Tree,
     /// The texts side by side, tinted as in the window.
     Texts,
-    /// How far the logits of an opened run are from those of its rerun.
+    /// What the verification of an opened run proved, or how far its logits are from those of the
+    /// rerun.
     Gaps,
     /// The tree of a beam search.
     Beams,

@@ -69,7 +69,9 @@ impl AppState {
         self.undo = Undo::new(self.snapshot());
         let mut restored: Vec<PaneId> = Vec::new();
         for (mut text, place) in run.panes.into_iter().zip(places) {
-            text.finish.get_or_insert(FinishReason::Cancelled);
+            if text.finish.is_none() {
+                text.end(FinishReason::Cancelled);
+            }
             if let Some(pane) = self.panes.get_mut(*place) {
                 pane.status = PaneStatus::Finished(text);
                 restored.push(pane.id);

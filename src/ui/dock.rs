@@ -13,7 +13,7 @@ use super::layout::{Breakpoint, GAP, TABS};
 use super::lessons::ring_ui;
 use super::loop_view::{loop_ui, strategy_label};
 use super::numbers::numbers_ui;
-use super::picture_menu::{is_repeated, picture_button_ui, pictures};
+use super::picture_menu::{is_verified, picture_button_ui, pictures};
 use super::score_choice::score_choice_ui;
 use crate::analysis::xray::XrayTable;
 use crate::design::child_ui::child_ui;
@@ -158,7 +158,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             let has_picture = match tab {
                 DockTab::Plots | DockTab::Xray => has_text,
                 DockTab::Branches => has_text && state.view.branches == BranchesView::Written,
-                DockTab::Compare => is_repeated(state),
+                DockTab::Compare => is_verified(state),
                 _ => false,
             };
             if frame.open && has_picture {

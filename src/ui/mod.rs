@@ -65,6 +65,6 @@ mod why;
 mod window;
 mod xray;
 
-pub use compare::gap_data;
+pub use compare::verified_data;
 pub use help::third_party_licenses;
 pub use window::WindowUi;

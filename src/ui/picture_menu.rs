@@ -37,7 +37,7 @@ pub(super) fn pictures(state: &AppState) -> Vec<Offer> {
         plot,
         enabled: has_text || plot == Plot::ByHand,
     };
-    let gaps = is_repeated(state).then_some(Plot::Gaps);
+    let gaps = is_verified(state).then_some(Plot::Gaps);
     let drafts = draft_strip(state).map(|_| Plot::Drafts);
     let beams = beam_tree(state).map(|_| Plot::Beams);
     let all = Plot::ALL.into_iter().chain(gaps).chain(beams).chain(drafts);
@@ -52,12 +52,10 @@ pub(super) const fn by_hand_picture() -> Offer {
     }
 }
 
-/// Returns whether the opened run was repeated, so that the difference can be drawn.
-pub(super) fn is_repeated(state: &AppState) -> bool {
+/// Returns whether the opened run was verified, so that the result can be drawn.
+pub(super) fn is_verified(state: &AppState) -> bool {
     let verification = state.verification.as_ref();
-    verification
-        .and_then(Verification::verdict)
-        .is_some_and(|verdict| !verdict.texts.is_empty())
+    verification.and_then(Verification::verdict).is_some()
 }
 
 /// Draws the button that opens the menu.

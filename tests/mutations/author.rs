@@ -1,12 +1,13 @@
 //! A scripted model that writes runs of every kind, and writes them again.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
 use quartet::analysis::replay::replay_of;
 use quartet::decoding::TokenId;
-use quartet::engine::{ChatTemplate, LoadedModel, Progress, Prompt, Session};
+use quartet::engine::{ChatTemplate, LoadedModel, Prompt, Session};
 use quartet::generation::{
     Continuation, Generation, GenerationConfig, GenerationId, Limits, Lineage, PaneSettings,
     PromptRecord, PromptText, Provenance, Steps,
@@ -49,13 +50,16 @@ fn logits(tokens: &[TokenId], salt: u64) -> Vec<f32> {
     row
 }
 
-fn model(name: &str, salt: u64) -> LoadedModel {
+/// Returns a model whose logits depend on the salt.
+pub(crate) fn model(name: &str, salt: u64) -> LoadedModel {
     let lm = ScriptedLm::new(256, move |tokens| logits(tokens, salt));
     let mut model = lm.into_loaded().unwrap();
     let info = Arc::make_mut(&mut model.info);
     name.clone_into(&mut info.name);
     info.sha256 = format!("{salt:064x}");
     "F32".clone_into(&mut info.quantization);
+    info.formats = vec!["F32".to_owned()];
+    info.n_threads = NonZeroUsize::new(2);
     info.file = format!("{name}.gguf");
     info.n_params = 1000 + salt;
     info.provenance = Provenance {
@@ -145,25 +149,16 @@ impl Author {
         self.run(prompt, panes, vec![now]).remove(0)
     }
 
+    /// Returns the record of a text before its first token.
     fn empty(&self, config: &GenerationConfig) -> Generation {
         let model = self.session.model();
         let needs_second = config.chain.needs_second_model();
         let second = model.second().map(|second| Arc::clone(&second.info));
         Generation {
-            name: PaneSettings::from(config.chain.clone()).name,
-            config: config.clone(),
-            earlier: Vec::new(),
-            contradiction: None,
             model: Arc::clone(&model.info),
             second_model: second.filter(|_| needs_second),
             vocabulary: Arc::clone(&model.vocabulary),
-            prompt: Arc::new(PromptRecord::default()),
-            steps: Steps::default(),
-            finish: None,
-            grammar_complete: None,
-            not_applied: Vec::new(),
-            lineage: Lineage::default(),
-            beams: Arc::default(),
+            ..empty(config)
         }
     }
 
@@ -184,24 +179,32 @@ impl Author {
             let mut progress = Vec::new();
             self.session.advance(&mut progress);
             for progress in progress {
-                note(&mut texts, progress);
+                let numbered = (0..).map(GenerationId).zip(&mut texts);
+                let about = numbered.filter(|(id, _)| progress.is_about(*id));
+                about.for_each(|(_, text)| progress.record(text));
             }
         }
         texts
     }
 }
 
-fn note(texts: &mut [Generation], progress: Progress) {
-    match progress {
-        Progress::Started { ids, prompt } => {
-            for id in ids {
-                texts[id.0 as usize].prompt = Arc::clone(&prompt);
-            }
-        }
-        Progress::Stepped { id, step } => texts[id.0 as usize].steps.push(*step),
-        Progress::Compared { id, pass } => texts[id.0 as usize].note_beams(pass),
-        Progress::Finished { id, reason } => texts[id.0 as usize].end(reason),
-        Progress::Prefilling { .. } => {}
+/// Returns the record of a text of no model.
+pub(crate) fn empty(config: &GenerationConfig) -> Generation {
+    Generation {
+        name: PaneSettings::from(config.chain.clone()).name,
+        config: config.clone(),
+        earlier: Vec::new(),
+        contradiction: None,
+        model: Arc::default(),
+        second_model: None,
+        vocabulary: Arc::default(),
+        prompt: Arc::new(PromptRecord::default()),
+        steps: Steps::default(),
+        finish: None,
+        grammar_complete: None,
+        not_applied: Vec::new(),
+        lineage: Lineage::default(),
+        beams: Arc::default(),
     }
 }
 

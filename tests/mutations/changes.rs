@@ -1,6 +1,6 @@
 //! Every change of one field of a JSON document.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Of longer arrays, only the first and the last entry are changed.
 const N_LONGEST: usize = 3;
@@ -9,9 +9,9 @@ const N_LONGEST: usize = 3;
 pub(crate) struct Change {
     /// What was changed and how: "panes.0.steps.2.coin changed".
     pub what: String,
-    /// The path without indices, and what was done: "panes.steps.coin".
+    /// The path without indices: "panes.steps.coin".
     pub field: String,
-    pub document: Value,
+    pub bytes: Vec<u8>,
 }
 
 /// Words that stand for each other, by the name of their field.
@@ -31,6 +31,7 @@ const ALTERNATIVES: [(&str, &[&str]); 13] = [
             "cancelled",
             "paused",
             "scored",
+            "by_server",
             "error",
         ],
     ),
@@ -67,72 +68,111 @@ fn additions(holder: &str) -> Vec<(&'static str, Value)> {
             ("title", json!("A title")),
             ("finished_at", json!(1_700_000_000)),
         ],
-        "panes" => vec![("finish_detail", json!("x"))],
+        "panes" => vec![
+            ("finish_detail", json!("x")),
+            ("grammar_complete", json!(true)),
+            ("not_applied", json!(["top-k 40"])),
+        ],
         _ => Vec::new(),
     }
 }
 
-/// Returns the document with each of its fields changed, one at a time.
-pub(crate) fn changes(document: &Value) -> Vec<Change> {
-    let mut all = Vec::new();
-    let mut path = Vec::new();
-    visit(document, document, &mut path, &mut all);
-    all
+/// Changes each field of a document, one at a time, and passes on each changed document.
+pub(crate) fn each_change(document: &Value, check: &mut dyn FnMut(&Change)) {
+    let mut changer = Changer {
+        root: document.clone(),
+        path: Vec::new(),
+        check,
+    };
+    changer.visit(document);
 }
 
-fn visit(root: &Value, value: &Value, path: &mut Vec<String>, all: &mut Vec<Change>) {
-    for (how, changed) in changed_values(path, value) {
-        let mut document = root.clone();
-        if let Some(place) = document.pointer_mut(&pointer(path)) {
-            *place = changed;
+/// A document that is changed, and the place of the change.
+struct Changer<'a> {
+    root: Value,
+    path: Vec<String>,
+    check: &'a mut dyn FnMut(&Change),
+}
+
+impl Changer<'_> {
+    /// Changes this value, which is at the path, and all values in it.
+    fn visit(&mut self, value: &Value) {
+        for (how, changed) in changed_values(&self.path, value) {
+            self.change(self.path.len(), how, changed);
         }
-        all.push(change(path, how, document));
+        match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    self.path.push(name.clone());
+                    self.remove(fields, name, value);
+                    self.visit(value);
+                    self.path.pop();
+                }
+                self.add_fields(fields);
+            }
+            Value::Array(values) => {
+                for index in sampled(values.len()) {
+                    self.path.push(index.to_string());
+                    if let Some(value) = values.get(index) {
+                        self.visit(value);
+                    }
+                    self.path.pop();
+                }
+            }
+            _ => {}
+        }
     }
-    match value {
-        Value::Object(fields) => {
-            for name in fields.keys() {
-                let mut without = fields.clone();
-                without.remove(name);
-                path.push(name.clone());
-                let mut document = root.clone();
-                let holder = path.get(..path.len() - 1).unwrap_or_default();
-                if let Some(place) = document.pointer_mut(&pointer(holder)) {
-                    *place = Value::Object(without);
-                }
-                all.push(change(path, "removed", document));
-                if let Some(value) = fields.get(name) {
-                    visit(root, value, path, all);
-                }
-                path.pop();
-            }
-            let holder = path
-                .iter()
-                .rev()
-                .find(|part| part.parse::<usize>().is_err());
-            for (name, added) in additions(holder.map_or("", String::as_str)) {
-                if fields.contains_key(name) {
-                    continue;
-                }
-                let mut document = root.clone();
-                if let Some(Value::Object(fields)) = document.pointer_mut(&pointer(path)) {
-                    fields.insert(name.to_owned(), added);
-                }
-                path.push(name.to_owned());
-                all.push(change(path, "added", document));
-                path.pop();
-            }
+
+    /// Removes the field at the path. A null may be missing, except where a missing number is that
+    /// of the vocabulary.
+    fn remove(&mut self, fields: &Map<String, Value>, name: &str, value: &Value) {
+        if value.is_null() && name != "n_candidates" {
+            return;
         }
-        Value::Array(values) => {
-            for index in sampled(values.len()) {
-                path.push(index.to_string());
-                if let Some(value) = values.get(index) {
-                    visit(root, value, path, all);
-                }
-                path.pop();
-            }
-        }
-        _ => {}
+        let mut without = fields.clone();
+        without.remove(name);
+        self.change(self.path.len() - 1, "removed", Value::Object(without));
     }
+
+    /// Adds fields that these lack.
+    fn add_fields(&mut self, fields: &Map<String, Value>) {
+        let holder = name_of(&self.path).unwrap_or_default().to_owned();
+        for (name, added) in additions(&holder) {
+            if fields.contains_key(name) {
+                continue;
+            }
+            let mut with = fields.clone();
+            with.insert(name.to_owned(), added);
+            self.path.push(name.to_owned());
+            self.change(self.path.len() - 1, "added", Value::Object(with));
+            self.path.pop();
+        }
+    }
+
+    /// Replaces the value at the first part of the path while the change is checked.
+    fn change(&mut self, n_path: usize, how: &str, changed: Value) {
+        let pointer = pointer(&self.path[..n_path]);
+        let place = self.root.pointer_mut(&pointer).unwrap();
+        let before = std::mem::replace(place, changed);
+        let is_name = |part: &&String| part.parse::<usize>().is_err();
+        let names: Vec<&str> = (self.path.iter().filter(is_name))
+            .map(String::as_str)
+            .collect();
+        let change = Change {
+            what: format!("{} {how}", self.path.join(".")),
+            field: names.join("."),
+            bytes: serde_json::to_vec(&self.root).unwrap(),
+        };
+        (self.check)(&change);
+        *self.root.pointer_mut(&pointer).unwrap() = before;
+    }
+}
+
+/// Returns the name of the field at a path, or of the list that it is in.
+fn name_of(path: &[String]) -> Option<&str> {
+    let mut parts = path.iter().rev();
+    let name = parts.find(|part| part.parse::<usize>().is_err());
+    name.map(String::as_str)
 }
 
 fn sampled(n: usize) -> Vec<usize> {
@@ -147,17 +187,6 @@ fn pointer(path: &[String]) -> String {
         .iter()
         .map(|part| part.replace('~', "~0").replace('/', "~1"));
     parts.fold(String::new(), |pointer, part| pointer + "/" + &part)
-}
-
-fn change(path: &[String], how: &str, document: Value) -> Change {
-    let names: Vec<&str> = (path.iter().map(String::as_str))
-        .filter(|part| part.parse::<usize>().is_err())
-        .collect();
-    Change {
-        what: format!("{} {how}", path.join(".")),
-        field: names.join("."),
-        document,
-    }
 }
 
 /// Returns other values for a field.
@@ -187,13 +216,10 @@ fn changed_numbers(number: &serde_json::Number) -> Vec<(&'static str, Value)> {
 
 fn changed_texts(path: &[String], text: &str) -> Vec<(&'static str, Value)> {
     let mut changed = vec![("with another letter", json!(other_letter(text)))];
-    let name = path
-        .iter()
-        .rev()
-        .find(|part| part.parse::<usize>().is_err());
+    let name = name_of(path);
     let known = ALTERNATIVES
         .iter()
-        .find(|(field, _)| name.is_some_and(|name| name == field));
+        .find(|(field, _)| name.is_some_and(|name| name == *field));
     let others = known.map(|(_, words)| *words).unwrap_or_default();
     let others = others.iter().filter(|word| **word != text);
     changed.extend(others.map(|word| ("replaced", json!(word))));

@@ -1,14 +1,20 @@
 //! A run of each kind.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quartet::decoding::TokenId;
 use quartet::export::json::{Branch, RunFile};
 use quartet::generation::{
-    Continuation, Generation, GenerationId, Lineage, Origin, OriginChange, PromptText,
+    Continuation, Generation, GenerationConfig, GenerationId, Lineage, Origin, OriginChange,
+    PromptText,
+};
+use quartet::worker::{
+    PaneRequest, SampledBy, ServerConfig, ServerEvent, ServerRequest, ServerWorker,
 };
 
-use crate::mutations::author::{Author, config};
+use crate::llama_stand_in;
+use crate::mutations::author::{Author, config, empty, model};
 
 const PROMPT: &str = "once upon a time a fox and a fox and";
 
@@ -39,14 +45,20 @@ impl Kind {
     }
 }
 
-/// Writes a run of each kind.
-pub(crate) fn kinds() -> Vec<Kind> {
-    let mut all: Vec<Kind> = Vec::new();
+/// Writes a run of one kind.
+pub(crate) type WriteKind = Box<dyn Fn() -> Kind + Send>;
+
+/// Returns what writes a run of each kind.
+pub(crate) fn kinds() -> Vec<WriteKind> {
+    let mut all: Vec<WriteKind> = Vec::new();
     for (name, settings) in WRITTEN {
-        let settings = (7..).zip(settings);
-        all.extend(settings.map(|(seed, words)| written(name, words, seed)));
+        for (seed, words) in (7..).zip(settings) {
+            all.push(Box::new(move || written(name, words, seed)));
+        }
     }
-    all.extend([chat(), by_hand(), branch(), scored(), two_models()]);
+    for write in [chat, by_hand, branch, scored, two_models, over_a_server] {
+        all.push(Box::new(write));
+    }
     all
 }
 
@@ -59,6 +71,7 @@ const WRITTEN: [(&str, &[&str]); 8] = [
             "sample",
             "temp 0.7, top-p 0.9",
             "repeat 1.3 last all, top-k 8, xtc 0.5 threshold 0.1",
+            "top-k 8, top-p 0.9, dialect llama.cpp, min-keep 3",
         ],
     ),
     (
@@ -111,7 +124,9 @@ fn written(name: &'static str, settings: &str, seed: u64) -> Kind {
 fn chat() -> Kind {
     let mut author = Author::new("Scripted", 2);
     let message = PromptText::chat("who is there", "be kind");
-    let panes = author.write(message, &[config("temp 0.8", 3, 3)]);
+    let mut config = config("temp 0.8", 3, 3);
+    config.limits.stop_strings = vec!["~~".to_owned()];
+    let panes = author.write(message, &[config]);
     Kind::of("chat", author, panes)
 }
 
@@ -183,4 +198,51 @@ fn two_models() -> Kind {
     panes.extend(second.write(PROMPT, &configs));
     Arc::make_mut(&mut panes[1].prompt).n_prefilled = 1;
     Kind::with_branches("two models", vec![first, second], panes, Vec::new())
+}
+
+/// A text over a server by Quartet's chain, and one by the server's own sampler, which lacks a
+/// setting.
+fn over_a_server() -> Kind {
+    let author = Author::new("Scripted", 8);
+    let address = llama_stand_in::serve(model("Scripted", 8));
+    let mut panes = over(&address, SampledBy::Chain, &config("temp 0.8", 4, 2));
+    let settings = config("temp 0.7, eta 0.5", 4, 2);
+    panes.extend(over(&address, SampledBy::Server, &settings));
+    Kind::of("over a server", author, panes)
+}
+
+/// Writes a text over a server.
+fn over(address: &str, sampled_by: SampledBy, config: &GenerationConfig) -> Vec<Generation> {
+    let server = ServerConfig {
+        sampled_by,
+        timeout: Duration::from_secs(20),
+        ..ServerConfig::at(address.to_owned())
+    };
+    let mut worker = ServerWorker::start(server, || {});
+    let pane = PaneRequest {
+        id: GenerationId(0),
+        config: config.clone(),
+        model: None,
+        continuation: Continuation::default(),
+    };
+    worker.send(ServerRequest::Generate {
+        prompt: PROMPT.into(),
+        panes: vec![pane],
+    });
+    let mut text = empty(config);
+    while text.finish.is_none() {
+        match worker
+            .wait_at_most(Duration::from_secs(20))
+            .unwrap()
+            .unwrap()
+        {
+            ServerEvent::Connected { model, .. } => text.model = model,
+            ServerEvent::Vocabulary(known) => text.vocabulary = known,
+            ServerEvent::Noted { not_applied, .. } => text.not_applied = not_applied,
+            ServerEvent::Progress(progress) => progress.record(&mut text),
+            ServerEvent::ConnectFailed { error } => panic!("{error}"),
+            ServerEvent::Panicked { message } => panic!("{message}"),
+        }
+    }
+    vec![text]
 }

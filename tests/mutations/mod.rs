@@ -1,28 +1,25 @@
 //! The mutation test: every field of a run file is changed, one at a time, and each change must be
-//! refused when the file is read, or reported as a contradiction, or as a difference from the model,
-//! or be on the list of what verification does not cover.
+//! refused when the file is read, or reported as a contradiction or by a replay, or be on the list of
+//! what verification does not cover.
 
 mod author;
 mod changes;
 mod kinds;
+mod report;
 mod uncovered;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::thread;
 
-use quartet::analysis::contradictions::Contradiction;
-use quartet::analysis::replay::{Fact, Models, TextReplay, facts};
-use quartet::export::json::{self, Form, RunFile};
-use quartet::generation::{FinishReason, Generation, PromptRecord, PromptText, Vocabulary};
+use quartet::export::json::{self, Form};
+use quartet::generation::Implementation;
 use serde_json::Value;
 
-use crate::mutations::author::Author;
-use crate::mutations::changes::{Change, changes};
-use crate::mutations::kinds::{Kind, kinds};
-use crate::mutations::uncovered::UNCOVERED;
-
-fn contradictions(bytes: &[u8], run: &RunFile) -> Vec<Contradiction> {
-    json::contradictions_of(bytes, run)
-}
+use crate::mutations::changes::{Change, each_change};
+use crate::mutations::kinds::{Kind, WriteKind, kinds};
+use crate::mutations::report::report;
+use crate::mutations::uncovered::{UNCOVERED, UNCOVERED_IN_BRANCHES, UNCOVERED_OVER_SERVERS};
 
 /// How a change was noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,140 +30,151 @@ enum Noticed {
     Nowhere,
 }
 
+/// The changes that were not noticed, by the list that they must be on and the field.
+type Unnoticed = BTreeMap<(List, String), Vec<String>>;
+
+/// A list of fields that are not covered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum List {
+    Panes,
+    Branches,
+    Servers,
+}
+
+impl List {
+    const fn fields(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Panes => &UNCOVERED,
+            Self::Branches => &UNCOVERED_IN_BRANCHES,
+            Self::Servers => &UNCOVERED_OVER_SERVERS,
+        }
+    }
+
+    fn names(self, field: &str) -> bool {
+        self.fields().iter().any(|(listed, _)| *listed == field)
+    }
+}
+
 fn notice(change: &Change, kind: &mut Kind) -> Noticed {
-    let bytes = serde_json::to_vec(&change.document).unwrap();
-    let Ok(run) = json::read(&bytes) else {
+    let Ok(run) = json::read(&change.bytes) else {
         return Noticed::Refused;
     };
-    if !contradictions(&bytes, &run).is_empty() {
+    if !json::contradictions_of(&change.bytes, &run).is_empty() {
         return Noticed::Contradiction;
     }
-    let branches = run.branches.iter().map(|branch| &branch.text);
-    let mut texts = run.panes.iter().chain(branches);
-    if texts.any(|text| differs(text, &mut kind.authors)) {
+    if report(&run.panes, &mut kind.authors).is_some() {
         return Noticed::Replay;
     }
     Noticed::Nowhere
 }
 
-/// Whether a text differs from what its model writes again, or is not by the model that it names.
-fn differs(then: &Generation, authors: &mut [Author]) -> bool {
-    let by_name = |author: &&mut Author| author.session.model().info.sha256 == then.model.sha256;
-    let Some(author) = authors.iter_mut().find(by_name) else {
-        return true;
-    };
-    let model = author.session.model();
-    let second = model.second().map(|second| &*second.info);
-    let now_second = then.second_model.as_ref().and(second);
-    let models = |model, second| Models { model, second };
-    let other_facts = facts(
-        models(&then.model, then.second_model.as_deref()),
-        models(&model.info, now_second),
-    );
-    let unknown = Vocabulary::default();
-    let other_words = then.vocabulary.iter().any(|(token, piece)| {
-        *piece != model.vocabulary.piece(token) && *piece != unknown.piece(token)
-    });
-    let other_prompt = !says(author, &then.prompt);
-    let now = author.replay(then);
-    let replay = TextReplay::of(then, &now);
-    let other_end = ends_by_settings(then) && now.finish != then.finish;
-    other_facts.iter().any(Fact::differs)
-        || other_prompt
-        || other_words
-        || other_end
-        || now.beams != then.beams
-        || !replay.is_identical
-        || replay.has_other_passes
-        || replay.first_difference.is_some()
-}
-
-/// Whether the settings ended a text, and nobody else.
-fn ends_by_settings(text: &Generation) -> bool {
-    use FinishReason::{ContextFull, EndOfText, MaxTokens, StopString};
-    matches!(
-        text.finish,
-        Some(EndOfText | StopString { .. } | MaxTokens | ContextFull)
-    )
-}
-
-/// Whether a model's tokenizer and chat template make the recorded prompt of its text.
-fn says(author: &Author, prompt: &PromptRecord) -> bool {
-    let pieces = prompt
-        .tokens
-        .iter()
-        .map(|token| author.session.model().vocabulary.piece(*token));
-    if !pieces.eq(prompt.pieces.iter().cloned()) {
-        return false;
+/// Fails if anything is reported about the run as it was written.
+fn check_unchanged(bytes: &[u8], kind: &mut Kind) {
+    let name = kind.name;
+    let run = json::read(bytes).unwrap();
+    let found = json::contradictions_of(bytes, &run);
+    assert!(found.is_empty(), "{name}: {found:#?}");
+    assert_eq!(report(&run.panes, &mut kind.authors), None, "{name}");
+    for text in &run.panes {
+        let is_served = text.model.implementation == Implementation::Server;
+        let mut hashes = text.steps.iter().map(|step| step.logits_hash.is_some());
+        assert!(hashes.all(|is_some| is_some != is_served), "{name}");
     }
-    let shown = author
-        .session
-        .model()
-        .vocabulary
-        .visible_text(&prompt.tokens);
-    let Some(chat) = &prompt.chat else {
-        let read = author.session.prompt(prompt.text.as_str());
-        return shown == prompt.text || read.is_ok_and(|read| read.tokens == prompt.tokens);
-    };
-    let message = PromptText::chat_with(prompt.text.as_str(), chat.system.clone());
-    let read = author.session.prompt(message);
-    read.is_ok_and(|read| read.tokens == prompt.tokens && read.chat.as_ref() == Some(chat))
+}
+
+/// Changes each field of a run. Returns what was not noticed.
+fn check_kind(mut kind: Kind) -> Unnoticed {
+    let bytes = json::write_run(&kind.run, Form::default());
+    check_unchanged(&bytes, &mut kind);
+    let is_served = kind.run.panes[0].model.implementation == Implementation::Server;
+    let document: Value = serde_json::from_slice(&bytes).unwrap();
+    let mut unnoticed = Unnoticed::new();
+    let mut counts: BTreeMap<Noticed, usize> = BTreeMap::new();
+    each_change(&document, &mut |change| {
+        let noticed = notice(change, &mut kind);
+        *counts.entry(noticed).or_default() += 1;
+        if noticed != Noticed::Nowhere {
+            return;
+        }
+        // The rest of a branch is a text like that of a pane.
+        let in_branch = change.field.strip_prefix("branches.text.");
+        let field =
+            in_branch.map_or_else(|| change.field.clone(), |field| format!("panes.{field}"));
+        let own = match in_branch {
+            Some(_) => List::Branches,
+            None if is_served => List::Servers,
+            None => List::Panes,
+        };
+        let list = if List::Panes.names(&field) {
+            List::Panes
+        } else {
+            own
+        };
+        let what = format!("{}: {}", kind.name, change.what);
+        unnoticed.entry((list, field)).or_default().push(what);
+    });
+    println!("{}: {counts:?}", kind.name);
+    unnoticed
+}
+
+/// Checks the kinds that are left, one after another.
+fn check_kinds(left: &Mutex<Vec<WriteKind>>, unnoticed: &Mutex<Unnoticed>) {
+    loop {
+        let Some(write) = left.lock().unwrap().pop() else {
+            return;
+        };
+        let found = check_kind(write());
+        let mut all = unnoticed.lock().unwrap();
+        for (field, changes) in found {
+            all.entry(field).or_default().extend(changes);
+        }
+    }
 }
 
 #[test]
 fn no_change_of_a_run_file_goes_unnoticed() {
-    let mut unnoticed: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut counts: BTreeMap<(String, Noticed), usize> = BTreeMap::new();
-    for mut kind in kinds() {
-        let bytes = json::write_run(&kind.run, Form::default());
-        let run = json::read(&bytes).unwrap();
-        let found = contradictions(&bytes, &run);
-        assert!(found.is_empty(), "{}: {found:#?}", kind.name);
-        let texts = run
-            .panes
-            .iter()
-            .chain(run.branches.iter().map(|branch| &branch.text));
-        for text in texts {
-            assert!(
-                !differs(text, &mut kind.authors),
-                "{}: {}",
-                kind.name,
-                text.name
-            );
+    const N_THREADS: usize = 2;
+    let left = Mutex::new(kinds());
+    let unnoticed: Mutex<Unnoticed> = Mutex::default();
+    thread::scope(|scope| {
+        for _ in 0..N_THREADS {
+            let check = || check_kinds(&left, &unnoticed);
+            thread::Builder::new().spawn_scoped(scope, check).unwrap();
         }
-        let steps = run.panes.iter().flat_map(|text| &text.steps);
-        let mut hashes = steps.map(|step| step.logits_hash);
-        assert!(
-            hashes.all(|hash| hash.is_some()),
-            "{}: every row has a hash",
-            kind.name
-        );
-        let document: Value = serde_json::from_slice(&bytes).unwrap();
-        for change in changes(&document) {
-            if change.document == document {
-                continue;
-            }
-            let noticed = notice(&change, &mut kind);
-            *counts.entry((kind.name.to_owned(), noticed)).or_default() += 1;
-            if noticed == Noticed::Nowhere {
-                let what = format!("{}: {}", kind.name, change.what);
-                let field = change.field.replace("branches.text.", "panes.");
-                unnoticed.entry(field).or_default().push(what);
-            }
-        }
-    }
-    for ((kind, noticed), n) in &counts {
-        println!("{kind}: {n} {noticed:?}");
-    }
-    let is_listed = |field: &str| UNCOVERED.iter().any(|(listed, _)| *listed == field);
+    });
+    let unnoticed = unnoticed.into_inner().unwrap();
     let surprising: Vec<_> = unnoticed
         .iter()
-        .filter(|(field, _)| !is_listed(field))
+        .filter(|((list, field), _)| !list.names(field))
         .collect();
     assert!(surprising.is_empty(), "{surprising:#?}");
-    let needless: Vec<_> = UNCOVERED
-        .iter()
-        .filter(|(field, _)| !unnoticed.contains_key(*field))
+    let known: BTreeSet<(List, &str)> = unnoticed
+        .keys()
+        .map(|(list, field)| (*list, field.as_str()))
         .collect();
+    let lists = [List::Panes, List::Branches, List::Servers];
+    let listed = lists
+        .into_iter()
+        .flat_map(|list| list.fields().iter().map(move |(field, _)| (list, *field)));
+    let needless: Vec<_> = listed.filter(|field| !known.contains(field)).collect();
     assert!(needless.is_empty(), "these are noticed: {needless:?}");
+}
+
+#[test]
+fn the_documentation_explains_why_each_field_is_not_covered() {
+    let document = include_str!("../../assets/docs/VERIFY.md");
+    let mut reasons: BTreeSet<&str> = BTreeSet::new();
+    for list in [List::Panes, List::Branches, List::Servers] {
+        let fields = list.fields();
+        assert!(fields.is_sorted(), "{list:?}");
+        reasons.extend(fields.iter().map(|(_, reason)| *reason));
+    }
+    let list = document.split("## What is not covered").nth(1).unwrap();
+    let list = list.split("\n## ").next().unwrap();
+    let titles: BTreeSet<&str> = list
+        .lines()
+        .filter_map(|line| line.strip_prefix("- **")?.split_once("**: "))
+        .map(|(title, _)| title)
+        .collect();
+    assert_eq!(titles, reasons);
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use quartet::ui::run_folder;
+use serde_json::Value;
 use zip::ZipArchive;
 
 const PROMPT: [&str; 4] = ["--prompt", "Once upon a time", "--max-tokens", "8"];
@@ -105,6 +106,34 @@ fn a_replay_with_another_cache_format_is_drawn() {
         assert!(said(&output).contains(reason), "{}", said(&output));
         assert!(output.stdout.is_empty(), "it fails before replaying");
     }
+}
+
+#[test]
+fn what_was_proven_about_each_token_is_drawn() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path();
+    generate(folder, &["--json", "run.quartet.json"]);
+    let draw = || {
+        let arguments = ["replay", "run.quartet.json", "--picture", "proven.svg"];
+        let output = quartet(folder, &arguments);
+        let picture = fs::read_to_string(folder.join("proven.svg")).unwrap();
+        (output.status.code(), picture)
+    };
+    let (status, picture) = draw();
+    assert_eq!(status, Some(0));
+    assert!(picture.contains(">What was proven<"), "{picture}");
+    assert!(picture.contains("bit-identical"), "{picture}");
+    let n_cells = picture.matches("<rect").count();
+
+    // Nothing after a contradiction is drawn as proven.
+    let path = folder.join("run.quartet.json");
+    let mut run: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    run["panes"][0]["steps"][1]["rank"] = 47.into();
+    fs::write(&path, run.to_string()).unwrap();
+    let (status, picture) = draw();
+    assert_eq!(status, Some(3));
+    assert!(picture.contains("contradicts"), "{picture}");
+    assert!(picture.matches("<rect").count() < n_cells, "{picture}");
 }
 
 #[cfg(unix)]

@@ -3,6 +3,7 @@
 
 mod documents;
 mod kills;
+mod other_models;
 mod replay;
 mod schema;
 mod texts;

@@ -6,7 +6,7 @@ use quartet::analysis::replay::{Comparison, TextReplay, replay_of};
 use quartet::export::json::{self, Form};
 use quartet::generation::{GenerationConfig, GenerationId};
 use quartet::worker::{PaneRequest, Request};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::run_files::texts::{Engine, random_runs};
 
@@ -143,6 +143,95 @@ fn the_exit_status_says_whether_a_run_repeats() {
     assert_eq!(code, Some(2), "{said}");
 }
 
+#[test]
+fn the_verdict_as_json_has_every_count_and_what_was_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.quartet.json");
+    let file = path.to_str().unwrap();
+    let panes = ["--pane", "greedy", "--pane", "temp 0.9, seed 7"];
+    let prompt = ["--prompt", "Once upon a time", "--max-tokens", "12"];
+    let generate = ["generate", "--json", file];
+    let output = quartet(&[&generate[..], &panes, &prompt].concat());
+    assert!(output.status.success());
+    let replay = |arguments: &[&str]| -> Value {
+        let output = quartet(&[&["replay", file, "--json"], arguments].concat());
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let status = said["exit_status"].as_i64().unwrap();
+        assert_eq!(output.status.code(), Some(status as i32), "{said}");
+        said
+    };
+    let said = replay(&[]);
+    assert_eq!(said["result"], "identical");
+    assert_eq!(
+        (&said["n_tokens"], &said["n_chosen"]),
+        (&24.into(), &24.into())
+    );
+    let none_given = json!({ "by_hand": 0, "scored": 0, "by_server": 0 });
+    assert_eq!(said["n_given"], none_given);
+    let same = json!({ "model": true, "second_model": null, "tokenizer": true, "template": true });
+    assert_eq!(said["same"], same);
+    assert_eq!(said["contradiction"], Value::Null);
+    let pane = json!({
+        "pane": "A", "name": "Greedy", "n_tokens": 12, "n_chosen": 12, "n_given": none_given,
+        "words": "equal", "same_tokens": true, "identical": true, "computed_alike": true,
+        "different_tokens": [], "largest_difference": 0.0, "difference_of": "logit",
+        "n_whole_rows": 12,
+    });
+    assert_eq!(said["panes"][0], pane);
+    assert_eq!(said["not_covered"], json!(["times", "names", "notes"]));
+
+    let said = replay(&["--cache", "q8"]);
+    let pane = &said["panes"][0];
+    assert_eq!(
+        (&pane["identical"], &pane["computed_alike"]),
+        (&false.into(), &false.into())
+    );
+    assert!(pane["largest_difference"].as_f64().unwrap() > 0.0, "{said}");
+    assert_eq!(
+        (&pane["different_tokens"][0], &pane["n_whole_rows"]),
+        (&1.into(), &0.into())
+    );
+
+    let bytes = std::fs::read(&path).unwrap();
+    let mut run: Value = serde_json::from_slice(&bytes).unwrap();
+    run["model"]["sha256"] = "0".repeat(64).into();
+    std::fs::write(&path, run.to_string()).unwrap();
+    let said = replay(&[]);
+    assert_eq!(
+        (&said["exit_status"], &said["result"]),
+        (&1.into(), &"identical".into())
+    );
+    assert_eq!(
+        (&said["same"]["model"], &said["same"]["template"]),
+        (&false.into(), &true.into())
+    );
+
+    run["panes"][1]["steps"][3]["coin"] = 0.5.into();
+    std::fs::write(&path, run.to_string()).unwrap();
+    let said = replay(&[]);
+    assert_eq!(
+        (&said["exit_status"], &said["result"]),
+        (&3.into(), &"contradiction".into())
+    );
+    let found = &said["contradiction"];
+    assert_eq!(
+        (&found["pane"], &found["branch"], &found["token"]),
+        (&"B".into(), &Value::Null, &4.into())
+    );
+    assert_eq!(found["about"], "choice");
+    let statement = found["statement"].as_str().unwrap();
+    assert!(
+        statement.starts_with("its coin is 0.5, seed 7 tosses "),
+        "{statement}"
+    );
+    // No model was loaded.
+    assert_eq!(
+        (&said["same"]["model"], &said["panes"][1]["identical"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(said["panes"][1]["n_chosen"], 12);
+}
+
 /// What is forged, and how.
 type Forged<'a> = (&'a str, &'a dyn Fn(&mut Value));
 
@@ -262,17 +351,16 @@ fn a_run_with_a_second_model_is_replayed_with_that_file() {
     let (_, said) = replay(&["--draft-model", second]);
     assert!(said.contains(" 00c0ffee then, "), "{said}");
 
-    // Runs of early versions do not record the second model.
+    // A text that a second model guided names it.
     run["panes"][0]
         .as_object_mut()
         .unwrap()
         .remove("second_model");
     std::fs::write(&path, run.to_string()).unwrap();
-    let (code, said) = replay(&[]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("an early version did not record"), "{said}");
     let (code, said) = replay(&["--draft-model", second]);
-    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(code, Some(3), "{said}");
+    let words = "its settings used a second model, and it names none";
+    assert!(said.contains(words), "{said}");
 }
 
 #[test]

@@ -26,6 +26,7 @@ impl Generation {
     /// Keeps the first steps, and lets the text go on from there under these settings.
     pub fn go_on(&mut self, n_kept: usize, config: GenerationConfig) {
         self.steps.truncate(n_kept);
+        let is_same = self.config == config;
         let before = std::mem::replace(&mut self.config, config);
         self.earlier.push(EarlierSettings {
             n_steps: n_kept,
@@ -45,6 +46,10 @@ impl Generation {
                 self.earlier.push(last);
                 break;
             }
+        }
+        // What a server did not apply was in settings that wrote none of the text.
+        if self.earlier.is_empty() && !is_same {
+            self.not_applied.clear();
         }
     }
 }

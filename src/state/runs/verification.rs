@@ -286,7 +286,7 @@ impl AppState {
                 Err(format!("it needs the second model {}", then.name))
             }
             (SecondNeeded::Unnamed, None) => {
-                Err("it needs its second model, which an early version did not record".to_owned())
+                Err("it needs its second model, which its file does not name".to_owned())
             }
             (SecondNeeded::Several, _) => {
                 Err("its texts used several second models, and only one can be loaded".to_owned())

@@ -10,8 +10,9 @@ use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, notice_frame};
+use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
-use crate::plots::{GapData, ProvenData, gap_plot_ui, proven_ui};
+use crate::plots::{ProvenData, VerifiedData, gap_plot_ui, proven_ui};
 use crate::state::{AppState, Command, Pane, Pin, Verification};
 use crate::ui::xray::sentence_ui;
 
@@ -40,37 +41,41 @@ pub(super) fn then_and_now_ui(
     let edge = Stroke::new(1.0, theme.stroke_1);
     ui.painter().vline(right.left(), right.y_range(), edge);
     let plot = left.with_max_x(left.right() - 14.0);
-    let is_identical = verdict.comparison == Some(Comparison::Identical);
-    if is_identical || verdict.contradiction.is_some() {
-        proven_strips_ui(&mut child_ui(ui, plot, "proven"), verdict, state, commands);
-    } else if let Some(data) = gap_data(state) {
-        gap_plot_ui(&mut child_ui(ui, plot, "gaps"), &data, theme.surface_1);
+    match verified_data(state) {
+        Some(VerifiedData::Proven(data)) => {
+            let ui = &mut child_ui(ui, plot, "proven");
+            proven_strips_ui(ui, &data, verdict, state, commands);
+        }
+        Some(VerifiedData::Gaps(data)) => {
+            gap_plot_ui(&mut child_ui(ui, plot, "gaps"), &data, theme.surface_1);
+        }
+        None => {}
     }
     let column = right.with_min_x(right.left() + 14.0);
     verdict_ui(&mut child_ui(ui, column, "verdict"), verdict, verification);
 }
 
-/// Returns how the opened run differs from its repetition, once it has been repeated.
-pub fn gap_data(state: &AppState) -> Option<GapData> {
+/// Returns the plot of the verification of the opened run, once it has a verdict.
+pub fn verified_data(state: &AppState) -> Option<VerifiedData> {
     let verification = state.verification.as_ref()?;
     let verdict = verification.verdict()?;
-    if verdict.texts.is_empty() {
-        return None;
-    }
-    let then = state.panes.iter().filter_map(Pane::generation);
-    let now = (0..).map_while(|place| verification.text(place));
-    let texts = then.zip(now);
-    Some(GapData::of(verdict, texts))
+    let then: Vec<&Generation> = state.panes.iter().filter_map(Pane::generation).collect();
+    let now: Vec<&Generation> = (0..).map_while(|place| verification.text(place)).collect();
+    Some(VerifiedData::of(verdict, &then, &now))
 }
 
 /// Draws what was proven about each token, and the way to the first contradiction.
-fn proven_strips_ui(ui: &mut Ui, verdict: &Verdict, state: &AppState, commands: &mut Vec<Command>) {
-    let texts = state.panes.iter().filter_map(Pane::generation);
-    let data = ProvenData::of(verdict, texts);
+fn proven_strips_ui(
+    ui: &mut Ui,
+    data: &ProvenData,
+    verdict: &Verdict,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) {
     egui::ScrollArea::vertical()
         .auto_shrink(false)
         .show(ui, |ui| {
-            proven_ui(ui, &data);
+            proven_ui(ui, data);
             let Some(found) = &verdict.contradiction else {
                 return;
             };

@@ -28,7 +28,7 @@ pub use self::fit::fit_drawing;
 pub use self::model_comparison::model_comparison_drawing;
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
-pub use self::render::{View, drawing, encode, gap_drawing, tree_drawing, xray_drawing};
+pub use self::render::{View, drawing, encode, tree_drawing, verified_drawing, xray_drawing};
 pub use self::sweep::{
     QUALITY_AND_DIVERSITY, SweepSource, stability_drawing, sweep_drawing, sweep_pictures,
 };
@@ -39,10 +39,11 @@ use crate::analysis::model_comparison::ComparedModels;
 use crate::design::fonts::Face;
 use crate::design::style;
 use crate::plots::{
-    BeamTree, Curve, DraftStrip, FitPlot, GapData, NextTokenData, Scatter, ScoreData, SpeedData,
-    StabilityPlot, SweepMap, Target, TrendData, beam_tree_ui, cache_lab_ui, curve_ui,
+    BeamTree, Curve, DraftStrip, FitPlot, GapData, NextTokenData, ProvenData, Scatter, ScoreData,
+    SpeedData, StabilityPlot, SweepMap, Target, TrendData, beam_tree_ui, cache_lab_ui, curve_ui,
     draft_strip_ui, fit_curve_ui, fit_map_ui, gap_plot_ui, map_height, map_ui, model_comparison_ui,
-    next_token_plot_ui, scatter_ui, score_plot_ui, speed_plot_ui, stability_ui, trend_plot_ui,
+    next_token_plot_ui, proven_ui, scatter_ui, score_plot_ui, speed_plot_ui, stability_ui,
+    trend_plot_ui,
 };
 use crate::state::{BranchTree, PictureStyle};
 use crate::ui::branches;
@@ -64,6 +65,8 @@ pub enum PicturePlot<'a> {
     Tree(&'a BranchTree),
     /// A run beside its repetition.
     Gaps(&'a GapData),
+    /// Who chose each token of a run.
+    Proven(&'a ProvenData),
     /// How far a text stays the same under other settings.
     Stability(StabilityPlot<'a>),
     /// How likely texts are under many settings.
@@ -115,6 +118,8 @@ impl PicturePlot<'_> {
     pub fn default_size(&self) -> [f32; 2] {
         match self {
             Self::Score(_) | Self::Gaps(_) => [960.0, 420.0],
+            // Its caption ends with the verdict.
+            Self::Proven(data) => [960.0, data.height() + AROUND + 32.0],
             Self::NextToken(_) => [560.0, 440.0],
             Self::Xray(xray) => [960.0, xray.height() + AROUND],
             Self::Texts(texts) => {
@@ -207,6 +212,7 @@ impl PicturePlot<'_> {
             Self::Futures(_) => "Futures",
             Self::Tree(_) => "The tree",
             Self::Gaps(_) => "Then and now",
+            Self::Proven(_) => "What was proven",
             Self::Stability(_) => "First fork",
             Self::Fit(_) => "How likely the text is",
             Self::Cache(_) => "The KV cache",
@@ -269,6 +275,7 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
         }
         PicturePlot::Futures(data) => futures::picture::draw(&mut inner, data),
         PicturePlot::Gaps(data) => gap_plot_ui(&mut inner, data, picture.palette.paper()),
+        PicturePlot::Proven(data) => proven_ui(&mut inner, data),
         PicturePlot::Tree(tree) => {
             branches::picture::draw(&mut inner, tree, picture.palette.paper());
         }

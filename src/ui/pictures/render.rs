@@ -8,7 +8,7 @@ use crate::analysis::watermark::{WatermarkScan, first_mark};
 use crate::decoding::watermark::Watermark;
 use crate::generation::Generation;
 use crate::plots::{
-    BeamTree, DraftStrip, GapData, NextTokenData, ScoreData, SpeedData, StepAt, TrendData,
+    BeamTree, DraftStrip, NextTokenData, ScoreData, SpeedData, StepAt, TrendData, VerifiedData,
 };
 use crate::state::{
     BranchTree, PictureFormat, PictureStyle, Plot, ScoreCap, ScoreMeasure, Tint, Trend,
@@ -81,7 +81,7 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
         (Plot::Beams, _) => beams.as_ref().map_or(empty, PicturePlot::Beams),
         (Plot::Drafts, _) => drafts.as_ref().map_or(empty, PicturePlot::Drafts),
         // Without a recorded step there is no X-ray, and nothing was set by hand. `tree_drawing`
-        // draws the tree, and `gap_drawing` a run beside its repetition.
+        // draws the tree, and `verified_drawing` a run beside its repetition.
         (Plot::NextToken | Plot::Xray | Plot::ByHand | Plot::Tree | Plot::Gaps, _) => {
             PicturePlot::NextToken(candidates.as_ref())
         }
@@ -104,18 +104,22 @@ pub fn tree_drawing(tree: &BranchTree, panes: &[Option<&Generation>], view: View
     picture_of(PicturePlot::Tree(tree), &caption(panes), view)
 }
 
-/// Renders the difference between a run and its repetition as SVG. `cause` explains it, if known.
-pub fn gap_drawing(
-    data: &GapData,
+/// Renders the plot of a verification as SVG. `cause` explains a difference, if known.
+pub fn verified_drawing(
+    data: &VerifiedData,
     cause: Option<&str>,
     panes: &[Option<&Generation>],
     view: View,
 ) -> String {
+    let (plot, words) = match data {
+        VerifiedData::Proven(data) => (PicturePlot::Proven(data), Some(data.sentence())),
+        VerifiedData::Gaps(data) => (PicturePlot::Gaps(data), cause),
+    };
     let mut caption = caption(panes);
-    if let Some(cause) = cause {
-        caption = format!("{caption} · {cause}");
+    if let Some(words) = words {
+        caption = format!("{caption} · {words}");
     }
-    picture_of(PicturePlot::Gaps(data), &caption, view)
+    picture_of(plot, &caption, view)
 }
 
 fn picture_of(plot: PicturePlot<'_>, caption: &str, view: View) -> String {

@@ -1,13 +1,13 @@
 //! Whether what a grammar reports agrees with the settings and with the model's distribution.
 
-use super::ContradictionKind::{Choice, Figures, Settings};
+use super::ContradictionKind::{Choice, Ending, Figures, Settings};
 use super::evidence::fault_of;
 use super::found::{Found, StepAt};
 use super::is_by_settings;
 use crate::analysis::grammar::GrammarBreak;
 use crate::decoding::{GrammarMode, GrammarReport, Picked, WhatIf, rechoice};
 use crate::generation::formatting::quoted;
-use crate::generation::{Generation, Implementation};
+use crate::generation::{FinishReason, Generation, Implementation};
 
 /// Checks a step's grammar.
 pub(super) fn check(at: StepAt<'_>, found: &mut Found) {
@@ -64,6 +64,25 @@ pub(super) fn check_text(text: &Generation, found: &mut Found) {
             Choice,
             format!("its grammar does not allow {word} at token {n}"),
         );
+    }
+}
+
+/// Checks whether the text is complete under its grammar.
+pub(super) fn check_completeness(text: &Generation, found: &mut Found) {
+    let has_ended = text.finish.is_some();
+    let expected = has_ended.then(|| text.check_grammar()).flatten();
+    if text.grammar_complete != expected {
+        let words = |complete| match complete {
+            Some(true) => "that its grammar is complete",
+            Some(false) => "that its grammar is not complete",
+            None => "nothing about its grammar",
+        };
+        let (said, expected) = (words(text.grammar_complete), words(expected));
+        found.text(Ending, format!("it says {said}, its text says {expected}"));
+    }
+    let is_complete = text.grammar_complete != Some(false);
+    if text.finish == Some(FinishReason::GrammarComplete) && !is_complete {
+        found.text(Ending, "it ended with its grammar, which is not complete");
     }
 }
 

@@ -13,6 +13,7 @@ mod evidence;
 mod found;
 mod grammar;
 mod guidance;
+mod models;
 mod provenance;
 mod stages;
 mod text;
@@ -56,6 +57,8 @@ pub enum ContradictionKind {
     Choice,
     /// The settings of the pane, and those that a step reports.
     Settings,
+    /// What the file says about a model.
+    Model,
     /// Figures that follow from others.
     Figures,
     /// Why the text ended.
@@ -92,7 +95,7 @@ pub fn contradictions<'a>(
 fn in_text(place: RunPlace, text: &Generation, parent: Option<&Generation>) -> Vec<Contradiction> {
     let mut found = Found::new(place);
     text::check_prompt(text, &mut found);
-    check_models(text, &mut found);
+    models::check(text, &mut found);
     let mut tokens: Vec<TokenId> = text.prompt.tokens.clone();
     for (index, step) in text.steps.iter().enumerate() {
         let at = StepAt {
@@ -106,6 +109,7 @@ fn in_text(place: RunPlace, text: &Generation, parent: Option<&Generation>) -> V
         tokens.push(step.token);
     }
     grammar::check_text(text, &mut found);
+    grammar::check_completeness(text, &mut found);
     text::check_ending(text, &mut found);
     beams::check(text, &mut found);
     text::check_lineage(text, parent, &mut found);
@@ -123,36 +127,6 @@ fn check_step(at: StepAt<'_>, found: &mut Found) {
     draw::check(at, knows_stages, found);
     evidence::check(at, found);
     drafts::check(at, found);
-}
-
-/// Checks the order of earlier settings, that there is a second model only if the settings need one,
-/// and that no token of the prompt is beyond the vocabulary.
-fn check_models(text: &Generation, found: &mut Found) {
-    let is_sorted = text.earlier.windows(2).all(|pair| match pair {
-        [a, b] => a.n_steps < b.n_steps && a.config != b.config,
-        _ => true,
-    });
-    if !is_sorted {
-        let words = "its earlier settings are not in the order of its tokens";
-        found.text(ContradictionKind::Settings, words);
-    }
-    let needs_second = (0..=text.steps.len()).any(|index| {
-        let config = text.config_at(index);
-        config.chain.needs_second_model()
-    });
-    if text.second_model.is_some() && !needs_second {
-        let words = "it names a second model, and its settings use none";
-        found.text(ContradictionKind::Settings, words);
-    }
-    let n_vocab = text.model.n_vocab;
-    let mut tokens = text.prompt.tokens.iter();
-    if n_vocab > 0
-        && text.model.implementation.is_quartet()
-        && let Some(token) = tokens.find(|token| token.index() >= n_vocab)
-    {
-        let words = format!("its prompt has token {token}, the vocabulary {n_vocab}");
-        found.text(ContradictionKind::Prompt, words);
-    }
 }
 
 impl fmt::Display for RunPlace {

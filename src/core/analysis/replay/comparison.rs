@@ -30,7 +30,7 @@ impl Comparison {
     pub fn of(texts: &[TextReplay]) -> Self {
         let step_of = |text: &TextReplay| text.first_difference.map(|found| found.step);
         let Some(step) = texts.iter().filter_map(step_of).min() else {
-            return if texts.iter().all(|text| text.is_identical) {
+            return if texts.iter().all(TextReplay::is_identical) {
                 Self::Identical
             } else {
                 let gaps = texts.iter().map(TextReplay::largest_gap);

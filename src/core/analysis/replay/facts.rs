@@ -95,6 +95,12 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
         now: second_words(now.second, is_long),
         effect: "A different second model drafts and guides differently",
     };
+    let second_setup = Fact {
+        name: "Second setup",
+        then: setup_words(then.second),
+        now: setup_words(now.second),
+        effect: "What changes the logits of the model changes those of the second one too",
+    };
     let (then, now) = (then.model, now.model);
     let fact = |name, effect, of: &dyn Fn(&ModelInfo) -> String| Fact {
         name,
@@ -149,6 +155,7 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
         fact("Version", "Versions may compute differently", &|info| {
             info.provenance.version.clone()
         }),
+        second_setup,
         fact(
             "Threads",
             "On some devices, the number of threads changes how sums are split",
@@ -158,8 +165,8 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
 }
 
 /// Returns whether a text and its replay were computed in the same way as far as the record tells, so
-/// that every number should be the same. The prompt is the same anyway, token for token. What an
-/// early version did not record is different from what is known now.
+/// that every number should be the same. The prompt is the same anyway, token for token. What is not
+/// recorded is different from what is known now.
 pub fn computed_alike(then: &Generation, now: &Generation) -> bool {
     let is_served = then.model.implementation == Implementation::Server;
     // Our own kernels add numbers in the same order on any number of threads.
@@ -208,8 +215,8 @@ fn device(info: &ModelInfo) -> String {
     name.split(" in ").next().unwrap_or_default().to_owned()
 }
 
-/// Returns the precision to which a CPU rounds the inputs of quantized matrix products. Early
-/// versions did not record it.
+/// Returns the precision to which a CPU rounds the inputs of quantized matrix products. Runs of
+/// format 1 do not record it.
 fn inputs(info: &ModelInfo) -> String {
     let is_recorded = !info.provenance.cache.is_empty();
     let bits = is_recorded.then(|| info.input_rounding());
@@ -229,6 +236,28 @@ fn second_words(second: Option<&ModelInfo>, is_long: bool) -> String {
         let (name, hash) = (&second.name, hash(second));
         format!("{name} {hash}").trim().to_owned()
     })
+}
+
+/// Says how a second model was run: "CPU, f32, f32 cache, AVX2, linux `x86_64`, 0.1.0".
+fn setup_words(second: Option<&ModelInfo>) -> String {
+    let Some(second) = second else {
+        return String::new();
+    };
+    let provenance = &second.provenance;
+    let cache = match provenance.cache.as_str() {
+        "" => String::new(),
+        cache => format!("{cache} cache"),
+    };
+    let words = [
+        second.device.clone(),
+        provenance.precision.clone(),
+        cache,
+        provenance.instructions.clone(),
+        provenance.system.clone(),
+        provenance.version.clone(),
+    ];
+    let known: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    known.join(", ")
 }
 
 /// Shortens the hashes of a fact, unless only what is cut off tells them apart.
@@ -277,6 +306,15 @@ mod tests {
         let words = cause(Some(&one), Some(&other));
         let start = "Then the second model was Small 2fb47323, now it is Small 00c0ffee.";
         assert!(words.starts_with(start), "{words}");
+        let mut elsewhere = one.clone();
+        elsewhere.device = "CUDA 0".to_owned();
+        let words = cause(Some(&elsewhere), Some(&elsewhere));
+        assert!(words.starts_with("Nothing"), "{words}");
+        let mut here = elsewhere.clone();
+        here.device = "CPU".to_owned();
+        let words = cause(Some(&elsewhere), Some(&here));
+        let start = "Then the second setup was CUDA 0, now it is CPU.";
+        assert!(words.starts_with(start), "{words}");
         // A run that does not name its second model can't be compared.
         assert!(cause(None, Some(&other)).starts_with("Nothing"));
     }
@@ -316,11 +354,11 @@ mod tests {
             cause.starts_with("Then the inputs were 16-bit, now they are 8-bit."),
             "{cause}"
         );
-        // What an early version did not record explains nothing.
-        let early = ModelInfo {
+        // What is not recorded explains nothing.
+        let unknown = ModelInfo {
             provenance: Provenance::default(),
             ..then.clone()
         };
-        assert!(likely_cause(&facts(&early, &then)).starts_with("Nothing"));
+        assert!(likely_cause(&facts(&unknown, &then)).starts_with("Nothing"));
     }
 }

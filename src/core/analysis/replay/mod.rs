@@ -2,6 +2,7 @@
 //! that proves.
 
 mod comparison;
+mod description;
 mod facts;
 mod plan;
 mod second;

@@ -9,7 +9,7 @@ use crate::generation::{Generation, ModelInfo};
 pub enum SecondNeeded {
     None,
     One(Arc<ModelInfo>),
-    /// A model that the run does not name, because an early version of Quartet recorded it.
+    /// A model that the run does not name, because it did not get as far as using it.
     Unnamed,
     /// More than one, and only one can be loaded.
     Several,

@@ -1,5 +1,7 @@
 //! Compares one recorded step with the same step of a replay.
 
+use std::sync::Arc;
+
 use crate::decoding::{Evidence, RankedCandidate, TokenId};
 use crate::generation::Step;
 
@@ -70,6 +72,15 @@ pub(super) fn unconfirmed(then: &Step, now: &Step, under_earlier: bool) -> Optio
 pub(super) fn drafted_alike(then: &Step, now: &Step) -> bool {
     let place = |step: &Step| step.draft.map(|draft| (draft.n_drafts, draft.place));
     place(then) == place(now)
+}
+
+/// Returns whether the same guidance mixed the logits of both steps, or none did.
+pub(super) fn guided_alike(then: &Step, now: &Step) -> bool {
+    let guidance = |step: &Step| {
+        let mixture = step.trace.mixture.as_ref();
+        mixture.map(|mixture| Arc::clone(&mixture.guidance))
+    };
+    guidance(then) == guidance(now)
 }
 
 /// What the candidates' numbers are compared as.

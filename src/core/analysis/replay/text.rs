@@ -1,11 +1,13 @@
 //! Compares a recorded text with the same text generated again.
 
+use super::description::false_description;
 use super::facts::computed_alike;
 use super::plan::was_interrupted;
 use super::step::{
-    Numbers, Unit, compare_numbers, drafted_alike, largest_gap, logit_gap, unconfirmed,
+    Numbers, Unit, compare_numbers, drafted_alike, guided_alike, largest_gap, logit_gap,
+    unconfirmed,
 };
-use crate::analysis::contradictions::ContradictionKind;
+use crate::analysis::contradictions::{Contradiction, ContradictionKind, RunPlace};
 use crate::decoding::TokenId;
 use crate::generation::formatting::quoted;
 use crate::generation::{FinishReason, Generation, Implementation, Step};
@@ -19,14 +21,18 @@ pub struct TextReplay {
     pub unit: Unit,
     /// `None` if all tokens are the same.
     pub first_difference: Option<Difference>,
-    /// Whether all recorded numbers are bit-identical.
-    pub is_identical: bool,
+    /// The indices of the steps at which a number or the token is not the same, in order, up to the
+    /// first different token.
+    pub different: Vec<usize>,
     /// Whether the numbers should be the same, because the record names the same computation.
     pub is_alike: bool,
     /// Whether tokens were drafted in other passes than now, as in a text that was written in pieces.
     pub has_other_passes: bool,
     /// At how many steps the hashes of all logits were compared.
     pub n_hashed: usize,
+    /// At how many steps nothing but the token was compared: earlier settings wrote them under
+    /// another guidance, which is not repeated.
+    pub n_unguided: usize,
     /// The first statement of the record that the same logits rule out.
     pub contradiction: Option<TextContradiction>,
 }
@@ -54,6 +60,19 @@ pub struct TextContradiction {
     pub words: String,
 }
 
+impl TextContradiction {
+    /// Returns it as one of the text that a pane shows.
+    pub(super) fn in_pane(self, pane: usize) -> Contradiction {
+        let Self { step, kind, words } = self;
+        Contradiction {
+            place: RunPlace::Pane(pane),
+            step,
+            kind,
+            words,
+        }
+    }
+}
+
 impl TextReplay {
     /// Compares a recorded text with its replay, which may still be running: a replay without a
     /// finish reason is compared as far as it goes.
@@ -67,12 +86,16 @@ impl TextReplay {
                 Unit::Logits
             },
             first_difference: None,
-            is_identical: true,
+            different: Vec::new(),
             is_alike: computed_alike(then, now),
             has_other_passes: false,
             n_hashed: 0,
+            n_unguided: 0,
             contradiction: None,
         };
+        if let Some(words) = false_description(then, now) {
+            replay.contradict(None, ContradictionKind::Model, words);
+        }
         let n_steps = match now.finish {
             Some(_) => then.steps.len().max(now.steps.len()),
             None => now.steps.len().min(then.steps.len()),
@@ -107,7 +130,7 @@ impl TextReplay {
             let words = choice_words((then, steps.0), (now, steps.1));
             self.contradict(Some(index), ContradictionKind::Choice, words);
         }
-        self.is_identical = false;
+        self.note_difference(index);
         self.first_difference = Some(Difference {
             step: index,
             then: token_then,
@@ -117,6 +140,11 @@ impl TextReplay {
     }
 
     fn compare_numbers(&mut self, index: usize, then: &Step, now: &Step, under_earlier: bool) {
+        if under_earlier && !guided_alike(then, now) {
+            self.gaps.push(0.0);
+            self.n_unguided += 1;
+            return;
+        }
         self.gaps.push(largest_gap(then, now, self.unit));
         let has_hashes = then.logits_hash.is_some() && now.logits_hash.is_some();
         self.n_hashed += usize::from(self.is_alike && has_hashes);
@@ -128,14 +156,14 @@ impl TextReplay {
                 if let Some(part) = unconfirmed(then, now, under_earlier) {
                     let words = format!("{part} is not what its logits and its settings give");
                     self.contradict_if_proving(index, words);
-                    self.is_identical = false;
+                    self.note_difference(index);
                 }
             }
-            Numbers::Different => self.is_identical = false,
+            Numbers::Different => self.note_difference(index),
             Numbers::NotThoseOfHash => {
                 let words = "its logits are not those of its hash".to_owned();
                 self.contradict_if_proving(index, words);
-                self.is_identical = false;
+                self.note_difference(index);
             }
         }
     }
@@ -156,10 +184,21 @@ impl TextReplay {
         }
     }
 
+    fn note_difference(&mut self, step: usize) {
+        if self.different.last() != Some(&step) {
+            self.different.push(step);
+        }
+    }
+
+    /// Returns whether all recorded numbers are bit-identical.
+    pub const fn is_identical(&self) -> bool {
+        self.different.is_empty()
+    }
+
     /// Returns whether all numbers so far are bit-identical and were computed alike, so that
     /// whatever else differs contradicts them.
     const fn is_proving(&self) -> bool {
-        self.is_alike && self.is_identical
+        self.is_alike && self.is_identical()
     }
 
     fn contradict_if_proving(&mut self, index: usize, words: String) {
@@ -214,9 +253,9 @@ mod tests {
 
     use super::{Difference, TextReplay, Unit};
     use crate::analysis::contradictions::ContradictionKind;
-    use crate::decoding::LogitsHash;
+    use crate::decoding::{Against, Guidance, LogitsHash, MixedRow, Mixture, TokenId};
     use crate::generation::testing::generation;
-    use crate::generation::{FinishReason, Generation, Implementation, ModelInfo};
+    use crate::generation::{EarlierSettings, FinishReason, Generation, Implementation, ModelInfo};
 
     /// A text whose record says how it was computed, with the hash of each row.
     fn known() -> Generation {
@@ -235,7 +274,7 @@ mod tests {
     fn a_text_is_identical_to_itself() {
         let text = generation(&[(" the", 0.5), (" fox", 0.2)]);
         let replay = TextReplay::of(&text, &text);
-        assert!(replay.is_identical);
+        assert!(replay.is_identical());
         assert_eq!(replay.gaps, [0.0, 0.0]);
         assert_eq!(replay.first_difference, None);
     }
@@ -246,8 +285,9 @@ mod tests {
         let mut now = then.clone();
         Arc::make_mut(&mut now.steps[0].trace).raw.head[1].logit += 0.25;
         let replay = TextReplay::of(&then, &now);
-        assert!(!replay.is_identical && replay.first_difference.is_none());
+        assert!(!replay.is_identical() && replay.first_difference.is_none());
         assert!((replay.largest_gap() - 0.25).abs() < 1e-6);
+        assert_eq!(replay.different, [0]);
 
         let other = generation(&[(" the", 0.5), (" a", 0.2), (" house", 0.1)]);
         let replay = TextReplay::of(&then, &other);
@@ -258,6 +298,7 @@ mod tests {
             panic!("the second token differs");
         };
         assert_eq!((step, replay.gaps.len()), (1, 2));
+        assert_eq!(replay.different.last(), Some(&1));
         assert!(logit_gap.is_some());
     }
 
@@ -347,14 +388,41 @@ mod tests {
         let mut now = then.clone();
         now.steps[1].logits_hash = Some(LogitsHash::of(&[0.5]));
         let replay = TextReplay::of(&then, &now);
-        assert!(!replay.is_identical && replay.contradiction.is_none());
+        assert!(!replay.is_identical() && replay.contradiction.is_none());
         assert_eq!(replay.first_difference, None);
         let mut model = ModelInfo::clone(&now.model);
         model.provenance.instructions = "portable".to_owned();
         now.model = Arc::new(model);
         let replay = TextReplay::of(&then, &now);
-        assert!(replay.is_identical, "only what is kept was compared");
+        assert!(replay.is_identical(), "only what is kept was compared");
         assert_eq!(replay.n_hashed, 0);
+    }
+
+    #[test]
+    fn numbers_under_earlier_guidance_are_not_compared_with_those_without_it() {
+        let now = known();
+        let mut then = now.clone();
+        let row = MixedRow {
+            top: TokenId(0),
+            top_prob: 0.5,
+            prob: 0.5,
+            entropy_nats: 1.0,
+            head_probs: Vec::new(),
+        };
+        let trace = Arc::make_mut(&mut then.steps[0].trace);
+        trace.raw.head[0].logit += 1.0;
+        trace.mixture = Some(Box::new(Mixture {
+            guidance: Arc::new(Guidance::usual(Against::Model)),
+            own: row.clone(),
+            other: row,
+        }));
+        assert_eq!(TextReplay::of(&then, &now).different, [0]);
+        let mut config = then.config.clone();
+        config.chain.guidance = Some(Guidance::usual(Against::Model));
+        then.earlier = vec![EarlierSettings { n_steps: 1, config }];
+        let replay = TextReplay::of(&then, &now);
+        assert!(replay.is_identical() && replay.contradiction.is_none());
+        assert_eq!((replay.n_unguided, replay.n_hashed), (1, 2));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Comparison, Fact, Models, TextContradiction, TextReplay, Unit, WordsCheck};
+use super::{Comparison, Fact, Models, TextReplay, Unit, WordsCheck};
 use crate::analysis::contradictions::{Contradiction, RunPlace, WrittenBy};
 use crate::decoding::Picked;
 use crate::generation::formatting::{grouped, pane_letter};
@@ -60,11 +60,14 @@ impl Verdict {
         let texts: Vec<TextReplay> = pairs.map(|(then, now)| TextReplay::of(then, now)).collect();
         let others = other_files(run);
         let texts_with_words = run.words.iter().zip(&texts).enumerate();
+        let is_own_model = others.is_empty();
         let found = texts_with_words.filter_map(|(pane, (words, text))| {
-            first_contradiction(pane, words, text, others.is_empty())
+            first_contradiction(pane, words, text, is_own_model)
         });
-        // A contradiction about a whole text comes before those about its steps.
-        let contradiction = found.min_by_key(|found| (found.step, found.place));
+        // A contradiction about a whole text comes before those about its steps. One about tokens
+        // that are only listed comes last: the word may be wrong in the text of another pane.
+        let first = found.min_by_key(|found| (found.step, found.place));
+        let contradiction = first.or_else(|| first_listed(run.words, &texts, is_own_model));
         Self {
             comparison: Some(Comparison::of(&texts)),
             contradiction,
@@ -109,6 +112,14 @@ impl Verdict {
             Some(_) if is_other => 1,
             Some(Comparison::Identical | Comparison::SameTokens { .. }) => 0,
         }
+    }
+
+    /// Returns whether one of the files that are listed in [`Self::others`] is that of the run, or
+    /// `None` if they were not compared or a server names none.
+    pub fn is_same(&self, name: &str) -> Option<bool> {
+        let is_other = self.others.iter().any(|other| *other == name);
+        let is_known = self.comparison.is_some() && (is_other || !self.is_served);
+        is_known.then_some(!is_other)
     }
 
     /// Returns whether something differs that the file itself does not explain.
@@ -209,6 +220,9 @@ impl Verdict {
     fn words_words(&self) -> String {
         let reason = self.words.iter().find_map(|words| match words {
             WordsCheck::Contradicted(_) => Some("not those of the tokens".to_owned()),
+            WordsCheck::ListedContradicted(_) => {
+                Some("prompt and pieces equal the tokens; those of alternatives do not".to_owned())
+            }
             WordsCheck::NotCompared(reason) => Some(format!("not compared: {reason}")),
             WordsCheck::Equal | WordsCheck::Dated => None,
         });
@@ -231,9 +245,9 @@ impl Verdict {
     }
 
     fn numbers_words(&self) -> String {
-        let n_steps: usize = self.texts.iter().map(|text| text.gaps.len()).sum();
+        let n_steps = self.n_compared();
         let n_hashed: usize = self.texts.iter().map(|text| text.n_hashed).sum();
-        let is_identical = self.texts.iter().all(|text| text.is_identical);
+        let is_identical = self.texts.iter().all(TextReplay::is_identical);
         let gap = self
             .texts
             .iter()
@@ -249,13 +263,22 @@ impl Verdict {
         }
     }
 
+    /// Returns at how many steps the numbers were compared.
+    fn n_compared(&self) -> usize {
+        let steps = self.texts.iter();
+        steps.map(|text| text.gaps.len() - text.n_unguided).sum()
+    }
+
     /// Lists what this verification does not cover.
     pub fn not_covered(&self) -> Vec<&'static str> {
         let mut all = vec!["times", "names", "notes"];
-        let n_steps: usize = self.texts.iter().map(|text| text.gaps.len()).sum();
         let n_hashed: usize = self.texts.iter().map(|text| text.n_hashed).sum();
-        if self.comparison.is_some() && n_hashed < n_steps {
+        let n_unguided: usize = self.texts.iter().map(|text| text.n_unguided).sum();
+        if self.comparison.is_some() && n_hashed < self.n_compared() {
             all.push("logits that the file does not keep");
+        }
+        if n_unguided > 0 {
+            all.push("logits under earlier guidance");
         }
         if self.has_branches {
             all.push("the logits of branches that no pane shows");
@@ -269,11 +292,11 @@ impl Verdict {
 
 /// Returns whether numbers differ that should be the same.
 fn has_changed_numbers(text: &TextReplay) -> bool {
-    text.is_alike && !text.is_identical
+    text.is_alike && !text.is_identical()
 }
 
-/// Returns what is not that of the file, according to the hashes. A server names no file, and an
-/// early version did not record all of them.
+/// Returns what is not that of the file, according to the hashes. A server names no file, and a run
+/// of format 1 not all of them.
 fn other_files(run: Replayed<'_>) -> Vec<&'static str> {
     let local = run.then.iter().zip(run.now);
     let local = local.filter(|(then, _)| then.model.implementation != Implementation::Server);
@@ -312,28 +335,41 @@ fn second_hash(models: Models<'_>) -> &str {
     models.second.map_or("", |second| &second.sha256)
 }
 
-/// Returns the first contradiction of a text. Another tokenizer may have other words.
+/// Returns the first contradiction of a text, those about tokens that are only listed left out.
+/// Another tokenizer may have other words.
 fn first_contradiction(
     pane: usize,
     words: &WordsCheck,
     text: &TextReplay,
     is_own_model: bool,
 ) -> Option<Contradiction> {
-    let is_served = text.unit == Unit::LogProbs;
     let of_words = match words {
-        WordsCheck::Contradicted(found) if is_own_model && !is_served => Some(found),
+        WordsCheck::Contradicted(found) if is_own_model && !is_served(text) => Some(found),
         _ => None,
     };
-    let found: Option<&TextContradiction> = [of_words, text.contradiction.as_ref()]
-        .into_iter()
-        .flatten()
-        .min_by_key(|found| found.step);
-    found.map(|found| Contradiction {
-        place: RunPlace::Pane(pane),
-        step: found.step,
-        kind: found.kind,
-        words: found.words.clone(),
-    })
+    let found = of_words.into_iter().chain(&text.contradiction);
+    let first = found.min_by_key(|found| found.step)?;
+    Some(first.clone().in_pane(pane))
+}
+
+/// Returns the first contradiction about tokens that are only listed.
+fn first_listed(
+    words: &[WordsCheck],
+    texts: &[TextReplay],
+    is_own_model: bool,
+) -> Option<Contradiction> {
+    let texts = words.iter().zip(texts).enumerate();
+    let found = texts.filter_map(|(pane, (words, text))| match words {
+        WordsCheck::ListedContradicted(found) if is_own_model && !is_served(text) => {
+            Some(found.clone().in_pane(pane))
+        }
+        _ => None,
+    });
+    found.min_by_key(|found| (found.step, found.place))
+}
+
+fn is_served(text: &TextReplay) -> bool {
+    text.unit == Unit::LogProbs
 }
 
 /// Says how tokens were given: "12 were given by hand", "3 were scored and 1 was written by a

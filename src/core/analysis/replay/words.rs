@@ -17,7 +17,10 @@ pub enum WordsCheck {
     /// So they do, but the template inserts today's date, so that the rendered prompt can't be
     /// compared with its messages.
     Dated,
+    /// The prompt or a token of the text shows other words.
     Contradicted(TextContradiction),
+    /// They do, but a token that is only listed, such as an alternative, shows other words.
+    ListedContradicted(TextContradiction),
     /// They were not compared, for this reason.
     NotCompared(String),
 }
@@ -29,91 +32,94 @@ impl WordsCheck {
         match prompt {
             None => Self::NotCompared("the prompt was not read again".to_owned()),
             Some(PromptCheck::Failed { error }) => Self::NotCompared(error.clone()),
-            Some(PromptCheck::OtherTokens) => {
-                Self::prompt("its prompt is not what its tokens say".to_owned())
-            }
+            Some(PromptCheck::OtherTokens) => Self::prompt("its prompt is not what its tokens say"),
             Some(PromptCheck::OtherRendering) => {
-                Self::prompt("its prompt is not what the model’s template makes of it".to_owned())
+                Self::prompt("its prompt is not what the model’s template makes of it")
             }
             Some(PromptCheck::Same | PromptCheck::Dated) => {
-                if let Some(found) = other_piece(then, vocabulary) {
-                    return Self::Contradicted(found);
-                }
-                if prompt == Some(&PromptCheck::Dated) {
-                    Self::Dated
-                } else {
-                    Self::Equal
-                }
+                let pieces = Pieces { then, vocabulary };
+                let own = pieces.wrong_own().map(Self::Contradicted);
+                let wrong = own.or_else(|| pieces.wrong_listed().map(Self::ListedContradicted));
+                let is_dated = prompt == Some(&PromptCheck::Dated);
+                wrong.unwrap_or(if is_dated { Self::Dated } else { Self::Equal })
             }
         }
     }
 
-    const fn prompt(words: String) -> Self {
-        Self::Contradicted(TextContradiction {
-            step: None,
-            kind: ContradictionKind::Prompt,
-            words,
-        })
+    fn prompt(words: &str) -> Self {
+        Self::Contradicted(contradiction(None, words.to_owned()))
     }
 }
 
-/// Returns the first piece that is not that of its token.
-fn other_piece(then: &Generation, vocabulary: &Vocabulary) -> Option<TextContradiction> {
-    let shown = |token: TokenId| (token, then.vocabulary.piece(token));
-    let prompt = &then.prompt;
-    let prompt = prompt
-        .tokens
-        .iter()
-        .copied()
-        .zip(prompt.pieces.iter().cloned());
-    let mut known: BTreeSet<TokenId> = BTreeSet::new();
-    let mut differs = |(token, piece): (TokenId, Piece)| {
-        let is_new = known.insert(token);
-        let differs = |piece: &Piece| *piece != vocabulary.piece(token);
-        let found = differs(&piece) || is_new && differs(&then.vocabulary.piece(token));
-        found.then_some((token, piece))
-    };
-    let kind = ContradictionKind::Prompt;
-    if let Some((token, piece)) = prompt.into_iter().find_map(&mut differs) {
-        let words = piece_words(then, vocabulary, token, &piece);
-        return Some(TextContradiction {
-            step: None,
-            kind,
-            words,
+/// The pieces of a text beside those of the model that repeats it.
+struct Pieces<'a> {
+    then: &'a Generation,
+    vocabulary: &'a Vocabulary,
+}
+
+impl Pieces<'_> {
+    /// Returns the first wrong piece of the prompt or of a token of the text.
+    fn wrong_own(&self) -> Option<TextContradiction> {
+        let prompt = &self.then.prompt;
+        let mut of_prompt = prompt.tokens.iter().zip(&prompt.pieces);
+        let fault = of_prompt.find_map(|(token, piece)| self.fault(*token, piece));
+        if let Some(words) = fault {
+            return Some(contradiction(None, words));
+        }
+        let mut steps = self.then.steps.iter().enumerate();
+        steps.find_map(|(index, step)| {
+            let words = self.fault(step.token, &step.piece)?;
+            Some(contradiction(Some(index), words))
+        })
+    }
+
+    /// Returns the first wrong piece among the alternatives of the steps, then among all tokens that
+    /// the record names.
+    fn wrong_listed(&self) -> Option<TextContradiction> {
+        let mut known: BTreeSet<TokenId> = BTreeSet::new();
+        let mut steps = self.then.steps.iter().enumerate();
+        let alternative = steps.find_map(|(index, step)| {
+            let trace = &step.trace;
+            let listed = trace.raw.head.iter().chain(&trace.survivors);
+            let mut new = listed
+                .map(|candidate| candidate.token)
+                .filter(|token| known.insert(*token));
+            let words = new.find_map(|token| self.fault(token, &self.listed(token)))?;
+            Some(contradiction(Some(index), words))
         });
-    }
-    then.steps.iter().enumerate().find_map(|(index, step)| {
-        let head = step.trace.raw.head.iter().chain(&step.trace.survivors);
-        let others = head.map(|candidate| shown(candidate.token));
-        let mut all = std::iter::once((step.token, step.piece.clone())).chain(others);
-        let (token, piece) = all.find_map(&mut differs)?;
-        let words = piece_words(then, vocabulary, token, &piece);
-        Some(TextContradiction {
-            step: Some(index),
-            kind,
-            words,
+        alternative.or_else(|| {
+            let mut named = self.then.vocabulary.iter();
+            let words = named.find_map(|(token, piece)| {
+                let is_named = self.then.vocabulary.agrees(token, piece).is_some();
+                is_named.then(|| self.fault(token, piece))?
+            })?;
+            Some(contradiction(None, words))
         })
-    })
+    }
+
+    fn listed(&self, token: TokenId) -> Piece {
+        self.then.vocabulary.piece(token)
+    }
+
+    /// Says how the piece that a token shows, or the one that is listed for it, is wrong: "token 312
+    /// is ‘king’; it shows ‘thief’".
+    fn fault(&self, token: TokenId, piece: &Piece) -> Option<String> {
+        let right = self.vocabulary.piece(token);
+        let listed = self.listed(token);
+        let shown = [piece, &listed]
+            .into_iter()
+            .find(|shown| **shown != right)?;
+        let (right, shown) = (quoted(&right), quoted(shown));
+        Some(format!("token {token} is {right}; it shows {shown}"))
+    }
 }
 
-/// Says which piece is wrong: "token 312 is ‘king’; it shows ‘thief’".
-fn piece_words(
-    then: &Generation,
-    vocabulary: &Vocabulary,
-    token: TokenId,
-    piece: &Piece,
-) -> String {
-    let right = vocabulary.piece(token);
-    let shown = if *piece == right {
-        then.vocabulary.piece(token)
-    } else {
-        piece.clone()
-    };
-    format!(
-        "token {token} is {}; it shows {}",
-        quoted(&right),
-        quoted(&shown)
-    )
+const fn contradiction(step: Option<usize>, words: String) -> TextContradiction {
+    TextContradiction {
+        step,
+        kind: ContradictionKind::Prompt,
+        words,
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +127,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::WordsCheck;
+    use crate::decoding::TokenId;
     use crate::generation::testing::generation;
     use crate::generation::{Generation, Piece, PromptCheck, Vocabulary};
 
@@ -147,39 +154,74 @@ mod tests {
         assert!(matches!(not_asked, WordsCheck::NotCompared(_)));
     }
 
-    #[test]
-    fn a_changed_word_is_a_contradiction_where_it_is_shown_first() {
-        let told = |text: &Generation, prompt: &PromptCheck| match check(text, prompt) {
-            WordsCheck::Contradicted(found) => (found.step, found.words),
+    /// Returns the step and the words of a contradiction, and whether the token is only listed.
+    fn found(text: &Generation, prompt: &PromptCheck) -> (Option<usize>, String, bool) {
+        match check(text, prompt) {
+            WordsCheck::Contradicted(found) => (found.step, found.words, false),
+            WordsCheck::ListedContradicted(found) => (found.step, found.words, true),
             other => panic!("{other:?}"),
-        };
+        }
+    }
+
+    /// Lists another piece for a token.
+    fn rename(text: &mut Generation, token: TokenId, piece: &Piece) {
+        let pieces = text.vocabulary.iter().map(|(other, known)| {
+            if other == token {
+                piece.clone()
+            } else {
+                known.clone()
+            }
+        });
+        text.vocabulary = Arc::new(Vocabulary::new(pieces.collect()));
+    }
+
+    #[test]
+    fn a_changed_word_is_a_contradiction_where_a_text_shows_it() {
         let text = text();
-        let (step, words) = told(&text, &PromptCheck::OtherTokens);
+        let (step, words, _) = found(&text, &PromptCheck::OtherTokens);
         assert_eq!(
             (step, &*words),
             (None, "its prompt is not what its tokens say")
         );
-        assert_eq!(told(&text, &PromptCheck::OtherRendering).0, None);
+        assert_eq!(found(&text, &PromptCheck::OtherRendering).0, None);
 
+        let expected = |step, is_listed| {
+            let token = text.steps[1].token;
+            let words = format!("token {token} is ‘fox’; it shows ‘thief’");
+            (step, words, is_listed)
+        };
+        let thief = Piece::text(" thief");
         let mut of_step = text.clone();
-        of_step.steps[1].piece = Piece::text(" thief");
-        let (step, words) = told(&of_step, &PromptCheck::Same);
-        assert_eq!(step, Some(1));
-        assert!(words.ends_with("is ‘fox’; it shows ‘thief’"), "{words}");
+        of_step.steps[1].piece = thief.clone();
+        assert_eq!(
+            found(&of_step, &PromptCheck::Same),
+            expected(Some(1), false)
+        );
 
-        let mut of_list = text.clone();
+        // It is among the alternatives of the first step, too.
         let token = text.steps[1].token;
-        let renamed = text.vocabulary.iter().map(|(other, piece)| {
-            if other == token {
-                Piece::text(" thief")
-            } else {
-                piece.clone()
-            }
-        });
-        of_list.vocabulary = Arc::new(Vocabulary::new(renamed.collect()));
-        // It is among the alternatives of the first step.
-        let (step, words) = told(&of_list, &PromptCheck::Same);
-        assert_eq!(step, Some(0));
-        assert!(words.ends_with("is ‘fox’; it shows ‘thief’"), "{words}");
+        let mut alternatives = text.steps[0].trace.raw.head.iter();
+        assert!(alternatives.any(|known| known.token == token));
+        let mut of_list = text.clone();
+        rename(&mut of_list, token, &thief);
+        assert_eq!(
+            found(&of_list, &PromptCheck::Same),
+            expected(Some(1), false)
+        );
+
+        // Now it is only an alternative.
+        of_list.steps.pop();
+        assert_eq!(found(&of_list, &PromptCheck::Same), expected(Some(0), true));
+    }
+
+    #[test]
+    fn every_token_that_a_record_names_is_compared() {
+        let mut text = text();
+        let known = text.vocabulary.iter().map(|(_, piece)| piece.clone());
+        let pieces = known.chain([Piece::text(" thief")]).collect();
+        text.vocabulary = Arc::new(Vocabulary::new(pieces));
+        let (step, words, is_listed) = found(&text, &PromptCheck::Same);
+        assert_eq!((step, is_listed), (None, true));
+        assert!(words.ends_with("it shows ‘thief’"), "{words}");
     }
 }

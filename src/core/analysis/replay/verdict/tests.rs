@@ -152,6 +152,38 @@ fn words_that_are_not_those_of_the_tokens_contradict_the_file_of_that_model_only
 }
 
 #[test]
+fn a_changed_word_is_named_in_the_pane_that_shows_it_and_not_where_it_is_an_alternative() {
+    let then = [text(0), text(0)];
+    let panes = then.iter().collect::<Vec<_>>();
+    let wrong = |step, words: &str| TextContradiction {
+        step: Some(step),
+        kind: ContradictionKind::Prompt,
+        words: words.to_owned(),
+    };
+    let listed = WordsCheck::ListedContradicted(wrong(0, "listed"));
+    let shown = WordsCheck::Contradicted(wrong(2, "shown"));
+    for (words, pane, step, said) in [
+        ([listed.clone(), shown.clone()], 1, 2, "shown"),
+        ([shown, listed.clone()], 0, 2, "shown"),
+        ([WordsCheck::Equal, listed.clone()], 1, 0, "listed"),
+        ([listed.clone(), listed], 0, 0, "listed"),
+    ] {
+        let verdict = Verdict::of(Replayed {
+            then: &panes,
+            now: &panes,
+            words: &words,
+            allows_others: false,
+            has_branches: false,
+        });
+        let found = verdict.contradiction.unwrap();
+        assert_eq!(
+            (found.place, found.step, &*found.words),
+            (RunPlace::Pane(pane), Some(step), said)
+        );
+    }
+}
+
+#[test]
 fn numbers_that_changed_without_a_reason_are_a_difference() {
     let then = [text(0)];
     let mut now = then.clone();
