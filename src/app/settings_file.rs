@@ -36,14 +36,13 @@ pub(super) struct LoadedSettings {
     pub error: Option<String>,
 }
 
-/// Loads the settings from this folder. `legacy` are the settings of an earlier version, used if
-/// there is no file.
-pub(super) fn load(folder: PathBuf, legacy: Option<String>) -> LoadedSettings {
+/// Loads the settings from this folder.
+pub(super) fn load(folder: PathBuf) -> LoadedSettings {
     export::remove_stale_temporaries(&folder);
     let path = folder.join(NAME);
     let json = match read(&path) {
         Ok(json) => Some(json),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => legacy,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => {
             return LoadedSettings {
                 error: Some(format!("{error}\n{}", path.display())),
@@ -140,12 +139,12 @@ mod tests {
     fn two_windows_save_what_each_has_changed() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("quartet");
-        let mut first = load(folder.clone(), None);
+        let mut first = load(folder.clone());
         first.settings.presets.push(preset("Old"));
         let mut file = first.file.unwrap();
         file.save(first.settings.clone()).unwrap();
 
-        let [mut one, mut other] = [(), ()].map(|()| load(folder.clone(), None));
+        let [mut one, mut other] = [(), ()].map(|()| load(folder.clone()));
         assert_eq!(one.settings, first.settings);
         one.settings.presets.push(preset("Poems"));
         one.settings.prompt = "Of one".to_owned();
@@ -157,7 +156,7 @@ mod tests {
         // Saving again without a change keeps what the first window saved.
         file.save(other.settings).unwrap();
 
-        let found = load(folder, None).settings;
+        let found = load(folder).settings;
         assert_eq!((found.prompt.as_str(), found.seed), ("Of one", 7));
         assert_eq!(found.presets, [preset("Letters"), preset("Poems")]);
     }
@@ -167,7 +166,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let json = r#"{"seed": "many", "prompt": "Kept"}"#;
         fs::write(home.path().join(NAME), json).unwrap();
-        let loaded = load(home.path().to_owned(), Some("older".to_owned()));
+        let loaded = load(home.path().to_owned());
         assert_eq!(loaded.lost, ["seed"]);
         assert_eq!(loaded.settings.prompt, "Kept");
         let unread = fs::read_to_string(home.path().join(BACKUP_NAME)).unwrap();
@@ -178,7 +177,7 @@ mod tests {
     #[test]
     fn a_file_from_a_newer_version_is_backed_up_before_it_is_overwritten() {
         let home = tempfile::tempdir().unwrap();
-        let mut loaded = load(home.path().to_owned(), None);
+        let mut loaded = load(home.path().to_owned());
         let mut file = loaded.file.unwrap();
         file.save(loaded.settings.clone()).unwrap();
         let json = r#"{"presets": [{"name": "From tomorrow", "chain": "?"}], "seed": 3}"#;
@@ -187,7 +186,7 @@ mod tests {
         file.save(loaded.settings).unwrap();
         let unread = fs::read_to_string(home.path().join(BACKUP_NAME)).unwrap();
         assert_eq!(unread, json);
-        let found = load(home.path().to_owned(), None).settings;
+        let found = load(home.path().to_owned()).settings;
         assert_eq!((found.prompt.as_str(), found.seed), ("Of this one", 3));
     }
 
@@ -196,7 +195,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join(NAME), r#"{"seed": "many"}"#).unwrap();
         fs::create_dir(home.path().join(BACKUP_NAME)).unwrap();
-        let loaded = load(home.path().to_owned(), None);
+        let loaded = load(home.path().to_owned());
         assert!(loaded.file.is_none());
         assert!(loaded.error.unwrap().contains(BACKUP_NAME));
     }
@@ -204,23 +203,10 @@ mod tests {
     #[test]
     fn a_file_that_became_unreadable_is_not_overwritten() {
         let home = tempfile::tempdir().unwrap();
-        let mut loaded = load(home.path().to_owned(), None);
+        let mut loaded = load(home.path().to_owned());
         fs::create_dir(home.path().join(NAME)).unwrap();
         loaded.settings.seed = 9;
         assert!(loaded.file.unwrap().save(loaded.settings).is_err());
-    }
-
-    #[test]
-    fn settings_of_an_earlier_version_are_imported() {
-        let home = tempfile::tempdir().unwrap();
-        let older = Settings {
-            seed: 5,
-            ..Settings::default()
-        };
-        let loaded = load(home.path().to_owned(), Some(older.to_json().unwrap()));
-        assert_eq!(loaded.settings, older);
-        loaded.file.unwrap().save(older.clone()).unwrap();
-        assert_eq!(load(home.path().to_owned(), None).settings, older);
     }
 
     #[test]
@@ -228,7 +214,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let file = fs::File::create(home.path().join(NAME)).unwrap();
         file.set_len(MAX_BYTES + 1).unwrap();
-        let loaded = load(home.path().to_owned(), None);
+        let loaded = load(home.path().to_owned());
         assert!(loaded.file.is_none());
         assert!(
             loaded
@@ -242,7 +228,7 @@ mod tests {
     fn a_file_that_cannot_be_read_is_not_overwritten() {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir(home.path().join(NAME)).unwrap();
-        let loaded = load(home.path().to_owned(), None);
+        let loaded = load(home.path().to_owned());
         assert!(loaded.file.is_none());
         assert!(loaded.error.unwrap().contains(NAME));
     }

@@ -26,7 +26,7 @@ const SAVED: &str = "saved";
 const N_RUNS: u32 = 3;
 
 fn save(folder: &Path, number: u64) {
-    let mut file = settings_file::load(folder.to_owned(), None).file.unwrap();
+    let mut file = settings_file::load(folder.to_owned()).file.unwrap();
     let settings = Settings {
         prompt: format!("Prompt {number}").repeat(200),
         seed: number,
@@ -75,7 +75,7 @@ fn settings_and_history_stay_whole() {
         child.kill().unwrap();
         child.wait().unwrap();
 
-        let loaded = settings_file::load(home.path().to_owned(), None);
+        let loaded = settings_file::load(home.path().to_owned());
         assert!(loaded.lost.is_empty() && loaded.error.is_none());
         let (seed, prompt) = (loaded.settings.seed, loaded.settings.prompt);
         assert_eq!(prompt, format!("Prompt {seed}").repeat(200));

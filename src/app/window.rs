@@ -30,9 +30,6 @@ const APP_NAME: &str = "quartet";
 /// The ID by which desktops match the window to its desktop entry.
 const APP_ID: &str = "org.quartet.Quartet";
 
-/// The key under which earlier versions stored the settings in eframe's storage.
-const LEGACY_SETTINGS_KEY: &str = "settings";
-
 /// The delay from an event to its frame, which limits streaming to 30 frames per second.
 const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 
@@ -64,11 +61,8 @@ pub fn run(model: Option<PathBuf>, file: Option<PathBuf>) -> eframe::Result {
         APP_NAME,
         options,
         Box::new(|cc| {
-            let legacy = cc
-                .storage
-                .and_then(|storage| storage.get_string(LEGACY_SETTINGS_KEY));
             let loaded = eframe::storage_dir(APP_NAME)
-                .map(|folder| settings_file::load(folder, legacy))
+                .map(settings_file::load)
                 .unwrap_or_default();
             let start = |wake: Wake| Worker::start(wake);
             let settings = loaded.settings;

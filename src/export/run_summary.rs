@@ -84,9 +84,10 @@ struct Metrics {
 /// Reads what a list shows about a run file.
 pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
     let file: File = serde_json::from_slice(&read_text(path)?).map_err(ParseError::from)?;
-    if file.format_version > FORMAT_VERSION {
-        let version = file.format_version;
-        return Err(ParseError::TooNew { version }.into());
+    match file.format_version {
+        FORMAT_VERSION => {}
+        version @ ..FORMAT_VERSION => return Err(ParseError::TooOld { version }.into()),
+        version => return Err(ParseError::TooNew { version }.into()),
     }
     let mut models: Vec<String> = Vec::new();
     for pane in &file.panes {
@@ -149,7 +150,7 @@ mod tests {
         write_run(&path, &two, Form::default()).unwrap();
         assert_eq!(read_summary(&path).unwrap().model, "Test + Other");
         let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-        let first = read_summary(&golden.join("run-1.json")).unwrap();
+        let first = read_summary(&golden.join("export.json")).unwrap();
         assert_eq!((first.panes.len(), first.n_tokens()), (2, 8));
     }
 }

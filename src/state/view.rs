@@ -198,9 +198,7 @@ impl ThemeChoice {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DockTab {
-    /// Settings of earlier versions may name "By hand" here, which is now on the Lab page.
     #[default]
-    #[serde(alias = "by_hand")]
     Plots,
     /// What each stage of the chain did to the candidates of one step.
     Xray,

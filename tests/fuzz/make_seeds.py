@@ -197,7 +197,6 @@ def main():
         keep("tokenizer", name, json.dumps({**small, **change}))
 
     keep("run_file", "run", (TESTS / "golden/export.json").read_bytes())
-    keep("run_file", "older", (TESTS / "golden/run-1.json").read_bytes())
     keep("run_file", "cut", (TESTS / "golden/export.json").read_bytes()[:4000])
 
     servers()

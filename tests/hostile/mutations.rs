@@ -134,13 +134,11 @@ fn mutated_settings_never_cause_a_panic() {
 #[test]
 fn mutated_run_files_never_cause_a_panic() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for name in ["run-1.json", "export.json"] {
-        let run = fs::read(folder.join(name)).unwrap();
-        for seed in 0..N_TEXTS * rounds() {
-            let mut bytes = run.clone();
-            mutate(&mut bytes, usize::MAX, &mut Random(seed));
-            json::parse(&bytes).ok();
-        }
+    let run = fs::read(folder.join("export.json")).unwrap();
+    for seed in 0..N_TEXTS * rounds() {
+        let mut bytes = run.clone();
+        mutate(&mut bytes, usize::MAX, &mut Random(seed));
+        json::parse(&bytes).ok();
     }
 }
 

@@ -12,13 +12,13 @@ use quartet::export::{read_run, write_run};
 /// The environment variable that names the file that the child process saves again and again.
 const VARIABLE: &str = "QUARTET_TEST_SAVES_TO";
 
-const NAME: &str = "kills::a_save_killed_at_any_moment_leaves_a_whole_file";
+const NAME: &str = "run_files::kills::a_save_killed_at_any_moment_leaves_a_whole_file";
 
 /// What the child process prints before its first save.
 const READY: &str = "saving";
 
 fn save(path: &Path, number: u64) {
-    let panes = parse(&super::file("tests/golden/run-1.json")).unwrap();
+    let panes = parse(&super::file("tests/golden/export.json")).unwrap();
     let header = RunHeader {
         title: Some(number.to_string()),
         finished_at: Some(number),

@@ -39,7 +39,7 @@ pub struct ModelInfo {
 }
 
 /// Whatever else can change the numbers that a model computes, or the tokens that it reads. Fields
-/// are empty if unknown, as in runs of format 1.
+/// are empty if unknown, as over a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {

@@ -35,7 +35,7 @@ pub struct Step {
     /// What was drafted for it, if decoding was speculative.
     pub draft: Option<Draft>,
     /// The hash of the model's whole row of logits, or of both rows under guidance. `None` if a
-    /// server computed them, or the run has format 1.
+    /// server computed them.
     pub logits_hash: Option<LogitsHash>,
 }
 

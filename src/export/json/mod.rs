@@ -1,10 +1,9 @@
 //! The run file: the complete record as JSON, from which a run can be shown, explained and repeated
 //! without its model.
 //!
-//! Every version of the format can be loaded. The newest is written, compact or laid out for
-//! reading; opening a file and saving it again produces the same bytes.
+//! It is written compact, or laid out for reading; opening a file and saving it again produces the
+//! same bytes. From the first release on, every format that was released can be loaded.
 
-mod format_1;
 mod format_2;
 mod layout;
 mod repeated;
@@ -51,6 +50,13 @@ pub enum ParseError {
         /// Line and column.
         place: String,
     },
+
+    /// A version of the program that was never released wrote the file.
+    #[error(
+        "this file has format {version}, from a version of Quartet that was never released; generate \
+         the run again"
+    )]
+    TooOld { version: u32 },
 
     /// A newer version of the program wrote the file.
     #[error(
@@ -148,7 +154,7 @@ fn rendered(content: &impl Serialize, form: Form) -> Vec<u8> {
     bytes
 }
 
-/// Loads a run file in any format version up to the current one.
+/// Loads a run file.
 ///
 /// The vocabularies contain only the tokens that occur in the file.
 pub fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
@@ -162,9 +168,8 @@ pub fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
     let head = serde_json::from_slice(bytes).map_err(|error| parse_error(error, bytes))?;
     let Head { format_version } = head;
     match format_version {
-        0 => Err(ParseError::damaged("there is no format 0")),
-        1 => format_1::read(bytes),
         FORMAT_VERSION => format_2::read(bytes),
+        version @ ..FORMAT_VERSION => Err(ParseError::TooOld { version }),
         version => Err(ParseError::TooNew { version }),
     }
 }

@@ -215,8 +215,8 @@ fn device(info: &ModelInfo) -> String {
     name.split(" in ").next().unwrap_or_default().to_owned()
 }
 
-/// Returns the precision to which a CPU rounds the inputs of quantized matrix products. Runs of
-/// format 1 do not record it.
+/// Returns the precision to which a CPU rounds the inputs of quantized matrix products. Servers
+/// do not report it.
 fn inputs(info: &ModelInfo) -> String {
     let is_recorded = !info.provenance.cache.is_empty();
     let bits = is_recorded.then(|| info.input_rounding());

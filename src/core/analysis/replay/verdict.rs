@@ -295,8 +295,7 @@ fn has_changed_numbers(text: &TextReplay) -> bool {
     text.is_alike && !text.is_identical()
 }
 
-/// Returns what is not that of the file, according to the hashes. A server names no file, and a run
-/// of format 1 not all of them.
+/// Returns what is not that of the file, according to the hashes. A server names no file.
 fn other_files(run: Replayed<'_>) -> Vec<&'static str> {
     let local = run.then.iter().zip(run.now);
     let local = local.filter(|(then, _)| then.model.implementation != Implementation::Server);
@@ -308,7 +307,6 @@ fn other_files(run: Replayed<'_>) -> Vec<&'static str> {
             .iter()
             .any(|(then, now)| differs(then.model, now.model))
     };
-    let is_known = |then: &ModelInfo| !then.provenance.version.is_empty();
     let mut others = Vec::new();
     if is_any(&|then, now| then.sha256 != now.sha256) {
         others.push("model");
@@ -321,11 +319,11 @@ fn other_files(run: Replayed<'_>) -> Vec<&'static str> {
         others.push("second model");
     }
     let hash = |info: &ModelInfo| info.provenance.tokenizer_sha256.clone();
-    if is_any(&|then, now| is_known(then) && hash(then) != hash(now)) {
+    if is_any(&|then, now| hash(then) != hash(now)) {
         others.push("tokenizer");
     }
     let hash = |info: &ModelInfo| info.provenance.template_sha256.clone();
-    if is_any(&|then, now| is_known(then) && hash(then) != hash(now)) {
+    if is_any(&|then, now| hash(then) != hash(now)) {
         others.push("template");
     }
     others
