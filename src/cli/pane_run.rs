@@ -333,7 +333,7 @@ impl Record {
         self.generations.get_mut(place_of(id))
     }
 
-    /// Records which settings of a text its server lacks.
+    /// Records which settings of a text its server lacks or applies otherwise.
     pub(super) fn note_not_applied(&mut self, id: GenerationId, not_applied: Vec<String>) {
         if let Some(pane) = self.pane(id) {
             pane.not_applied = not_applied;

@@ -33,7 +33,9 @@ pub use frame::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};
 pub use gaps::{GapData, gap_plot_ui};
 pub use line_style::{dashed_line, paint_marker};
 pub use model_comparison::model_comparison_ui;
-pub use next_token::{CandidateRow, NextTokenData, TokenStyle, next_token_plot_ui, token_galley};
+pub use next_token::{
+    AfterChain, CandidateRow, NextTokenData, TokenStyle, next_token_plot_ui, token_galley,
+};
 pub use proven::{ProvenData, proven_ui};
 pub use scale::count;
 pub use score::{ScoreData, ScoreLane, score_plot_ui};

@@ -5,7 +5,7 @@ use egui::{Grid, Label, RichText, ScrollArea, Ui};
 use super::numbers_tokens::{ranks_ui, tokens_ui};
 use super::text_measures::{cost_label, prices_ui, rows_for, saving_words};
 use crate::analysis::{Metrics, Prices, TextMetrics, have_different_tokenizers};
-use crate::decoding::{Selector, TokenId};
+use crate::decoding::{FinalProb, Selector, TokenId};
 use crate::design::fonts::Face;
 use crate::design::style::reserve_scroll_bars;
 use crate::design::theme::Theme;
@@ -260,11 +260,7 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
                 token: candidate.token,
                 sampled: candidate.token == step.token,
                 raw_prob: Some(candidate.prob),
-                final_prob: match trace.head_final_prob(index) {
-                    None => FinalProb::Cut,
-                    Some(_) if trace.known_final_prob().is_none() => FinalProb::Unknown,
-                    Some(prob) => FinalProb::Known(prob),
-                },
+                final_prob: trace.known_head_final(index),
             };
             candidate_ui(ui, &generation.vocabulary, row);
         }
@@ -275,10 +271,7 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
                 token: step.token,
                 sampled: true,
                 raw_prob: trace.known_raw_prob(),
-                final_prob: match trace.known_final_prob() {
-                    Some(prob) => FinalProb::Known(prob),
-                    None => FinalProb::Unknown,
-                },
+                final_prob: trace.known_draw_final(),
             };
             candidate_ui(ui, &generation.vocabulary, row);
         }
@@ -295,15 +288,6 @@ struct CandidateRow {
     /// Before the chain; `None` if the server did not report it.
     raw_prob: Option<f64>,
     final_prob: FinalProb,
-}
-
-/// A token's probability after the chain.
-#[derive(Clone, Copy)]
-enum FinalProb {
-    Known(f64),
-    Cut,
-    /// It depends on tokens that the server did not name.
-    Unknown,
 }
 
 /// Draws a candidate's row. The sampled token is set in a heavier weight.
@@ -327,7 +311,7 @@ fn candidate_ui(ui: &mut Ui, vocabulary: &Vocabulary, row: CandidateRow) {
     cell_ui(ui, Face::Code.text(id).color(theme.text_2));
     value_ui(ui, row.raw_prob.map_or_else(unknown, percent));
     let final_prob = match row.final_prob {
-        FinalProb::Known(prob) => percent(prob),
+        FinalProb::Kept(prob) => percent(prob),
         FinalProb::Cut => "cut".to_owned(),
         FinalProb::Unknown => unknown(),
     };

@@ -95,6 +95,32 @@ fn a_servers_own_sampler_can_choose_the_tokens() {
 }
 
 #[test]
+fn what_a_servers_sampler_does_otherwise_stands_in_every_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (json, export) = (folder.path().join("run.json"), folder.path().join("run"));
+    let server = StandIn::start(Kind::OpenAi);
+    let mut words = vec!["generate", "--server", &server.address, "--server-sampler"];
+    words.extend(["--prompt", PROMPT, "--pane", "top-p 0.9, temp 3"]);
+    words.extend(["--max-tokens", "3", "--json", json.to_str().unwrap()]);
+    words.extend(["--export", export.to_str().unwrap()]);
+    let output = quartet(&words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let run: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let expected = ["temperature 3 (used: 2)", "temperature after top-p"];
+    assert_eq!(run["panes"][0]["not_applied"], serde_json::json!(expected));
+    let words = format!("not applied: {}", expected.join(", "));
+    let printed = text(&output.stdout);
+    assert!(printed.contains(&words), "{printed}");
+    for extension in ["md", "html"] {
+        let files = std::fs::read_dir(&export).unwrap();
+        let paths = files.map(|file| file.unwrap().path());
+        let mut of_format = paths.filter(|path| path.extension().is_some_and(|it| it == extension));
+        let written = std::fs::read_to_string(of_format.next().unwrap()).unwrap();
+        assert!(written.contains(&words), "{extension}: {written}");
+    }
+}
+
+#[test]
 fn a_lost_connection_keeps_the_text() {
     let server = StandIn::start(Kind::Llama);
     server.fail("/completion", 3, Fault::Refused(500, "", ""));

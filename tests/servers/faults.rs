@@ -13,6 +13,14 @@ fn greedy(config: ServerConfig) -> Bench {
     Bench::write(config, vec![pane(0, ChainConfig::greedy(), 6)])
 }
 
+/// Returns a configuration with the shortest limit that a message can name.
+fn impatient(server: &StandIn, sampled_by: SampledBy) -> ServerConfig {
+    ServerConfig {
+        timeout: Duration::from_secs(1),
+        ..config(server, sampled_by)
+    }
+}
+
 /// Generates over a llama-server with a fault, and returns the error, with `HOST` for the server's
 /// address.
 fn error_after(path: &str, n_before: usize, fault: Fault, sampled_by: SampledBy) -> String {
@@ -103,17 +111,63 @@ fn an_unreachable_or_silent_server_is_named() {
 
     let server = StandIn::start(Kind::Llama);
     server.fail("/completion", 2, Fault::Silence);
-    let impatient = ServerConfig {
-        timeout: Duration::from_secs(1),
-        ..config(&server, SampledBy::Chain)
-    };
-    let bench = greedy(impatient);
+    let bench = greedy(impatient(&server, SampledBy::Chain));
     assert!(
         bench.written[0]
             .error()
             .ends_with("sent no token for 1 s; the text so far is kept")
     );
     assert_eq!(bench.written[0].steps.len(), 2);
+}
+
+/// A server that never stops sending bytes ends a text only by the limit on time without a token.
+#[test]
+fn a_server_that_drips_for_ever_does_not_hold_a_text() {
+    let (ping, blank) = (": ping\n\n", "data:\n\n");
+    let empty_choice = "data: {\"choices\":[{\"text\":\"\"}]}\n\n";
+    for (kind, path, drip) in [
+        (Kind::Llama, "/completion", ping),
+        (Kind::Llama, "/completion", "data: {\"content\":\"\"}\n\n"),
+        (Kind::Vllm, "/v1/completions", blank),
+        (Kind::OpenAi, "/v1/completions", empty_choice),
+        (Kind::OpenAi, "/v1/completions", " "),
+        (Kind::Ollama, "/api/generate", "\n"),
+        (Kind::Ollama, "/api/generate", "{\"response\":\"\"}\n"),
+    ] {
+        let server = StandIn::start(kind);
+        server.fail(path, 0, Fault::DripAfter(3, drip));
+        let bench = greedy(impatient(&server, SampledBy::Server));
+        let text = &bench.written[0];
+        assert!(
+            text.error()
+                .ends_with("sent no token for 1 s; the text so far is kept"),
+            "{kind:?} {drip:?}: {}",
+            text.error()
+        );
+        assert!(text.steps.len() >= 2, "{kind:?} {drip:?}");
+    }
+}
+
+#[test]
+fn a_response_that_drips_for_ever_does_not_hold_a_step() {
+    for (kind, path) in [
+        (Kind::Llama, "/completion"),
+        (Kind::Vllm, "/v1/completions"),
+        (Kind::Ollama, "/api/generate"),
+        (Kind::OpenAi, "/v1/completions"),
+    ] {
+        let server = StandIn::start(kind);
+        server.fail(path, 2, Fault::DripAfter(0, " "));
+        let bench = greedy(impatient(&server, SampledBy::Chain));
+        let text = &bench.written[0];
+        assert!(
+            text.error()
+                .ends_with("sent no token for 1 s; the text so far is kept"),
+            "{kind:?}: {}",
+            text.error()
+        );
+        assert_eq!(text.steps.len(), 2, "{kind:?}");
+    }
 }
 
 #[test]

@@ -35,6 +35,9 @@ pub(crate) enum Fault {
     CutAfter(usize),
     /// The stream goes silent after this many lines, until the client hangs up.
     SilentAfter(usize),
+    /// After this many lines of the stream, or in place of a response that is no stream, this text
+    /// is sent again and again until the client hangs up.
+    DripAfter(usize, &'static str),
     /// Every occurrence of the first text in the response is replaced with the second.
     Replaced(&'static str, &'static str),
     /// The response to a request for a stream is this text.
@@ -152,7 +155,13 @@ impl StandIn {
             _ => text,
         };
         assert_eq!(request.method == "POST", !request.body.is_empty());
-        if body["stream"] != json!(true) {
+        let is_stream = body["stream"] == json!(true);
+        if let (Some(Fault::DripAfter(_, text)), false) = (&fault, is_stream) {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
+            self.drip(stream, text);
+            return Ok(());
+        }
+        if !is_stream {
             return match self.reply(&request.path, &body) {
                 Some(reply) => send(stream, 200, "", &replaced(reply.to_string())),
                 None => send(
@@ -177,6 +186,10 @@ impl StandIn {
                     self.wait_for_hang_up(stream);
                     return Ok(());
                 }
+                Some(Fault::DripAfter(n, text)) if n == index => {
+                    self.drip(stream, text);
+                    return Ok(());
+                }
                 _ => {}
             }
             // Send the line in two parts, split at an arbitrary byte.
@@ -187,6 +200,15 @@ impl StandIn {
             stream.write_all(b)?;
         }
         Ok(())
+    }
+
+    /// Sends this text again and again until the client hangs up.
+    fn drip(&self, mut stream: &TcpStream, text: &str) {
+        while stream.write_all(text.as_bytes()).is_ok() {
+            // The pause keeps it below what counts as progress; the test does not depend on it.
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.shared.n_hung_up.fetch_add(1, Ordering::SeqCst);
     }
 
     fn wait_for_hang_up(&self, mut stream: &TcpStream) {

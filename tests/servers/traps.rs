@@ -62,6 +62,24 @@ fn llama_server_is_asked_for_probabilities_before_sampling() {
 }
 
 #[test]
+fn what_llama_server_was_started_with_does_not_join_the_settings() {
+    // A server may be started with samplers of its own, which apply wherever a request is silent.
+    let server = StandIn::start(Kind::Llama);
+    Bench::write(
+        config(&server, SampledBy::Server),
+        vec![pane(0, chains()[2].clone(), 3)],
+    );
+    let bodies = server.bodies("/completion");
+    assert_eq!(bodies.len(), 1);
+    for name in ["xtc_probability", "dry_multiplier", "presence_penalty"] {
+        assert_eq!(bodies[0][name], 0.0, "{name}");
+    }
+    assert_eq!(bodies[0]["mirostat"], 0);
+    let order = bodies[0]["samplers"].as_array().unwrap();
+    assert!(order.contains(&"temperature".into()), "{order:?}");
+}
+
+#[test]
 fn llama_server_has_two_names_for_its_probabilities() {
     let server = StandIn::start(Kind::Llama);
     let greedy = || vec![pane(0, ChainConfig::greedy(), 1)];

@@ -43,7 +43,7 @@ fn push_stages(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> Str
         .rows
         .iter()
         .zip(1..)
-        .filter(|(row, rank)| row.rank == *rank);
+        .filter(|(row, rank)| row.rank == Some(*rank));
     for (candidate, _) in recorded.clone() {
         let mut row = vec![name(candidate.token)];
         let cells = xray.columns.iter().zip(&candidate.cells);

@@ -11,6 +11,18 @@ use super::{StageReport, Trace};
 /// How far two numbers may differ that count as the same: far below what is shown.
 const TOLERANCE: f64 = 1e-5;
 
+/// A drawn token with at least this probability fixes the other probabilities to three digits.
+const FIRM_PROB: f64 = 0.01;
+
+/// A candidate's probability after the chain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FinalProb {
+    Kept(f64),
+    Cut,
+    /// It depends on tokens that the server did not name.
+    Unknown,
+}
+
 /// The numbers of a step that do not depend on what a server left out, or `None` for those that do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KnownPart {
@@ -142,6 +154,38 @@ impl Trace {
     pub fn known_final_prob(&self) -> Option<f64> {
         let known = self.known.as_deref();
         known.map_or(Some(self.draw.prob), |known| known.final_prob)
+    }
+
+    /// Returns whether the probabilities after the chain do not depend on tokens that the server did
+    /// not name.
+    pub fn knows_final_probs(&self) -> bool {
+        let Some(known) = self.known.as_deref() else {
+            return true;
+        };
+        let last = known.stages.last();
+        let entropy_nats = last.map_or(known.entropy_nats, |last| last.entropy_nats);
+        known.n_kept == Some(1)
+            || entropy_nats.is_some()
+            || known.final_prob.is_some_and(|prob| prob >= FIRM_PROB)
+    }
+
+    /// Returns the probability after the chain of the candidate at `index` of `raw.head`.
+    pub fn known_head_final(&self, index: usize) -> FinalProb {
+        let is_known = self.knows_final_probs();
+        match self.head_final_prob(index) {
+            Some(prob) if is_known => FinalProb::Kept(prob),
+            None if is_known || self.n_known_kept().is_some() => FinalProb::Cut,
+            _ => FinalProb::Unknown,
+        }
+    }
+
+    /// Returns the drawn token's probability after the chain.
+    pub fn known_draw_final(&self) -> FinalProb {
+        match self.known_final_prob() {
+            Some(prob) if prob > 0.0 => FinalProb::Kept(prob),
+            Some(_) => FinalProb::Cut,
+            None => FinalProb::Unknown,
+        }
     }
 
     /// Returns how many tokens could have been picked, or `None` if that depends on tokens that the

@@ -76,7 +76,7 @@ pub use grammar::{
 };
 pub use guidance::{Against, Guidance, MixedRow, Mixture};
 pub use history::History;
-pub use known::{KnownPart, KnownStageNumbers};
+pub use known::{FinalProb, KnownPart, KnownStageNumbers};
 pub use likelihood::ChainLikelihood;
 pub use logits_hash::LogitsHash;
 pub use model_drafts::{DraftRule, ModelDrafts, Verified, pick};

@@ -80,7 +80,8 @@ pub struct Generation {
     pub lineage: Lineage,
     /// The beams that were compared, if a beam search wrote the text.
     pub beams: Arc<Beams>,
-    /// The settings that the server's own sampler lacks, so that the text ignores them: "eta 0.5".
+    /// The settings that the server's own sampler lacks, so that the text ignores them, or applies
+    /// otherwise: "eta 0.5", "temperature 3 (used: 2)".
     pub not_applied: Vec<String>,
 }
 

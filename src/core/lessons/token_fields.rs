@@ -4,7 +4,7 @@ use std::f64::consts::LN_2;
 
 use super::value::Value;
 use crate::analysis::WhatIfReader;
-use crate::decoding::{ChainConfig, RankedCandidate, StageReport, WhatIf};
+use crate::decoding::{ChainConfig, FinalProb, RankedCandidate, StageReport, WhatIf};
 use crate::generation::formatting::token_word;
 use crate::generation::{Generation, Step, in_sentence};
 
@@ -91,10 +91,11 @@ impl CandidateField {
             Self::Final => {
                 let mut head = step.trace.raw.head.iter();
                 let index = head.position(|ranked| ranked.token == candidate.token)?;
-                let prob = step.trace.head_final_prob(index);
-                // Whether it was cut is known more often than how likely it became.
-                let is_known = prob.is_none() || step.trace.known_final_prob().is_some();
-                is_known.then(|| Value::prob(prob.unwrap_or(0.0)))
+                match step.trace.known_head_final(index) {
+                    FinalProb::Kept(prob) => Some(Value::prob(prob)),
+                    FinalProb::Cut => Some(Value::prob(0.0)),
+                    FinalProb::Unknown => None,
+                }
             }
             Self::Logit => Some(Value::plain(f64::from(candidate.logit))),
             Self::Cut => Some(Value::Text(cut_by(step, candidate)?)),

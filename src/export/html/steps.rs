@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::escape::shown;
-use crate::decoding::{Picked, TokenId, Trace};
+use crate::decoding::{FinalProb, Picked, TokenId, Trace};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece, Step, Vocabulary};
 
@@ -117,31 +117,32 @@ fn cells(
         for index in stages {
             let stage = trace.stages.get(*index);
             let prob = stage.and_then(|stage| stage.head_probs.get(rank).copied().flatten());
-            let is_known = trace.known_stage(*index).entropy_nats.is_some();
-            cells.push(cell(prob.map(f64::from), is_known));
+            let known = trace.known_stage(*index);
+            cells.push(cell(match prob {
+                Some(prob) if known.entropy_nats.is_some() => FinalProb::Kept(f64::from(prob)),
+                None if known.n_kept.is_some() => FinalProb::Cut,
+                _ => FinalProb::Unknown,
+            }));
         }
-        let is_known = trace.known_final_prob().is_some();
-        cells.push(cell(trace.head_final_prob(rank), is_known));
+        cells.push(cell(trace.known_head_final(rank)));
     }
     if !has_token {
         cells.push(json!(words.index(token, &vocabulary.piece(token))));
         cells.push(trace.known_raw_prob().map_or(json!(null), percent));
         // The record follows only the most likely tokens from stage to stage.
         cells.extend(stages.iter().map(|_| json!(null)));
-        let is_left = trace.draw.prob > 0.0;
-        let left = || trace.known_final_prob().map_or(json!(null), percent);
-        cells.push(if is_left { left() } else { json!(-1) });
+        cells.push(cell(trace.known_draw_final()));
     }
     cells
 }
 
 /// Returns the probability in a column, −1 if the token was cut, or null if the probability depends on
 /// tokens that a server did not name.
-fn cell(prob: Option<f64>, is_known: bool) -> Value {
+fn cell(prob: FinalProb) -> Value {
     match prob {
-        None => json!(-1),
-        Some(_) if !is_known => json!(null),
-        Some(prob) => percent(prob),
+        FinalProb::Kept(prob) => percent(prob),
+        FinalProb::Cut => json!(-1),
+        FinalProb::Unknown => json!(null),
     }
 }
 

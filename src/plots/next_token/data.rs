@@ -1,7 +1,7 @@
 //! The data of the next-token plot: the candidates of one step, before and after the chain.
 
 use crate::analysis::xray::{XrayCell, XrayRow, XrayTable};
-use crate::decoding::{ChainConfig, Filter, Selector};
+use crate::decoding::{ChainConfig, Filter, FinalProb, Selector};
 use crate::generation::{Generation, Piece, Step};
 
 /// The candidates of one step.
@@ -25,16 +25,25 @@ pub struct NextTokenData {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CandidateRow {
     pub piece: Piece,
-    /// Its rank before the chain, counted from 1.
-    pub rank: u32,
-    /// Its probability before the chain.
-    pub raw_prob: f64,
-    /// Its probability after the chain, or `None` if it was filtered out or passed over.
-    pub final_prob: Option<f64>,
-    /// Whether no filter cut it, but the draw always takes the top token.
-    pub passed_over: bool,
+    /// Its rank before the chain, counted from 1; `None` if the server did not name it.
+    pub rank: Option<u32>,
+    /// Its probability before the chain; `None` if the server did not report it.
+    pub raw_prob: Option<f64>,
+    pub after: AfterChain,
     /// Whether it was sampled.
     pub chosen: bool,
+}
+
+/// What the chain left of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum AfterChain {
+    /// Its probability.
+    Kept(f64),
+    Cut,
+    /// No filter cut it, but the draw always takes the top token.
+    PassedOver,
+    /// It depends on tokens that the server did not name.
+    Unknown,
 }
 
 impl NextTokenData {
@@ -48,10 +57,14 @@ impl NextTokenData {
             .enumerate()
             .map(|(index, candidate)| CandidateRow {
                 piece: generation.vocabulary.piece(candidate.token),
-                rank: index as u32 + 1,
-                raw_prob: candidate.prob,
-                final_prob: step.trace.head_final_prob(index),
-                passed_over: passes_over && candidate.token != step.token,
+                rank: Some(index as u32 + 1),
+                raw_prob: Some(candidate.prob),
+                after: match step.trace.known_head_final(index) {
+                    FinalProb::Cut if passes_over && candidate.token != step.token => {
+                        AfterChain::PassedOver
+                    }
+                    other => other.into(),
+                },
                 chosen: candidate.token == step.token,
             })
             .collect();
@@ -78,17 +91,19 @@ impl NextTokenData {
         generation: &Generation,
     ) -> Option<Self> {
         let after = |row: &XrayRow| match chain.selector {
-            Selector::Greedy => Some(row.chosen.then_some(1.0)),
+            Selector::Greedy if !table.bar.drawn.sure => None,
+            Selector::Greedy if row.chosen => Some(AfterChain::Kept(1.0)),
+            Selector::Greedy if passes_over(chain) => Some(AfterChain::PassedOver),
+            Selector::Greedy => Some(AfterChain::Cut),
             selector if selector.is_adaptive() => None,
-            _ => final_prob(row),
+            _ => after_last_stage(row),
         };
         let rows = table.rows.iter().map(|row| {
             Some(CandidateRow {
                 piece: generation.vocabulary.piece(row.token),
                 rank: row.rank,
-                raw_prob: table.raw_prob(row)?,
-                final_prob: after(row)?,
-                passed_over: passes_over(chain) && !row.chosen,
+                raw_prob: Some(table.raw_prob(row)?),
+                after: after(row)?,
                 chosen: row.chosen,
             })
         });
@@ -118,17 +133,13 @@ fn passes_over(chain: &ChainConfig) -> bool {
     chain.selector == Selector::Greedy && !chain.active().any(Filter::cuts)
 }
 
-/// Returns a candidate's probability after the last stage that is on, `Some(None)` if it was
-/// filtered out, or `None` if it is unknown.
-#[expect(
-    clippy::option_option,
-    reason = "unknown and filtered out are different answers"
-)]
-fn final_prob(row: &XrayRow) -> Option<Option<f64>> {
+/// Returns what the last stage that is on left of a candidate, or `None` if the record does not
+/// determine it.
+fn after_last_stage(row: &XrayRow) -> Option<AfterChain> {
     let mut cells = row.cells.iter().rev();
     match cells.find(|cell| **cell != XrayCell::Muted)? {
-        XrayCell::Kept(prob) => Some(Some(*prob)),
-        XrayCell::Cut(_) | XrayCell::Gone => Some(None),
+        XrayCell::Kept(prob) => Some(AfterChain::Kept(*prob)),
+        XrayCell::Cut(_) | XrayCell::Gone => Some(AfterChain::Cut),
         XrayCell::Between(..) | XrayCell::Unknown | XrayCell::Muted => None,
     }
 }
@@ -137,11 +148,30 @@ impl CandidateRow {
     fn chosen(step: &Step) -> Self {
         Self {
             piece: step.piece.clone(),
-            rank: step.trace.raw_rank,
-            raw_prob: step.trace.known_raw_prob().unwrap_or(0.0),
-            final_prob: (step.trace.draw.prob > 0.0).then_some(step.trace.draw.prob),
-            passed_over: false,
+            rank: step.trace.known_rank(),
+            raw_prob: step.trace.known_raw_prob(),
+            after: step.trace.known_draw_final().into(),
             chosen: true,
+        }
+    }
+}
+
+impl AfterChain {
+    /// Returns the probability that is left, if it is known.
+    pub(super) const fn prob(self) -> Option<f64> {
+        match self {
+            Self::Kept(prob) => Some(prob),
+            Self::Cut | Self::PassedOver | Self::Unknown => None,
+        }
+    }
+}
+
+impl From<FinalProb> for AfterChain {
+    fn from(prob: FinalProb) -> Self {
+        match prob {
+            FinalProb::Kept(prob) => Self::Kept(prob),
+            FinalProb::Cut => Self::Cut,
+            FinalProb::Unknown => Self::Unknown,
         }
     }
 }
@@ -152,16 +182,15 @@ mod tests {
     use super::*;
     use crate::decoding::ChainConfig;
     use crate::decoding::filters::TopK;
-    use crate::decoding::{Coins, History, SamplerChain};
+    use crate::decoding::{Candidate, Coins, History, SamplerChain, ServedHead, Taken, TokenId};
     use crate::generation::testing::generation;
 
     fn row(rank: u32, chosen: bool) -> CandidateRow {
         CandidateRow {
             piece: Piece::text(" fox"),
-            rank,
-            raw_prob: 0.1,
-            final_prob: None,
-            passed_over: false,
+            rank: Some(rank),
+            raw_prob: Some(0.1),
+            after: AfterChain::Cut,
             chosen,
         }
     }
@@ -188,7 +217,8 @@ mod tests {
         ];
         for (chosen, n_rows, ranks) in cases {
             let data = data(chosen, 9);
-            let shown: Vec<u32> = data.first_rows(n_rows).iter().map(|row| row.rank).collect();
+            let rows = data.first_rows(n_rows);
+            let shown: Vec<u32> = rows.iter().filter_map(|row| row.rank).collect();
             assert_eq!(shown, ranks);
         }
     }
@@ -246,10 +276,10 @@ mod tests {
         let kept: Vec<bool> = data
             .rows
             .iter()
-            .map(|row| row.final_prob.is_some())
+            .map(|row| row.after.prob().is_some())
             .collect();
         assert_eq!(kept, [true, true, false, false, false, false]);
-        let after: f64 = data.rows.iter().filter_map(|row| row.final_prob).sum();
+        let after: f64 = data.rows.iter().filter_map(|row| row.after.prob()).sum();
         assert!((after - 1.0).abs() < 1e-9);
         assert_eq!(data.rows.iter().filter(|row| row.chosen).count(), 1);
         assert_eq!(NextTokenData::of(2, &written, 2), None);
@@ -265,7 +295,7 @@ mod tests {
             let table = XrayTable::of(&written, 0, &chain, 1).unwrap();
             let moved = recorded.clone().under(&chain, &table, &written).unwrap();
             assert!(moved.what_if);
-            let kept = moved.rows.iter().filter_map(|row| row.final_prob);
+            let kept = moved.rows.iter().filter_map(|row| row.after.prob());
             let kept: Vec<f64> = kept.collect();
             assert_eq!(kept.len(), n_kept, "{words}");
             assert!((kept.iter().sum::<f64>() - 1.0).abs() < 1e-6);
@@ -284,14 +314,70 @@ mod tests {
         let data = NextTokenData::of(0, &written, 0).unwrap();
         let last = data.rows.last().unwrap();
         assert!(last.chosen);
-        assert_eq!(last.rank, 812);
-        assert!(last.final_prob.is_some());
+        assert_eq!(last.rank, Some(812));
+        assert!(last.after.prob().is_some());
 
         // A given token that the chain cut.
         std::sync::Arc::make_mut(&mut written.steps[0].trace)
             .draw
             .prob = 0.0;
         let data = NextTokenData::of(0, &written, 0).unwrap();
-        assert_eq!(data.rows.last().unwrap().final_prob, None);
+        assert_eq!(data.rows.last().unwrap().after, AfterChain::Cut);
+    }
+
+    /// Returns the rows of a step over a server that named 3 of 8 tokens, by their labels. The
+    /// server's sampler took the token at this place of all tokens.
+    fn labels_over_a_server(settings: &str, n_before: usize) -> Vec<String> {
+        let mut written = generation(&[(" fox", 0.4)]);
+        let log_probs = [0.5, 0.2, 0.1, 0.05, 0.05, 0.04, 0.03, 0.03].map(f32::ln);
+        let all = (0..).map(TokenId).zip(log_probs);
+        let named = all.take(3).map(|(token, logit)| Candidate { token, logit });
+        let head = ServedHead::new(named.collect(), 8);
+        let settings: crate::generation::PaneSettings = settings.parse().unwrap();
+        written.config.chain = settings.chain.clone();
+        let coins = Coins {
+            seed: 1,
+            position: 0,
+        };
+        let taken = Taken::ByServer(TokenId(n_before as u32));
+        let sampled = SamplerChain::new(settings.chain)
+            .take_served(&head, History::empty(), coins, taken)
+            .unwrap();
+        let step = &mut written.steps[0];
+        (step.token, step.trace) = (sampled.token, std::sync::Arc::new(sampled.trace));
+        let data = NextTokenData::of(0, &written, 0).unwrap();
+        let rows = data.rows.iter().enumerate();
+        rows.map(|(index, row)| prob_label(index, row, Target::Picture))
+            .collect()
+    }
+
+    #[test]
+    fn what_depends_on_tokens_that_a_server_did_not_name_is_unknown() {
+        for (settings, n_before, expected) in [
+            // The head decides these.
+            ("temp 1", 0, &["50 %", "20 %", "10 %"][..]),
+            ("top-k 2", 0, &["50 % → 71 %", "20 % → 29 %", "10 % → cut"]),
+            ("greedy", 0, &["50 % → 100 %", "20 %", "10 %"]),
+            // How flat the rest is decides these.
+            (
+                "temp 2",
+                0,
+                &["50 % → unknown", "20 % → unknown", "10 % → unknown"],
+            ),
+            // A token that the server did not name has neither a probability nor a rank.
+            (
+                "temp 2",
+                6,
+                &[
+                    "50 % → unknown",
+                    "20 % → unknown",
+                    "10 % → unknown",
+                    "unknown · rank unknown",
+                ],
+            ),
+        ] {
+            let labels = labels_over_a_server(settings, n_before);
+            assert_eq!(labels, expected, "{settings}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use egui::{
     Align2, Color32, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 
-pub use self::data::{CandidateRow, NextTokenData};
+pub use self::data::{AfterChain, CandidateRow, NextTokenData};
 pub use self::token_label::{TokenStyle, token_galley};
 use super::Target;
 use super::frame::{TextRun, empty_ui, paint_text, row_rect, title_ui};
@@ -65,7 +65,8 @@ pub fn next_token_plot_ui(ui: &mut Ui, data: Option<&NextTokenData>, target: Tar
     let row_height = (area.height() / rows.len().max(1) as f32).min(*ROW_HEIGHT.end());
     let largest = rows
         .iter()
-        .map(|row| row.raw_prob.max(row.final_prob.unwrap_or(0.0)))
+        .flat_map(|row| [row.raw_prob, row.after.prob()])
+        .flatten()
         .fold(0.0, f64::max);
     let bars = Bars {
         left: area.left() + LABEL_WIDTH,
@@ -145,48 +146,53 @@ fn row_ui(ui: &mut Ui, placed: &PlacedRow<'_>, bars: &Bars, pane: usize) {
     if row.chosen {
         painter.rect_filled(rect, 4, theme.surface_3);
     }
-    let style = match (row.chosen, row.final_prob) {
-        (true, _) => TokenStyle::plain(theme.text_1),
-        (false, Some(_)) => TokenStyle::plain(theme.text_2),
-        (false, None) if row.passed_over => TokenStyle::plain(theme.text_2),
-        (false, None) => TokenStyle {
+    let style = match row.after {
+        _ if row.chosen => TokenStyle::plain(theme.text_1),
+        AfterChain::Cut => TokenStyle {
             color: theme.struck_text,
             strikethrough: true,
         },
+        AfterChain::Kept(_) | AfterChain::PassedOver | AfterChain::Unknown => {
+            TokenStyle::plain(theme.text_2)
+        }
     };
     let galley = token_galley(ui, &row.piece, style, LABEL_WIDTH - 14.0);
     let at = Align2::RIGHT_CENTER.anchor_size(pos2(bars.left - 10.0, middle), galley.size());
     painter.galley(at.min, galley, style.color);
 
-    let end = match row.final_prob {
-        Some(final_prob) => {
+    let end = match row.after {
+        AfterChain::Kept(_) | AfterChain::Unknown => {
             let fill = if row.chosen {
                 theme.pane(pane)
             } else {
                 theme.bar_after
             };
-            let before = bars.length(row.raw_prob);
-            let after = bars.length(final_prob);
-            paint_pair(ui, pos2(bars.left, middle), before, after, fill)
+            let lengths = [row.raw_prob, row.after.prob()].map(|prob| Some(bars.length(prob?)));
+            paint_pair(ui, pos2(bars.left, middle), lengths, fill)
         }
-        None => paint_cut(ui, bars, middle, row.raw_prob),
+        AfterChain::Cut | AfterChain::PassedOver => {
+            paint_cut(ui, bars, middle, row.raw_prob.unwrap_or(0.0))
+        }
     };
     let at = pos2(bars.left + end + 7.0, middle);
     let label = TextRun::new(&placed.prob_label, Face::Micro, theme.text_3);
     paint_text(ui, at, Align2::LEFT_CENTER, label);
 }
 
-/// Paints the bar before the chain above the bar after it, starting at `left_middle`. Returns the
-/// length of the longer one.
-fn paint_pair(ui: &Ui, left_middle: Pos2, before: f32, after: f32, fill: Color32) -> f32 {
-    let bar = |offset: f32, length: f32, height: f32| {
-        let min = left_middle + vec2(0.0, offset);
-        Rect::from_min_size(min, vec2(length.max(2.0), height))
-    };
-    let painter = ui.painter();
-    painter.rect_filled(bar(-5.0, before, 4.0), 2, Theme::of(ui).bar_before);
-    painter.rect_filled(bar(0.0, after, 6.0), 2, fill);
-    before.max(after).max(3.0)
+/// Paints the bar before the chain above the bar after it, starting at `left_middle`, and leaves out
+/// one whose length is unknown. Returns the length of the longer one.
+fn paint_pair(ui: &Ui, left_middle: Pos2, lengths: [Option<f32>; 2], fill: Color32) -> f32 {
+    let looks = [(-5.0, 4.0, Theme::of(ui).bar_before), (0.0, 6.0, fill)];
+    let mut longest: f32 = 3.0;
+    for (length, (offset, height, color)) in lengths.into_iter().zip(looks) {
+        if let Some(length) = length {
+            let size = vec2(length.max(2.0), height);
+            let bar = Rect::from_min_size(left_middle + vec2(0.0, offset), size);
+            ui.painter().rect_filled(bar, 2, color);
+            longest = longest.max(length);
+        }
+    }
+    longest
 }
 
 /// Paints the hollow bar of a filtered candidate, or a tick if it is too short to be hollow.
@@ -209,22 +215,29 @@ fn paint_cut(ui: &Ui, bars: &Bars, middle: f32, raw_prob: f64) -> f32 {
 /// Returns the label beside a bar: the probability after the chain (in a picture also the one
 /// before it), and the rank if the row's position does not imply it.
 fn prob_label(index: usize, row: &CandidateRow, target: Target) -> String {
-    let before = percent(row.raw_prob);
-    let after = match row.final_prob {
-        Some(prob) => percent(prob),
-        None if row.passed_over => before.clone(),
-        None => "cut".to_owned(),
+    let before = row.raw_prob.map_or_else(unknown, percent);
+    let after = match row.after {
+        AfterChain::Kept(prob) => percent(prob),
+        AfterChain::PassedOver => before.clone(),
+        AfterChain::Cut => "cut".to_owned(),
+        AfterChain::Unknown => unknown(),
     };
     let prob = if target == Target::Picture && before != after {
         format!("{before} → {after}")
     } else {
         after
     };
-    if row.rank as usize > index + 1 {
-        format!("{prob} · rank {}", grouped(f64::from(row.rank)))
-    } else {
-        prob
+    match row.rank {
+        Some(rank) if rank as usize > index + 1 => {
+            format!("{prob} · rank {}", grouped(f64::from(rank)))
+        }
+        Some(_) => prob,
+        None => format!("{prob} · rank unknown"),
     }
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
 }
 
 /// Returns the width of the widest label beside the bars, with its margins.
@@ -237,17 +250,20 @@ fn prob_labels_width(ui: &Ui, rows: &[&CandidateRow], target: Target) -> f32 {
 
 /// Describes a row for its tooltip and for a screen reader.
 fn describe(row: &CandidateRow) -> String {
-    let after = match row.final_prob {
-        Some(prob) => format!("{} after", percent(prob)),
-        None if row.passed_over => "passed over".to_owned(),
-        None => "cut".to_owned(),
+    let rank = row.rank.map_or_else(unknown, |rank| rank.to_string());
+    let before = row.raw_prob.map_or_else(unknown, percent);
+    let after = match row.after {
+        AfterChain::Kept(prob) => format!("{} after", percent(prob)),
+        AfterChain::PassedOver => "passed over".to_owned(),
+        AfterChain::Cut => "cut".to_owned(),
+        AfterChain::Unknown => {
+            "unknown after, because it depends on tokens that the server did not name".to_owned()
+        }
     };
     let chosen = if row.chosen { ", chosen" } else { "" };
     format!(
-        "‘{}’ rank {}, {} before, {after}{chosen}",
-        token_word(&row.piece),
-        row.rank,
-        percent(row.raw_prob)
+        "‘{}’ rank {rank}, {before} before, {after}{chosen}",
+        token_word(&row.piece)
     )
 }
 

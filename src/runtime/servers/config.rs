@@ -18,7 +18,7 @@ pub struct ServerConfig {
     pub sampled_by: SampledBy,
     /// How many log-probabilities to request for each token; `None` for the kind's default.
     pub n_probs: Option<usize>,
-    /// How long a server may send nothing before the request fails.
+    /// How long a server may send no token before the request fails, whatever else it sends.
     pub timeout: Duration,
 }
 

@@ -16,6 +16,7 @@ mod head_sizes;
 mod http;
 mod kind;
 mod llama_server;
+mod neutral;
 mod ollama;
 mod openai;
 mod pane;

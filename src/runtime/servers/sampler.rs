@@ -3,29 +3,41 @@
 use serde_json::{Value, json};
 
 use super::llama_server::set;
+use super::neutral::switch_off_others;
 use super::refused::check_settings;
 use super::request::Place;
-use super::{Connection, ServerError, ServerKind, llama_server, ollama, openai, vllm};
+use super::{Connection, ServerError, ServerInfo, ServerKind, llama_server, ollama, openai, vllm};
 use crate::decoding::{ChainConfig, FilterKind, Selector};
-use crate::generation::GenerationConfig;
-use crate::interop::tools::{RequestFormat, request_fields};
+use crate::generation::{GenerationConfig, Limits};
+use crate::interop::tools::{RequestFormat, RequestSettings, request_settings};
 
 /// Returns how a server's sampler deviates from the settings, in one sentence per deviation.
 /// There are none for settings that are refused.
 pub fn sampler_notes(connection: &Connection, config: &GenerationConfig) -> Vec<String> {
     match check_settings(connection, &config.chain) {
-        Ok(()) => translated(connection.kind(), config).1,
+        Ok(()) => translated(connection.kind(), config).notes,
         Err(_refused) => Vec::new(),
     }
+}
+
+/// Returns what the sampler of this server does not apply, or not as the settings say: "eta 0.5",
+/// "temperature after top-p", "temperature 3 (used: 2)".
+pub fn not_applied(info: &ServerInfo, config: &GenerationConfig) -> Vec<String> {
+    let n_context = info.n_context.unwrap_or(usize::MAX);
+    let differences = translated(info.kind, config).differences.into_iter();
+    let differences = differences.filter(|difference| difference.n_unaffected < n_context);
+    let mut all = lacking(info.kind, config);
+    all.extend(differences.map(|difference| difference.words));
+    all
 }
 
 /// Returns the settings that the sampler of this kind of server lacks, in the words of `--pane`.
 ///
 /// A setting is applied if the request differs without it. One that makes no difference to any text,
 /// such as a temperature of 1, is not listed.
-pub fn not_applied(kind: ServerKind, config: &GenerationConfig) -> Vec<String> {
+fn lacking(kind: ServerKind, config: &GenerationConfig) -> Vec<String> {
     let chain = &config.chain;
-    let fields = |config: &GenerationConfig| translated(kind, config).0;
+    let fields = |config: &GenerationConfig| translated(kind, config).fields;
     let with_all = fields(config);
     let is_lost = |without: &ChainConfig| {
         let config = GenerationConfig {
@@ -83,9 +95,8 @@ pub(super) fn request(
     n_max: usize,
 ) -> Result<(&'static str, Value), ServerError> {
     let (n_probs, kind) = (connection.n_probs(), connection.kind());
-    let (mut fields, _) = translated(kind, config);
-    // Quartet looks for stop sequences itself, because servers withhold the text before one.
-    fields.remove("stop");
+    let mut fields = translated(kind, config).fields;
+    switch_off_others(kind, &mut fields);
     let (path, mut body, limit) = match kind {
         ServerKind::LlamaServer => {
             let mut body = llama_server::step_body(connection, place, n_probs);
@@ -123,24 +134,35 @@ pub(super) fn request(
     Ok((path, body))
 }
 
-fn translated(
-    kind: ServerKind,
-    config: &GenerationConfig,
-) -> (serde_json::Map<String, Value>, Vec<String>) {
+/// Returns the settings as this kind of server takes them.
+fn translated(kind: ServerKind, config: &GenerationConfig) -> RequestSettings {
+    let config = GenerationConfig {
+        limits: Limits {
+            // Quartet looks for stop sequences itself, because servers withhold the text before one.
+            stop_strings: Vec::new(),
+            ..config.limits.clone()
+        },
+        ..config.clone()
+    };
     let format = match kind {
         ServerKind::LlamaServer => RequestFormat::LlamaServer,
         ServerKind::Vllm => RequestFormat::Vllm,
         ServerKind::Ollama => RequestFormat::Ollama,
         ServerKind::OpenAi => RequestFormat::OpenAi,
     };
-    request_fields(format, config, None)
+    let mut settings = request_settings(format, &config);
+    if kind == ServerKind::OpenAi {
+        // Only vLLM has this field; another server may ignore it without a word.
+        settings.fields.remove("structured_outputs");
+    }
+    settings
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{ServerKind, translated};
+    use super::{RequestSettings, ServerInfo, ServerKind, not_applied, translated};
     use crate::decoding::ChainConfig;
     use crate::decoding::Filter;
     use crate::decoding::filters::{MinP, Temperature, TopK, TopP};
@@ -157,7 +179,23 @@ mod tests {
                 ..Limits::default()
             },
         };
-        translated(ServerKind::Vllm, &config)
+        let settings = translated(ServerKind::Vllm, &config);
+        (settings.fields, settings.notes)
+    }
+
+    /// Returns what a server with this context does not apply of these settings.
+    fn lost(kind: ServerKind, n_context: Option<usize>, settings: &str) -> Vec<String> {
+        let settings: PaneSettings = settings.parse().unwrap();
+        let config = GenerationConfig {
+            chain: settings.chain,
+            seed: 7,
+            limits: Limits::default(),
+        };
+        let info = ServerInfo {
+            n_context,
+            ..ServerInfo::new(kind, "HOST", "toy")
+        };
+        not_applied(&info, &config)
     }
 
     #[test]
@@ -206,10 +244,15 @@ mod tests {
             ),
             (
                 ServerKind::LlamaServer,
-                "grammar json, top-k 40, top-p 0.9, temp 0.7",
+                "grammar check json, top-k 40, top-p 0.9, temp 0.7",
                 &[],
             ),
             (ServerKind::Ollama, "grammar json", &["JSON"]),
+            (
+                ServerKind::OpenAi,
+                "grammar regex \"[0-9]+\"",
+                &["grammar [0-9]+"],
+            ),
             (ServerKind::Ollama, "mirostat 5", &["mirostat 5 eta 0.1"]),
             (ServerKind::Vllm, "top-k 3, top-k 50", &["top-k 50"]),
             (ServerKind::Vllm, "mirostat 5", &["mirostat 5 eta 0.1"]),
@@ -217,15 +260,125 @@ mod tests {
             (ServerKind::OpenAi, "temp 1, greedy", &[]),
             (ServerKind::OpenAi, "top-k 5, greedy", &[]),
         ] {
-            let settings: PaneSettings = settings.parse().unwrap();
+            assert_eq!(lost(kind, None, settings), expected, "{kind:?} {settings}");
+        }
+    }
+
+    #[test]
+    fn what_a_sampler_does_otherwise_is_named_with_what_it_does() {
+        use ServerKind::{LlamaServer, Ollama, OpenAi, Vllm};
+        for (kind, settings, expected) in [
+            // llama-server is told the order.
+            (LlamaServer, "temp 0.7, top-p 0.9, min-p 0.1", &[][..]),
+            (
+                LlamaServer,
+                "repeat 1.1 last all",
+                &["repetition penalty over the whole text (used: the last 32768 tokens)"],
+            ),
+            (
+                LlamaServer,
+                "presence 0.5 last all generated",
+                &["presence penalty over everything generated (used: the last 32768 tokens)"],
+            ),
+            (
+                LlamaServer,
+                "repeat 1.1 last 64, presence 0.5 last 16",
+                &["presence penalty over the last 16 tokens (used: the last 64 tokens)"],
+            ),
+            (
+                LlamaServer,
+                "grammar json",
+                &["grammar before the chain (used: after the draw)"],
+            ),
+            (Ollama, "temp 0.7, top-p 0.9", &["top-p after temperature"]),
+            (Ollama, "top-p 0.9, temp 0.7", &[]),
+            (Ollama, "top-k 40, temp 0.7", &[]),
+            (Vllm, "temp 0.7, top-p 0.9", &[]),
+            (Vllm, "top-p 0.9, temp 0.7", &["temperature after top-p"]),
+            (
+                Vllm,
+                "top-k 50, min-p 0.3, temp 2.5, repeat 1.3 last 16",
+                &[
+                    "repetition penalty over the last 16 tokens (used: the whole text)",
+                    "temperature 2.5 (used: 2)",
+                    "temperature after min-p",
+                    "repetition penalty after top-k and min-p and temperature",
+                ],
+            ),
+            (Vllm, "temp 0.005", &["temperature 0.005 (used: 0.01)"]),
+            (
+                Vllm,
+                "grammar check json",
+                &["grammar after the draw (used: before the chain)"],
+            ),
+            (
+                OpenAi,
+                "frequency 2.5 last all generated, temp 3",
+                &["frequency penalty 2.5 (used: 2)", "temperature 3 (used: 2)"],
+            ),
+            (
+                OpenAi,
+                "presence 1 last 64",
+                &["presence penalty over the last 64 tokens (used: everything generated)"],
+            ),
+            // What a greedy choice ignores makes no difference.
+            (Vllm, "top-p 0.9, temp 2.5, greedy", &[]),
+        ] {
+            assert_eq!(lost(kind, None, settings), expected, "{kind:?} {settings}");
+        }
+    }
+
+    #[test]
+    fn a_window_longer_than_the_context_makes_no_difference() {
+        let settings = "repeat 1.1 last all, top-p 0.9";
+        for (n_context, n_lost) in [(None, 1), (Some(40_000), 1), (Some(32_768), 0)] {
+            let lost = lost(ServerKind::LlamaServer, n_context, settings);
+            assert_eq!(lost.len(), n_lost, "{n_context:?}: {lost:?}");
+        }
+    }
+
+    #[test]
+    fn an_end_of_text_that_the_server_keeps_is_named() {
+        for (kind, expected) in [
+            (
+                ServerKind::LlamaServer,
+                &["going on after the end of text (used: no end of text)"][..],
+            ),
+            (ServerKind::Ollama, &["going on after the end of text"]),
+            (ServerKind::OpenAi, &["going on after the end of text"]),
+            (ServerKind::Vllm, &[]),
+        ] {
             let config = GenerationConfig {
-                chain: settings.chain.clone(),
+                chain: ChainConfig::greedy(),
                 seed: 7,
-                limits: Limits::default(),
+                limits: Limits {
+                    end_of_text: EndOfText::Ignored,
+                    ..Limits::default()
+                },
             };
-            let lacking = super::not_applied(kind, &config);
-            let named = lacking.iter().map(String::as_str).collect::<Vec<_>>();
-            assert_eq!(named, expected, "{kind:?} {settings}");
+            let info = ServerInfo::new(kind, "HOST", "toy");
+            assert_eq!(not_applied(&info, &config), expected, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn stop_sequences_are_not_sent_and_not_complained_about() {
+        let config = GenerationConfig {
+            chain: ChainConfig::greedy(),
+            seed: 7,
+            limits: Limits {
+                stop_strings: ["a", "b", "c", "d", "e\"\"\""].map(str::to_owned).to_vec(),
+                ..Limits::default()
+            },
+        };
+        for kind in ServerKind::ALL {
+            let settings = translated(kind, &config);
+            assert!(!settings.fields.contains_key("stop"), "{kind:?}");
+            assert!(
+                !settings.notes.iter().any(|note| note.contains("stop")),
+                "{:?}",
+                settings.notes
+            );
         }
     }
 
@@ -267,13 +420,13 @@ mod tests {
                 ["top_k", "min_p", "temperature", "top_p", "seed"],
             ),
         ] {
-            let (found, _) = translated(kind, &config);
+            let found = translated(kind, &config).fields;
             for name in fields {
                 assert!(found.contains_key(name), "{kind:?} lacks {name}");
             }
         }
-        let (found, notes) = translated(ServerKind::OpenAi, &config);
-        assert!(!found.contains_key("top_k"));
+        let RequestSettings { fields, notes, .. } = translated(ServerKind::OpenAi, &config);
+        assert!(!fields.contains_key("top_k"));
         assert!(
             notes.iter().any(|note| note.contains("top-k 40")),
             "{notes:?}"

@@ -54,7 +54,7 @@ pub enum ServerEvent {
         id: GenerationId,
         /// One sentence each.
         notes: Vec<String>,
-        /// The settings that it lacks, which the text ignores.
+        /// The settings that it lacks or applies otherwise.
         not_applied: Vec<String>,
     },
     /// A thread has panicked, which is a bug. A new `ServerWorker` can be started.

@@ -234,7 +234,7 @@ impl Shared {
             let id = pane.id;
             if connection.sampled_by() == SampledBy::Server {
                 let notes = sampler_notes(connection, &pane.config);
-                let not_applied = not_applied(connection.info().kind, &pane.config);
+                let not_applied = not_applied(connection.info(), &pane.config);
                 if !notes.is_empty() || !not_applied.is_empty() {
                     let noted = ServerEvent::Noted {
                         id,

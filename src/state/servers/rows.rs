@@ -95,8 +95,8 @@ impl AppState {
         self.servers.connections.status(served)
     }
 
-    /// Returns the settings of a pane that its server's own sampler lacks, in the words of `--pane`.
-    /// They are known once the server has answered.
+    /// Returns what its server's own sampler does not apply of a pane's settings, or otherwise. They
+    /// are known once the server has answered.
     pub fn not_applied(&self, pane: &Pane) -> Vec<String> {
         let served = self.chosen_model(&pane.settings);
         let served = served.and_then(PaneModel::served);
@@ -105,7 +105,7 @@ impl AppState {
             .and_then(|served| self.server_status(served));
         match status {
             Some(ServerStatus::Ready(ready)) => {
-                not_applied(ready.server.kind, &self.config_of(pane))
+                not_applied(&ready.server, &self.config_of(pane))
             }
             _ => Vec::new(),
         }

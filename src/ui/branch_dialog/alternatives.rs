@@ -2,7 +2,7 @@
 
 use egui::{Align2, Color32, Response, Role, Sense, Stroke, Ui, WidgetInfo, vec2};
 
-use crate::decoding::TokenId;
+use crate::decoding::{FinalProb, TokenId};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{ControlColors, focus_ring, paint_fill};
@@ -38,7 +38,7 @@ pub(super) fn alternatives(text: &Generation, step: &Step) -> Vec<Alternative> {
             word: token_word(&text.vocabulary.piece(candidate.token)),
             prob: candidate.prob,
             // Greedy keeps only the token that it picks, but that is not a cut.
-            cut: step.trace.draw.n_kept > 1 && step.trace.head_final_prob(index).is_none(),
+            cut: step.trace.draw.n_kept > 1 && step.trace.known_head_final(index) == FinalProb::Cut,
             rank: index + 1,
         })
         .collect();

@@ -18,7 +18,7 @@ pub(super) use self::beams::beam_tree;
 use self::beams::beams_ui;
 pub(super) use self::drafts::draft_strip;
 use self::drafts::drafts_ui;
-use self::pictures::picture_ui;
+use self::pictures::{picture_ui, unknown_words};
 use self::sampler::sampler_ui;
 pub(super) use self::sampler::{N_PICKS, field_id, numbered_pick};
 use super::why::split;
@@ -293,10 +293,12 @@ fn shown_step(state: &AppState) -> Option<LoopStep<'_>> {
 fn box_ui(ui: &Ui, rect: Rect, place: usize, at: LoopStep<'_>, which: LoopBox) {
     let theme = Theme::of(ui);
     let [figure, line] = which.words(at);
+    let unknown = unknown_words(at, which).map(|words| format!("; the picture {words}"));
     let name = format!(
-        "Box {place} of {}, {}: {figure}, {line}",
+        "Box {place} of {}, {}: {figure}, {line}{}",
         LoopBox::ALL.len(),
-        which.title()
+        which.title(),
+        unknown.unwrap_or_default()
     );
     let response = ui.interact(rect, ui.scope_id().with(("loop", place)), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name.as_str()));

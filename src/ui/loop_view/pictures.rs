@@ -18,10 +18,24 @@ const PROB_ROW: f32 = 15.5;
 /// The width left for a percentage beside a bar.
 const NUMBER: f32 = 44.0;
 
+/// Says why a box has no picture, if a server left out tokens on which it depends.
+pub(super) fn unknown_words(at: LoopStep<'_>, which: LoopBox) -> Option<&'static str> {
+    let trace = &at.step.trace;
+    let is_known = match which {
+        LoopBox::Stages => super::n_left(at).is_some() || trace.knows_final_probs(),
+        LoopBox::Softmax | LoopBox::Coin => trace.knows_final_probs(),
+        LoopBox::Tokens | LoopBox::ForwardPass | LoopBox::Logits | LoopBox::Append => true,
+    };
+    (!is_known).then_some("depends on tokens that the server did not name")
+}
+
 /// Draws a box's picture into `rect`.
 pub(super) fn picture_ui(ui: &Ui, rect: Rect, at: LoopStep<'_>, which: LoopBox) {
     if rect.height() < WORD_ROW {
         return;
+    }
+    if let Some(words) = unknown_words(at, which) {
+        return paint_unknown(ui, rect, words);
     }
     match which {
         LoopBox::Tokens => paint_tokens(ui, rect, at),
@@ -38,6 +52,15 @@ pub(super) fn picture_ui(ui: &Ui, rect: Rect, at: LoopStep<'_>, which: LoopBox) 
         LoopBox::Coin => paint_coin(ui, rect, at),
         LoopBox::Append => paint_append(ui, rect, at),
     }
+}
+
+/// Paints words in place of a picture.
+fn paint_unknown(ui: &Ui, rect: Rect, words: &str) {
+    let color = Theme::of(ui).text_3;
+    let words = format!("Unknown: {words}");
+    let painter = ui.painter().with_clip_rect(rect);
+    let galley = painter.layout(words, Face::Micro.font(), color, rect.width());
+    painter.galley(rect.min, galley, color);
 }
 
 fn n_rows(rect: Rect, row: f32) -> usize {

@@ -5,7 +5,7 @@ use egui::{
     pos2, vec2,
 };
 
-use crate::decoding::TokenId;
+use crate::decoding::{FinalProb, TokenId};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -24,8 +24,9 @@ const ROW: f32 = 20.0;
 struct Pick {
     token: TokenId,
     word: String,
-    /// Its probability after the chain, or before it if the chain cut it.
-    prob: f64,
+    /// Its probability after the chain, or before it if the chain cut it. `None` if it depends on
+    /// tokens that the server did not name.
+    prob: Option<f64>,
     cut: bool,
     /// Whether the chain would take it.
     drawn: bool,
@@ -71,7 +72,10 @@ pub(super) fn sampler_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &m
         return;
     };
     let picks = picks(text, step);
-    let largest = picks.iter().map(|pick| pick.prob).fold(0.0, f64::max);
+    let largest = picks
+        .iter()
+        .filter_map(|pick| pick.prob)
+        .fold(0.0, f64::max);
     for (number, pick) in (1..).zip(&picks) {
         if row_ui(&mut ui, number, pick, largest) {
             let pick = BranchCommand::Pick(pane, vec![pick.token]);
@@ -92,9 +96,12 @@ fn picks(text: &Generation, step: &Step) -> Vec<Pick> {
         .is_some_and(|last| last.n_kept < trace.raw.n_candidates);
     let head = (0..).zip(&trace.raw.head).take(N_PICKS);
     head.map(|(index, candidate)| {
-        let after = trace.head_final_prob(index);
         let drawn = candidate.token == step.token;
-        let cut = cuts && after.is_none();
+        let (prob, cut) = match trace.known_head_final(index) {
+            FinalProb::Kept(prob) => (Some(prob), false),
+            FinalProb::Cut => (Some(candidate.prob), cuts),
+            FinalProb::Unknown => (None, false),
+        };
         let word = if drawn {
             token_word(&step.piece)
         } else {
@@ -103,7 +110,7 @@ fn picks(text: &Generation, step: &Step) -> Vec<Pick> {
         Pick {
             token: candidate.token,
             word,
-            prob: after.unwrap_or(candidate.prob),
+            prob,
             cut,
             drawn,
             remark: match (drawn, trace.draw.coin) {
@@ -126,7 +133,7 @@ fn row_ui(ui: &mut Ui, number: usize, pick: &Pick, largest: f64) -> bool {
         "" => String::new(),
         remark => format!(", {remark}"),
     };
-    let prob = percent(pick.prob);
+    let prob = prob_words(pick);
     let name = format!("Pick {number}: ‘{}’, {prob}{remark}", pick.word);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &name));
     if pick.drawn || response.hovered() {
@@ -140,17 +147,23 @@ fn row_ui(ui: &mut Ui, number: usize, pick: &Pick, largest: f64) -> bool {
     paint_words(ui, rect, number, pick);
     let left = rect.left() + 98.0;
     let room = (rect.right() - 112.0 - left).max(8.0);
-    let share = pick.prob / largest.max(f64::MIN_POSITIVE);
-    let size = vec2((room * share as f32).max(2.0), 10.0);
-    let bar = Rect::from_min_size(pos2(left, rect.center().y - 5.0), size);
-    if pick.cut {
-        let edge = Stroke::new(1.0, theme.bar_cut);
-        ui.painter().rect_stroke(bar, 2, edge, StrokeKind::Inside);
-    } else {
-        ui.painter().rect_filled(bar, 2, theme.bar_after);
+    if let Some(prob) = pick.prob {
+        let share = prob / largest.max(f64::MIN_POSITIVE);
+        let size = vec2((room * share as f32).max(2.0), 10.0);
+        let bar = Rect::from_min_size(pos2(left, rect.center().y - 5.0), size);
+        if pick.cut {
+            let edge = Stroke::new(1.0, theme.bar_cut);
+            ui.painter().rect_stroke(bar, 2, edge, StrokeKind::Inside);
+        } else {
+            ui.painter().rect_filled(bar, 2, theme.bar_after);
+        }
     }
     focus_ring(ui, &response, 4);
     response.clicked()
+}
+
+fn prob_words(pick: &Pick) -> String {
+    pick.prob.map_or_else(|| "unknown".to_owned(), percent)
 }
 
 /// Paints a candidate's number, word, probability and remark. Strikes through what the chain cut.
@@ -180,12 +193,11 @@ fn paint_words(ui: &Ui, rect: Rect, number: usize, pick: &Pick) {
         &pick.word,
         (Face::Candidate, word),
     );
-    let percent = percent(pick.prob);
     let right = rect.right();
     let prob = put(
         right - 58.0,
         Align2::RIGHT_CENTER,
-        &percent,
+        &prob_words(pick),
         (Face::Small, prob),
     );
     if pick.cut {

@@ -1,7 +1,10 @@
 //! Tests of the words in the boxes of the loop.
 
+use std::sync::Arc;
+
+use super::pictures::unknown_words;
 use super::{LoopBox, LoopStep, milliseconds, return_words};
-use crate::decoding::Picked;
+use crate::decoding::{KnownPart, KnownStageNumbers, Picked};
 use crate::generation::FinishReason;
 use crate::generation::testing::generation;
 
@@ -61,6 +64,63 @@ fn the_coin_box_says_what_else_picked_the_token() {
         };
         assert_eq!(LoopBox::Coin.words(at), ["No coin", words]);
     }
+}
+
+#[test]
+fn a_picture_that_a_server_leaves_unknown_is_left_out() {
+    use LoopBox::{Coin, Softmax, Stages};
+    let mut text = generation(&[(" a", 0.5)]);
+    let n_stages = text.steps[0].trace.stages.len();
+    let unknown = KnownStageNumbers::default();
+    let counted = KnownStageNumbers {
+        n_kept: Some(2),
+        ..unknown
+    };
+    let whole = KnownStageNumbers {
+        entropy_nats: Some(0.5),
+        ..counted
+    };
+    for (stage, final_prob, left_out) in [
+        (unknown, None, &[Stages, Softmax, Coin][..]),
+        (counted, None, &[Softmax, Coin]),
+        (whole, None, &[]),
+        (counted, Some(0.3), &[]),
+        // Too little of the distribution to know the rest from.
+        (counted, Some(0.0), &[Softmax, Coin]),
+    ] {
+        Arc::make_mut(&mut text.steps[0].trace).known = Some(Box::new(KnownPart {
+            stages: vec![stage; n_stages],
+            final_prob,
+            ..KnownPart::default()
+        }));
+        let at = LoopStep {
+            pane: 0,
+            generation: &text,
+            step: &text.steps[0],
+            index: 0,
+            is_upcoming: false,
+            is_step_mode: false,
+        };
+        let missing = LoopBox::ALL.into_iter();
+        let missing: Vec<LoopBox> = missing
+            .filter(|which| unknown_words(at, *which).is_some())
+            .collect();
+        assert_eq!(missing, left_out);
+    }
+    Arc::make_mut(&mut text.steps[0].trace).known = None;
+    let at = LoopStep {
+        pane: 0,
+        generation: &text,
+        step: &text.steps[0],
+        index: 0,
+        is_upcoming: false,
+        is_step_mode: false,
+    };
+    assert!(
+        LoopBox::ALL
+            .iter()
+            .all(|which| unknown_words(at, *which).is_none())
+    );
 }
 
 #[test]

@@ -285,10 +285,11 @@ pub(super) fn unrecorded_label(xray: &Xray<'_>) -> String {
 
 /// Describes a row for its tooltip and for a screen reader.
 pub(super) fn row_sentence(xray: &Xray<'_>, row: &XrayRow) -> String {
+    let rank = row.rank.map(|rank| grouped(f64::from(rank)));
     let mut phrases = vec![format!(
         "{} rank {}",
         quoted(xray, row.token),
-        grouped(f64::from(row.rank))
+        rank.as_deref().unwrap_or("unknown")
     )];
     if row.logit.is_some() {
         phrases.push(format!("score {}", score_label(row)));

@@ -63,15 +63,10 @@ impl Why {
     }
 }
 
-/// Says which settings the server lacks, so that the stages below say what they would have done.
+/// Says what the server did not apply, so that the stages below say what they would have done.
 fn lacking_words(generation: &Generation) -> Option<String> {
     let lacking = listed(&generation.not_applied);
-    let verb = if generation.not_applied.len() == 1 {
-        "was"
-    } else {
-        "were"
-    };
-    (!lacking.is_empty()).then(|| format!("The server lacks {lacking}, which {verb} not applied."))
+    (!lacking.is_empty()).then(|| format!("The server did not apply {lacking}."))
 }
 
 /// Says how the model ranked the token: "The model ranked it 3rd of 6,144 tokens, at 11 %." A

@@ -145,10 +145,9 @@ fn what_a_server_did_not_report_is_not_told_as_exact() {
         ..KnownPart::default()
     }));
     let story = Why::of(&[Some(&text)], 0, 0).unwrap().story;
-    let expected = "The model ranked it 2nd, at 30 %. The server lacks eta 0.5, which was not applied. \
-                    Temperature 0.5 left it in. Top-p 0.9 cut some tokens. No coin: the server’s own \
-                    sampler took it; how likely these settings make it depends on tokens that the \
-                    server did not name.";
+    let expected = "The model ranked it 2nd, at 30 %. The server did not apply eta 0.5. Temperature 0.5 \
+                    left it in. Top-p 0.9 cut some tokens. No coin: the server’s own sampler took it; \
+                    how likely these settings make it depends on tokens that the server did not name.";
     assert!(story.starts_with(expected), "{story}");
     Arc::make_mut(&mut text.steps[0].trace).known = Some(Box::default());
     let story = Why::of(&[Some(&text)], 0, 0).unwrap().story;

@@ -90,8 +90,8 @@ pub struct GrammarColumn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct XrayRow {
     pub token: TokenId,
-    /// Its rank before the chain, 1 for the most likely.
-    pub rank: u32,
+    /// Its rank before the chain, 1 for the most likely; `None` if a server did not name it.
+    pub rank: Option<u32>,
     /// Its score before the chain, or `None` if it was not recorded.
     pub logit: Option<f32>,
     /// Whether it was drawn, or would have been.
@@ -173,7 +173,7 @@ impl XrayTable {
         let known = what_if_stages(&evidence, &[], chain, history, coins)?;
         let mut table = Self::what_if(chain, &evidence, &known, coins);
         for row in table.rows.iter_mut().skip(trace.raw.head.len()) {
-            row.rank = trace.raw.rank(row.token).unwrap_or(row.rank);
+            row.rank = trace.raw.rank(row.token).or(row.rank);
         }
         Some(table.with_known(trace).with_mixture(trace))
     }
@@ -201,7 +201,7 @@ impl XrayTable {
         let mut table = Self::what_if(chain, &report.legal, &known, coins);
         for (row, legal) in table.rows.iter_mut().zip(&report.legal.head) {
             let raw_prob = (f64::from(legal.logit) - trace.raw.log_sum_exp).exp();
-            row.rank = trace.raw.rank(row.token).unwrap_or(row.rank);
+            row.rank = trace.raw.rank(row.token).or(row.rank);
             row.cells.insert(0, XrayCell::Kept(raw_prob));
         }
         table.columns.splice(
@@ -431,7 +431,7 @@ fn rows_of(evidence: &Evidence) -> Vec<XrayRow> {
     let head = evidence.head.iter().zip(1..);
     head.map(|(ranked, rank)| XrayRow {
         token: ranked.token,
-        rank,
+        rank: Some(rank),
         logit: Some(ranked.logit),
         chosen: false,
         cells: vec![XrayCell::Kept(ranked.prob)],

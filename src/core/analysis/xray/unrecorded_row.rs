@@ -12,16 +12,17 @@ use crate::decoding::{Filter, Selector, StageReport, Trace};
 /// that it did not pick, such as one of a given text.
 pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> XrayRow {
     let mut cells = Vec::new();
-    let mut last = Some(trace.raw_prob);
+    let raw_prob = trace.known_raw_prob();
+    let known = |prob: Option<f64>| prob.map_or(XrayCell::Unknown, XrayCell::Kept);
+    // What the stages of a server's step report may be estimates.
+    let mut last = raw_prob.filter(|_| trace.known.is_none());
     let mut before: Option<&StageReport> = None;
     let mut reports = trace.stages.iter();
     for column in columns {
         cells.push(match &column.at {
-            XrayPlace::Model | XrayPlace::Row(_) | XrayPlace::Mixture(_) => {
-                XrayCell::Kept(trace.raw_prob)
-            }
+            XrayPlace::Model | XrayPlace::Row(_) | XrayPlace::Mixture(_) => known(raw_prob),
             XrayPlace::Grammar(grammar) if grammar.masked => {
-                XrayCell::Kept(trace.raw_prob / grammar.legal_mass)
+                known(raw_prob.map(|prob| prob / grammar.legal_mass))
             }
             XrayPlace::Stage { stage, .. } if !stage.enabled => XrayCell::Muted,
             XrayPlace::Stage { .. } => {
@@ -30,11 +31,9 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
                     .zip(after)
                     .and_then(|(prob, after)| prob_after(prob, trace, before, after));
                 before = after;
-                last.map_or(XrayCell::Unknown, XrayCell::Kept)
+                known(last)
             }
-            XrayPlace::Grammar(_) | XrayPlace::Selector(_) => trace
-                .known_final_prob()
-                .map_or(XrayCell::Unknown, XrayCell::Kept),
+            XrayPlace::Grammar(_) | XrayPlace::Selector(_) => known(trace.known_final_prob()),
         });
     }
     let suspects = suspects(trace);
@@ -48,15 +47,13 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
         .filter(|at| *at > 0 && selector != Selector::Greedy && suspects.is_empty())
         .and_then(|at| cells.get_mut(at))
     {
-        *cell = trace
-            .known_final_prob()
-            .map_or(XrayCell::Unknown, XrayCell::Kept);
+        *cell = known(trace.known_final_prob());
     }
     XrayRow {
         token: trace.draw.token,
-        rank: trace.raw_rank,
+        rank: trace.known_rank(),
         // A probability is exp(logit - log_sum_exp).
-        logit: Some((trace.raw_prob.ln() + trace.raw.log_sum_exp) as f32),
+        logit: raw_prob.map(|prob| (prob.ln() + trace.raw.log_sum_exp) as f32),
         chosen: true,
         cells,
     }

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::differences::Difference;
 use super::fields::{Field, Fields};
 use super::llama::Flavor;
 use super::openai;
@@ -59,6 +60,8 @@ pub(super) fn write_llama(
         plan.tell(format!(
             "{name} checks the grammar after the draw, and masks only to draw again"
         ));
+        let words = "grammar before the chain (used: after the draw)";
+        plan.differ(Difference::new(words.to_owned()));
     }
 }
 
@@ -110,6 +113,8 @@ pub(super) fn write_openai(
         plan.tell(format!(
             "{name} masks before the chain instead of checking after the draw"
         ));
+        let words = "grammar after the draw (used: before the chain)";
+        plan.differ(Difference::new(words.to_owned()));
     }
 }
 

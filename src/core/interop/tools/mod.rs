@@ -12,6 +12,7 @@ mod biases;
 mod breakers;
 mod command;
 mod detect;
+mod differences;
 mod drafts;
 mod fields;
 mod flags;
@@ -33,7 +34,9 @@ mod yaml;
 
 pub use self::breakers::default_breakers;
 pub use self::detect::import_settings;
+pub use self::differences::Difference;
 
+use self::differences::Written;
 use self::llama::Flavor;
 use self::value::NamedValues;
 use crate::decoding::ChainConfig;
@@ -114,25 +117,25 @@ pub fn export_settings(
 ) -> ExportedSettings {
     let (text, notes) = match tool {
         Tool::LlamaCpp => {
-            let (fields, notes) = llama::write(Flavor::Flags, config, vocabulary);
-            (flags::write(&fields), notes)
+            let written = llama::write(Flavor::Flags, config, vocabulary);
+            (flags::write(&written.fields), written.notes)
         }
         Tool::LlamaServer => {
-            let (fields, notes) = llama::write(Flavor::Server, config, vocabulary);
-            (json(&fields), notes)
+            let written = llama::write(Flavor::Server, config, vocabulary);
+            (json(&written.fields), written.notes)
         }
         Tool::Transformers => transformers::write(config),
         Tool::Ollama => {
-            let (fields, notes) = llama::write(Flavor::Ollama, config, vocabulary);
-            (modelfile::write(&fields), notes)
+            let written = llama::write(Flavor::Ollama, config, vocabulary);
+            (modelfile::write(&written.fields), written.notes)
         }
         Tool::OpenAi => {
-            let (fields, notes) = openai::write(openai::Flavor::OpenAi, config);
-            (json(&fields), notes)
+            let written = openai::write(openai::Flavor::OpenAi, config);
+            (json(&written.fields), written.notes)
         }
         Tool::Vllm => {
-            let (fields, notes) = openai::write(openai::Flavor::Vllm, config);
-            (json(&fields), notes)
+            let written = openai::write(openai::Flavor::Vllm, config);
+            (json(&written.fields), written.notes)
         }
     };
     ExportedSettings { text, notes }
@@ -147,23 +150,37 @@ pub enum RequestFormat {
     Vllm,
 }
 
-/// Converts a configuration to the fields of a request to a server: llama-server's, OpenAI's or
-/// vLLM's JSON, or Ollama's options. The notes are like those of [`export_settings`].
-pub fn request_fields(
-    format: RequestFormat,
-    config: &GenerationConfig,
-    vocabulary: Option<&Vocabulary>,
-) -> (serde_json::Map<String, serde_json::Value>, Vec<String>) {
-    let (fields, notes) = match format {
-        RequestFormat::LlamaServer => llama::write(Flavor::Server, config, vocabulary),
-        RequestFormat::Ollama => llama::write(Flavor::Ollama, config, vocabulary),
+/// The settings of a request to a server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestSettings {
+    /// Fields of llama-server's, OpenAI's or vLLM's JSON, or Ollama's options.
+    pub fields: serde_json::Map<String, serde_json::Value>,
+    /// Like those of [`ExportedSettings`].
+    pub notes: Vec<String>,
+    /// What the server's sampler has, but applies otherwise.
+    pub differences: Vec<Difference>,
+}
+
+/// Converts a configuration to the fields of a request to a server.
+pub fn request_settings(format: RequestFormat, config: &GenerationConfig) -> RequestSettings {
+    let Written {
+        fields,
+        notes,
+        differences,
+    } = match format {
+        RequestFormat::LlamaServer => llama::write(Flavor::Server, config, None),
+        RequestFormat::Ollama => llama::write(Flavor::Ollama, config, None),
         RequestFormat::OpenAi => openai::write(openai::Flavor::OpenAi, config),
         RequestFormat::Vllm => openai::write(openai::Flavor::Vllm, config),
     };
     let json = |value: value::Value| serde_json::from_str(&value.json()).unwrap_or_default();
     let fields = fields.into_iter();
     let fields = fields.map(|(name, value)| (name.to_owned(), json(value)));
-    (fields.collect(), notes)
+    RequestSettings {
+        fields: fields.collect(),
+        notes,
+        differences,
+    }
 }
 
 /// Formats a JSON object with one entry per line.

@@ -7,9 +7,11 @@
 
 use std::ops::RangeInclusive;
 
+use super::differences::{Difference, Written};
 use super::fields::Fields;
 use super::plan::{Manner, Plan};
 use super::value::{NamedValues, Value};
+use super::vllm::COLDEST;
 use super::{biases, drafts, grammar};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{FrequencyPenalty, PresencePenalty, Temperature, TopP, Window};
@@ -88,9 +90,10 @@ impl Flavor {
     }
 }
 
-/// Returns the fields, and one sentence for each setting that they can't express exactly.
-pub(super) fn write(flavor: Flavor, config: &GenerationConfig) -> (NamedValues, Vec<String>) {
-    let mut plan = Plan::new(&flavor.manner(), config);
+/// Returns the fields, and how they differ from the chain.
+pub(super) fn write(flavor: Flavor, config: &GenerationConfig) -> Written {
+    let manner = flavor.manner();
+    let mut plan = Plan::new(&manner, config);
     plan.without_other_selectors();
     plan.expect_window(
         &[FilterKind::FrequencyPenalty, FilterKind::PresencePenalty],
@@ -99,6 +102,7 @@ pub(super) fn write(flavor: Flavor, config: &GenerationConfig) -> (NamedValues, 
     plan.expect_window(&[FilterKind::RepetitionPenalty], Window::ALL);
     let mut fields = stages(&mut plan);
     if flavor == Flavor::Vllm {
+        tell_coldest(&mut plan);
         fields.extend(beyond_openai(&plan));
     }
     let seed = plan.seed(config.seed, i64::MAX.unsigned_abs());
@@ -128,7 +132,7 @@ pub(super) fn write(flavor: Flavor, config: &GenerationConfig) -> (NamedValues, 
         (Flavor::Vllm, EndOfText::Ignored) => fields.push(("ignore_eos", Value::Bool(true))),
         (_, end_of_text) => plan.tell_end_of_text(end_of_text),
     }
-    (fields, plan.notes)
+    plan.written(&manner, fields)
 }
 
 fn stages(plan: &mut Plan) -> NamedValues {
@@ -194,6 +198,21 @@ fn beyond_openai(plan: &Plan) -> NamedValues {
     ]
 }
 
+/// Notes that vLLM raises a low temperature.
+fn tell_coldest(plan: &mut Plan) {
+    let heat = plan.find(FilterKind::Temperature).cloned();
+    if plan.selector != Selector::Greedy
+        && let Some(Filter::Temperature(Temperature { temperature })) = heat
+        && temperature < COLDEST
+    {
+        plan.tell(format!(
+            "vLLM raises temperature {temperature} to {COLDEST}"
+        ));
+        let words = format!("temperature {temperature} (used: {COLDEST})");
+        plan.differ(Difference::new(words));
+    }
+}
+
 /// Clamps a value to the range that the service accepts.
 fn within(name: &str, value: f32, range: RangeInclusive<f32>, plan: &mut Plan) -> f32 {
     if range.contains(&value) {
@@ -205,6 +224,8 @@ fn within(name: &str, value: f32, range: RangeInclusive<f32>, plan: &mut Plan) -
     plan.tell(format!(
         "{service} accepts a {name} from {low} to {high}; {value} becomes {nearest}"
     ));
+    let what = name.replace('_', " ");
+    plan.differ(Difference::new(format!("{what} {value} (used: {nearest})")));
     nearest
 }
 

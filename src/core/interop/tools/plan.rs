@@ -1,14 +1,12 @@
 //! What another tool can express of a chain: the stages that it has, once each, in an order that it
 //! supports, with its own windows and rules. Whatever it cannot express is noted in sentences.
 
-use super::fields::possessive;
+use super::differences::{Difference, commute};
 use super::guidance::second_prompt;
 use super::{biases, drafts};
 use crate::decoding::dialect::Dialect;
-use crate::decoding::filters::Window;
-use crate::decoding::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
 use crate::decoding::{ChainConfig, Filter, FilterKind, Rules, Selector};
-use crate::generation::{EndOfText, GenerationConfig, in_sentence, listed};
+use crate::generation::{EndOfText, GenerationConfig, in_sentence};
 
 /// What a tool can do, from the dialect that it speaks and the specs of the filters.
 #[derive(Debug, Clone)]
@@ -59,6 +57,9 @@ pub(super) fn spelled_stages(dialect: Dialect) -> Vec<FilterKind> {
         .collect()
 }
 
+/// The setting that generation goes on after an end-of-text token.
+pub(super) const CONTINUED: &str = "going on after the end of text";
+
 /// A chain, as far as one tool can express it.
 #[derive(Debug)]
 pub(super) struct Plan {
@@ -72,6 +73,8 @@ pub(super) struct Plan {
     pub min_keep: u32,
     /// What is lost, one sentence each.
     pub notes: Vec<String>,
+    /// What the tool has, but applies otherwise.
+    pub differences: Vec<Difference>,
 }
 
 impl Plan {
@@ -84,6 +87,7 @@ impl Plan {
             selector,
             min_keep: config.chain.rules.min_keep,
             notes: Vec::new(),
+            differences: Vec::new(),
         };
         for filter in filters {
             plan.place(manner, filter);
@@ -142,6 +146,7 @@ impl Plan {
             self.tell(format!(
                 "{name} takes seeds up to {most}; {seed} is left out"
             ));
+            self.differ(Difference::new(format!("seed {seed} (used: a random one)")));
             return None;
         }
         self.tell(other_draws(self.name, seed));
@@ -186,26 +191,6 @@ impl Plan {
         }
     }
 
-    /// Notes which of these stages have a different window than the tool.
-    pub(super) fn expect_window(&mut self, kinds: &[FilterKind], theirs: Window) {
-        let differing: Vec<String> = self
-            .filters
-            .iter()
-            .filter(|filter| kinds.contains(&filter.kind()))
-            .filter_map(|filter| {
-                Some((filter, filter.window().filter(|window| *window != theirs)?))
-            })
-            .map(|(filter, ours)| {
-                let (name, what) = (self.name, in_sentence(filter.name()));
-                let (theirs, ours) = (seen(theirs), seen(ours));
-                format!("In {name} the {what} looks at {theirs}, here at {ours}")
-            })
-            .collect();
-        for sentence in differing {
-            self.tell(sentence);
-        }
-    }
-
     /// Notes that generation continues after an end-of-text token.
     pub(super) fn tell_end_of_text(&mut self, end_of_text: EndOfText) {
         if end_of_text == EndOfText::Ignored {
@@ -213,6 +198,7 @@ impl Plan {
             self.tell(format!(
                 "Here generation continues after an end-of-text token; {name} has no such setting"
             ));
+            self.differ(Difference::new(CONTINUED.to_owned()));
         }
     }
 
@@ -259,60 +245,6 @@ impl Plan {
             self.filters.push(filter);
         }
     }
-
-    /// Returns the filters in the order in which the tool will apply them.
-    fn order_there(&self, manner: &Manner) -> Vec<FilterKind> {
-        let group = |kind: &FilterKind| manner.movable.iter().find(|group| group.contains(kind));
-        let fixed = manner.stages.iter().filter(|kind| group(kind).is_none());
-        let mut order: Vec<FilterKind> = fixed.copied().collect();
-        for kind in self.filters.iter().map(Filter::kind) {
-            if let Some(group) = group(&kind).filter(|_| !order.contains(&kind)) {
-                order.extend(group);
-            }
-        }
-        order
-    }
-
-    fn tell_order(&mut self, manner: &Manner) {
-        let order = self.order_there(manner);
-        let rank = |filter: &Filter| order.iter().position(|kind| *kind == filter.kind());
-        let mut sentences = Vec::new();
-        for (index, moved) in self.filters.iter().enumerate() {
-            let before = self.filters.iter().take(index);
-            let passed: Vec<String> = before
-                .filter(|first| rank(first) > rank(moved) && !commute(first, moved))
-                .map(|first| in_sentence(first.name()))
-                .collect();
-            if !passed.is_empty() {
-                let (name, what, passed) =
-                    (manner.name, in_sentence(moved.name()), listed(&passed));
-                sentences.push(format!(
-                    "{name} applies {what} before {passed}, here it comes after"
-                ));
-            }
-        }
-        for sentence in sentences {
-            self.tell(sentence);
-        }
-    }
-
-    fn tell_rules(&mut self, manner: &Manner, ours: Rules) {
-        let (name, theirs) = (manner.name, manner.rules);
-        let filters = std::mem::take(&mut self.filters);
-        for filter in &filters {
-            if let Some(sentence) = other_rule(name, filter, theirs, ours) {
-                self.tell(sentence);
-            }
-        }
-        let can_be_few = |filter: &Filter| filter.cuts() && filter.kind() != FilterKind::TopK;
-        if ours.min_keep > 1 && !manner.has_min_keep && filters.iter().any(can_be_few) {
-            let n = ours.min_keep;
-            self.tell(format!(
-                "Here the cuts leave at least {n} tokens; {name} has no such setting"
-            ));
-        }
-        self.filters = filters;
-    }
 }
 
 /// Returns the note that a seed leads to different draws in a tool.
@@ -354,93 +286,6 @@ fn plain(filter: &Filter) -> Filter {
             Filter::Temperature(dynamic.middle())
         }
         filter => filter.clone(),
-    }
-}
-
-/// Whether two stages have the same effect in either order, whatever comes between them.
-fn commute(first: &Filter, second: &Filter) -> bool {
-    use FilterKind::{
-        Dry, FrequencyPenalty, LogitBias, MinP, NoRepeatNgram, PresencePenalty, RepetitionPenalty,
-        Temperature, TopK,
-    };
-    let adds = |filter: &Filter| {
-        matches!(
-            filter.kind(),
-            LogitBias | FrequencyPenalty | PresencePenalty | Dry | NoRepeatNgram
-        )
-    };
-    let only_bans = |filter: &Filter| match filter {
-        Filter::LogitBias(bias) => bias.biases.is_empty(),
-        filter => filter.kind() == NoRepeatNgram,
-    };
-    let by_rank = |filter: &Filter| filter.kind() == TopK;
-    let by_best = |filter: &Filter| matches!(filter.kind(), MinP | Temperature);
-    let repeats = |filter: &Filter| filter.kind() == RepetitionPenalty;
-    let either_way = |a: &Filter, b: &Filter| {
-        (adds(a) && adds(b)) || (only_bans(a) && repeats(b)) || (by_rank(a) && by_best(b))
-    };
-    either_way(first, second) || either_way(second, first)
-}
-
-/// Returns how a tool treats a case of this filter differently, if it does.
-fn other_rule(name: &str, filter: &Filter, theirs: Rules, ours: Rules) -> Option<String> {
-    let owner = possessive(name);
-    match filter {
-        Filter::TopK(_) if theirs.top_k_ties != ours.top_k_ties => Some(match theirs.top_k_ties {
-            Ties::All => format!(
-                "{name} keeps every token as likely as the k-th; here only those with the lowest ids stay"
-            ),
-            Ties::LowestIds => {
-                format!(
-                    "{name} keeps exactly k tokens; here every token as likely as the k-th stays"
-                )
-            }
-        }),
-        Filter::TopP(top_p) if top_p.p <= 0.0 => (theirs.top_p_zero == TopPZero::Off)
-            .then(|| format!("A top-p of 0 is off in {name}; here it keeps one token")),
-        Filter::TopP(_) if theirs.top_p_mass != ours.top_p_mass => Some(match theirs.top_p_mass {
-            Mass::Kept => format!(
-                "{owner} top-p is a share of the tokens still in play; here it also counts those \
-                 dropped just before"
-            ),
-            Mass::BeforeCuts => format!(
-                "{owner} top-p also counts tokens that were dropped just before; here only those \
-                 still in play"
-            ),
-        }),
-        Filter::MinP(_) if theirs.min_p_equal != ours.min_p_equal => {
-            Some(match theirs.min_p_equal {
-                Equal::Kept => {
-                    format!(
-                        "{owner} min-p keeps a token exactly at its threshold; here it is dropped"
-                    )
-                }
-                Equal::Cut => {
-                    format!("{owner} min-p drops a token exactly at its threshold; here it stays")
-                }
-            })
-        }
-        Filter::TypicalP(_) if theirs.typical != ours.typical => Some(match theirs.typical {
-            TypicalRule::Reached => format!("{owner} typical-p stops when the sum reaches p"),
-            TypicalRule::Passed => format!(
-                "{owner} typical-p keeps one more token if the sum equals p exactly, and acts as \
-                 top-p if a token was banned before it"
-            ),
-            TypicalRule::ReachedWithTies => {
-                format!("{owner} typical-p keeps every token as typical as the last one")
-            }
-        }),
-        _ => None,
-    }
-}
-
-/// Describes a window in a sentence.
-pub(super) fn seen(window: Window) -> String {
-    match (window.last_n, window.prompt_counted) {
-        (None, true) => "the whole text".to_owned(),
-        (None, false) => "everything generated".to_owned(),
-        (Some(n), true) => format!("the last {n} tokens"),
-        (Some(n), false) => format!("the last {n} generated tokens"),
     }
 }
 

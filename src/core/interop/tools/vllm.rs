@@ -37,9 +37,8 @@ pub(super) const UNRELATED: [&str; 14] = [
     "stream_interval",
 ];
 
-/// The lowest temperature that vLLM samples at, and the one below which it is greedy.
-const COLDEST: f32 = 0.01;
-const GREEDY_BELOW: f32 = 1e-5;
+/// The lowest temperature that vLLM samples at. Only 0 is greedy; anything between is raised.
+pub(super) const COLDEST: f32 = 0.01;
 
 /// Returns the chain that these arguments define.
 pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
@@ -115,7 +114,7 @@ pub(super) const AMBIGUOUS: &str =
 /// `None` is greedy.
 fn temperature(fields: &mut Fields) -> Result<Option<f32>, String> {
     let temperature = within("temperature", 1.0, [0.0, 2.0], fields)?;
-    if temperature < GREEDY_BELOW {
+    if temperature <= 0.0 {
         return Ok(None);
     }
     if temperature < COLDEST {

@@ -50,7 +50,7 @@ pub(super) struct Pane {
     steps: Vec<StepEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beams: Option<BeamsEntry>,
-    /// The settings that the server's own sampler lacks.
+    /// The settings that the server's own sampler lacks or applies otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     not_applied: Vec<String>,
 }

@@ -7,7 +7,8 @@ use crate::decoding::filters::{Dry, Window};
 use crate::decoding::{Filter, FilterKind, Selector};
 use crate::generation::{EndOfText, GenerationConfig, Vocabulary};
 use crate::interop::tools::breakers::{self, Texts};
-use crate::interop::tools::plan::{Plan, selector_name};
+use crate::interop::tools::differences::{Difference, Written};
+use crate::interop::tools::plan::{CONTINUED, Plan, selector_name};
 use crate::interop::tools::value::{NamedValues, Value};
 use crate::interop::tools::{biases, drafts, grammar, modelfile};
 
@@ -24,13 +25,14 @@ const ONLY_MLX: &str = "Ollama applies these in this order to safetensors, in it
 /// The largest count that llama.cpp accepts.
 const MAX_COUNT: u32 = i32::MAX.unsigned_abs();
 
-/// Returns the settings, and one sentence for each difference.
+/// Returns the settings, and how they differ from the chain.
 pub(in super::super) fn write(
     flavor: Flavor,
     config: &GenerationConfig,
     vocabulary: Option<&Vocabulary>,
-) -> (NamedValues, Vec<String>) {
-    let mut plan = Plan::new(&flavor.manner(config.chain.dialect), config);
+) -> Written {
+    let manner = flavor.manner(config.chain.dialect);
+    let mut plan = Plan::new(&manner, config);
     if flavor == Flavor::Ollama && config.chain.dialect == Some(Dialect::OllamaMlx) {
         plan.tell(ONLY_MLX.to_owned());
     }
@@ -62,7 +64,7 @@ pub(in super::super) fn write(
         drafts::write_llama(flavor, config.chain.drafts, &mut plan, &mut fields);
     }
     limits(flavor, config, &mut plan, &mut fields);
-    (fields, plan.notes)
+    plan.written(&manner, fields)
 }
 
 fn samplers(
@@ -263,6 +265,7 @@ fn dry_fields(
             plan.tell(format!(
                 "{name} takes DRY's sequence breakers as strings: load a model to convert them from tokens"
             ));
+            plan.differ(Difference::new("DRY’s sequence breakers".to_owned()));
             Vec::new()
         }
         Some(vocabulary) => match breakers::texts(&dry.breakers, vocabulary) {
@@ -273,6 +276,8 @@ fn dry_fields(
                         "{name}'s DRY breaks at every token that contains a breaker's text; Quartet \
                          breaks only at the chosen tokens"
                     ));
+                    let words = "DRY’s sequence breakers as tokens (used: their texts)";
+                    plan.differ(Difference::new(words.to_owned()));
                 }
                 texts
             }
@@ -332,5 +337,7 @@ fn limits(flavor: Flavor, config: &GenerationConfig, plan: &mut Plan, fields: &m
             "With ignore_eos, {name} never samples an end-of-text token; Quartet treats it like any \
              other token and continues"
         ));
+        let words = format!("{CONTINUED} (used: no end of text)");
+        plan.differ(Difference::new(words));
     }
 }
