@@ -104,9 +104,7 @@ impl AppState {
             .filter(|served| served.own_sampler)
             .and_then(|served| self.server_status(served));
         match status {
-            Some(ServerStatus::Ready(ready)) => {
-                not_applied(&ready.server, &self.config_of(pane))
-            }
+            Some(ServerStatus::Ready(ready)) => not_applied(&ready.server, &self.config_of(pane)),
             _ => Vec::new(),
         }
     }
