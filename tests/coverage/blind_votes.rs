@@ -25,7 +25,7 @@ impl Normal {
 /// Who votes, and about what.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
-    n_contestants: usize,
+    pub(crate) n_contestants: usize,
     pub(crate) n_shown: usize,
     pub(crate) n_votes: usize,
     /// The standard deviation of the true strengths.
