@@ -11,7 +11,7 @@ use quartet::worker::{
     Event, GenerationId, ModelSource, PaneModelUpdate, PaneRequest, Progress, Request,
 };
 
-use super::scripted::ScriptedLm;
+use crate::scripted::ScriptedLm;
 use super::{Harness, TALE, greedy, pane};
 
 const OTHER_TALE: &str = "Once there was a goose who could not swim.";

@@ -8,7 +8,7 @@ use std::time::Duration;
 use quartet::generation::EndOfText;
 use quartet::worker::{Event, ModelSource, PaneRequest, Progress, Request};
 
-use super::scripted::ScriptedLm;
+use crate::scripted::ScriptedLm;
 use super::{Harness, TALE, greedy};
 
 #[test]
