@@ -121,7 +121,8 @@ pub fn proven_ui(ui: &mut Ui, data: &ProvenData) {
 /// Returns the cells of a strip.
 fn cells(strip: &[Cell], left: Pos2, width: f32, theme: &Theme, pane: usize) -> Shape {
     // Cells that are too narrow touch each other, so that those of the same kind are one.
-    let gap = if width >= 3.0 { 1.0 } else { 0.0 };
+    let touches = width < 3.0;
+    let gap = if touches { 0.0 } else { 1.0 };
     let mut shapes: Vec<Shape> = Vec::new();
     let mut fill = |x: f32, y: f32, width: f32, height: f32, color: Color32| {
         let rect = Rect::from_min_size(pos2(x, y), vec2(width, height));
@@ -129,7 +130,7 @@ fn cells(strip: &[Cell], left: Pos2, width: f32, theme: &Theme, pane: usize) -> 
     };
     let (top, bottom) = (left.y - STRIP / 2.0, left.y + STRIP / 2.0);
     let mut first = 0;
-    for run in strip.chunk_by(|a, b| gap == 0.0 && a == b) {
+    for run in strip.chunk_by(|a, b| touches && a == b) {
         let (x, width) = (left.x + width * first as f32, width * run.len() as f32);
         match run.first() {
             Some(Cell::Chosen) => fill(x, top, width - gap, STRIP, theme.pane(pane)),

@@ -1,5 +1,7 @@
 //! Reads requests on loopback, for the servers that tests start.
 
+#![allow(dead_code, reason = "each test crate uses only some of this module")]
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;

@@ -43,8 +43,8 @@ pub(super) fn then_and_now_ui(
     let plot = left.with_max_x(left.right() - 14.0);
     match verified_data(state) {
         Some(VerifiedData::Proven(data)) => {
-            let ui = &mut child_ui(ui, plot, "proven");
-            proven_strips_ui(ui, &data, verdict, state, commands);
+            let mut strips = child_ui(ui, plot, "proven");
+            proven_strips_ui(&mut strips, &data, verdict, state, commands);
         }
         Some(VerifiedData::Gaps(data)) => {
             gap_plot_ui(&mut child_ui(ui, plot, "gaps"), &data, theme.surface_1);

@@ -1,8 +1,6 @@
 //! Compares one recorded step with the same step of a replay.
 
-use std::sync::Arc;
-
-use crate::decoding::{Evidence, RankedCandidate, TokenId};
+use crate::decoding::{Evidence, Guidance, RankedCandidate, TokenId};
 use crate::generation::Step;
 
 /// How the logits of a recorded step compare with those of its replay.
@@ -76,11 +74,12 @@ pub(super) fn drafted_alike(then: &Step, now: &Step) -> bool {
 
 /// Returns whether the same guidance mixed the logits of both steps, or none did.
 pub(super) fn guided_alike(then: &Step, now: &Step) -> bool {
-    let guidance = |step: &Step| {
-        let mixture = step.trace.mixture.as_ref();
-        mixture.map(|mixture| Arc::clone(&mixture.guidance))
-    };
-    guidance(then) == guidance(now)
+    guidance_of(then) == guidance_of(now)
+}
+
+fn guidance_of(step: &Step) -> Option<&Guidance> {
+    let mixture = step.trace.mixture.as_ref()?;
+    Some(&mixture.guidance)
 }
 
 /// What the candidates' numbers are compared as.
