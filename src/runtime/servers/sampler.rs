@@ -268,13 +268,13 @@ mod tests {
     fn what_a_sampler_does_otherwise_is_named_with_what_it_does() {
         use ServerKind::{LlamaServer, Ollama, OpenAi, Vllm};
         for (kind, settings, expected) in [
-            // llama-server is told the order.
-            (LlamaServer, "temp 0.7, top-p 0.9, min-p 0.1", &[][..]),
             (
                 LlamaServer,
                 "repeat 1.1 last all",
-                &["repetition penalty over the whole text (used: the last 32768 tokens)"],
+                &["repetition penalty over the whole text (used: the last 32768 tokens)"][..],
             ),
+            // llama-server is told the order.
+            (LlamaServer, "temp 0.7, top-p 0.9, min-p 0.1", &[]),
             (
                 LlamaServer,
                 "presence 0.5 last all generated",
