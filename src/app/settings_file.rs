@@ -126,7 +126,6 @@ mod tests {
     use super::{BACKUP_NAME, MAX_BYTES, NAME, load};
     use crate::decoding::ChainConfig;
     use crate::interop::presets::OwnPreset;
-    use crate::state::Settings;
 
     fn preset(name: &str) -> OwnPreset {
         OwnPreset {
