@@ -115,9 +115,9 @@ fn each_text_is_printed_under_its_name_and_the_settings_that_reproduce_it() {
     let output = quartet(&[&arguments[..], &panes].concat());
     assert!(output.status.success());
     let text = stdout(&output);
-    assert!(text.starts_with("Greedy (greedy)\n"), "{text}");
+    assert!(text.starts_with("A · Greedy (greedy)\n"), "{text}");
     assert!(
-        text.contains("[Token limit, 5 tokens]\n\nMild (T 0.7, seed 3)\n"),
+        text.contains("[Token limit, 5 tokens]\n\nB · Mild (T 0.7, seed 3)\n"),
         "{text}"
     );
     let progress = stderr(&output);
@@ -670,19 +670,19 @@ fn a_model_that_cannot_generate_is_not_inspected_as_if_it_could() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let fixtures = root.join("tests/architectures/fixtures");
     let folder = tempfile::tempdir().unwrap();
-    let model = folder.path().join("stories.gguf");
-    std::fs::copy(root.join("assets/model/quartet-stories-q8_0.gguf"), &model).unwrap();
-    let tokenizer = folder.path().join("tokenizer.json");
-    std::fs::copy(fixtures.join("tokenizer.json"), &tokenizer).unwrap();
-    assert_unusable(&model, "tokens, but the model");
+    let copy = |from: &Path, name: &str| {
+        std::fs::copy(from, folder.path().join(name)).unwrap();
+    };
+    copy(
+        &fixtures.join("llama/model.safetensors"),
+        "model.safetensors",
+    );
+    copy(&fixtures.join("llama/config.json"), "config.json");
+    copy(&root.join("assets/model/tokenizer.json"), "tokenizer.json");
+    assert_unusable(folder.path(), "tokens, but the model");
 
     // A folder whose configuration asks for one more layer than the weights have.
-    std::fs::remove_file(&model).unwrap();
-    std::fs::copy(
-        fixtures.join("llama/model.safetensors"),
-        folder.path().join("model.safetensors"),
-    )
-    .unwrap();
+    copy(&fixtures.join("tokenizer.json"), "tokenizer.json");
     let config = std::fs::read(fixtures.join("llama/config.json")).unwrap();
     let mut config: Value = serde_json::from_slice(&config).unwrap();
     let n_layers = config["num_hidden_layers"].as_u64().unwrap();

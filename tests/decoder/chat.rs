@@ -146,7 +146,8 @@ fn the_template_of_a_folder_writes_the_whole_chat() {
         ("tokenizer.chat_template", Value::String(template)),
         ("tokenizer.ggml.eos_token_id", Value::U32(2)),
     ]);
-    assert_eq!(ids(&gguf, &PromptText::chat("w5", "")), [1, 6, 5, 2, 7]);
+    // Its tokenizer has no pieces for the letters of words, only the special tokens.
+    assert_eq!(ids(&gguf, &PromptText::chat("w5", "")), [1, 0, 2, 0]);
 }
 
 #[test]

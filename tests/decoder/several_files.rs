@@ -260,7 +260,7 @@ fn the_error_names_each_fault_in_the_shards() {
         // The files say what they contain, not the index.
         (
             json!({norm: shard(0)}),
-            "tensor model.layers.0.self_attn.q_proj.weight is missing",
+            "tensor model.layers.0.input_layernorm.weight is missing",
         ),
         (
             json!({norm: shard(1)}),

@@ -32,6 +32,10 @@ impl Validator<'_> {
                 }
                 "minimum" => value.as_f64().is_none_or(|n| n >= wanted.as_f64().unwrap()),
                 "maximum" => value.as_f64().is_none_or(|n| n <= wanted.as_f64().unwrap()),
+                "pattern" => {
+                    let pattern = regex::Regex::new(wanted.as_str().unwrap()).unwrap();
+                    value.as_str().is_none_or(|text| pattern.is_match(text))
+                }
                 "minItems" => len(value).is_none_or(|n| n >= wanted.as_u64().unwrap()),
                 "maxItems" => len(value).is_none_or(|n| n <= wanted.as_u64().unwrap()),
                 "items" | "prefixItems" => {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quartet::decoding::TokenId;
 use quartet::engine::{CausalLm, EngineError, LoadedModel, Logits, Row, SequenceId, Tokenizer};
-use quartet::generation::ModelInfo;
+use quartet::generation::{ModelInfo, Provenance};
 use serde_json::json;
 
 /// The size of the vocabulary.
@@ -104,6 +104,10 @@ impl ScriptedLm {
             device: "CPU".to_owned(),
             n_vocab: N_VOCAB,
             n_context: self.n_context,
+            provenance: Provenance {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                ..Provenance::default()
+            },
             ..ModelInfo::default()
         };
         Ok(LoadedModel {

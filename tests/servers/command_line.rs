@@ -204,7 +204,7 @@ fn a_server_is_described() {
          Context      64 tokens\n\
          Per token    30 log-probabilities, with token ids\n\
          Texts        4 at the same time\n\
-         Chat         has a chat template\n"
+         Chat         renders messages; as ChatML if the model has no template\n"
     );
     let printed = text(&output.stdout);
     assert!(printed.starts_with(&expected), "{printed}");

@@ -143,7 +143,9 @@ fn everything_is_exported_to_a_folder_without_the_panes_that_are_left_out() {
     wait(&mut window, "the folder", |_| path.join("run.txt").exists());
     let text = std::fs::read_to_string(path.join("run.txt")).unwrap();
     assert!(
-        text.starts_with("A · Greedy") && !text.contains("\nB · "),
+        text.starts_with("Finished ")
+            && text.contains("\n\nA · Greedy")
+            && !text.contains("\nB · "),
         "{text}"
     );
     assert!(text.contains("\nC · "), "{text}");

@@ -11,8 +11,8 @@ use quartet::worker::{
     Event, GenerationId, ModelSource, PaneModelUpdate, PaneRequest, Progress, Request,
 };
 
-use crate::scripted::ScriptedLm;
 use super::{Harness, TALE, greedy, pane};
+use crate::scripted::ScriptedLm;
 
 const OTHER_TALE: &str = "Once there was a goose who could not swim.";
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use quartet::generation::EndOfText;
 use quartet::worker::{Event, ModelSource, PaneRequest, Progress, Request};
 
-use crate::scripted::ScriptedLm;
 use super::{Harness, TALE, greedy};
+use crate::scripted::ScriptedLm;
 
 #[test]
 fn a_panic_is_reported_and_a_new_worker_can_start() {

@@ -216,9 +216,6 @@ pub fn recorded_formats(model: &ModelInfo) -> ComputeChoice {
     let cache = caches.find(|cache| cache.name() == recorded.cache);
     let mut inputs = InputBits::ALL.into_iter();
     let inputs = inputs.find(|inputs| model.device.ends_with(inputs.phrase()));
-    // Versions that did not record their number formats rounded inputs to 8 bits.
-    let is_early = recorded.cache.is_empty();
-    let inputs = inputs.or(is_early.then_some(InputBits::Eight));
     let mut precisions = Precision::ALL.into_iter();
     let precision = precisions.find(|precision| precision.name() == recorded.precision);
     ComputeChoice {

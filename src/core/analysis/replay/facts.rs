@@ -53,36 +53,36 @@ pub fn facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
 /// Lists what can change the numbers of texts by several models, each then and now. Values that are
 /// not the same for all texts are listed side by side.
 pub fn facts_of_all(models: &[(Models<'_>, Models<'_>)]) -> Vec<Fact> {
-    let mut merged: Vec<Fact> = Vec::new();
-    let mut listed: Vec<Vec<(String, String)>> = Vec::new();
+    let mut all: Vec<(Fact, Vec<[String; 2]>)> = Vec::new();
     for (then, now) in models {
         for (index, fact) in all_facts(*then, *now).into_iter().enumerate() {
-            let values = (fact.then.clone(), fact.now.clone());
-            match (merged.get_mut(index), listed.get_mut(index)) {
-                (Some(merged), Some(listed)) if !listed.contains(&values) => {
-                    merged.then = beside(&merged.then, &fact.then);
-                    merged.now = beside(&merged.now, &fact.now);
-                    listed.push(values);
-                }
-                (Some(_), Some(_)) => {}
-                _ => {
-                    merged.push(fact);
-                    listed.push(vec![values]);
-                }
+            let values = [fact.then.clone(), fact.now.clone()];
+            let is_known = values.iter().any(|value| !value.is_empty());
+            match all.get_mut(index) {
+                Some((_, listed)) if is_known && !listed.contains(&values) => listed.push(values),
+                Some(_) => {}
+                None if is_known => all.push((fact, vec![values])),
+                None => all.push((fact, Vec::new())),
             }
         }
     }
-    let is_known = |fact: &Fact| !fact.then.is_empty() || !fact.now.is_empty();
-    merged.into_iter().filter(is_known).collect()
+    all.retain(|(_, listed)| !listed.is_empty());
+    let merged = all.into_iter().map(|(fact, listed)| Fact {
+        then: side_by_side(listed.iter().map(|[then, _]| then)),
+        now: side_by_side(listed.iter().map(|[_, now]| now)),
+        ..fact
+    });
+    merged.collect()
 }
 
-/// Lists two values: "2fb47323, 00c0ffee". An unknown value beside a known one is a dash.
-fn beside(earlier: &str, value: &str) -> String {
-    if earlier.is_empty() && value.is_empty() {
-        return String::new();
-    }
-    let known = |value: &str| if value.is_empty() { "–" } else { value }.to_owned();
-    format!("{}, {}", known(earlier), known(value))
+/// Lists values: "2fb47323, 00c0ffee". An unknown one beside others is a dash.
+fn side_by_side<'a>(values: impl ExactSizeIterator<Item = &'a String>) -> String {
+    let is_single = values.len() == 1;
+    let words = values.map(|value| match value.as_str() {
+        "" if !is_single => "–",
+        known => known,
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
