@@ -103,10 +103,10 @@ fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
             let tokenizer = sentence_piece::tokenizer(&entries, metadata)?;
             Ok(Tokenizer::with_ends(tokenizer.into(), ends))
         }
-        kind => Err(format!(
-            "its type {:?} is not supported; only \"gpt2\" and \"llama\" are",
-            kind.unwrap_or("missing")
+        Some(kind) => Err(format!(
+            "its type {kind:?} is not supported; only \"gpt2\" and \"llama\" are"
         )),
+        None => Err("there is none".to_owned()),
     }
 }
 
