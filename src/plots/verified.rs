@@ -27,6 +27,8 @@ impl VerifiedData {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::VerifiedData;
     use crate::analysis::replay::{Replayed, Verdict, WordsCheck};
     use crate::generation::testing::generation;
@@ -35,6 +37,7 @@ mod tests {
     fn only_numbers_that_moved_are_plotted_over_the_tokens() {
         let then = generation(&[(" a", 0.5), (" fox", 0.5)]);
         let mut other = then.clone();
+        Arc::make_mut(&mut other.model).device = "CPU with 8-bit inputs".to_owned();
         other.steps.pop();
         for (now, has_moved) in [(&then, false), (&other, true)] {
             let verdict = Verdict::of(Replayed {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::decoding::TokenId;
+
 /// The text of one token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
@@ -35,6 +37,11 @@ impl Piece {
             bytes: name.as_bytes().to_vec(),
             kind: PieceKind::Special,
         }
+    }
+
+    /// Creates the piece of a token that has no name: `<|17|>`.
+    pub fn unnamed(token: TokenId) -> Self {
+        Self::special(&format!("<|{token}|>"))
     }
 
     /// Returns the piece as a string, or `None` if it contains a partial character.

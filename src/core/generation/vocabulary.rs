@@ -31,14 +31,14 @@ impl Vocabulary {
         self.pieces
             .get(token.index())
             .cloned()
-            .unwrap_or_else(|| Piece::special(&format!("<|{token}|>")))
+            .unwrap_or_else(|| Piece::unnamed(token))
     }
 
     /// Returns whether a token has this piece, or `None` if the vocabulary does not know the token.
     pub fn agrees(&self, token: TokenId, piece: &Piece) -> Option<bool> {
         let known = self.pieces.get(token.index())?;
         // The vocabulary of a text from a file knows only the tokens that occur in it.
-        let is_known = *known != Piece::special(&format!("<|{token}|>"));
+        let is_known = *known != Piece::unnamed(token);
         is_known.then(|| known == piece)
     }
 

@@ -195,7 +195,7 @@ impl Tokenizer {
             match self.splitter.raw_token(id) {
                 Some(raw) if byte_level => Piece::text(bytes_of_byte_level(&raw)),
                 Some(raw) => Piece::text(bytes_of_sentence_piece(&raw)),
-                None => Piece::special(&format!("<|{id}|>")),
+                None => Piece::unnamed(TokenId(id)),
             }
         });
         Vocabulary::new(pieces.collect())

@@ -103,8 +103,11 @@ impl Connection {
             let piece = match self.kind() {
                 ServerKind::LlamaServer => {
                     let name = llama_server::name_of(self, token, stop)?;
-                    let unnamed = format!("<|{token}|>");
-                    Piece::special(if name.is_empty() { &unnamed } else { &name })
+                    if name.is_empty() {
+                        Piece::unnamed(token)
+                    } else {
+                        Piece::special(&name)
+                    }
                 }
                 ServerKind::Vllm => {
                     vllm::piece_of(&self.served, &vllm::name_of(self, token, stop)?)

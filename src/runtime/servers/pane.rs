@@ -299,6 +299,14 @@ impl<'a> Text<'a> {
 
     /// Returns what a token adds to the text. `streamed` are the bytes that the server sent for it.
     fn piece(&mut self, token: TokenId, streamed: Option<&[u8]>) -> Result<Piece, Broken> {
+        // llama-server reports no bytes for a drafted token, only its text.
+        if let Some(bytes) = streamed
+            && !bytes.is_empty()
+            && self.connection.kind() == ServerKind::LlamaServer
+            && self.connection.piece(token).is_none()
+        {
+            self.connection.served().learn(token, Piece::text(bytes));
+        }
         self.connection
             .name_tokens([token].into_iter(), self.stop)?;
         let known = self.connection.piece(token);

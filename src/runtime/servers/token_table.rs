@@ -62,7 +62,7 @@ impl TokenTable {
         let n_tokens = self.pieces.keys().last().map_or(0, |last| last.index() + 1);
         let pieces = (0..n_tokens as u32).map(TokenId).map(|token| {
             let known = self.piece(token).cloned();
-            known.unwrap_or_else(|| Piece::special(&format!("<|{token}|>")))
+            known.unwrap_or_else(|| Piece::unnamed(token))
         });
         Vocabulary::new(pieces.collect())
     }

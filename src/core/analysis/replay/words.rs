@@ -7,7 +7,7 @@ use super::TextContradiction;
 use crate::analysis::contradictions::ContradictionKind;
 use crate::decoding::TokenId;
 use crate::generation::formatting::quoted;
-use crate::generation::{Generation, Piece, PromptCheck, Vocabulary};
+use crate::generation::{Generation, Implementation, Piece, PromptCheck, Vocabulary};
 
 /// What became of comparing a text's words with its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,9 +106,11 @@ impl Pieces<'_> {
     fn fault(&self, token: TokenId, piece: &Piece) -> Option<String> {
         let right = self.vocabulary.piece(token);
         let listed = self.listed(token);
+        let is_served = self.then.model.implementation == Implementation::Server;
+        let is_unnamed = |shown: &Piece| is_served && *shown == Piece::unnamed(token);
         let shown = [piece, &listed]
             .into_iter()
-            .find(|shown| **shown != right)?;
+            .find(|shown| **shown != right && !is_unnamed(shown))?;
         let (right, shown) = (quoted(&right), quoted(shown));
         Some(format!("token {token} is {right}; it shows {shown}"))
     }
