@@ -146,7 +146,7 @@ fn a_head_answers_most_what_ifs_and_none_wrongly() {
         println!("{kind}: {n_exact} of {n}");
     }
     println!("all: {n_exact} of {n}");
-    assert!(f64::from(n_exact) > 0.8 * f64::from(n), "{n_exact} of {n}");
+    assert!(f64::from(n_exact) > 0.75 * f64::from(n), "{n_exact} of {n}");
 }
 
 /// The log-probabilities of a row as llama-server computes them: sorted, and added in 32 bits.
