@@ -21,7 +21,6 @@ use crate::engine::{Compute, EngineError, LoadedModel, ModelComparison, Prompt};
 use crate::export::ModelComparisonRecord;
 use crate::generation::{GenerationConfig, Limits, PaneSettings, Vocabulary, chain_words};
 use crate::interop::GRAMMAR;
-use crate::state::Settings;
 use crate::ui::pictures::{Palette, model_comparison_drawing};
 use crate::worker::{self, CacheType, InputBits};
 
@@ -135,7 +134,7 @@ impl Arguments {
     fn settings(&self) -> Result<(Vec<GenerationConfig>, Vec<String>), Failure> {
         let panes = pane_settings(&self.panes)?.into_iter();
         let settings = panes.map(|PaneSettings { chain, seed, .. }| {
-            let seed = seed.unwrap_or(Settings::default().seed);
+            let seed = seed.unwrap_or(GenerationConfig::DEFAULT_SEED);
             let words = chain_words(&chain, seed);
             let limits = Limits::default();
             (

@@ -31,7 +31,6 @@ use crate::generation::{
     FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
 };
 use crate::interop::GRAMMAR;
-use crate::state::Settings;
 
 /// The arguments of `quartet generate`.
 #[derive(Debug, Args)]
@@ -79,7 +78,7 @@ pub(super) struct Arguments {
     max_tokens: usize,
 
     /// The seed of all panes that do not set their own
-    #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
+    #[arg(long, value_name = "N", default_value_t = GenerationConfig::DEFAULT_SEED)]
     seed: u64,
 
     #[command(flatten)]

@@ -26,7 +26,6 @@ use crate::analysis::{TextScore, have_different_tokenizers};
 use crate::generation::formatting::{counted, grouped, pane_letter, quoted};
 use crate::generation::{Generation, GenerationConfig, Limits, PaneSettings, Step};
 use crate::interop::GRAMMAR;
-use crate::state::Settings;
 
 /// The arguments of `quartet score`.
 #[derive(Debug, Args)]
@@ -99,7 +98,7 @@ impl Arguments {
             name: settings.name,
             config: GenerationConfig {
                 chain: settings.chain,
-                seed: settings.seed.unwrap_or(Settings::default().seed),
+                seed: settings.seed.unwrap_or(GenerationConfig::DEFAULT_SEED),
                 limits: Limits::default(),
             },
         };

@@ -13,7 +13,6 @@ use super::text_input::{MAX_TEXT_BYTES, read_text};
 use crate::generation::{GenerationConfig, Limits, PaneSettings};
 use crate::interop::GRAMMAR;
 use crate::interop::tools::{ImportedSettings, Tool, export_settings, import_settings};
-use crate::state::Settings;
 
 /// The arguments of `quartet settings`.
 #[derive(Debug, Args)]
@@ -38,7 +37,7 @@ pub(super) struct Arguments {
     from: Option<PathBuf>,
 
     /// The seed, unless the pane sets its own
-    #[arg(long, value_name = "N", default_value_t = Settings::default().seed, conflicts_with = "from")]
+    #[arg(long, value_name = "N", default_value_t = GenerationConfig::DEFAULT_SEED, conflicts_with = "from")]
     seed: u64,
 
     /// Maximum number of tokens to generate

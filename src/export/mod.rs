@@ -113,13 +113,6 @@ impl ExportFormat {
             Self::Text => "txt",
         }
     }
-
-    /// Returns the format with this file extension, ignoring case.
-    pub fn from_extension(extension: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|format| format.extension().eq_ignore_ascii_case(extension))
-    }
 }
 
 /// Renders the generations as the content of a file without a date.

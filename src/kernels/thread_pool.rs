@@ -304,7 +304,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::{PARK_AFTER, ThreadPool};
+    use super::{ThreadPool, lock};
 
     #[test]
     fn every_item_is_processed_exactly_once() {
@@ -361,11 +361,21 @@ mod tests {
         }
     }
 
+    /// Waits until every thread of the pool is parked.
+    fn wait_until_parked(pool: &ThreadPool) {
+        let workers = &pool.shared.workers;
+        while workers.n_parked.load(Ordering::SeqCst) < pool.threads.len() {
+            thread::yield_now();
+        }
+        // A thread counts itself under the lock, which it releases once it is parked.
+        drop(lock(&workers.mutex));
+    }
+
     #[test]
     fn parked_threads_wake_up_for_the_next_job() {
         let pool = ThreadPool::new(4).unwrap();
         for _ in 0..5 {
-            thread::sleep(20 * PARK_AFTER);
+            wait_until_parked(&pool);
             let (n_arrived, arrived) = (Mutex::new(0), Condvar::new());
             // Each item waits for the others, so each needs a thread of its own.
             pool.run_indexed(4, |_| {

@@ -10,7 +10,7 @@ use super::{
     AddedServer, AppState, ByHand, ChosenFolders, HistoryLimits, LabSettings, LessonProgress,
     MAX_RECENT, Notice, Pace, PromptMode, RecentModel, ViewChoices,
 };
-use crate::generation::{Limits, PaneSettings};
+use crate::generation::{GenerationConfig, Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
 use crate::worker::ComputeChoice;
 
@@ -69,7 +69,7 @@ impl Default for Settings {
             sends_empty_system: false,
             panes: PaneSettings::classics().to_vec(),
             limits: Limits::default(),
-            seed: 42,
+            seed: GenerationConfig::DEFAULT_SEED,
             pace: Pace::default(),
             view: ViewChoices::default(),
             by_hand: ByHand::default(),

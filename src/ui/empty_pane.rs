@@ -118,7 +118,7 @@ fn example_bars(chain: &ChainConfig) -> Vec<Bar> {
     };
     // The same filters, without those that drop candidates.
     let mut uncut = candidates.clone();
-    let context = StageContext {
+    let first = StageContext {
         history: History::empty(),
         coins: Coins {
             seed: 0,
@@ -128,7 +128,7 @@ fn example_bars(chain: &ChainConfig) -> Vec<Bar> {
         rules: Rules::default(),
         n_vocab: logits.len() as u32,
     };
-    for filter in chain.active() {
+    for (filter, context) in first.along(chain.active()) {
         filter.apply(context, &mut candidates);
         let is_cold = matches!(filter, Filter::Temperature(filter) if filter.temperature <= 0.0);
         if !filter.cuts() && !is_cold {

@@ -8,8 +8,9 @@
     reason = "a failing helper fails the test that called it"
 )]
 
+use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -135,6 +136,14 @@ impl Display {
         )
     }
 
+    /// Waits until the program has saved a file whose path ends like this.
+    pub(crate) fn wait_for_file(&self, ending: &str) {
+        self.wait_for(ending, |display| {
+            let mut files = files_in(display.home()).into_iter();
+            files.find(|path| path.to_string_lossy().ends_with(ending))
+        });
+    }
+
     /// Waits until the panes show text that they did not show before.
     pub(crate) fn wait_for_text(&self, before: &Picture) {
         let empty = before.ink_of_panes();
@@ -235,6 +244,21 @@ impl Display {
         let after = self.picture();
         (before == after && !before.is_blank()).then_some(after)
     }
+}
+
+/// Returns all files in a folder and in the folders within.
+pub(crate) fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths
+        .flat_map(|path| {
+            if path.is_dir() {
+                files_in(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
 }
 
 impl Picture {

@@ -11,7 +11,7 @@ use quartet::export::read_run;
 use quartet::ui::run_folder::possible_contents;
 use serde_json::Value;
 
-use crate::display::{Display, Started};
+use crate::display::{Display, Started, files_in};
 use crate::random::Random;
 use crate::rounds::rounds;
 
@@ -113,20 +113,6 @@ fn an_export_killed_at_random_moments_leaves_the_old_or_the_new_one() {
     }
 }
 
-fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().flatten();
-    let paths = entries.map(|entry| entry.path());
-    paths
-        .flat_map(|path| {
-            if path.is_dir() {
-                files_in(&path)
-            } else {
-                vec![path]
-            }
-        })
-        .collect()
-}
-
 /// Checks that a killed window left nothing but whole files, and temporary ones that are removed an
 /// hour later. Returns the kinds of files found.
 fn kinds_of_files_left(home: &Path) -> BTreeSet<&'static str> {
@@ -174,19 +160,13 @@ fn a_window_killed_at_random_moments_leaves_whole_files() {
     };
     // However slow the machine is, one window is killed only after it has saved everything. The
     // settings are also saved when a window closes.
-    let saved = |ending: &str| {
-        display.wait_for(ending, |display| {
-            let mut files = files_in(display.home()).into_iter();
-            files.find(|path| path.to_string_lossy().ends_with(ending))
-        });
-    };
     let (app, window) = open();
     display.ready();
     display.press_ctrl_enter();
-    saved(".quartet.json.gz");
-    saved(".session");
+    display.wait_for_file(".quartet.json.gz");
+    display.wait_for_file(".session");
     display.close(window);
-    saved("settings.json");
+    display.wait_for_file("settings.json");
     kill(app);
     for number in 0..6 * rounds() {
         let (app, window) = open();

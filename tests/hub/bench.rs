@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
 
 use quartet::hub::{
@@ -27,7 +28,7 @@ pub(crate) const N_LARGE: usize = 1_000_000;
 pub(crate) const PIECE: usize = 200_000;
 
 /// How long a silent server is awaited.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A fake Hub and a cache folder.
 pub(crate) struct Bench {
@@ -64,6 +65,7 @@ impl Bench {
             n_retries: 2,
             range_len: PIECE as u64..=PIECE as u64,
             free_bytes: |_| None,
+            sleep: thread::sleep,
         }
     }
 

@@ -75,7 +75,7 @@ fn a_download_resumes_after_the_program_was_killed() {
     let checksum = bench
         .server
         .put_large("fox/big", "big-Q8_0.gguf", content.clone());
-    bench.server.fail("GET /cdn", Fault::Late(Duration::ZERO));
+    bench.server.fail("GET /cdn", Fault::Absent);
     bench.server.fail("GET /cdn", Fault::Silence);
     let mut killed = command(&bench, &["download", "fox/big"])
         .stderr(Stdio::null())
@@ -165,7 +165,7 @@ fn an_interrupted_download_says_what_it_keeps() {
     let bench = Bench::new();
     let content = bytes(3 * FIRST_PIECE, 4);
     bench.server.put_large("fox/big", "big-Q8_0.gguf", content);
-    bench.server.fail("GET /cdn", Fault::Late(Duration::ZERO));
+    bench.server.fail("GET /cdn", Fault::Absent);
     bench.server.fail("GET /cdn", Fault::Silence);
     let interrupted = command(&bench, &["download", "fox/big"])
         .stdout(Stdio::piped())

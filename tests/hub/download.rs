@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::{Arc, Barrier};
 
 use quartet::hub::{
     DownloadControl, DownloadPhase, HubError, ModelFormat, Outcome, PartialDownload,
@@ -113,13 +113,17 @@ fn a_repository_with_several_models_requires_a_valid_choice() {
 #[test]
 fn progress_only_grows_and_ends_with_the_checksum() {
     let bench = Bench::new();
-    for _ in 0..3 {
-        let late = Fault::Late(Duration::from_millis(150));
-        bench.server.fail("GET /cdn", late);
-    }
+    // The server responds once a speed has been reported.
+    let barrier = Arc::new(Barrier::new(2));
+    bench.server.fail("GET /cdn", Fault::Held(barrier.clone()));
+    let mut is_held = true;
     let mut reports = Vec::new();
     let outcome = bench.hub().download(&large(), &mut |progress| {
         reports.push(progress.clone());
+        if is_held && progress.bytes_per_second.is_some() {
+            barrier.wait();
+            is_held = false;
+        }
         DownloadControl::Continue
     });
     path_of(outcome.unwrap());
@@ -344,8 +348,7 @@ fn pause_after_two_pieces(bench: &Bench) -> Outcome {
 
 /// Stalls the download after the second range.
 fn third_piece_hangs(bench: &Bench) {
-    let on_time = Fault::Late(Duration::ZERO);
-    bench.server.fail("GET /cdn", on_time.clone());
-    bench.server.fail("GET /cdn", on_time);
-    bench.server.fail("GET /cdn", Fault::Silence);
+    for fault in [Fault::Absent, Fault::Absent, Fault::Silence] {
+        bench.server.fail("GET /cdn", fault);
+    }
 }

@@ -6,9 +6,8 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -27,8 +26,10 @@ pub(crate) enum Fault {
     Dropped(usize),
     /// The body is truncated to this many bytes, and `Content-Length` agrees.
     CutShort(usize),
-    /// The response is delayed.
-    Late(Duration),
+    /// No fault, so that a later request is affected.
+    Absent,
+    /// No response is sent before the test waits at this barrier too.
+    Held(Arc<Barrier>),
     /// No response is sent.
     Silence,
     /// The range is ignored.
@@ -236,13 +237,15 @@ impl Server {
             }
             Some(Fault::Dropped(n)) => n_sent = n,
             Some(Fault::CutShort(n)) => answer.body.truncate(n),
-            Some(Fault::Late(time)) => thread::sleep(time),
+            Some(Fault::Held(barrier)) => {
+                barrier.wait();
+            }
             Some(Fault::Silence) => {
                 // Wait until the client gives up.
                 return stream.read_exact(&mut [0]);
             }
             Some(Fault::Endless(status)) => return self.send_endless(status, &mut stream),
-            Some(Fault::WholeFile) | None => {}
+            Some(Fault::Absent | Fault::WholeFile) | None => {}
         }
         let n_body = answer.body.len();
         let head = format!(

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use quartet::worker::{DownloadEvent, DownloadRequest, Downloads, HubConfig};
 
@@ -15,7 +14,7 @@ fn start(bench: &Bench) -> Downloads {
 
 /// Starts a download that stalls after its first range.
 fn hanging(bench: &Bench) -> Downloads {
-    for fault in [Fault::Late(Duration::ZERO), Fault::Silence] {
+    for fault in [Fault::Absent, Fault::Silence] {
         bench.server.fail("GET /cdn", fault);
     }
     let mut downloads = start(bench);
@@ -129,7 +128,7 @@ fn a_stalled_download_does_not_block_searches_and_survives_closing_the_window() 
 fn a_failed_download_reports_the_kept_bytes_and_can_be_cancelled() {
     let bench = Bench::new();
     let mut downloads = start(&bench);
-    bench.server.fail("GET /cdn", Fault::Late(Duration::ZERO));
+    bench.server.fail("GET /cdn", Fault::Absent);
     bench.server.fail("GET /cdn", Fault::Refused(403, ""));
     downloads.send(DownloadRequest::Download(large()));
     let failed = DownloadEvent::Failed {

@@ -131,14 +131,25 @@ impl Bench {
                 started_at.elapsed() < Duration::from_mins(1),
                 "timed out waiting for events"
             );
-            let event = self.worker.wait_at_most(Duration::from_millis(20));
-            let Some(event) = event else {
-                panic!("the thread has ended");
-            };
-            if let Some(event) = event {
+            if let Some(event) = self.event() {
                 self.note(event);
             }
         }
+    }
+
+    /// Waits for the next event.
+    pub(crate) fn next(&mut self) -> ServerEvent {
+        loop {
+            if let Some(event) = self.event() {
+                return event;
+            }
+        }
+    }
+
+    /// Returns the next event if it arrives soon.
+    fn event(&mut self) -> Option<ServerEvent> {
+        let event = self.worker.wait_at_most(Duration::from_millis(20));
+        event.expect("the thread has ended")
     }
 
     fn note(&mut self, event: ServerEvent) {

@@ -42,8 +42,8 @@ pub(crate) enum Fault {
     Replaced(&'static str, &'static str),
     /// The response to a request for a stream is this text.
     Raw(&'static str),
-    /// The response is delayed.
-    Late(Duration),
+    /// No fault, so that a later request is affected.
+    Absent,
 }
 
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ impl StandIn {
     pub(crate) fn fail(&self, path: &str, n_before: usize, fault: Fault) {
         let mut faults = self.shared.faults.lock().unwrap();
         for _ in 0..n_before {
-            faults.push((path.to_owned(), Fault::Late(Duration::ZERO)));
+            faults.push((path.to_owned(), Fault::Absent));
         }
         faults.push((path.to_owned(), fault));
     }
@@ -146,7 +146,6 @@ impl StandIn {
                 self.wait_for_hang_up(stream);
                 return Ok(());
             }
-            Some(Fault::Late(pause)) => thread::sleep(*pause),
             _ => {}
         }
         let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();

@@ -202,13 +202,7 @@ fn a_server_is_recognized_by_its_responses() {
             let there = ServerConfig::at(format!("{}{path}", server.address));
             let mut bench = Bench::new(there);
             bench.worker.send(ServerRequest::Connect);
-            let event = loop {
-                match bench.worker.wait_at_most(std::time::Duration::from_secs(5)) {
-                    Some(Some(event)) => break event,
-                    Some(None) => {}
-                    None => panic!("the thread ended"),
-                }
-            };
+            let event = bench.next();
             let ServerEvent::Connected { server, model, .. } = event else {
                 panic!("{event:?}");
             };
@@ -239,9 +233,19 @@ fn a_service_that_lists_no_models_needs_a_kind_and_a_model() {
 #[test]
 fn nothing_is_contacted_before_a_request() {
     let server = StandIn::start(Kind::Llama);
-    let bench = Bench::new(config(&server, SampledBy::Chain));
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    // Dropping a worker joins its threads.
+    drop(Bench::new(config(&server, SampledBy::Chain)));
     assert!(server.received().is_empty());
+
+    // The first request that arrives is refused: it must be the one that the test asks for.
+    server.fail("/", 0, Fault::Refused(401, "", "{}"));
+    let mut bench = Bench::new(config(&server, SampledBy::Chain));
+    bench.worker.send(ServerRequest::Connect);
+    let event = bench.next();
+    assert!(
+        matches!(event, ServerEvent::ConnectFailed { .. }),
+        "{event:?}"
+    );
     drop(bench);
-    assert!(server.received().is_empty());
+    assert_eq!(server.received().len(), 1);
 }

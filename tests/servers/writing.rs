@@ -258,13 +258,16 @@ fn a_stop_closes_the_request_and_leaves_the_others() {
 fn dropping_the_worker_ends_everything() {
     let server = StandIn::start(Kind::Llama);
     server.fail("/v1/models", 0, Fault::Silence);
-    let mut bench = Bench::new(config(&server, SampledBy::Chain));
+    let patient = ServerConfig {
+        timeout: Duration::from_hours(24),
+        ..config(&server, SampledBy::Chain)
+    };
+    let mut bench = Bench::new(patient);
     bench.generate(vec![pane(0, ChainConfig::greedy(), 4)]);
     bench.collect_until(|_| server.received().len() == 1);
     drop(bench);
-    let started_at = std::time::Instant::now();
+    // No time limit hangs up while the test runs.
     while server.n_hung_up() == 0 {
-        assert!(started_at.elapsed() < Duration::from_secs(10));
         std::thread::yield_now();
     }
 }

@@ -20,9 +20,8 @@ use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
 use crate::analysis::by_hand::{Draws, LogitRow};
 use crate::analysis::xray::XrayTable;
 use crate::decoding::{ChainConfig, RankedCandidate, SamplerChain, Selector, TokenId};
-use crate::generation::PaneSettings;
+use crate::generation::{GenerationConfig, PaneSettings};
 use crate::interop::{GRAMMAR, filter_words};
-use crate::state::Settings;
 
 /// The arguments of `quartet sample`.
 #[derive(Debug, Args)]
@@ -60,7 +59,7 @@ pub(super) struct Arguments {
     panes: Vec<String>,
 
     /// The seed of all panes that do not set their own
-    #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
+    #[arg(long, value_name = "N", default_value_t = GenerationConfig::DEFAULT_SEED)]
     seed: u64,
 
     /// Draw this many tokens and compare their counts with the exact distribution

@@ -22,10 +22,9 @@ use super::vary::{axes_of, base_settings};
 use crate::analysis::futures::WordPattern;
 use crate::analysis::sweep::{Keep, Metric, SweepSetup};
 use crate::decoding::ChainConfig;
-use crate::generation::PromptText;
 use crate::generation::formatting::grouped;
+use crate::generation::{GenerationConfig, PromptText};
 use crate::interop::VARY_GRAMMAR;
-use crate::state::Settings;
 use crate::worker::SWEEP_WIDTH;
 
 /// The arguments of `quartet sweep`.
@@ -71,7 +70,7 @@ pub(super) struct Arguments {
     seeds: usize,
 
     /// The first seed; the others follow it. The seed of --pane takes precedence
-    #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
+    #[arg(long, value_name = "N", default_value_t = GenerationConfig::DEFAULT_SEED)]
     seed: u64,
 
     /// Maximum number of tokens in each text

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::evidence::{
-    N_RECORDED, evidence_of, probs_of, ranked, ranked_head, raw_rank, run_stage, taken_draw,
+    N_RECORDED, evidence_of, probs_of, ranked, ranked_head, raw_rank, report_of, taken_draw,
 };
 use super::{
     Candidates, ChainConfig, Coins, DecodingError, Evidence, Filter, History, RankedCandidate,
@@ -78,12 +78,9 @@ pub struct Sampled {
 impl SamplerChain {
     /// Creates a chain for the beginning of a sequence.
     pub fn new(config: ChainConfig) -> Self {
-        let enabled = config.stages.iter().filter(|stage| stage.enabled);
-        let filters = enabled.map(|stage| Arc::new(stage.filter.clone()));
-        let filters = filters.collect();
         Self {
+            filters: config.enabled().cloned().map(Arc::new).collect(),
             config,
-            filters,
             state: SelectorState::NEW,
             n_recorded: N_RECORDED,
             n_detail_bytes: 0,
@@ -180,13 +177,10 @@ impl SamplerChain {
     ) -> Result<Sampled, DecodingError> {
         let mut candidates = self.refilled(logits)?;
         let raw = evidence_of(&mut candidates, self.n_recorded, self.n_detail_bytes);
-        self.begin(&mut candidates);
         let mut stages = Vec::new();
-        let mut context = self.context(logits.len(), history, coins);
-        for filter in &self.filters {
-            stages.push(run_stage(filter, context, &raw.head, &mut candidates));
-            context.n_chance_before += u32::from(filter.is_random());
-        }
+        self.apply(history, coins, &mut candidates, |filter, candidates| {
+            stages.push(report_of(filter, &raw.head, candidates));
+        });
         let selector = self.config.selector;
         let mut draw = selector.pick(coins, history, &mut self.state, &mut candidates);
         if let Some(taken) = taken {
@@ -272,7 +266,7 @@ impl SamplerChain {
         coins: Coins,
     ) -> Result<Candidates, DecodingError> {
         let mut candidates = Candidates::from_logits(logits)?;
-        self.apply(history, coins, &mut candidates);
+        self.apply(history, coins, &mut candidates, |_, _| ());
         Ok(candidates)
     }
 
@@ -285,19 +279,31 @@ impl SamplerChain {
         read: impl FnOnce(&mut Candidates) -> R,
     ) -> Result<R, DecodingError> {
         let mut candidates = self.refilled(logits)?;
-        self.apply(history, coins, &mut candidates);
+        self.apply(history, coins, &mut candidates, |_, _| ());
         let read = read(&mut candidates);
         self.scratch = Some(candidates);
         Ok(read)
     }
 
-    /// Applies the filters to all candidates of a row.
-    fn apply(&self, history: History<'_>, coins: Coins, candidates: &mut Candidates) {
-        let mut context = self.context(candidates.n_kept(), history, coins);
+    /// Applies the filters to all candidates of a row, and calls `observe` after each.
+    fn apply(
+        &self,
+        history: History<'_>,
+        coins: Coins,
+        candidates: &mut Candidates,
+        mut observe: impl FnMut(&Arc<Filter>, &mut Candidates),
+    ) {
+        let first = StageContext {
+            history,
+            coins,
+            n_chance_before: 0,
+            rules: self.config.rules,
+            n_vocab: candidates.n_kept() as u32,
+        };
         self.begin(candidates);
-        for filter in &self.filters {
+        for (filter, context) in first.along(&self.filters) {
             filter.apply(context, candidates);
-            context.n_chance_before += u32::from(filter.is_random());
+            observe(filter, candidates);
         }
     }
 
@@ -327,16 +333,6 @@ impl SamplerChain {
         match self.scratch.take() {
             Some(mut candidates) => candidates.refill(logits).map(|()| candidates),
             None => Candidates::from_logits(logits),
-        }
-    }
-
-    fn context<'a>(&self, n_vocab: usize, history: History<'a>, coins: Coins) -> StageContext<'a> {
-        StageContext {
-            history,
-            coins,
-            n_chance_before: 0,
-            rules: self.config.rules,
-            n_vocab: n_vocab as u32,
         }
     }
 }

@@ -89,12 +89,15 @@ impl ChainConfig {
         }
     }
 
+    /// Iterates over the filters that are switched on.
+    pub fn enabled(&self) -> impl Iterator<Item = &Filter> {
+        let enabled = self.stages.iter().filter(|stage| stage.enabled);
+        enabled.map(|stage| &stage.filter)
+    }
+
     /// Iterates over the filters that are switched on and not neutral.
     pub fn active(&self) -> impl Iterator<Item = &Filter> {
-        self.stages
-            .iter()
-            .filter(|stage| stage.enabled && !stage.filter.is_neutral())
-            .map(|stage| &stage.filter)
+        self.enabled().filter(|filter| !filter.is_neutral())
     }
 
     /// Whether it always picks the most likely candidate left.
@@ -109,8 +112,8 @@ impl ChainConfig {
         if n_stages > N_MAX_STAGES {
             return Err(SettingError::TooManyStages { n_stages });
         }
-        for stage in self.stages.iter().filter(|stage| stage.enabled) {
-            stage.filter.validate()?;
+        for filter in self.enabled() {
+            filter.validate()?;
         }
         self.selector.validate()?;
         if let Some(grammar) = &self.grammar {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Candidates, Detail, Draw, Evidence, Filter, Picked, RankedCandidate, StageContext, StageReport,
-    Taken, TokenId,
+    Candidates, Detail, Draw, Evidence, Filter, Picked, RankedCandidate, StageReport, Taken,
+    TokenId,
 };
 
 /// How many of the most likely candidates a step records before and after the chain. It is more
@@ -32,13 +32,12 @@ pub(super) fn taken_draw(taken: Taken, draw: Draw, candidates: &mut Candidates) 
     }
 }
 
-pub(super) fn run_stage(
+/// Returns what a filter has just done to the candidates.
+pub(super) fn report_of(
     filter: &Arc<Filter>,
-    context: StageContext<'_>,
     head: &[RankedCandidate],
     candidates: &mut Candidates,
 ) -> StageReport {
-    filter.apply(context, candidates);
     let softmax = candidates.softmax();
     let head_probs = probs_of(head, candidates);
     StageReport {

@@ -27,6 +27,21 @@ pub struct StageContext<'a> {
     pub n_vocab: u32,
 }
 
+impl StageContext<'_> {
+    /// Iterates over the filters of a chain, each with its own context. This one is the first
+    /// filter's.
+    pub fn along<F: AsRef<Filter>>(
+        self,
+        filters: impl IntoIterator<Item = F>,
+    ) -> impl Iterator<Item = (F, Self)> {
+        filters.into_iter().scan(self, |next, filter| {
+            let context = *next;
+            next.n_chance_before += u32::from(filter.as_ref().is_random());
+            Some((filter, context))
+        })
+    }
+}
+
 /// The arithmetic of one filter. Everything else about it is in its [`FilterSpec`].
 pub(super) trait FilterRule {
     /// Changes the logits of candidates, or drops some of them.
@@ -166,6 +181,12 @@ filters! {
     GreenList,
     /// Lets the candidates compete in a secret tournament, as a watermark.
     SynthId,
+}
+
+impl AsRef<Self> for Filter {
+    fn as_ref(&self) -> &Self {
+        self
+    }
 }
 
 impl Filter {

@@ -13,6 +13,11 @@ pub struct GenerationConfig {
     pub limits: Limits,
 }
 
+impl GenerationConfig {
+    /// The seed of a generation for which none was chosen.
+    pub const DEFAULT_SEED: u64 = 42;
+}
+
 /// Stopping criteria, shared by all panes of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {

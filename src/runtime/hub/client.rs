@@ -4,6 +4,7 @@ use std::env;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
@@ -37,6 +38,8 @@ pub struct HubConfig {
     pub range_len: RangeInclusive<u64>,
     /// Returns the free disk space of a folder in bytes, if it is known.
     pub free_bytes: fn(&Path) -> Option<u64>,
+    /// Waits before a retry. It is called repeatedly, with times that add up to the delay.
+    pub sleep: fn(Duration),
 }
 
 impl Default for HubConfig {
@@ -50,6 +53,7 @@ impl Default for HubConfig {
             n_retries: 5,
             range_len: 1 << 20..=1 << 27,
             free_bytes,
+            sleep: thread::sleep,
         }
     }
 }

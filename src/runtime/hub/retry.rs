@@ -1,7 +1,7 @@
 //! Retries: which failures are transient, how long to wait, and when to give up.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::HubError;
 use super::call::{CallContext, CallOutcome, ProgressListener, TICK, call_in_background};
@@ -92,7 +92,7 @@ impl Hub {
                 return Err(Interruption::Failed(error));
             };
             n_failed += 1;
-            wait(&error, pause, observe)?;
+            self.wait(&error, pause, observe)?;
         }
     }
 
@@ -117,20 +117,22 @@ impl Hub {
             _ => None,
         }
     }
-}
 
-fn wait(
-    error: &HubError,
-    pause: Duration,
-    observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
-) -> Result<(), Interruption> {
-    let started_at = Instant::now();
-    loop {
-        let left = pause.saturating_sub(started_at.elapsed());
-        observe(&CallEvent::Retrying(error, left)).go_on()?;
-        if left.is_zero() {
-            return Ok(());
+    fn wait(
+        &self,
+        error: &HubError,
+        pause: Duration,
+        observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
+    ) -> Result<(), Interruption> {
+        let mut left = pause;
+        loop {
+            observe(&CallEvent::Retrying(error, left)).go_on()?;
+            if left.is_zero() {
+                return Ok(());
+            }
+            let tick = TICK.min(left);
+            (self.config.sleep)(tick);
+            left -= tick;
         }
-        std::thread::sleep(TICK.min(left));
     }
 }

@@ -15,8 +15,7 @@ const ROUNDING: f64 = 1e-4;
 /// Checks the stages of a step. Returns whether they are those of the settings.
 pub(super) fn check(at: StepAt<'_>, found: &mut Found) -> bool {
     let trace = &at.step.trace;
-    let enabled = at.config.chain.stages.iter().filter(|stage| stage.enabled);
-    let wanted: Vec<&Filter> = enabled.map(|stage| &stage.filter).collect();
+    let wanted: Vec<&Filter> = at.config.chain.enabled().collect();
     let reported = trace.stages.iter().map(|stage| &*stage.filter);
     if !reported.clone().eq(wanted.iter().copied()) {
         let words = words_of(reported);

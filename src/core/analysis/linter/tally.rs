@@ -89,9 +89,8 @@ impl Tally {
 
     /// Returns the findings about the chain if it generated the whole text, and none otherwise.
     pub(super) fn lints(&self, chain: &ChainConfig) -> Vec<Lint> {
-        let on = chain.stages.iter().filter(|stage| stage.enabled);
         let filters = self.filters.iter().map(AsRef::as_ref);
-        if self.mixed || !filters.eq(on.map(|stage| &stage.filter)) {
+        if self.mixed || !filters.eq(chain.enabled()) {
             return Vec::new();
         }
         let mut lints = self.prompt_is_penalized(chain);

@@ -54,15 +54,14 @@ impl StableInterval {
         let Parameter::Filter(kind, _) = self.parameter else {
             return label(value);
         };
-        let mut stages = chain.stages.iter().filter(|stage| stage.enabled);
-        let stage = stages.find(|stage| stage.filter.kind() == kind);
-        let is_off = stage.is_some_and(|stage| {
+        let filter = chain.enabled().find(|filter| filter.kind() == kind);
+        let is_off = filter.is_some_and(|filter| {
             let is_heat = matches!(
                 kind,
                 FilterKind::Temperature | FilterKind::DynamicTemperature
             );
-            let is_single = stage.filter.spec().params.len() == 1;
-            is_single && !is_heat && stage.filter.is_off(chain.rules)
+            let is_single = filter.spec().params.len() == 1;
+            is_single && !is_heat && filter.is_off(chain.rules)
         });
         if is_off {
             "off".to_owned()

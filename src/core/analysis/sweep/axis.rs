@@ -210,9 +210,8 @@ impl Parameter {
     pub fn get(self, chain: &ChainConfig) -> Option<f64> {
         match self {
             Self::Filter(kind, index) => {
-                let mut on = chain.stages.iter().filter(|stage| stage.enabled);
-                let stage = on.find(|stage| stage.filter.kind() == kind)?;
-                param(kind.spec().params, index)?.get(&stage.filter)
+                let filter = chain.enabled().find(|filter| filter.kind() == kind)?;
+                param(kind.spec().params, index)?.get(filter)
             }
             Self::Selector(spec, index) => param(spec.params, index)?.get(&chain.selector),
             Self::Guidance(index) => param(Guidance::PARAMS, index)?.get(chain.guidance.as_ref()?),

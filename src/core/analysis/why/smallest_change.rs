@@ -72,12 +72,13 @@ fn unsearched_words(generation: &Generation, search: &SmallestChange) -> Option<
 
 /// Says that no change was found, or that there is none.
 fn unchanged_words(chain: &ChainConfig, is_certain: bool) -> String {
-    let enabled = || chain.stages.iter().filter(|stage| stage.enabled);
-    if chain.selector == Selector::Greedy && enabled().next().is_none() {
+    if chain.selector == Selector::Greedy && chain.enabled().next().is_none() {
         return "This chain has no stages to change: it always takes the most likely token."
             .to_owned();
     }
-    let has_temperature = enabled().any(|stage| matches!(stage.filter, Filter::Temperature(_)));
+    let has_temperature = chain
+        .enabled()
+        .any(|filter| matches!(filter, Filter::Temperature(_)));
     // A different guidance scale would need the full rows of both runs, and a chain without a
     // temperature samples at 1.
     let setting = if chain.guidance.is_some() || !has_temperature {

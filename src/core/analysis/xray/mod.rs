@@ -137,14 +137,13 @@ impl XrayTable {
             let table = Self::recorded(chain, trace);
             return Some(table.with_known(trace).with_mixture(trace));
         }
-        let enabled = chain.stages.iter().filter(|stage| stage.enabled);
         let shared = trace
             .stages
             .iter()
-            .zip(enabled)
-            .take_while(|(report, stage)| {
+            .zip(chain.enabled())
+            .take_while(|(report, filter)| {
                 let same_coin = run.seed == seed || !report.filter.is_random();
-                same_rules && same_coin && *report.filter == stage.filter
+                same_rules && same_coin && *report.filter == **filter
             });
         let saw_all = trace.grammar.as_ref().is_none_or(|report| !report.masked);
         // Of a server's distribution, the reports may be estimates.

@@ -9,6 +9,8 @@ mod draw;
 mod error;
 mod formats;
 mod gbnf;
+#[cfg(test)]
+mod hostile;
 mod legal;
 mod report;
 mod rule;

@@ -58,18 +58,19 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// Applies the stages of a chain.
-    pub(super) fn after(mut self, chain: &ChainConfig, mut context: StageContext<'_>) -> Self {
-        for stage in chain.stages.iter().filter(|stage| stage.enabled) {
-            if !stage.filter.is_neutral() {
-                self.apply(&stage.filter, context);
-            }
-            context.n_chance_before += u32::from(stage.filter.is_random());
+    /// Applies the stages of a chain. The context is the first one's.
+    pub(super) fn after(mut self, chain: &ChainConfig, first: StageContext<'_>) -> Self {
+        for (filter, context) in first.along(chain.enabled()) {
+            self.apply(filter, context);
         }
         self
     }
 
+    /// Applies a filter; a neutral one is skipped.
     pub(in crate::decoding) fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
+        if filter.is_neutral() {
+            return;
+        }
         self.best_sure &= self.sure || filter.preserves_top();
         let Some(tail) = self.tail else {
             filter.apply(context, &mut self.head);

@@ -96,8 +96,7 @@ pub fn what_if_stages(
     {
         return Some(known);
     }
-    let enabled = chain.stages.iter().filter(|stage| stage.enabled);
-    let filters: Vec<&Filter> = enabled.map(|stage| &stage.filter).collect();
+    let filters: Vec<&Filter> = chain.enabled().collect();
     let (base, n_in_base) = base_of(evidence, reports, &filters);
     run.from(&base, n_in_base)
 }
@@ -114,24 +113,22 @@ impl Run<'_> {
     /// Runs the chain from `base`, the distribution after its first `n_in_base` stages.
     fn from(&self, base: &Evidence, n_in_base: usize) -> Option<WhatIfStages> {
         let mut step = Recorded::of(base)?;
-        let mut context = self.context;
         let mut stages: Vec<KnownStage> = Vec::new();
-        let enabled = self.chain.stages.iter().filter(|stage| stage.enabled);
-        for (index, filter) in enabled.map(|stage| &stage.filter).enumerate() {
+        let filters = self.context.along(self.chain.enabled());
+        for (index, (filter, context)) in filters.enumerate() {
             let all_known = step.tail.is_none();
-            if index >= n_in_base && !filter.is_neutral() {
+            if index >= n_in_base {
                 step.apply(filter, context);
             }
-            let removed = step.head.take_mass_removed();
-            let removed = all_known.then_some(removed);
-            context.n_chance_before += u32::from(filter.is_random());
+            let mass_removed = step.head.take_mass_removed();
+            let removed = all_known.then_some(mass_removed);
             let stage = match self.reports.get(index) {
                 Some(report) => KnownStage::recorded(report),
                 None => KnownStage::of(filter, self.evidence, stages.last(), removed, &mut step),
             };
             stages.push(stage);
         }
-        let outcome = step.draw(self.chain.selector, context);
+        let outcome = step.draw(self.chain.selector, self.context);
         Some(WhatIfStages { stages, outcome })
     }
 }
