@@ -40,7 +40,7 @@ pub(super) fn pictures(state: &AppState) -> Vec<Offer> {
     let gaps = is_verified(state).then_some(Plot::Gaps);
     let drafts = draft_strip(state).map(|_| Plot::Drafts);
     let beams = beam_tree(state).map(|_| Plot::Beams);
-    let all = Plot::ALL.into_iter().chain(gaps).chain(beams).chain(drafts);
+    let all = Plot::all().chain(gaps).chain(beams).chain(drafts);
     all.map(offer).collect()
 }
 
