@@ -4,6 +4,7 @@
 //! the run folder read. How a trend is drawn is not known here.
 
 mod kept;
+mod margin;
 mod millis;
 mod ranks;
 mod surprise;
@@ -25,6 +26,8 @@ pub enum Trend {
     Kept,
     /// The surprise of all tokens so far.
     Surprise,
+    /// The gap between the two most likely tokens.
+    Margin,
     /// How often each rank was taken.
     Ranks,
     /// The time of each token.
@@ -35,9 +38,10 @@ pub enum Trend {
 
 impl Trend {
     /// All trends, in menu order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Kept,
         Self::Surprise,
+        Self::Margin,
         Self::Ranks,
         Self::Millis,
         Self::Watermark,
@@ -48,6 +52,7 @@ impl Trend {
         match self {
             Self::Kept => &kept::SPEC,
             Self::Surprise => &surprise::SPEC,
+            Self::Margin => &margin::SPEC,
             Self::Ranks => &ranks::SPEC,
             Self::Millis => &millis::SPEC,
             Self::Watermark => &watermark::SPEC,
