@@ -105,7 +105,7 @@ pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
 pub use view::{
     BranchesView, CompareChoices, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure,
-    ThemeChoice, Tint, Trend, ViewChoices,
+    ThemeChoice, Tint, ViewChoices,
 };
 pub use watermark::{WATERMARKS, WatermarkCommand, WatermarkDialog};
 pub use words::{

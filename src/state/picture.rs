@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Trend;
 use crate::analysis::sweep::Metric;
+use crate::analysis::trend::Trend;
 
 /// A view that can be exported as a picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,22 +35,14 @@ pub enum Plot {
 }
 
 impl Plot {
-    /// All pictures of a run, in menu order. [`Plot::Gaps`] exists only once an opened run has been
-    /// verified, and [`Plot::Beams`] and [`Plot::Drafts`] only if a text was written that way.
-    pub const ALL: [Self; 12] = [
-        Self::Score,
-        Self::NextToken,
-        Self::Speed,
-        Self::Trend(Trend::Kept),
-        Self::Trend(Trend::Surprise),
-        Self::Trend(Trend::Ranks),
-        Self::Trend(Trend::Millis),
-        Self::Trend(Trend::Watermark),
-        Self::Xray,
-        Self::ByHand,
-        Self::Tree,
-        Self::Texts,
-    ];
+    /// Returns all pictures of a run, in menu order. [`Plot::Gaps`] exists only once an opened run
+    /// has been verified, and [`Plot::Beams`] and [`Plot::Drafts`] only if a text was written that
+    /// way.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let plots = [Self::Score, Self::NextToken, Self::Speed].into_iter();
+        let others = [Self::Xray, Self::ByHand, Self::Tree, Self::Texts];
+        plots.chain(Trend::ALL.map(Self::Trend)).chain(others)
+    }
 
     /// Returns the title for use in a sentence: "the X-ray", "the score".
     pub fn name_in_sentence(self) -> String {
@@ -66,7 +58,7 @@ impl Plot {
             Self::Score => "The score",
             Self::NextToken => "Next token",
             Self::Speed => "Speed",
-            Self::Trend(trend) => trend.name(),
+            Self::Trend(trend) => trend.spec().name,
             Self::Xray => "X-ray",
             Self::ByHand => "By hand",
             Self::Tree => "The tree",

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{PaneId, PictureTarget, PictureTheme, ReadingFont, RunFileStyle, TextSize};
+use crate::analysis::trend::Trend;
 use crate::analysis::{Prices, TokenScale};
 use crate::decoding::watermark::Watermark;
 use crate::generation::Step;
@@ -256,44 +257,6 @@ impl BranchesView {
         match self {
             Self::Written => "Written",
             Self::Futures => "Futures",
-        }
-    }
-}
-
-/// A value of each token, plotted over all texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Trend {
-    /// The candidates that the chain keeps, and their mass.
-    Kept,
-    /// The surprise of all tokens so far.
-    Surprise,
-    /// How often each rank was taken.
-    Ranks,
-    /// The time of each token.
-    Millis,
-    /// The probability of matching a watermark's key this well by chance.
-    Watermark,
-}
-
-impl Trend {
-    /// All trends, in menu order.
-    pub const ALL: [Self; 5] = [
-        Self::Kept,
-        Self::Surprise,
-        Self::Ranks,
-        Self::Millis,
-        Self::Watermark,
-    ];
-
-    /// Returns the plot's title.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kept => "Candidates kept",
-            Self::Surprise => "Cumulative surprise",
-            Self::Ranks => "Ranks",
-            Self::Millis => "Time per token",
-            Self::Watermark => "Watermark",
         }
     }
 }

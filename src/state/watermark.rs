@@ -1,6 +1,7 @@
 //! The watermark that the window looks for, and the dialog that tests any text for it.
 
-use super::{AppState, Effect, PaneId, Tint, Trend, capitalize};
+use super::{AppState, Effect, PaneId, Tint, capitalize};
+use crate::analysis::trend::Trend;
 use crate::analysis::watermark::{WatermarkScan, first_mark, watermark_legend};
 use crate::decoding::TokenId;
 use crate::decoding::filters::{GreenList, SynthId};

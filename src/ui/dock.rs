@@ -15,6 +15,7 @@ use super::loop_view::{loop_ui, strategy_label};
 use super::numbers::numbers_ui;
 use super::picture_menu::{is_verified, picture_button_ui, pictures};
 use super::score_choice::score_choice_ui;
+use crate::analysis::trend::Trend;
 use crate::analysis::xray::XrayTable;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
@@ -27,8 +28,8 @@ use crate::plots::{
     next_token_plot_ui, score_plot_ui, speed_plot_ui, trend_plot_ui,
 };
 use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, DockTab, Pane, Pin, PinMove, Plot, Trend,
-    ViewChoices, WatermarkCommand,
+    AppState, BranchCommand, BranchesView, Command, DockTab, Pane, Pin, PinMove, Plot, ViewChoices,
+    WatermarkCommand,
 };
 use crate::ui::xray::xray_ui;
 
@@ -279,7 +280,7 @@ fn right_plot_ui(
         .accessible_name("Plot on the right")
         .show(|ui| {
             for choice in std::iter::once(None).chain(Trend::ALL.map(Some)) {
-                let name = choice.map_or(Plot::Speed.name(), Trend::name);
+                let name = choice.map_or(Plot::Speed, Plot::Trend).name();
                 if menu_item(ui, name, "", choice == *trend).clicked() {
                     *trend = choice;
                 }

@@ -21,6 +21,9 @@ const INDENT: f32 = 10.0;
 /// The width of the labels before the choices, in points.
 const LABEL: f32 = 68.0;
 
+/// The height of a row of choices, in points.
+const ROW: f32 = 24.0;
+
 /// A picture that the menu offers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Offer {
@@ -40,7 +43,7 @@ pub(super) fn pictures(state: &AppState) -> Vec<Offer> {
     let gaps = is_verified(state).then_some(Plot::Gaps);
     let drafts = draft_strip(state).map(|_| Plot::Drafts);
     let beams = beam_tree(state).map(|_| Plot::Beams);
-    let all = Plot::ALL.into_iter().chain(gaps).chain(beams).chain(drafts);
+    let all = Plot::all().chain(gaps).chain(beams).chain(drafts);
     all.map(offer).collect()
 }
 
@@ -81,6 +84,9 @@ pub(super) fn picture_items_ui(
     view: &mut ViewChoices,
     commands: &mut Vec<Command>,
 ) {
+    // Every picture fits a window 600 points high.
+    ui.spacing_mut().interact_size.y = ROW;
+    ui.spacing_mut().item_spacing.y = 1.0;
     row_ui(ui, "Colors", |ui| {
         for theme in PictureTheme::ALL {
             let name = format!("Picture colors: {}", theme.name().to_lowercase());

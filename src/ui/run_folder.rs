@@ -1,15 +1,16 @@
 //! A run as a folder: every format and every plot, for the window and for the command line.
 
-use crate::analysis::watermark::first_mark;
+use crate::analysis::trend::{Trend, has_token_times};
 use crate::analysis::{Divergence, first_divergence};
 use crate::export::html::{self, PagePlot};
 use crate::export::{ExportFormat, render_panes};
 use crate::generation::Generation;
 use crate::plots::StepAt;
-use crate::state::{PictureFormat, PictureStyle, Plot, ScoreMeasure, Trend, capitalize};
+use crate::state::{PictureFormat, PictureStyle, Plot, ScoreMeasure, capitalize};
 use crate::ui::pictures::{Palette, View, drawing, encode};
 
 /// A plot in the folder.
+#[derive(Clone, Copy)]
 struct FolderPlot {
     /// The file name without its extension.
     name: &'static str,
@@ -42,8 +43,8 @@ const fn other(name: &'static str, title: &'static str, plot: Plot) -> FolderPlo
     }
 }
 
-/// Every plot of a run. The logits set by hand are not part of a run.
-static PLOTS: [FolderPlot; 12] = [
+/// The plots before the trends.
+const BEFORE_TRENDS: [FolderPlot; 5] = [
     score("surprise", "surprise of each token", ScoreMeasure::Surprise),
     FolderPlot {
         in_one: true,
@@ -70,31 +71,10 @@ static PLOTS: [FolderPlot; 12] = [
         on_page: true,
         ..other("speed", "decoding speed", Plot::Speed)
     },
-    other(
-        "candidates-kept",
-        "how many candidates each chain keeps",
-        Plot::Trend(Trend::Kept),
-    ),
-    other(
-        "cumulative-surprise",
-        "surprise, added up token by token",
-        Plot::Trend(Trend::Surprise),
-    ),
-    other(
-        "ranks",
-        "how often each rank was picked",
-        Plot::Trend(Trend::Ranks),
-    ),
-    other(
-        "time-per-token",
-        "milliseconds for each token",
-        Plot::Trend(Trend::Millis),
-    ),
-    other(
-        "watermark",
-        "how likely chance is to match the key of a watermark",
-        Plot::Trend(Trend::Watermark),
-    ),
+];
+
+/// The plots after the trends.
+const AFTER_TRENDS: [FolderPlot; 2] = [
     other(
         "x-ray",
         "what each stage did where the texts diverge",
@@ -103,9 +83,19 @@ static PLOTS: [FolderPlot; 12] = [
     other("texts", "the texts, tinted by probability", Plot::Texts),
 ];
 
+/// Returns every plot of a run. The logits set by hand are not part of a run.
+fn all_plots() -> impl Iterator<Item = FolderPlot> {
+    let trends = Trend::ALL.map(|trend| {
+        let spec = trend.spec();
+        other(spec.file_name, spec.file_summary, Plot::Trend(trend))
+    });
+    let before_trends = BEFORE_TRENDS.into_iter();
+    before_trends.chain(trends).chain(AFTER_TRENDS)
+}
+
 /// Returns the name of each file that a folder can hold and what it contains.
 pub fn possible_contents() -> Vec<(String, &'static str)> {
-    listed(PLOTS.iter())
+    listed(all_plots())
 }
 
 /// Returns the name of each file in the folder of these panes and what it contains.
@@ -113,7 +103,7 @@ pub fn contents(panes: &[Option<&Generation>]) -> Vec<(String, &'static str)> {
     listed(plots_of(panes))
 }
 
-fn listed<'p>(plots: impl Iterator<Item = &'p FolderPlot>) -> Vec<(String, &'static str)> {
+fn listed(plots: impl Iterator<Item = FolderPlot>) -> Vec<(String, &'static str)> {
     let runs = ExportFormat::ALL
         .into_iter()
         .map(|format| (run_name(format), format.description()));
@@ -125,10 +115,8 @@ fn listed<'p>(plots: impl Iterator<Item = &'p FolderPlot>) -> Vec<(String, &'sta
 }
 
 /// Returns the plots for which these panes have data.
-fn plots_of<'p>(
-    panes: &'p [Option<&Generation>],
-) -> impl Iterator<Item = &'static FolderPlot> + 'p {
-    PLOTS.iter().filter(|plot| plot.has_data(panes))
+fn plots_of(panes: &[Option<&Generation>]) -> impl Iterator<Item = FolderPlot> {
+    all_plots().filter(|plot| plot.has_data(panes))
 }
 
 /// A rendered run file, and when its run was finished, in seconds since 1970.
@@ -187,17 +175,12 @@ fn run_name(format: ExportFormat) -> String {
 }
 
 impl FolderPlot {
-    /// Returns whether these panes have anything to plot. A scored text took no time per token, and
-    /// only a watermark can be looked for.
+    /// Returns whether these panes have anything to plot. A scored text took no time per token.
     fn has_data(&self, panes: &[Option<&Generation>]) -> bool {
-        let mut texts = panes.iter().flatten();
+        let mut texts = panes.iter().copied().flatten();
         match self.plot {
-            Plot::Speed | Plot::Trend(Trend::Millis) => {
-                texts.any(|text| !text.is_scored() && text.steps.len() > 1)
-            }
-            Plot::Trend(Trend::Watermark) => {
-                first_mark(texts.map(|text| &text.config.chain)).is_some()
-            }
+            Plot::Speed => texts.any(has_token_times),
+            Plot::Trend(trend) => trend.spec().has_data(texts),
             _ => true,
         }
     }
@@ -245,7 +228,7 @@ fn step_to_plot(panes: &[Option<&Generation>]) -> Option<StepAt> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PLOTS, RenderedRun, contents, files, possible_contents, render_run};
+    use super::{RenderedRun, all_plots, contents, files, possible_contents, render_run};
     use crate::decoding::filters::GreenList;
     use crate::decoding::{Filter, Stage};
     use crate::export::ExportFormat;
@@ -256,8 +239,8 @@ mod tests {
     fn the_folder_holds_every_picture_of_a_run_that_the_window_can_export() {
         // Neither the logits set by hand nor the kept texts of the tree belong to a run.
         let is_of_run = |plot: &Plot| !matches!(plot, Plot::ByHand | Plot::Tree);
-        for plot in Plot::ALL.into_iter().filter(is_of_run) {
-            let is_listed = PLOTS.iter().any(|listed| listed.plot == plot);
+        for plot in Plot::all().filter(is_of_run) {
+            let is_listed = all_plots().any(|listed| listed.plot == plot);
             assert!(is_listed, "{}", plot.name());
         }
     }

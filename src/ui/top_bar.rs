@@ -284,10 +284,10 @@ mod tests {
         press(&mut window, "Picture format: PNG");
         window.run_steps(4);
         let screen = Rect::from_min_size(pos2(0.0, 0.0), size);
-        let pictures = Plot::ALL.map(|plot| format!("{} as PNG…", plot.name()));
+        let pictures = Plot::all().map(|plot| format!("{} as PNG…", plot.name()));
         let others = ["Run as JSON…", "Run as plain text…", "Everything…"].map(str::to_owned);
-        for item in pictures.iter().chain(&others) {
-            let rect = window.get_by_label(item).rect();
+        for item in pictures.chain(others) {
+            let rect = window.get_by_label(&item).rect();
             assert!(screen.contains_rect(rect), "{item} is at {rect:?}");
         }
         // An item that is scrolled out of view can't be clicked.

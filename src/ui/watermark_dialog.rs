@@ -194,10 +194,11 @@ mod tests {
     use egui::vec2;
     use egui_kittest::kittest::Queryable as _;
 
+    use crate::analysis::trend::Trend;
     use crate::decoding::watermark::Watermark;
     use crate::generation::PromptToken;
     use crate::state::tests::{deliver_tokens, written};
-    use crate::state::{Command, PaneAction, Tint, Trend};
+    use crate::state::{Command, PaneAction, Tint};
     use crate::ui::testing::{Window, press, window_of};
 
     /// Opens the dialog with a pane's text, as the pane's menu does.

@@ -1,12 +1,13 @@
 //! The data of a trend: a value of each token as a line per pane, or a histogram of ranks.
 
-use crate::analysis::trend::{KeptMass, RANK_BINS, rank_bin, rank_counts, token_millis};
+use crate::analysis::trend::{
+    PanelSpec, RANK_BINS, Trend, TrendAxis, TrendShape, rank_bin, rank_counts,
+};
 use crate::analysis::watermark::WatermarkScan;
-use crate::generation::formatting::{grouped, percent};
+use crate::generation::formatting::grouped;
 use crate::generation::{Generation, Step};
 use crate::plots::StepAt;
 use crate::plots::scale::{axis_end, axis_steps, count, step_decimals};
-use crate::state::Trend;
 
 /// The maximum number of points in a line; more would be invisible.
 const MAX_POINTS: usize = 400;
@@ -130,28 +131,31 @@ impl<'a> TrendData<'a> {
         kind: Trend,
         scans: &[Option<&WatermarkScan>],
     ) -> Self {
+        let spec = kind.spec();
+        let is_scan = matches!(spec.shape, TrendShape::PValues);
         let texts: Vec<(usize, &'a Generation)> = panes
             .iter()
             .enumerate()
             .filter_map(|(pane, generation)| Some((pane, (*generation)?)))
             .filter(|(_, generation)| !generation.steps.is_empty())
-            // A scored text took no time per token.
-            .filter(|(_, generation)| kind != Trend::Millis || !generation.is_scored())
-            .filter(|(pane, _)| kind != Trend::Watermark || scan_of(scans, *pane).is_some())
+            .filter(|(_, generation)| !spec.needs_times || !generation.is_scored())
+            .filter(|(pane, _)| !is_scan || scan_of(scans, *pane).is_some())
             .collect();
         let all_ended = texts.iter().all(|(_, text)| text.finish.is_some());
         let longest = texts.iter().map(|(_, text)| text.steps.len()).max();
-        let bins: Vec<_> = match kind {
-            Trend::Ranks => texts.iter().map(|(_, text)| rank_shares(text)).collect(),
-            _ => Vec::new(),
+        let bins: Vec<_> = match spec.shape {
+            TrendShape::Ranks => texts.iter().map(|(_, text)| rank_shares(text)).collect(),
+            TrendShape::Lines { .. } | TrendShape::PValues => Vec::new(),
         };
         let most = bins.iter().flatten().copied().fold(0.0, f64::max);
         Self {
             kind,
-            panels: if kind == Trend::Watermark {
-                p_value_panel(&texts, scans).into_iter().collect()
-            } else {
-                panels(&texts, kind)
+            panels: match spec.shape {
+                TrendShape::Lines { panels, .. } => {
+                    panels.iter().map(|spec| panel(spec, &texts)).collect()
+                }
+                TrendShape::Ranks => Vec::new(),
+                TrendShape::PValues => p_value_panel(&texts, scans).into_iter().collect(),
             },
             watermarks: texts
                 .iter()
@@ -166,59 +170,19 @@ impl<'a> TrendData<'a> {
         }
     }
 
-    /// Returns the subtitle, which names what is plotted.
-    pub(super) const fn subtitle(&self) -> &'static str {
-        match self.kind {
-            Trend::Kept => "and their mass before the chain",
-            Trend::Surprise => "bits before the chain, summed over the tokens",
-            Trend::Ranks => "before the chain, share of each text’s tokens",
-            Trend::Millis => "milliseconds since the previous token",
-            Trend::Watermark => "p-value of the text so far",
-        }
-    }
-
     /// Describes a step for a tooltip.
     pub(super) fn label(&self, at: StepAt) -> Option<String> {
         let (_, text) = self.texts.iter().find(|(pane, _)| *pane == at.pane)?;
         let step = text.steps.get(at.step)?;
-        Some(match self.kind {
-            Trend::Kept => {
-                let mass = KeptMass::of(&step.trace);
-                let bound = if mass.exact { "" } else { "at least " };
-                let mass = format!("{bound}{}", percent(mass.value));
-                match step.trace.n_known_kept() {
-                    Some(n_kept) => format!("{} kept, {mass}", grouped(f64::from(n_kept))),
-                    None => format!("number kept unknown, {mass}"),
-                }
+        match self.kind.spec().shape {
+            TrendShape::Lines { words, .. } => words(text, at.step),
+            TrendShape::Ranks => Some(rank_words(step)),
+            TrendShape::PValues => {
+                let index = self.texts.iter().position(|(pane, _)| *pane == at.pane)?;
+                let p_value = self.watermarks.get(index)?.p_values().get(at.step)?;
+                Some(format!("p {p_value}"))
             }
-            Trend::Surprise => {
-                let steps = text.steps.iter().take(at.step + 1);
-                let sum: Option<f64> = steps.map(surprise_bits).sum();
-                sum.map_or_else(
-                    || "sum unknown: the server reported no probability".to_owned(),
-                    |sum| format!("{sum:.1} bits so far"),
-                )
-            }
-            Trend::Ranks => {
-                let Some(rank) = step.trace.known_rank() else {
-                    return Some("rank unknown: not counted".to_owned());
-                };
-                let rank = grouped(f64::from(rank));
-                match counted_bin(step) {
-                    Some(_) => format!("rank {rank}"),
-                    None => format!("rank {rank}, picked by hand: not counted"),
-                }
-            }
-            Trend::Millis => match token_millis(&text.steps, at.step) {
-                Some(millis) => format!("{millis:.2} ms"),
-                None => "first token, after the prompt was read".to_owned(),
-            },
-            Trend::Watermark => {
-                let place = self.texts.iter().position(|(pane, _)| *pane == at.pane)?;
-                let p_value = self.watermarks.get(place)?.p_values().get(at.step)?;
-                format!("p {p_value}")
-            }
-        })
+        }
     }
 
     /// Returns the next token of a pane's text whose rank is in this bin, after the pinned one.
@@ -249,63 +213,33 @@ fn counted_bin(step: &Step) -> Option<usize> {
         .map(rank_bin)
 }
 
-fn panels(texts: &[(usize, &Generation)], kind: Trend) -> Vec<Panel> {
-    let lines = |value: &dyn Fn(&Generation) -> Vec<Option<f64>>| -> Vec<Vec<(usize, f64)>> {
-        texts.iter().map(|(_, text)| thinned(value(text))).collect()
+fn rank_words(step: &Step) -> String {
+    let Some(rank) = step.trace.known_rank() else {
+        return "rank unknown: not counted".to_owned();
     };
-    let largest = |lines: &[Vec<(usize, f64)>]| {
-        let values = lines.iter().flatten().map(|(_, value)| *value);
-        values.fold(0.0, f64::max)
-    };
-    let each = |value: fn(&Step) -> f64| {
-        move |text: &Generation| -> Vec<Option<f64>> {
-            text.steps.iter().map(|step| Some(value(step))).collect()
-        }
-    };
-    match kind {
-        Trend::Kept => {
-            let kept = lines(&|text| {
-                let kept = text.steps.iter().map(|step| step.trace.n_known_kept());
-                kept.map(|n_kept| n_kept.map(f64::from)).collect()
-            });
-            let n_decades = count(largest(&kept).max(10.0).log10().ceil()) as u32;
-            vec![
-                Panel {
-                    title: "Tokens kept",
-                    axis: Axis::Log { n_decades },
-                    lines: kept,
-                },
-                Panel {
-                    title: "Mass kept",
-                    axis: Axis::Share,
-                    lines: lines(&each(|step| KeptMass::of(&step.trace).value)),
-                },
-            ]
-        }
-        Trend::Surprise => {
-            let lines = lines(&|text| {
-                let sums = text.steps.iter().scan(Some(0.0), |sum, step| {
-                    *sum = sum.zip(surprise_bits(step)).map(|(sum, bits)| sum + bits);
-                    Some(*sum)
-                });
-                sums.collect()
-            });
-            let axis = Axis::linear(largest(&lines));
-            let title = "Bits";
-            vec![Panel { title, axis, lines }]
-        }
-        Trend::Millis => {
-            let lines = lines(&|text| {
-                let indices = 0..text.steps.len();
-                indices
-                    .map(|index| token_millis(&text.steps, index))
-                    .collect()
-            });
-            let axis = Axis::linear(most_but_few(&lines));
-            let title = "Milliseconds";
-            vec![Panel { title, axis, lines }]
-        }
-        Trend::Ranks | Trend::Watermark => Vec::new(),
+    let rank = grouped(f64::from(rank));
+    match counted_bin(step) {
+        Some(_) => format!("rank {rank}"),
+        None => format!("rank {rank}, picked by hand: not counted"),
+    }
+}
+
+fn panel(spec: &PanelSpec, texts: &[(usize, &Generation)]) -> Panel {
+    let values = texts.iter().map(|(_, text)| (spec.values)(text));
+    let lines: Vec<Vec<(usize, f64)>> = values.map(thinned).collect();
+    let plotted = lines.iter().flatten().map(|(_, value)| *value);
+    let largest = plotted.fold(0.0, f64::max);
+    Panel {
+        title: spec.title,
+        axis: match spec.axis {
+            TrendAxis::Linear => Axis::linear(largest),
+            TrendAxis::Typical => Axis::linear(most_but_few(&lines)),
+            TrendAxis::Share => Axis::Share,
+            TrendAxis::Log => Axis::Log {
+                n_decades: count(largest.max(10.0).log10().ceil()) as u32,
+            },
+        },
+        lines,
     }
 }
 
@@ -345,12 +279,6 @@ fn most_but_few(lines: &[Vec<(usize, f64)>]) -> f64 {
     values
         .get(index.min(values.len().saturating_sub(1)))
         .map_or(1.0, |value| value * 1.2)
-}
-
-/// Returns a token's surprise. That of an impossible token is infinite, and counts as 64 bits.
-fn surprise_bits(step: &Step) -> Option<f64> {
-    let bits = step.trace.known_surprise_bits()?;
-    Some(bits.clamp(0.0, 64.0))
 }
 
 /// Numbers the values from 1, and keeps at most [`MAX_POINTS`] of them.

@@ -1,5 +1,4 @@
-//! Trends over the tokens of all panes: candidates and mass kept, cumulative surprise, the ranks of
-//! the tokens, and the time of each.
+//! Trends over the tokens of all panes, as lines or as a histogram, as their specs say.
 
 mod data;
 mod histogram;
@@ -17,13 +16,13 @@ use super::frame::{Legend, TextRun, empty_ui, paint_text, paint_text_within, tit
 use super::line_style::{dash, paint_marker};
 use super::scale::{count, grouped, label_step};
 use super::{PlotResponse, StepAt, Target};
+use crate::analysis::trend::Trend;
 use crate::analysis::watermark::FOUND_AT;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::generation::formatting::pane_letter;
 use crate::generation::formatting::token_word;
-use crate::state::Trend;
 
 /// The space for the labels of the axes, and for the title of a panel.
 const LEFT: f32 = 36.0;
@@ -43,13 +42,13 @@ const AXIS_TITLE: f32 = 14.0;
 
 /// Draws a trend into the remaining space of `ui`. Returns the hovered and the clicked step.
 pub fn trend_plot_ui(ui: &mut Ui, data: &TrendData<'_>, target: Target) -> PlotResponse {
-    let name = data.kind.name();
+    let spec = data.kind.spec();
     if data.texts.is_empty() {
-        empty_ui(ui, name, hint(data.kind));
+        empty_ui(ui, spec.name, spec.hint);
         return PlotResponse::default();
     }
-    let subtitles = [data.subtitle().to_owned()];
-    title_ui(ui, name, None, &subtitles);
+    let subtitles = [spec.subtitle.to_owned()];
+    title_ui(ui, spec.name, None, &subtitles);
     legend_ui(ui, data, target);
     let mut whole = ui.available_rect_before_wrap();
     let response = ui.interact(whole, ui.scope_id().with("trend"), Sense::click());
@@ -90,20 +89,6 @@ pub fn trend_plot_ui(ui: &mut Ui, data: &TrendData<'_>, target: Target) -> PlotR
     }
 }
 
-const fn hint(kind: Trend) -> &'static str {
-    match kind {
-        Trend::Kept => "How many candidates the chain keeps at each token, and their mass.",
-        Trend::Surprise => {
-            "How many bits the text has cost so far. A steep line is unexpected text."
-        }
-        Trend::Ranks => "How often each text takes the model’s first, second, … choice.",
-        Trend::Millis => "How long each token takes as the text grows.",
-        Trend::Watermark => {
-            "No pane leaves a watermark. Add a green list to a chain, choose the Gumbel watermark as its draw, or choose what to look for."
-        }
-    }
-}
-
 fn token_label(data: &TrendData<'_>, at: StepAt) -> String {
     let text = data.texts.iter().find(|(pane, _)| *pane == at.pane);
     let step = text.and_then(|(_, text)| text.steps.get(at.step));
@@ -123,12 +108,8 @@ fn describe(data: &TrendData<'_>) -> String {
         ))
     });
     let panes: Vec<String> = panes.collect();
-    format!(
-        "{}, {}: {}",
-        data.kind.name(),
-        data.subtitle(),
-        panes.join(", ")
-    )
+    let spec = data.kind.spec();
+    format!("{}, {}: {}", spec.name, spec.subtitle, panes.join(", "))
 }
 
 fn legend_ui(ui: &mut Ui, data: &TrendData<'_>, target: Target) {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::TrendData;
 use super::data::Axis;
+use crate::analysis::trend::Trend;
 use crate::generation::Generation;
 use crate::generation::testing::{generation, scored};
 use crate::plots::StepAt;
-use crate::state::Trend;
 
 fn texts() -> [Generation; 2] {
     let mut first = generation(&[(" a", 0.5), (" fox", 0.25), (".", 0.5)]);

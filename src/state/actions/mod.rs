@@ -186,7 +186,7 @@ impl AppState {
         actions.extend((0..self.lessons.list.len()).map(Action::TakeLesson));
         actions.extend(ExportFormat::ALL.map(Action::Export));
         actions.push(Action::ExportEverything);
-        for plot in Plot::ALL {
+        for plot in Plot::all() {
             actions.push(Action::CopyPicture(plot));
             let save = |format| Action::SavePicture(plot, format);
             actions.extend(PictureFormat::ALL.map(save));

@@ -208,7 +208,7 @@ impl PicturePlot<'_> {
             Self::Speed(_) => "Speed",
             Self::Xray(xray) => xray.title,
             Self::Texts(_) => "The texts",
-            Self::Trend(data) => data.kind.name(),
+            Self::Trend(data) => data.kind.spec().name,
             Self::Futures(_) => "Futures",
             Self::Tree(_) => "The tree",
             Self::Gaps(_) => "Then and now",

@@ -4,15 +4,14 @@ use super::{
     Palette, Picture, PictureError, PicturePlot, TextsPicture, XrayPicture, caption, png,
     step_caption, svg,
 };
+use crate::analysis::trend::Trend;
 use crate::analysis::watermark::{WatermarkScan, first_mark};
 use crate::decoding::watermark::Watermark;
 use crate::generation::Generation;
 use crate::plots::{
     BeamTree, DraftStrip, NextTokenData, ScoreData, SpeedData, StepAt, TrendData, VerifiedData,
 };
-use crate::state::{
-    BranchTree, PictureFormat, PictureStyle, Plot, ScoreCap, ScoreMeasure, Tint, Trend,
-};
+use crate::state::{BranchTree, PictureFormat, PictureStyle, Plot, ScoreCap, ScoreMeasure, Tint};
 
 /// Which picture to render, and how.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -8,10 +8,11 @@ use resvg::usvg;
 use super::{
     Palette, Picture, PictureError, PicturePlot, TextsPicture, View, caption, drawing, png, svg,
 };
+use crate::analysis::trend::{Trend, TrendShape};
 use crate::generation::Generation;
 use crate::generation::testing::generation;
 use crate::plots::{NextTokenData, ScoreData, SpeedData, StepAt, TrendData};
-use crate::state::{Plot, ScoreMeasure, Tint, Trend};
+use crate::state::{Plot, ScoreMeasure, Tint};
 
 const SIZE: [f32; 2] = [480.0, 300.0];
 
@@ -380,6 +381,28 @@ fn every_trend_is_a_picture_with_named_axes() {
         });
         for words in expected {
             assert!(drawing.contains(words), "{words}: {drawing}");
+        }
+    }
+}
+
+#[test]
+fn every_trend_on_the_list_states_its_title_and_its_panels() {
+    let panes = panes();
+    let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
+    for trend in Trend::ALL {
+        let spec = trend.spec();
+        let view = View {
+            plot: Plot::Trend(trend),
+            ..View::default()
+        };
+        let drawing = drawing(&panes, view);
+        assert!(drawing.contains(&format!(">{}<", spec.name)), "{drawing}");
+        if let TrendShape::Lines { panels, .. } = spec.shape {
+            let titles = panels.iter().map(|panel| panel.title);
+            for words in titles.chain([spec.subtitle]) {
+                let label = format!(">{words}<");
+                assert!(drawing.contains(&label), "{label}: {drawing}");
+            }
         }
     }
 }
