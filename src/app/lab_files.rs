@@ -10,8 +10,8 @@ use crate::state::{
     SweepFile, SweepRun, VotesFormat,
 };
 use crate::ui::pictures::{
-    SweepSource, View, cache_drawing, encode, fit_drawing, model_comparison_drawing,
-    stability_drawing, sweep_drawing,
+    View, cache_drawing, encode, fit_drawing, model_comparison_drawing, stability_drawing,
+    sweep_drawing,
 };
 
 /// Renders the picture in its format, or the table for CSV.
@@ -40,14 +40,8 @@ pub(super) fn sweep_file(run: &SweepRun, file: SweepFile, view: View) -> Result<
     };
     match file {
         SweepFile::Picture(picture, format) => {
-            let source = SweepSource {
-                results: &run.results,
-                model: &run.model,
-                second_model: run.second_model.as_deref(),
-                prompts: &run.prompts,
-            };
             let View { palette, style, .. } = view;
-            let drawing = sweep_drawing(source, picture, palette, style);
+            let drawing = sweep_drawing(record, picture, palette, style);
             encode(&drawing, format, style).map_err(|error| error.to_string())
         }
         SweepFile::Cells => Ok(record.cells_csv()),
