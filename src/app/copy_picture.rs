@@ -5,8 +5,9 @@ use std::thread;
 
 use eframe::egui::{self, ColorImage};
 
-use super::save::Job;
-use crate::state::{Command, Plot};
+use super::documents::Drawing;
+use crate::state::Command;
+use crate::ui::pictures::pixels;
 
 /// How many finished pictures can wait for the next frame.
 const N_WAITING: usize = 4;
@@ -25,17 +26,20 @@ impl Default for Copies {
 }
 
 impl Copies {
-    /// Draws a plot on a background thread. Reports a failure as a command.
+    /// Draws a plot on a background thread, at `scale` pixels per point. Reports a failure as a
+    /// command.
     pub(super) fn start(
         &self,
         ctx: &egui::Context,
-        job: Job,
-        plot: Plot,
+        drawing: Result<Drawing, String>,
+        scale: u8,
         answers: SyncSender<Command>,
     ) {
         let (ctx, sender) = (ctx.clone(), self.sender.clone());
         let draw = move || {
-            match job.pixels(plot) {
+            let drawn = drawing
+                .and_then(|draw| pixels(&draw(), scale.into()).map_err(|error| error.to_string()));
+            match drawn {
                 Ok(pixels) => {
                     let image = ColorImage::from_rgba_premultiplied(pixels.size, &pixels.rgba);
                     // The receiver is gone if the app was closed.

@@ -1,153 +1,210 @@
-//! Renders the Lab's results as files.
+//! The results of the Lab, and futures, as files.
 
+use super::documents::{Content, Look, Render, file};
 use crate::export::{
-    self, CacheRecord, FitRecord, ModelComparisonRecord, SweepRecord, VotesRecord,
+    self, CacheRecord, FitRecord, ModelComparisonRecord, PaneFutures, SweepRecord, VotesRecord,
 };
-use crate::generation::BlindVote;
+use crate::generation::formatting::pane_letter;
 use crate::plots::StabilityPlot;
 use crate::state::{
-    BlindResults, CacheRun, FitRun, FuturesFormat, ModelsRun, PictureFormat, StabilityRun,
-    SweepFile, SweepRun, VotesFormat,
+    AppState, BatchRun, BlindResults, CacheRun, FuturesFormat, FuturesRun, ModelsRun, SweepFile,
+    TableFormat, VotesFormat,
 };
+use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::pictures::{
-    SweepSource, View, cache_drawing, encode, fit_drawing, model_comparison_drawing,
-    stability_drawing, sweep_drawing,
+    cache_drawing, fit_drawing, model_comparison_drawing, stability_drawing, sweep_drawing,
 };
 
 /// Renders the picture in its format, or the table for CSV.
 fn rendered(
     format: FuturesFormat,
-    view: View,
+    look: Look,
     table: impl FnOnce() -> Vec<u8>,
     drawing: impl FnOnce() -> String,
-) -> Result<Vec<u8>, String> {
-    let format = match format {
-        FuturesFormat::Csv => return Ok(table()),
-        FuturesFormat::Svg => PictureFormat::Svg,
-        FuturesFormat::Png => PictureFormat::Png,
-    };
-    encode(&drawing(), format, view.style).map_err(|error| error.to_string())
-}
-
-/// Renders one of a sweep's files.
-pub(super) fn sweep_file(run: &SweepRun, file: SweepFile, view: View) -> Result<Vec<u8>, String> {
-    let record = SweepRecord {
-        results: &run.results,
-        model: &run.model,
-        second_model: run.second_model.as_deref(),
-        prompts: &run.prompts,
-        prompt_tokens: &run.prompt_tokens,
-    };
-    match file {
-        SweepFile::Picture(picture, format) => {
-            let source = SweepSource {
-                results: &run.results,
-                model: &run.model,
-                second_model: run.second_model.as_deref(),
-                prompts: &run.prompts,
-            };
-            let View { palette, style, .. } = view;
-            let drawing = sweep_drawing(source, picture, palette, style);
-            encode(&drawing, format, style).map_err(|error| error.to_string())
-        }
-        SweepFile::Cells => Ok(record.cells_csv()),
-        SweepFile::Texts => Ok(record.texts_csv()),
-        SweepFile::Json => Ok(record.json()),
+) -> Result<Content, String> {
+    match format {
+        FuturesFormat::Picture(format) => look.encode(&drawing(), format),
+        FuturesFormat::Csv => Ok(Content::File(table())),
     }
 }
 
-/// Renders a stability map. `place` is the index of its pane.
-pub(super) fn stability_file(
-    (run, place): (&StabilityRun, Option<usize>),
-    format: FuturesFormat,
-    view: View,
-) -> Result<Vec<u8>, String> {
-    let token = run.held_step().map(|step| run.token_words(step));
-    let plot = StabilityPlot {
-        map: &run.map,
-        n_tokens: run.n_mapped(),
-        token: token.as_deref(),
-        pane: place,
-        selected: None,
-    };
-    rendered(
-        format,
-        view,
-        || export::render_stability(&run.map),
-        || stability_drawing(&run.text, plot, view.palette, view.style),
-    )
+/// Returns what renders the futures of the panes that still exist.
+pub(super) fn futures(state: &AppState, format: FuturesFormat, look: Look) -> Render {
+    let runs = state.futures.runs().iter();
+    let shown: Vec<(usize, FuturesRun)> = runs
+        .filter_map(|run| Some((state.place_of(run.pane)?, run.clone())))
+        .collect();
+    Box::new(move || {
+        let picture = FuturesPicture {
+            panes: shown.iter().map(|(place, run)| (*place, run)).collect(),
+        };
+        rendered(
+            format,
+            look,
+            || futures_table(&picture),
+            || futures_drawing(&picture, look.palette),
+        )
+    })
 }
 
-/// Renders a fit. `place` is the index of the pane that has its other settings.
-pub(super) fn fit_file(
-    (run, place): (&FitRun, Option<usize>),
-    format: FuturesFormat,
-    view: View,
-) -> Result<Vec<u8>, String> {
-    let record = FitRecord {
-        fit: &run.fit,
-        model: &run.model,
+fn futures_table(futures: &FuturesPicture<'_>) -> Vec<u8> {
+    let panes = futures.panes.iter().map(|(place, run)| PaneFutures {
+        pane: pane_letter(*place),
+        plan: run.plan(),
+        futures: run.futures(),
         vocabulary: &run.vocabulary,
-    };
-    rendered(
-        format,
-        view,
-        || record.csv(),
-        || fit_drawing(record, place, view.palette, view.style),
-    )
+    });
+    export::render_futures(&panes.collect::<Vec<_>>())
 }
 
-/// Renders a measurement of the KV cache.
-pub(super) fn cache_file(
-    run: &CacheRun,
+/// Returns what renders the sweep on screen.
+pub(super) fn sweep(state: &AppState, file: SweepFile, look: Look) -> Result<Render, String> {
+    let run = state.lab.sweep().cloned().ok_or("there is no sweep")?;
+    Ok(Box::new(move || {
+        let record = SweepRecord {
+            results: &run.results,
+            model: &run.model,
+            second_model: run.second_model.as_deref(),
+            prompts: &run.prompts,
+            prompt_tokens: &run.prompt_tokens,
+        };
+        let table = match file {
+            SweepFile::Picture(picture, format) => {
+                let drawing = sweep_drawing(record, picture, look.palette, look.style);
+                return look.encode(&drawing, format);
+            }
+            SweepFile::Cells => record.cells_csv(),
+            SweepFile::Texts => record.texts_csv(),
+            SweepFile::Json => record.json(),
+        };
+        Ok(Content::File(table))
+    }))
+}
+
+/// Returns what renders the stability map on screen.
+pub(super) fn stability(
+    state: &AppState,
     format: FuturesFormat,
-    view: View,
-) -> Result<Vec<u8>, String> {
-    let Some(lab) = &run.lab else {
+    look: Look,
+) -> Result<Render, String> {
+    let Some(run) = state.lab.stability.clone() else {
+        return Err("there is no stability map".to_owned());
+    };
+    let pane = state.place_of(run.pane);
+    Ok(Box::new(move || {
+        let token = run.held_step().map(|step| run.token_words(step));
+        let plot = StabilityPlot {
+            map: &run.map,
+            n_tokens: run.n_mapped(),
+            token: token.as_deref(),
+            pane,
+            selected: None,
+        };
+        rendered(
+            format,
+            look,
+            || export::render_stability(&run.map),
+            || stability_drawing(&run.text, plot, look.palette, look.style),
+        )
+    }))
+}
+
+/// Returns what renders the texts of the list of prompts.
+pub(super) fn prompts(state: &AppState, format: TableFormat) -> Render {
+    let batch = state.lab.batch.as_ref();
+    let rows = batch.map(BatchRun::rows).unwrap_or_default();
+    file(move || match format {
+        TableFormat::Csv => export::texts_csv(&rows),
+        TableFormat::Jsonl => export::texts_jsonl(&rows),
+    })
+}
+
+/// Returns what renders the fit on screen.
+pub(super) fn fit(state: &AppState, format: FuturesFormat, look: Look) -> Result<Render, String> {
+    let run = state.lab.fit.clone().ok_or("there is no fit")?;
+    let base = state.fit_base().and_then(|pane| state.place_of(pane.id));
+    Ok(Box::new(move || {
+        let record = FitRecord {
+            fit: &run.fit,
+            model: &run.model,
+            vocabulary: &run.vocabulary,
+        };
+        rendered(
+            format,
+            look,
+            || record.csv(),
+            || fit_drawing(record, base, look.palette, look.style),
+        )
+    }))
+}
+
+/// Returns what renders the measurement of the KV cache on screen.
+pub(super) fn cache(state: &AppState, format: FuturesFormat, look: Look) -> Result<Render, String> {
+    let Some(CacheRun {
+        lab: Some(lab),
+        model,
+        prompt,
+        ..
+    }) = state.lab.cache.clone()
+    else {
         return Err("nothing was measured".to_owned());
     };
-    let record = CacheRecord {
-        lab,
-        model: &run.model,
-        prompt: &run.prompt,
-    };
-    rendered(
-        format,
-        view,
-        || record.csv(),
-        || cache_drawing(record, view.palette, view.style),
-    )
+    Ok(Box::new(move || {
+        let record = CacheRecord {
+            lab: &lab,
+            model: &model,
+            prompt: &prompt,
+        };
+        rendered(
+            format,
+            look,
+            || record.csv(),
+            || cache_drawing(record, look.palette, look.style),
+        )
+    }))
 }
 
-/// Renders a comparison of two models.
-pub(super) fn models_file(
-    run: &ModelsRun,
+/// Returns what renders the comparison of two models.
+pub(super) fn models(
+    state: &AppState,
     format: FuturesFormat,
-    view: View,
-) -> Result<Vec<u8>, String> {
-    let Some(compared) = &run.compared else {
+    look: Look,
+) -> Result<Render, String> {
+    let Some(ModelsRun {
+        compared: Some(compared),
+        text,
+        ..
+    }) = state.lab.models.clone()
+    else {
         return Err("nothing was compared".to_owned());
     };
-    let text = &run.text;
-    let record = ModelComparisonRecord { compared, text };
-    rendered(
-        format,
-        view,
-        || record.csv(),
-        || model_comparison_drawing(record, view.palette, view.style),
-    )
+    Ok(Box::new(move || {
+        let record = ModelComparisonRecord {
+            compared: &compared,
+            text: &text,
+        };
+        rendered(
+            format,
+            look,
+            || record.csv(),
+            || model_comparison_drawing(record, look.palette, look.style),
+        )
+    }))
 }
 
-/// Renders the votes of a blind test.
-pub(super) fn votes_file(votes: &[BlindVote], format: VotesFormat) -> Vec<u8> {
-    let results = BlindResults::of(&[], votes);
-    let record = VotesRecord {
-        votes,
-        settings: &results.settings,
-        strengths: &results.strengths,
-    };
-    match format {
-        VotesFormat::Csv => record.csv(),
-        VotesFormat::Json => record.json(),
-    }
+/// Returns what renders the votes of the blind test.
+pub(super) fn votes(state: &AppState, format: VotesFormat) -> Render {
+    let votes = state.lab.blind.votes().to_vec();
+    file(move || {
+        let results = BlindResults::of(&[], &votes);
+        let record = VotesRecord {
+            votes: &votes,
+            settings: &results.settings,
+            strengths: &results.strengths,
+        };
+        match format {
+            VotesFormat::Csv => record.csv(),
+            VotesFormat::Json => record.json(),
+        }
+    })
 }

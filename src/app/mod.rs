@@ -6,6 +6,7 @@ mod autosave;
 mod background;
 mod copy_picture;
 mod dialogs;
+mod documents;
 mod folders;
 mod icon;
 mod import;

@@ -9,8 +9,9 @@ use eframe::egui;
 use super::autosave::{Autosave, Crashed, SetAside, Unrestored};
 use super::copy_picture::Copies;
 use super::dialogs::{self, Dialogs};
+use super::documents::{self, Look};
 use super::runs::{self, RunFolder, TextsToKeep};
-use super::save::{self, Saves};
+use super::save::{Save, Saves};
 use super::servers::ServerWorkers;
 use super::settings_file::{self, SettingsFile};
 use super::{folders, icon, import, model_paths, show};
@@ -18,8 +19,8 @@ use crate::design::style;
 use crate::design::theme::Theme;
 use crate::lessons::is_lesson_name;
 use crate::state::{
-    AppState, Command, Document, Effect, FolderKind, Folders, HubCommand, PathPurpose,
-    PictureFormat, RunCommand, RunRequest, Settings, ThemeChoice,
+    AppState, Command, Effect, FolderKind, Folders, HubCommand, PathPurpose, RunCommand,
+    RunRequest, Settings, ThemeChoice,
 };
 use crate::ui::WindowUi;
 use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker, models_folder};
@@ -321,10 +322,9 @@ impl App {
             Effect::RestartWorker => self.worker = (self.start_worker)(wake(ctx)),
             Effect::CopyText(text) => ctx.copy_text(text),
             Effect::CopyPicture(plot) => {
-                let dark = ctx.global_style().visuals.dark_mode;
-                let document = Document::Picture(plot, PictureFormat::Png);
-                let job = save::Job::new(&self.state, document, PathBuf::new(), dark);
-                self.copies.start(ctx, job, plot, answers);
+                let look = Look::of(&self.state, ctx);
+                let drawing = documents::drawing(&self.state, plot, look);
+                self.copies.start(ctx, drawing, look.style.scale, answers);
             }
             Effect::OpenDialog(purpose) => {
                 dialogs::open(ctx, self.dialogs, frame, purpose, answers);
@@ -349,9 +349,14 @@ impl App {
                 model_paths::check_dropped(ctx.clone(), path, answers);
             }
             Effect::Save(document, path) => {
-                let dark = ctx.global_style().visuals.dark_mode;
-                let job = save::Job::new(&self.state, document, path, dark);
-                job.start(ctx.clone(), &answers, &mut self.saves);
+                let look = Look::of(&self.state, ctx);
+                let render = documents::gather(&self.state, document, look);
+                let save = Save {
+                    document,
+                    path,
+                    render,
+                };
+                self.saves.start(ctx.clone(), &answers, save);
             }
         }
     }

@@ -444,23 +444,7 @@ impl AppState {
 
     fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {
         let purpose = PathPurpose::Save(document);
-        let (title, safe) = match document {
-            Document::Run(_) | Document::Everything | Document::Archive => {
-                ("The run was not saved", "Your texts are safe")
-            }
-            Document::Picture(..) => ("The picture was not saved", "Your texts are safe"),
-            Document::Futures(_) => ("The futures were not saved", "They are still on screen"),
-            Document::Sweep(_) => ("The sweep was not saved", "It is still on screen"),
-            Document::Stability(_) => ("The map was not saved", "It is still on screen"),
-            Document::Prompts(_) => ("The texts were not saved", "They are still on screen"),
-            Document::Votes(_) => ("The votes were not saved", "Quartet still has them"),
-            Document::Cache(_) => ("The measurement was not saved", "It is still on screen"),
-            Document::Models(_) => ("The comparison was not saved", "It is still on screen"),
-            Document::Fit(_) => ("The fit was not saved", "It is still on screen"),
-            Document::Presets => ("The presets were not saved", "Quartet still has them"),
-            Document::Lesson => ("The lesson was not saved", "The window is unchanged"),
-            Document::LessonAnswers => ("The answers were not saved", "Quartet still has them"),
-        };
+        let (title, safe) = document.unsaved_words();
         let body = format!("{error}. {safe}.\n{}", path.display());
         let notice = Notice::error(title, body)
             .with_action("Save elsewhere…", Command::AskPath(purpose))

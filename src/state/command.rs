@@ -395,11 +395,24 @@ impl Document {
         }
     }
 
-    /// Returns the plot that a picture shows; the default plot for other documents.
-    pub fn plot(self) -> Plot {
+    /// Returns the title of the notice that it was not saved, and what became of its content.
+    pub(super) const fn unsaved_words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Picture(plot, _) => plot,
-            _ => Plot::default(),
+            Self::Run(_) | Self::Everything | Self::Archive => {
+                ("The run was not saved", "Your texts are safe")
+            }
+            Self::Picture(..) => ("The picture was not saved", "Your texts are safe"),
+            Self::Futures(_) => ("The futures were not saved", "They are still on screen"),
+            Self::Sweep(_) => ("The sweep was not saved", "It is still on screen"),
+            Self::Stability(_) => ("The map was not saved", "It is still on screen"),
+            Self::Prompts(_) => ("The texts were not saved", "They are still on screen"),
+            Self::Fit(_) => ("The fit was not saved", "It is still on screen"),
+            Self::Cache(_) => ("The measurement was not saved", "It is still on screen"),
+            Self::Models(_) => ("The comparison was not saved", "It is still on screen"),
+            Self::Votes(_) => ("The votes were not saved", "Quartet still has them"),
+            Self::Presets => ("The presets were not saved", "Quartet still has them"),
+            Self::Lesson => ("The lesson was not saved", "The window is unchanged"),
+            Self::LessonAnswers => ("The answers were not saved", "Quartet still has them"),
         }
     }
 

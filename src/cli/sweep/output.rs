@@ -14,7 +14,7 @@ use crate::export::SweepRecord;
 use crate::generation::ModelInfo;
 use crate::generation::formatting::{counted, speed};
 use crate::state::{PictureFormat, PictureStyle};
-use crate::ui::pictures::{Palette, SweepSource, encode, sweep_drawing, sweep_pictures};
+use crate::ui::pictures::{Palette, encode, sweep_drawing, sweep_pictures};
 
 impl Arguments {
     /// Fails early if the output files can't be written, before the model is loaded. Returns the
@@ -103,15 +103,9 @@ fn export(folder: &Path, record: SweepRecord<'_>) -> Result<(), String> {
         ("cells.csv".to_owned(), record.cells_csv()),
         ("texts.csv".to_owned(), record.texts_csv()),
     ];
-    let source = SweepSource {
-        results: record.results,
-        model: record.model,
-        second_model: record.second_model,
-        prompts: record.prompts,
-    };
     let style = PictureStyle::default();
     for (name, picture) in sweep_pictures(record.results) {
-        let drawing = sweep_drawing(source, picture, Palette::Light, style);
+        let drawing = sweep_drawing(record, picture, Palette::Light, style);
         for format in PictureFormat::ALL {
             let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;
             files.push((format!("{name}.{}", format.extension()), bytes));

@@ -7,7 +7,7 @@ pub use run::{FuturesRun, FuturesStatus, WordRow};
 
 use crate::decoding::SelectorState;
 use crate::generation::{FuturesPlan, FuturesUpdate, PromptForm};
-use crate::state::{AppState, BranchesView, DockTab, Effect, Pane, PaneId};
+use crate::state::{AppState, BranchesView, DockTab, Effect, Pane, PaneId, PictureFormat};
 use crate::worker::{GenerationId, Request};
 
 /// The numbers of futures that the menu offers.
@@ -19,25 +19,26 @@ pub const FUTURE_LENGTHS: [usize; 4] = [6, 12, 18, 24];
 /// The maximum number of words to count.
 const MAX_WORDS: usize = 8;
 
-/// The file format of exported futures.
+/// The file format of futures or of a result of the Lab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FuturesFormat {
-    /// The picture.
-    Svg,
-    Png,
-    /// One row per future.
+    Picture(PictureFormat),
+    /// The table.
     Csv,
 }
 
 impl FuturesFormat {
     /// All formats, in menu order.
-    pub const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Csv];
+    pub const ALL: [Self; 3] = [
+        Self::Picture(PictureFormat::Svg),
+        Self::Picture(PictureFormat::Png),
+        Self::Csv,
+    ];
 
     /// Returns the file extension, without the dot.
     pub const fn extension(self) -> &'static str {
         match self {
-            Self::Svg => "svg",
-            Self::Png => "png",
+            Self::Picture(format) => format.extension(),
             Self::Csv => "csv",
         }
     }

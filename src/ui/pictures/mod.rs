@@ -29,9 +29,7 @@ pub use self::model_comparison::model_comparison_drawing;
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
 pub use self::render::{View, drawing, encode, tree_drawing, verified_drawing, xray_drawing};
-pub use self::sweep::{
-    QUALITY_AND_DIVERSITY, SweepSource, stability_drawing, sweep_drawing, sweep_pictures,
-};
+pub use self::sweep::{QUALITY_AND_DIVERSITY, stability_drawing, sweep_drawing, sweep_pictures};
 pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;
 use crate::analysis::cache_lab::CacheLab;

@@ -3,31 +3,23 @@
 use super::caption::{model_words, shortened};
 use super::{Palette, PicturePlot, caption, lab_svg};
 use crate::analysis::sweep::{Metric, SweepResults};
-use crate::generation::{Generation, ModelInfo, PaneSettings, PromptText};
+use crate::export::SweepRecord;
+use crate::generation::{Generation, PaneSettings};
 use crate::plots::{Curve, Scatter, StabilityPlot, SweepMap};
 use crate::state::{PictureStyle, SweepPicture};
 
 /// The metrics that are plotted against each other: quality, then diversity.
 pub const QUALITY_AND_DIVERSITY: [Metric; 2] = [Metric::Surprise, Metric::Distinct2];
 
-/// A sweep to draw, and what it ran on.
-#[derive(Debug, Clone, Copy)]
-pub struct SweepSource<'a> {
-    pub results: &'a SweepResults,
-    pub model: &'a ModelInfo,
-    pub second_model: Option<&'a ModelInfo>,
-    pub prompts: &'a [PromptText],
-}
-
 /// Renders a picture of a sweep as SVG.
 pub fn sweep_drawing(
-    source: SweepSource<'_>,
+    record: SweepRecord<'_>,
     picture: SweepPicture,
     palette: Palette,
     style: PictureStyle,
 ) -> String {
-    let results = source.results;
-    let caption = sweep_caption(source);
+    let results = record.results;
+    let caption = sweep_caption(record);
     let draw = |plot: PicturePlot<'_>| lab_svg(plot, &caption, palette, style);
     match picture {
         SweepPicture::Metric(metric) if results.setup.columns.is_some() => {
@@ -55,9 +47,9 @@ pub fn stability_drawing(
 }
 
 /// Names the model, the prompts, the settings that were varied, the seeds and the texts' length.
-fn sweep_caption(source: SweepSource<'_>) -> String {
-    let setup = &source.results.setup;
-    let prompts = match source.prompts {
+fn sweep_caption(record: SweepRecord<'_>) -> String {
+    let setup = &record.results.setup;
+    let prompts = match record.prompts {
         [one] => format!("prompt ‘{}’", shortened(&one.text)),
         all => format!("{} prompts", all.len()),
     };
@@ -67,19 +59,19 @@ fn sweep_caption(source: SweepSource<'_>) -> String {
         1 => format!("seed {first}"),
         n => format!("seeds {first} to {}", first.wrapping_add(n as u64 - 1)),
     };
-    let n = source.results.n_texts();
-    let all = source.results.n_texts_per_cell() * setup.n_cells();
+    let n = record.results.n_texts();
+    let all = record.results.n_texts_per_cell() * setup.n_cells();
     let stopped = if n < all {
         format!(" · stopped after {n} of {all} texts")
     } else {
         String::new()
     };
-    let second = source.second_model.map_or_else(String::new, |second| {
+    let second = record.second_model.map_or_else(String::new, |second| {
         format!(" · second model {}", model_words(second))
     });
     format!(
         "{}{second}, {prompts} · varied from {others} · {seeds}, up to {} tokens{stopped}",
-        model_words(source.model),
+        model_words(record.model),
         setup.limits.max_new_tokens
     )
 }
@@ -102,10 +94,11 @@ pub fn sweep_pictures(results: &SweepResults) -> Vec<(String, SweepPicture)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SweepSource, stability_drawing, sweep_drawing, sweep_pictures};
+    use super::{stability_drawing, sweep_drawing, sweep_pictures};
     use crate::analysis::stability::StabilityMap;
     use crate::analysis::sweep::testing::{setup, text};
     use crate::analysis::sweep::{Keep, Metric, SweepResults};
+    use crate::export::SweepRecord;
     use crate::generation::PromptText;
     use crate::generation::testing::generation;
     use crate::plots::StabilityPlot;
@@ -121,17 +114,18 @@ mod tests {
                 results.add(written, &text_record.vocabulary);
             }
         }
-        let source = SweepSource {
+        let record = SweepRecord {
             results: &results,
             model: &text_record.model,
             second_model: None,
             prompts: &[PromptText::raw("Once there was")],
+            prompt_tokens: &[],
         };
         let pictures = sweep_pictures(&results).into_iter();
         pictures
             .map(|(name, picture)| {
                 let style = PictureStyle::default();
-                let drawing = sweep_drawing(source, picture, Palette::Light, style);
+                let drawing = sweep_drawing(record, picture, Palette::Light, style);
                 assert!(
                     drawing.contains("prompt ‘Once there was’ · varied from"),
                     "{name}"
