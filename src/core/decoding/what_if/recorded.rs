@@ -202,13 +202,14 @@ impl<'a> Recorded<'a> {
     }
 
     /// Moves recorded tokens that have fallen to where the tail may begin into the tail, because
-    /// their rank is no longer known.
+    /// their rank is no longer known. Those that equal the last recorded token and do not come after
+    /// it precede the whole tail, as it does.
     fn sink(&mut self) {
         let Some(tail) = self.tail.as_mut() else {
             return;
         };
         let (above, below): (Vec<Candidate>, Vec<Candidate>) = self.head.iter().partition(|next| {
-            let precedes = next.token == tail.last && !tail.tied;
+            let precedes = next.token <= tail.last && !tail.tied;
             next.logit > tail.max_logit || (precedes && next.logit >= tail.max_logit)
         });
         if below.is_empty() {

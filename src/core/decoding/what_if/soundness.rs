@@ -305,6 +305,27 @@ proptest! {
 }
 
 #[test]
+fn equal_tokens_before_the_last_one_left_stay_before_it() {
+    let mut row = vec![0.0_f32; 60];
+    for token in [10, 20, 30] {
+        row[token] = 3.0;
+    }
+    let chain = ChainConfig::sampled([
+        Filter::EtaCutoff(EtaCutoff { epsilon: 0.05 }),
+        Filter::TopP(TopP { p: 0.4 }),
+        Filter::RepetitionPenalty(RepetitionPenalty {
+            penalty: 1.1,
+            window: Window::ALL,
+        }),
+    ]);
+    for position in 0..50 {
+        let coins = Coins { seed: 3, position };
+        let whole = sample(&row, &chain, coins);
+        check(&head_of(&row, 20), &chain, coins, &whole);
+    }
+}
+
+#[test]
 fn a_hot_chain_is_not_decided_by_a_head_that_holds_nearly_everything() {
     // The 20 likely tokens hold 0.999998 of the probability; at a temperature of 4 the others
     // outweigh them.
