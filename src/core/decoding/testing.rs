@@ -1,5 +1,13 @@
 //! Helpers for the tests of filters and selectors.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    reason = "a helper that fails fails the test that called it"
+)]
+
 use super::{
     Candidates, Coins, Draw, Filter, History, Rules, Selector, SelectorState, StageContext, TokenId,
 };

@@ -1,5 +1,13 @@
 //! Comparisons with round numbers, for tests.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    reason = "a helper that fails fails the test that called it"
+)]
+
 use std::sync::Arc;
 
 use super::ComparedModels;

@@ -1,5 +1,13 @@
 //! Small sweeps for tests.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    reason = "a helper that fails fails the test that called it"
+)]
+
 use super::{Axis, Parameter, SweepSetup};
 use crate::decoding::{ChainConfig, FilterKind, TokenId};
 use crate::generation::{FinishReason, Limits, SweepText, TokenMeasures};
