@@ -117,7 +117,7 @@ impl Verdict {
     /// Returns whether one of the files that are listed in [`Self::others`] is that of the run, or
     /// `None` if they were not compared or a server names none.
     pub fn is_same(&self, name: &str) -> Option<bool> {
-        let is_other = self.others.iter().any(|other| *other == name);
+        let is_other = self.others.contains(&name);
         let is_known = self.comparison.is_some() && (is_other || !self.is_served);
         is_known.then_some(!is_other)
     }

@@ -41,6 +41,10 @@ fn values(text: &Generation) -> Vec<Option<f64>> {
         .collect()
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "other trends have nothing to say about some steps"
+)]
 fn words(text: &Generation, index: usize) -> Option<String> {
     Some(match token_millis(&text.steps, index) {
         Some(millis) => format!("{millis:.2} ms"),

@@ -34,6 +34,10 @@ fn sums(text: &Generation) -> Vec<Option<f64>> {
     sums.collect()
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "other trends have nothing to say about some steps"
+)]
 fn words(text: &Generation, index: usize) -> Option<String> {
     let sum: Option<f64> = text.steps.iter().take(index + 1).map(surprise_bits).sum();
     Some(match sum {
