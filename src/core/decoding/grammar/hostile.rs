@@ -16,10 +16,10 @@ const MAX_ITEMS: usize = 4_000_000;
 
 /// Returns a Lark grammar in which each rule refers to the next.
 fn chained(n_rules: usize) -> String {
-    let rules: String = (0..n_rules)
+    let rules: Vec<String> = (0..n_rules)
         .map(|i| format!("r{i}: \"a\" r{}\n", i + 1))
         .collect();
-    format!("start: r0\n{rules}r{n_rules}: \"b\"\n")
+    format!("start: r0\n{}r{n_rules}: \"b\"\n", rules.concat())
 }
 
 fn nested(open: &str) -> String {
@@ -28,7 +28,7 @@ fn nested(open: &str) -> String {
 
 /// Grammars that exceed the limits on size, rules and depth.
 fn too_large() -> [(GrammarKind, String); 9] {
-    let refs: String = (0..2000)
+    let refs: Vec<String> = (0..2000)
         .map(|i| {
             let next = i + 1;
             format!("\"a{i}\": {{\"properties\": {{\"x\": {{\"$ref\": \"#/$defs/a{next}\"}}}}}},")
@@ -44,7 +44,10 @@ fn too_large() -> [(GrammarKind, String); 9] {
         (Schema, nested("{\"items\":")),
         (
             Schema,
-            format!("{{\"$defs\": {{{refs} \"a2000\": {{}}}}, \"$ref\": \"#/$defs/a0\"}}"),
+            format!(
+                "{{\"$defs\": {{{} \"a2000\": {{}}}}, \"$ref\": \"#/$defs/a0\"}}",
+                refs.concat()
+            ),
         ),
         (Choices, choices.join("\n")),
         (Choices, "x".repeat(1_000_000)),
