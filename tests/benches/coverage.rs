@@ -60,8 +60,10 @@ const MAPS: [(&str, [&str; 2], [f64; 2]); 2] = [
     ),
 ];
 
+type Measure = fn(u64);
+
 /// The parts, each with the function that measures it with this many texts or tests per figure.
-const PARTS: [(&str, fn(u64)); 4] = [
+const PARTS: [(&str, Measure); 4] = [
     ("blind", measure_blind_tests),
     ("rows", measure_rows),
     ("curves", measure_curves),

@@ -78,16 +78,19 @@ fn reply(model: &mut LoadedModel, path: &str, body: &Value) -> Option<Value> {
 /// Returns the lines of a stream. The server's own sampler takes the most likely token.
 fn streamed(model: &mut LoadedModel, body: &Value) -> String {
     let mut tokens = tokens_of(body);
-    let mut lines = String::new();
+    let mut parts = Vec::new();
     for _ in 0..body["n_predict"].as_u64().unwrap() {
         let log_probs = log_probs(model, &tokens);
         let token = ranked(&log_probs)[0];
         tokens.push(token);
-        let part = part(model, token, &log_probs, body);
-        lines += &format!("data: {part}\n\n");
+        parts.push(part(model, token, &log_probs, body));
     }
-    let end = json!({ "stop": true, "stop_type": "limit", "content": "" });
-    lines + &format!("data: {end}\n\n")
+    parts.push(json!({ "stop": true, "stop_type": "limit", "content": "" }));
+    let lines: Vec<String> = parts
+        .iter()
+        .map(|part| format!("data: {part}\n\n"))
+        .collect();
+    lines.concat()
 }
 
 /// Describes a token and the most likely ones beside it.

@@ -89,10 +89,8 @@ fn check_kind(mut kind: Kind) -> Unnoticed {
     let is_served = kind.run.panes[0].model.implementation == Implementation::Server;
     let document: Value = serde_json::from_slice(&bytes).unwrap();
     let mut unnoticed = Unnoticed::new();
-    let mut counts: BTreeMap<Noticed, usize> = BTreeMap::new();
     each_change(&document, &mut |change| {
         let noticed = notice(change, &mut kind);
-        *counts.entry(noticed).or_default() += 1;
         if noticed != Noticed::Nowhere {
             return;
         }
@@ -113,7 +111,6 @@ fn check_kind(mut kind: Kind) -> Unnoticed {
         let what = format!("{}: {}", kind.name, change.what);
         unnoticed.entry((list, field)).or_default().push(what);
     });
-    println!("{}: {counts:?}", kind.name);
     unnoticed
 }
 

@@ -151,8 +151,7 @@ fn the_verdict_as_json_has_every_count_and_what_was_compared() {
     let file = path.to_str().unwrap();
     let panes = ["--pane", "greedy", "--pane", "temp 0.9, seed 7"];
     let prompt = ["--prompt", "Once upon a time", "--max-tokens", "12"];
-    let generate = ["generate", "--json", file];
-    let output = quartet(&[&generate[..], &panes, &prompt].concat());
+    let output = quartet(&[&["generate", "--json", file], &panes[..], &prompt].concat());
     assert!(output.status.success());
     let replay = |arguments: &[&str]| -> Value {
         let output = quartet(&[&["replay", file, "--json"], arguments].concat());

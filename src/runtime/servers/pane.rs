@@ -274,6 +274,24 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Learns the text of a token that llama-server has drafted: it reports no bytes for it, not even
+    /// none, as for a special token.
+    fn learn_drafted(&self, token: &StreamedToken) -> Result<(), Broken> {
+        let served = self.connection.served();
+        if served.kind() == ServerKind::LlamaServer
+            && !token.bytes.is_empty()
+            && let Some(sampled) = &token.reported.sampled
+            && sampled.bytes.is_none()
+            && let Some(id) = sampled.id
+        {
+            let id = served.check_id(id)?;
+            if served.piece(id).is_none() {
+                served.learn(id, Piece::text(token.bytes.as_slice()));
+            }
+        }
+        Ok(())
+    }
+
     /// Records a token that the server's sampler chose, whether or not it reported probabilities.
     fn follow(
         &mut self,
@@ -281,6 +299,7 @@ impl<'a> Text<'a> {
         time: StepTime,
         report: &mut dyn FnMut(Step),
     ) -> Result<Option<FinishReason>, Broken> {
+        self.learn_drafted(token)?;
         let step = self.checked(&token.reported, self.connection.n_probs())?;
         let served = self.connection.served();
         let taken = match step.sampled {
@@ -299,14 +318,6 @@ impl<'a> Text<'a> {
 
     /// Returns what a token adds to the text. `streamed` are the bytes that the server sent for it.
     fn piece(&mut self, token: TokenId, streamed: Option<&[u8]>) -> Result<Piece, Broken> {
-        // llama-server reports no bytes for a drafted token, only its text.
-        if let Some(bytes) = streamed
-            && !bytes.is_empty()
-            && self.connection.kind() == ServerKind::LlamaServer
-            && self.connection.piece(token).is_none()
-        {
-            self.connection.served().learn(token, Piece::text(bytes));
-        }
         self.connection
             .name_tokens([token].into_iter(), self.stop)?;
         let known = self.connection.piece(token);
