@@ -68,7 +68,7 @@ fn a_saved_run_is_opened_verified_and_closed() {
         verification.is_some_and(|verification| verification.verdict().is_some())
     };
     wait(&mut window, "the verdict", has_outcome);
-    window.get_by_label_contains("Same tokens, bit-identical numbers. All ");
+    window.get_by_label_contains("What was proven: Same tokens, bit-identical numbers. All ");
 
     press(&mut window, "Close the run");
     assert!(window.state().state().opened.is_none());
@@ -105,7 +105,7 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
         let verification = state.verification.as_ref();
         verification.is_some_and(|verification| verification.verdict().is_some())
     });
-    window.get_by_label_contains("Same tokens, bit-identical numbers. All ");
+    window.get_by_label_contains("What was proven: Same tokens, bit-identical numbers. All ");
     key(&mut window, Modifiers::NONE, Key::Escape);
     key(&mut window, Modifiers::NONE, Key::Escape);
     press(&mut window, "History");
@@ -152,7 +152,7 @@ fn an_opened_run_is_verified_with_another_cache_format_and_drawn() {
         let verification = state.verification.as_ref();
         verification.is_some_and(|verification| verification.verdict().is_some())
     });
-    window.get_by_label_contains("Same tokens, bit-identical numbers. All ");
+    window.get_by_label_contains("What was proven: Same tokens, bit-identical numbers. All ");
     wait(&mut window, "the model to return", is_loaded);
     // This is the only picture of the tab.
     press(&mut window, "Export a picture");
