@@ -20,7 +20,7 @@ pub struct Stage {
 /// More stages than anyone uses. Searches over all stages run the chain once for each.
 pub(super) const N_MAX_STAGES: usize = 1_000;
 
-/// Reads the stages of a chain, up to [`N_MAX_STAGES`].
+/// Reads the stages of a chain, up to `N_MAX_STAGES`.
 pub fn stages_from<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Stage>, D::Error> {
     let stages = Vec::<Stage>::deserialize(reader)?;
     if stages.len() > N_MAX_STAGES {
