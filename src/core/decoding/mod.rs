@@ -3,8 +3,8 @@
 //! It is arithmetic only and knows nothing about tensors, threads, clocks, files or windows.
 //!
 //! ```
-//! use quartet::decoding::filters::{Temperature, TopP};
-//! use quartet::decoding::{ChainConfig, Coins, Filter, History, SamplerChain};
+//! use quartet_core::decoding::filters::{Temperature, TopP};
+//! use quartet_core::decoding::{ChainConfig, Coins, Filter, History, SamplerChain};
 //!
 //! let config = ChainConfig::sampled([
 //!     Filter::Temperature(Temperature { temperature: 0.7 }),
@@ -17,7 +17,7 @@
 //! assert_eq!(sampled.trace.stages[1].n_kept, 2);
 //! let draw = sampled.trace.draw;
 //! assert!(draw.coin.is_some_and(|coin| draw.below <= coin && coin < draw.below + draw.prob));
-//! # Ok::<(), quartet::decoding::DecodingError>(())
+//! # Ok::<(), quartet_core::decoding::DecodingError>(())
 //! ```
 
 #![allow(
