@@ -1,13 +1,13 @@
 //! Imports presets and texts from files, on a background thread.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 
 use eframe::egui;
 
 use super::background;
+use crate::export;
 use crate::generation::formatting::without_final_line_break;
 use crate::interop::presets::{self, OwnPreset};
 use crate::state::{Command, LessonCommand, PaneId, PresetCommand, ScoreCommand};
@@ -66,17 +66,13 @@ fn read_text(path: &Path) -> Result<String, String> {
 
 /// Reads a file, or returns `None` if it is too large.
 fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| error.to_string())?;
-    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= MAX_BYTES))
+    let read = File::open(path).and_then(|file| export::read_at_most(file, MAX_BYTES));
+    read.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_BYTES, read, read_text};
-    use crate::export;
+    use super::{MAX_BYTES, export, read, read_text};
 
     #[test]
     fn a_file_is_read_or_the_error_says_why_not() {

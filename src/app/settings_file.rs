@@ -1,7 +1,7 @@
 //! The settings file: written atomically, and shared by all windows.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::export;
@@ -103,14 +103,10 @@ impl SettingsFile {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    File::open(path)?
-        .take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
+    let bytes = export::read_at_most(File::open(path)?, MAX_BYTES)?.ok_or_else(|| {
         let words = format!("it has more than {}", ByteSize(MAX_BYTES));
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
-    }
+        io::Error::new(io::ErrorKind::FileTooLarge, words)
+    })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

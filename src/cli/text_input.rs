@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::failure::Failure;
+use crate::export::read_at_most;
 use crate::generation::ByteSize;
 use crate::generation::formatting::without_final_line_break;
 
@@ -33,12 +34,8 @@ pub(super) fn read_text(file: &Path, what: &str, n_max: u64) -> Result<String, F
 }
 
 fn read_limited(input: impl Read, n_max: u64) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    let read = input.take(n_max + 1).read_to_end(&mut bytes);
-    read.map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > n_max {
-        return Err(format!("it has more than {}", ByteSize(n_max)));
-    }
+    let read = read_at_most(input, n_max).map_err(|error| error.to_string())?;
+    let bytes = read.ok_or_else(|| format!("it has more than {}", ByteSize(n_max)))?;
     let text = String::from_utf8(bytes)
         .map_err(|_not_text| "it is not UTF-8 text; convert it first".to_owned())?;
     // Windows editors begin a text with a byte order mark, which nothing should read.

@@ -1,7 +1,7 @@
-//! Writing files atomically: completely or not at all.
+//! Writing files atomically, completely or not at all, and reading them up to a limit.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -34,6 +34,13 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
         }
         Err(_) => replace(path, bytes, None),
     }
+}
+
+/// Reads all of a source. Returns `None` if it holds more than `n_max` bytes.
+pub fn read_at_most(source: impl Read, n_max: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    source.take(n_max + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= n_max).then_some(bytes))
 }
 
 /// Returns whether the path names one of this process's open streams.

@@ -32,7 +32,7 @@ mod texts;
 pub use self::archive::{is_archive_name, write_archive};
 pub use self::blind::VotesRecord;
 pub use self::cache_lab::CacheRecord;
-pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
+pub use self::file::{check_writable, read_at_most, remove_stale_temporaries, write_atomically};
 pub use self::fit::FitRecord;
 pub use self::folder::write_folder;
 pub use self::futures::{PaneFutures, render_futures};

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
 use super::json::{self, Form, ParseError, RunFile};
-use super::{SessionFile, write_atomically};
+use super::{SessionFile, read_at_most, write_atomically};
 use crate::analysis::contradictions::RunPlace;
 use crate::generation::ByteSize;
 
@@ -98,12 +98,7 @@ pub fn read_text(path: &Path) -> Result<Vec<u8>, RunFileError> {
 }
 
 fn read_limited(source: impl Read) -> Result<Vec<u8>, RunFileError> {
-    let mut bytes = Vec::new();
-    source.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(RunFileError::TooLarge);
-    }
-    Ok(bytes)
+    read_at_most(source, MAX_BYTES)?.ok_or(RunFileError::TooLarge)
 }
 
 /// Writes a run file atomically, compressed if its name ends in `.gz`.
