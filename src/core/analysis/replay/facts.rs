@@ -58,11 +58,14 @@ pub fn facts_of_all(models: &[(Models<'_>, Models<'_>)]) -> Vec<Fact> {
         for (index, fact) in all_facts(*then, *now).into_iter().enumerate() {
             let values = [fact.then.clone(), fact.now.clone()];
             let is_known = values.iter().any(|value| !value.is_empty());
-            match all.get_mut(index) {
-                Some((_, listed)) if is_known && !listed.contains(&values) => listed.push(values),
-                Some(_) => {}
-                None if is_known => all.push((fact, vec![values])),
-                None => all.push((fact, Vec::new())),
+            if all.len() == index {
+                all.push((fact, Vec::new()));
+            }
+            if let Some((_, listed)) = all.get_mut(index)
+                && is_known
+                && !listed.contains(&values)
+            {
+                listed.push(values);
             }
         }
     }

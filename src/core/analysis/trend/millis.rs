@@ -41,12 +41,9 @@ fn values(text: &Generation) -> Vec<Option<f64>> {
         .collect()
 }
 
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "other trends have nothing to say about some steps"
-)]
 fn words(text: &Generation, index: usize) -> Option<String> {
-    Some(match token_millis(&text.steps, index) {
+    let steps = text.steps.get(..=index)?;
+    Some(match token_millis(steps, index) {
         Some(millis) => format!("{millis:.2} ms"),
         None => "first token, after the prompt was read".to_owned(),
     })

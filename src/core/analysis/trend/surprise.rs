@@ -34,12 +34,9 @@ fn sums(text: &Generation) -> Vec<Option<f64>> {
     sums.collect()
 }
 
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "other trends have nothing to say about some steps"
-)]
 fn words(text: &Generation, index: usize) -> Option<String> {
-    let sum: Option<f64> = text.steps.iter().take(index + 1).map(surprise_bits).sum();
+    let steps = text.steps.get(..=index)?;
+    let sum: Option<f64> = steps.iter().map(surprise_bits).sum();
     Some(match sum {
         Some(sum) => format!("{sum:.1} bits so far"),
         None => "sum unknown: the server reported no probability".to_owned(),
