@@ -4,19 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::ServerKind;
-
-/// llama-server's order, unless it was started with another one.
-const ORDER: [&str; 9] = [
-    "penalties",
-    "dry",
-    "top_n_sigma",
-    "top_k",
-    "typ_p",
-    "top_p",
-    "min_p",
-    "xtc",
-    "temperature",
-];
+use crate::decoding::dialect::Dialect;
 
 /// Switches off what these fields do not mention.
 pub(super) fn switch_off_others(kind: ServerKind, fields: &mut Map<String, Value>) {
@@ -35,9 +23,19 @@ pub(super) fn switch_off_others(kind: ServerKind, fields: &mut Map<String, Value
     }
 }
 
+/// Returns llama-server's order, unless it was started with another one.
+fn usual_order() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for kind in Dialect::LlamaCpp.kinds() {
+        let name = kind.spec().llama_samplers.first().copied();
+        names.extend(name.filter(|name| !names.contains(name)));
+    }
+    names
+}
+
 fn llama_server(fields: &Map<String, Value>) -> Vec<(&'static str, Value)> {
     let mut others = vec![
-        ("samplers", json!(ORDER)),
+        ("samplers", json!(usual_order())),
         ("mirostat", json!(0)),
         ("dynatemp_range", json!(0.0)),
         ("typical_p", json!(1.0)),
@@ -59,8 +57,7 @@ fn llama_server(fields: &Map<String, Value>) -> Vec<(&'static str, Value)> {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{ORDER, ServerKind, switch_off_others};
-    use crate::decoding::dialect::Dialect;
+    use super::{ServerKind, switch_off_others, usual_order};
 
     fn completed(kind: ServerKind, fields: &Value) -> Map<String, Value> {
         let mut fields = fields.as_object().unwrap().clone();
@@ -77,7 +74,7 @@ mod tests {
             ("dry_multiplier", json!(0.0)),
             ("mirostat", json!(0)),
             ("grammar", json!("")),
-            ("samplers", json!(ORDER)),
+            ("samplers", json!(usual_order())),
         ] {
             assert_eq!(fields.get(name), Some(&value), "{name}");
         }
@@ -96,11 +93,17 @@ mod tests {
 
     #[test]
     fn the_order_is_that_of_the_dialect() {
-        let mut names = Vec::new();
-        for kind in Dialect::LlamaCpp.kinds() {
-            let name = kind.spec().llama_samplers.first().copied();
-            names.extend(name.filter(|name| !names.contains(name)));
-        }
-        assert_eq!(names, ORDER);
+        let names = [
+            "penalties",
+            "dry",
+            "top_n_sigma",
+            "top_k",
+            "typ_p",
+            "top_p",
+            "min_p",
+            "xtc",
+            "temperature",
+        ];
+        assert_eq!(usual_order(), names);
     }
 }
