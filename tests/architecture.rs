@@ -186,7 +186,7 @@ const MAX_LINES: usize = 500;
 
 #[test]
 fn modules_use_only_lower_modules() {
-    // The kernels are a crate of their own that depends on no other.
+    // The kernels are a separate crate that depends on none of the others.
     let above = ALLOWED_USES
         .iter()
         .filter(|(module, _)| *module != "kernels");
