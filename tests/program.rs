@@ -1,4 +1,4 @@
-//! The program as a process of its own, and what it exchanges with the Hub and with servers.
+//! The program run as a separate process, and its exchanges with the Hub and with servers.
 
 #![allow(
     clippy::expect_used,

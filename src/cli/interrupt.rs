@@ -47,7 +47,7 @@ fn raise(code: u8) {
     }
 }
 
-/// Waits for signals on a thread of its own, which tells them apart.
+/// Waits for signals on a separate thread. Unlike ctrlc, tokio says which signal arrived.
 #[cfg(unix)]
 fn listen() -> std::io::Result<()> {
     use std::future::poll_fn;

@@ -343,9 +343,11 @@ impl Record {
     pub(super) fn note(&mut self, event: Event, console: &mut Console) {
         match event {
             Event::Progress(progress) => {
-                let texts = (0..).map(GenerationId).zip(&mut self.generations);
-                let texts = texts.filter(|(id, _)| progress.is_about(*id));
-                texts.for_each(|(_, text)| progress.record(text));
+                for (id, text) in (0..).map(GenerationId).zip(&mut self.generations) {
+                    if progress.is_about(id) {
+                        progress.record(text);
+                    }
+                }
                 self.report(&progress, console);
             }
             Event::Panicked { message } => {

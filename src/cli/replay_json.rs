@@ -13,8 +13,10 @@ use crate::generation::formatting::pane_letter;
 pub(super) fn verdict(report: &Report) -> Vec<u8> {
     let verdict = &report.verdict;
     let written = verdict.written();
-    let findings = verdict.findings(&report.facts).into_iter();
-    let findings = findings.filter(|(name, _)| *name != "Not covered");
+    let findings = verdict
+        .findings(&report.facts)
+        .into_iter()
+        .filter(|(name, _)| *name != "Not covered");
     let panes = 0..report.then.len();
     json_bytes(&VerdictRecord {
         verdict: verdict.to_string(),

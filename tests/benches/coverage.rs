@@ -3,8 +3,8 @@
 //!
 //!     cargo bench --bench coverage -- blind rows curves maps 250
 //!
-//! The words select parts, all by default; the number is that of the tests or texts behind each
-//! figure. `tests/fit/coverage.py` simulates fits without this program.
+//! The words select parts (all by default), and the number says how many tests or texts each figure
+//! is based on. `tests/fit/coverage.py` simulates fits without this program.
 
 #![expect(clippy::print_stdout, reason = "the benchmark prints its results")]
 #![expect(

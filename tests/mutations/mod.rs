@@ -94,7 +94,7 @@ fn check_kind(mut kind: Kind) -> Unnoticed {
         if noticed != Noticed::Nowhere {
             return;
         }
-        // The rest of a branch is a text like that of a pane.
+        // Otherwise, a branch has the same fields as a pane.
         let in_branch = change.field.strip_prefix("branches.text.");
         let field =
             in_branch.map_or_else(|| change.field.clone(), |field| format!("panes.{field}"));

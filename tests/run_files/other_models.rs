@@ -23,7 +23,7 @@ fn model() -> PathBuf {
     manifest.join("assets/model/quartet-stories-q8_0.gguf")
 }
 
-/// Replays a run, and returns its verdict, whose exit status is that of the program.
+/// Replays a run and returns its verdict. Checks that the program exits with the status it names.
 fn replay(arguments: &[&str]) -> Value {
     let output = quartet(&[&["replay", "--json"], arguments].concat());
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -63,7 +63,7 @@ fn llama_server_is_asked_for_probabilities_before_sampling() {
 
 #[test]
 fn what_llama_server_was_started_with_does_not_join_the_settings() {
-    // A server may be started with samplers of its own, which apply wherever a request is silent.
+    // A server may have been started with other samplers, which apply wherever a request is silent.
     let server = StandIn::start(Kind::Llama);
     Bench::write(
         config(&server, SampledBy::Server),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use eframe::egui;
@@ -197,9 +197,9 @@ fn of_the_sessions_that_were_set_aside_a_few_are_kept() {
         let aside = crashed.unwrap().err().unwrap().path;
         assert!(aside.exists(), "the newest one is kept");
     }
-    let names = fs::read_dir(folder.path()).unwrap().flatten();
-    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    assert_eq!(names.filter(|name| name.ends_with(".unread")).count(), 5);
+    let files = fs::read_dir(folder.path()).unwrap().flatten();
+    let is_aside = |path: &PathBuf| path.extension().is_some_and(|found| found == "unread");
+    assert_eq!(files.map(|file| file.path()).filter(is_aside).count(), 5);
 }
 
 /// Leaves a session behind, as a crash does.

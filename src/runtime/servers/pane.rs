@@ -274,8 +274,8 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Learns the text of a token that llama-server has drafted: it reports no bytes for it, not even
-    /// none, as for a special token.
+    /// Learns the text of a token that llama-server has drafted, for which it reports no `bytes`. For
+    /// a special token, it reports an empty list.
     fn learn_drafted(&self, token: &StreamedToken) -> Result<(), Broken> {
         let served = self.connection.served();
         if served.kind() == ServerKind::LlamaServer

@@ -20,7 +20,7 @@ pub fn sampler_notes(connection: &Connection, config: &GenerationConfig) -> Vec<
     }
 }
 
-/// Returns what the sampler of this server does not apply, or not as the settings say: "eta 0.5",
+/// Returns the settings that this server's sampler does not apply, or applies differently: "eta 0.5",
 /// "temperature after top-p", "temperature 3 (used: 2)".
 pub fn not_applied(info: &ServerInfo, config: &GenerationConfig) -> Vec<String> {
     let n_context = info.n_context.unwrap_or(usize::MAX);
@@ -273,7 +273,7 @@ mod tests {
                 "repeat 1.1 last all",
                 &["repetition penalty over the whole text (used: the last 32768 tokens)"][..],
             ),
-            // llama-server is told the order.
+            // The request tells llama-server the order.
             (LlamaServer, "temp 0.7, top-p 0.9, min-p 0.1", &[]),
             (
                 LlamaServer,

@@ -95,8 +95,8 @@ impl AppState {
         self.servers.connections.status(served)
     }
 
-    /// Returns what its server's own sampler does not apply of a pane's settings, or otherwise. They
-    /// are known once the server has answered.
+    /// Returns which of a pane's settings its server's own sampler does not apply, or applies
+    /// differently. They are known once the server has answered.
     pub fn not_applied(&self, pane: &Pane) -> Vec<String> {
         let served = self.chosen_model(&pane.settings);
         let served = served.and_then(PaneModel::served);

@@ -114,8 +114,8 @@ impl Verdict {
         }
     }
 
-    /// Returns whether one of the files that are listed in [`Self::others`] is that of the run, or
-    /// `None` if they were not compared or a server names none.
+    /// Returns whether this file, such as "tokenizer", is the run's own. Returns `None` if the files
+    /// were not compared, or if a server ran the model and names none.
     pub fn is_same(&self, name: &str) -> Option<bool> {
         let is_other = self.others.contains(&name);
         let is_known = self.comparison.is_some() && (is_other || !self.is_served);
@@ -295,7 +295,7 @@ fn has_changed_numbers(text: &TextReplay) -> bool {
     text.is_alike && !text.is_identical()
 }
 
-/// Returns what is not that of the file, according to the hashes. A server names no file.
+/// Lists the files that are not those of the run, judging by their hashes. A server names no files.
 fn other_files(run: Replayed<'_>) -> Vec<&'static str> {
     let local = run.then.iter().zip(run.now);
     let local = local.filter(|(then, _)| then.model.implementation != Implementation::Server);

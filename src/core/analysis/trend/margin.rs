@@ -6,7 +6,7 @@ use crate::generation::Generation;
 
 pub(super) const SPEC: TrendSpec = TrendSpec {
     name: "Margin",
-    subtitle: "log-probability of the likeliest token minus that of the second, before the chain",
+    subtitle: "log-probability gap between the two most likely tokens, before the chain",
     hint: "How far the most likely token is ahead of the second: the difference of their log-probabilities (or logits) before the chain, in nats.",
     file_name: "margin",
     file_summary: "gap between the two most likely tokens, in nats",
@@ -21,8 +21,8 @@ pub(super) const SPEC: TrendSpec = TrendSpec {
     },
 };
 
-/// Returns ln p of the most likely token minus ln p of the second, which is the difference of their
-/// logits, before the chain. Returns `None` if the second is impossible, or if a server reported
+/// Returns the difference between the log-probabilities of the two most likely tokens before the
+/// chain, which is also the difference between their logits. Returns `None` if the second is impossible, or if a server reported
 /// fewer than two tokens.
 fn margin_nats(trace: &Trace) -> Option<f64> {
     let [first, second, ..] = trace.raw.head.as_slice() else {
@@ -73,8 +73,8 @@ mod tests {
     /// Returns the trace of a step of which a server reported these tokens of a vocabulary of eight.
     fn served(probs: &[f32]) -> Trace {
         let tokens = (0..).map(TokenId).zip(logits_of(probs));
-        let head = tokens.map(|(token, logit)| Candidate { token, logit });
-        let head = ServedHead::new(head.collect(), 8);
+        let known = tokens.map(|(token, logit)| Candidate { token, logit });
+        let head = ServedHead::new(known.collect(), 8);
         let taken = Taken::ByServer(TokenId(0));
         let mut chain = SamplerChain::new(ChainConfig::sampled([]));
         let sampled = chain.take_served(&head, History::empty(), COINS, taken);

@@ -153,7 +153,7 @@ impl WatermarkScan {
         }
     }
 
-    /// Returns the p-value after each token, or nothing for a scan for the verdict alone.
+    /// Returns the p-value after each token. It is empty if the scan was only for the verdict.
     pub fn p_values(&self) -> &[PValue] {
         self.p_values.as_deref().unwrap_or_default()
     }
