@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::scripted::ScriptedLm;
-use quartet::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
-use quartet::decoding::{ChainConfig, Picked, Selector, TokenId, Trace};
+use quartet::decoding::selector::{AdaptiveP, BeamSearch, MirostatV1, MirostatV2};
+use quartet::decoding::{Against, ChainConfig, Guidance, Picked, Selector, TokenId, Trace};
 use quartet::engine::{Compute, EngineError, Progress, Session, open_embedded};
 use quartet::generation::{
     Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PromptRecord,
@@ -384,10 +384,38 @@ fn a_stop_sequence_ends_a_text_only_after_the_given_tokens() {
     for (text, n_steps, finish) in [
         (" fox fo", 10, FinishReason::Paused),
         (" fox fox", 8, stop.clone()),
-        (" fox", 4, stop),
+        (" fox", 4, stop.clone()),
     ] {
         let outcome = run(&mut session, [(0, config.clone(), given(text))]);
         assert_eq!(outcome.steps[&0].len(), n_steps, "{text}");
         assert_eq!(outcome.finish[&0], finish, "{text}");
     }
+    // A beam search begins after them.
+    config.chain.selector = Selector::BeamSearch(BeamSearch {
+        width: 2,
+        length_penalty: 1.0,
+        early_stopping: 1,
+    });
+    let outcome = run(&mut session, [(0, config, given(" fox fox"))]);
+    assert_eq!(outcome.steps[&0].len(), 8);
+    assert_eq!(outcome.finish[&0], stop);
+}
+
+#[test]
+fn a_guided_text_that_fills_the_context_of_its_guide_ends_instead_of_pausing() {
+    const N_CONTEXT: usize = 60;
+    const N_ROOM: usize = 5;
+    let lm = ScriptedLm::babbling(N_CONTEXT).with_bytes_per_token(100);
+    let mut session = Session::new(lm.into_loaded().unwrap());
+    let mut config = configs().remove(0);
+    // The last token of a text is never read.
+    let other = "a".repeat(N_CONTEXT + 1 - N_ROOM);
+    config.chain.guidance = Some(Guidance::usual(Against::Prompt(other)));
+    let paused = Continuation {
+        pause_after: Some(N_ROOM),
+        ..Continuation::default()
+    };
+    let outcome = run(&mut session, [(0, config, paused)]);
+    assert_eq!(outcome.steps[&0].len(), N_ROOM);
+    assert_eq!(outcome.finish[&0], FinishReason::ContextFull);
 }

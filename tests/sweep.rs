@@ -129,6 +129,24 @@ fn every_text_is_what_a_pane_writes_with_its_settings_and_seed() {
 }
 
 #[test]
+fn a_limit_of_no_tokens_ends_a_text_before_its_first_token_as_in_a_pane() {
+    let mut session = Session::new(ScriptedLm::babbling(64).into_loaded().unwrap());
+    let setup = setup(&["temp 0.5 1"], 1, 0);
+    let texts = run(&mut session, &["The fox"], setup.plan(96));
+    assert_eq!(texts.len(), 2);
+    for text in texts {
+        let config = GenerationConfig {
+            chain: setup.chain_of(text.cell),
+            seed: setup.seed,
+            limits: setup.limits.clone(),
+        };
+        let (tokens, _, finish) = written(&mut session, "The fox", config);
+        assert_eq!((&text.tokens, &text.finish), (&tokens, &finish));
+        assert_eq!(finish, FinishReason::MaxTokens);
+    }
+}
+
+#[test]
 fn cells_that_agree_so_far_share_a_row() {
     let n_rows = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&n_rows);

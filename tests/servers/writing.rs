@@ -201,6 +201,31 @@ fn a_character_split_across_tokens_is_joined() {
 }
 
 #[test]
+fn a_stop_sequence_or_an_end_token_ends_a_text_only_after_the_given_tokens() {
+    let server = StandIn::start(Kind::Llama);
+    let stop = || FinishReason::StopString {
+        stop: " x y".to_owned(),
+    };
+    for sampled_by in [SampledBy::Chain, SampledBy::Server] {
+        for (given, n_steps, finish) in [
+            (&[24, 25, 1][..], 5, FinishReason::Paused),
+            (&[24, 25], 2, stop()),
+            (&[END, 1], 5, FinishReason::Paused),
+            (&[1, END], 2, FinishReason::EndOfText),
+        ] {
+            let mut pane = pane(0, ChainConfig::greedy(), 60);
+            pane.config.limits.stop_strings = vec![" x y".to_owned()];
+            pane.continuation.by_hand = ids(given);
+            pane.continuation.pause_after = Some(5);
+            let bench = Bench::write(config(&server, sampled_by), vec![pane]);
+            let text = &bench.written[0];
+            assert_eq!(text.finish, Some(finish), "{given:?}");
+            assert_eq!(text.steps.len(), n_steps, "{given:?}");
+        }
+    }
+}
+
+#[test]
 fn limits_stop_sequences_and_pauses_end_a_text() {
     let server = StandIn::start(Kind::Llama);
     let greedy = written_here(&ChainConfig::greedy(), 60, 4);

@@ -33,6 +33,7 @@ mod stop;
 mod sweep;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod text_end;
 mod token_search;
 mod vocabulary;
 
@@ -69,4 +70,5 @@ pub use record::{Generation, PromptRecord, Step, StepTime};
 pub use steps::Steps;
 pub use stop::StopMatcher;
 pub use sweep::{SweepPlan, SweepText, SweepUpdate, TokenMeasures};
+pub use text_end::{LastToken, TextEnd};
 pub use vocabulary::Vocabulary;

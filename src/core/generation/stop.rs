@@ -1,11 +1,13 @@
 //! Finds stop strings in a text that arrives in pieces.
 
+use std::sync::Arc;
+
 /// Searches a stream of pieces for stop strings. It compares bytes, so a match may span tokens, and
 /// a token may end in the middle of a character.
 #[derive(Debug, Clone)]
 pub struct StopMatcher {
     /// None of them is empty.
-    stops: Vec<String>,
+    stops: Arc<[String]>,
     /// The length of the longest stop string in bytes.
     n_longest: usize,
     /// The end of the text so far: enough bytes for any match to be completed.
@@ -15,7 +17,7 @@ pub struct StopMatcher {
 impl StopMatcher {
     /// Searches for these strings. Empty ones are ignored.
     pub fn new(stops: &[String]) -> Self {
-        let stops: Vec<String> = stops.iter().filter(|s| !s.is_empty()).cloned().collect();
+        let stops: Arc<[String]> = stops.iter().filter(|s| !s.is_empty()).cloned().collect();
         Self {
             n_longest: stops.iter().map(String::len).max().unwrap_or(0),
             stops,

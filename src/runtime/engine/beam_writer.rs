@@ -52,8 +52,8 @@ type Kept = (usize, BeamText, Option<FinishReason>);
 
 impl BeamWriter {
     /// Starts a search from the text of this slot.
-    pub(super) fn new(slot: Slot, search: BeamSearch) -> Self {
-        let slot = slot.without_pause();
+    pub(super) fn new(mut slot: Slot, search: BeamSearch) -> Self {
+        slot.end.remove_pause();
         Self {
             search,
             slot: slot.clone(),
@@ -139,14 +139,14 @@ impl BeamWriter {
     }
 
     /// Returns the result once no other text can beat it.
-    fn result(&self, model: ModelContext<'_>) -> Option<&EndedText> {
+    fn result(&self) -> Option<&EndedText> {
         let best = self.ended.first()?;
         let Some(running) = self.running.first() else {
             return Some(best);
         };
         let scores: Vec<f64> = self.ended.iter().map(|ended| ended.score).collect();
         let n_tokens = running.steps.len();
-        let n_max = n_tokens + running.slot.n_left(model);
+        let n_max = n_tokens + running.slot.end.n_left();
         let is_over = self
             .search
             .is_over(&scores, running.log_prob, n_tokens, n_max);
@@ -214,10 +214,8 @@ impl Writer for BeamWriter {
         model: ModelContext<'_>,
         progress: &mut Vec<Progress>,
     ) -> Option<FinishReason> {
-        let mut limits = self
-            .running
-            .iter()
-            .map(|text| text.slot.limit_reached(model));
+        let running = self.running.iter();
+        let mut limits = running.map(|text| text.slot.end.limit_reached());
         if let Some(Some(limit)) = limits.next()
             && limits.all(|limit| limit.is_some())
         {
@@ -229,7 +227,7 @@ impl Writer for BeamWriter {
             Err(error) => return Some(FinishReason::failed(error)),
         }
         self.report_agreed(progress);
-        let result = self.result(model)?;
+        let result = self.result()?;
         self.report_rest(&result.text, progress);
         Some(result.reason.clone())
     }
@@ -288,7 +286,7 @@ impl BeamText {
             token,
             log_prob: self.log_prob + log_prob,
         };
-        if let Some(token) = self.slot.next_by_hand() {
+        if let Some(token) = self.slot.end.next_picked() {
             return Ok(vec![candidate(token, 0.0)]);
         }
         let likely = self.slot.most_likely(logits, n)?;
@@ -307,8 +305,8 @@ impl BeamText {
         model: ModelContext<'_>,
     ) -> Result<Self, EngineError> {
         let mut text = self.clone();
-        let by_hand = text.slot.take_by_hand();
-        let taken = by_hand.unwrap_or(Taken::ByBeams(candidate.token));
+        let picked = text.slot.end.take_picked();
+        let taken = picked.unwrap_or(Taken::ByBeams(candidate.token));
         let step = text.slot.take(Some(taken), logits, pass, model)?;
         text.slot.finish_after(&step, model);
         text.steps.push(Arc::new(step));

@@ -65,10 +65,16 @@ impl Constraint {
     /// Starts at the beginning of a text.
     pub(super) fn begin(model: &LoadedModel, chain: &ChainConfig, limits: &Limits) -> Self {
         match model.grammar_of(chain, limits) {
-            Ok(None) => Self::Free,
-            Ok(Some(state)) => Self::Grammar(Box::new(GrammarProgress::at(state))),
+            Ok(state) => Self::at(state),
             Err(error) => Self::Invalid(error),
         }
+    }
+
+    /// Starts at this state of a grammar, if there is one.
+    pub(super) fn at(state: Option<GrammarState>) -> Self {
+        state.map_or(Self::Free, |state| {
+            Self::Grammar(Box::new(GrammarProgress::at(state)))
+        })
     }
 
     /// Advances past the next token of the text.
@@ -114,7 +120,21 @@ impl Constraint {
             return false;
         };
         let mut state = following.state.clone();
-        state.accept(token) && state.is_complete()
+        if !state.accept(token) || state.is_complete() {
+            return state.is_complete();
+        }
+        // Otherwise an end-of-text token or more text can follow, so the mask need not be computed.
+        !state.may_end() && state.accepts() && GrammarProgress::at(state).is_complete()
+    }
+
+    /// Returns whether the grammar accepts the text as it is. `None` without a grammar.
+    pub(super) fn accepts(&self) -> Option<bool> {
+        match self {
+            Self::Grammar(following) => {
+                Some(following.is_complete() || following.state.clone().accepts())
+            }
+            Self::Free | Self::Invalid(_) => None,
+        }
     }
 
     /// Returns how long it took to find the tokens that may come next. `None` without a grammar.

@@ -20,8 +20,6 @@ pub(super) struct DraftWriter {
     sequence: Option<SequenceId>,
     /// The tokens that the next pass verifies.
     drafts: Vec<Guess>,
-    /// How many tokens may still be written.
-    n_left: usize,
 }
 
 /// Where the drafts come from.
@@ -41,7 +39,6 @@ impl DraftWriter {
             },
             sequence: None,
             drafts: Vec::new(),
-            n_left: 0,
         }
     }
 
@@ -55,13 +52,13 @@ impl DraftWriter {
         progress: &mut Vec<Progress>,
     ) -> Result<(Option<FinishReason>, bool), EngineError> {
         let VerifiedRow { place, logits } = row;
-        let by_hand = self.slot.take_by_hand();
+        let picked = self.slot.end.take_picked();
         let drafted = self.drafts.get(place);
-        let by_ratio = drafted.filter(|guess| by_hand.is_none() && !guess.probs.is_empty());
+        let by_ratio = drafted.filter(|guess| picked.is_none() && !guess.probs.is_empty());
         let verified = by_ratio.map(|guess| self.slot.verify(logits, guess));
         let verified = verified.transpose()?;
         let by_ratio = verified.map(|(verified, _)| Taken::ByRatio(verified.token));
-        let mut step = self.slot.take(by_hand.or(by_ratio), logits, pass, model)?;
+        let mut step = self.slot.take(picked.or(by_ratio), logits, pass, model)?;
         let token = drafted.map(|guess| guess.token);
         let recorded = || prob_of(&step.trace, token?);
         step.draft = Some(Draft {
@@ -82,8 +79,8 @@ impl DraftWriter {
     /// chosen by hand.
     fn draft(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
         self.drafts.clear();
-        let n_until_by_hand = self.slot.n_until_by_hand().unwrap_or(usize::MAX);
-        let n_max = self.n_left.saturating_sub(1).min(n_until_by_hand);
+        let n_until_picked = self.slot.end.n_until_picked().unwrap_or(usize::MAX);
+        let n_max = self.slot.end.n_left().saturating_sub(1).min(n_until_picked);
         if n_max == 0 {
             return Ok(());
         }
@@ -189,7 +186,7 @@ impl Writer for DraftWriter {
         model: ModelContext<'_>,
         progress: &mut Vec<Progress>,
     ) -> Option<FinishReason> {
-        if let Some(limit) = self.slot.limit_reached(model) {
+        if let Some(limit) = self.slot.end.limit_reached() {
             return Some(limit);
         }
         let n_before = progress.len();
@@ -214,7 +211,6 @@ impl Writer for DraftWriter {
         };
         let secs = pass.secs + draft_secs;
         share_pass(progress.get_mut(n_before..).unwrap_or_default(), secs);
-        self.n_left = self.slot.n_left(model);
         finish
     }
 

@@ -36,8 +36,6 @@ struct OtherRow {
     has_read: bool,
     /// The vocabulary size of the main model.
     n_vocab: usize,
-    /// How many tokens its sequence can hold, once it is open.
-    n_context: usize,
     /// How long its forward passes have taken since the last step, in seconds.
     secs: f64,
 }
@@ -59,7 +57,6 @@ impl GuidedWriter {
                 n_read: 0,
                 has_read: false,
                 n_vocab: 0,
-                n_context: usize::MAX,
                 secs: 0.0,
             },
             own_logits: None,
@@ -103,7 +100,10 @@ impl GuidedWriter {
         if n_tokens > n_max {
             return Err(EngineError::PromptTooLong { n_tokens, n_max });
         }
-        self.other.n_context = n_max;
+        let n_prompt = n_tokens - self.slot.generated().len();
+        self.slot
+            .end
+            .limit_room((n_max - n_prompt).saturating_add(1));
         self.other.sequence = Some(lm.open_for(n_tokens));
         self.other.n_vocab = model.lm.n_vocab();
         Ok(())
@@ -131,12 +131,12 @@ impl GuidedWriter {
     ) -> Result<Step, EngineError> {
         let mixed = self.guidance.mix(own, other);
         let mixed = mixed.map_err(|source| self.slot.failed(source))?;
-        let by_hand = self.slot.take_by_hand();
+        let picked = self.slot.end.take_picked();
         let pass = ForwardPass {
             secs: pass.secs + std::mem::take(&mut self.other.secs),
             ..pass
         };
-        let mut step = self.slot.take(by_hand, &mixed, pass, model)?;
+        let mut step = self.slot.take(picked, &mixed, pass, model)?;
         if let Some(trace) = Arc::get_mut(&mut step.trace) {
             let noted = Mixture::note(trace, &self.guidance, step.token, [own, other]);
             noted.map_err(|source| self.slot.failed(source))?;
@@ -166,8 +166,6 @@ impl GuidedWriter {
         match self.take(&own, &other, pass, model) {
             Ok(step) => {
                 let finish = self.slot.finish_after(&step, model);
-                let is_full = self.n_other() > self.other.n_context;
-                let finish = finish.or_else(|| is_full.then_some(FinishReason::ContextFull));
                 progress.push(Progress::stepped(self.slot.id(), step));
                 finish
             }
@@ -222,7 +220,7 @@ impl Writer for GuidedWriter {
         progress: &mut Vec<Progress>,
     ) -> Option<FinishReason> {
         self.note(logits);
-        let limit = self.slot.limit_reached(model);
+        let limit = self.slot.end.limit_reached();
         limit.or_else(|| self.advance(pass, model, progress))
     }
 

@@ -243,7 +243,7 @@ impl OtherPrompt {
 
     /// Fails if the context has no room for this many tokens after the prompt.
     pub(super) const fn check_room_for(&self, n_tokens: usize) -> Result<(), EngineError> {
-        if self.is_full_after(n_tokens) {
+        if n_tokens >= self.n_room() {
             let (n_tokens, n_max) = (self.tokens.len() + n_tokens, self.n_context);
             return Err(EngineError::GuideTooLong { n_tokens, n_max });
         }
@@ -255,9 +255,9 @@ impl OtherPrompt {
         self.sequence.fork(model)
     }
 
-    /// Returns whether this many tokens after the prompt exceed the context.
-    pub(super) const fn is_full_after(&self, n_tokens: usize) -> bool {
-        self.tokens.len() + n_tokens > self.n_context
+    /// Returns how many tokens a text can have after the prompt, the last of which is never read.
+    pub(super) const fn n_room(&self) -> usize {
+        (self.n_context - self.tokens.len()).saturating_add(1)
     }
 
     /// Frees the sequence.

@@ -3,17 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use super::constraint::Constraint;
 use super::other_rows::{OtherPrompt, PairedLogits, RowLogits, RowPair};
 use super::prefill::Prefill;
 use super::row_threads::map_rows;
 use super::{EngineError, LoadedModel};
 use crate::decoding::{
-    Candidates, Coins, GrammarDraw, GrammarState, History, LegalTokens, SamplerChain,
-    SelectorState, TokenId,
+    Candidates, Coins, GrammarState, History, SamplerChain, SelectorState, TokenId,
 };
-use crate::generation::{
-    EndOfText, FinishReason, Limits, PieceKind, StopMatcher, TokenMeasures, Vocabulary,
-};
+use crate::generation::{FinishReason, LastToken, Limits, TextEnd, TokenMeasures};
 use crate::kernels::ThreadPool;
 
 /// What all texts of a batch have in common.
@@ -43,39 +41,22 @@ pub(super) struct Group {
     pub text: Vec<TokenId>,
     /// The measures of the tokens after the given ones, if they are recorded.
     pub measures: Vec<TokenMeasures>,
-    pub stop_matcher: StopMatcher,
-    pub grammar: Option<GroupGrammar>,
+    end: TextEnd,
+    constraint: Constraint,
     pub members: Vec<Member>,
     pub sequences: RowPair,
 }
 
-/// The state of the grammar after the text of a group, and which tokens may come next.
-#[derive(Clone)]
-pub(super) struct GroupGrammar {
-    state: GrammarState,
-    legal: LegalTokens,
-}
-
-impl GroupGrammar {
-    fn at(mut state: GrammarState) -> Result<Self, EngineError> {
-        let legal = state.legal()?;
-        Ok(Self { state, legal })
-    }
-
-    /// Returns the state after one more token.
-    fn after(&self, token: TokenId) -> Result<Self, EngineError> {
-        let mut state = self.state.clone();
-        state.accept(token);
-        Self::at(state)
-    }
-
-    /// Returns whether the grammar accepts the text as it is.
-    fn accepts(&self) -> bool {
-        self.is_complete() || self.state.clone().accepts()
-    }
-
-    fn is_complete(&self) -> bool {
-        self.state.is_complete() || self.legal.n_legal() == 0
+impl Group {
+    /// Appends a token. Returns why the texts end with it, or `None` if they go on.
+    fn push(&mut self, token: TokenId, model: &LoadedModel) -> Option<FinishReason> {
+        self.text.push(token);
+        self.constraint.follow(token);
+        self.end.push(LastToken {
+            piece: &model.vocabulary.piece(token),
+            is_end: model.end_tokens.contains(&token),
+            completes_grammar: self.constraint.is_complete(),
+        })
     }
 }
 
@@ -136,16 +117,22 @@ impl RowMeasures {
     }
 }
 
-/// Returns a matcher that has seen the generated part of the given text.
-fn stop_matcher(shared: Shared<'_>, vocabulary: &Vocabulary) -> StopMatcher {
-    let mut matcher = StopMatcher::new(&shared.limits.stop_strings);
-    for token in shared.given.iter().skip(shared.n_prompt) {
-        let piece = vocabulary.piece(*token);
-        if piece.kind == PieceKind::Text {
-            matcher.skip(&piece.bytes);
-        }
+/// Returns where a text that continues the given one ends.
+fn text_end(shared: Shared<'_>, model: &LoadedModel) -> TextEnd {
+    let n_kept = shared.given.len().saturating_sub(shared.n_prompt);
+    let limits = Limits {
+        max_new_tokens: shared.n_tokens.saturating_add(n_kept),
+        ..shared.limits.clone()
+    };
+    let n_max = model.lm.n_context().saturating_add(1);
+    let mut end = TextEnd::new(&limits, n_max.saturating_sub(shared.n_prompt));
+    if let Some(other) = shared.other {
+        end.limit_room(other.n_room().saturating_add(n_kept));
     }
-    matcher
+    for token in shared.given.iter().skip(shared.n_prompt) {
+        end.keep(&model.vocabulary.piece(*token));
+    }
+    end
 }
 
 /// Samples the next token of all members.
@@ -248,23 +235,21 @@ impl<'a> Sampler<'a> {
         };
         let chain = self.chain(member.chain)?;
         chain.restore(member.state);
-        let token = logits
-            .for_chain(chain.config())
-            .and_then(|logits| match &group.grammar {
-                Some(grammar) if !grammar.state.is_broken() => GrammarDraw {
-                    rule: grammar.state.rule(),
-                    legal: &grammar.legal,
-                    logits: &logits,
-                }
-                .sample_token(chain, history, coins),
-                _ => chain.sample_token(&logits, history, coins),
-            });
-        let state = chain.state();
-        let next = token.map(|token| (Member { state, ..member }, token));
-        Some(next.map_err(|source| EngineError::SamplingFailed {
+        let failed = |source| EngineError::SamplingFailed {
             position: group.text.len() - n_prompt + 1,
             source,
-        }))
+        };
+        let sample = |chain: &mut SamplerChain| -> Result<TokenId, EngineError> {
+            let mixed = logits.for_chain(chain.config()).map_err(failed)?;
+            let token = match group.constraint.draw(&mixed)? {
+                Some(draw) => draw.sample_token(chain, history, coins),
+                None => chain.sample_token(&mixed, history, coins),
+            };
+            token.map_err(failed)
+        };
+        let token = sample(chain);
+        let state = chain.state();
+        Some(token.map(|token| (Member { state, ..member }, token)))
     }
 }
 
@@ -304,11 +289,16 @@ impl Texts {
         let group = Group {
             text: shared.given.to_vec(),
             measures: Vec::new(),
-            stop_matcher: stop_matcher(shared, &model.vocabulary),
-            grammar: shared.grammar.cloned().map(GroupGrammar::at).transpose()?,
+            end: text_end(shared, model),
+            constraint: Constraint::at(shared.grammar.cloned()),
             members,
             sequences: RowPair { own, other },
         };
+        if let Some(limit) = group.end.limit_reached() {
+            self.complete(&group, &limit, shared);
+            group.sequences.close(model);
+            return Ok(());
+        }
         self.sample(vec![(group, logits)], shared, model)
     }
 
@@ -377,25 +367,16 @@ impl Texts {
         let sequences = group.sequences;
         let mut parts = Vec::new();
         for (token, (measured, members)) in by_token {
-            let grammar = group.grammar.as_ref().map(|grammar| grammar.after(token));
-            let grammar = match grammar.transpose() {
-                Ok(grammar) => grammar,
-                Err(error) => {
-                    sequences.close(model);
-                    return Err(error);
-                }
-            };
             let mut part = Group {
                 text: group.text.clone(),
                 measures: group.measures.clone(),
-                stop_matcher: group.stop_matcher.clone(),
-                grammar,
+                end: group.end.clone(),
+                constraint: group.constraint.clone(),
                 members,
                 sequences,
             };
-            part.text.push(token);
             part.measures.extend(measured);
-            match finish_after(&mut part, shared, model) {
+            match part.push(token, model) {
                 Some(finish) => self.complete(&part, &finish, shared),
                 None => parts.push(part),
             }
@@ -424,7 +405,7 @@ impl Texts {
 
     fn complete(&mut self, group: &Group, finish: &FinishReason, shared: Shared<'_>) {
         let tokens = group.text.get(shared.given.len()..).unwrap_or_default();
-        let grammar_complete = group.grammar.as_ref().map(GroupGrammar::accepts);
+        let grammar_complete = group.constraint.accepts();
         let members = group.members.iter();
         self.complete.extend(members.map(|member| CompleteText {
             index: member.index,
@@ -434,38 +415,4 @@ impl Texts {
             grammar_complete,
         }));
     }
-}
-
-/// Returns why a text ends with its last token, with the same precedence as in a pane.
-fn finish_after(
-    group: &mut Group,
-    shared: Shared<'_>,
-    model: &LoadedModel,
-) -> Option<FinishReason> {
-    let token = *group.text.last()?;
-    let limits = shared.limits;
-    if limits.end_of_text == EndOfText::Stops && model.end_tokens.contains(&token) {
-        return Some(FinishReason::EndOfText);
-    }
-    let piece = model.vocabulary.piece(token);
-    if piece.kind == PieceKind::Text
-        && let Some(stop) = group.stop_matcher.push(&piece.bytes)
-    {
-        let stop = stop.to_owned();
-        return Some(FinishReason::StopString { stop });
-    }
-    if group
-        .grammar
-        .as_ref()
-        .is_some_and(GroupGrammar::is_complete)
-    {
-        return Some(FinishReason::GrammarComplete);
-    }
-    if group.text.len() - shared.given.len() >= shared.n_tokens {
-        return Some(FinishReason::MaxTokens);
-    }
-    let n_new = group.text.len() - shared.given.len();
-    let is_other_full = shared.other.is_some_and(|other| other.is_full_after(n_new));
-    let is_full = group.text.len() > model.lm.n_context() || is_other_full;
-    is_full.then_some(FinishReason::ContextFull)
 }

@@ -1,7 +1,6 @@
 //! One pane's generation as it runs: samples a token from each row of logits and decides when to
 //! stop.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,8 +14,8 @@ use crate::decoding::{
     TokenId, Verified,
 };
 use crate::generation::{
-    Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, Piece,
-    PieceKind, Step, StepTime, StopMatcher, Vocabulary,
+    Continuation, FinishReason, GenerationConfig, GenerationId, LastToken, Step, StepTime, TextEnd,
+    Vocabulary,
 };
 use crate::kernels::ThreadPool;
 
@@ -34,8 +33,6 @@ pub(super) struct ModelContext<'a> {
     pub vocabulary: &'a Vocabulary,
     /// The tokens that end a text.
     pub end_tokens: &'a [TokenId],
-    /// The most tokens that a sequence can hold.
-    pub n_context: usize,
     /// The threads that the model's passes run on, if they are our own.
     pub threads: Option<&'a ThreadPool>,
 }
@@ -45,7 +42,6 @@ impl<'a> ModelContext<'a> {
         Self {
             vocabulary: &model.vocabulary,
             end_tokens: &model.end_tokens,
-            n_context: model.lm.n_context(),
             threads: model.lm.threads(),
         }
     }
@@ -63,12 +59,8 @@ pub(super) struct Slot {
     chain: SamplerChain,
     constraint: Constraint,
     seed: u64,
-    limits: Limits,
-    stop_matcher: StopMatcher,
-    /// The tokens that the user picked to come next, and `None` where the chain draws in between.
-    by_hand: VecDeque<Option<Taken>>,
-    /// After how many more tokens the generation pauses. `None` for no pause.
-    n_until_pause: Option<usize>,
+    /// Where it ends, and which tokens the user picked to come next.
+    pub(super) end: TextEnd,
     clock: Clock,
     /// Holds all tokens except the last, once the prompt has been prefilled.
     sequence: Option<SequenceId>,
@@ -91,22 +83,21 @@ impl Clock {
 impl Slot {
     /// Creates a slot that is about to continue `prompt`.
     pub(super) fn new(
+        model: &LoadedModel,
         id: GenerationId,
         config: GenerationConfig,
         prompt: &[TokenId],
         requested_at: Instant,
     ) -> Self {
+        let n_max = model.lm.n_context().saturating_add(1);
         Self {
             id,
             tokens: prompt.to_vec(),
             n_prompt: prompt.len(),
+            constraint: Constraint::begin(model, &config.chain, &config.limits),
             chain: SamplerChain::new(config.chain),
-            constraint: Constraint::Free,
             seed: config.seed,
-            stop_matcher: StopMatcher::new(&config.limits.stop_strings),
-            limits: config.limits,
-            by_hand: VecDeque::new(),
-            n_until_pause: None,
+            end: TextEnd::new(&config.limits, n_max.saturating_sub(prompt.len())),
             clock: Clock {
                 started_at: requested_at,
                 secs_before: 0.0,
@@ -121,27 +112,16 @@ impl Slot {
         self
     }
 
-    /// Constrains a slot that has generated nothing to the grammar of its chain.
-    #[must_use]
-    pub(super) fn constrained(mut self, model: &LoadedModel) -> Self {
-        self.constraint = Constraint::begin(model, self.chain.config(), &self.limits);
-        self
-    }
-
     /// Moves a slot that has generated nothing to the point where a continuation begins.
     #[must_use]
     pub(super) fn resume(mut self, continuation: Continuation, vocabulary: &Vocabulary) -> Self {
         for token in &continuation.kept {
-            let piece = vocabulary.piece(*token);
-            if piece.kind == PieceKind::Text {
-                self.stop_matcher.skip(&piece.bytes);
-            }
+            self.end.keep(&vocabulary.piece(*token));
             self.constraint.follow(*token);
         }
+        self.end.resume(&continuation);
         self.chain.restore(continuation.selector_state);
-        self.by_hand = continuation.taken();
         self.tokens.extend(continuation.kept);
-        self.n_until_pause = continuation.pause_after;
         self.clock.secs_before = continuation.at_secs;
         self
     }
@@ -177,13 +157,6 @@ impl Slot {
         self.chain.config()
     }
 
-    /// Removes the pause, so that it runs to its end.
-    #[must_use]
-    pub(super) const fn without_pause(mut self) -> Self {
-        self.n_until_pause = None;
-        self
-    }
-
     /// Returns the row with which the next forward pass reads the last token.
     pub(super) fn row(&self, sequence: SequenceId) -> Option<Row> {
         self.tokens.last().map(|token| Row {
@@ -193,43 +166,13 @@ impl Slot {
         })
     }
 
-    /// Returns how many tokens may still be generated.
-    pub(super) fn n_left(&self, model: ModelContext<'_>) -> usize {
-        let n_left = self
-            .limits
-            .max_new_tokens
-            .saturating_sub(self.n_generated());
-        n_left.min(
-            model
-                .n_context
-                .saturating_add(1)
-                .saturating_sub(self.tokens.len()),
-        )
-    }
-
     /// Returns how many end-of-text tokens would end its text.
-    pub(super) const fn n_end_tokens(&self, model: ModelContext<'_>) -> usize {
-        match self.limits.end_of_text {
-            EndOfText::Stops => model.end_tokens.len(),
-            EndOfText::Ignored => 0,
+    pub(super) fn n_end_tokens(&self, model: ModelContext<'_>) -> usize {
+        if self.end.stops_at_end_tokens() {
+            model.end_tokens.len()
+        } else {
+            0
         }
-    }
-
-    /// Returns the token that the user picked to come next.
-    pub(super) fn next_by_hand(&self) -> Option<TokenId> {
-        self.by_hand.front()?.as_ref().map(Taken::token)
-    }
-
-    /// Returns how many tokens the chain draws before the next one that the user picked. `None` if
-    /// no such token follows.
-    pub(super) fn n_until_by_hand(&self) -> Option<usize> {
-        self.by_hand.iter().position(Option::is_some)
-    }
-
-    /// Removes and returns the next token that the user picked, or the next one of the text being
-    /// read.
-    pub(super) fn take_by_hand(&mut self) -> Option<Taken> {
-        self.by_hand.pop_front().flatten()
     }
 
     /// Returns the `n` most likely tokens after the stages, most likely first.
@@ -354,78 +297,33 @@ impl Slot {
         })
     }
 
-    /// Returns why the generation ends after this step, or `None` if it continues.
-    ///
-    /// End-of-text tokens, stop strings and a complete grammar take precedence over the limits, so
-    /// that a complete text is not reported as cut off. Neither of the first two ends it while
-    /// given tokens follow.
+    /// Returns why the text ends with this step, or `None` if it goes on.
     pub(super) fn finish_after(
         &mut self,
         step: &Step,
         model: ModelContext<'_>,
     ) -> Option<FinishReason> {
-        let is_end = model.end_tokens.contains(&step.token);
-        let ends_text = self.limits.end_of_text == EndOfText::Stops && is_end;
-        let reason = if ends_text {
-            Some(FinishReason::EndOfText)
-        } else {
-            completed(&mut self.stop_matcher, &step.piece)
-        };
-        if reason.is_some() && self.by_hand.is_empty() {
-            return reason;
-        }
-        if self.constraint.is_complete() {
-            return Some(FinishReason::GrammarComplete);
-        }
-        if let Some(limit) = self.limit_reached(model) {
-            return Some(limit);
-        }
-        let n_left = self.n_until_pause.as_mut()?;
-        *n_left = n_left.saturating_sub(1);
-        (*n_left == 0).then_some(FinishReason::Paused)
+        self.end.push(LastToken {
+            piece: &step.piece,
+            is_end: model.end_tokens.contains(&step.token),
+            completes_grammar: self.constraint.is_complete(),
+        })
     }
 
-    /// Returns why the generation would end with this token, or `None` if it would continue.
+    /// Returns why the text would end with this token, or `None` if it would go on.
     pub(super) fn finish_with(
         &self,
         token: TokenId,
         model: ModelContext<'_>,
     ) -> Option<FinishReason> {
-        if self.limits.end_of_text == EndOfText::Stops && model.end_tokens.contains(&token) {
-            return Some(FinishReason::EndOfText);
-        }
-        let piece = model.vocabulary.piece(token);
-        let stop = completed(&mut self.stop_matcher.clone(), &piece);
-        let complete = || {
-            let is_complete = self.constraint.is_complete_with(token);
-            is_complete.then_some(FinishReason::GrammarComplete)
-        };
-        let ended = stop.or_else(complete);
-        ended.or_else(|| (self.n_left(model) <= 1).then(|| self.limit_reached_after(1)))
+        let mut end = self.end.clone();
+        end.take_picked();
+        end.push(LastToken {
+            piece: &model.vocabulary.piece(token),
+            is_end: model.end_tokens.contains(&token),
+            completes_grammar: self.constraint.is_complete_with(token),
+        })
     }
-
-    /// Returns the limit that stops the text here, if one does.
-    pub(super) fn limit_reached(&self, model: ModelContext<'_>) -> Option<FinishReason> {
-        (self.n_left(model) == 0).then(|| self.limit_reached_after(0))
-    }
-
-    /// Returns the limit that stops the text `n_more` tokens from here.
-    fn limit_reached_after(&self, n_more: usize) -> FinishReason {
-        if self.n_generated() + n_more >= self.limits.max_new_tokens {
-            FinishReason::MaxTokens
-        } else {
-            FinishReason::ContextFull
-        }
-    }
-}
-
-/// Appends a piece. Returns the finish reason if it completes a stop sequence.
-fn completed(matcher: &mut StopMatcher, piece: &Piece) -> Option<FinishReason> {
-    if piece.kind != PieceKind::Text {
-        return None;
-    }
-    let stop = matcher.push(&piece.bytes)?.to_owned();
-    Some(FinishReason::StopString { stop })
 }
 
 impl Writer for Slot {
@@ -453,12 +351,12 @@ impl Writer for Slot {
         model: ModelContext<'_>,
         progress: &mut Vec<Progress>,
     ) -> Option<FinishReason> {
-        if let Some(limit) = self.limit_reached(model) {
+        if let Some(limit) = self.end.limit_reached() {
             return Some(limit);
         }
         let logits = logits.first().copied().unwrap_or_default();
-        let by_hand = self.take_by_hand();
-        match self.take(by_hand, logits, pass, model) {
+        let picked = self.end.take_picked();
+        match self.take(picked, logits, pass, model) {
             Ok(step) => {
                 let finish = self.finish_after(&step, model);
                 progress.push(Progress::stepped(self.id, step));

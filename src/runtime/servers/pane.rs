@@ -1,7 +1,6 @@
 //! One pane's text, generated on a server: by Quartet's chain, one token per request, or by the
 //! server's sampler, one request per text.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,8 +17,8 @@ use super::{
 use crate::decoding::{Coins, DecodingError, History, Sampled, SamplerChain, Taken, TokenId};
 use crate::engine::Progress;
 use crate::generation::{
-    Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Piece, PieceKind, Step,
-    StepTime, StopMatcher,
+    Continuation, FinishReason, GenerationConfig, GenerationId, LastToken, Piece, PieceKind, Step,
+    StepTime, TextEnd,
 };
 
 /// How many tokens of a head get a name if the server does not send names with them.
@@ -68,17 +67,15 @@ struct Text<'a> {
     config: GenerationConfig,
     slot: Option<usize>,
     chain: SamplerChain,
-    matcher: StopMatcher,
+    end: TextEnd,
     /// The prompt's tokens, then the generated ones.
     tokens: Vec<TokenId>,
     /// The text after the prompt.
     bytes: Vec<u8>,
     /// The last tokens, if they end within a character that only later tokens complete.
     unfinished: Vec<TokenId>,
-    by_hand: VecDeque<Taken>,
     /// How many log-probabilities to request first.
     sizes: HeadSizes,
-    n_until_pause: Option<usize>,
     started_at: Instant,
     secs_before: f64,
 }
@@ -96,16 +93,17 @@ impl<'a> Text<'a> {
             slot,
             ..
         } = job;
-        let by_hand = continuation.taken().into_iter().flatten().collect();
-        let mut matcher = StopMatcher::new(&config.limits.stop_strings);
+        let mut end = TextEnd::new(&config.limits, n_room(connection, prompt));
         let mut bytes = Vec::new();
         for token in &continuation.kept {
             let piece = connection.piece(*token);
-            if let Some(piece) = piece.filter(|piece| piece.kind == PieceKind::Text) {
-                matcher.skip(&piece.bytes);
+            let piece = piece.unwrap_or_else(|| Piece::text(""));
+            end.keep(&piece);
+            if piece.kind == PieceKind::Text {
                 bytes.extend(piece.bytes);
             }
         }
+        end.resume(&continuation);
         let mut chain = SamplerChain::new(config.chain.clone());
         chain.restore(continuation.selector_state);
         let mut tokens = prompt.0.tokens.clone();
@@ -116,14 +114,12 @@ impl<'a> Text<'a> {
             stop,
             slot,
             chain,
-            matcher,
+            end,
             config,
             tokens,
             bytes,
             unfinished: Vec::new(),
-            by_hand,
             sizes: HeadSizes::new(connection.n_probs(), n_whole(connection)),
-            n_until_pause: continuation.pause_after,
             started_at: Instant::now(),
             secs_before: continuation.at_secs,
         }
@@ -131,10 +127,12 @@ impl<'a> Text<'a> {
 
     fn write(&mut self, report: &mut dyn FnMut(Step)) -> Result<FinishReason, Broken> {
         check_settings(self.connection, &self.config.chain)?;
-        if self.n_left() == 0 {
-            return Ok(self.limit());
+        if let Some(limit) = self.end.limit_reached() {
+            return Ok(limit);
         }
-        while self.connection.sampled_by() == SampledBy::Chain || !self.by_hand.is_empty() {
+        while self.connection.sampled_by() == SampledBy::Chain
+            || self.end.n_until_picked().is_some()
+        {
             if let Some(reason) = self.step_by_chain(report)? {
                 return Ok(reason);
             }
@@ -148,20 +146,20 @@ impl<'a> Text<'a> {
         report: &mut dyn FnMut(Step),
     ) -> Result<Option<FinishReason>, Broken> {
         let mut waited = Waited::default();
-        let (state, by_hand) = (self.chain.state(), self.by_hand.pop_front());
+        let (state, picked) = (self.chain.state(), self.end.take_picked());
         let mut sizes = self.sizes;
         let mut step = match self.ask(sizes.n_probs(), &mut waited)? {
             Asked::Step(step) => step,
             Asked::Ended(end) => return Ok(Some(self.finish_of(Some(end)))),
         };
-        let mut sampled = self.choose(&step, by_hand)?;
+        let mut sampled = self.choose(&step, picked)?;
         // What the head can't decide, a longer one can, if the server reports it.
         while !is_decided(sampled.as_ref()) && sizes.grow() {
             self.chain.restore(state);
             if let Asked::Step(longer) = self.ask(sizes.n_probs(), &mut waited)? {
                 step = longer;
             }
-            sampled = self.choose(&step, by_hand)?;
+            sampled = self.choose(&step, picked)?;
         }
         self.sizes = sizes.for_next_step();
         let sampled = if let Some(sampled) = sampled {
@@ -203,10 +201,10 @@ impl<'a> Text<'a> {
     fn choose(
         &mut self,
         step: &CheckedStep,
-        by_hand: Option<Taken>,
+        picked: Option<Taken>,
     ) -> Result<Option<Sampled>, ServerError> {
         let (chain, history, coins) = self.chain_here();
-        let sampled = match by_hand {
+        let sampled = match picked {
             Some(taken) => chain
                 .take_served(&step.head, history, coins, taken)
                 .map(Some),
@@ -217,7 +215,7 @@ impl<'a> Text<'a> {
 
     /// Lets the server's sampler write the rest.
     fn stream(&mut self, report: &mut dyn FnMut(Step)) -> Result<FinishReason, Broken> {
-        let n_left = self.n_left();
+        let n_left = self.end.n_left();
         let (path, body) = sampler::request(self.connection, self.place(), &self.config, n_left)?;
         let mut stream = self.connection.http().stream(path, &body, self.stop)?;
         let (mut arrived_at, mut decoded_secs) = (Instant::now(), 0.0);
@@ -264,10 +262,12 @@ impl<'a> Text<'a> {
         match end {
             Some(StreamEnd::EndOfText) => FinishReason::EndOfText,
             // A limit before the requested one is the server's own.
-            Some(StreamEnd::Limit) if self.n_left() > 0 => FinishReason::ByServer {
-                word: Some("length".to_owned()),
-            },
-            Some(StreamEnd::Limit) => self.limit(),
+            Some(StreamEnd::Limit) => {
+                let own = self.end.limit_reached();
+                own.unwrap_or_else(|| FinishReason::ByServer {
+                    word: Some("length".to_owned()),
+                })
+            }
             Some(StreamEnd::ContextFull) => FinishReason::ContextFull,
             Some(StreamEnd::Word(word)) => FinishReason::ByServer { word: Some(word) },
             None => FinishReason::ByServer { word: None },
@@ -300,6 +300,7 @@ impl<'a> Text<'a> {
         report: &mut dyn FnMut(Step),
     ) -> Result<Option<FinishReason>, Broken> {
         self.learn_drafted(token)?;
+        self.end.take_picked();
         let step = self.checked(&token.reported, self.connection.n_probs())?;
         let served = self.connection.served();
         let taken = match step.sampled {
@@ -360,11 +361,15 @@ impl<'a> Text<'a> {
             && piece
                 .as_str()
                 .is_some_and(|name| self.connection.info().is_end(name));
-        let mut stop = None;
         if piece.kind == PieceKind::Text {
             self.bytes.extend_from_slice(&piece.bytes);
-            stop = self.matcher.push(&piece.bytes).map(str::to_owned);
         }
+        let finish = self.end.push(LastToken {
+            piece: &piece,
+            is_end,
+            // A server follows the grammar itself.
+            completes_grammar: false,
+        });
         report(Step {
             token: sampled.token,
             piece,
@@ -373,18 +378,7 @@ impl<'a> Text<'a> {
             draft: None,
             logits_hash: None,
         });
-        if is_end && self.config.limits.end_of_text == EndOfText::Stops {
-            return Some(FinishReason::EndOfText);
-        }
-        if let Some(stop) = stop {
-            return Some(FinishReason::StopString { stop });
-        }
-        if self.n_left() == 0 {
-            return Some(self.limit());
-        }
-        let n_left = self.n_until_pause.as_mut()?;
-        *n_left = n_left.saturating_sub(1);
-        (*n_left == 0).then_some(FinishReason::Paused)
+        finish
     }
 
     /// Returns the chain, with the history and the coins for the next token.
@@ -406,26 +400,6 @@ impl<'a> Text<'a> {
         }
     }
 
-    fn n_generated(&self) -> usize {
-        self.tokens.len() - self.prompt.0.tokens.len()
-    }
-
-    fn n_left(&self) -> usize {
-        let limits = &self.config.limits;
-        let n_left = limits.max_new_tokens.saturating_sub(self.n_generated());
-        let n_context = self.connection.info().n_context;
-        let n_context = n_context.filter(|_| self.connection.kind().has_ids());
-        n_left.min(n_context.map_or(usize::MAX, |n| n.saturating_sub(self.tokens.len())))
-    }
-
-    fn limit(&self) -> FinishReason {
-        if self.n_generated() >= self.config.limits.max_new_tokens {
-            FinishReason::MaxTokens
-        } else {
-            FinishReason::ContextFull
-        }
-    }
-
     fn secs(&self) -> f64 {
         self.secs_before + self.started_at.elapsed().as_secs_f64()
     }
@@ -436,6 +410,14 @@ enum Asked {
     Step(CheckedStep),
     /// The server's own sampler ended the text there and reported nothing.
     Ended(StreamEnd),
+}
+
+/// Returns how many tokens the server's context has room for after the prompt. A server without token
+/// ids does not count its prompt's tokens.
+fn n_room(connection: &Connection, prompt: &ServedPrompt) -> usize {
+    let n_context = connection.info().n_context;
+    let n_context = n_context.filter(|_| connection.kind().has_ids());
+    n_context.map_or(usize::MAX, |n| n.saturating_sub(prompt.0.tokens.len()))
 }
 
 /// Returns how many log-probabilities make a whole distribution, if the server can report it.

@@ -49,6 +49,11 @@ impl GrammarState {
         self
     }
 
+    /// Whether an end-of-text token is legal wherever the grammar accepts the text.
+    pub fn may_end(&self) -> bool {
+        self.may_end && !self.vocabulary.end_tokens().is_empty()
+    }
+
     /// The grammar that it follows.
     pub const fn rule(&self) -> &Arc<GrammarRule> {
         &self.rule

@@ -144,13 +144,12 @@ impl Session {
         panes: impl IntoIterator<Item = (GenerationId, GenerationConfig, Continuation)>,
         requested_at: Instant,
     ) {
-        let (model, vocabulary) = (&self.model, &self.model.vocabulary);
+        let model = &self.model;
         let writers = panes.into_iter().map(|(id, config, continuation)| {
-            let slot = Slot::new(id, config, &prompt.tokens, requested_at)
+            let slot = Slot::new(model, id, config, &prompt.tokens, requested_at)
                 .with_detail(self.n_detail_bytes)
-                .constrained(model)
-                .resume(continuation, vocabulary);
-            writer_of(slot, &prompt, &self.model)
+                .resume(continuation, &model.vocabulary);
+            writer_of(slot, &prompt, model)
         });
         let (continued, new): (Vec<_>, Vec<_>) =
             writers.partition(|writer| writer.slot().continues_text());
