@@ -14,10 +14,12 @@ use super::text_output::TextOutput;
 use crate::analysis::DraftPasses;
 use crate::decoding::ChainConfig;
 use crate::generation::{
-    Continuation, FinishReason, Generation, GenerationConfig, GenerationId, Lineage, ModelInfo,
-    PromptRecord, PromptText, Steps, Vocabulary,
+    Continuation, FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo,
+    PromptRecord, PromptText, TextModels, Vocabulary,
 };
-use crate::worker::{self, ComputeChoice, Event, ModelSource, PaneRequest, Request, Worker};
+use crate::worker::{
+    self, ComputeChoice, Event, ModelSource, PaneRequest, Recorder, Request, Worker,
+};
 
 /// How often a run checks for signals while no events arrive.
 pub(super) const SIGNAL_PAUSE: Duration = Duration::from_millis(50);
@@ -170,22 +172,13 @@ impl Engine {
     pub(super) fn new_text(&self, pane: &Pane, prompt: &Arc<PromptRecord>) -> Generation {
         let (info, vocabulary) = self.model_of(pane.model.as_ref());
         let second = self.second_for(&pane.config.chain);
-        Generation {
-            name: pane.name.clone(),
-            config: pane.config.clone(),
-            earlier: Vec::new(),
-            contradiction: None,
+        let models = TextModels {
             model: Arc::clone(info),
             second_model: second.filter(|_| pane.model.is_none()),
             vocabulary: Arc::clone(vocabulary),
-            prompt: Arc::clone(prompt),
-            steps: Steps::default(),
-            finish: None,
-            grammar_complete: None,
-            lineage: Lineage::default(),
-            beams: Arc::default(),
-            not_applied: Vec::new(),
-        }
+        };
+        let (name, config) = (pane.name.clone(), pane.config.clone());
+        Generation::begin(name, config, Arc::clone(prompt), models)
     }
 
     /// Returns the second model if these settings use it.
@@ -204,7 +197,7 @@ impl Engine {
         for request in requests {
             self.worker.send(request);
         }
-        let mut record = Record { generations };
+        let mut record = Record::of(generations);
         let mut stopping = false;
         while let Some(event) = record
             .unfinished()
@@ -220,7 +213,7 @@ impl Engine {
         }
         record.fail_unfinished("the engine stopped unexpectedly", console);
         console.progress.clear();
-        record.generations
+        record.into_texts()
     }
 }
 
@@ -319,34 +312,41 @@ pub(super) fn warn(load_warning: Option<&str>) {
 
 /// The records so far. A pane's index is its generation id.
 pub(super) struct Record {
-    pub generations: Vec<Generation>,
+    panes: Vec<Recorder>,
 }
 
 impl Record {
-    /// Returns `Some` while any pane is still running.
-    pub(super) fn unfinished(&self) -> Option<()> {
-        let mut finishes = self.generations.iter().map(|pane| &pane.finish);
-        finishes.any(Option::is_none).then_some(())
+    /// Begins with the records of these panes before their first tokens.
+    pub(super) fn of(texts: Vec<Generation>) -> Self {
+        let numbered = (0..).map(GenerationId).zip(texts);
+        Self {
+            panes: numbered.map(|(id, text)| Recorder { id, text }).collect(),
+        }
     }
 
-    fn pane(&mut self, id: GenerationId) -> Option<&mut Generation> {
-        self.generations.get_mut(place_of(id))
+    /// Returns the records.
+    pub(super) fn into_texts(self) -> Vec<Generation> {
+        self.panes.into_iter().map(|pane| pane.text).collect()
+    }
+
+    /// Returns `Some` while any pane is still running.
+    pub(super) fn unfinished(&self) -> Option<()> {
+        let mut finishes = self.panes.iter().map(|pane| &pane.text.finish);
+        finishes.any(Option::is_none).then_some(())
     }
 
     /// Records which settings of a text its server lacks or applies otherwise.
     pub(super) fn note_not_applied(&mut self, id: GenerationId, not_applied: Vec<String>) {
-        if let Some(pane) = self.pane(id) {
-            pane.not_applied = not_applied;
+        if let Some(pane) = self.panes.get_mut(place_of(id)) {
+            pane.text.not_applied = not_applied;
         }
     }
 
     pub(super) fn note(&mut self, event: Event, console: &mut Console) {
         match event {
             Event::Progress(progress) => {
-                for (id, text) in (0..).map(GenerationId).zip(&mut self.generations) {
-                    if progress.is_about(id) {
-                        progress.record(text);
-                    }
+                for pane in &mut self.panes {
+                    pane.note(&progress);
                 }
                 self.report(&progress, console);
             }
@@ -382,7 +382,7 @@ impl Record {
         let Console {
             progress, texts, ..
         } = console;
-        let pane = |id: GenerationId| self.generations.get(place_of(id));
+        let pane = |id: GenerationId| self.panes.get(place_of(id)).map(|pane| &pane.text);
         match happened {
             worker::Progress::Prefilling {
                 n_read, n_tokens, ..
@@ -418,23 +418,21 @@ impl Record {
     }
 
     fn progress_line(&self) -> String {
-        let steps = self.generations.iter().map(|pane| pane.steps.len());
-        let most = self
-            .generations
-            .iter()
-            .map(|pane| pane.config.limits.max_new_tokens)
+        let texts = || self.panes.iter().map(|pane| &pane.text);
+        let n_steps: usize = texts().map(|text| text.steps.len()).sum();
+        let most = texts()
+            .map(|text| text.config.limits.max_new_tokens)
             .fold(0, usize::saturating_add);
-        let n_steps = steps.sum::<usize>();
         format!("Generating, {n_steps} of at most {most} tokens")
     }
 
     pub(super) fn fail_unfinished(&mut self, error: &str, console: &mut Console) {
-        for (place, pane) in self.generations.iter_mut().enumerate() {
-            if pane.finish.is_none() {
-                let error = error.to_owned();
-                pane.end(FinishReason::Failed { error });
+        let texts = self.panes.iter_mut().map(|pane| &mut pane.text);
+        for (place, text) in texts.enumerate() {
+            if text.finish.is_none() {
+                text.end(FinishReason::failed(error));
                 console.progress.clear();
-                console.texts.finished(place, pane);
+                console.texts.finished(place, text);
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::analysis::replay::{SecondNeeded, WordsCheck, replay_of};
 use crate::export::read_run;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{
-    FinishReason, Generation, GenerationId, ModelInfo, PromptCheck, PromptRecord, Steps,
+    FinishReason, Generation, GenerationId, ModelInfo, PromptCheck, PromptRecord, TextModels,
 };
 use crate::plots::VerifiedData;
 use crate::state::{PictureFormat, recorded_formats};
@@ -315,17 +315,11 @@ fn replayed(
         let source = models.other_source(text);
         let (info, vocabulary) = engine.model_of(source);
         let second = engine.second_for(&text.config.chain);
-        Generation {
+        text.clone().begin_again(TextModels {
             model: Arc::clone(info),
             second_model: second.filter(|_| source.is_none()),
             vocabulary: Arc::clone(vocabulary),
-            steps: Steps::default(),
-            finish: None,
-            grammar_complete: None,
-            beams: Arc::default(),
-            not_applied: Vec::new(),
-            ..text.clone()
-        }
+        })
     });
     let now = now.collect();
     engine.run(requests, now, console)

@@ -13,7 +13,7 @@ use super::interrupt::Interrupt;
 use super::pane_run::{Console, Pane, Record, SIGNAL_PAUSE};
 use crate::generation::formatting::grouped;
 use crate::generation::{
-    Continuation, Generation, GenerationId, Lineage, ModelInfo, PromptRecord, PromptText, Steps,
+    Continuation, Generation, GenerationId, ModelInfo, PromptRecord, PromptText, TextModels,
 };
 use crate::worker::{
     Event, KeySource, PaneRequest, SampledBy, ServerConfig, ServerEvent, ServerInfo, ServerKind,
@@ -253,25 +253,14 @@ pub(super) fn run_panes(
         prompt,
         panes: requests.collect(),
     });
-    let generations = panes.into_iter().map(|pane| Generation {
-        name: pane.name,
-        model: Arc::clone(&model),
-        second_model: None,
-        config: pane.config,
-        earlier: Vec::new(),
-        contradiction: None,
-        vocabulary: Arc::default(),
-        prompt: Arc::clone(&unread),
-        steps: Steps::default(),
-        finish: None,
-        grammar_complete: None,
-        lineage: Lineage::default(),
-        beams: Arc::default(),
-        not_applied: Vec::new(),
-    });
-    let record = Record {
-        generations: generations.collect(),
+    let models = TextModels {
+        model,
+        ..TextModels::default()
     };
+    let texts = panes
+        .into_iter()
+        .map(|pane| Generation::begin(pane.name, pane.config, unread.clone(), models.clone()));
+    let record = Record::of(texts.collect());
     Ok(collect(&mut worker, record, console))
 }
 
@@ -313,8 +302,9 @@ fn collect(
     }
     record.fail_unfinished("the connection ended unexpectedly", console);
     console.progress.clear();
-    for pane in &mut record.generations {
-        pane.vocabulary = Arc::clone(&vocabulary);
+    let mut texts = record.into_texts();
+    for text in &mut texts {
+        text.vocabulary = Arc::clone(&vocabulary);
     }
-    record.generations
+    texts
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{AppState, Command, Effect, ModelStatus, Notice, Pane, PaneStatus, ReadyModel};
-use crate::generation::{BeamPass, FinishReason, Generation, Lineage, PromptRecord, Step, Steps};
+use crate::generation::{FinishReason, Generation, Lineage, PromptRecord, TextModels};
 use crate::state::panes::pane::PendingGeneration;
-use crate::worker::{Event, GenerationId, Progress};
+use crate::worker::{Event, GenerationId, Progress, Recorder};
 
 impl AppState {
     /// Applies an event and returns the effects to run outside.
@@ -77,7 +77,7 @@ impl AppState {
             Event::CachedCounted { n_tokens, n_cached } => {
                 self.on_cached_counted(n_tokens, n_cached);
             }
-            Event::Progress(progress) => return self.on_progress(progress),
+            Event::Progress(progress) => return self.on_progress(&progress),
             Event::Futures { id, update } => self.on_futures(id, update),
             Event::Fit { id, update } => return self.on_fit(id, update),
             Event::Cache { id, update } => self.on_cache(id, update),
@@ -88,8 +88,8 @@ impl AppState {
         Vec::new()
     }
 
-    pub(super) fn on_progress(&mut self, progress: Progress) -> Vec<Effect> {
-        if let Some(effects) = self.note_verification(&progress) {
+    pub(super) fn on_progress(&mut self, progress: &Progress) -> Vec<Effect> {
+        if let Some(effects) = self.note_verification(progress) {
             return effects;
         }
         match progress {
@@ -97,14 +97,17 @@ impl AppState {
                 ids,
                 n_read,
                 n_tokens,
-            } => self.on_prefill_progress(&ids, n_read, n_tokens),
-            Progress::Started { ids, prompt } => self.on_started(&ids, &prompt),
-            Progress::Stepped { id, step } => self.on_stepped(id, *step),
-            Progress::Compared { id, pass } => self.on_compared(id, pass),
+            } => self.on_prefill_progress(ids, *n_read, *n_tokens),
+            Progress::Started { ids, prompt } => self.on_started(ids, prompt),
+            Progress::Stepped { id, .. } | Progress::Compared { id, .. } => {
+                if let Some(pane) = self.running_pane(*id) {
+                    pane.note(progress);
+                }
+            }
             Progress::Finished { id, reason } => {
-                self.note_refused_reading(id, &reason);
-                if let Some(pane) = self.running_pane(id) {
-                    pane.finish_run(reason);
+                self.note_refused_reading(*id, reason);
+                if let Some(pane) = self.running_pane(*id) {
+                    pane.finish_run(reason.clone());
                     return self.end_run();
                 }
             }
@@ -167,34 +170,26 @@ impl AppState {
             // The tokens that stay keep their pins.
             let continued = kept.is_some();
             let replaces = kept.as_ref().is_none_or(|kept| kept.replaces);
-            let mut generation = kept.map_or_else(
-                || Generation {
-                    name,
-                    config,
-                    earlier: Vec::new(),
-                    contradiction: None,
-                    model: Arc::clone(&model.info),
-                    second_model: None,
-                    vocabulary: Arc::clone(&model.vocabulary),
-                    prompt: Arc::clone(prompt),
-                    steps: Steps::default(),
-                    finish: None,
-                    grammar_complete: None,
-                    lineage: Lineage { id, origin: None },
-                    beams: Arc::default(),
-                    not_applied: Vec::new(),
-                },
+            let models = TextModels {
+                model: model.info,
+                second_model: None,
+                vocabulary: model.vocabulary,
+            };
+            let mut text = match kept {
                 // The vocabulary of a text from a file has only the tokens that occur in it.
-                |kept| Generation {
-                    vocabulary: Arc::clone(&model.vocabulary),
+                Some(kept) => Generation {
+                    vocabulary: models.vocabulary,
                     beams: Arc::default(),
                     ..kept.text
                 },
-            );
-            let chain = &generation.config.chain;
-            let second = is_main.then(|| second.used_by(chain));
-            generation.second_model = second.flatten();
-            pane.status = PaneStatus::Writing { id, generation };
+                None => Generation {
+                    lineage: Lineage { id, origin: None },
+                    ..Generation::begin(name, config, Arc::clone(prompt), models)
+                },
+            };
+            let second = is_main.then(|| second.used_by(&text.config.chain));
+            text.second_model = second.flatten();
+            pane.status = PaneStatus::Writing(Recorder { id, text });
             match previous {
                 Some(previous) if continued && replaces => self.keep_text(pane_id, previous),
                 Some(previous) if replaces => self.keep_replaced(pane_id, previous),
@@ -202,19 +197,6 @@ impl AppState {
             }
             // The pinned token disappeared with the previous text.
             self.pin = self.pin.filter(|pin| continued || pin.pane != pane_id);
-        }
-    }
-
-    fn on_stepped(&mut self, id: GenerationId, step: Step) {
-        if let Some(pane) = self.running_pane(id) {
-            pane.push_step(step);
-        }
-    }
-
-    fn on_compared(&mut self, id: GenerationId, pass: BeamPass) {
-        let pane = self.running_pane(id);
-        if let Some(PaneStatus::Writing { generation, .. }) = pane.map(|pane| &mut pane.status) {
-            generation.note_beams(pass);
         }
     }
 

@@ -7,7 +7,7 @@ use super::branches::{ContinueRequest, Extension};
 use super::{AppState, Command, Effect, Page, Pane, PaneId, PaneStatus};
 use crate::decoding::ChainConfig;
 use crate::generation::formatting::pane_letter;
-use crate::generation::{FinishReason, Generation, GenerationId, Lineage, Steps};
+use crate::generation::{FinishReason, Generation, GenerationId, Lineage, TextModels};
 
 /// A reading that ended before it began, which is not requested again.
 #[derive(Debug, Clone, PartialEq)]
@@ -197,25 +197,21 @@ impl AppState {
             pause_after: Some(text.steps.len() - n_read),
             ..Extension::default()
         };
-        let read = read.cloned().unwrap_or_else(|| Generation {
-            name: pane.settings.name.clone(),
-            config: self.config_of(pane),
-            earlier: Vec::new(),
-            contradiction: None,
-            model: Arc::clone(&model.info),
-            second_model: None,
-            vocabulary: Arc::clone(&model.vocabulary),
-            prompt: Arc::clone(&text.prompt),
-            steps: Steps::default(),
-            finish: None,
-            grammar_complete: None,
-            lineage: Lineage {
-                // Nothing else has this id.
-                id: GenerationId(self.last_id + 1),
-                origin: None,
-            },
-            beams: Arc::default(),
-            not_applied: Vec::new(),
+        let read = read.cloned().unwrap_or_else(|| {
+            let models = TextModels {
+                model: Arc::clone(&model.info),
+                second_model: None,
+                vocabulary: Arc::clone(&model.vocabulary),
+            };
+            let (name, config) = (pane.settings.name.clone(), self.config_of(pane));
+            Generation {
+                lineage: Lineage {
+                    // Nothing else has this id.
+                    id: GenerationId(self.last_id + 1),
+                    origin: None,
+                },
+                ..Generation::begin(name, config, Arc::clone(&text.prompt), models)
+            }
         });
         self.last_id += 1;
         let own = self.pane(id).and_then(Pane::generation);

@@ -248,12 +248,12 @@ fn status_text(status: &PaneStatus, model_ready: bool, theme: &Theme) -> (bool, 
             let (n_read, n_tokens) = (grouped(*n_read as f64), grouped(*n_tokens as f64));
             plain(&format!("Reading the prompt: {n_read} of {n_tokens}"))
         }
-        PaneStatus::Writing { generation, .. } if generation.is_scored() => {
-            let n_scored = grouped(generation.steps.len() as f64);
-            let n_tokens = grouped(generation.config.limits.max_new_tokens as f64);
+        PaneStatus::Writing(recorder) if recorder.text.is_scored() => {
+            let n_scored = grouped(recorder.text.steps.len() as f64);
+            let n_tokens = grouped(recorder.text.config.limits.max_new_tokens as f64);
             plain(&format!("Scoring, {n_scored} of {n_tokens} tokens"))
         }
-        PaneStatus::Writing { .. } => plain("Generating"),
+        PaneStatus::Writing(_) => plain("Generating"),
         PaneStatus::Finished(generation) => match &generation.finish {
             Some(reason) => {
                 let (ended, words, color) =

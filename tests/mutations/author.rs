@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use quartet::analysis::replay::replay_of;
 use quartet::decoding::TokenId;
-use quartet::engine::{ChatTemplate, LoadedModel, Prompt, Session};
+use quartet::engine::{ChatTemplate, LoadedModel, Prompt, Recorder, Session};
 use quartet::generation::{
-    Continuation, Generation, GenerationConfig, GenerationId, Limits, Lineage, PaneSettings,
-    PromptRecord, PromptText, Provenance, Steps,
+    Continuation, Generation, GenerationConfig, GenerationId, Limits, PaneSettings, PromptRecord,
+    PromptText, Provenance, TextModels,
 };
 
 use crate::scripted::{END, N_VOCAB, ScriptedLm};
@@ -174,38 +174,30 @@ impl Author {
         self.collect(texts)
     }
 
-    fn collect(&mut self, mut texts: Vec<Generation>) -> Vec<Generation> {
+    fn collect(&mut self, texts: Vec<Generation>) -> Vec<Generation> {
+        let numbered = (0..).map(GenerationId).zip(texts);
+        let mut recorders: Vec<Recorder> =
+            numbered.map(|(id, text)| Recorder { id, text }).collect();
         while self.session.is_busy() {
             let mut progress = Vec::new();
             self.session.advance(&mut progress);
             for progress in progress {
-                let numbered = (0..).map(GenerationId).zip(&mut texts);
-                let about = numbered.filter(|(id, _)| progress.is_about(*id));
-                about.for_each(|(_, text)| progress.record(text));
+                for recorder in &mut recorders {
+                    recorder.note(&progress);
+                }
             }
         }
-        texts
+        recorders
+            .into_iter()
+            .map(|recorder| recorder.text)
+            .collect()
     }
 }
 
 /// Returns the record of a text of no model.
 pub(crate) fn empty(config: &GenerationConfig) -> Generation {
-    Generation {
-        name: PaneSettings::from(config.chain.clone()).name,
-        config: config.clone(),
-        earlier: Vec::new(),
-        contradiction: None,
-        model: Arc::default(),
-        second_model: None,
-        vocabulary: Arc::default(),
-        prompt: Arc::new(PromptRecord::default()),
-        steps: Steps::default(),
-        finish: None,
-        grammar_complete: None,
-        not_applied: Vec::new(),
-        lineage: Lineage::default(),
-        beams: Arc::default(),
-    }
+    let name = PaneSettings::from(config.chain.clone()).name;
+    Generation::begin(name, config.clone(), Arc::default(), TextModels::default())
 }
 
 /// Returns the prompt of a recorded text.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quartet::decoding::TokenId;
+use quartet::engine::Recorder;
 use quartet::export::json::{Branch, RunFile};
 use quartet::generation::{
     Continuation, Generation, GenerationConfig, GenerationId, Lineage, Origin, OriginChange,
@@ -229,8 +230,12 @@ fn over(address: &str, sampled_by: SampledBy, config: &GenerationConfig) -> Vec<
         prompt: PROMPT.into(),
         panes: vec![pane],
     });
-    let mut text = empty(config);
-    while text.finish.is_none() {
+    let mut recorder = Recorder {
+        id: GenerationId(0),
+        text: empty(config),
+    };
+    while recorder.text.finish.is_none() {
+        let text = &mut recorder.text;
         match worker
             .wait_at_most(Duration::from_secs(20))
             .unwrap()
@@ -239,10 +244,10 @@ fn over(address: &str, sampled_by: SampledBy, config: &GenerationConfig) -> Vec<
             ServerEvent::Connected { model, .. } => text.model = model,
             ServerEvent::Vocabulary(known) => text.vocabulary = known,
             ServerEvent::Noted { not_applied, .. } => text.not_applied = not_applied,
-            ServerEvent::Progress(progress) => progress.record(&mut text),
+            ServerEvent::Progress(progress) => assert!(recorder.note(&progress)),
             ServerEvent::ConnectFailed { error } => panic!("{error}"),
             ServerEvent::Panicked { message } => panic!("{message}"),
         }
     }
-    vec![text]
+    vec![recorder.text]
 }

@@ -66,7 +66,7 @@ pub use piece::{Piece, PieceKind};
 pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
 pub use prompt_check::PromptCheck;
 pub use recommended_sampling::RecommendedSampling;
-pub use record::{Generation, PromptRecord, Step, StepTime};
+pub use record::{Generation, PromptRecord, Step, StepTime, TextModels};
 pub use steps::Steps;
 pub use stop::StopMatcher;
 pub use sweep::{SweepPlan, SweepText, SweepUpdate, TokenMeasures};

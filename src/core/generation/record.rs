@@ -85,7 +85,52 @@ pub struct Generation {
     pub not_applied: Vec<String>,
 }
 
+/// The models that write a text.
+#[derive(Debug, Clone, Default)]
+pub struct TextModels {
+    pub model: Arc<ModelInfo>,
+    /// The model that drafts or guides, if the text's settings use one.
+    pub second_model: Option<Arc<ModelInfo>>,
+    pub vocabulary: Arc<Vocabulary>,
+}
+
 impl Generation {
+    /// Returns the record of a text before its first token.
+    pub fn begin(
+        name: String,
+        config: GenerationConfig,
+        prompt: Arc<PromptRecord>,
+        models: TextModels,
+    ) -> Self {
+        Self {
+            name,
+            config,
+            earlier: Vec::new(),
+            contradiction: None,
+            model: models.model,
+            second_model: models.second_model,
+            vocabulary: models.vocabulary,
+            prompt,
+            steps: Steps::default(),
+            finish: None,
+            grammar_complete: None,
+            lineage: Lineage::default(),
+            beams: Arc::default(),
+            not_applied: Vec::new(),
+        }
+    }
+
+    /// Returns the record of the same text before its first token, to be written again by these
+    /// models.
+    pub fn begin_again(self, models: TextModels) -> Self {
+        Self {
+            earlier: self.earlier,
+            contradiction: self.contradiction,
+            lineage: self.lineage,
+            ..Self::begin(self.name, self.config, self.prompt, models)
+        }
+    }
+
     /// Returns whether both generations continue the same prompt tokens with an equivalent model.
     pub fn shares_prompt_with(&self, other: &Self) -> bool {
         let same_prompt =

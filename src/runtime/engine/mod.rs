@@ -70,7 +70,7 @@ pub use model_comparison::ModelComparison;
 pub use open::{TokenizerOutline, inspect, inspect_with_tokenizer, open_path, open_tokenizer};
 pub use prefill::PREFILL_CHUNK;
 pub use prefix_cache::DEFAULT_PREFIX_CACHE_BYTES;
-pub use progress::Progress;
+pub use progress::{Progress, Recorder};
 pub use resident::{Resident, resident_memory};
 pub use session::{Prompt, Session};
 pub use sweep::SWEEP_WIDTH;

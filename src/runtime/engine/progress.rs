@@ -45,24 +45,96 @@ impl Progress {
         Self::Stepped { id, step }
     }
 
-    /// Adds what happened to the record of a text that it is about.
-    pub fn record(&self, text: &mut Generation) {
-        match self {
-            Self::Prefilling { .. } => {}
-            Self::Started { prompt, .. } => text.prompt = Arc::clone(prompt),
-            Self::Stepped { step, .. } => text.steps.push((**step).clone()),
-            Self::Compared { pass, .. } => text.note_beams(pass.clone()),
-            Self::Finished { reason, .. } => text.end(reason.clone()),
-        }
-    }
-
     /// Returns whether it is about this text.
-    pub fn is_about(&self, text: GenerationId) -> bool {
+    fn is_about(&self, text: GenerationId) -> bool {
         match self {
             Self::Prefilling { ids, .. } | Self::Started { ids, .. } => ids.contains(&text),
             Self::Stepped { id, .. } | Self::Compared { id, .. } | Self::Finished { id, .. } => {
                 *id == text
             }
         }
+    }
+}
+
+/// Keeps the record of a text while it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorder {
+    /// The id under which the progress of the text is reported.
+    pub id: GenerationId,
+    pub text: Generation,
+}
+
+impl Recorder {
+    /// Records what happened, if it is about this text. Returns whether it is.
+    pub fn note(&mut self, progress: &Progress) -> bool {
+        if !progress.is_about(self.id) {
+            return false;
+        }
+        let text = &mut self.text;
+        match progress {
+            Progress::Prefilling { .. } => {}
+            Progress::Started { prompt, .. } => text.prompt = Arc::clone(prompt),
+            Progress::Stepped { step, .. } => text.steps.push(Step::clone(step)),
+            Progress::Compared { pass, .. } => text.note_beams(pass.clone()),
+            Progress::Finished { reason, .. } => text.end(reason.clone()),
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Progress, Recorder};
+    use crate::decoding::ChainConfig;
+    use crate::generation::{
+        BeamPass, FinishReason, Generation, GenerationConfig, GenerationId, Limits, PromptRecord,
+        TextModels,
+    };
+
+    #[test]
+    fn a_recorder_keeps_what_is_about_its_text() {
+        let config = GenerationConfig {
+            chain: ChainConfig::greedy(),
+            seed: 1,
+            limits: Limits::default(),
+        };
+        let prompt = Arc::new(PromptRecord::default());
+        let models = TextModels::default();
+        let [one, other] = [GenerationId(1), GenerationId(2)];
+        let mut recorder = Recorder {
+            id: one,
+            text: Generation::begin("A".to_owned(), config, prompt, models),
+        };
+        let read = Arc::new(PromptRecord {
+            text: "Once".to_owned(),
+            ..PromptRecord::default()
+        });
+        let started = Progress::Started {
+            ids: vec![other, one],
+            prompt: Arc::clone(&read),
+        };
+        let compared = |id| Progress::Compared {
+            id,
+            pass: BeamPass { nodes: Vec::new() },
+        };
+        let finished = |id| Progress::Finished {
+            id,
+            reason: FinishReason::MaxTokens,
+        };
+        for (progress, is_own) in [
+            (started, true),
+            (compared(one), true),
+            (compared(other), false),
+            (finished(other), false),
+        ] {
+            assert_eq!(recorder.note(&progress), is_own, "{progress:?}");
+        }
+        assert_eq!(recorder.text.prompt, read);
+        assert_eq!(recorder.text.beams.passes.len(), 1);
+        assert_eq!(recorder.text.finish, None);
+        assert!(recorder.note(&finished(one)));
+        assert_eq!(recorder.text.finish, Some(FinishReason::MaxTokens));
     }
 }

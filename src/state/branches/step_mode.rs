@@ -7,6 +7,7 @@ use super::requests::Extension;
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, Generation, GenerationConfig, GenerationId, Step};
 use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus};
+use crate::worker::Progress;
 
 /// The token that the chain would add next.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,16 +46,20 @@ impl Upcoming {
 }
 
 impl Pane {
-    /// Adds a new token to the text, unless it is the one that is only previewed.
-    pub(in crate::state) fn push_step(&mut self, step: Step) {
-        let PaneStatus::Writing { generation, .. } = &mut self.status else {
+    /// Records what happened to the text. A token that is only previewed is not added to it.
+    pub(in crate::state) fn note(&mut self, progress: &Progress) {
+        let PaneStatus::Writing(recorder) = &mut self.status else {
             return;
         };
-        match &mut self.upcoming {
-            Some(upcoming) if upcoming.follows(generation) && upcoming.step.is_none() => {
-                upcoming.step = Some(step);
+        match (&mut self.upcoming, progress) {
+            (Some(upcoming), Progress::Stepped { step, .. })
+                if upcoming.follows(&recorder.text) && upcoming.step.is_none() =>
+            {
+                upcoming.step = Some(Step::clone(step));
             }
-            _ => generation.steps.push(step),
+            _ => {
+                recorder.note(progress);
+            }
         }
     }
 

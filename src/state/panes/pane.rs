@@ -12,7 +12,7 @@ use crate::generation::{FinishReason, Generation, GenerationConfig, PaneModel, P
 use crate::state::branches::Upcoming;
 use crate::state::pane_models::OwnModel;
 use crate::state::read_along::RefusedReading;
-use crate::worker::GenerationId;
+use crate::worker::{GenerationId, Recorder};
 
 /// Identifies a pane, independent of its position. Never reused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,10 +64,7 @@ pub enum PaneStatus {
         n_tokens: usize,
     },
     /// Tokens are being generated.
-    Writing {
-        id: GenerationId,
-        generation: Generation,
-    },
+    Writing(Recorder),
     /// The generation ended; its finish reason says why.
     Finished(Generation),
     /// The generation ended before its first token.
@@ -180,7 +177,7 @@ impl PaneStatus {
         match self {
             Self::Ready => None,
             Self::Waiting { pending } | Self::Reading { pending, .. } => pending.previous.as_ref(),
-            Self::Writing { generation, .. } | Self::Finished(generation) => Some(generation),
+            Self::Writing(Recorder { text, .. }) | Self::Finished(text) => Some(text),
             Self::Refused { before, .. } => before.as_ref(),
         }
     }
@@ -189,14 +186,14 @@ impl PaneStatus {
     pub const fn running(&self) -> Option<GenerationId> {
         match self {
             Self::Waiting { pending } | Self::Reading { pending, .. } => Some(pending.id),
-            Self::Writing { id, .. } => Some(*id),
+            Self::Writing(recorder) => Some(recorder.id),
             Self::Ready | Self::Finished(_) | Self::Refused { .. } => None,
         }
     }
 
     /// Returns whether tokens are being generated; false during prefill.
     pub const fn is_writing(&self) -> bool {
-        matches!(self, Self::Writing { .. })
+        matches!(self, Self::Writing(_))
     }
 
     /// Returns the error that ended the generation, if one did.
@@ -217,7 +214,7 @@ impl PaneStatus {
         match self {
             Self::Ready => None,
             Self::Waiting { pending } | Self::Reading { pending, .. } => pending.previous,
-            Self::Writing { generation, .. } | Self::Finished(generation) => Some(generation),
+            Self::Writing(Recorder { text, .. }) | Self::Finished(text) => Some(text),
             Self::Refused { before, .. } => before,
         }
     }
@@ -229,9 +226,9 @@ impl PaneStatus {
                 reason,
                 before: pending.previous,
             },
-            Self::Writing { mut generation, .. } => {
-                generation.end(reason);
-                Self::Finished(generation)
+            Self::Writing(Recorder { mut text, .. }) => {
+                text.end(reason);
+                Self::Finished(text)
             }
             done => done,
         };

@@ -9,12 +9,12 @@ use crate::analysis::replay::{
     replay_of,
 };
 use crate::generation::{
-    FinishReason, Generation, GenerationId, ModelSource, PromptCheck, PromptRecord, Steps,
+    FinishReason, Generation, GenerationId, ModelSource, PromptCheck, PromptRecord, TextModels,
 };
 use crate::state::{
     AppState, Command, DockTab, Effect, Notice, Pane, PathPurpose, SecondModelCommand, capitalize,
 };
-use crate::worker::{PaneRequest, Progress, Request};
+use crate::worker::{PaneRequest, Progress, Recorder, Request};
 
 /// The rerun of an opened run.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,12 +31,11 @@ pub struct Verification {
 /// A text that is generated again.
 #[derive(Debug, Clone, PartialEq)]
 struct RepeatedText {
-    id: GenerationId,
+    now: Recorder,
     /// Its model, if it is not the main one.
     source: Option<ModelSource>,
     /// What the model makes of the prompt, once it has answered.
     prompt: Option<PromptCheck>,
-    now: Generation,
 }
 
 impl Verification {
@@ -52,7 +51,7 @@ impl Verification {
 
     /// Returns the text of a pane so far.
     pub fn text(&self, place: usize) -> Option<&Generation> {
-        self.texts.get(place).map(|text| &text.now)
+        self.texts.get(place).map(|repeated| &repeated.now.text)
     }
 
     /// Returns what identifies the run, then and now.
@@ -72,17 +71,17 @@ impl Verification {
     }
 
     fn n_steps(&self) -> usize {
-        self.texts.iter().map(|text| text.now.steps.len()).sum()
+        self.texts
+            .iter()
+            .map(|repeated| repeated.now.text.steps.len())
+            .sum()
     }
 
     /// Records the progress of its texts. Returns whether the progress belongs to one.
     fn note(&mut self, progress: &Progress) -> bool {
         let mut is_known = false;
-        for text in &mut self.texts {
-            if progress.is_about(text.id) {
-                progress.record(&mut text.now);
-                is_known = true;
-            }
+        for repeated in &mut self.texts {
+            is_known |= repeated.now.note(progress);
         }
         is_known
     }
@@ -94,23 +93,25 @@ impl Verification {
         source: Option<&ModelSource>,
         check: &PromptCheck,
     ) {
-        for text in &mut self.texts {
-            if *text.now.prompt == *prompt && text.source.as_ref() == source {
-                text.prompt = Some(check.clone());
+        for repeated in &mut self.texts {
+            if *repeated.now.text.prompt == *prompt && repeated.source.as_ref() == source {
+                repeated.prompt = Some(check.clone());
             }
         }
     }
 
     /// Judges the texts once all have ended.
     fn judge(&mut self, panes: &[Pane], has_branches: bool) {
-        if self.texts.iter().any(|text| text.now.finish.is_none()) {
+        let now = self.texts.iter().map(|repeated| &repeated.now.text);
+        let now: Vec<&Generation> = now.collect();
+        if now.iter().any(|text| text.finish.is_none()) {
             return;
         }
         let then: Vec<&Generation> = panes.iter().filter_map(Pane::generation).collect();
-        let now: Vec<&Generation> = self.texts.iter().map(|text| &text.now).collect();
-        let words = then.iter().zip(&self.texts);
-        let words = words
-            .map(|(then, text)| WordsCheck::of(then, &text.now.vocabulary, text.prompt.as_ref()));
+        let words = then.iter().zip(&self.texts).map(|(then, repeated)| {
+            let vocabulary = &repeated.now.text.vocabulary;
+            WordsCheck::of(then, vocabulary, repeated.prompt.as_ref())
+        });
         self.verdict = Some(Verdict::of(Replayed {
             then: &then,
             now: &now,
@@ -219,25 +220,17 @@ impl AppState {
                     panes: vec![request],
                 }),
             }
-            let now = Generation {
+            let second = self.second_model.used_by(&text.config.chain);
+            let models = TextModels {
                 model: Arc::clone(&ready.info),
-                second_model: self
-                    .second_model
-                    .used_by(&text.config.chain)
-                    .filter(|_| source.is_none()),
+                second_model: second.filter(|_| source.is_none()),
                 vocabulary: Arc::clone(&ready.vocabulary),
-                steps: Steps::default(),
-                finish: None,
-                grammar_complete: None,
-                beams: Arc::default(),
-                not_applied: Vec::new(),
-                ..text
             };
+            let text = text.begin_again(models);
             verification.texts.push(RepeatedText {
-                id,
+                now: Recorder { id, text },
                 source,
                 prompt: None,
-                now,
             });
         }
         self.verification = Some(verification);
@@ -314,9 +307,9 @@ impl AppState {
     pub(in crate::state) fn end_verification(&mut self) -> Vec<Effect> {
         let verification = self.verification.take();
         let texts = verification.into_iter().flat_map(|running| running.texts);
-        let running = texts.filter(|text| text.now.finish.is_none());
+        let running = texts.filter(|repeated| repeated.now.text.finish.is_none());
         let mut effects: Vec<Effect> = running
-            .map(|text| Effect::Send(Request::Stop(text.id)))
+            .map(|repeated| Effect::Send(Request::Stop(repeated.now.id)))
             .collect();
         effects.extend(self.end_trial());
         effects

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ReadyServer, ServerStatus};
 use crate::generation::{ChatSupport, FinishReason, ModelInfo, ServedModel, Vocabulary};
 use crate::state::{AppState, Effect, Pane, PaneStatus, ReadyModel, capitalize};
-use crate::worker::{Progress, ServerEvent, ServerInfo};
+use crate::worker::{Progress, Recorder, ServerEvent, ServerInfo};
 
 impl AppState {
     /// Applies an event from a server and returns the effects to run outside.
@@ -37,7 +37,7 @@ impl AppState {
                         ..
                     }
                 );
-                let effects = self.on_progress(progress);
+                let effects = self.on_progress(&progress);
                 if has_failed {
                     self.servers.connections.distrust(served);
                 }
@@ -51,8 +51,8 @@ impl AppState {
             } => {
                 if let Some(pane) = self.running_pane(id) {
                     pane.server_notes = notes;
-                    if let PaneStatus::Writing { generation, .. } = &mut pane.status {
-                        generation.not_applied = not_applied;
+                    if let PaneStatus::Writing(recorder) = &mut pane.status {
+                        recorder.text.not_applied = not_applied;
                     }
                 }
             }
@@ -102,10 +102,10 @@ impl AppState {
             server.model.vocabulary = Arc::clone(vocabulary);
         }
         for pane in self.panes.iter_mut().filter(|pane| pane.uses(served)) {
-            if let PaneStatus::Writing { generation, .. } | PaneStatus::Finished(generation) =
+            if let PaneStatus::Writing(Recorder { text, .. }) | PaneStatus::Finished(text) =
                 &mut pane.status
             {
-                generation.vocabulary = Arc::clone(vocabulary);
+                text.vocabulary = Arc::clone(vocabulary);
             }
         }
     }
