@@ -190,7 +190,7 @@ impl Batch {
         cache: &mut PrefixCache,
         progress: &mut Vec<Progress>,
     ) {
-        for writer in self.writers.drain(..) {
+        for mut writer in self.writers.drain(..) {
             progress.push(Progress::failed(writer.id(), error));
             writer.retire(model, cache);
         }

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use super::prefix_cache::PrefixCache;
 use super::row_threads::map_rows;
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::writer::Writer;
@@ -192,6 +191,10 @@ impl Writer for BeamWriter {
         &self.slot
     }
 
+    fn slot_mut(&mut self) -> &mut Slot {
+        &mut self.slot
+    }
+
     fn slots_mut(&mut self) -> Vec<&mut Slot> {
         let running = self.running.iter_mut();
         running.map(|text| &mut text.slot).collect()
@@ -265,8 +268,8 @@ impl Writer for BeamWriter {
         }
     }
 
-    fn retire(self: Box<Self>, model: &mut LoadedModel, _cache: &mut PrefixCache) {
-        for sequence in self.sequences {
+    fn close_others(&mut self, model: &mut LoadedModel) {
+        for sequence in self.sequences.drain(..) {
             model.lm.close(sequence);
         }
     }

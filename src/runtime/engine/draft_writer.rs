@@ -3,10 +3,9 @@
 
 use super::draft_model::DraftModel;
 use super::guess::Guess;
-use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::writer::Writer;
-use super::{CausalLm, EngineError, LoadedModel, Progress, Row, SequenceId};
+use super::{CausalLm, EngineError, LoadedModel, Progress, Row};
 use crate::decoding::{Draft, Drafts, PromptLookup, Taken, TokenId, Trace};
 use crate::generation::FinishReason;
 
@@ -17,7 +16,6 @@ use crate::generation::FinishReason;
 pub(super) struct DraftWriter {
     slot: Slot,
     source: Source,
-    sequence: Option<SequenceId>,
     /// The tokens that the next pass verifies.
     drafts: Vec<Guess>,
 }
@@ -37,7 +35,6 @@ impl DraftWriter {
                 Drafts::Lookup(lookup) => Source::Lookup(lookup),
                 Drafts::Model(drafts) => Source::Model(DraftModel::new(drafts)),
             },
-            sequence: None,
             drafts: Vec::new(),
         }
     }
@@ -84,7 +81,7 @@ impl DraftWriter {
         if n_max == 0 {
             return Ok(());
         }
-        match (&mut self.source, self.sequence) {
+        match (&mut self.source, self.slot.sequence()) {
             (Source::Lookup(lookup), _) => {
                 let drafts = lookup.drafts(self.slot.tokens()).iter().take(n_max);
                 self.drafts.extend(drafts.map(|token| Guess {
@@ -101,16 +98,13 @@ impl DraftWriter {
         Ok(())
     }
 
-    /// Drops what the sequence holds beyond the text.
-    fn truncate(&self, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
-        let Some(sequence) = self.sequence else {
-            return Ok(());
-        };
+    /// Drops the rejected drafts from the sequence.
+    fn drop_rejected(&self, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
         let n_kept = self.slot.tokens().len().saturating_sub(1);
-        if lm.n_read(sequence) > n_kept {
-            lm.truncate(sequence, n_kept)?;
+        match self.slot.sequence() {
+            Some(sequence) if lm.n_read(sequence) > n_kept => lm.truncate(sequence, n_kept),
+            Some(_) | None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -143,20 +137,15 @@ impl Writer for DraftWriter {
         &self.slot
     }
 
-    fn slots_mut(&mut self) -> Vec<&mut Slot> {
-        vec![&mut self.slot]
-    }
-
-    fn join(&mut self, sequence: SequenceId, _model: &mut LoadedModel) -> Result<(), EngineError> {
-        self.sequence = Some(sequence);
-        Ok(())
+    fn slot_mut(&mut self) -> &mut Slot {
+        &mut self.slot
     }
 
     fn push_rows(&self, rows: &mut Vec<Row>) {
-        let Some(sequence) = self.sequence else {
+        let Some(sequence) = self.slot.sequence() else {
             return;
         };
-        rows.extend(self.slot.row(sequence));
+        rows.extend(self.slot.own_row());
         rows.extend(self.drafts.iter().map(|guess| Row {
             sequence,
             token: guess.token,
@@ -215,24 +204,19 @@ impl Writer for DraftWriter {
     }
 
     fn settle(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
-        self.truncate(&mut *model.lm)?;
+        self.drop_rejected(&mut *model.lm)?;
         self.draft(model)
     }
 
-    /// Keeps the sequence for reuse.
-    fn retire(mut self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache) {
+    fn close_others(&mut self, model: &mut LoadedModel) {
         if let Source::Model(drafter) = &mut self.source {
             drafter.close(model);
         }
-        let truncated = self.truncate(&mut *model.lm);
-        let Some(sequence) = self.sequence.take() else {
-            return;
-        };
-        if truncated.is_err() {
-            return model.lm.close(sequence);
+        if self.drop_rejected(&mut *model.lm).is_err()
+            && let Some(sequence) = self.slot.release()
+        {
+            model.lm.close(sequence);
         }
-        self.slot.hold(sequence);
-        Box::new(self.slot).retire(model, cache);
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Guide {
     /// What it reads in place of the texts' prompt.
     prompt: Vec<TokenId>,
     /// `None` until it is needed.
-    open: Option<OtherPrompt>,
+    opened: Option<OtherPrompt>,
 }
 
 impl Guide {
@@ -21,8 +21,18 @@ impl Guide {
         Self {
             against,
             prompt,
-            open: None,
+            opened: None,
         }
+    }
+
+    /// Opens the sequence, in which `n_written` tokens of a text follow the prompt.
+    pub(super) fn open(
+        &mut self,
+        n_written: usize,
+        model: &mut LoadedModel,
+    ) -> Result<&mut OtherPrompt, EngineError> {
+        let prompt = OtherPrompt::open(self.prompt.clone(), n_written, &self.against, model)?;
+        Ok(self.opened.insert(prompt))
     }
 
     /// Reads the next chunk of the prompt. Returns whether there was anything to read. Fails if the
@@ -32,11 +42,10 @@ impl Guide {
         n_tokens: usize,
         model: &mut LoadedModel,
     ) -> Result<bool, EngineError> {
-        let prompt = if let Some(prompt) = &mut self.open {
+        let prompt = if let Some(prompt) = &mut self.opened {
             prompt
         } else {
-            let prompt = OtherPrompt::open(self.prompt.clone(), &self.against, model)?;
-            self.open.insert(prompt)
+            self.open(0, model)?
         };
         prompt.check_room_for(n_tokens.saturating_sub(1))?;
         if prompt.is_read() {
@@ -56,7 +65,7 @@ impl Guide {
         positions: Range<usize>,
         model: &mut LoadedModel,
     ) -> Result<Vec<Vec<f32>>, EngineError> {
-        let Some(prompt) = &mut self.open else {
+        let Some(prompt) = &mut self.opened else {
             return Ok(Vec::new());
         };
         let mut rows = Vec::new();
@@ -71,12 +80,17 @@ impl Guide {
 
     /// Returns the prompt once it is open.
     pub(super) const fn prompt(&self) -> Option<&OtherPrompt> {
-        self.open.as_ref()
+        self.opened.as_ref()
+    }
+
+    /// Like [`Self::prompt`], to be read on.
+    pub(super) const fn prompt_mut(&mut self) -> Option<&mut OtherPrompt> {
+        self.opened.as_mut()
     }
 
     /// Frees the sequence. It can be opened again.
     pub(super) fn close(&mut self, model: &mut LoadedModel) {
-        if let Some(prompt) = self.open.take() {
+        if let Some(prompt) = self.opened.take() {
             prompt.close(model);
         }
     }

@@ -23,6 +23,12 @@ pub(super) enum OtherSequence {
 }
 
 impl OtherSequence {
+    const fn id(self) -> SequenceId {
+        match self {
+            Self::SameModel(id) | Self::SecondModel(id) => id,
+        }
+    }
+
     fn model_and_id(
         self,
         model: &mut LoadedModel,
@@ -161,27 +167,33 @@ pub(super) fn comparable(row: &[f32], n_vocab: usize) -> Vec<f32> {
     row
 }
 
-/// The prompt of the row that guides texts, and the logits after it.
+/// The row that guides texts: what it has read of its prompt, or of the text of a single pane, and
+/// the logits after that.
 pub(super) struct OtherPrompt {
     tokens: Vec<TokenId>,
     sequence: OtherSequence,
     n_read: usize,
     n_context: usize,
+    /// The vocabulary size of the main model.
+    n_vocab: usize,
     logits: Option<Vec<f32>>,
 }
 
 impl OtherPrompt {
-    /// Opens a sequence for what these settings move away from.
+    /// Opens a sequence for what these settings move away from, in which `n_written` tokens of a text
+    /// follow the prompt.
     pub(super) fn open(
         tokens: Vec<TokenId>,
+        n_written: usize,
         against: &Against,
         model: &mut LoadedModel,
     ) -> Result<Self, EngineError> {
+        let n_vocab = model.lm.n_vocab();
         let (lm, of): (&mut dyn CausalLm, fn(SequenceId) -> OtherSequence) = match against {
             Against::Prompt(_) => (&mut *model.lm, OtherSequence::SameModel),
             Against::Model => (model.second_lm()?, OtherSequence::SecondModel),
         };
-        let (n_tokens, n_max) = (tokens.len(), lm.n_context());
+        let (n_tokens, n_max) = (tokens.len() + n_written, lm.n_context());
         if n_tokens > n_max {
             return Err(EngineError::PromptTooLong { n_tokens, n_max });
         }
@@ -190,34 +202,55 @@ impl OtherPrompt {
             tokens,
             n_read: 0,
             n_context: n_max,
+            n_vocab,
             logits: None,
         })
     }
 
+    /// Returns whether everything has been read, so that the logits after it are known.
     pub(super) const fn is_read(&self) -> bool {
         self.logits.is_some()
     }
 
+    /// Returns the rows that it reads next: of the prompt, then of the tokens that the text has
+    /// written. Requests logits for the last one if nothing is left to read after it.
+    pub(super) fn rows(&self, written: &[TokenId]) -> Vec<Row> {
+        let n_all = self.tokens.len() + written.len();
+        let all = self.tokens.iter().chain(written).enumerate();
+        let rows = all
+            .skip(self.n_read)
+            .take(PREFILL_CHUNK)
+            .map(|(position, token)| Row {
+                sequence: self.sequence.id(),
+                token: *token,
+                logits_wanted: position + 1 == n_all,
+            });
+        rows.collect()
+    }
+
+    /// Receives the logits after its next `n_rows` rows, if they were requested.
+    pub(super) fn note(&mut self, n_rows: usize, logits: Option<&[f32]>) {
+        self.n_read += n_rows;
+        self.logits = logits.map(|row| comparable(row, self.n_vocab));
+    }
+
     /// Reads the next chunk of the prompt.
     pub(super) fn read_chunk(&mut self, model: &mut LoadedModel) -> Result<(), EngineError> {
-        let n_vocab = model.lm.n_vocab();
-        let (lm, sequence) = self.sequence.model_and_id(model)?;
-        let unread = self.tokens.iter().enumerate().skip(self.n_read);
-        let rows = unread.take(PREFILL_CHUNK).map(|(place, token)| Row {
-            sequence,
-            token: *token,
-            logits_wanted: place + 1 == self.tokens.len(),
-        });
-        let rows: Vec<Row> = rows.collect();
+        let rows = self.rows(&[]);
+        let (lm, _) = self.sequence.model_and_id(model)?;
         let logits = lm.forward(&rows)?;
-        self.n_read += rows.len();
-        self.logits = logits.row(0).map(|row| comparable(row, n_vocab));
+        self.note(rows.len(), logits.row(0));
         Ok(())
     }
 
     /// Returns the logits after the prompt, once it has been read.
     pub(super) fn logits(&self) -> Option<&[f32]> {
         self.logits.as_deref()
+    }
+
+    /// Removes and returns the logits after everything that has been read.
+    pub(super) const fn take_logits(&mut self) -> Option<Vec<f32>> {
+        self.logits.take()
     }
 
     /// Reads the tokens that follow, and returns the logits after each.
@@ -229,7 +262,6 @@ impl OtherPrompt {
         if tokens.is_empty() {
             return Ok(Vec::new());
         }
-        let n_vocab = model.lm.n_vocab();
         let (lm, sequence) = self.sequence.model_and_id(model)?;
         let rows = tokens.iter().map(|token| Row {
             sequence,
@@ -238,7 +270,7 @@ impl OtherPrompt {
         });
         let logits = lm.forward(&rows.collect::<Vec<_>>())?;
         let rows = (0..tokens.len()).filter_map(|index| logits.row(index));
-        Ok(rows.map(|row| comparable(row, n_vocab)).collect())
+        Ok(rows.map(|row| comparable(row, self.n_vocab)).collect())
     }
 
     /// Fails if the context has no room for this many tokens after the prompt.

@@ -200,9 +200,39 @@ impl Slot {
         self.tokens.get(self.n_prompt..).unwrap_or_default()
     }
 
-    /// Takes over a sequence, to be kept for reuse.
+    /// Takes over a sequence that holds all tokens but the last.
     pub(super) const fn hold(&mut self, sequence: SequenceId) {
         self.sequence = Some(sequence);
+    }
+
+    /// Returns the sequence that it holds.
+    pub(super) const fn sequence(&self) -> Option<SequenceId> {
+        self.sequence
+    }
+
+    /// Returns the row with which its own sequence reads the last token.
+    pub(super) fn own_row(&self) -> Option<Row> {
+        self.row(self.sequence?)
+    }
+
+    /// Hands over the sequence that it holds.
+    pub(super) const fn release(&mut self) -> Option<SequenceId> {
+        self.sequence.take()
+    }
+
+    /// Keeps its sequence for reuse, with as much of the text as the model has read.
+    pub(super) fn keep_sequence(&mut self, model: &mut LoadedModel, cache: &mut PrefixCache) {
+        let lm = &mut *model.lm;
+        let Some(sequence) = self.release() else {
+            return;
+        };
+        let read = self.tokens.iter().take(lm.n_read(sequence));
+        let text = CachedPrefix {
+            sequence,
+            tokens: read.copied().collect(),
+            kind: PrefixKind::Text,
+        };
+        cache.keep(text, lm);
     }
 
     /// Drafts the token after these guesses, from a cheaper model's logits.
@@ -331,17 +361,12 @@ impl Writer for Slot {
         self
     }
 
-    fn slots_mut(&mut self) -> Vec<&mut Slot> {
-        vec![self]
-    }
-
-    fn join(&mut self, sequence: SequenceId, _model: &mut LoadedModel) -> Result<(), EngineError> {
-        self.hold(sequence);
-        Ok(())
+    fn slot_mut(&mut self) -> &mut Slot {
+        self
     }
 
     fn push_rows(&self, rows: &mut Vec<Row>) {
-        rows.extend(self.sequence.and_then(|sequence| self.row(sequence)));
+        rows.extend(self.own_row());
     }
 
     fn choose(
@@ -364,21 +389,5 @@ impl Writer for Slot {
             }
             Err(error) => Some(FinishReason::failed(error)),
         }
-    }
-
-    /// Keeps the sequence for reuse.
-    fn retire(self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache) {
-        let Some(sequence) = self.sequence else {
-            return;
-        };
-        let n_read = model.lm.n_read(sequence);
-        let mut tokens = self.tokens;
-        tokens.truncate(n_read);
-        let text = CachedPrefix {
-            sequence,
-            tokens,
-            kind: PrefixKind::Text,
-        };
-        cache.keep(text, &mut *model.lm);
     }
 }

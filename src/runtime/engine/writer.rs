@@ -15,8 +15,13 @@ pub(super) trait Writer: Send {
     /// Returns the text that it begins with, and the settings with which it chooses tokens.
     fn slot(&self) -> &Slot;
 
+    /// Like [`Self::slot`], to be changed.
+    fn slot_mut(&mut self) -> &mut Slot;
+
     /// Returns the texts that it writes, one of which will be the result.
-    fn slots_mut(&mut self) -> Vec<&mut Slot>;
+    fn slots_mut(&mut self) -> Vec<&mut Slot> {
+        vec![self.slot_mut()]
+    }
 
     /// Returns the generation that it writes.
     fn id(&self) -> GenerationId {
@@ -29,7 +34,10 @@ pub(super) trait Writer: Send {
     }
 
     /// Takes over a sequence that holds all tokens of the text that it continues except the last.
-    fn join(&mut self, sequence: SequenceId, model: &mut LoadedModel) -> Result<(), EngineError>;
+    fn join(&mut self, sequence: SequenceId, _model: &mut LoadedModel) -> Result<(), EngineError> {
+        self.slot_mut().hold(sequence);
+        Ok(())
+    }
 
     /// Forks a sequence that holds the tokens after which [`Self::choose`] has just chosen for the
     /// first time.
@@ -74,8 +82,15 @@ pub(super) trait Writer: Send {
     /// Reports the rest of the text so far, before it is stopped.
     fn interrupt(&mut self, _progress: &mut Vec<Progress>) {}
 
+    /// Closes the sequences that it has opened besides that of its slot, which it leaves without
+    /// anything that is not part of the text.
+    fn close_others(&mut self, _model: &mut LoadedModel) {}
+
     /// Releases its sequences, and keeps what later requests may continue.
-    fn retire(self: Box<Self>, model: &mut LoadedModel, cache: &mut PrefixCache);
+    fn retire(&mut self, model: &mut LoadedModel, cache: &mut PrefixCache) {
+        self.close_others(model);
+        self.slot_mut().keep_sequence(model, cache);
+    }
 }
 
 /// Returns the writer that the settings of a slot call for.

@@ -431,7 +431,7 @@ impl Session {
     /// Moves a writer into the batch, unless it failed to take over its sequence.
     fn admit(
         &mut self,
-        writer: Box<dyn Writer>,
+        mut writer: Box<dyn Writer>,
         ready: Result<(), EngineError>,
         progress: &mut Vec<Progress>,
     ) {
