@@ -19,7 +19,8 @@ use super::progress::Progress;
 use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
 use crate::analysis::by_hand::{Draws, LogitRow};
 use crate::analysis::xray::XrayTable;
-use crate::decoding::{ChainConfig, RankedCandidate, SamplerChain, Selector, TokenId};
+use crate::decoding::{RankedCandidate, SamplerChain, Selector, TokenId};
+use crate::generation::hosts::GIVEN_LOGITS;
 use crate::generation::{GenerationConfig, PaneSettings};
 use crate::interop::{GRAMMAR, filter_words};
 
@@ -153,9 +154,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 impl Arguments {
     fn panes(&self) -> Result<Vec<PaneSettings>, Failure> {
         let panes = pane_settings(&self.panes)?;
-        match panes.iter().find_map(|pane| needs_model(&pane.chain)) {
-            Some(reason) => Err(Failure::usage(format!("{reason}; use generate"))),
-            None => Ok(panes),
+        match panes
+            .iter()
+            .try_for_each(|pane| GIVEN_LOGITS.check(&pane.chain))
+        {
+            Err(refusal) => Err(Failure::usage(format!("{refusal}; use generate"))),
+            Ok(()) => Ok(panes),
         }
     }
 
@@ -215,21 +219,6 @@ impl Arguments {
             .map(|answer| table::render(answer, &names))
             .collect();
         console::print(tables.join("\n").as_bytes())
-    }
-}
-
-/// Returns why a chain can't be run on given logits, if it can't.
-fn needs_model(chain: &ChainConfig) -> Option<&'static str> {
-    if chain.grammar.is_some() {
-        Some("a grammar needs the vocabulary of a model")
-    } else if chain.guidance.is_some() {
-        Some("guidance needs a model")
-    } else if chain.drafts.is_some() {
-        Some("drafts need a model")
-    } else if chain.selector.beam_search().is_some() {
-        Some("beam search needs a model")
-    } else {
-        None
     }
 }
 

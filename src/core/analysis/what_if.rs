@@ -2,6 +2,7 @@
 
 use super::grammar::Drawable;
 use crate::decoding::{ChainConfig, Coins, Draw, History, Picked, TokenId, WhatIf, what_if_prob};
+use crate::generation::hosts::STEPS;
 use crate::generation::{PromptRecord, Step};
 
 /// For each step of a text, finds the token that another chain and seed would have sampled after
@@ -101,7 +102,7 @@ impl WhatIfReader {
 /// depends on texts that are not this one, and speculative sampling on probabilities of the draft
 /// that are not recorded.
 pub(super) fn can_redraw(draw: &Draw, chain: &ChainConfig) -> bool {
-    chain.selector.beam_search().is_none() && !draw.is_by_beams() && !draw.is_by_ratio()
+    STEPS.runs(chain) && !draw.is_by_beams() && !draw.is_by_ratio()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use super::dialect::Dialect;
 use super::setting::ParamSpec;
-use super::{Filter, FilterKind};
+use super::{Filter, FilterKind, Need};
 
 /// All there is to know about a filter besides its arithmetic. Each filter's file holds its own.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ pub struct FilterSpec {
     pub looks_back: bool,
     /// Whether it tosses a coin.
     pub random: bool,
+    /// What it needs beyond the logits of the text.
+    pub needs: &'static [Need],
     /// The filter that it generalizes: no engine has both, so they share one place in a chain.
     pub generalizes: Option<FilterKind>,
     /// Its numbers, the main one first. Empty for a filter that is set by a list of tokens.
@@ -99,6 +101,7 @@ impl FilterSpec {
             cuts_support: true,
             looks_back: false,
             random: false,
+            needs: &[],
             generalizes: None,
             params: &[],
             usual,

@@ -14,6 +14,7 @@ mod finish;
 mod fit;
 pub mod formatting;
 mod future;
+pub mod hosts;
 mod id;
 mod implementation;
 mod lineage;

@@ -1,7 +1,7 @@
 //! Why the engine could not do what it was asked to do.
 
 use super::ChatError;
-use crate::decoding::{DecodingError, GrammarError};
+use crate::decoding::{DecodingError, GrammarError, Refusal};
 use crate::engine::candle_models;
 use crate::generation::ByteSize;
 
@@ -30,13 +30,9 @@ pub enum EngineError {
     #[error("the text has {n_tokens} tokens; the model reads at most {n_max}")]
     TextTooLong { n_tokens: usize, n_max: usize },
 
-    /// Futures or a sweep were requested for settings that compare texts instead of sampling them.
-    #[error("beam search writes a single text; choose another way to draw for this")]
-    OneTextOnly,
-
-    /// Models were to be compared under settings that mix two runs.
-    #[error("models are compared without guidance; switch it off in the settings")]
-    NoGuidanceCompared,
+    /// The settings need something that this use of them does not offer.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
 
     /// The prompt that guides a given text leaves it no room.
     #[error(
@@ -44,10 +40,6 @@ pub enum EngineError {
          {n_max}"
     )]
     GuideTooLong { n_tokens: usize, n_max: usize },
-
-    /// Models were to be compared under settings with a grammar.
-    #[error("models are compared without a grammar; remove it from the settings")]
-    NoGrammarCompared,
 
     /// A sweep was requested over settings that move away from different texts or models.
     #[error(

@@ -1,42 +1,40 @@
 //! Settings that a server can't have.
 
 use super::{Connection, SampledBy, ServerError};
-use crate::decoding::{ChainConfig, Filter, Selector};
+use crate::decoding::Need::{Memory, TokenIds, WholeVocabulary};
+use crate::decoding::{ChainConfig, Host, Need};
 
-/// Rejects settings that need more than a head.
+/// Rejects settings that need more than the server offers.
 pub(super) fn check_settings(
     connection: &Connection,
     chain: &ChainConfig,
 ) -> Result<(), ServerError> {
-    let kind = connection.kind();
-    let by_chain = connection.sampled_by() == SampledBy::Chain;
-    let needs_ids = |filter: &Filter| {
-        matches!(
-            filter,
-            Filter::LogitBias(_) | Filter::GreenList(_) | Filter::SynthId(_) | Filter::Dry(_)
-        )
+    let Some(need) = host(connection).lacks(chain) else {
+        return Ok(());
     };
-    let local = "a model on this computer";
-    let found = if matches!(chain.selector, Selector::BeamSearch(_)) {
-        Some(("beam search".to_owned(), local))
-    } else if chain.guidance.is_some() {
-        Some(("guidance".to_owned(), local))
-    } else if chain.drafts.is_some() {
-        Some(("speculative decoding".to_owned(), local))
-    } else if chain.grammar.is_some() && by_chain {
-        Some((
-            "a grammar".to_owned(),
-            "the whole vocabulary, or the server’s own sampler",
-        ))
-    } else if let Some(filter) = chain.active().find(|filter| needs_ids(filter))
-        && !kind.has_ids()
-    {
-        Some((filter.to_string(), "token ids"))
-    } else {
-        None
-    };
-    found.map_or(Ok(()), |(what, needed)| {
-        let kind = kind.name();
-        Err(ServerError::Unsupported { what, needed, kind })
+    Err(ServerError::Unsupported {
+        what: chain.needing(need),
+        needed: match need {
+            WholeVocabulary => "the whole vocabulary, or the server’s own sampler",
+            TokenIds => "token ids",
+            Need::SeveralTexts | Memory | Need::SecondRow | Need::DraftRows | Need::SecondModel => {
+                "a model on this computer"
+            }
+        },
+        kind: connection.kind().name(),
     })
+}
+
+/// Returns what a server offers: its own sampler follows grammars, and some kinds report no ids.
+fn host(connection: &Connection) -> Host {
+    let has_ids = connection.kind().has_ids();
+    Host {
+        offers: match (connection.sampled_by(), has_ids) {
+            (SampledBy::Chain, true) => &[Memory, TokenIds],
+            (SampledBy::Chain, false) => &[Memory],
+            (SampledBy::Server, true) => &[Memory, WholeVocabulary, TokenIds],
+            (SampledBy::Server, false) => &[Memory, WholeVocabulary],
+        },
+        refusals: &[],
+    }
 }

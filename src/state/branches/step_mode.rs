@@ -5,6 +5,7 @@
 
 use super::requests::Extension;
 use crate::decoding::TokenId;
+use crate::generation::hosts::STEPS;
 use crate::generation::{FinishReason, Generation, GenerationConfig, GenerationId, Step};
 use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus};
 use crate::worker::Progress;
@@ -226,8 +227,7 @@ impl AppState {
         let mut places = alone.map_or_else(|| self.valid_places(), |place| vec![place]);
         places.retain(|place| {
             let pane = self.panes.get(*place);
-            let selector = pane.map(|pane| pane.settings.chain.selector);
-            selector.is_some_and(|selector| selector.beam_search().is_none())
+            pane.is_some_and(|pane| STEPS.runs(&pane.settings.chain))
         });
         places
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::analysis::model_comparison::ComparedModels;
 use crate::decoding::TokenId;
 use crate::generation::formatting::grouped;
+use crate::generation::hosts::MODEL_COMPARISON;
 use crate::generation::{
     ByteSize, ComparisonPlan, ComparisonText, ComparisonUpdate, Generation, GenerationConfig,
     Vocabulary, chain_words,
@@ -230,11 +231,7 @@ impl AppState {
     fn compared_settings(&self) -> (Vec<GenerationConfig>, Vec<String>) {
         let configs = self.panes.iter().map(|pane| self.config_of(pane));
         let is_comparable = |config: &GenerationConfig| {
-            let chain = &config.chain;
-            chain.selector.beam_search().is_none()
-                && chain.guidance.is_none()
-                && chain.grammar.is_none()
-                && chain.validate().is_ok()
+            MODEL_COMPARISON.runs(&config.chain) && config.chain.validate().is_ok()
         };
         let configs: Vec<_> = configs.filter(is_comparable).collect();
         let words = configs.iter();

@@ -10,6 +10,7 @@ mod entries;
 mod rows;
 
 use crate::generation::formatting::pane_letter;
+use crate::generation::hosts::OWN_MODEL;
 use crate::generation::{
     ByteSize, ChatSupport, MemoryNeed, ModelInfo, ModelOutline, ModelSource, PaneModel,
     PaneSettings,
@@ -166,9 +167,8 @@ impl AppState {
                 return Some("Its model is not loaded yet".to_owned());
             }
         };
-        if pane.settings.chain.needs_second_model() {
-            let reason = "The second model works with the main model only";
-            return Some(reason.to_owned());
+        if let Err(refusal) = OWN_MODEL.check(&pane.settings.chain) {
+            return Some(capitalize(&refusal.to_string()));
         }
         self.chat_blocking_reason(&model.chat)
     }

@@ -1,7 +1,8 @@
 //! The setup of a fit: its axes, its cells and the settings at each cell.
 
 use crate::analysis::sweep::{Axis, Parameter, label};
-use crate::decoding::{ChainConfig, SettingError};
+use crate::decoding::{ChainConfig, Refusal, SettingError};
+use crate::generation::hosts::FIT;
 
 /// What a fit varies, and what it holds fixed.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,10 +22,8 @@ pub enum FitError {
     Setting(#[from] SettingError),
     #[error("Choose two different numbers to vary: both are {name}")]
     SameParameter { name: String },
-    #[error("{name} adapts to what it has picked, so texts have no fixed likelihood under it")]
-    Adaptive { name: &'static str },
-    #[error("Beam search compares whole texts, so they have no likelihood under it")]
-    BeamSearch,
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     #[error("{name} can only be varied in settings with guidance, such as guide 1.5 against model")]
     NoGuidance { name: String },
 }
@@ -95,14 +94,7 @@ impl FitSetup {
             let name = columns.parameter.name();
             return Err(FitError::SameParameter { name });
         }
-        let selector = self.chain_at(&self.values_of(0)).selector;
-        if selector.is_adaptive() {
-            let name = selector.name();
-            return Err(FitError::Adaptive { name });
-        }
-        if selector.beam_search().is_some() {
-            return Err(FitError::BeamSearch);
-        }
+        FIT.check(&self.chain_at(&self.values_of(0)))?;
         let axes = self.axes();
         let mut guided = axes.iter().filter(|axis| axis.parameter.is_guidance());
         if let Some(axis) = guided.next().filter(|_| self.base.guidance.is_none()) {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::decoding::{
-    Against, ChainConfig, FilterKind, Guidance, ParamSpec, Selector, SelectorSpec, SettingError,
-    Stage,
+    Against, ChainConfig, FilterKind, Guidance, Need, ParamSpec, Selector, SelectorSpec,
+    SettingError, Stage,
 };
 use crate::generation::in_sentence;
 
@@ -46,7 +46,7 @@ impl Parameter {
             (0..n).map(move |index| Self::Filter(kind, index))
         });
         let sampling = Selector::SPECS.into_iter();
-        let sampling = sampling.filter(|spec| spec.usual.beam_search().is_none());
+        let sampling = sampling.filter(|spec| !spec.needs.contains(&Need::SeveralTexts));
         let selectors = sampling.flat_map(|spec| {
             let n = spec.params.len();
             (0..n).map(move |index| Self::Selector(spec, index))

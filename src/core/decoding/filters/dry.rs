@@ -10,7 +10,7 @@ use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking};
 use crate::decoding::setting::{Limits, ParamSpec, field};
-use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
+use crate::decoding::{Candidates, Filter, FilterKind, Need, StageContext, TokenId};
 
 /// Subtracts `multiplier · base^(length - allowed_length)` from the logit of each token that would
 /// extend a repetition of at least `allowed_length` tokens: one that, earlier in the window,
@@ -94,6 +94,7 @@ impl Dry {
             &["dry_multiplier", "dry_base", "dry_allowed_length"],
         )],
         llama_samplers: &["dry", "d"],
+        needs: &[Need::TokenIds],
         ..FilterSpec::new(FilterKind::Dry, || {
             Filter::Dry(Self {
                 window: Window::ALL,

@@ -7,7 +7,7 @@ use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking};
 use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::watermark::GreenTokens;
-use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
+use crate::decoding::{Candidates, Filter, FilterKind, Need, StageContext, TokenId};
 
 /// With "selfhash", how many of the most likely candidates can be green, as in transformers.
 const N_CONSIDERED: usize = 40;
@@ -94,6 +94,7 @@ impl GreenList {
             &[Dialect::Transformers],
             &["bias", "greenlist_ratio", "hashing_key", "context_width"],
         )],
+        needs: &[Need::TokenIds],
         ..FilterSpec::new(FilterKind::GreenList, || {
             Filter::GreenList(Self {
                 bias: 2.0,

@@ -8,7 +8,7 @@ use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking};
 use crate::decoding::setting::SettingError;
-use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
+use crate::decoding::{Candidates, Filter, FilterKind, Need, StageContext, TokenId};
 
 /// Adds a bias to the logits of some tokens and bans others.
 ///
@@ -49,6 +49,7 @@ impl LogitBias {
                 &["sequence_bias", "bad_words_ids", "suppress_tokens"],
             ),
         ],
+        needs: &[Need::TokenIds],
         ..FilterSpec::new(FilterKind::LogitBias, || Filter::LogitBias(Self::default()))
     };
 }

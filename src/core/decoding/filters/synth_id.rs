@@ -7,7 +7,7 @@ use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking};
 use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::watermark::{LayerKeys, Tournament, is_repeated};
-use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
+use crate::decoding::{Candidates, Filter, FilterKind, Need, StageContext, TokenId};
 
 /// How many tokens back a context still counts as repeated, as in transformers.
 const N_REMEMBERED: usize = 1024;
@@ -56,6 +56,7 @@ impl SynthId {
             ..ParamSpec::new(field!(Count, Filter::SynthId.window))
         }],
         tool_keys: &[(&[Dialect::Transformers], &["ngram_len"])],
+        needs: &[Need::TokenIds],
         ..FilterSpec::new(FilterKind::SynthId, || {
             Filter::SynthId(Self {
                 window: 4,

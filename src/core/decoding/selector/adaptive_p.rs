@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Candidates, Coins, Draw, Selector, SelectorSpec, SelectorState, draw_by_coin};
+use crate::decoding::Need;
 use crate::decoding::setting::{Limits, ParamSpec, field};
 
 /// The distance from the target within which a probability counts as close.
@@ -56,6 +57,7 @@ impl AdaptiveP {
                 ..ParamSpec::new(field!(Real, Selector::AdaptiveP.decay))
             },
         ],
+        needs: &[Need::Memory],
         usual: Selector::AdaptiveP(Self {
             target: 0.5,
             decay: 0.9,

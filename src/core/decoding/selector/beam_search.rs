@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Candidates, Draw, Selector, SelectorSpec, draw_without_coin};
-use crate::decoding::TokenId;
 use crate::decoding::setting::{Limits, ParamSpec, Scale, field};
+use crate::decoding::{Need, TokenId};
 
 /// The most beams that a search may keep.
 const MAX_WIDTH: f32 = 16.0;
@@ -76,6 +76,7 @@ impl BeamSearch {
                 ..ParamSpec::new(field!(Count, Selector::BeamSearch.early_stopping))
             },
         ],
+        needs: &[Need::SeveralTexts],
         usual: Selector::BeamSearch(Self {
             width: 4,
             length_penalty: 1.0,

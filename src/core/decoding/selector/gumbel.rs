@@ -20,6 +20,7 @@ pub(super) const SPEC: SelectorSpec = SelectorSpec {
            those of one coin, but panes that share a seed differ less.",
     source: "Gumbel 1954, \"Statistical Theory of Extreme Values\"",
     params: &[],
+    needs: &[],
     usual: Selector::GumbelMax,
 };
 

@@ -60,6 +60,7 @@ impl GumbelMark {
                 ..ParamSpec::new(field!(Count, Selector::GumbelMark.window))
             },
         ],
+        needs: &[],
         usual: Selector::GumbelMark(Self { key: 42, window: 4 }),
     };
 

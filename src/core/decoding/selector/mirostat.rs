@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Candidates, Coins, Draw, Selector, SelectorSpec, SelectorState, bits, draw_by_coin};
+use crate::decoding::Need;
 use crate::decoding::setting::{Field, Limits, ParamSpec, Scale, field};
 
 /// How many of the most likely candidates the estimate of version 1 looks at.
@@ -73,6 +74,7 @@ impl MirostatV1 {
             target(field!(Real, Selector::MirostatV1.tau)),
             learning_rate(field!(Real, Selector::MirostatV1.eta)),
         ],
+        needs: &[Need::Memory],
         usual: Selector::MirostatV1(Self { tau: 5.0, eta: 0.1 }),
     };
 
@@ -103,6 +105,7 @@ impl MirostatV2 {
             target(field!(Real, Selector::MirostatV2.tau)),
             learning_rate(field!(Real, Selector::MirostatV2.eta)),
         ],
+        needs: &[Need::Memory],
         usual: Selector::MirostatV2(Self { tau: 5.0, eta: 0.1 }),
     };
 

@@ -18,7 +18,7 @@ use super::candidates::Crossing;
 use super::setting::{ParamSpec, SettingError};
 use super::softmax::Softmax;
 use super::trace::{Draw, Picked};
-use super::{Candidate, Candidates, Coins, History};
+use super::{Candidate, Candidates, Coins, History, Need};
 
 /// The end of a chain: picks one candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -60,6 +60,8 @@ pub struct SelectorSpec {
     pub source: &'static str,
     /// Its numbers.
     pub params: &'static [ParamSpec<Selector>],
+    /// What it needs beyond the logits of the text.
+    pub needs: &'static [Need],
     /// The selector as it is chosen from a menu, at usual values.
     pub usual: Selector,
 }
@@ -72,6 +74,7 @@ const GREEDY: SelectorSpec = SelectorSpec {
            XTC can make the text depend on the seed.",
     source: "No paper: the simplest way to decode",
     params: &[],
+    needs: &[],
     usual: Selector::Greedy,
 };
 
@@ -83,6 +86,7 @@ const MULTINOMIAL: SelectorSpec = SelectorSpec {
            is the usual way.",
     source: "No paper: sampling from a distribution",
     params: &[],
+    needs: &[],
     usual: Selector::Multinomial,
 };
 
@@ -146,11 +150,8 @@ impl Selector {
     }
 
     /// Whether it learns from what it picks, so that each step depends on the ones before.
-    pub const fn is_adaptive(&self) -> bool {
-        matches!(
-            self,
-            Self::MirostatV1(_) | Self::MirostatV2(_) | Self::AdaptiveP(_)
-        )
+    pub fn is_adaptive(&self) -> bool {
+        self.spec().needs.contains(&Need::Memory)
     }
 
     /// The settings of a beam search, if it is one.

@@ -3,7 +3,7 @@
 use super::stages::{Head, head};
 use super::words::{PaneSpecError, Word, Words, split};
 use crate::analysis::sweep::{Axis, AxisError, Parameter};
-use crate::decoding::Guidance;
+use crate::decoding::{Guidance, Need};
 
 /// The help for what a sweep can vary.
 pub const VARY_GRAMMAR: &str = "\
@@ -70,7 +70,7 @@ fn parameter(owner: Head, words: &mut Words) -> Result<Parameter, PaneSpecError>
     let keys: Vec<&str> = match owner {
         Head::Filter(spec) => spec.params.iter().map(|param| param.key).collect(),
         // A beam search writes a single text.
-        Head::Selector(spec) if spec.usual.beam_search().is_some() => Vec::new(),
+        Head::Selector(spec) if spec.needs.contains(&Need::SeveralTexts) => Vec::new(),
         Head::Selector(spec) => spec.params.iter().map(|param| param.key).collect(),
         Head::Guide => Guidance::PARAMS.iter().map(|param| param.key).collect(),
         Head::Ban

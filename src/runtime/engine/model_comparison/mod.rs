@@ -10,6 +10,7 @@ pub(super) use self::job::ComparisonJob;
 use super::prefill::PREFILL_CHUNK;
 use super::{EngineError, LoadedModel, Logits, Prompt, Row, SequenceId};
 use crate::decoding::TokenId;
+use crate::generation::hosts::MODEL_COMPARISON;
 use crate::generation::{ComparedToken, ComparisonFacts, GenerationConfig, PieceKind};
 
 /// How many logits of both models one pass may compute, so that a pass takes at most 32 MB.
@@ -60,15 +61,7 @@ impl ModelComparison {
         [a, b]: [&LoadedModel; 2],
     ) -> Result<Self, EngineError> {
         for GenerationConfig { chain, .. } in &settings {
-            if chain.selector.beam_search().is_some() {
-                return Err(EngineError::OneTextOnly);
-            }
-            if chain.guidance.is_some() {
-                return Err(EngineError::NoGuidanceCompared);
-            }
-            if chain.grammar.is_some() {
-                return Err(EngineError::NoGrammarCompared);
-            }
+            MODEL_COMPARISON.check(chain)?;
         }
         let [text_a, text_b] = texts;
         let readings = [Reading::new(text_a, a), Reading::new(text_b, b)];

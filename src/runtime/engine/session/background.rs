@@ -4,13 +4,13 @@
 use std::collections::VecDeque;
 
 use super::Session;
-use crate::decoding::ChainConfig;
 use crate::engine::cache_lab::CacheJob;
 use crate::engine::fit::{FIT_BYTES, FitJob, ReadTexts};
 use crate::engine::futures::{FUTURES_WIDTH, FuturesJob};
 use crate::engine::model_comparison::ComparisonJob;
 use crate::engine::sweep::SweepJob;
 use crate::engine::{EngineError, LoadedModel};
+use crate::generation::hosts::MANY_TEXTS;
 use crate::generation::{
     CachePlan, CacheUpdate, ComparisonPlan, ComparisonUpdate, FitPlan, FitUpdate, FuturesPlan,
     FuturesUpdate, GenerationId, Limits, PromptText, SweepPlan, SweepUpdate,
@@ -57,9 +57,7 @@ impl Session {
         if plan.text.is_empty() {
             return Err(EngineError::PromptEmpty);
         }
-        if plan.config.chain.selector.beam_search().is_some() {
-            return Err(EngineError::OneTextOnly);
-        }
+        MANY_TEXTS.check(&plan.config.chain)?;
         let (n_vocab, n_max) = (self.model.lm.n_vocab(), self.model.lm.n_context());
         if let Some(token) = plan.text.iter().find(|token| token.index() >= n_vocab) {
             let token = token.0;
@@ -285,10 +283,8 @@ impl Session {
         prompts: &[PromptText],
         plan: SweepPlan,
     ) -> Result<(), EngineError> {
-        let searches = |chain: &ChainConfig| chain.selector.beam_search().is_some();
-        if plan.cells.iter().any(searches) {
-            return Err(EngineError::OneTextOnly);
-        }
+        let mut cells = plan.cells.iter();
+        cells.try_for_each(|chain| MANY_TEXTS.check(chain))?;
         let prompt = |prompt: &PromptText| self.prompt(prompt.clone());
         let prompts: Result<Vec<_>, EngineError> = prompts.iter().map(prompt).collect();
         let job = SweepJob::new(id, plan, prompts?, &self.model)?;

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::{EngineThread, NO_MODEL};
 use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel, Progress, Prompt, Session};
+use crate::generation::hosts::OWN_MODEL;
 use crate::generation::{
     FinishReason, GenerationId, ModelSource, PromptCheck, PromptRecord, PromptText, PromptToken,
 };
@@ -209,11 +210,8 @@ const fn not_loaded(model: Option<&ModelSource>) -> &'static str {
 fn check(session: &Session, prompt: &Prompt, pane: &PaneRequest) -> Result<(), String> {
     let chain = &pane.config.chain;
     chain.validate().map_err(|error| error.to_string())?;
-    if pane.model.is_some() && chain.needs_second_model() {
-        return Err(
-            "the second model works with the main model only; use the main model in this pane"
-                .to_owned(),
-        );
+    if pane.model.is_some() {
+        OWN_MODEL.check(chain).map_err(|error| error.to_string())?;
     }
     let text = session.check_continuation(prompt, &pane.continuation);
     text.and_then(|()| session.check_config(prompt, &pane.config))

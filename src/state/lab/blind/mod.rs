@@ -6,6 +6,7 @@ pub use run::{BlindRun, BlindStatus, ShownText};
 
 use crate::analysis::blind::{Choice, PRIOR_SPREAD, Strength, Strengths};
 use crate::decoding::ChainConfig;
+use crate::generation::hosts::MANY_TEXTS;
 use crate::generation::{BlindText, BlindVote, GenerationId, PaneSettings, SweepUpdate};
 use crate::state::{AppState, Effect};
 use crate::worker::Request;
@@ -158,8 +159,7 @@ impl AppState {
         let mut chains: Vec<ChainConfig> = Vec::new();
         for pane in &self.panes {
             let chain = &pane.settings.chain;
-            let searches = chain.selector.beam_search().is_some();
-            if !searches && chain.validate().is_ok() && !chains.contains(chain) {
+            if MANY_TEXTS.runs(chain) && chain.validate().is_ok() && !chains.contains(chain) {
                 chains.push(chain.clone());
             }
         }
