@@ -1,12 +1,41 @@
-//! Whether the state that an adaptive selector recorded follows from the one before.
+//! What an adaptive selector learns from a given token, and whether the state that it recorded
+//! follows from the one before.
 
-use super::{Draw, Selector, SelectorState, bits};
+use super::{AdaptiveP, Draw, Selector, SelectorState, bits};
 
 /// The relative rounding error of a logarithm on another processor.
 const ROUNDING: f64 = 1e-9;
 
+impl Selector {
+    /// Returns what it knows after a token that it did not pick, as if it had. `prob_before` is the
+    /// token's probability before the selector.
+    pub(in crate::decoding) fn learn(
+        &self,
+        prob_before: f64,
+        draw: &Draw,
+        before: SelectorState,
+    ) -> SelectorState {
+        let memory = before.memory.filter(|_| before.learned_by == Some(*self));
+        let memory = match self {
+            Self::MirostatV1(of) => Some([next_mu(memory, of.tau, of.eta, draw), 0.0]),
+            Self::MirostatV2(of) => Some([next_mu(memory, of.tau, of.eta, draw), 0.0]),
+            Self::AdaptiveP(of) if of.target >= 0.0 => {
+                let decay = f64::from(of.decay.clamp(0.0, 0.99));
+                let [sum, weight] = memory.unwrap_or_else(|| start_of(*of));
+                Some([prob_before + decay * sum, 1.0 + decay * weight])
+            }
+            Self::AdaptiveP(_) => memory,
+            _ => return before,
+        };
+        SelectorState {
+            memory,
+            learned_by: Some(*self),
+        }
+    }
+}
+
 impl SelectorState {
-    /// Returns whether this state can follow the one `before` when the selector drew a token.
+    /// Returns whether this state can follow the one `before` when the selector learned from a token.
     /// `prob_before` is the token's probability before the selector, if it is known.
     pub fn follows(
         &self,
@@ -36,8 +65,7 @@ impl SelectorState {
             (Selector::AdaptiveP(of), now) if of.target < 0.0 => now == memory,
             (Selector::AdaptiveP(of), Some([sum, weight])) => {
                 let decay = f64::from(of.decay.clamp(0.0, 0.99));
-                let start = [f64::from(of.target), 1.0].map(|value| value / (1.0 - decay));
-                let [sum_before, weight_before] = memory.unwrap_or(start);
+                let [sum_before, weight_before] = memory.unwrap_or_else(|| start_of(of));
                 let prob = sum - decay * sum_before;
                 let is_prob = match prob_before {
                     Some(expected) => (prob - expected).abs() <= 1e-5,
@@ -48,6 +76,12 @@ impl SelectorState {
             _ => false,
         }
     }
+}
+
+/// The sum and the weight before the first draw, whose average is the target.
+fn start_of(of: AdaptiveP) -> [f64; 2] {
+    let decay = f64::from(of.decay.clamp(0.0, 0.99));
+    [f64::from(of.target), 1.0].map(|value| value / (1.0 - decay))
 }
 
 fn next_mu(memory: Option<[f64; 2]>, tau: f32, eta: f32, draw: &Draw) -> f64 {

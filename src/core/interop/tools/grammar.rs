@@ -14,6 +14,13 @@ use super::plan::Plan;
 use super::value::{NamedValues, Value};
 use crate::decoding::{ChainConfig, GrammarKind, GrammarMode, GrammarRule};
 
+/// The schema of any JSON for llama.cpp, whose converter takes an empty schema as any object
+/// (`common/json-schema-to-grammar.cpp`, `visit`).
+const ANY_JSON: &str = r#"{"type":["object","array","string","number","boolean","null"]}"#;
+
+/// The schema of any object.
+const ANY_OBJECT: &str = r#"{"type":"object"}"#;
+
 /// Adds the grammar to llama.cpp's settings, and notes what it can't express.
 pub(super) fn write_llama(
     flavor: Flavor,
@@ -31,16 +38,16 @@ pub(super) fn write_llama(
     }
     match rule.kind() {
         GrammarKind::Json | GrammarKind::Schema => {
-            let schema = if rule.kind() == GrammarKind::Json {
-                "{}"
-            } else {
-                rule.text()
+            let schema = match rule.kind() {
+                GrammarKind::Schema if !is_any(rule.text()) => rule.text(),
+                _ => ANY_JSON,
             };
             let value = match flavor {
                 Flavor::Server => json_value(schema),
                 Flavor::Flags | Flavor::Ollama => Value::text(schema),
             };
             fields.push(("json_schema", value));
+            tell_schema(schema, plan);
         }
         GrammarKind::Gbnf => fields.push(("grammar", Value::text(&**rule.text()))),
         GrammarKind::Choices => {
@@ -62,6 +69,41 @@ pub(super) fn write_llama(
         ));
         let words = "grammar before the chain (used: after the draw)";
         plan.differ(Difference::new(words.to_owned()));
+    }
+}
+
+/// Notes what llama.cpp makes of a schema.
+fn tell_schema(schema: &str, plan: &mut Plan) {
+    let name = plan.name;
+    if holds_empty(&serde_json::from_str(schema).unwrap_or_default()) {
+        plan.tell(format!(
+            "{name} takes an empty schema inside another one as any object; here it allows any JSON"
+        ));
+    }
+    plan.tell(format!(
+        "If {name} was built with llguidance, it allows more whitespace in JSON, and splits what the \
+         schema leaves no choice about into the same tokens every time"
+    ));
+}
+
+/// Whether a schema has an empty one inside. Values that are no schemas don't count.
+fn holds_empty(schema: &serde_json::Value) -> bool {
+    use serde_json::Value::{Array, Object};
+    let is_empty = |value: &serde_json::Value| {
+        value.as_object().is_some_and(serde_json::Map::is_empty) || holds_empty(value)
+    };
+    match schema {
+        Array(schemas) => schemas.iter().any(is_empty),
+        Object(entries) => entries
+            .iter()
+            .any(|(name, value)| match (name.as_str(), value) {
+                ("const" | "default" | "enum" | "examples", _) => false,
+                ("properties" | "patternProperties" | "$defs" | "definitions", Object(named)) => {
+                    named.values().any(is_empty)
+                }
+                _ => is_empty(value),
+            }),
+        _ => false,
     }
 }
 
@@ -130,14 +172,14 @@ pub(super) fn leave_out(rule: Option<&Arc<GrammarRule>>, plan: &mut Plan) {
 /// llama.cpp checks after the draw.
 pub(super) fn read_llama(fields: &mut Fields, chain: &mut ChainConfig) -> Result<(), String> {
     let format = fields.take("response_format");
-    let of_field = |field: Field| Some((response_format(&field.value)?, field.shown));
+    let of_field = |field: Field| Some((response_format(&field.value, llama_schema)?, field.shown));
     let mut rule = format.and_then(of_field);
     if let Some(field) = fields.take("json_schema") {
         let schema = match &field.value {
             Value::Text(text) => text.clone(),
             other => other.json(),
         };
-        rule = Some((schema_rule(&schema), field.shown));
+        rule = Some((llama_schema(&schema), field.shown));
     }
     if let Some(field) = fields.take("grammar") {
         match &field.value {
@@ -190,7 +232,7 @@ pub(super) fn read_openai(fields: &mut Fields, chain: &mut ChainConfig) -> Resul
             .or(rule);
     }
     if let Some(field) = fields.take("response_format") {
-        rule = response_format(&field.value)
+        rule = response_format(&field.value, schema_rule)
             .map(|found| (found, field.shown))
             .or(rule);
     }
@@ -211,13 +253,14 @@ fn set(
     Ok(())
 }
 
-fn response_format(value: &Value) -> Option<GrammarRule> {
+/// Reads `response_format`. `read` is what the tool makes of a schema.
+fn response_format(value: &Value, read: fn(&str) -> GrammarRule) -> Option<GrammarRule> {
     match member(value, "type")? {
-        Value::Text(kind) if kind == "json_object" => Some(GrammarRule::new(GrammarKind::Json, "")),
+        Value::Text(kind) if kind == "json_object" => Some(read("{}")),
         Value::Text(kind) if kind == "json_schema" => {
             let wrapped = member(value, "json_schema")?;
             let schema = member(wrapped, "schema").unwrap_or(wrapped);
-            Some(schema_rule(&schema.json()))
+            Some(read(&schema.json()))
         }
         _ => None,
     }
@@ -246,12 +289,29 @@ fn structured_rule(key: &str, value: &Value) -> Option<GrammarRule> {
     }
 }
 
-/// An empty schema allows any JSON.
+/// Reads a schema as JSON Schema defines it: an empty one allows any JSON.
 fn schema_rule(schema: &str) -> GrammarRule {
-    match schema.trim() {
-        "{}" | "true" => GrammarRule::new(GrammarKind::Json, ""),
-        schema => GrammarRule::new(GrammarKind::Schema, schema),
+    if is_any(schema) {
+        return GrammarRule::new(GrammarKind::Json, "");
     }
+    GrammarRule::new(GrammarKind::Schema, schema.trim())
+}
+
+/// Reads a schema as llama.cpp does: an empty one allows any object.
+fn llama_schema(schema: &str) -> GrammarRule {
+    match schema.trim() {
+        "{}" => GrammarRule::new(GrammarKind::Schema, ANY_OBJECT),
+        schema => schema_rule(schema),
+    }
+}
+
+/// Whether a schema allows any JSON.
+fn is_any(schema: &str) -> bool {
+    let any = ["{}", "true", ANY_JSON].map(serde_json::from_str::<serde_json::Value>);
+    let schema = serde_json::from_str(schema);
+    any.into_iter()
+        .flatten()
+        .any(|any| schema.as_ref().is_ok_and(|schema| *schema == any))
 }
 
 fn member<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
@@ -358,6 +418,61 @@ mod tests {
                 "{:?}",
                 written.notes
             );
+        }
+    }
+
+    #[test]
+    fn an_empty_schema_is_any_object_in_llama_cpp_and_any_json_elsewhere() {
+        let any = config("grammar check json, T 0.8").chain.grammar;
+        let object = config("grammar check schema \"{\\\"type\\\":\\\"object\\\"}\", T 0.8");
+        for (text, expected) in [
+            ("--json-schema '{}' --temp 0.8", &object.chain.grammar),
+            (
+                "{\"n_predict\": 9, \"json_schema\": {}}",
+                &object.chain.grammar,
+            ),
+            (
+                "{\"n_predict\": 9, \"response_format\": {\"type\": \"json_object\"}}",
+                &object.chain.grammar,
+            ),
+            ("{\"n_predict\": 9, \"json_schema\": true}", &any),
+        ] {
+            let read = import_settings(text, None).unwrap();
+            assert_eq!(&read.chain.grammar, expected, "{text}");
+        }
+        for tool in [Tool::LlamaCpp, Tool::LlamaServer] {
+            let empty = config("grammar check schema \"{}\", T 0.8");
+            let written = export_settings(tool, &empty, None);
+            assert!(written.text.contains("\"boolean\""), "{}", written.text);
+            let read = import_settings(&written.text, None).unwrap();
+            assert_eq!(read.chain.grammar, any, "{}", written.text);
+        }
+        let read = import_settings(
+            "{\"temperature\": 0.5, \"structured_outputs\": {\"json\": {}}}",
+            None,
+        );
+        let mask = config("grammar json, T 0.5").chain.grammar;
+        assert_eq!(read.unwrap().chain.grammar, mask);
+    }
+
+    #[test]
+    fn what_llama_cpp_makes_of_a_schema_is_noted() {
+        const EMPTY: &str = "llama-server takes an empty schema inside another one as any object; here it allows any \
+             JSON";
+        const LLGUIDANCE: &str = "If llama-server was built with llguidance, it allows more whitespace in JSON, and splits \
+             what the schema leaves no choice about into the same tokens every time";
+        for (schema, notes) in [
+            ("{\"type\":\"boolean\"}", &[LLGUIDANCE][..]),
+            ("{\"items\":{}}", &[EMPTY, LLGUIDANCE]),
+            ("{\"anyOf\":[{\"type\":\"null\"},{}]}", &[EMPTY, LLGUIDANCE]),
+            ("{\"properties\":{\"a\":{}}}", &[EMPTY, LLGUIDANCE]),
+            ("{\"properties\":{}}", &[LLGUIDANCE]),
+            ("{\"type\":\"object\",\"default\":{}}", &[LLGUIDANCE]),
+        ] {
+            let quoted = schema.replace('"', "\\\"");
+            let config = config(&format!("grammar check schema \"{quoted}\", greedy"));
+            let written = export_settings(Tool::LlamaServer, &config, None);
+            assert_eq!(written.notes, notes, "{schema}");
         }
     }
 
