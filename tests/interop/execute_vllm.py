@@ -22,6 +22,7 @@ import os
 import shutil
 import sys
 import tempfile
+from array import array
 from pathlib import Path
 
 from comparing import MODEL, N_CONTEXT, N_VOCAB, PANES, ROOT, Check, Counts, Quartet, Refusal, end
@@ -125,9 +126,11 @@ class Engine:
         except ValueError as refusal:
             raise Refusal(" ".join(str(refusal).split())[:200]) from refusal
         text, = output.outputs
-        flat = text.logprobs
-        rows = [dict(zip(flat.token_ids[start:end], flat.logprobs[start:end]))
-                for start, end in zip(flat.start_indices, flat.end_indices)]
+        flat, rows = text.logprobs, []
+        for start, end in zip(flat.start_indices, flat.end_indices):
+            rows.append(array("f", [-math.inf] * N_VOCAB))
+            for token, value in zip(flat.token_ids[start:end], flat.logprobs[start:end]):
+                rows[-1][token] = value
         return list(text.token_ids), rows, params.temperature == 0
 
 
@@ -135,13 +138,13 @@ class Answer:
     """vLLM's text, with its logits and the tokens it could draw."""
 
     def __init__(self, before, after, prompt):
-        (self.tokens, self.log_probs, greedy), (again, reported, _) = before, after
+        (self.tokens, logits, greedy), (again, reported, _) = before, after
         if self.tokens != again:
             sys.exit(f"vLLM writes two texts for one request: {self.tokens}, {again}")
-        self.prompt = prompt
+        self.prompt, self.log_probs = prompt, [dict(enumerate(row)) for row in logits]
         # At temperature 0, vLLM reports the distribution before the choice.
         self.probs = [{token: 1.0} for token in self.tokens] if greedy else [
-            {token: math.exp(log_prob) for token, log_prob in row.items() if log_prob > -math.inf}
+            {token: math.exp(log_prob) for token, log_prob in enumerate(row) if log_prob > -math.inf}
             for row in reported
         ]
 
