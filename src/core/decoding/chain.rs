@@ -7,7 +7,7 @@ use super::evidence::{
 };
 use super::{
     Candidates, ChainConfig, Coins, DecodingError, Evidence, Filter, History, RankedCandidate,
-    Selector, SelectorState, StageContext, TokenId, Trace,
+    SelectorState, StageContext, TokenId, Trace,
 };
 use crate::decoding::rules::BeamScores;
 
@@ -177,7 +177,7 @@ impl SamplerChain {
             stages.push(report_of(filter, &raw.head, candidates));
         });
         let (selector, state) = (self.config.selector, self.state);
-        let prob_before = taken.and_then(|taken| prob_to_learn(taken, selector, &mut candidates));
+        let prob_before = taken.and_then(|taken| selector.prob_to_learn(taken, &mut candidates));
         let mut draw = selector.pick(coins, history, &mut self.state, &mut candidates);
         if let Some(taken) = taken {
             draw = taken_draw(taken, draw, &mut candidates);
@@ -337,24 +337,10 @@ impl SamplerChain {
     }
 }
 
-/// Returns the probability before the selector of a token that it learns from without picking it.
-fn prob_to_learn(taken: Taken, selector: Selector, candidates: &mut Candidates) -> Option<f64> {
-    let Taken::Given(token) = taken else {
-        return None;
-    };
-    if !selector.is_adaptive() {
-        return None;
-    }
-    let softmax = candidates.softmax();
-    let logit = candidates.logit(token)?;
-    Some(softmax.prob(logit))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{ChainConfig, SamplerChain, Taken};
+    use super::{ChainConfig, SamplerChain};
     use crate::decoding::filters::{MinP, Temperature, TopK};
-    use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
     use crate::decoding::testing::logits_of;
     use crate::decoding::{Coins, DecodingError, Filter, History, Selector, TokenId, Trace};
 
@@ -434,40 +420,6 @@ mod tests {
             ranks[sampled.token.index()] = sampled.trace.raw_rank;
         }
         assert_eq!(ranks, [3, 1, 4, 2]);
-    }
-
-    #[test]
-    fn a_given_text_teaches_the_selector_what_writing_it_did() {
-        for selector in [
-            Selector::MirostatV1(MirostatV1 { tau: 2.0, eta: 0.3 }),
-            Selector::MirostatV2(MirostatV2 { tau: 1.5, eta: 0.3 }),
-            Selector::AdaptiveP(AdaptiveP {
-                target: 0.2,
-                decay: 0.5,
-            }),
-        ] {
-            let config = ChainConfig {
-                selector,
-                ..ChainConfig::sampled([Filter::MinP(MinP { p: 0.3 })])
-            };
-            let mut writer = SamplerChain::new(config.clone());
-            let mut reader = SamplerChain::new(config);
-            for position in 0..20 {
-                let coins = Coins { seed: 1, position };
-                let written = writer.sample(&logits_of(&P), History::empty(), coins);
-                let given = Taken::Given(written.unwrap().token);
-                let read = reader.take(&logits_of(&P), History::empty(), coins, given);
-                assert_eq!(read.unwrap().trace.selector_state, writer.state());
-                assert_eq!(reader.state(), writer.state(), "{selector}");
-            }
-            // Min-p drops token 0, so the selector could not have picked it.
-            for taken in [Taken::Given(TokenId(0)), Taken::ByHand(TokenId(3))] {
-                let before = reader.state();
-                let taken = reader.take(&logits_of(&P), History::empty(), COINS, taken);
-                assert_eq!(taken.unwrap().trace.selector_state, before);
-                assert_eq!(reader.state(), before, "{selector}");
-            }
-        }
     }
 
     #[test]
