@@ -1047,7 +1047,7 @@ fn a_token_of_an_exported_run_is_explained_without_a_model() {
         ),
         (
             ["why", "no.json", "--pane", "A", "--token", "1"],
-            1,
+            2,
             "could not read the run",
         ),
     ] {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::scripted::{END, N_VOCAB, ScriptedLm};
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopK, Window};
+use quartet::decoding::selector::MirostatV2;
 use quartet::decoding::{
     Against, ChainConfig, DraftRule, Filter, Guidance, ModelDrafts, Selector, TokenId,
 };
@@ -489,11 +490,18 @@ fn text_of(session: &Session, text: &str) -> Prompt {
 
 #[test]
 fn a_scored_text_has_the_same_evidence_as_a_generated_one() {
+    let mirostat = Selector::MirostatV2(MirostatV2 { tau: 3.0, eta: 0.5 });
+    for (selector, k) in [(Selector::Greedy, 3), (mirostat, 1)] {
+        check_scored_evidence(ChainConfig {
+            selector,
+            ..ChainConfig::sampled([Filter::TopK(TopK { k })])
+        });
+    }
+}
+
+fn check_scored_evidence(chain: ChainConfig) {
     let config = GenerationConfig {
-        chain: ChainConfig {
-            selector: Selector::Greedy,
-            ..ChainConfig::sampled([Filter::TopK(TopK { k: 3 })])
-        },
+        chain,
         seed: 7,
         limits: Limits::default(),
     };
@@ -527,6 +535,7 @@ fn a_scored_text_has_the_same_evidence_as_a_generated_one() {
         assert_eq!(own.survivors, other.survivors);
         assert_eq!(own.draw.prob.to_bits(), other.draw.prob.to_bits());
         assert_eq!((own.draw.coin, own.draw.is_given()), (None, true));
+        assert_eq!(own.selector_state, other.selector_state);
     }
 }
 

@@ -9,6 +9,7 @@ use eframe::egui;
 
 use super::background;
 use crate::export;
+use crate::generation::formatting::io_words;
 use crate::state::{Command, FolderCommand, FolderKind};
 
 /// The name of the file that is written to a folder to try it, and then deleted.
@@ -23,7 +24,7 @@ pub(super) fn attempt(
     answers: SyncSender<Command>,
 ) {
     background::run(ctx, "try folder", answers, move || {
-        let error = try_write(&folder).err().map(|error| error.to_string());
+        let error = try_write(&folder).err().map(|error| io_words(&error));
         Command::Folder(FolderCommand::Tried {
             kind,
             folder,

@@ -8,7 +8,7 @@ use eframe::egui;
 
 use super::background;
 use crate::export;
-use crate::generation::formatting::without_final_line_break;
+use crate::generation::formatting::{io_words, without_final_line_break};
 use crate::interop::presets::{self, OwnPreset};
 use crate::state::{Command, LessonCommand, PaneId, PresetCommand, ScoreCommand};
 
@@ -53,21 +53,17 @@ pub(super) fn lesson(ctx: egui::Context, path: PathBuf, answers: SyncSender<Comm
 }
 
 fn read(path: &Path) -> Result<Vec<OwnPreset>, String> {
-    let bytes = read_bytes(path)?.ok_or("the file is too large to be a presets file")?;
-    presets::file::parse(&bytes)
+    presets::file::parse(read_whole(path)?.as_bytes())
 }
 
 /// Reads a text without its final line break, as `quartet score` does.
 fn read_text(path: &Path) -> Result<String, String> {
-    let bytes = read_bytes(path)?.ok_or("the file is too large")?;
-    let text = String::from_utf8(bytes).map_err(|_not_text| "the file is not UTF-8 text")?;
-    Ok(without_final_line_break(&text).to_owned())
+    Ok(without_final_line_break(&read_whole(path)?).to_owned())
 }
 
-/// Reads a file, or returns `None` if it is too large.
-fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    let read = File::open(path).and_then(|file| export::read_at_most(file, MAX_BYTES));
-    read.map_err(|error| error.to_string())
+fn read_whole(path: &Path) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| io_words(&error))?;
+    export::read_text_at_most(file, MAX_BYTES)
 }
 
 #[cfg(test)]
@@ -82,7 +78,7 @@ mod tests {
         export::write_atomically(&path, &crate::interop::presets::file::render(&[])).unwrap();
         assert_eq!(read(&path), Ok(Vec::new()));
         export::write_atomically(&path, &vec![b' '; MAX_BYTES as usize + 1]).unwrap();
-        assert!(read(&path).unwrap_err().contains("too large"));
+        assert!(read(&path).unwrap_err().contains("more than"));
     }
 
     #[test]
@@ -94,13 +90,14 @@ mod tests {
             (&b"A fox\n\n"[..], Ok("A fox\n")),
             (b"A fox\r\n", Ok("A fox")),
             (b"", Ok("")),
-            (b"\xff\xfe", Err("the file is not UTF-8 text")),
+            (b"\xef\xbb\xbfA fox", Ok("A fox")),
+            (b"\xff\xfe", Err("it is not UTF-8 text; convert it first")),
         ] {
             std::fs::write(&path, written).unwrap();
             let read = read.map(str::to_owned).map_err(str::to_owned);
             assert_eq!(read_text(&path), read);
         }
         std::fs::write(&path, vec![b' '; MAX_BYTES as usize + 1]).unwrap();
-        assert!(read_text(&path).unwrap_err().contains("too large"));
+        assert!(read_text(&path).unwrap_err().contains("more than"));
     }
 }

@@ -9,6 +9,7 @@ use eframe::egui;
 
 use super::background;
 use crate::export::is_run_name;
+use crate::generation::formatting::io_words;
 use crate::lessons::is_lesson_name;
 use crate::state::{Command, ModelsCommand, PathPurpose, RunCommand};
 
@@ -52,7 +53,7 @@ fn n_bytes(path: &Path) -> Result<u64, String> {
     let metadata = fs::metadata(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => "No longer exists".to_owned(),
         ErrorKind::PermissionDenied => "No permission to read it".to_owned(),
-        _ => format!("Can't be accessed: {error}"),
+        _ => format!("Can't be accessed: {}", io_words(&error)),
     })?;
     if !metadata.is_dir() {
         return Ok(metadata.len());
@@ -60,7 +61,8 @@ fn n_bytes(path: &Path) -> Result<u64, String> {
     if !path.join("config.json").is_file() {
         return Err("The folder no longer contains config.json".to_owned());
     }
-    let entries = fs::read_dir(path).map_err(|error| format!("Can't be read: {error}"))?;
+    let entries =
+        fs::read_dir(path).map_err(|error| format!("Can't be read: {}", io_words(&error)))?;
     // The files are often symbolic links, so follow them to get their size.
     let weights = entries
         .filter_map(Result::ok)

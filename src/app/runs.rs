@@ -10,6 +10,7 @@ use crate::export::json::{Form, RunFile, RunHeader};
 use crate::export::{
     read_run, read_summary, read_text, remove_stale_temporaries, write_atomically, write_run,
 };
+use crate::generation::formatting::io_words;
 use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
 
 /// The end of every kept run's file name.
@@ -79,7 +80,7 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<TextsToKeep>) -> R
         RunRequest::ReadKept(file) => return named_by_prompt(read(&folder.join(file))),
         RunRequest::List => {
             return RunCommand::Listed(list(folder).map_err(|error| {
-                let path = folder.display();
+                let (error, path) = (io_words(&error), folder.display());
                 format!("The folder of runs can’t be read: {error}\n{path}")
             }));
         }
@@ -89,7 +90,7 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<TextsToKeep>) -> R
             ..
         } => {
             let Some(kept) = kept else {
-                return RunCommand::Listed(list(folder).map_err(|error| error.to_string()));
+                return RunCommand::Listed(list(folder).map_err(|error| io_words(&error)));
             };
             return keep(folder, kept, finished_at, limits);
         }
@@ -138,7 +139,7 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<TextsToKeep>) -> R
 }
 
 fn failed(title: &'static str, path: &Path, error: &io::Error) -> RunCommand {
-    let error = format!("{error}\n{}", path.display());
+    let error = format!("{}\n{}", io_words(error), path.display());
     RunCommand::Failed { title, error }
 }
 
@@ -211,7 +212,7 @@ fn keep(folder: &Path, kept: TextsToKeep, finished_at: u64, limits: HistoryLimit
             file: kept.file,
             run: kept_run(&path),
         },
-        Ok(_) => RunCommand::Listed(list(folder).map_err(|error| error.to_string())),
+        Ok(_) => RunCommand::Listed(list(folder).map_err(|error| io_words(&error))),
         Err(error) => failed("The run was not added to the history", folder, &error),
     }
 }

@@ -8,6 +8,7 @@ use eframe::egui;
 
 use super::background;
 use super::documents::Render;
+use crate::generation::formatting::io_words;
 use crate::state::{Command, Document};
 
 /// The threads that write files. Dropping it, as when the window closes, waits until all files are
@@ -60,7 +61,7 @@ impl Saves {
                 let failed = Command::SaveFailed {
                     document,
                     path,
-                    error: error.to_string(),
+                    error: io_words(&error),
                 };
                 // If the channel is full, the answers in it report the same problem.
                 answers.try_send(failed).ok();
@@ -74,7 +75,7 @@ impl Save {
         let (document, path) = (self.document, self.path);
         let rendered = self.render.and_then(|render| render());
         let written =
-            rendered.and_then(|content| content.write(&path).map_err(|error| error.to_string()));
+            rendered.and_then(|content| content.write(&path).map_err(|error| io_words(&error)));
         match written {
             Ok(()) => Command::Saved { document, path },
             Err(error) => Command::SaveFailed {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::export;
 use crate::generation::ByteSize;
+use crate::generation::formatting::io_words;
 use crate::state::Settings;
 
 const NAME: &str = "settings.json";
@@ -45,7 +46,7 @@ pub(super) fn load(folder: PathBuf) -> LoadedSettings {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => {
             return LoadedSettings {
-                error: Some(format!("{error}\n{}", path.display())),
+                error: Some(format!("{}\n{}", io_words(&error), path.display())),
                 ..LoadedSettings::default()
             };
         }
@@ -59,7 +60,11 @@ pub(super) fn load(folder: PathBuf) -> LoadedSettings {
         // Without the backup, saving would lose the parts that could not be read.
         return LoadedSettings {
             settings: restored.settings,
-            error: Some(format!("{error}\n{}", folder.join(BACKUP_NAME).display())),
+            error: Some(format!(
+                "{}\n{}",
+                io_words(&error),
+                folder.join(BACKUP_NAME).display()
+            )),
             ..LoadedSettings::default()
         };
     }

@@ -9,6 +9,7 @@ use std::sync::mpsc::SyncSender;
 use eframe::egui;
 
 use super::background;
+use crate::generation::formatting::io_words;
 use crate::state::Command;
 
 /// Asks the file manager to show a file, and sends whether it could be started.
@@ -22,7 +23,7 @@ pub(super) fn in_folder(ctx: egui::Context, path: PathBuf, answers: SyncSender<C
 /// Opens a folder, after creating it if it does not exist, and sends whether that was possible.
 pub(super) fn folder(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
     background::run(ctx, "open folder", answers, || {
-        let created = fs::create_dir_all(&path).map_err(|error: io::Error| error.to_string());
+        let created = fs::create_dir_all(&path).map_err(|error: io::Error| io_words(&error));
         let error = created.and_then(|()| run(&mut opener(&path))).err();
         Command::FolderShown { path, error }
     });
@@ -34,7 +35,7 @@ fn run(process: &mut Process) -> Result<(), String> {
         // Explorer returns 1 even if it succeeds.
         Ok(status) if status.success() || cfg!(windows) => Ok(()),
         Ok(status) => Err(format!("The file manager ended with {status}")),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(io_words(&error)),
     }
 }
 

@@ -17,6 +17,7 @@ use super::settings_file::{self, SettingsFile};
 use super::{folders, icon, import, model_paths, show};
 use crate::design::style;
 use crate::design::theme::Theme;
+use crate::generation::formatting::io_words;
 use crate::lessons::is_lesson_name;
 use crate::state::{
     AppState, Command, Effect, FolderKind, Folders, HubCommand, PathPurpose, RunCommand,
@@ -403,7 +404,7 @@ impl eframe::App for App {
         if let Err(error) = &saved
             && !self.settings_failed
         {
-            self.state.report_unsaved_settings(&error.to_string());
+            self.state.report_unsaved_settings(&io_words(error));
         }
         self.settings_failed = saved.is_err();
     }

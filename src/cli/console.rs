@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use super::failure::Failure;
+use crate::generation::formatting::io_words;
 
 /// Writes to standard output. A closed pipe (`| head`) is not an error. Control characters are
 /// escaped if a terminal would obey them; files and pipes receive the exact bytes.
@@ -17,7 +18,8 @@ pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     };
     match stdout.write_all(&bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::run(format!(
-            "could not write to standard output: {error}"
+            "could not write to standard output: {}",
+            io_words(&error)
         ))),
         _ => Ok(()),
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::console;
 use crate::export::json::{self, Form, RunHeader};
 use crate::export::{check_writable, is_archive_name, write_archive, write_by_name, write_folder};
-use crate::generation::formatting::counted;
+use crate::generation::formatting::{counted, io_words};
 use crate::generation::{Generation, listed};
 use crate::state::{MAX_PANES, PictureStyle, unix_time_secs};
 use crate::ui::run_folder::{self, RenderedRun};
@@ -21,7 +21,7 @@ pub(super) fn export_run(path: &Path, generations: &[&Generation]) -> Result<(),
         return export_folder(path, "the run", &files);
     }
     write_archive(path, &files)
-        .map_err(|error| format!("could not export the run: {error}\n{}", path.display()))
+        .map_err(|error| failure_words("could not export the run", &error, path))
 }
 
 /// Writes these files, by name, to a folder: all or none. Creates the folder if it is missing, and
@@ -34,7 +34,7 @@ pub(super) fn export_folder(
     create_folder(folder)?;
     let note = present_words(folder, files);
     write_folder(folder, files)
-        .map_err(|error| format!("could not export {what}: {error}\n{}", folder.display()))?;
+        .map_err(|error| failure_words(&format!("could not export {what}"), &error, folder))?;
     if let Some(note) = note {
         console::note(&note);
     }
@@ -88,7 +88,7 @@ pub(super) fn json_file(json: Option<&Path>) -> Option<&Path> {
 /// Creates the folder if it is missing.
 pub(super) fn create_folder(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder)
-        .map_err(|error| format!("could not create the folder: {error}\n{}", folder.display()))
+        .map_err(|error| failure_words("could not create the folder", &error, folder))
 }
 
 /// Creates the folder if it is missing, and returns it in that case.
@@ -138,7 +138,11 @@ pub(super) fn check_file(path: &Path) -> Result<(), String> {
 }
 
 fn write_error(path: &Path, error: &io::Error) -> String {
-    format!("could not write the file: {error}\n{}", path.display())
+    failure_words("could not write the file", error, path)
+}
+
+fn failure_words(failure: &str, error: &io::Error, path: &Path) -> String {
+    format!("{failure}: {}\n{}", io_words(error), path.display())
 }
 
 #[cfg(test)]

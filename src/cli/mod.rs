@@ -60,6 +60,7 @@ use clap::{Parser, Subcommand};
 
 use self::failure::Failure;
 use crate::export::is_run_name;
+use crate::generation::formatting::io_words;
 use crate::lessons::is_lesson_name;
 
 /// One prompt, four decodings, token by token: a playground that shows how a language model
@@ -208,7 +209,10 @@ fn absolute_path(path: &Path) -> Result<PathBuf, Failure> {
         let path = path.display();
         return Err(Failure::run(format!("no such file or folder: {path}")));
     }
-    let unknown = |error| Failure::run(format!("could not determine the current folder: {error}"));
+    let unknown = |error| {
+        let reason = io_words(&error);
+        Failure::run(format!("could not determine the current folder: {reason}"))
+    };
     std::path::absolute(path).map_err(unknown)
 }
 

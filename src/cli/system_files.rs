@@ -8,6 +8,7 @@ use clap::{Args, CommandFactory as _, ValueEnum as _};
 use clap_complete::Shell;
 
 use super::failure::Failure;
+use crate::generation::formatting::io_words;
 use crate::ui::{app_icon, third_party_licenses};
 
 /// The arguments of `quartet system-files`.
@@ -95,7 +96,8 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
     Failure::run(format!(
-        "could not write: {error}\nPath: {}",
+        "could not write: {}\nPath: {}",
+        io_words(error),
         path.display()
     ))
 }

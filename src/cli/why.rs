@@ -30,8 +30,8 @@ pub(super) struct Arguments {
 /// Runs `quartet why`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = arguments.run.display();
-    let run =
-        read_run(&arguments.run).map_err(|error| Failure::run(format!("{error}\nFile: {path}")))?;
+    let run = read_run(&arguments.run)
+        .map_err(|error| Failure::usage(format!("{error}\nFile: {path}")))?;
     let generations = run.panes;
     let place = place(&generations, &arguments.pane)?;
     let explanation = explanation(&generations, place, arguments.token)?;

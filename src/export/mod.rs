@@ -27,6 +27,7 @@ mod session_file;
 mod stability;
 mod sweep;
 mod text;
+mod text_file;
 mod texts;
 
 pub use self::archive::{is_archive_name, write_archive};
@@ -46,6 +47,7 @@ pub use self::run_summary::{PaneSummary, RunSummary, read_summary};
 pub use self::session_file::SessionFile;
 pub use self::stability::render_stability;
 pub use self::sweep::SweepRecord;
+pub use self::text_file::read_text_at_most;
 pub use self::texts::{TextRow, texts_csv, texts_jsonl};
 
 use crate::generation::{Generation, PaneSettings};

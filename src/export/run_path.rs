@@ -13,6 +13,7 @@ use super::json::{self, Form, ParseError, RunFile};
 use super::{SessionFile, read_at_most, write_atomically};
 use crate::analysis::contradictions::RunPlace;
 use crate::generation::ByteSize;
+use crate::generation::formatting::io_words;
 
 /// The largest run file to open. Four texts of 2,000 tokens with all their evidence take 20 MB.
 const MAX_BYTES: u64 = 400_000_000;
@@ -31,7 +32,7 @@ const MODEL_FILES: [&str; 4] = [
 /// Why a run file can't be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum RunFileError {
-    #[error("could not read the run: {0}")]
+    #[error("could not read the run: {}", io_words(.0))]
     Unreadable(#[from] io::Error),
 
     #[error(

@@ -196,7 +196,7 @@ fn a_text_is_opened_from_a_file_and_an_unreadable_one_says_why() {
         let dialog = state.score_dialog.as_ref();
         dialog.is_some_and(|dialog| dialog.unread.is_some())
     });
-    window.get_by_label_contains("fable.txt: the file is not UTF-8 text");
+    window.get_by_label_contains("fable.txt: it is not UTF-8 text");
     let dialog = window.state().state().score_dialog.as_ref();
     assert_eq!(dialog.unwrap().text, GIVEN, "the previous text stays");
 }

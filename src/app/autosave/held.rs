@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use crate::export::json::{RunFile, RunHeader};
 use crate::export::{SessionFile, write_atomically};
+use crate::generation::formatting::io_words;
 use crate::state::{Session, Settings, unix_time_secs};
 
 const SESSION: &str = "session";
@@ -146,7 +147,7 @@ pub(super) fn write(path: &Path, session: Session) -> io::Result<()> {
 }
 
 fn read(path: &Path) -> Result<Crashed, String> {
-    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+    let bytes = fs::read(path).map_err(|error| io_words(&error))?;
     let file = SessionFile::parse(&bytes).map_err(|error| error.to_string())?;
     Ok(Crashed {
         settings: Settings::from_json(&file.settings).settings,

@@ -16,6 +16,7 @@ use eframe::egui;
 pub(super) use self::held::{Crashed, SetAside, Unrestored};
 use self::held::{Held, write};
 use crate::export::remove_stale_temporaries;
+use crate::generation::formatting::io_words;
 use crate::state::{AppState, SessionKey};
 
 /// The shortest time between two saves.
@@ -136,7 +137,7 @@ impl Autosave {
         self.pause = PAUSE_AFTER_FAILURE;
         let folder = self.folder.as_ref()?.display();
         let is_new = !std::mem::replace(&mut self.failed, true);
-        is_new.then(|| format!("{error}\n{folder}"))
+        is_new.then(|| format!("{}\n{folder}", io_words(error)))
     }
 
     /// Returns whether a save must wait. If so, requests a repaint for when the wait is over.

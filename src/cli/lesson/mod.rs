@@ -5,7 +5,6 @@ mod rehearsal;
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +13,8 @@ use clap::{Args, Subcommand};
 use self::rehearsal::Rehearsal;
 use super::console;
 use super::failure::Failure;
+use crate::export::read_text_at_most;
+use crate::generation::formatting::io_words;
 use crate::lessons::{Lesson, MAX_LESSON_BYTES, built_in};
 
 /// The arguments of `quartet lesson`.
@@ -93,14 +94,9 @@ fn rehearse(file: &Path) -> Result<(), Failure> {
     console::print(texts.as_bytes())
 }
 
-/// Reads a lesson, but at most one byte more than a lesson may have, which is enough to reject it.
 fn read(path: &Path) -> Result<Lesson, String> {
-    let limit = MAX_LESSON_BYTES as u64 + 1;
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
-    read.map_err(|error| error.to_string())?;
-    let source =
-        String::from_utf8(bytes).map_err(|_not_text| "the file is not UTF-8 text".to_owned())?;
+    let file = File::open(path).map_err(|error| io_words(&error))?;
+    let source = read_text_at_most(file, MAX_LESSON_BYTES as u64)?;
     Lesson::from_toml(&source).map_err(|problem| problem.to_string())
 }
 

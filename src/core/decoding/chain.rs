@@ -151,7 +151,8 @@ impl SamplerChain {
     }
 
     /// Takes a token that the chain did not draw, and records what the chain makes of it. The
-    /// selector learns nothing from it.
+    /// selector learns from the token of a given text as if it had picked it, unless it could not
+    /// have, and nothing from any other.
     pub fn take(
         &mut self,
         logits: &[f32],
@@ -159,13 +160,7 @@ impl SamplerChain {
         coins: Coins,
         taken: Taken,
     ) -> Result<Sampled, DecodingError> {
-        let state = self.state;
-        let sampled = self.step(logits, history, coins, Some(taken));
-        self.state = state;
-        sampled.map(|mut sampled| {
-            sampled.trace.selector_state = state;
-            sampled
-        })
+        self.step(logits, history, coins, Some(taken))
     }
 
     fn step(
@@ -181,10 +176,15 @@ impl SamplerChain {
         self.apply(history, coins, &mut candidates, |filter, candidates| {
             stages.push(report_of(filter, &raw.head, candidates));
         });
-        let selector = self.config.selector;
+        let (selector, state) = (self.config.selector, self.state);
+        let prob_before = taken.and_then(|taken| selector.prob_to_learn(taken, &mut candidates));
         let mut draw = selector.pick(coins, history, &mut self.state, &mut candidates);
         if let Some(taken) = taken {
             draw = taken_draw(taken, draw, &mut candidates);
+            self.state = match prob_before.filter(|_| draw.prob > 0.0) {
+                Some(prob_before) => selector.learn(prob_before, &draw, state),
+                None => state,
+            };
         }
         let survivors = ranked_head(&mut candidates, N_RECORDED);
         let head_final_probs = probs_of(&raw.head, &mut candidates);

@@ -228,7 +228,8 @@ impl SamplerChain {
         Ok(sampled)
     }
 
-    /// Takes a token that the chain did not draw, and records what the chain makes of it.
+    /// Takes a token that the chain did not draw, and records what the chain makes of it. The
+    /// selector learns nothing from it, because its probability may be unknown.
     pub fn take_served(
         &mut self,
         head: &ServedHead,
@@ -239,7 +240,9 @@ impl SamplerChain {
         let state = self.state();
         self.record(head.len().min(N_MAX_RECORDED));
         let sampled = self.take(&head.row(true), history, coins, taken)?;
+        self.restore(state);
         let mut sampled = restricted(sampled, head);
+        sampled.trace.selector_state = state;
         let token = sampled.token;
         if !head.head.iter().any(|known| known.token == token) {
             // It comes after all tokens of the head; how far after is unknown.

@@ -104,6 +104,16 @@ pub fn without_final_line_break(text: &str) -> &str {
     line.strip_suffix('\r').unwrap_or(line)
 }
 
+/// Formats why a file or another service of the system failed, without the number of the error.
+pub fn io_words(error: &std::io::Error) -> String {
+    let words = error.to_string();
+    match words.rsplit_once(" (os error ") {
+        // Windows ends its sentences.
+        Some((words, _number)) => words.trim_end_matches('.').to_owned(),
+        None => words,
+    }
+}
+
 /// Returns the letter of the pane at this position: A to Z, then AA, AB and so on.
 pub fn pane_letter(place: usize) -> String {
     let last = char::from(b'A' + (place % 26) as u8);
@@ -172,6 +182,23 @@ mod tests {
             (Piece::text(""), "∅"),
         ] {
             assert_eq!(token_word(&piece), expected);
+        }
+    }
+
+    #[test]
+    fn the_reason_of_a_failure_has_no_number() {
+        let missing = std::fs::File::open("no such folder/no such file").unwrap_err();
+        assert!(missing.to_string().contains("(os error "), "{missing}");
+        let words = io_words(&missing);
+        assert!(
+            !words.contains("os error") && !words.ends_with('.'),
+            "{words}"
+        );
+        for other in [
+            "it changed while the model was loaded",
+            "the load (os error) failed",
+        ] {
+            assert_eq!(io_words(&std::io::Error::other(other)), other);
         }
     }
 

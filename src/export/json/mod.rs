@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use self::layout::Layout;
 pub use self::repeated::contradictions_of;
 use self::type_words::type_words;
+use super::text_file::without_byte_order_mark;
 use crate::analysis::contradictions::Contradiction;
 use crate::generation::Generation;
 
@@ -163,8 +164,7 @@ pub fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
         format_version: u32,
     }
 
-    // Some editors on Windows put a byte order mark before the text.
-    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let bytes = without_byte_order_mark(bytes);
     let head = serde_json::from_slice(bytes).map_err(|error| parse_error(error, bytes))?;
     let Head { format_version } = head;
     match format_version {

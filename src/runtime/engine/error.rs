@@ -4,6 +4,7 @@ use super::ChatError;
 use crate::decoding::{DecodingError, GrammarError, Refusal};
 use crate::engine::candle_models;
 use crate::generation::ByteSize;
+use crate::generation::formatting::io_words;
 
 /// Why the engine could not do what it was asked to do. Every message can be shown to the user.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +88,7 @@ pub enum EngineError {
     #[error(transparent)]
     Grammar(#[from] GrammarError),
 
-    #[error("the compute threads could not be started: {source}")]
+    #[error("the compute threads could not be started: {}", io_words(.source))]
     ThreadsUnavailable { source: std::io::Error },
 
     /// The CPU lacks the instruction set that was requested.
@@ -98,7 +99,7 @@ pub enum EngineError {
     },
 
     /// A file or folder does not exist or cannot be read.
-    #[error("{what} could not be read: {source}\n{path}")]
+    #[error("{what} could not be read: {}\n{path}", io_words(.source))]
     FileUnreadable {
         /// The subject of the message: "The model's weights".
         what: &'static str,

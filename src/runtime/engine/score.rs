@@ -294,13 +294,19 @@ impl Chunk<'_> {
     /// Scores the token after each one that was read.
     fn steps(&self, pane: &mut ScoredPane) -> Result<Vec<Step>, EngineError> {
         let legal = self.legal(pane.grammar.as_mut())?;
-        let rows = (0..self.logits.n_rows()).into_par_iter();
-        let steps = rows.map_init(
+        let legal = |row: usize| legal.get(row).and_then(Option::as_ref);
+        let rows = 0..self.logits.n_rows();
+        if pane.chain.config().selector.is_adaptive() {
+            // Each step begins with what the selector has learned from the tokens before.
+            let mut chain = pane.chain.clone();
+            let steps = rows.map(|row| self.step(row, pane, legal(row), &mut chain));
+            let steps = steps.filter_map(Result::transpose).collect();
+            pane.chain = chain;
+            return steps;
+        }
+        let steps = rows.into_par_iter().map_init(
             || pane.chain.clone(),
-            |chain, row| {
-                let legal = legal.get(row).and_then(Option::as_ref);
-                self.step(row, pane, legal, chain)
-            },
+            |chain, row| self.step(row, pane, legal(row), chain),
         );
         steps.filter_map(Result::transpose).collect()
     }

@@ -14,6 +14,7 @@ use super::checksum::Checksum;
 use super::model_files::{ModelFiles, ModelFormat};
 use super::repository::RemoteFile;
 use super::{DownloadTarget, Hub, HubError};
+use crate::generation::formatting::io_words;
 
 /// The prefix of the folder of a model repository.
 const FOLDER_PREFIX: &str = "models--";
@@ -65,7 +66,7 @@ impl Hub {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.map_err(|error| HubError::CacheUnreadable {
                 path: folder.to_owned(),
-                reason: error.to_string(),
+                reason: io_words(&error),
             })?,
         };
         let mut cached = Vec::new();

@@ -12,6 +12,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::generation::formatting::io_words;
 use reqwest::Url;
 
 /// Looks up an environment variable. Returns `None` if it is unset.
@@ -176,7 +177,7 @@ fn saved_token(variables: Variables<'_>) -> Result<Option<String>, Barrier> {
             token => Ok(token.map(str::to_owned)),
         },
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unreadable(error.to_string())),
+        Err(error) => Err(unreadable(io_words(&error))),
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::environment::Barrier;
 use super::http::CallError;
 use super::proxy::Proxy;
-use crate::generation::ByteSize;
+use crate::generation::{ByteSize, formatting::io_words};
 
 /// Why a search, listing or download failed. Every message can be shown to the user.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +100,7 @@ pub enum HubError {
     #[error("the disk is full; free some space and try again\n{}", .path.display())]
     DiskFull { path: PathBuf },
 
-    #[error("could not write to the cache folder: {source}\n{}", .path.display())]
+    #[error("could not write to the cache folder: {}\n{}", io_words(.source), .path.display())]
     CacheNotWritable { path: PathBuf, source: io::Error },
 
     #[error("could not read the cache folder: {reason}\n{}", .path.display())]

@@ -13,6 +13,7 @@ use super::progress::{DownloadControl, DownloadPhase, ProgressReporter, whole_se
 use super::repository::RemoteFile;
 use super::retry::{CallEvent, CallSpec, Interruption, RetryPolicy};
 use super::{Hub, HubError};
+use crate::generation::formatting::io_words;
 
 /// Ranges are sized so that each takes about this long.
 const RANGE_TIME: Duration = Duration::from_secs(4);
@@ -147,7 +148,7 @@ fn verify(
 ) -> Result<bool, Interruption> {
     let reading = |error: std::io::Error| HubError::CacheUnreadable {
         path: path.to_owned(),
-        reason: error.to_string(),
+        reason: io_words(&error),
     };
     let mut input = File::open(path).map_err(reading)?;
     let mut check = file.checksum.start(file.n_bytes);

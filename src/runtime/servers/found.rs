@@ -23,6 +23,8 @@ pub struct ServerInfo {
     /// How many texts it writes at the same time; `None` if unknown.
     pub n_slots: Option<usize>,
     pub has_chat_template: bool,
+    /// Whether Ollama runs the model in its MLX runner, as it does with safetensors.
+    pub runs_in_mlx: bool,
     /// The names of the special tokens that begin and end a text; empty if not reported.
     pub begin_name: String,
     pub end_name: String,
@@ -44,6 +46,7 @@ impl ServerInfo {
             n_context: None,
             n_slots: None,
             has_chat_template: false,
+            runs_in_mlx: false,
             begin_name: String::new(),
             end_name: String::new(),
         }

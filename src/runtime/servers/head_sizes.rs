@@ -4,7 +4,10 @@
 const GROWTH: usize = 4;
 
 /// Lists up to this length cost little beside a pass.
-const N_SHORT: usize = 2048;
+const N_SHORT: usize = 512;
+
+/// After this many steps in a row that the first list does not decide, a longer one comes first.
+const N_GROWN: u32 = 2;
 
 /// After this many steps that the first list decides, a shorter one is tried.
 const N_CALM: u32 = 8;
@@ -13,8 +16,10 @@ const N_CALM: u32 = 8;
 ///
 /// A long list costs more than the pass that computes it: 49,152 tokens are 4.5 MB of JSON, 512 are
 /// 48 kB. But every further request costs a pass. So lists grow by 4 up to a quarter of the
-/// vocabulary, which is then requested as a whole. The next steps start with a short list that was
-/// needed, until it decides several of them at once, or one size below a long one.
+/// vocabulary, which is then requested as a whole. A step that needs a long list says little about
+/// the next one, which begins with the short one again. After two in a row, the next ones begin with
+/// a short list that was needed, until it decides several of them at once, or one size below a long
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "counts begin with n")]
 pub(super) struct HeadSizes {
@@ -22,10 +27,14 @@ pub(super) struct HeadSizes {
     n_least: usize,
     /// How many make a whole distribution, or `None` if the server reports no more than `n_least`.
     n_whole: Option<usize>,
+    /// The first list of this step.
+    n_first: usize,
     /// The list of this step.
     n_probs: usize,
     /// The list before it in this step.
     n_before: Option<usize>,
+    /// How many steps in a row the first list has not decided.
+    n_grown: u32,
     /// How many steps in a row the first list has decided.
     n_calm: u32,
 }
@@ -35,8 +44,10 @@ impl HeadSizes {
         Self {
             n_least,
             n_whole: n_whole.filter(|n_whole| *n_whole > n_least),
+            n_first: n_least,
             n_probs: n_least,
             n_before: None,
+            n_grown: 0,
             n_calm: 0,
         }
     }
@@ -64,15 +75,18 @@ impl HeadSizes {
     /// Returns the list with which the next step begins.
     pub(super) fn for_next_step(self) -> Self {
         let is_short = self.n_probs <= N_SHORT;
-        let (n_probs, n_calm) = match self.n_before {
-            Some(_) if is_short => (self.n_probs, 0),
-            Some(n_before) => (n_before, 0),
-            None if is_short && self.n_calm + 1 < N_CALM => (self.n_probs, self.n_calm + 1),
-            None => ((self.n_probs / GROWTH).max(self.n_least), 0),
+        let (n_first, n_grown, n_calm) = match self.n_before {
+            Some(_) if self.n_grown + 1 < N_GROWN => (self.n_first, self.n_grown + 1, 0),
+            Some(_) if is_short => (self.n_probs, N_GROWN, 0),
+            Some(n_before) => (n_before, N_GROWN, 0),
+            None if is_short && self.n_calm + 1 < N_CALM => (self.n_first, 0, self.n_calm + 1),
+            None => ((self.n_first / GROWTH).max(self.n_least), 0, 0),
         };
         Self {
-            n_probs,
+            n_first,
+            n_probs: n_first,
             n_before: None,
+            n_grown,
             n_calm,
             ..self
         }
@@ -106,22 +120,34 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_next_step_starts_with_a_short_list_that_was_needed_or_below_a_long_one() {
-        let mut sizes = HeadSizes::new(128, Some(49_152));
-        let mut next = |n_grown: u32| {
+    /// The first lists of the steps after these, of which each grows so many times.
+    fn firsts<const N: usize>(sizes: &mut HeadSizes, steps: [u32; N]) -> [usize; N] {
+        steps.map(|n_grown| {
             for _ in 0..n_grown {
                 assert!(sizes.grow());
             }
-            sizes = sizes.for_next_step();
+            *sizes = sizes.for_next_step();
             sizes.n_probs()
-        };
-        assert_eq!([next(0), next(1), next(0)], [128, 512, 512]);
-        assert_eq!(next(3), 8192);
-        assert_eq!([next(0), next(0)], [2048, 2048]);
-        let calm: Vec<usize> = (0..7).map(|_| next(0)).collect();
-        assert_eq!(calm, [2048, 2048, 2048, 2048, 2048, 2048, 512]);
-        let calm: Vec<usize> = (0..16).map(|_| next(0)).collect();
+        })
+    }
+
+    #[test]
+    fn a_single_step_that_needs_more_does_not_make_the_next_one_dear() {
+        let mut sizes = HeadSizes::new(128, Some(49_152));
+        let steps = [0, 2, 0, 4, 0, 0, 1, 0];
+        assert_eq!(firsts(&mut sizes, steps), [128; 8]);
+    }
+
+    #[test]
+    fn after_two_in_a_row_the_next_step_starts_with_a_short_list_or_below_a_long_one() {
+        let mut sizes = HeadSizes::new(128, Some(49_152));
+        assert_eq!(firsts(&mut sizes, [1, 1, 0]), [128, 512, 512]);
+        // A calm step comes before each growth, so two in a row are needed again.
+        assert_eq!(firsts(&mut sizes, [2, 2, 0]), [512, 2048, 512]);
+        let calm = firsts(&mut sizes, [0; 16]);
         assert_eq!((calm[6], calm[7], calm[15]), (512, 128, 128));
+        // From then on, each step that grows moves the first list.
+        assert_eq!(firsts(&mut sizes, [1, 1, 2, 2]), [128, 512, 2048, 8192]);
+        assert_eq!(firsts(&mut sizes, [0, 0, 0]), [2048, 512, 512]);
     }
 }

@@ -24,6 +24,7 @@ pub(super) fn find(http: &Http, model: &str, stop: &StopFlag) -> Result<ServerIn
     let details = shown.get("details").unwrap_or(&Value::Null);
     let quantization = text(details, "quantization_level").unwrap_or_default();
     quantization.clone_into(&mut info.quantization);
+    info.runs_in_mlx = text(details, "format") == Some("safetensors");
     let facts = shown.get("model_info").unwrap_or(&Value::Null);
     let architecture = text(facts, "general.architecture").unwrap_or_default();
     architecture.clone_into(&mut info.architecture);

@@ -7,6 +7,7 @@ use super::neutral::switch_off_others;
 use super::refused::check_settings;
 use super::request::Place;
 use super::{Connection, ServerError, ServerInfo, ServerKind, llama_server, ollama, openai, vllm};
+use crate::decoding::dialect::Dialect;
 use crate::decoding::{ChainConfig, FilterKind, Selector};
 use crate::generation::{GenerationConfig, Limits};
 use crate::interop::tools::{RequestFormat, RequestSettings, request_settings};
@@ -15,7 +16,7 @@ use crate::interop::tools::{RequestFormat, RequestSettings, request_settings};
 /// There are none for settings that are refused.
 pub fn sampler_notes(connection: &Connection, config: &GenerationConfig) -> Vec<String> {
     match check_settings(connection, &config.chain) {
-        Ok(()) => translated(connection.kind(), config).notes,
+        Ok(()) => translated(connection.info(), config).notes,
         Err(_refused) => Vec::new(),
     }
 }
@@ -24,9 +25,9 @@ pub fn sampler_notes(connection: &Connection, config: &GenerationConfig) -> Vec<
 /// "temperature after top-p", "temperature 3 (used: 2)".
 pub fn not_applied(info: &ServerInfo, config: &GenerationConfig) -> Vec<String> {
     let n_context = info.n_context.unwrap_or(usize::MAX);
-    let differences = translated(info.kind, config).differences.into_iter();
+    let differences = translated(info, config).differences.into_iter();
     let differences = differences.filter(|difference| difference.n_unaffected < n_context);
-    let mut all = lacking(info.kind, config);
+    let mut all = lacking(info, config);
     all.extend(differences.map(|difference| difference.words));
     all
 }
@@ -35,9 +36,9 @@ pub fn not_applied(info: &ServerInfo, config: &GenerationConfig) -> Vec<String> 
 ///
 /// A setting is applied if the request differs without it. One that makes no difference to any text,
 /// such as a temperature of 1, is not listed.
-fn lacking(kind: ServerKind, config: &GenerationConfig) -> Vec<String> {
+fn lacking(info: &ServerInfo, config: &GenerationConfig) -> Vec<String> {
     let chain = &config.chain;
-    let fields = |config: &GenerationConfig| translated(kind, config).fields;
+    let fields = |config: &GenerationConfig| translated(info, config).fields;
     let with_all = fields(config);
     let is_lost = |without: &ChainConfig| {
         let config = GenerationConfig {
@@ -95,7 +96,7 @@ pub(super) fn request(
     n_max: usize,
 ) -> Result<(&'static str, Value), ServerError> {
     let (n_probs, kind) = (connection.n_probs(), connection.kind());
-    let mut fields = translated(kind, config).fields;
+    let mut fields = translated(connection.info(), config).fields;
     switch_off_others(kind, &mut fields);
     let (path, mut body, limit) = match kind {
         ServerKind::LlamaServer => {
@@ -134,9 +135,10 @@ pub(super) fn request(
     Ok((path, body))
 }
 
-/// Returns the settings as this kind of server takes them.
-fn translated(kind: ServerKind, config: &GenerationConfig) -> RequestSettings {
-    let config = GenerationConfig {
+/// Returns the settings as this server takes them.
+fn translated(info: &ServerInfo, config: &GenerationConfig) -> RequestSettings {
+    let kind = info.kind;
+    let mut config = GenerationConfig {
         limits: Limits {
             // Quartet looks for stop sequences itself, because servers withhold the text before one.
             stop_strings: Vec::new(),
@@ -144,6 +146,14 @@ fn translated(kind: ServerKind, config: &GenerationConfig) -> RequestSettings {
         },
         ..config.clone()
     };
+    if kind == ServerKind::Ollama {
+        // The order depends on the runner, whatever the pane was made for.
+        config.chain.dialect = Some(if info.runs_in_mlx {
+            Dialect::OllamaMlx
+        } else {
+            Dialect::Ollama
+        });
+    }
     let format = match kind {
         ServerKind::LlamaServer => RequestFormat::LlamaServer,
         ServerKind::Vllm => RequestFormat::Vllm,
@@ -179,7 +189,7 @@ mod tests {
                 ..Limits::default()
             },
         };
-        let settings = translated(ServerKind::Vllm, &config);
+        let settings = translated(&server(ServerKind::Vllm), &config);
         (settings.fields, settings.notes)
     }
 
@@ -193,9 +203,30 @@ mod tests {
         };
         let info = ServerInfo {
             n_context,
-            ..ServerInfo::new(kind, "HOST", "toy")
+            ..server(kind)
         };
         not_applied(&info, &config)
+    }
+
+    fn server(kind: ServerKind) -> ServerInfo {
+        ServerInfo::new(kind, "HOST", "toy")
+    }
+
+    #[test]
+    fn the_order_of_ollama_is_that_of_the_runner() {
+        let settings: PaneSettings = "temp 0.8, top-p 0.9, dialect ollama-mlx".parse().unwrap();
+        let config = GenerationConfig {
+            chain: settings.chain,
+            seed: 7,
+            limits: Limits::default(),
+        };
+        for (runs_in_mlx, expected) in [(true, &[][..]), (false, &["top-p after temperature"])] {
+            let info = ServerInfo {
+                runs_in_mlx,
+                ..server(ServerKind::Ollama)
+            };
+            assert_eq!(not_applied(&info, &config), expected);
+        }
     }
 
     #[test]
@@ -372,7 +403,7 @@ mod tests {
             },
         };
         for kind in ServerKind::ALL {
-            let settings = translated(kind, &config);
+            let settings = translated(&server(kind), &config);
             assert!(!settings.fields.contains_key("stop"), "{kind:?}");
             assert!(
                 !settings.notes.iter().any(|note| note.contains("stop")),
@@ -420,12 +451,13 @@ mod tests {
                 ["top_k", "min_p", "temperature", "top_p", "seed"],
             ),
         ] {
-            let found = translated(kind, &config).fields;
+            let found = translated(&server(kind), &config).fields;
             for name in fields {
                 assert!(found.contains_key(name), "{kind:?} lacks {name}");
             }
         }
-        let RequestSettings { fields, notes, .. } = translated(ServerKind::OpenAi, &config);
+        let RequestSettings { fields, notes, .. } =
+            translated(&server(ServerKind::OpenAi), &config);
         assert!(!fields.contains_key("top_k"));
         assert!(
             notes.iter().any(|note| note.contains("top-k 40")),

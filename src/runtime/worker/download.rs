@@ -7,6 +7,7 @@ use super::download_thread::{Downloader, Finder};
 use super::event_sender::EventSender;
 use super::request_queue::RequestQueue;
 use super::{DownloadEvent, DownloadRequest};
+use crate::generation::formatting::io_words;
 use crate::hub::HubConfig;
 
 /// How many events the channel holds before the threads block.
@@ -49,7 +50,10 @@ impl Downloads {
         let started = threads.into_iter().filter_map(|spawned| match spawned {
             Ok(thread) => Some(thread),
             Err(error) => {
-                let message = format!("a download thread could not be started: {error}");
+                let message = format!(
+                    "a download thread could not be started: {}",
+                    io_words(&error)
+                );
                 sender.send_first(DownloadEvent::Panicked { message });
                 None
             }

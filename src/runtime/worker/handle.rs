@@ -10,6 +10,7 @@ use super::request_queue::RequestQueue;
 use super::thread::EngineThread;
 use super::{Event, ModelSource, Request};
 use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel};
+use crate::generation::formatting::io_words;
 
 /// How many events the channel holds before the engine blocks. A step with its evidence takes a few
 /// kilobytes.
@@ -68,7 +69,10 @@ impl Worker {
         let thread = match spawned {
             Ok(thread) => Some(thread),
             Err(error) => {
-                let message = format!("the engine thread could not be started: {error}");
+                let message = format!(
+                    "the engine thread could not be started: {}",
+                    io_words(&error)
+                );
                 sender.send_first(Event::Panicked { message });
                 None
             }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::event_sender::{Disconnected, EventSender};
 use super::{PaneRequest, ServerEvent, ServerRequest};
 use crate::engine::Progress;
+use crate::generation::formatting::io_words;
 use crate::generation::{FinishReason, GenerationId, PromptRecord, PromptText};
 use crate::servers::{
     Connection, PaneJob, SampledBy, ServedPrompt, ServerConfig, StopFlag, not_applied,
@@ -120,7 +121,10 @@ impl ServerThread {
                 thread,
             }),
             Err(error) => {
-                let message = format!("the server's thread could not be started: {error}");
+                let message = format!(
+                    "the server's thread could not be started: {}",
+                    io_words(&error)
+                );
                 // If the receiver is gone, nobody needs to know.
                 self.shared
                     .events
@@ -213,7 +217,10 @@ impl Shared {
                     .name("server-text".to_owned())
                     .spawn_scoped(scope, write);
                 if let Err(error) = spawned {
-                    let error = format!("the text's thread could not be started: {error}");
+                    let error = format!(
+                        "the text's thread could not be started: {}",
+                        io_words(&error)
+                    );
                     let failed = Progress::failed(id, &error);
                     self.events.send(ServerEvent::Progress(failed))?;
                 }

@@ -8,6 +8,7 @@ use super::event_sender::EventSender;
 use super::request_queue::RequestQueue;
 use super::server_thread::ServerThread;
 use super::{ServerEvent, ServerRequest};
+use crate::generation::formatting::io_words;
 use crate::servers::ServerConfig;
 
 /// How many events the channel holds before the threads block.
@@ -41,7 +42,10 @@ impl ServerWorker {
         let thread = match spawned {
             Ok(thread) => Some(thread),
             Err(error) => {
-                let message = format!("the server's thread could not be started: {error}");
+                let message = format!(
+                    "the server's thread could not be started: {}",
+                    io_words(&error)
+                );
                 sender.send_first(ServerEvent::Panicked { message });
                 None
             }

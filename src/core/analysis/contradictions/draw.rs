@@ -213,7 +213,12 @@ fn check_state(at: StepAt<'_>, found: &mut Found) {
     // may be assumed.
     let is_known = trace.grammar.is_none() && !trace.bounded;
     let prob_before = prob_before.filter(|_| is_known);
-    let follows = if trace.draw.picked == Picked::ByChain {
+    let has_learned = match trace.draw.picked {
+        Picked::ByChain => true,
+        Picked::Given => trace.draw.prob > 0.0 && !at.is_served(),
+        _ => false,
+    };
+    let follows = if has_learned {
         (trace.selector_state).follows(&before, selector, &trace.draw, prob_before)
     } else {
         trace.selector_state == before

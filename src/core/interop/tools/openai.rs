@@ -236,7 +236,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
         rules: Dialect::OpenAi.rules(),
         ..ChainConfig::sampled([])
     };
-    grammar::read_openai(fields, &mut chain)?;
+    grammar::read_openai(Flavor::OpenAi, fields, &mut chain)?;
     let stages = &mut chain.stages;
     let bias = biases::read("logit_bias", BAN, fields)?;
     fields.add(Filter::LogitBias(bias), &["logit_bias"], stages)?;

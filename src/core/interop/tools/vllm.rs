@@ -4,7 +4,7 @@
 //! The order is that of our dialect.
 
 use super::fields::Fields;
-use super::{ImportedSettings, biases, drafts, grammar};
+use super::{ImportedSettings, biases, drafts, grammar, openai};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     FrequencyPenalty, MinP, PresencePenalty, RepetitionPenalty, Temperature, TopK, TopP, Window,
@@ -47,7 +47,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
         rules: Dialect::Vllm.rules(),
         ..ChainConfig::sampled([])
     };
-    grammar::read_openai(fields, &mut chain)?;
+    grammar::read_openai(openai::Flavor::Vllm, fields, &mut chain)?;
     let stages = &mut chain.stages;
     // vLLM clamps a bias to ±100. As elsewhere, the lowest one counts as a ban.
     let mut bias = biases::read("logit_bias", -MOST_BIAS, fields)?;

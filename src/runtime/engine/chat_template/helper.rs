@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 use super::{ChatError, ChatTemplate, Message};
+use crate::generation::formatting::io_words;
 
 /// A program that is started with this argument must call [`answer_render_request`] and exit.
 pub const RENDER_ARGUMENT: &str = "--render-template";
@@ -99,7 +100,7 @@ fn limit_this_process() -> io::Result<()> {
 /// Renders a template in a helper process that runs `program`.
 pub(super) fn render(program: &PathBuf, request: &RenderRequest) -> Result<String, ChatError> {
     let unavailable = |error: io::Error| ChatError::Unavailable {
-        reason: error.to_string(),
+        reason: io_words(&error),
     };
     let request = serde_json::to_vec(request).map_err(|error| unavailable(error.into()))?;
     let mut child = spawn(program).map_err(unavailable)?;
@@ -148,7 +149,7 @@ fn exchange(child: &mut Child, request: &[u8]) -> Result<Vec<u8>, ChatError> {
         let thread = thread::Builder::new().name(name);
         let spawned = thread.spawn_scoped(scope, converse);
         spawned.map_err(|error| ChatError::Unavailable {
-            reason: error.to_string(),
+            reason: io_words(&error),
         })?;
         let started_at = Instant::now();
         let mut system = System::new();

@@ -414,7 +414,7 @@ fn breaker_tokens(
     breakers::tokens(texts, vocabulary)
 }
 
-/// Reads a window, which includes the prompt. Old versions and Ollama accept -1 for all tokens.
+/// Reads a window, which includes the prompt. Old versions accept -1 for all tokens.
 fn window(
     name: &str,
     kind: FilterKind,
@@ -428,13 +428,15 @@ fn window(
             .unwrap_or(Window::ALL));
     };
     if last_n < 0 {
-        if flavor != Flavor::Ollama {
-            let written = fields.as_written(name);
-            fields.ignored.push(format!(
-                "{written} is read as the whole text, as in llama.cpp before 2026; newer versions \
-                 reject negative numbers"
-            ));
-        }
+        let written = fields.as_written(name);
+        let who = match flavor {
+            Flavor::Ollama => "as Ollama documents it; its llama-server rejects negative numbers",
+            Flavor::Flags | Flavor::Server => {
+                "as in llama.cpp before 2026; newer versions reject negative numbers"
+            }
+        };
+        let sentence = format!("{written} is read as the whole text, {who}");
+        fields.ignored.push(sentence);
         return Ok(Window::ALL);
     }
     Ok(Window {

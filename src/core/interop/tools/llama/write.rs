@@ -80,7 +80,7 @@ fn samplers(
     }
     temperature(plan, fields);
     cuts(flavor, plan, fields);
-    penalties(flavor, plan, fields);
+    penalties(plan, fields);
     if let Some(Filter::Dry(dry)) = plan.find(FilterKind::Dry).cloned() {
         dry_fields(flavor, &dry, plan, vocabulary, fields);
     }
@@ -204,7 +204,7 @@ fn cuts(flavor: Flavor, plan: &Plan, fields: &mut NamedValues) {
     }
 }
 
-fn penalties(flavor: Flavor, plan: &mut Plan, fields: &mut NamedValues) {
+fn penalties(plan: &mut Plan, fields: &mut NamedValues) {
     let (mut repeat, mut others) = (1.0, NamedValues::new());
     for filter in &plan.filters {
         match filter {
@@ -224,26 +224,22 @@ fn penalties(flavor: Flavor, plan: &mut Plan, fields: &mut NamedValues) {
         .iter()
         .filter_map(|kind| plan.find(*kind)?.window());
     if let Some(first) = windows.next() {
-        let last_n = plan_window(flavor, &PENALTIES, first, plan);
+        let last_n = plan_window(&PENALTIES, first, plan);
         fields.push(("repeat_last_n", last_n));
     }
 }
 
-/// Returns the size to write for a window. In llama.cpp, every window includes the prompt.
-fn plan_window(flavor: Flavor, kinds: &[FilterKind], window: Window, plan: &mut Plan) -> Value {
-    let last_n = match window.last_n {
-        None if flavor == Flavor::Ollama => None,
-        last_n => {
-            let counted = last_n.filter(|n| *n <= MAX_COUNT);
-            Some(counted.unwrap_or(LONG_WINDOW))
-        }
-    };
+/// Returns the size to write for a window. In llama.cpp, every window includes the prompt. Ollama
+/// documents −1 as the whole context, but passes it on to a llama-server that refuses it.
+fn plan_window(kinds: &[FilterKind], window: Window, plan: &mut Plan) -> Value {
+    let counted = window.last_n.filter(|n| *n <= MAX_COUNT);
+    let last_n = counted.unwrap_or(LONG_WINDOW);
     let theirs = Window {
-        last_n,
+        last_n: Some(last_n),
         prompt_counted: true,
     };
     plan.expect_window(kinds, theirs);
-    last_n.map_or_else(|| Value::Number("-1".to_owned()), Value::from)
+    Value::from(last_n)
 }
 
 fn dry_fields(
@@ -253,7 +249,7 @@ fn dry_fields(
     vocabulary: Option<&Vocabulary>,
     fields: &mut NamedValues,
 ) {
-    let last_n = plan_window(flavor, &[FilterKind::Dry], dry.window, plan);
+    let last_n = plan_window(&[FilterKind::Dry], dry.window, plan);
     fields.push(("dry_multiplier", Value::from(dry.multiplier)));
     fields.push(("dry_base", Value::from(dry.base)));
     fields.push(("dry_allowed_length", Value::from(dry.allowed_length)));

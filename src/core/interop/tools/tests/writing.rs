@@ -150,7 +150,7 @@ fn ollama_settings_have_one_parameter_per_line() {
             "repeat 1.1 last all, presence 0.5 last all, top-k 40, typical-p 0.9, temp 0.7",
             "PARAMETER temperature 0.7\nPARAMETER top_k 40\nPARAMETER top_p 1\nPARAMETER min_p 0\n\
              PARAMETER typical_p 0.9\nPARAMETER repeat_penalty 1.1\nPARAMETER presence_penalty 0.5\n\
-             PARAMETER repeat_last_n -1\nPARAMETER seed 42\nPARAMETER num_predict 200\n",
+             PARAMETER repeat_last_n 32768\nPARAMETER seed 42\nPARAMETER num_predict 200\n",
         )],
     );
 }
@@ -346,6 +346,11 @@ fn stages_that_llama_cpp_lacks_or_has_only_once_are_noted() {
             Tool::LlamaCpp,
             "repeat 1.1 last all",
             "In llama.cpp the repetition penalty looks at the last 32768 tokens, here at the whole text",
+        ),
+        (
+            Tool::Ollama,
+            "repeat 1.1 last all",
+            "In Ollama the repetition penalty looks at the last 32768 tokens, here at the whole text",
         ),
         (
             Tool::LlamaCpp,
