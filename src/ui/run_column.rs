@@ -176,7 +176,7 @@ fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
     };
     editor_chip_ui(ui, &words, "Token limit", None, |ui| {
         ui.horizontal(|ui| {
-            ui.label("At most");
+            ui.label("Up to");
             let field = DragValue::new(&mut state.limits.max_new_tokens)
                 .range(1..=1_000_000)
                 .speed(2.0);

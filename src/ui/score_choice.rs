@@ -25,9 +25,9 @@ fn drawing_ui(ui: &mut Ui, view: &mut ViewChoices) {
     let chip = if has_cap(view.score) {
         Chip::new(view.score_cap.name())
             .label("Cap")
-            .name("Cap of the score")
+            .name("Cap of the surprise plot")
     } else {
-        Chip::new(layout).name("Arrangement of the score")
+        Chip::new(layout).name("Arrangement of the surprise plot")
     };
     let chip = ui.add(chip.chevron().quiet());
     let chip = chip.on_hover_text(
@@ -108,10 +108,10 @@ fn measures_ui(ui: &mut Ui, measure: &mut ScoreMeasure) {
 
 const fn accessible_name(measure: ScoreMeasure) -> &'static str {
     match measure {
-        ScoreMeasure::Surprise => "Score shows surprise",
-        ScoreMeasure::Probability => "Score shows probability",
-        ScoreMeasure::Entropy => "Score shows entropy",
-        ScoreMeasure::Rank => "Score shows rank",
-        ScoreMeasure::Kept => "Score shows tokens kept",
+        ScoreMeasure::Surprise => "Plot shows surprise",
+        ScoreMeasure::Probability => "Plot shows probability",
+        ScoreMeasure::Entropy => "Plot shows entropy",
+        ScoreMeasure::Rank => "Plot shows rank",
+        ScoreMeasure::Kept => "Plot shows tokens kept",
     }
 }

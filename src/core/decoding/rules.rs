@@ -133,7 +133,7 @@ impl BeamScores {
             }
             Self::LogProbs => {
                 "The stages see log-probs, and what they leave of them adds up without being \
-                 normalized again, so a token is not likelier because others were ruled out. This \
+                 normalized again, so a token is not more likely because others were ruled out. This \
                  is the default of transformers."
             }
             Self::Renormalized => {

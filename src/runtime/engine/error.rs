@@ -31,7 +31,7 @@ pub enum EngineError {
     TextTooLong { n_tokens: usize, n_max: usize },
 
     /// Futures or a sweep were requested for settings that compare texts instead of sampling them.
-    #[error("beam search writes a single text; choose another way to draw for this")]
+    #[error("beam search gives a single text; choose a draw that samples for this")]
     OneTextOnly,
 
     /// Models were to be compared under settings that mix two runs.
@@ -49,11 +49,8 @@ pub enum EngineError {
     #[error("models are compared without a grammar; remove it from the settings")]
     NoGrammarCompared,
 
-    /// A sweep was requested over settings that move away from different texts or models.
-    #[error(
-        "these settings move away from different texts or models; choose the same one for all of \
-         them"
-    )]
+    /// A sweep was requested over settings with different guidance.
+    #[error("the swept settings use different guidance; choose the same for all")]
     SeveralGuides,
 
     /// A pane needs a second model, and none is loaded.

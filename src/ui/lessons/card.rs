@@ -240,7 +240,7 @@ fn again_ui(ui: &mut Ui, run: &LessonRun) {
     let Some(again) = run.again().filter(|_| run.phase() < LessonPhase::See) else {
         return;
     };
-    let words = format!("Missed in ‘{}’, and asked again.", again.lesson.title);
+    let words = format!("You missed this in ‘{}’; try again.", again.lesson.title);
     ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
 }
 

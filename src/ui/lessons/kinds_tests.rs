@@ -193,7 +193,7 @@ fn a_repeated_question_says_which_lesson_it_is_from() {
     prepare_again(&mut state);
     let mut window = window_of(SIZE, state);
     window.run_steps(4);
-    window.get_by_label("Missed in ‘What does temperature do?’, and asked again.");
+    window.get_by_label("You missed this in ‘What does temperature do?’; try again.");
     window.get_by_label("Asked again: Predict");
     press(&mut window, "Not now");
     assert_eq!(phase(&window), Some(LessonPhase::Ending));

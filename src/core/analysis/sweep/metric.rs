@@ -81,7 +81,7 @@ impl Metric {
             Self::Ended => "Ended",
             Self::Complete => "Grammar complete",
             Self::Greedy => "Greedy",
-            Self::FirstFork => "First fork",
+            Self::FirstFork => "Where texts diverge",
             Self::Word => "Word",
         }
     }

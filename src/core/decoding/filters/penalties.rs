@@ -24,7 +24,8 @@ const fn penalty_spec(kind: FilterKind, usual: fn() -> Filter) -> FilterSpec {
 }
 
 /// Where the penalties that are subtracted come from, and the tools that have them.
-const OPENAI: &str = "No paper: defined in the reference of OpenAI's API";
+const OPENAI: &str = "No paper: defined in the reference of OpenAI's API, \
+    https://platform.openai.com/docs/api-reference/completions/create";
 const OF_OPENAI: &[Dialect] = &[Dialect::LlamaCpp, Dialect::Ollama, Dialect::OpenAi];
 
 /// Returns the description of an amount that is subtracted from logits.
@@ -66,7 +67,7 @@ impl RepetitionPenalty {
         help: "Divides the positive logits of tokens that have already appeared by this factor, and \
                multiplies their other logits by it.",
         source: "Keskar et al. 2019, \"CTRL: A Conditional Transformer Language Model for Controllable \
-                 Generation\"",
+                 Generation\", arXiv 1909.05858",
         params: &[ParamSpec {
             range: 1.0..=2.0,
             limits: Limits::Above(0.0),

@@ -36,7 +36,8 @@ impl GumbelMark {
         help: "Draws each token with its probability, by numbers derived from a key and the last \
                tokens. Anyone with the key can find the watermark; the seed matters only where the \
                text repeats itself.",
-        source: "Aaronson 2022, \"My AI Safety Lecture for UT Effective Altruism\"",
+        source: "Aaronson 2022, \"My AI Safety Lecture for UT Effective Altruism\", \
+                 https://scottaaronson.blog/?p=6823",
         params: &[
             ParamSpec {
                 label: "Key",

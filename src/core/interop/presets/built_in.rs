@@ -109,7 +109,7 @@ fn purposes() -> Vec<Preset> {
         Preset {
             name: "Green list",
             purpose: "Pure sampling with a watermark in the logits, which its key reveals: a quarter \
-                      of the tokens become likelier, depending on the token before.",
+                      of the tokens become more likely, depending on the token before.",
             source: "From Kirchenbauer et al. 2023, arXiv 2301.10226; the tokens are those of \
                      transformers' WatermarkingConfig",
             chain: ChainConfig::sampled([Filter::GreenList(GreenList {
