@@ -17,6 +17,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
     ("generation", &["decoding"]),
     ("analysis", &["decoding", "generation"]),
     ("engine", &["decoding", "generation", "kernels"]),
+    ("glossary", &[]),
     ("hub", &["generation"]),
     ("interop", &["analysis", "decoding", "generation"]),
     ("servers", &["decoding", "engine", "generation", "interop"]),
@@ -54,7 +55,14 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
     ("design", &["generation", "state"]),
     (
         "plots",
-        &["analysis", "decoding", "design", "generation", "state"],
+        &[
+            "analysis",
+            "decoding",
+            "design",
+            "generation",
+            "glossary",
+            "state",
+        ],
     ),
     (
         "ui",
@@ -64,6 +72,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "design",
             "export",
             "generation",
+            "glossary",
             "interop",
             "lessons",
             "plots",

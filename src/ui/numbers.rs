@@ -13,6 +13,7 @@ use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::generation::formatting::pane_letter;
 use crate::generation::formatting::{grouped, speed};
 use crate::generation::{Generation, Step, Vocabulary};
+use crate::glossary::term;
 use crate::state::{AppState, Pane};
 
 /// Draws a table of all panes, and beside it the candidates of the pinned or latest step.
@@ -55,7 +56,10 @@ fn tables_ui(ui: &mut Ui, state: &mut AppState) {
 }
 
 pub(super) fn heading_ui(ui: &mut Ui, heading: &str) {
-    ui.label(Face::Small.text(heading).color(Theme::of(ui).text_3));
+    let label = ui.label(Face::Small.text(heading).color(Theme::of(ui).text_3));
+    if let Some(term) = term(heading) {
+        label.on_hover_text(term.explanation());
+    }
 }
 
 pub(super) fn cell_ui(ui: &mut Ui, text: RichText) {

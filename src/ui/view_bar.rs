@@ -9,6 +9,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, focus_ring, legend, menu_item, small_legend};
+use crate::glossary::term;
 use crate::lessons::Ring;
 use crate::state::{
     AppState, Command, DivergenceSummary, MAX_PANES, Tint, WatermarkCommand, divergence_reasons,
@@ -146,7 +147,12 @@ fn tint_ui(ui: &mut Ui, has_legend: bool, state: &mut AppState, commands: &mut V
         .accessible_name("Tint")
         .show(|ui| {
             for tint in Tint::ALL {
-                if menu_item(ui, tint.name(), "", tint == view.tint).clicked() {
+                let item = menu_item(ui, tint.name(), "", tint == view.tint);
+                let item = match term(tint.name()) {
+                    Some(term) => item.on_hover_text(term.explanation()),
+                    None => item,
+                };
+                if item.clicked() {
                     view.tint = tint;
                     // Close the menu after a choice with the keyboard, too.
                     ui.close();

@@ -38,7 +38,7 @@ fn every_view_can_be_exported_with_its_seed_and_coin() {
         ("Speed as SVG…", &["seed 42"]),
         (
             "X-ray as SVG…",
-            &["Score (logit)", ">Softmax<", "seed 42", "token "],
+            &["Logit", ">Softmax<", "seed 42", "token "],
         ),
         (
             "By hand as SVG…",

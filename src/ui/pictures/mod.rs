@@ -211,7 +211,7 @@ impl PicturePlot<'_> {
             Self::Tree(_) => "The tree",
             Self::Gaps(_) => "Then and now",
             Self::Proven(_) => "What was proven",
-            Self::Stability(_) => "Where texts diverge",
+            Self::Stability(_) => "Where the text diverges",
             Self::Fit(_) => "How likely the text is",
             Self::Cache(_) => "The KV cache",
             Self::Models(_) => "Two models, one text",
