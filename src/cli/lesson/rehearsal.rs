@@ -189,7 +189,7 @@ impl Rehearsal {
 mod tests {
     use super::{Command, LessonCommand, LessonPhase, Rehearsal};
     use crate::lessons::{Lesson, built_in};
-    use crate::state::Page;
+    use crate::state::{BranchCommand, Page};
 
     #[test]
     fn a_robot_can_take_every_lesson() {
@@ -273,6 +273,31 @@ mod tests {
         assert_eq!((&again.asked, &again.answer), (&first.asked, &first.answer));
         let score = robot.state.lessons.progress.score_of("pieces");
         assert!(score.is_some_and(f64::is_finite));
+    }
+
+    #[test]
+    fn a_step_too_many_is_no_dead_end() {
+        let mut robot = Rehearsal::new().unwrap();
+        let lessons = robot.state.lessons.list.clone();
+        let is_loop = |lesson: &std::sync::Arc<Lesson>| lesson.id == "loop";
+        let index = lessons.iter().position(is_loop).unwrap();
+        robot.lesson(LessonCommand::Start(index));
+        robot.wait_for_question().unwrap();
+        robot.guess();
+        robot.lesson(LessonCommand::Next);
+        for _ in 0..4 {
+            robot.send(Command::Branch(BranchCommand::Step));
+            robot.wait("a token", |state| !state.is_running()).unwrap();
+        }
+        robot.expect(LessonPhase::See, "it is not done").unwrap();
+        robot.lesson(LessonCommand::Next);
+        robot.lesson(LessonCommand::Next);
+        for _ in 1..lessons[index].steps.len() {
+            robot.take_step().unwrap();
+        }
+        robot
+            .expect(LessonPhase::Ending, "it does not end")
+            .unwrap();
     }
 
     #[test]

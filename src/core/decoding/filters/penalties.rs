@@ -67,7 +67,9 @@ impl RepetitionPenalty {
         help: "Divides the positive logits of tokens that have already appeared by this factor, and \
                multiplies their other logits by it.",
         source: "Keskar et al. 2019, \"CTRL: A Conditional Transformer Language Model for Controllable \
-                 Generation\", arXiv 1909.05858",
+                 Generation\", arXiv 1909.05858; on its dependence on the sign of a logit: Hollows \
+                 2026, \"Gauge dependence and structured-output corruption in sign-branched \
+                 repetition penalties\", arXiv 2607.09791",
         params: &[ParamSpec {
             range: 1.0..=2.0,
             limits: Limits::Above(0.0),
