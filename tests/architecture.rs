@@ -298,6 +298,22 @@ fn unsafe_is_used_only_in_listed_files() {
     }
 }
 
+#[test]
+fn the_readme_is_short_and_its_links_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let n_lines = readme.lines().count();
+    assert!(n_lines <= 150, "the README has {n_lines} lines");
+    for command in [".ci/setup && cargo run --release", ".ci/test"] {
+        assert!(readme.contains(&format!("\n\n    {command}\n\n")), "{command}");
+    }
+    for link in readme.split("](").skip(1) {
+        let target = link.split([')', '#']).next().unwrap_or_default();
+        let is_here = target.starts_with("https://") || root.join(target).exists();
+        assert!(is_here, "the README links to {target}");
+    }
+}
+
 fn source_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }

@@ -247,7 +247,7 @@ pub const TERMS: [Term; 43] = [
     new(
         "Stage",
         &["Stages"],
-        "One step of the chain: it cuts tokens off or reshapes their probabilities.",
+        "One step of the chain: it cuts tokens off or reshapes their probabilities. It sees the softmax of what the stages before it left.",
         None,
     ),
     new(
