@@ -305,7 +305,10 @@ fn the_readme_is_short_and_its_links_exist() {
     let n_lines = readme.lines().count();
     assert!(n_lines <= 150, "the README has {n_lines} lines");
     for command in [".ci/setup && cargo run --release", ".ci/test"] {
-        assert!(readme.contains(&format!("\n\n    {command}\n\n")), "{command}");
+        assert!(
+            readme.contains(&format!("\n\n    {command}\n\n")),
+            "{command}"
+        );
     }
     for link in readme.split("](").skip(1) {
         let target = link.split([')', '#']).next().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
+use super::explained::explained;
 use super::numbers_tokens::{ranks_ui, tokens_ui};
 use super::text_measures::{cost_label, prices_ui, rows_for, saving_words};
 use crate::analysis::{Metrics, Prices, TextMetrics, have_different_tokenizers};
@@ -13,7 +14,6 @@ use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::generation::formatting::pane_letter;
 use crate::generation::formatting::{grouped, speed};
 use crate::generation::{Generation, Step, Vocabulary};
-use crate::glossary::term;
 use crate::state::{AppState, Pane};
 
 /// Draws a table of all panes, and beside it the candidates of the pinned or latest step.
@@ -57,9 +57,7 @@ fn tables_ui(ui: &mut Ui, state: &mut AppState) {
 
 pub(super) fn heading_ui(ui: &mut Ui, heading: &str) {
     let label = ui.label(Face::Small.text(heading).color(Theme::of(ui).text_3));
-    if let Some(term) = term(heading) {
-        label.on_hover_text(term.explanation());
-    }
+    explained(label, heading);
 }
 
 pub(super) fn cell_ui(ui: &mut Ui, text: RichText) {

@@ -186,7 +186,7 @@ fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
         hint_ui(ui, "The end-of-text token counts too");
         if let Some(room) = context_limit {
             let left = counted(room, "token");
-            let hint = format!("The model's context has space for only {left} after the prompt");
+            let hint = format!("The model’s context has space for only {left} after the prompt");
             ui.label(Face::Small.text(hint).color(Theme::of(ui).warning));
         }
         ui.horizontal(|ui| {

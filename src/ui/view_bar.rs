@@ -2,6 +2,7 @@
 
 use egui::{Align, Layout, Popup, Sense, Ui, vec2};
 
+use super::explained::explained;
 use super::layout::Breakpoint;
 use super::lessons::ring_ui;
 use super::order_menu::sentences_ui;
@@ -9,7 +10,6 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, focus_ring, legend, menu_item, small_legend};
-use crate::glossary::term;
 use crate::lessons::Ring;
 use crate::state::{
     AppState, Command, DivergenceSummary, MAX_PANES, Tint, WatermarkCommand, divergence_reasons,
@@ -148,11 +148,7 @@ fn tint_ui(ui: &mut Ui, has_legend: bool, state: &mut AppState, commands: &mut V
         .show(|ui| {
             for tint in Tint::ALL {
                 let item = menu_item(ui, tint.name(), "", tint == view.tint);
-                let item = match term(tint.name()) {
-                    Some(term) => item.on_hover_text(term.explanation()),
-                    None => item,
-                };
-                if item.clicked() {
+                if explained(item, tint.name()).clicked() {
                     view.tint = tint;
                     // Close the menu after a choice with the keyboard, too.
                     ui.close();

@@ -62,7 +62,7 @@ fn the_dock_names_the_token_beside_its_tabs_at_every_width() {
 fn the_cap_of_the_score_can_be_chosen_in_narrow_and_wide_windows() {
     for (size, menu) in [
         (DEFAULT_SIZE, "Cap of the surprise plot"),
-        ([1024.0, 700.0], "What the score shows"),
+        ([1024.0, 700.0], "What the plot shows"),
     ] {
         let mut settings = settings(5);
         settings.view.dock_tab = DockTab::Plots;

@@ -320,7 +320,7 @@ fn a_token_limit_beyond_the_context_is_shown_before_the_run() {
     let room = window.state().state().context_limit().unwrap();
     press(&mut window, &format!("Context: {room} tokens"));
     window.get_by_label(&format!(
-        "The model's context has space for only {room} tokens after the prompt"
+        "The model’s context has space for only {room} tokens after the prompt"
     ));
 }
 

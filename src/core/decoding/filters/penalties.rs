@@ -117,7 +117,7 @@ impl FilterRule for RepetitionPenalty {
     reads_its_window!();
 }
 
-/// Subtracts `penalty` from a token's logit for each time it appears in the window.
+/// Subtracts `penalty` from a token’s logit for each time it appears in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FrequencyPenalty {
     /// The amount subtracted each time; negative values encourage repetition.
@@ -133,7 +133,7 @@ impl FrequencyPenalty {
         chip: "frequency",
         name: "Frequency penalty",
         summary: "Penalizes each repetition",
-        help: "Subtracts this from a token's logit for each time it has already appeared.",
+        help: "Subtracts this from a token’s logit for each time it has already appeared.",
         source: OPENAI,
         params: &[subtracted(field!(Real, Filter::FrequencyPenalty.penalty))],
         tool_keys: &[(OF_OPENAI, &["frequency_penalty"])],

@@ -58,7 +58,7 @@ impl BeamSearch {
             ParamSpec {
                 key: "length",
                 label: "Length penalty",
-                help: "The power of a text's length by which its total is divided: above 0 longer texts \
+                help: "The power of a text’s length by which its total is divided: above 0 longer texts \
                        gain, below 0 shorter ones.",
                 range: -2.0..=2.0,
                 limits: Limits::Finite,
