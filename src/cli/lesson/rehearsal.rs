@@ -275,6 +275,47 @@ mod tests {
         assert!(score.is_some_and(f64::is_finite));
     }
 
+    /// Takes a lesson, and returns the right answers to its questions.
+    fn answers(robot: &mut Rehearsal, source: &str) -> Vec<String> {
+        robot.state.lessons.progress = crate::state::LessonProgress::default();
+        let lesson = std::sync::Arc::new(Lesson::from_toml(source).unwrap());
+        robot.take(&lesson).unwrap();
+        let made = robot.state.lessons.predictions();
+        let made = made[&lesson.id].iter();
+        made.map(|made| made.answer.clone()).collect()
+    }
+
+    #[test]
+    fn what_a_lesson_claims_about_chance_holds_for_other_seeds() {
+        let mut robot = Rehearsal::new().unwrap();
+        for (source, own, others) in [
+            (
+                include_str!("../../../assets/lessons/beams.toml"),
+                "seed = 1\n",
+                [3, 4, 5],
+            ),
+            (
+                include_str!("../../../assets/lessons/human.toml"),
+                "seed = 7\n",
+                [1, 2, 6],
+            ),
+            (
+                include_str!("../../../assets/lessons/watermark.toml"),
+                "seed = 7\n",
+                [1, 2, 3],
+            ),
+        ] {
+            let right = answers(&mut robot, source);
+            for other in others {
+                let changed = source.replacen(own, &format!("seed = {other}\n"), 1);
+                assert_ne!(changed, source);
+                // The texts name the lesson's own seed.
+                let changed = changed.replace("instead of 7", "instead");
+                assert_eq!(answers(&mut robot, &changed), right, "seed {other}");
+            }
+        }
+    }
+
     #[test]
     fn a_step_too_many_is_no_dead_end() {
         let mut robot = Rehearsal::new().unwrap();
