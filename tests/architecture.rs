@@ -17,6 +17,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
     ("generation", &["decoding"]),
     ("analysis", &["decoding", "generation"]),
     ("engine", &["decoding", "generation", "kernels"]),
+    ("glossary", &[]),
     ("hub", &["generation"]),
     ("interop", &["analysis", "decoding", "generation"]),
     ("servers", &["decoding", "engine", "generation", "interop"]),
@@ -54,7 +55,14 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
     ("design", &["generation", "state"]),
     (
         "plots",
-        &["analysis", "decoding", "design", "generation", "state"],
+        &[
+            "analysis",
+            "decoding",
+            "design",
+            "generation",
+            "glossary",
+            "state",
+        ],
     ),
     (
         "ui",
@@ -64,6 +72,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "design",
             "export",
             "generation",
+            "glossary",
             "interop",
             "lessons",
             "plots",
@@ -286,6 +295,25 @@ fn unsafe_is_used_only_in_listed_files() {
             "{}: `unsafe` is not allowed here",
             path.display()
         );
+    }
+}
+
+#[test]
+fn the_readme_is_short_and_its_links_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let n_lines = readme.lines().count();
+    assert!(n_lines <= 150, "the README has {n_lines} lines");
+    for command in [".ci/setup && cargo run --release", ".ci/test"] {
+        assert!(
+            readme.contains(&format!("\n\n    {command}\n\n")),
+            "{command}"
+        );
+    }
+    for link in readme.split("](").skip(1) {
+        let target = link.split([')', '#']).next().unwrap_or_default();
+        let is_here = target.starts_with("https://") || root.join(target).exists();
+        assert!(is_here, "the README links to {target}");
     }
 }
 

@@ -235,7 +235,7 @@ fn files_are_written_to_the_requested_paths() {
         }
     }
     let xray = read(&export.join("x-ray.svg"));
-    assert!(xray.contains(">X-ray<") && xray.contains("Score (logit)"));
+    assert!(xray.contains(">X-ray<") && xray.contains("Logit"));
     assert!(read(&export.join("texts.svg")).contains(">Pure sampling<"));
 }
 

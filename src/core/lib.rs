@@ -15,5 +15,8 @@ pub mod analysis;
 /// Conversion of settings to and from text.
 pub mod interop;
 
+/// The words that the window and the lessons use.
+pub mod glossary;
+
 /// Lessons as data: their format, checks and scores.
 pub mod lessons;

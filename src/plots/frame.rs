@@ -10,6 +10,7 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::generation::formatting::grouped;
+use crate::glossary::term;
 
 /// The height of a plot's title row, with the space below it.
 pub const TITLE_ROW: f32 = 24.0;
@@ -53,6 +54,9 @@ pub fn title_ui(ui: &mut Ui, title: &str, badge: Option<usize>, subtitles: &[Str
         let subtitle = subtitles.first().map_or("", String::as_str);
         WidgetInfo::labeled(Role::Label, true, format!("{title}, {subtitle}"))
     });
+    if let Some(term) = term(title) {
+        response.on_hover_text(term.explanation());
+    }
     let painter = ui.painter();
     let middle = rect.top() + 8.0;
     let set =

@@ -80,7 +80,7 @@ pub fn stability_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>, target: Target
     let words = plot.selected.map_or("", |(_, words)| words);
     let title = match plot.map.held() {
         Some(held) => format!("Choice of token {}", held.step + 1),
-        None => "First fork".to_owned(),
+        None => "Where the text diverges".to_owned(),
     };
     grid.response(ui, &format!("{title}. {words}"))
 }
@@ -97,7 +97,7 @@ fn title_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>) {
     let number = plot.map.held().map_or(0, |held| held.step + 1);
     let title = match plot.token {
         Some(_) => format!("Choice of token {number}"),
-        None => "First fork".to_owned(),
+        None => "Where the text diverges".to_owned(),
     };
     let run = TextRun::new(&title, Face::SmallMedium, theme.text_1);
     let title = paint_text(ui, pos2(rect.left(), middle), Align2::LEFT_CENTER, run);

@@ -413,7 +413,8 @@ impl AppState {
         if let Some(reason) = self.model.blocking_reason() {
             return Some(reason.to_owned());
         }
-        let reason = self.prompt_blocking_reason();
+        let reason = self.question_reason();
+        let reason = reason.or_else(|| self.prompt_blocking_reason());
         reason.or_else(|| self.limit_blocking_reason())
     }
 
@@ -422,7 +423,8 @@ impl AppState {
         if self.opened.is_some() || self.model == ModelStatus::Lost {
             return self.shared_blocking_reason();
         }
-        let reason = self.empty_prompt_reason();
+        let reason = self.question_reason();
+        let reason = reason.or_else(|| self.empty_prompt_reason());
         reason.or_else(|| self.limit_blocking_reason())
     }
 

@@ -44,7 +44,7 @@ impl Plot {
         plots.chain(Trend::ALL.map(Self::Trend)).chain(others)
     }
 
-    /// Returns the title for use in a sentence: "the X-ray", "the score".
+    /// Returns the title for use in a sentence: "the X-ray", "the surprise plot".
     pub fn name_in_sentence(self) -> String {
         match self {
             Self::Xray => "the X-ray".to_owned(),
@@ -55,7 +55,7 @@ impl Plot {
     /// Returns the picture's title.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Score => "The score",
+            Self::Score => "The surprise plot",
             Self::NextToken => "Next token",
             Self::Speed => "Speed",
             Self::Trend(trend) => trend.spec().name,

@@ -41,6 +41,8 @@ impl SettingsTab {
 pub enum HelpTab {
     #[default]
     Keys,
+    /// The glossary.
+    Words,
     /// What leaves the computer, and where files are kept.
     Privacy,
     /// What does not work yet.
@@ -51,12 +53,19 @@ pub enum HelpTab {
 
 impl HelpTab {
     /// All tabs, from left to right.
-    pub const ALL: [Self; 4] = [Self::Keys, Self::Privacy, Self::Limits, Self::Licenses];
+    pub const ALL: [Self; 5] = [
+        Self::Keys,
+        Self::Words,
+        Self::Privacy,
+        Self::Limits,
+        Self::Licenses,
+    ];
 
     /// Returns the label of the tab.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Keys => "Keys",
+            Self::Words => "Words",
             Self::Privacy => "Privacy and files",
             Self::Limits => "Known limits",
             Self::Licenses => "Licenses",

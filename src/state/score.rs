@@ -11,12 +11,14 @@ use crate::generation::{
 use crate::state::pane_models::OwnModel;
 use crate::worker::{GenerationId, PaneRequest, Request};
 
-/// A passage that a person wrote, which surprises a model far more than its own texts do: Kenneth
-/// Grahame, "The Wind in the Willows" (1908, public domain).
-const HUMAN_TEXT: &str = "The Mole had been working very hard all the morning, spring-cleaning his \
-     little home. First with brooms, then with dusters; then on ladders and steps and chairs, with \
-     a brush and a pail of whitewash; till he had dust in his throat and eyes, and splashes of \
-     whitewash all over his black fur, and an aching back and weary arms.";
+/// A passage that a person wrote, which surprises the built-in model more than its own texts do:
+/// Katherine Mansfield (1888–1923), "The Garden Party" (1922, public domain). The model has not read
+/// it: `assets/model/recipe/SOURCES.tsv` lists what it has.
+const HUMAN_TEXT: &str = "And after all the weather was ideal. They could not have had a more \
+     perfect day for a garden-party if they had ordered it. Windless, warm, the sky without a cloud. \
+     Only the blue was veiled with a haze of light gold, as it is sometimes in early summer. The \
+     gardener had been up since dawn, mowing the lawns and sweeping them, until the grass and the \
+     dark flat rosettes where the daisy plants had been seemed to shine.";
 
 /// What the user can do with a text to be scored.
 #[derive(Debug, Clone, PartialEq, Eq)]

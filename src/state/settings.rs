@@ -188,7 +188,7 @@ impl AppState {
 
     /// Shows a notice that settings can't be saved, and why.
     pub fn report_unsaved_settings(&mut self, reason: &str) {
-        self.notify(Notice::error("Settings can't be saved", reason));
+        self.notify(Notice::error("Settings can’t be saved", reason));
     }
 }
 

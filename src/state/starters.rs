@@ -29,7 +29,7 @@ pub(super) const DEFAULT_PROMPT: &str = "Once upon a time";
 const RAW: &[Starter] = &[
     Starter {
         name: "Greedy loops",
-        explanation: "The greedy text ends in a loop; the sampled texts don't repeat themselves",
+        explanation: "The greedy text ends in a loop; the sampled texts don’t repeat themselves",
         prompt: DEFAULT_PROMPT,
     },
     Starter {

@@ -17,6 +17,7 @@ mod compare;
 mod dock;
 mod empty_pane;
 mod escape;
+mod explained;
 mod export_dialog;
 #[cfg(test)]
 mod fit;

@@ -2,6 +2,7 @@
 
 use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
+use super::explained::explained;
 use super::numbers_tokens::{ranks_ui, tokens_ui};
 use super::text_measures::{cost_label, prices_ui, rows_for, saving_words};
 use crate::analysis::{Metrics, Prices, TextMetrics, have_different_tokenizers};
@@ -55,7 +56,8 @@ fn tables_ui(ui: &mut Ui, state: &mut AppState) {
 }
 
 pub(super) fn heading_ui(ui: &mut Ui, heading: &str) {
-    ui.label(Face::Small.text(heading).color(Theme::of(ui).text_3));
+    let label = ui.label(Face::Small.text(heading).color(Theme::of(ui).text_3));
+    explained(label, heading);
 }
 
 pub(super) fn cell_ui(ui: &mut Ui, text: RichText) {

@@ -176,7 +176,7 @@ fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
     };
     editor_chip_ui(ui, &words, "Token limit", None, |ui| {
         ui.horizontal(|ui| {
-            ui.label("At most");
+            ui.label("Up to");
             let field = DragValue::new(&mut state.limits.max_new_tokens)
                 .range(1..=1_000_000)
                 .speed(2.0);
@@ -186,7 +186,7 @@ fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
         hint_ui(ui, "The end-of-text token counts too");
         if let Some(room) = context_limit {
             let left = counted(room, "token");
-            let hint = format!("The model's context has space for only {left} after the prompt");
+            let hint = format!("The model’s context has space for only {left} after the prompt");
             ui.label(Face::Small.text(hint).color(Theme::of(ui).warning));
         }
         ui.horizontal(|ui| {

@@ -1,7 +1,8 @@
-//! The choice of what the score shows and of its cap: chips, or one menu in a narrow window.
+//! The choice of what the surprise plot shows and of its cap: chips, or one menu in a narrow window.
 
 use egui::{Popup, Ui};
 
+use super::explained::explained;
 use super::layout::Breakpoint;
 use crate::design::widgets::{Chip, menu_item};
 use crate::state::{ScoreCap, ScoreMeasure, ViewChoices};
@@ -25,9 +26,9 @@ fn drawing_ui(ui: &mut Ui, view: &mut ViewChoices) {
     let chip = if has_cap(view.score) {
         Chip::new(view.score_cap.name())
             .label("Cap")
-            .name("Cap of the score")
+            .name("Cap of the surprise plot")
     } else {
-        Chip::new(layout).name("Arrangement of the score")
+        Chip::new(layout).name("Arrangement of the surprise plot")
     };
     let chip = ui.add(chip.chevron().quiet());
     let chip = chip.on_hover_text(
@@ -58,15 +59,16 @@ const fn has_cap(measure: ScoreMeasure) -> bool {
 }
 
 fn menu_ui(ui: &mut Ui, view: &mut ViewChoices) {
-    let chip = Chip::new(view.score.name()).name("What the score shows");
+    let chip = Chip::new(view.score.name()).name("What the plot shows");
     let chip = ui.add(chip.chevron().quiet());
     Popup::menu(&chip)
         .width(180.0)
         .gap(4.0)
-        .accessible_name("What the score shows")
+        .accessible_name("What the plot shows")
         .show(|ui| {
             for choice in ScoreMeasure::ALL {
-                if menu_item(ui, choice.name(), "", view.score == choice).clicked() {
+                let item = menu_item(ui, choice.name(), "", view.score == choice);
+                if explained(item, choice.name()).clicked() {
                     view.score = choice;
                 }
             }
@@ -99,7 +101,8 @@ fn measures_ui(ui: &mut Ui, measure: &mut ScoreMeasure) {
             let chip = Chip::new(choice.name())
                 .name(accessible_name(choice))
                 .quiet();
-            if ui.add(chip.open(*measure == choice)).clicked() {
+            let chip = ui.add(chip.open(*measure == choice));
+            if explained(chip, choice.name()).clicked() {
                 *measure = choice;
             }
         }
@@ -108,10 +111,10 @@ fn measures_ui(ui: &mut Ui, measure: &mut ScoreMeasure) {
 
 const fn accessible_name(measure: ScoreMeasure) -> &'static str {
     match measure {
-        ScoreMeasure::Surprise => "Score shows surprise",
-        ScoreMeasure::Probability => "Score shows probability",
-        ScoreMeasure::Entropy => "Score shows entropy",
-        ScoreMeasure::Rank => "Score shows rank",
-        ScoreMeasure::Kept => "Score shows tokens kept",
+        ScoreMeasure::Surprise => "Plot shows surprise",
+        ScoreMeasure::Probability => "Plot shows probability",
+        ScoreMeasure::Entropy => "Plot shows entropy",
+        ScoreMeasure::Rank => "Plot shows rank",
+        ScoreMeasure::Kept => "Plot shows tokens kept",
     }
 }

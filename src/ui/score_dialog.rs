@@ -14,8 +14,9 @@ use crate::state::{
 
 const WIDTH: f32 = 560.0;
 
-const HUMAN_TEXT_HINT: &str = "The opening of The Wind in the Willows. Human writing surprises a \
-                               model: compare its bars with those of generated texts";
+const HUMAN_TEXT_HINT: &str = "The opening of Katherine Mansfield’s The Garden Party, which the \
+                               built-in model has not read: compare its bars with those of \
+                               generated texts";
 
 /// Draws the dialog, if it is open.
 pub(super) fn score_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {

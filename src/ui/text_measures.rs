@@ -76,8 +76,8 @@ const fn measure_rows() -> [MeasureRow; 10] {
     [
         (
             "Perplexity",
-            "How many equally likely tokens the model hesitated between, on average, before the chain; \
-             tokens picked by hand count",
+            "2 to the power of the mean surprise of the tokens before the chain, with those picked by hand: \
+             as surprising as a draw from this many equally likely tokens each time",
             |metrics| decimals(metrics.perplexity, 2),
         ),
         (
@@ -114,7 +114,7 @@ const fn measure_rows() -> [MeasureRow; 10] {
             },
         ),
         (
-            "Loop",
+            "Repetition",
             "Where a passage repeats at least three times in a row, from the first token to the last",
             loop_label,
         ),

@@ -2,6 +2,7 @@
 
 use egui::{Align, Layout, Popup, Sense, Ui, vec2};
 
+use super::explained::explained;
 use super::layout::Breakpoint;
 use super::lessons::ring_ui;
 use super::order_menu::sentences_ui;
@@ -146,7 +147,8 @@ fn tint_ui(ui: &mut Ui, has_legend: bool, state: &mut AppState, commands: &mut V
         .accessible_name("Tint")
         .show(|ui| {
             for tint in Tint::ALL {
-                if menu_item(ui, tint.name(), "", tint == view.tint).clicked() {
+                let item = menu_item(ui, tint.name(), "", tint == view.tint);
+                if explained(item, tint.name()).clicked() {
                     view.tint = tint;
                     // Close the menu after a choice with the keyboard, too.
                     ui.close();

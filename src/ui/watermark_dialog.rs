@@ -228,7 +228,7 @@ mod tests {
         press(&mut window, "Kind: Green list");
         let chosen = window.state().view.watermark;
         assert!(matches!(chosen, Some(Watermark::GreenList(list)) if list.key == 42));
-        window.get_by_label_contains("it makes green tokens likelier");
+        window.get_by_label_contains("it makes green tokens more likely");
         press(&mut window, "Kind: SynthID-Text");
         let chosen = window.state().view.watermark;
         assert!(matches!(chosen, Some(Watermark::SynthId(_))));

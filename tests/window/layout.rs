@@ -37,7 +37,7 @@ fn the_whole_editor_fits_the_window_after_a_change_of_order() {
         press(&mut window, "Order");
         press(&mut window, "its defaults");
         press(&mut window, "llama.cpp");
-        for part in ["Close the editor", "Draw: By coin", "Own seed"] {
+        for part in ["Close the editor", "Draw: Sample", "Own seed"] {
             let rect = window.get_by_label(part).rect();
             let inside = rect.min.y >= 0.0 && rect.max.y <= size[1];
             assert!(inside, "{part} is at {rect} in {size:?}");
@@ -61,8 +61,8 @@ fn the_dock_names_the_token_beside_its_tabs_at_every_width() {
 #[test]
 fn the_cap_of_the_score_can_be_chosen_in_narrow_and_wide_windows() {
     for (size, menu) in [
-        (DEFAULT_SIZE, "Cap of the score"),
-        ([1024.0, 700.0], "What the score shows"),
+        (DEFAULT_SIZE, "Cap of the surprise plot"),
+        ([1024.0, 700.0], "What the plot shows"),
     ] {
         let mut settings = settings(5);
         settings.view.dock_tab = DockTab::Plots;

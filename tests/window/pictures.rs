@@ -33,12 +33,12 @@ fn every_view_can_be_exported_with_its_seed_and_coin() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = written();
     for (entry, words) in [
-        ("The score as SVG…", &["seed 42"][..]),
+        ("The surprise plot as SVG…", &["seed 42"][..]),
         ("Next token as SVG…", &["seed 42", "token "]),
         ("Speed as SVG…", &["seed 42"]),
         (
             "X-ray as SVG…",
-            &["Score (logit)", ">Softmax<", "seed 42", "token "],
+            &["Logit", ">Softmax<", "seed 42", "token "],
         ),
         (
             "By hand as SVG…",

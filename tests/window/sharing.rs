@@ -94,12 +94,12 @@ fn a_text_that_is_too_long_is_scored_up_to_the_context() {
 #[test]
 fn all_measures_can_be_drawn_in_one_plot() {
     let mut window = written();
-    press(&mut window, "Cap of the score");
+    press(&mut window, "Cap of the surprise plot");
     press(&mut window, "In one plot");
     window.get_by_label("Surprise in one plot, bits, token by token, before the chain");
-    press(&mut window, "Score shows rank");
+    press(&mut window, "Plot shows rank");
     window.get_by_label("Rank in one plot, of each token before the chain, log scale");
-    press(&mut window, "Arrangement of the score");
+    press(&mut window, "Arrangement of the surprise plot");
     press(&mut window, "In one plot");
     assert!(!window.state().state().view.score_layout.is_one_plot());
 }

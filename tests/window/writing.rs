@@ -166,8 +166,8 @@ fn the_chain_editor_changes_a_pane_s_chain() {
     assert_eq!(state.panes[3].settings.name, "Top-k + top-p");
     assert!(state.output_is_stale());
 
-    press(&mut window, "Draw: By coin");
-    press(&mut window, "Top token");
+    press(&mut window, "Draw: Sample");
+    press(&mut window, "Greedy");
     let chain = &window.state().state().panes[3].settings.chain;
     assert_eq!(chain.selector, Selector::Greedy);
     let remark = "Greedy takes the top token anyway, so top-k 40 and top-p 0.5 have no effect.";
@@ -179,8 +179,8 @@ fn a_change_of_settings_immediately_shows_what_it_would_change() {
     let mut window = written();
     assert!(window.query_by_label_contains("What if").is_none());
     press(&mut window, "How D chooses");
-    press(&mut window, "Draw: By coin");
-    press(&mut window, "Top token");
+    press(&mut window, "Draw: Sample");
+    press(&mut window, "Greedy");
     let generation = window.state().state().panes[3].generation();
     let steps = generation.expect("a text is written").steps.iter();
     let other = |step: &&Step| step.trace.raw.head[0].token != step.token;
@@ -194,8 +194,8 @@ fn a_change_of_settings_immediately_shows_what_it_would_change() {
 fn lints_are_shown_and_can_be_fixed() {
     let mut window = written();
     press(&mut window, "How D chooses");
-    press(&mut window, "Draw: By coin");
-    press(&mut window, "Top token");
+    press(&mut window, "Draw: Sample");
+    press(&mut window, "Greedy");
     let remark = "Greedy takes the top token anyway, so T 0.7 and top-p 0.9 have no effect.";
     assert_eq!(
         window.get_all_by_label(remark).count(),
@@ -320,7 +320,7 @@ fn a_token_limit_beyond_the_context_is_shown_before_the_run() {
     let room = window.state().state().context_limit().unwrap();
     press(&mut window, &format!("Context: {room} tokens"));
     window.get_by_label(&format!(
-        "The model's context has space for only {room} tokens after the prompt"
+        "The model’s context has space for only {room} tokens after the prompt"
     ));
 }
 
@@ -358,7 +358,7 @@ fn runs_and_pictures_are_saved_to_the_typed_path() {
     for (entry, file, beginning) in [
         ("Run as JSON…", "run.json", "{"),
         ("Run as Markdown…", "run.md", "#"),
-        ("The score as SVG…", "score.svg", "<svg"),
+        ("The surprise plot as SVG…", "score.svg", "<svg"),
     ] {
         let path = folder.path().join(file);
         press(&mut window, "Export");

@@ -50,7 +50,7 @@ fn the_x_ray_shows_a_step_from_the_model_to_the_coin() {
     let n_steps = n_steps.expect("a text");
     window.get_by_label(&format!("Token {n_steps} of {n_steps}"));
     window.get_by_role_and_label(Role::ColumnHeader, "Temperature, 0.7");
-    window.get_by_role_and_label(Role::ColumnHeader, "Score (logit)");
+    window.get_by_role_and_label(Role::ColumnHeader, "Logit");
     assert!(is_shown(&window, "rank 1, score "));
     assert!(is_shown(&window, ", Softmax "));
     assert!(is_shown(&window, "cut by top-p 0.5"));

@@ -189,7 +189,7 @@ impl Rehearsal {
 mod tests {
     use super::{Command, LessonCommand, LessonPhase, Rehearsal};
     use crate::lessons::{Lesson, built_in};
-    use crate::state::Page;
+    use crate::state::{BranchCommand, Page};
 
     #[test]
     fn a_robot_can_take_every_lesson() {
@@ -273,6 +273,72 @@ mod tests {
         assert_eq!((&again.asked, &again.answer), (&first.asked, &first.answer));
         let score = robot.state.lessons.progress.score_of("pieces");
         assert!(score.is_some_and(f64::is_finite));
+    }
+
+    /// Takes a lesson, and returns the right answers to its questions.
+    fn answers(robot: &mut Rehearsal, source: &str) -> Vec<String> {
+        robot.state.lessons.progress = crate::state::LessonProgress::default();
+        let lesson = std::sync::Arc::new(Lesson::from_toml(source).unwrap());
+        robot.take(&lesson).unwrap();
+        let made = robot.state.lessons.predictions();
+        let made = made[&lesson.id].iter();
+        made.map(|made| made.answer.clone()).collect()
+    }
+
+    #[test]
+    fn what_a_lesson_claims_about_chance_holds_for_other_seeds() {
+        let mut robot = Rehearsal::new().unwrap();
+        for (source, own, others) in [
+            (
+                include_str!("../../../assets/lessons/beams.toml"),
+                "seed = 1\n",
+                [3, 4, 5],
+            ),
+            (
+                include_str!("../../../assets/lessons/human.toml"),
+                "seed = 7\n",
+                [1, 2, 6],
+            ),
+            (
+                include_str!("../../../assets/lessons/watermark.toml"),
+                "seed = 7\n",
+                [1, 2, 3],
+            ),
+        ] {
+            let right = answers(&mut robot, source);
+            for other in others {
+                let changed = source.replacen(own, &format!("seed = {other}\n"), 1);
+                assert_ne!(changed, source);
+                // The texts name the lesson's own seed.
+                let changed = changed.replace("instead of 7", "instead");
+                assert_eq!(answers(&mut robot, &changed), right, "seed {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_too_many_is_no_dead_end() {
+        let mut robot = Rehearsal::new().unwrap();
+        let lessons = robot.state.lessons.list.clone();
+        let is_loop = |lesson: &std::sync::Arc<Lesson>| lesson.id == "loop";
+        let index = lessons.iter().position(is_loop).unwrap();
+        robot.lesson(LessonCommand::Start(index));
+        robot.wait_for_question().unwrap();
+        robot.guess();
+        robot.lesson(LessonCommand::Next);
+        for _ in 0..4 {
+            robot.send(Command::Branch(BranchCommand::Step));
+            robot.wait("a token", |state| !state.is_running()).unwrap();
+        }
+        robot.expect(LessonPhase::See, "it is not done").unwrap();
+        robot.lesson(LessonCommand::Next);
+        robot.lesson(LessonCommand::Next);
+        for _ in 1..lessons[index].steps.len() {
+            robot.take_step().unwrap();
+        }
+        robot
+            .expect(LessonPhase::Ending, "it does not end")
+            .unwrap();
     }
 
     #[test]

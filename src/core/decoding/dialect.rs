@@ -143,7 +143,7 @@ impl Dialect {
     pub const fn traps(self) -> &'static [&'static str] {
         match self {
             Self::LlamaCpp => &[
-                "Temperature comes last, so every cut sees the model's own probabilities",
+                "Temperature comes last, so every cut sees the model’s own probabilities",
                 "Top-k 40, top-p 0.95 and min-p 0.05 are on by default",
                 "Penalties look at the last 64 tokens, including the prompt",
                 "If the sum equals p exactly, typical-p keeps one more token than needed; if a token \

@@ -44,6 +44,14 @@ impl Drafts {
         }
     }
 
+    /// Author, year, title and arXiv number or link.
+    pub const fn source(&self) -> &'static str {
+        match self {
+            Self::Lookup(_) => PromptLookup::SOURCE,
+            Self::Model(drafts) => drafts.source(),
+        }
+    }
+
     /// How many tokens a pass drafts at most.
     pub const fn n_drafts(&self) -> u32 {
         match self {
@@ -107,8 +115,7 @@ impl std::fmt::Display for Drafts {
 /// sampling requires (min(1, p/q) with q = 1); and because a coin depends only on the seed and the
 /// position, the text is the same as without drafts.
 ///
-/// Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding"; Saxena 2023,
-/// "Prompt Lookup Decoding". Which occurrence counts follows transformers'
+/// [`PromptLookup::SOURCE`] names where it is from. Which occurrence counts follows transformers'
 /// `PromptLookupCandidateGenerator`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptLookup {
@@ -126,6 +133,9 @@ impl PromptLookup {
     pub const HELP: &'static str = "Guesses the next tokens from an earlier place in the text that \
         reads the same, and verifies all of them in one forward pass. The text stays the same; only \
         its speed changes.";
+
+    /// Author, year, title and link.
+    pub const SOURCE: &'static str = "Saxena 2023, \"Prompt Lookup Decoding\", https://github.com/apoorvumang/prompt-lookup-decoding";
 
     /// The initial values when it is chosen from a menu.
     pub const USUAL: Self = Self {

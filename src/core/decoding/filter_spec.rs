@@ -20,7 +20,8 @@ pub struct FilterSpec {
     pub summary: &'static str,
     /// What it does in one sentence; [`FilterSpec::tooltip`] adds the neutral and usual values.
     pub help: &'static str,
-    /// Author, year and title of its paper, or why there is none.
+    /// Author, year, title and arXiv number or link of its paper, or why there is none and where it
+    /// is defined.
     pub source: &'static str,
     /// Whether it is offered directly or only under "More".
     pub usage: Usage,
@@ -118,6 +119,11 @@ impl FilterSpec {
         }
     }
 
+    /// The tooltip, and below it the source.
+    pub fn tooltip_with_source(&self) -> String {
+        format!("{}\n\n{}", self.tooltip(), self.source)
+    }
+
     /// The filter set to have no effect, with its other numbers at usual values.
     pub fn neutral(&self) -> Filter {
         let mut filter = (self.usual)();
@@ -171,7 +177,8 @@ mod tests {
             assert!(!spec.summary.is_empty(), "{name}");
             assert!(spec.summary.chars().count() <= SUMMARY_CHARS, "{name}");
             assert!(spec.help.ends_with('.'), "{name}");
-            assert!(!spec.source.is_empty(), "{name}");
+            let has_link = spec.source.contains("arXiv ") || spec.source.contains("https://");
+            assert!(has_link, "{name}: {}", spec.source);
             assert!(spec.keys.contains(&spec.chip), "{name}");
             let filter = (spec.usual)();
             assert_eq!(filter.kind(), spec.kind, "{name}");

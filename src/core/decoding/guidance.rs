@@ -14,9 +14,8 @@ use super::{ChainConfig, DecodingError, RankedCandidate, Softmax, TokenId, Trace
 /// `other + scale · (own − other)`: 1 leaves the own row as it is, more than 1 moves away from the
 /// other, and 0 is the other.
 ///
-/// Sanchez et al. 2023, "Stay on topic with Classifier-Free Guidance", as in transformers'
-/// `UnbatchedClassifierFreeGuidanceLogitsProcessor`; Li et al. 2023, "Contrastive Decoding", in the
-/// form of O'Brien and Lewis 2023 with β = scale − 1.
+/// The formula is that of transformers' `UnbatchedClassifierFreeGuidanceLogitsProcessor`, and that
+/// of O'Brien and Lewis with β = scale − 1; [`Against::source`] names the papers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Guidance {
     pub scale: f32,
@@ -57,6 +56,20 @@ impl Against {
             Self::Model => {
                 "A smaller model reads the same text, and tokens that this model prefers more strongly \
                  gain: contrastive decoding. Choose the smaller model below its numbers."
+            }
+        }
+    }
+
+    /// Author, year, title and arXiv number of the papers.
+    pub const fn source(&self) -> &'static str {
+        match self {
+            Self::Prompt(_) => {
+                "Sanchez et al. 2023, \"Stay on topic with Classifier-Free Guidance\", arXiv 2306.17806"
+            }
+            Self::Model => {
+                "Li et al. 2022, \"Contrastive Decoding: Open-ended Text Generation as Optimization\", \
+                 arXiv 2210.15097; in the form of O'Brien, Lewis 2023, \"Contrastive Decoding Improves \
+                 Reasoning in Large Language Models\", arXiv 2309.09117"
             }
         }
     }

@@ -14,9 +14,7 @@ const MAX_LAYERS: f32 = 256.0;
 /// Drafts each token with the same chain on the logits of a cheaper model, and verifies all of them
 /// in one forward pass.
 ///
-/// Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding"; Chen et al.
-/// 2023, "Accelerating Large Language Model Decoding with Speculative Sampling". With the first
-/// layers as the draft: Elhoushi et al. 2024, "`LayerSkip`".
+/// [`ModelDrafts::source`] names the papers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelDrafts {
@@ -36,9 +34,7 @@ pub struct ModelDrafts {
 pub enum DraftRule {
     /// The draft and its verification toss the same coin, and a draft is accepted if both pick the
     /// same token. The text is the same as without drafts, token for token.
-    ///
-    /// Daliri, Musco, Suresh 2024, "Coupling without Communication and Drafter-Invariant
-    /// Speculative Decoding", with the coins of this program in place of its Gumbel noise.
+    /// The coins of this program take the place of the paper's Gumbel noise.
     SameCoin,
     /// A draft is accepted with probability min(1, p/q), and is otherwise replaced by a token drawn
     /// from the excess of p over q. This accepts as many drafts as possible, but the text differs
@@ -58,6 +54,20 @@ impl DraftRule {
         }
     }
 
+    /// Author, year, title and arXiv number of the paper.
+    pub const fn source(self) -> &'static str {
+        match self {
+            Self::SameCoin => {
+                "Daliri, Musco, Suresh 2024, \"Coupling without Communication and Drafter-Invariant \
+                 Speculative Decoding\", arXiv 2408.07978"
+            }
+            Self::Ratio => {
+                "Leviathan, Kalman, Matias 2022, \"Fast Inference from Transformers via Speculative \
+                 Decoding\", arXiv 2211.17192"
+            }
+        }
+    }
+
     /// What it does, in two sentences.
     pub const fn help(self) -> &'static str {
         match self {
@@ -67,8 +77,7 @@ impl DraftRule {
             }
             Self::Ratio => {
                 "Accepts a draft with probability min(1, p/q), and otherwise replaces it with a \
-                 draw from the excess of p over q (Leviathan et al. 2023). It accepts the most \
-                 drafts; the text differs from the one without drafts, but its distribution is the \
+                 draw from the excess of p over q. It accepts the most drafts; the text differs from the one without drafts, but its distribution is the \
                  same."
             }
         }
@@ -103,6 +112,21 @@ impl ModelDrafts {
             Some(_) => {
                 "The model’s own first layers write the next tokens, and all its layers verify them \
                  in one forward pass. Few models are trained for this, so few drafts may be accepted."
+            }
+        }
+    }
+
+    /// Author, year, title and arXiv number of the papers.
+    pub const fn source(self) -> &'static str {
+        match self.n_layers {
+            None => {
+                "Leviathan, Kalman, Matias 2022, \"Fast Inference from Transformers via Speculative \
+                 Decoding\", arXiv 2211.17192; Chen et al. 2023, \"Accelerating Large Language Model \
+                 Decoding with Speculative Sampling\", arXiv 2302.01318"
+            }
+            Some(_) => {
+                "Elhoushi et al. 2024, \"LayerSkip: Enabling Early Exit Inference and Self-Speculative \
+                 Decoding\", arXiv 2404.16710"
             }
         }
     }

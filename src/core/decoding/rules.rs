@@ -128,12 +128,12 @@ impl BeamScores {
     pub const fn help(self) -> &'static str {
         match self {
             Self::Logits => {
-                "The stages see the model's logits, and the log-probs after them add up. This is \
-                 Quartet's own rule."
+                "The stages see the model’s logits, and the log-probs after them add up. This is \
+                 Quartet’s own rule."
             }
             Self::LogProbs => {
                 "The stages see log-probs, and what they leave of them adds up without being \
-                 normalized again, so a token is not likelier because others were ruled out. This \
+                 normalized again, so a token is not more likely because others were ruled out. This \
                  is the default of transformers."
             }
             Self::Renormalized => {

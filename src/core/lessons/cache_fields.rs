@@ -34,6 +34,16 @@ pub(super) const CACHE_FIELDS: &[CacheField] = &[
         |lab| last(&Curve::WithoutCache.points(lab)),
     ),
     field(
+        "line_with",
+        "the line through the times with the cache, such as \"0.31 ms + 0.08 ms per 100 tokens\"",
+        |lab| Some(Value::Text(lab.on_line()?.words())),
+    ),
+    field(
+        "line_without",
+        "the line through the times without the cache",
+        |lab| Some(Value::Text(lab.off_line()?.words())),
+    ),
+    field(
         "same",
         "whether both wrote the same tokens, at the lengths that were compared",
         |lab| {
@@ -63,7 +73,7 @@ fn last(points: &[(f64, f64)]) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::CACHE_FIELDS;
+    use super::{CACHE_FIELDS, Value};
     use crate::analysis::cache_lab::testing::lab;
     use crate::lessons::field::{assert_documented, named};
 
@@ -82,5 +92,8 @@ mod tests {
         assert!(number("last_without") > 5.0 * number("first_without"));
         assert!(number("last_with") < 2.0 * number("first_with"));
         assert!((number("length") - 110.0).abs() < 1e-9);
+        let line = named(CACHE_FIELDS, "line_with").unwrap().value(&lab);
+        let words = "0.30 ms + 0.10 ms per 100 tokens".to_owned();
+        assert_eq!(line, Some(Value::Text(words)));
     }
 }

@@ -36,6 +36,8 @@ struct File {
     minutes: Spanned<u32>,
     #[serde(default)]
     any_model: bool,
+    #[serde(default)]
+    bits: bool,
     setup: SetupTable,
     #[serde(rename = "step")]
     steps: Spanned<Vec<StepTable>>,
@@ -181,6 +183,7 @@ impl Reader<'_> {
             summary: self.words(&file.summary)?,
             minutes,
             any_model: file.any_model,
+            bits: file.bits,
             steps: steps.collect::<Result<_, _>>()?,
             ending: self.words(&file.ending)?,
             setup,

@@ -20,6 +20,8 @@ pub struct Lesson {
     pub minutes: u32,
     /// Whether it works with any model, not only with the built-in one.
     pub any_model: bool,
+    /// Whether the card says what a prediction cost in bits. If not, it says how close it was.
+    pub bits: bool,
     pub setup: Setup,
     pub steps: Vec<LessonStep>,
     /// What to remember, and what to show someone.

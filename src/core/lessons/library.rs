@@ -14,23 +14,23 @@ macro_rules! files {
 /// The files of the lessons, by their names.
 const FILES: [(&str, &str); 18] = files![
     "loop",
+    "pieces",
     "softmax",
     "temperature",
+    "seeds",
     "greedy",
     "sampling",
     "cuts",
     "penalties",
+    "choosing",
     "stopping",
-    "pieces",
-    "cache",
-    "cost",
-    "seeds",
     "human",
+    "cost",
+    "cache",
     "json",
     "drafts",
     "beams",
     "watermark",
-    "choosing",
 ];
 
 /// Returns the built-in lessons. They are read once.
@@ -96,6 +96,15 @@ mod tests {
             let lesson = lessons.find(|lesson| lesson.id == id).unwrap();
             let step: usize = row[3].parse().unwrap();
             assert!((1..=lesson.steps.len()).contains(&step), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn bits_count_from_the_lesson_that_explains_them() {
+        let mut lessons = built_in().iter();
+        let before = lessons.position(|lesson| lesson.id == "human").unwrap();
+        for (index, lesson) in built_in().iter().enumerate() {
+            assert_eq!(lesson.bits, index >= before, "{}", lesson.id);
         }
     }
 }

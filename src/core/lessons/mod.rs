@@ -37,6 +37,6 @@ pub use path::Path;
 pub use prediction::{Origin, Prediction};
 pub use problem::LessonProblem;
 pub use scene::Scene;
-pub use score::{Belief, Confidence, SAYABLE, Score, calibration_words, mean_excess};
+pub use score::{Belief, Confidence, SAYABLE, Score, calibration_words, closeness, mean_excess};
 pub use template::Template;
 pub use value::{Unit, Value};

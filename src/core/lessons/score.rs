@@ -5,7 +5,7 @@
 /// does not happen would cost infinitely many bits.
 pub const SAYABLE: [f64; 2] = [0.01, 0.99];
 
-/// The excess cost above which a prediction was far off, in bits.
+/// The excess cost above which a prediction was off, in bits.
 const FAR_OFF: f64 = 0.5;
 
 /// The cost of a prediction.
@@ -134,7 +134,7 @@ impl Score {
         (self.bits - self.best).max(0.0)
     }
 
-    /// Returns whether the prediction was far off. A right choice never is, however unsure the
+    /// Returns whether the prediction was off. A right choice never is, however unsure the
     /// learner was.
     pub fn is_missed(self) -> bool {
         let has_error = |belief: Belief| belief.n_right < belief.n;
@@ -143,11 +143,16 @@ impl Score {
 
     /// Says how close the prediction was.
     pub fn words(self) -> &'static str {
-        match self.excess() {
-            ..=0.1 => "very close",
-            ..=FAR_OFF => "close",
-            _ => "far off",
-        }
+        closeness(self.excess())
+    }
+}
+
+/// Says how close a prediction was that cost this much more than the best possible, in bits.
+pub fn closeness(excess: f64) -> &'static str {
+    match excess {
+        ..=0.1 => "very close",
+        ..=FAR_OFF => "close",
+        _ => "off",
     }
 }
 
@@ -203,7 +208,7 @@ mod tests {
         let certain = Score::of_probability(1.0, 1.0);
         assert!(certain.excess().abs() < 1e-12, "{certain:?}");
         assert_eq!(Score::of_probability(0.65, 0.52).words(), "very close");
-        assert_eq!(Score::of_probability(0.01, 0.9).words(), "far off");
+        assert_eq!(Score::of_probability(0.01, 0.9).words(), "off");
     }
 
     #[test]

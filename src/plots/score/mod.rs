@@ -47,7 +47,7 @@ pub fn score_plot_ui(ui: &mut Ui, data: &ScoreData<'_>, target: Target) -> PlotR
         return lines::draw(ui, data, target);
     }
     let theme = Theme::of(ui);
-    let rest = title_ui(ui, "The score", None, &data.subtitles());
+    let rest = title_ui(ui, data.measure.name(), None, &data.subtitles());
     let whole = ui.available_rect_before_wrap();
     let gutter = gutter_width(ui, data, target);
     let shown = between(ui, [gutter, 12.0], |ui| {
@@ -221,7 +221,7 @@ fn empty(ui: &mut Ui, data: &ScoreData<'_>) {
     let theme = Theme::of(ui);
     let hint = "One staff for each pane, one bar for each token. \
                 A tall bar is a token the model did not expect.";
-    let space = empty_ui(ui, "The score", hint);
+    let space = empty_ui(ui, data.measure.name(), hint);
     let gap = (space.height() / data.lanes.len().max(1) as f32).min(48.0);
     for (row, lane) in data.lanes.iter().enumerate() {
         let middle = space.top() + (row as f32 + 0.5) * gap;

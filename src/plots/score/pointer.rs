@@ -65,7 +65,8 @@ fn describe(data: &ScoreData<'_>) -> String {
         .iter()
         .map(|lane| format!("{} {} tokens", pane_letter(lane.pane), lane.steps.len()));
     format!(
-        "The score, {subtitle}: {}",
+        "{}, {subtitle}: {}",
+        data.measure.name(),
         lanes.collect::<Vec<_>>().join(", ")
     )
 }

@@ -42,11 +42,8 @@ pub enum EngineError {
     )]
     GuideTooLong { n_tokens: usize, n_max: usize },
 
-    /// A sweep was requested over settings that move away from different texts or models.
-    #[error(
-        "these settings move away from different texts or models; choose the same one for all of \
-         them"
-    )]
+    /// A sweep was requested over settings with different guidance.
+    #[error("the swept settings use different guidance; choose the same for all")]
     SeveralGuides,
 
     /// A pane needs a second model, and none is loaded.

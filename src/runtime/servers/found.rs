@@ -109,8 +109,8 @@ impl ServerInfo {
                 "With speculative decoding, llama-server reports no probabilities for drafted tokens",
             ],
             ServerKind::Vllm => vec![
-                "vLLM reports at most 20 log-probabilities, unless it was started with \
-                 --max-logprobs -1",
+                "vLLM reports at most 20 log-probabilities, unless it was started with a higher \
+                 --max-logprobs",
             ],
             ServerKind::Ollama => vec![
                 "Ollama reports at most 20 log-probabilities and no token ids; it tokenizes the text \

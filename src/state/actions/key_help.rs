@@ -1,5 +1,5 @@
-//! The table of keys in the help and in the README, built from the actions and from the few keys
-//! that only one widget handles.
+//! The table of keys in the help and in `assets/docs/KEYS.md`, built from the actions and from the
+//! few keys that only one widget handles.
 
 use super::{Action, Shortcut};
 use crate::state::{DockTab, HelpTab, Page, SettingsTab};
@@ -163,14 +163,20 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_has_the_same_table() {
-        let readme = include_str!("../../../README.md");
+    fn the_documentation_has_the_same_table() {
+        let documentation = include_str!("../../../assets/docs/KEYS.md");
         let rows = table(|shortcut: Shortcut| shortcut.spelled(false));
         let expected: Vec<String> = rows
             .iter()
             .map(|row| format!("| {} | {} |", row.keys, row.words))
             .collect();
-        let missing = expected.iter().any(|row| !readme.contains(row.as_str()));
-        assert!(!missing, "the README needs:\n{}", expected.join("\n"));
+        let missing = expected
+            .iter()
+            .any(|row| !documentation.contains(row.as_str()));
+        assert!(
+            !missing,
+            "assets/docs/KEYS.md needs:\n{}",
+            expected.join("\n")
+        );
     }
 }

@@ -63,6 +63,20 @@ pub enum BranchCommand {
     RestoreText,
 }
 
+impl BranchCommand {
+    /// Returns whether it adds tokens to a text.
+    const fn writes(&self) -> bool {
+        matches!(
+            self,
+            Self::Continue(_)
+                | Self::Step
+                | Self::Pick(..)
+                | Self::KeepRunning
+                | Self::Branch { .. }
+        )
+    }
+}
+
 /// What a branch does differently from the text that it branches off from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BranchChange {
@@ -86,6 +100,9 @@ pub enum BranchTarget {
 
 impl AppState {
     pub(super) fn apply_to_branches(&mut self, command: BranchCommand) -> Vec<Effect> {
+        if command.writes() && self.question_reason().is_some() {
+            return Vec::new();
+        }
         match command {
             BranchCommand::Continue(id) => self.continue_text(id),
             BranchCommand::StepOnly(pane) => {

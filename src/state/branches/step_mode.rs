@@ -165,7 +165,7 @@ impl AppState {
     /// Returns whether any text that steps can run to its end.
     pub fn can_keep_running(&self) -> bool {
         let places = self.step_places();
-        if self.is_running() {
+        if self.is_running() || self.question_reason().is_some() {
             return false;
         }
         if self.starts_with_prompt(&places) {

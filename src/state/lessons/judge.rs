@@ -33,8 +33,31 @@ pub(super) struct Seen {
     pub prediction: Prediction,
 }
 
-/// Returns the answer and the texts about it, or `None` until the task is done.
-pub(super) fn seen(step: &LessonStep, guess: &Guess, scene: &Scene<'_>) -> Option<Seen> {
+/// A sentence about a prediction, and what follows it: what it cost, in bits and in words.
+struct Verdict {
+    found: String,
+    bits: String,
+    words: String,
+}
+
+impl Verdict {
+    fn text(self, in_bits: bool) -> String {
+        let cost = if in_bits { self.bits } else { self.words };
+        if cost.is_empty() {
+            return self.found;
+        }
+        format!("{} {cost}", self.found)
+    }
+}
+
+/// Returns the answer and the texts about it, or `None` until the task is done. `in_bits` says
+/// whether the learner knows what a bit is.
+pub(super) fn seen(
+    step: &LessonStep,
+    guess: &Guess,
+    scene: &Scene<'_>,
+    in_bits: bool,
+) -> Option<Seen> {
     if !all_hold(&step.check, scene) {
         return None;
     }
@@ -47,7 +70,7 @@ pub(super) fn seen(step: &LessonStep, guess: &Guess, scene: &Scene<'_>) -> Optio
     };
     let texts = StepTexts {
         answer: Some(answer),
-        verdict,
+        verdict: verdict.text(in_bits),
         see: fill(&step.see)?,
         why: fill(&step.why)?,
         more,
@@ -110,13 +133,13 @@ fn right_pairs(said: &[usize], right: &[usize]) -> [usize; 2] {
     [pairs.iter().filter(|right| **right).count(), pairs.len()]
 }
 
-/// Returns the prediction with its cost, and a sentence about it.
+/// Returns the prediction with its cost, and what to say about it.
 fn judged(
     question: &Question,
     guess: &Guess,
     answer: &Answer,
     scene: &Scene<'_>,
-) -> Option<(Prediction, String)> {
+) -> Option<(Prediction, Verdict)> {
     match (question, answer) {
         (_, Answer::Probability(probs)) => Some(judged_probability(guess.prob?, *probs.first()?)),
         (Question::Token { words, .. }, Answer::Token { probs, top }) => {
@@ -140,7 +163,7 @@ fn judged(
             let score = Score::of_choice(option == *right, guess.confidence, n);
             let prediction = prediction(said, answer, score);
             let confidence = percent(guess.confidence.prob(n));
-            let verdict = choice_words(&prediction, option == *right, &confidence);
+            let verdict = choice_verdict(&prediction, option == *right, &confidence);
             Some((prediction, verdict))
         }
         _ => None,
@@ -152,7 +175,7 @@ fn judged_order(
     guess: &Guess,
     right: &[usize],
     scene: &Scene<'_>,
-) -> Option<(Prediction, String)> {
+) -> Option<(Prediction, Verdict)> {
     let Question::Order { items, .. } = question else {
         return None;
     };
@@ -173,11 +196,12 @@ fn judged_order(
         false => format!("{n_right} of {n} pairs are in the right order"),
     };
     let each = if n == 1 { "" } else { " of each" };
-    let verdict = format!(
-        "{found}, and you were {confidence} sure{each}. That cost {:.2} bits{}.",
-        score.bits,
-        if n == 1 { "" } else { " a pair" },
-    );
+    let pair = if n == 1 { "" } else { " a pair" };
+    let verdict = Verdict {
+        found: format!("{found}, and you were {confidence} sure{each}."),
+        bits: format!("That cost {:.2} bits{pair}.", score.bits),
+        words: String::new(),
+    };
     Some((
         prediction(words(&guess.order)?, words(right)?, score),
         verdict,
@@ -189,7 +213,7 @@ fn judged_match(
     guess: &Guess,
     right: &[usize],
     scene: &Scene<'_>,
-) -> Option<(Prediction, String)> {
+) -> Option<(Prediction, Verdict)> {
     let Question::Match { panes, options } = question else {
         return None;
     };
@@ -213,14 +237,15 @@ fn judged_match(
         1 => format!("1 of {n} is right"),
         some => format!("{some} of {n} are right"),
     };
-    let verdict = format!(
-        "{found}, and you were {confidence} sure of each. That cost {:.2} bits each.",
-        score.bits
-    );
+    let verdict = Verdict {
+        found: format!("{found}, and you were {confidence} sure of each."),
+        bits: format!("That cost {:.2} bits each.", score.bits),
+        words: String::new(),
+    };
     Some((prediction(words(&said)?, words(right)?, score), verdict))
 }
 
-fn judged_mark(mark: usize, truth: usize, n_tokens: usize) -> (Prediction, String) {
+fn judged_mark(mark: usize, truth: usize, n_tokens: usize) -> (Prediction, Verdict) {
     let score = Score::of_mark(mark, truth, n_tokens);
     let found = match mark.abs_diff(truth) {
         0 => format!("Right: it is token {truth}"),
@@ -230,44 +255,70 @@ fn judged_mark(mark: usize, truth: usize, n_tokens: usize) -> (Prediction, Strin
             format!("You marked token {mark}; it is token {truth}, {far} tokens {side}")
         }
     };
-    let verdict = format!(
-        "{found}. That cost {:.2} bits: {}.",
-        score.excess(),
-        score.words()
-    );
+    let verdict = Verdict {
+        found: format!("{found}."),
+        bits: excess_words(score),
+        words: if mark == truth {
+            String::new()
+        } else {
+            format!("That is {}.", score.words())
+        },
+    };
     let token = |number: usize| format!("token {number}");
     (prediction(token(mark), token(truth), score), verdict)
 }
 
-fn judged_probability(said: f64, truth: f64) -> (Prediction, String) {
+fn judged_probability(said: f64, truth: f64) -> (Prediction, Verdict) {
     let score = Score::of_probability(said, truth);
     let (said, truth) = (percent(said), percent(truth));
-    let words = format!(
-        "You said {said}; it is {truth}. That cost {:.2} bits: {}.",
-        score.excess(),
-        score.words()
-    );
-    (prediction(said, truth, score), words)
+    let verdict = Verdict {
+        found: format!("You said {said}; it is {truth}."),
+        bits: excess_words(score),
+        words: format!("That is {}.", score.words()),
+    };
+    (prediction(said, truth, score), verdict)
 }
 
-fn judged_token(word: &str, prob: f64, top: f64) -> (Prediction, String) {
+fn judged_token(word: &str, prob: f64, top: f64) -> (Prediction, Verdict) {
     let score = Score::of_token(prob, top);
+    let is_best = score.excess() < 1e-9;
     let prob = percent(prob);
-    let words = format!(
-        "You said ‘{word}’, which has {prob}. That cost {:.2} bits; the best guess cost {:.2}.",
-        score.bits, score.best
-    );
-    (prediction(word.to_owned(), prob, score), words)
+    let verdict = Verdict {
+        found: format!("You said ‘{word}’, which has {prob}."),
+        bits: format!(
+            "That cost {:.2} bits; the best guess cost {:.2}.",
+            score.bits, score.best
+        ),
+        words: if is_best {
+            "No other token is more likely.".to_owned()
+        } else {
+            let (words, top) = (score.words(), percent(top));
+            format!("That is {words}; the most likely token has {top}.")
+        },
+    };
+    (prediction(word.to_owned(), prob, score), verdict)
 }
 
-fn choice_words(prediction: &Prediction, right: bool, confidence: &str) -> String {
+fn choice_verdict(prediction: &Prediction, right: bool, confidence: &str) -> Verdict {
     let Prediction { answer, score, .. } = prediction;
     let bits = format!("That cost {:.2} bits.", score.bits);
     if right {
-        format!("Right, and you were {confidence} sure. {bits}")
-    } else {
-        format!("No, and you were {confidence} sure. {bits} The answer: {answer}")
+        return Verdict {
+            found: format!("Right, and you were {confidence} sure."),
+            bits,
+            words: String::new(),
+        };
     }
+    Verdict {
+        found: format!("No, and you were {confidence} sure."),
+        bits: format!("{bits} The answer: {answer}"),
+        words: format!("The answer: {answer}"),
+    }
+}
+
+/// Says what a prediction cost above the best possible.
+fn excess_words(score: Score) -> String {
+    format!("That cost {:.2} bits: {}.", score.excess(), score.words())
 }
 
 fn prediction(said: String, answer: String, score: Score) -> Prediction {
@@ -283,7 +334,7 @@ fn prediction(said: String, answer: String, score: Score) -> Prediction {
 
 #[cfg(test)]
 mod tests {
-    use super::{judged_mark, right_pairs};
+    use super::{judged_mark, judged_probability, judged_token, right_pairs};
 
     #[test]
     fn an_order_is_judged_by_its_pairs() {
@@ -300,15 +351,43 @@ mod tests {
                 15,
                 "Right: it is token 15. That cost 0.00 bits: very close.",
             ),
-            (14, "You marked token 14; it is the one beside it, 15."),
+            (
+                14,
+                "You marked token 14; it is the one beside it, 15. That cost",
+            ),
             (18, "You marked token 18; it is token 15, 3 tokens earlier."),
         ] {
             let (made, verdict) = judged_mark(mark, 15, 40);
+            let verdict = verdict.text(true);
             assert!(verdict.starts_with(words), "{verdict}");
             assert_eq!(
                 (made.said, &*made.answer),
                 (format!("token {mark}"), "token 15")
             );
         }
+    }
+
+    #[test]
+    fn without_bits_a_verdict_says_how_close_the_prediction_was() {
+        let verdicts = [
+            judged_mark(15, 15, 40),
+            judged_mark(25, 15, 40),
+            judged_probability(0.65, 0.52),
+            judged_probability(0.1, 0.9),
+            judged_token("lived", 0.5, 0.5),
+            judged_token("had", 0.4, 0.5),
+        ];
+        let texts = verdicts.map(|(_, verdict)| verdict.text(false));
+        assert_eq!(
+            texts.each_ref().map(String::as_str),
+            [
+                "Right: it is token 15.",
+                "You marked token 25; it is token 15, 10 tokens earlier. That is off.",
+                "You said 65 %; it is 52 %. That is very close.",
+                "You said 10 %; it is 90 %. That is off.",
+                "You said ‘lived’, which has 50 %. No other token is more likely.",
+                "You said ‘had’, which has 40 %. That is close; the most likely token has 50 %.",
+            ]
+        );
     }
 }

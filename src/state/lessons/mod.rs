@@ -145,6 +145,13 @@ impl AppState {
         reason.filter(|_| !is_loading).map(str::to_owned)
     }
 
+    /// Returns why nothing can be generated while a lesson's question is open: the text would be
+    /// the answer.
+    pub(super) fn question_reason(&self) -> Option<String> {
+        let phase = self.lessons.run().map(LessonRun::phase);
+        (phase == Some(LessonPhase::Predict)).then(|| "Make your guess first".to_owned())
+    }
+
     /// Returns a lesson file with the window's current setup, as a starting point for a new lesson.
     pub fn lesson_draft(&self) -> String {
         let setup = Setup {

@@ -233,10 +233,11 @@ impl LessonRun {
         question.is_some_and(|question| self.guess.answers(question))
     }
 
-    /// Returns the control that the step points to now.
+    /// Returns the control that the step points to now. A question points to none: using the control
+    /// would answer it.
     pub fn ring(&self) -> Option<Ring> {
         let ring = self.step()?.ring?;
-        matches!(self.phase, LessonPhase::Predict | LessonPhase::Do).then_some(ring)
+        (self.phase == LessonPhase::Do).then_some(ring)
     }
 
     pub(super) fn go_back(&mut self) {

@@ -67,8 +67,11 @@ impl AppState {
     pub fn lesson_is_done(&self) -> bool {
         let run = self.lessons.run();
         let run = run.filter(|run| run.phase() == LessonPhase::Do && !self.lesson_waits());
-        run.and_then(|run| seen(run.step()?, &run.guess, &self.lesson_scene()))
-            .is_some()
+        run.and_then(|run| {
+            let scene = self.lesson_scene();
+            seen(run.step()?, &run.guess, &scene, run.lesson.bits)
+        })
+        .is_some()
     }
 
     /// Asks for the prediction of the step.
@@ -109,7 +112,11 @@ impl AppState {
         let Some(run) = self.lessons.run() else {
             return;
         };
-        let Some(seen) = run.step().and_then(|step| seen(step, &run.guess, &scene)) else {
+        let in_bits = run.lesson.bits;
+        let seen = run
+            .step()
+            .and_then(|step| seen(step, &run.guess, &scene, in_bits));
+        let Some(seen) = seen else {
             return;
         };
         if let Some(run) = self.lessons.run_mut() {

@@ -3,8 +3,8 @@
 use super::{asked, ready, tokenized, write, written};
 use crate::lessons::{Act, Lesson};
 use crate::state::{
-    Action, AppState, Command, Effect, LessonCommand, LessonPhase, LessonRun, Page, PathPurpose,
-    RunCommand, Settings,
+    Action, AppState, BranchCommand, Command, Effect, LessonCommand, LessonPhase, LessonRun, Page,
+    PathPurpose, RunCommand, Settings,
 };
 use crate::worker::ModelSource;
 
@@ -89,14 +89,33 @@ fn a_step_is_predict_do_see_why() {
 fn any_way_of_doing_the_task_counts() {
     let mut state = ready();
     begin(&mut state);
-    // Before the prediction, too.
+    // Settings may be changed before the prediction, too.
     state.panes[1].settings = "temp 0.5".parse().unwrap();
-    let effects = state.apply(Command::GenerateAll);
-    write_all(&mut state, &effects);
-    assert_eq!(phase(&state), Some(LessonPhase::Predict));
     state.lessons.run_mut().unwrap().guess.say(0.5);
     send(&mut state, LessonCommand::Next);
+    let effects = state.apply(Command::GenerateAll);
+    write_all(&mut state, &effects);
     assert_eq!(phase(&state), Some(LessonPhase::See));
+}
+
+#[test]
+fn a_question_locks_what_would_answer_it() {
+    let mut state = ready();
+    begin(&mut state);
+    let reason = state.blocking_reason();
+    assert_eq!(reason.as_deref(), Some("Make your guess first"));
+    assert!(!state.can_keep_running());
+    for command in [
+        Command::GenerateAll,
+        Command::Generate(state.panes[1].id),
+        Command::Branch(BranchCommand::Step),
+        Command::Branch(BranchCommand::KeepRunning),
+    ] {
+        assert_eq!(asked(&state.apply(command)), []);
+    }
+    state.lessons.run_mut().unwrap().guess.say(0.5);
+    send(&mut state, LessonCommand::Next);
+    assert_eq!(state.blocking_reason(), None);
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn a_human_text_fills_the_dialog_and_its_tokens_are_counted() {
     apply(&mut state, ScoreCommand::Open(pane));
     let effects = apply(&mut state, ScoreCommand::HumanText);
     let prompt = state.score_dialog.as_ref().unwrap().text.clone();
-    assert!(prompt.starts_with("The Mole had been working"));
+    assert!(prompt.starts_with("And after all the weather was ideal."));
     assert_eq!(
         effects,
         [Effect::Send(Request::Tokenize {

@@ -42,7 +42,7 @@ pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldTok
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.add_space(REMOVE_WIDTH);
                 let color = Theme::of(ui).text_3;
-                ui.label(Face::Micro.text("Score (logit)").color(color));
+                ui.label(Face::Micro.text("Logit").color(color));
             });
         }
     });
@@ -162,5 +162,7 @@ fn score_bar_ui(ui: &mut Ui, name: &str, logit: &mut f64) -> Response {
     }
     response
         .on_hover_cursor(egui::CursorIcon::ResizeHorizontal)
-        .on_hover_text("The score (logit). Adding 1 multiplies the token’s odds by e ≈ 2.72.")
+        .on_hover_text(
+            "The raw score, before softmax. Adding 1 multiplies the token’s odds by e ≈ 2.72.",
+        )
 }

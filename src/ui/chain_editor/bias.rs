@@ -17,7 +17,7 @@ use crate::ui::keys;
 /// The maximum number of tokens offered while typing.
 const MAX_FOUND: usize = 6;
 
-const BIAS_TIP: &str = "Added to the token's logit: 1 multiplies its odds by 2.7, -1 divides them \
+const BIAS_TIP: &str = "Added to the token’s logit: 1 multiplies its odds by 2.7, -1 divides them \
                         by 2.7. 0 has no effect; -5 to 5 is usual.";
 const BAN_TIP: &str = "The token is never sampled, whatever its logit. Usually used for a \
                        few tokens that must not appear.";

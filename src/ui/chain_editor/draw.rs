@@ -23,12 +23,12 @@ pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
             for spec in Selector::SPECS {
                 let chosen = spec.name == before.name();
                 let item = menu_item(ui, spec.label, "", chosen);
-                if item.on_hover_text(spec.help).clicked() && !chosen {
+                if item.on_hover_text(spec.help_with_source()).clicked() && !chosen {
                     *selector = spec.usual;
                 }
             }
         });
-        chip.on_hover_text(selector.spec().help);
+        chip.on_hover_text(selector.spec().help_with_source());
     });
     let mut changed = *selector != before;
     let (spec, validated) = (selector.spec(), selector.validate());
@@ -104,20 +104,25 @@ fn source_ui(ui: &mut Ui, chain: &mut ChainConfig) {
         for drafts in Drafts::USUAL {
             let is_chosen = chosen == Some(drafts.name());
             let item = menu_item(ui, drafts.name(), "", is_chosen);
-            if item.on_hover_text(drafts.help()).clicked() && !is_chosen {
+            let tip = format!("{}\n\n{}", drafts.help(), drafts.source());
+            if item.on_hover_text(tip).clicked() && !is_chosen {
                 chain.drafts = Some(drafts);
             }
         }
     });
-    let help = chain.drafts.map(|drafts| drafts.help());
-    chip.on_hover_text(help.unwrap_or("How tokens are drafted before a pass verifies them"));
+    let tip = chain.drafts.map_or_else(
+        || "How tokens are drafted before a pass verifies them".to_owned(),
+        |drafts| format!("{}\n\n{}", drafts.help(), drafts.source()),
+    );
+    chip.on_hover_text(tip);
 }
 
 /// Draws the choice of the rule by which a model's drafts are accepted.
 fn rule_ui(ui: &mut Ui, drafts: &mut ModelDrafts) {
     for rule in DraftRule::ALL {
         let chip = Chip::new(rule.name()).open(drafts.rule == rule);
-        if ui.add(chip).on_hover_text(rule.help()).clicked() {
+        let tip = format!("{}\n\n{}", rule.help(), rule.source());
+        if ui.add(chip).on_hover_text(tip).clicked() {
             drafts.rule = rule;
         }
     }

@@ -43,12 +43,17 @@ fn against_ui(ui: &mut Ui, chain: &mut ChainConfig) {
         for against in choices {
             let is_chosen = chosen == Some(against.name());
             let item = menu_item(ui, against.name(), "", is_chosen);
-            if item.on_hover_text(against.help()).clicked() && !is_chosen {
+            let tip = format!("{}\n\n{}", against.help(), against.source());
+            if item.on_hover_text(tip).clicked() && !is_chosen {
                 chain.guidance = Some(Guidance::usual(against));
             }
         }
     });
-    chip.on_hover_text(Guidance::HELP);
+    let tip = chain.guidance.as_ref().map_or_else(
+        || Guidance::HELP.to_owned(),
+        |guidance| format!("{}\n\n{}", Guidance::HELP, guidance.against.source()),
+    );
+    chip.on_hover_text(tip);
 }
 
 fn prompt_ui(ui: &mut Ui, text: &mut String) {

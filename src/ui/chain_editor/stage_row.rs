@@ -120,7 +120,8 @@ fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage:
     ui.horizontal(|ui| {
         ui.set_height(24.0);
         let name = Face::Medium.text(stage.filter.name()).color(color);
-        ui.label(name).on_hover_text(stage.filter.spec().tooltip());
+        ui.label(name)
+            .on_hover_text(stage.filter.spec().tooltip_with_source());
         if has_details(&stage.filter) {
             fold_ui(ui, shown, &stage.filter);
         }

@@ -79,5 +79,7 @@ pub(super) fn add_ui(ui: &mut Ui, chain: &mut ChainConfig, edit: &mut Edit) {
 fn add_chip_ui(ui: &mut Ui, filter: &Filter) -> bool {
     let name = format!("Add {}", filter.name());
     let response = ui.add(Chip::new(filter.name()).name(&name));
-    response.on_hover_text(filter.spec().tooltip()).clicked()
+    response
+        .on_hover_text(filter.spec().tooltip_with_source())
+        .clicked()
 }

@@ -241,7 +241,7 @@ fn every_selector_can_be_chosen() {
         assert_eq!(has_seed, !selector.is_deterministic(), "{selector}");
         before = selector;
     }
-    press(&mut window, "Draw: By coin");
+    press(&mut window, "Draw: Sample");
     press(&mut window, "Mirostat v2");
     let number = "Mirostat v2, target surprise, bits";
     let number = window.get_by_role_and_label(Role::SpinButton, number);
@@ -255,7 +255,7 @@ fn every_selector_can_be_chosen() {
 fn the_scores_of_a_beam_search_can_be_chosen() {
     let mut window = editor();
     assert!(window.query_by_label("Scores: Logits").is_none());
-    press(&mut window, "Draw: By coin");
+    press(&mut window, "Draw: Sample");
     press(&mut window, "Beam search");
     for scores in BeamScores::ALL.into_iter().rev() {
         press(&mut window, &format!("Scores: {}", scores.name()));
@@ -271,7 +271,7 @@ fn the_scores_of_a_beam_search_can_be_chosen() {
 fn escape_closes_a_menu_before_the_editor() {
     let mut window = editor();
     for _ in 0..2 {
-        press(&mut window, "Draw: By coin");
+        press(&mut window, "Draw: Sample");
         window.get_by_label("Adaptive-p");
         key(&mut window, Modifiers::NONE, Key::Escape);
         assert!(window.query_by_label("Adaptive-p").is_none());
@@ -401,7 +401,7 @@ fn with_every_stage_the_editor_fits_the_window_and_every_control_has_a_name() {
         window.state_mut().apply(Command::SetChain(pane, chain));
         window.run_steps(3);
         press(&mut window, "More settings of Repetition penalty");
-        press(&mut window, "Draw: By coin");
+        press(&mut window, "Draw: Sample");
         press(&mut window, "Mirostat v1");
         for last in ["Close the editor", "Own seed"] {
             let rect = window.get_by_label(last).rect();
@@ -424,7 +424,7 @@ fn after_the_order_changes_the_whole_editor_stays_in_the_window() {
         press(&mut window, "its defaults");
         press(&mut window, "llama.cpp");
         let inside = egui::Rect::from_min_size(Pos2::ZERO, size);
-        for part in ["Close the editor", "Draw: By coin", "Own seed"] {
+        for part in ["Close the editor", "Draw: Sample", "Own seed"] {
             let rect = window.get_by_label(part).rect();
             assert!(inside.contains_rect(rect), "{size} {part} {rect}");
         }

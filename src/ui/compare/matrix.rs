@@ -32,7 +32,7 @@ pub(super) fn matrix_ui(
     paint(
         ui,
         pos2(title.right() + 8.0, title.center().y),
-        "above: divergence · below: fork",
+        "above: divergence · below: token",
         Face::Small,
         true,
     );
@@ -105,7 +105,7 @@ fn legend_ui(ui: &Ui, at: Pos2) {
         ui.painter().rect_filled(rect, 0, theme.heat(step));
         x += 12.0;
     }
-    let words = "1 bit after the settings, at the fork";
+    let words = "1 bit after the settings, where they diverge";
     paint(ui, pos2(x + 6.0, at.y), words, Face::Micro, true);
 }
 
@@ -184,7 +184,7 @@ impl Cell<'_> {
         let edits = edits(both.n_edits);
         match &both.fork {
             Some(fork) => format!(
-                "{a} and {b}: first fork at token {}, {edits}, divergence {} bits",
+                "{a} and {b}: diverge at token {}, {edits}, divergence {} bits",
                 fork.step + 1,
                 bits(fork.after.bits, fork.after.exact)
             ),

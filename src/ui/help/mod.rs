@@ -1,10 +1,12 @@
-//! The help: keys, what leaves the computer, where files are stored, known limits and licenses.
+//! The help: keys, words, what leaves the computer, where files are stored, known limits and licenses.
 
 mod licenses;
+mod words;
 
 use egui::{Align, Label, Layout, Ui, vec2};
 
 use self::licenses::LicensesUi;
+use self::words::words_ui;
 use super::keys::is_mac;
 use super::settings_dialog::folders_ui;
 use super::tabbed_dialog::TabbedDialog;
@@ -40,6 +42,7 @@ impl HelpUi {
         };
         let response = dialog.show(ui, |ui| match open {
             HelpTab::Keys => keys_ui(ui),
+            HelpTab::Words => words_ui(ui),
             HelpTab::Privacy => privacy_ui(ui, state, commands),
             HelpTab::Limits => limits_ui(ui),
             HelpTab::Licenses => self.licenses.ui(ui),
@@ -184,6 +187,13 @@ mod tests {
         window.get_by_label("Open the settings folder");
         press(&mut window, "Keys");
         assert_eq!(window.state().help_tab, Some(HelpTab::Keys));
+    }
+
+    #[test]
+    fn a_word_has_its_sentence_and_its_formula() {
+        let window = help(HelpTab::Words);
+        window.get_by_label_contains("How unsure the model is before the draw");
+        window.get_by_label("H = −Σ p log2 p");
     }
 
     #[test]

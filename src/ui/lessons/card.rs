@@ -14,7 +14,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
-use crate::lessons::{Question, calibration_words, mean_excess};
+use crate::lessons::{Lesson, LessonStep, Question, calibration_words, closeness, mean_excess};
 use crate::plots::{NamedCurve, cache_curves_ui};
 use crate::state::{AppState, Command, LessonCommand, LessonPhase, LessonRun, Pane};
 
@@ -188,9 +188,6 @@ fn body_ui(ui: &mut Ui, evidence: &Evidence<'_>, run: &mut LessonRun, commands: 
             ui.label(serif(&texts.ask).color(theme.text_1));
             curves_ui(ui, evidence, run);
             question_ui(ui, begins, evidence, run, commands);
-            divider_ui(ui);
-            let next = format!("Next: {}", in_sentence(&texts.task));
-            ui.label(Face::Small.text(next).color(theme.text_2));
         }
         LessonPhase::Do => {
             ui.label(serif(&texts.task).color(theme.text_1));
@@ -235,12 +232,12 @@ fn question_ui(
     confidence_ui(ui, run);
 }
 
-/// Says that the question was missed in another lesson and is asked again.
+/// Says that the question was missed in another lesson.
 fn again_ui(ui: &mut Ui, run: &LessonRun) {
     let Some(again) = run.again().filter(|_| run.phase() < LessonPhase::See) else {
         return;
     };
-    let words = format!("Missed in ‘{}’, and asked again.", again.lesson.title);
+    let words = format!("You missed this in ‘{}’; try again.", again.lesson.title);
     ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
 }
 
@@ -293,16 +290,29 @@ fn ending_ui(ui: &mut Ui, run: &LessonRun) {
     let theme = Theme::of(ui);
     ui.label(serif(&run.lesson.ending).color(theme.text_1));
     divider_ui(ui);
-    if let Some(bits) = mean_excess(&run.scores()) {
-        let words = format!(
-            "On average, your predictions cost {bits:.2} bits more than the best possible. 0 is \
-             perfect; always saying 50 % costs at most 1 bit."
-        );
+    if let Some(excess) = mean_excess(&run.scores()) {
+        let words = score_words(&run.lesson, excess);
         ui.label(Face::Small.text(words).color(theme.text_2));
     }
     if let Some(words) = calibration_words(&run.scores()) {
         ui.label(Face::Small.text(words).color(theme.text_2));
     }
+}
+
+/// Says how close the predictions of a lesson were on average.
+fn score_words(lesson: &Lesson, excess: f64) -> String {
+    if !lesson.bits {
+        return format!("On average, your guesses were {}.", closeness(excess));
+    }
+    let mut words = format!(
+        "On average, your predictions cost {excess:.2} bits more than the best possible; 0 is \
+         perfect."
+    );
+    let is_probability = |step: &LessonStep| matches!(step.question, Question::Probability { .. });
+    if lesson.steps.iter().all(is_probability) {
+        words.push_str(" Always saying 50 % costs at most 1 bit.");
+    }
+    words
 }
 
 fn foot_ui(ui: &mut Ui, run: &LessonRun, commands: &mut Vec<Command>) {
@@ -350,11 +360,4 @@ fn divider_ui(ui: &mut Ui) {
     let line = Stroke::new(1.0, Theme::of(ui).stroke_1);
     let range = rect.left() - SIDE..=rect.right() + SIDE;
     ui.painter().hline(range, rect.center().y, line);
-}
-
-/// Lowercases a sentence's first letter, so that it can follow a colon.
-fn in_sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_lowercase().to_string());
-    first.unwrap_or_default() + chars.as_str()
 }

@@ -193,7 +193,7 @@ fn a_repeated_question_says_which_lesson_it_is_from() {
     prepare_again(&mut state);
     let mut window = window_of(SIZE, state);
     window.run_steps(4);
-    window.get_by_label("Missed in ‘What does temperature do?’, and asked again.");
+    window.get_by_label("You missed this in ‘What does temperature do?’; try again.");
     window.get_by_label("Asked again: Predict");
     press(&mut window, "Not now");
     assert_eq!(phase(&window), Some(LessonPhase::Ending));
@@ -248,6 +248,10 @@ fn every_control_can_have_a_ring() {
             state.apply(Command::Lesson(LessonCommand::Start(index)));
             let prompt = state.prompt.clone();
             state.on_event(crate::state::tests::tokenized(prompt, 2));
+            let run = state.lessons.run_mut().unwrap();
+            assert_eq!(run.ring(), None, "the question comes first");
+            run.guess.order = vec![0, 1, 2];
+            state.apply(Command::Lesson(LessonCommand::Next));
             let mut window = window_of(SIZE, state);
             window.run_steps(4);
             n_rings(&window)

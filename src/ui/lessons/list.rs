@@ -8,7 +8,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, ControlColors, focus_ring, paint_fill};
-use crate::lessons::Lesson;
+use crate::lessons::{Lesson, closeness};
 use crate::state::{Action, AppState, Command, LessonCommand};
 
 /// The width of the list, in points.
@@ -237,8 +237,12 @@ fn action_ui(ui: &mut Ui, row: Rect, index: usize, state: &AppState, commands: &
 /// Returns a lesson's score, or how far the learner got, or how long it takes.
 fn aside_words(state: &AppState, lesson: &Lesson) -> String {
     let progress = &state.lessons.progress;
-    if let Some(bits) = progress.score_of(&lesson.id) {
-        return format!("{bits:.2} bits per guess");
+    if let Some(excess) = progress.score_of(&lesson.id) {
+        return if lesson.bits {
+            format!("{excess:.2} bits per guess")
+        } else {
+            format!("guesses {}", closeness(excess))
+        };
     }
     match progress.begun_at(&lesson.id) {
         Some(step) => format!("at step {step} of {}", lesson.steps.len()),

@@ -28,6 +28,7 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::formatting::{counted, grouped, quoted};
 use crate::generation::{FinishReason, Generation, Step};
+use crate::glossary::{Term, term};
 use crate::state::{AppState, Command};
 
 /// The space between two boxes, which holds the arrow.
@@ -326,9 +327,11 @@ fn box_ui(ui: &Ui, rect: Rect, place: usize, at: LoopStep<'_>, which: LoopBox) {
         );
     }
     picture_ui(ui, inside.with_min_y(rect.top() + HEAD), at, which);
-    if is_cut {
-        let [figure, line] = which.words(at);
-        response.on_hover_text(format!("{figure}, {line}"));
+    let cut = is_cut.then(|| which.words(at).join(", "));
+    let meaning = term(which.title()).map(Term::explanation);
+    let tips: Vec<String> = cut.into_iter().chain(meaning).collect();
+    if !tips.is_empty() {
+        response.on_hover_text(tips.join("\n\n"));
     }
 }
 

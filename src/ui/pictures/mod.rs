@@ -201,7 +201,7 @@ fn context(palette: Palette) -> Context {
 impl PicturePlot<'_> {
     fn name(&self) -> &str {
         match self {
-            Self::Score(_) => "The score",
+            Self::Score(data) => data.measure.name(),
             Self::NextToken(_) => "Next token",
             Self::Speed(_) => "Speed",
             Self::Xray(xray) => xray.title,
@@ -211,7 +211,7 @@ impl PicturePlot<'_> {
             Self::Tree(_) => "The tree",
             Self::Gaps(_) => "Then and now",
             Self::Proven(_) => "What was proven",
-            Self::Stability(_) => "First fork",
+            Self::Stability(_) => "Where the text diverges",
             Self::Fit(_) => "How likely the text is",
             Self::Cache(_) => "The KV cache",
             Self::Models(_) => "Two models, one text",

@@ -180,7 +180,7 @@ mod tests {
         };
         let drawing = stability_drawing(&text, plot, Palette::Dark, PictureStyle::default());
         for words in [
-            ">First fork</text>",
+            ">Where the text diverges</text>",
             "2, doubling",
             "up: temperature",
             "B T 0.7, seed 42",

@@ -51,7 +51,7 @@ fn pictures(palette: Palette) -> Vec<(String, Vec<&'static str>)> {
         (
             draw(PicturePlot::Score(&score)),
             vec![
-                "The score",
+                "Probability",
                 "Top-p",
                 "Pure &amp; simple",
                 "T 0.7",
@@ -101,7 +101,7 @@ fn text_keeps_its_face_and_weight() {
             &score,
             "font-family=\"Inter, ",
             "font-weight=\"500\"",
-            "The score",
+            "Probability",
         ),
         (
             &score,
@@ -175,7 +175,7 @@ fn text_is_painted_in_the_bundled_faces() {
     let options = usvg::Options::default();
     let without_faces = usvg::Tree::from_str(&score, &options).unwrap();
     let n_texts = without_faces.root().children().len();
-    let blank = score.replace(">The score<", "><");
+    let blank = score.replace(">Probability<", "><");
     assert_ne!(png(&score, 1.0).unwrap(), png(&blank, 1.0).unwrap());
     assert!(n_texts > 0);
 }

@@ -33,7 +33,7 @@ const GAP: f32 = 14.0;
 const EYE: f32 = 26.0;
 
 /// The head of the column with the logits.
-const SCORE: &str = "Score (logit)";
+const SCORE: &str = "Logit";
 
 /// The horizontal layout of the table, in points from its left edge.
 pub(super) struct Columns {
@@ -311,7 +311,7 @@ fn score_head_ui(ui: &Ui) {
         Theme::of(ui).text_1,
     );
     response.on_hover_text(
-        "The model’s output for each token. Softmax turns the scores into probabilities: one \
+        "The model’s raw score for each token. Softmax turns logits into probabilities: one \
          more point multiplies a token’s odds by e ≈ 2.72.",
     );
 }
@@ -336,7 +336,10 @@ fn head_ui(ui: &mut Ui, xray: &Xray<'_>, column: &XrayColumn, compact: bool) -> 
     if xray.is_picture {
         return false;
     }
-    response.on_hover_text(format!("{spoken}\n\n{}", stage.filter.spec().tooltip()));
+    response.on_hover_text(format!(
+        "{spoken}\n\n{}",
+        stage.filter.spec().tooltip_with_source()
+    ));
     let eye = Rect::from_min_max(pos2(rect.right() - 24.0, rect.top()), rect.max);
     let (icon, verb) = if muted {
         (Icon::EyeOff, "Unmute")

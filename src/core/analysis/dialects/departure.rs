@@ -32,7 +32,7 @@ impl Departure {
     /// A sentence that explains the word.
     pub const fn sentence(self) -> &'static str {
         match self {
-            Self::Reordered => "The stages are not in this engine's order",
+            Self::Reordered => "The stages are not in this engine’s order",
             Self::Extended => "It has a stage or draw that this engine lacks",
             Self::Windows => "A penalty looks at different tokens than in this engine",
             Self::Rules => "Ties or edge cases are treated differently than in this engine",

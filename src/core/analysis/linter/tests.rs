@@ -61,7 +61,7 @@ const FINDINGS: &[(&str, &[&str])] = &[
     (
         "green-list 2 ratio 0.5, gumbel-mark 42",
         &[
-            "Green-list 2 and the draw both leave a watermark; one is enough, and Gumbel-max costs no quality.",
+            "Green-list 2 and the draw both leave a watermark; one is enough, and Gumbel-max keeps the probabilities as they are.",
         ],
     ),
     (
@@ -124,11 +124,11 @@ const FINDINGS: &[(&str, &[&str])] = &[
     ),
     (
         "repeat 0.9 generated only",
-        &["Repeat 0.9 makes repetition likelier: only values above 1 penalize it."],
+        &["Repeat 0.9 makes repetition more likely: only values above 1 penalize it."],
     ),
     (
         "frequency -0.5 generated only",
-        &["Frequency -0.5 makes repetition likelier: only values above 0 penalize it."],
+        &["Frequency -0.5 makes repetition more likely: only values above 0 penalize it."],
     ),
     (
         "ban 100",

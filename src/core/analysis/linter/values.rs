@@ -106,7 +106,7 @@ fn encourages(filter: &Filter) -> Option<Finding> {
     is_reward.then(|| Finding {
         importance: Importance::Mistaken,
         words: format!(
-            "{} makes repetition likelier: only values above {bound} penalize it",
+            "{} makes repetition more likely: only values above {bound} penalize it",
             called(filter)
         ),
         better: None,
@@ -186,7 +186,7 @@ fn two_watermarks(chain: &ChainConfig) -> Option<Lint> {
     matches!(chain.selector, Selector::GumbelMark(_)).then(|| Lint {
         importance: Importance::Notable,
         message: sentence(&format!(
-            "{} and the draw both leave a watermark; one is enough, and Gumbel-max costs no quality",
+            "{} and the draw both leave a watermark; one is enough, and Gumbel-max keeps the probabilities as they are",
             called(list)
         )),
         stage: Some(stage),

@@ -81,7 +81,7 @@ impl Metric {
             Self::Ended => "Ended",
             Self::Complete => "Grammar complete",
             Self::Greedy => "Greedy",
-            Self::FirstFork => "First fork",
+            Self::FirstFork => "Diverges from greedy",
             Self::Word => "Word",
         }
     }
@@ -119,7 +119,7 @@ impl Metric {
             Self::Ended => "share of texts that end before the limit",
             Self::Complete => "share of texts that are complete under the grammar",
             Self::Greedy => "share of most likely tokens",
-            Self::FirstFork => "tokens before the text departs from greedy decoding",
+            Self::FirstFork => "tokens before the text diverges from greedy decoding",
             Self::Word => "share of texts",
         }
     }

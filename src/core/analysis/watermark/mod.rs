@@ -240,7 +240,7 @@ pub const fn watermark_legend(mark: Option<&Watermark>) -> [&'static str; 5] {
 /// Describes what a watermark does to the distribution of a step.
 pub fn cost_words(mark: &Watermark) -> &'static str {
     match mark {
-        Watermark::GreenList(_) => "It makes green tokens likelier than the model does",
+        Watermark::GreenList(_) => "It makes green tokens more likely than the model does",
         Watermark::GumbelMark(_) | Watermark::SynthId(_) => "None on average over all keys",
     }
 }

@@ -28,8 +28,8 @@ pub struct EtaCutoff {
     pub epsilon: f32,
 }
 
-const SOURCE: &str =
-    "Hewitt, Manning, Liang 2022, \"Truncation Sampling as Language Model Desmoothing\"";
+const SOURCE: &str = "Hewitt, Manning, Liang 2022, \"Truncation Sampling as Language Model \
+    Desmoothing\", arXiv 2210.15191";
 
 /// The base of both filters' parameters: a small probability on a logarithmic slider.
 const fn threshold_param(field: crate::decoding::Field<Filter>) -> ParamSpec<Filter> {

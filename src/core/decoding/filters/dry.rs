@@ -54,7 +54,8 @@ impl Dry {
         name: "DRY",
         summary: "Penalizes long repetitions",
         help: "Penalizes tokens that would extend a repetition, more strongly the longer it is.",
-        source: "p-e-w 2024, \"DRY: A modern repetition penalty that reliably prevents looping\"",
+        source: "p-e-w 2024, \"DRY: A modern repetition penalty that reliably prevents \
+                 looping\", https://github.com/oobabooga/text-generation-webui/pull/5677",
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
         cuts_support: false,

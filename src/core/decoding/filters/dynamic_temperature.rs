@@ -31,9 +31,10 @@ impl DynamicTemperature {
         chip: "dyn-temp",
         name: "Dynamic temperature",
         summary: "Hotter when unsure",
-        help: "The middle of the temperature's range: it rises when the model is unsure and falls \
+        help: "The middle of the temperature’s range: it rises when the model is unsure and falls \
                when it is sure; with a range of 0 it stays constant.",
-        source: "kalomaze 2023, \"Dynamic Temperature Sampling\"",
+        source: "kalomaze 2024, \"Full DynaTemp implementation + UI\", \
+                 https://github.com/LostRuins/koboldcpp/pull/600",
         phase: Phase::Reshape,
         cuts_support: false,
         generalizes: Some(FilterKind::Temperature),

@@ -45,7 +45,7 @@ impl GreenList {
         help: "Leaves a watermark: raises the logits of some tokens, chosen by the key and the \
                text before them, by this much.",
         source: "Kirchenbauer, Geiping, Wen, Katz, Miers, Goldstein 2023, \"A Watermark for Large \
-                 Language Models\"",
+                 Language Models\", arXiv 2301.10226",
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
         cuts_support: false,

@@ -38,7 +38,8 @@ impl LogitBias {
         summary: "Favors or bans chosen tokens",
         help: "Adds a bias to the logits of chosen tokens, or bans them: a bias of 1 makes a token 2.7 \
                times as likely relative to the others. 0 has no effect; -5 to 5 is usual.",
-        source: "No paper: the `logit_bias` of OpenAI's API, which most engines have adopted",
+        source: "No paper: the `logit_bias` of OpenAI's API, which most engines have adopted, \
+                 https://platform.openai.com/docs/api-reference/completions/create",
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
         cuts_support: false,

@@ -34,10 +34,11 @@ impl MinK {
         chip: "min-k",
         name: "Min-k",
         summary: "Cuts at the steepest drop",
-        help: "Keeps the tokens before the steepest drop of the sorted logits, and at least this number \
-               divided by the range of the logits.",
+        help: "Keeps the tokens before the drop of the sorted logits that is steepest for its rank, and \
+               at least this number divided by the range of the logits.",
         source: "Ding, Li, Garces Arias, Aßenmacher, Heumann, Zhang 2026, \"Min-k Sampling: Decoupling \
-                 Truncation from Temperature Scaling via Relative Logit Dynamics\"",
+                 Truncation from Temperature Scaling via Relative Logit Dynamics\", arXiv \
+                 2604.11012",
         params: &[ParamSpec {
             range: -1.0..=20.0,
             limits: Limits::AtLeast(-1.0),

@@ -29,7 +29,7 @@ impl MinP {
         summary: "Keeps tokens near the best",
         help: "Keeps the tokens whose probability is at least this fraction of the highest one.",
         source: "Nguyen et al. 2024, \"Turning Up the Heat: Min-p Sampling for Creative and Coherent \
-                 LLM Outputs\"",
+                 LLM Outputs\", arXiv 2407.01082",
         usage: Usage::Common,
         params: &[ParamSpec {
             range: 0.001..=1.0,

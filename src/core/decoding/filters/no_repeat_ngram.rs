@@ -31,7 +31,8 @@ impl NoRepeatNgram {
         summary: "Bans repeated n-grams",
         help: "Bans every token that would complete a sequence of this many tokens that has already \
                appeared.",
-        source: "Paulus, Xiong, Socher 2017, \"A Deep Reinforced Model for Abstractive Summarization\"",
+        source: "Paulus, Xiong, Socher 2017, \"A Deep Reinforced Model for Abstractive \
+                 Summarization\", arXiv 1705.04304",
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
         looks_back: true,

@@ -29,7 +29,7 @@ impl PLess {
         help: "Keeps the tokens at least this many times as likely as two independent draws are to agree; \
                the paper fixes this factor at 1.",
         source: "Tan, Wu, Howard 2025, \"p-less Sampling: A Robust Hyperparameter-Free Approach for LLM \
-                 Decoding\"",
+                 Decoding\", arXiv 2509.23234",
         params: &[ParamSpec {
             neutral: Some(0.0),
             usual: 1.0..=1.0,

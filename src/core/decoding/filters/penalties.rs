@@ -24,7 +24,8 @@ const fn penalty_spec(kind: FilterKind, usual: fn() -> Filter) -> FilterSpec {
 }
 
 /// Where the penalties that are subtracted come from, and the tools that have them.
-const OPENAI: &str = "No paper: defined in the reference of OpenAI's API";
+const OPENAI: &str = "No paper: defined in the reference of OpenAI's API, \
+    https://platform.openai.com/docs/api-reference/completions/create";
 const OF_OPENAI: &[Dialect] = &[Dialect::LlamaCpp, Dialect::Ollama, Dialect::OpenAi];
 
 /// Returns the description of an amount that is subtracted from logits.
@@ -66,7 +67,9 @@ impl RepetitionPenalty {
         help: "Divides the positive logits of tokens that have already appeared by this factor, and \
                multiplies their other logits by it.",
         source: "Keskar et al. 2019, \"CTRL: A Conditional Transformer Language Model for Controllable \
-                 Generation\"",
+                 Generation\", arXiv 1909.05858; on its dependence on the sign of a logit: Hollows \
+                 2026, \"Gauge dependence and structured-output corruption in sign-branched \
+                 repetition penalties\", arXiv 2607.09791",
         params: &[ParamSpec {
             range: 1.0..=2.0,
             limits: Limits::Above(0.0),
@@ -114,7 +117,7 @@ impl FilterRule for RepetitionPenalty {
     reads_its_window!();
 }
 
-/// Subtracts `penalty` from a token's logit for each time it appears in the window.
+/// Subtracts `penalty` from a token’s logit for each time it appears in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FrequencyPenalty {
     /// The amount subtracted each time; negative values encourage repetition.
@@ -130,7 +133,7 @@ impl FrequencyPenalty {
         chip: "frequency",
         name: "Frequency penalty",
         summary: "Penalizes each repetition",
-        help: "Subtracts this from a token's logit for each time it has already appeared.",
+        help: "Subtracts this from a token’s logit for each time it has already appeared.",
         source: OPENAI,
         params: &[subtracted(field!(Real, Filter::FrequencyPenalty.penalty))],
         tool_keys: &[(OF_OPENAI, &["frequency_penalty"])],

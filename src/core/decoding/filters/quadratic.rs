@@ -12,7 +12,8 @@ use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 /// `best - factor · d² · (3 - curve) / 2 + factor · d³ · (curve - 1) / 2`.
 /// A factor of 0 has no effect. A curve of 1 is purely quadratic; above 1 the tail falls faster.
 ///
-/// kalomaze 2024, "Smooth Sampling / Quadratic Sampling", with the curve of text-generation-webui.
+/// kalomaze 2024, "Quadratic sampling" and "Cubic sampling w/ curve param", pull requests of
+/// text-generation-webui.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct QuadraticSmoothing {
     /// How steeply the logits fall, 0 or more.
@@ -27,10 +28,11 @@ impl QuadraticSmoothing {
         chip: "smooth",
         name: "Quadratic smoothing",
         summary: "Lowers distant logits",
-        help: "Lowers every logit to this factor times the square of its distance below the best: close \
+        help: "Puts each logit this factor times d² below the best, where d was its distance: close \
                contenders gain, distant ones lose.",
-        source: "kalomaze 2024, \"Smooth Sampling / Quadratic Sampling\", with the curve of \
-                 text-generation-webui",
+        source: "kalomaze 2024, \"Quadratic sampling\", https://github.com/oobabooga/text-generation-webui/pull/5403, \
+                 and \"Cubic sampling w/ curve param\", \
+                 https://github.com/oobabooga/text-generation-webui/pull/5551",
         phase: Phase::Reshape,
         cuts_support: false,
         // It can round two close logits to the same value, and then the lower id comes first.

@@ -42,7 +42,7 @@ impl SynthId {
         help: "Leaves a watermark: candidates compete in a tournament whose matches are decided by \
                the keys and this many preceding tokens.",
         source: "Dathathri et al. 2024, \"Scalable watermarking for identifying large language model \
-                 outputs\"",
+                 outputs\", https://doi.org/10.1038/s41586-024-08025-4",
         phase: Phase::Adjust,
         ranking: Ranking::Changes,
         cuts_support: false,

@@ -12,7 +12,7 @@ use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 /// most likely candidates until they hold more than `z` of its total. 1 keeps everything. With two
 /// candidates or fewer there is no curvature, and nothing is cut.
 ///
-/// Phénix, Egan 2020, "A New Way of Sampling Text: Tail Free Sampling".
+/// Bricken 2019, "Tail Free Sampling".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TailFree {
     /// The share of the curvature to keep, 0 to 1.
@@ -27,7 +27,7 @@ impl TailFree {
         summary: "Drops the flat tail",
         help: "Drops the tail where the sorted probabilities flatten out, keeping this share of their \
                curvature.",
-        source: "Phénix, Egan 2020, \"A New Way of Sampling Text: Tail Free Sampling\"",
+        source: "Bricken 2019, \"Tail Free Sampling\", https://www.trentonbricken.com/Tail-Free-Sampling",
         params: &[ParamSpec {
             neutral: Some(1.0),
             usual: 0.95..=0.95,

@@ -27,7 +27,8 @@ impl Temperature {
         summary: "< 1 sharpens, > 1 flattens",
         help: "Divides every logit by this number: below 1 favors likely tokens, above 1 evens out the \
                odds, and 0 always takes the most likely token.",
-        source: "Ackley, Hinton, Sejnowski 1985, \"A Learning Algorithm for Boltzmann Machines\"",
+        source: "Ackley, Hinton, Sejnowski 1985, \"A Learning Algorithm for Boltzmann \
+                 Machines\", https://doi.org/10.1207/s15516709cog0901_7",
         usage: Usage::Common,
         phase: Phase::Reshape,
         cuts_support: false,

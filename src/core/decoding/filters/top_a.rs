@@ -25,7 +25,8 @@ impl TopA {
         summary: "Drops tokens far below best",
         help: "Drops the tokens less likely than this factor times the square of the highest \
                probability.",
-        source: "Bo Peng 2021, \"RWKV-LM\", the top-a sampling method",
+        source: "Bo Peng 2021, \"RWKV-LM\", the top-a sampling method, \
+                 https://github.com/BlinkDL/RWKV-LM#the-top-a-sampling-method",
         params: &[ParamSpec {
             neutral: Some(0.0),
             usual: 0.2..=0.2,

@@ -38,7 +38,7 @@ impl TopH {
         help: "Keeps the most likely tokens, out of the first 100, as long as their entropy terms \
                add up to at most this share of the entropy.",
         source: "Potraghloo, Azizi, Kundu, Pedram 2025, \"Top-H Decoding: Adapting the Creativity and \
-                 Coherence with Bounded Entropy in Text Generation\"",
+                 Coherence with Bounded Entropy in Text Generation\", arXiv 2509.02510",
         params: &[ParamSpec {
             neutral: Some(0.0),
             usual: 0.4..=0.4,

@@ -26,7 +26,8 @@ impl TopK {
         name: "Top-k",
         summary: "Keeps the k most likely",
         help: "Keeps this many of the most likely tokens and drops the rest.",
-        source: "Fan, Lewis, Dauphin 2018, \"Hierarchical Neural Story Generation\"",
+        source: "Fan, Lewis, Dauphin 2018, \"Hierarchical Neural Story Generation\", arXiv \
+                 1805.04833",
         usage: Usage::Common,
         params: &[ParamSpec {
             unit: "tokens",

@@ -12,7 +12,7 @@ use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 /// earlier temperature scales logits and deviation alike, so it does not change which ones stay. 0
 /// has no effect.
 ///
-/// Tang, Liu, Yang, Zhang, Wang 2024, "Top-nσ: Not All Logits Are You Need".
+/// Tang, Liu, Xu, Huang 2024, "Top-nσ: Not All Logits Are You Need".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TopNSigma {
     /// How many standard deviations; 0 or less is off.
@@ -26,7 +26,7 @@ impl TopNSigma {
         name: "Top-nσ",
         summary: "Keeps logits near the best",
         help: "Keeps the tokens whose logit is at most this many standard deviations below the best.",
-        source: "Tang, Liu, Yang, Zhang, Wang 2024, \"Top-nσ: Not All Logits Are You Need\"",
+        source: "Tang, Liu, Xu, Huang 2024, \"Top-nσ: Not All Logits Are You Need\", arXiv 2411.07641",
         params: &[ParamSpec {
             unit: "σ",
             range: 0.0..=5.0,

@@ -29,7 +29,7 @@ impl TopP {
         help: "Keeps the fewest most likely tokens whose probabilities add up to at least this value: \
                the nucleus.",
         source: "Holtzman, Buys, Du, Forbes, Choi 2019, \"The Curious Case of Neural Text \
-                 Degeneration\"",
+                 Degeneration\", arXiv 1904.09751",
         usage: Usage::Common,
         params: &[ParamSpec {
             neutral: Some(1.0),

@@ -33,7 +33,8 @@ impl TypicalP {
         summary: "Keeps typical tokens",
         help: "Keeps the tokens whose surprise is closest to the entropy, the expected surprise, \
                until their probabilities add up to this value.",
-        source: "Meister, Pimentel, Wiher, Cotterell 2022, \"Locally Typical Sampling\"",
+        source: "Meister, Pimentel, Wiher, Cotterell 2022, \"Locally Typical Sampling\", arXiv \
+                 2202.00666",
         ranking: Ranking::KeepsOrder,
         params: &[ParamSpec {
             neutral: Some(1.0),

@@ -28,7 +28,9 @@ impl Xtc {
         summary: "Sometimes drops top choices",
         help: "With this probability, drops every token above the threshold except the least likely of \
                them.",
-        source: "p-e-w 2024, \"Exclude Top Choices (XTC): A sampler that boosts creativity\"",
+        source: "p-e-w 2024, \"Exclude Top Choices (XTC): A sampler that boosts creativity, breaks \
+                 writing clichés, and inhibits non-verbatim repetition\", \
+                 https://github.com/oobabooga/text-generation-webui/pull/6335",
         ranking: Ranking::KeepsOrder,
         random: true,
         params: &[

@@ -255,8 +255,7 @@ impl GrammarMode {
     pub const fn help(self) -> &'static str {
         match self {
             Self::Mask => {
-                "Removes illegal tokens before the first stage. vLLM, transformers and llguidance \
-                 do this."
+                "Removes illegal tokens before the first stage. vLLM and llguidance do this."
             }
             Self::Check => {
                 "Draws a token first, and draws again with a mask only if it is illegal. llama.cpp \

@@ -20,7 +20,7 @@ const SHARPNESS: f64 = 10.0;
 /// difference, and otherwise up. Each older draw counts less by the factor `decay`. It needs a cut
 /// before it: otherwise the many candidates with almost no probability get most of the draws.
 ///
-/// llama.cpp 2025, pull request 17927, "sampling: implement adaptive-p".
+/// llama.cpp 2025, pull request 17927, "implement adaptive-p sampler".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AdaptiveP {
     /// The target probability, 0 to 1; below 0 it is a plain draw.
@@ -36,7 +36,8 @@ impl AdaptiveP {
         label: "Adaptive-p",
         help: "Draws tokens whose probability is close to a target that adapts to what was drawn. Put a \
                mild cut before it, such as min-p 0.05.",
-        source: "No paper: llama.cpp 2025, pull request 17927, \"sampling: implement adaptive-p\"",
+        source: "No paper: llama.cpp 2025, \"implement adaptive-p sampler\", \
+                 https://github.com/ggml-org/llama.cpp/pull/17927",
         params: &[
             ParamSpec {
                 label: "Target",

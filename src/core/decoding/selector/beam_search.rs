@@ -40,11 +40,13 @@ impl BeamSearch {
         label: "Beam search",
         help: "Lets several texts grow side by side and keeps those with the highest total probability. \
                It tosses no coin, and its texts tend to be short and dull.",
-        source: "Lowerre 1976, \"The HARPY Speech Recognition System\"",
+        source: "Lowerre 1976, \"The HARPY Speech Recognition System\"; with neural networks: Sutskever, \
+                 Vinyals, Le 2014, \"Sequence to Sequence Learning with Neural Networks\", arXiv \
+                 1409.3215",
         params: &[
             ParamSpec {
                 label: "Beams",
-                help: "How many texts grow side by side: more beams find likelier texts but take \
+                help: "How many texts grow side by side: more beams find more likely texts but take \
                        longer.",
                 range: 2.0..=MAX_WIDTH,
                 limits: Limits::Between(2.0, MAX_WIDTH),
@@ -56,7 +58,7 @@ impl BeamSearch {
             ParamSpec {
                 key: "length",
                 label: "Length penalty",
-                help: "The power of a text's length by which its total is divided: above 0 longer texts \
+                help: "The power of a text’s length by which its total is divided: above 0 longer texts \
                        gain, below 0 shorter ones.",
                 range: -2.0..=2.0,
                 limits: Limits::Finite,

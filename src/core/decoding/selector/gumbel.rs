@@ -18,7 +18,8 @@ pub(super) const SPEC: SelectorSpec = SelectorSpec {
     label: "Gumbel-max",
     help: "Tosses one coin per token and takes the best sum of logit and noise. The probabilities are \
            those of one coin, but panes that share a seed differ less.",
-    source: "Gumbel 1954, \"Statistical Theory of Extreme Values\"",
+    source: "Gumbel 1954, \"Statistical Theory of Extreme Values\"; as a way to draw: Maddison, Tarlow, \
+             Minka 2014, \"A* Sampling\", arXiv 1411.0030",
     params: &[],
     needs: &[],
     usual: Selector::GumbelMax,

@@ -36,7 +36,10 @@ impl GumbelMark {
         help: "Draws each token with its probability, by numbers derived from a key and the last \
                tokens. Anyone with the key can find the watermark; the seed matters only where the \
                text repeats itself.",
-        source: "Aaronson 2022, \"My AI Safety Lecture for UT Effective Altruism\"",
+        source: "Aaronson 2022, \"My AI Safety Lecture for UT Effective Altruism\", \
+                 https://scottaaronson.blog/?p=6823; on its one text for each key and \
+                 prompt: Fu et al. 2024, \"GumbelSoft: Diversified Language Model Watermarking via the \
+                 GumbelMax-trick\", arXiv 2402.12948",
         params: &[
             ParamSpec {
                 label: "Key",

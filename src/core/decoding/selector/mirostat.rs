@@ -15,7 +15,8 @@ const N_ESTIMATED: usize = 100;
 /// `k = ((s - 1) · 2^μ / (1 - n^(1 - s)))^(1 / s)`. μ starts at 2 τ, and after each draw
 /// `μ ← μ - η · (surprise - τ)`, in bits.
 ///
-/// Basu, Ramachandran, Keskar, Varshney 2020, "Mirostat".
+/// Basu, Ramachandran, Keskar, Varshney 2020, "Mirostat: A Neural Text Decoding Algorithm that
+/// Directly Controls Perplexity".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MirostatV1 {
     /// The target surprise τ, in bits.
@@ -27,7 +28,8 @@ pub struct MirostatV1 {
 /// Drops every candidate more surprising than μ except the most likely one, and draws from the
 /// rest. μ is learned as in version 1.
 ///
-/// Basu, Ramachandran, Keskar, Varshney 2020, "Mirostat"; version 2 as in its authors' code.
+/// Basu, Ramachandran, Keskar, Varshney 2020, "Mirostat: A Neural Text Decoding Algorithm that
+/// Directly Controls Perplexity"; version 2 as in its authors' code.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MirostatV2 {
     /// The target surprise τ, in bits.
@@ -69,7 +71,8 @@ impl MirostatV1 {
         label: "Mirostat v1",
         help: "Keeps enough of the most likely tokens to hold the surprise near a target, estimating \
                how fast the probabilities fall. It is usually used without other cuts.",
-        source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat\"",
+        source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat: A Neural Text Decoding Algorithm \
+                 that Directly Controls Perplexity\", arXiv 2007.14966",
         params: &[
             target(field!(Real, Selector::MirostatV1.tau)),
             learning_rate(field!(Real, Selector::MirostatV1.eta)),
@@ -100,7 +103,9 @@ impl MirostatV2 {
         label: "Mirostat v2",
         help: "Drops tokens that are too surprising, and moves the threshold after each draw to keep the \
                surprise near a target. It is usually used without other cuts.",
-        source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat\"; version 2 from its authors' code",
+        source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat: A Neural Text Decoding Algorithm \
+                 that Directly Controls Perplexity\", arXiv 2007.14966; version 2 from its authors' \
+                 code",
         params: &[
             target(field!(Real, Selector::MirostatV2.tau)),
             learning_rate(field!(Real, Selector::MirostatV2.eta)),

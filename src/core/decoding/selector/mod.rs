@@ -56,7 +56,7 @@ pub struct SelectorSpec {
     pub label: &'static str,
     /// What it does, in two sentences.
     pub help: &'static str,
-    /// Author, year and title of its paper, or why there is none.
+    /// Author, year, title and arXiv number or link of its paper, or why there is none.
     pub source: &'static str,
     /// Its numbers.
     pub params: &'static [ParamSpec<Selector>],
@@ -66,10 +66,17 @@ pub struct SelectorSpec {
     pub usual: Selector,
 }
 
+impl SelectorSpec {
+    /// The help, and below it the source.
+    pub fn help_with_source(&self) -> String {
+        format!("{}\n\n{}", self.help, self.source)
+    }
+}
+
 const GREEDY: SelectorSpec = SelectorSpec {
     keys: &["greedy"],
     name: "Greedy",
-    label: "Top token",
+    label: "Greedy",
     help: "Takes the most likely token that is left, as temperature 0 does. It tosses no coin, so only \
            XTC can make the text depend on the seed.",
     source: "No paper: the simplest way to decode",
@@ -81,7 +88,7 @@ const GREEDY: SelectorSpec = SelectorSpec {
 const MULTINOMIAL: SelectorSpec = SelectorSpec {
     keys: &["sample", "multinomial"],
     name: "Multinomial",
-    label: "By coin",
+    label: "Sample",
     help: "Tosses one coin from the seed and takes each token that is left with its probability. This \
            is the usual way.",
     source: "No paper: sampling from a distribution",
@@ -336,7 +343,12 @@ mod tests {
             let usual = spec.usual;
             assert_eq!(usual.name(), spec.name);
             assert_eq!(usual.validate(), Ok(()), "{usual}");
-            assert!(!spec.label.is_empty() && !spec.source.is_empty(), "{usual}");
+            let has_link =
+                ["arXiv ", "https://", "No paper: "].map(|link| spec.source.contains(link));
+            assert!(
+                !spec.label.is_empty() && has_link.contains(&true),
+                "{usual}"
+            );
             assert_eq!(spec.help.matches(". ").count(), 1, "{}", spec.help);
             assert!(spec.keys.iter().all(|key| keys.insert(*key)), "{usual}");
             for (index, param) in spec.params.iter().enumerate() {

@@ -43,14 +43,14 @@ fn classics() -> Vec<Preset> {
         },
         Preset {
             name: "Pure sampling",
-            purpose: "Samples from all tokens with the model's own probabilities.",
+            purpose: "Samples from all tokens with the model’s own probabilities.",
             source: "",
             chain: ChainConfig::sampled([]),
         },
         Preset {
             name: "Top-k",
             purpose: "Samples from the 40 most likely tokens, however sure the model is.",
-            source: "k = 40 is llama.cpp's default",
+            source: "k = 40 is llama.cpp’s default",
             chain: ChainConfig::sampled([Filter::TopK(TopK { k: 40 })]),
         },
         Preset {
@@ -100,7 +100,7 @@ fn purposes() -> Vec<Preset> {
             name: "Watermarked",
             purpose: "Pure sampling with a watermark in the draw, which its key reveals and which \
                       changes no probability on average.",
-            source: "From Aaronson 2022; the numbers are those of vLLM's GumbelWatermarker",
+            source: "From Aaronson 2022; the numbers are those of vLLM’s GumbelWatermarker",
             chain: ChainConfig {
                 selector: Selector::GumbelMark(GumbelMark { key: 42, window: 4 }),
                 ..ChainConfig::sampled([])
@@ -109,7 +109,7 @@ fn purposes() -> Vec<Preset> {
         Preset {
             name: "Green list",
             purpose: "Pure sampling with a watermark in the logits, which its key reveals: a quarter \
-                      of the tokens become likelier, depending on the token before.",
+                      of the tokens become more likely, depending on the token before.",
             source: "From Kirchenbauer et al. 2023, arXiv 2301.10226; the tokens are those of \
                      transformers' WatermarkingConfig",
             chain: ChainConfig::sampled([Filter::GreenList(GreenList {
@@ -128,7 +128,7 @@ fn engine(dialect: Dialect) -> Preset {
         Dialect::Transformers => "The defaults of transformers with do_sample=True.",
         Dialect::Vllm => "The defaults of vLLM, unless the model recommends others.",
         Dialect::MistralRs => "The defaults of mistral.rs, unless the model recommends others.",
-        Dialect::Candle => "candle's LogitsProcessor at temperature 1; its examples set more.",
+        Dialect::Candle => "candle’s LogitsProcessor at temperature 1; its examples set more.",
         Dialect::Ollama => {
             "The defaults of Ollama for GGUF files, unless the Modelfile sets others."
         }

@@ -82,7 +82,7 @@ pub(super) fn write_llama(
         Drafts::Model(drafts) => {
             fields.push(("speculative.n_max", Value::from(drafts.n_drafts)));
             plan.tell(format!(
-                "{name} loads the smaller model when it starts: add --model-draft and its path"
+                "{name} loads the second model when it starts: add --model-draft and its path"
             ));
             if drafts.rule == DraftRule::Ratio {
                 plan.tell(format!(
@@ -116,7 +116,7 @@ pub(super) fn write_transformers(drafts: Option<Drafts>, plan: &mut Plan) -> Nam
                 let model = Value::Code("assistant_model".to_owned());
                 fields.push(("assistant_model", model));
                 plan.tell(
-                    "assistant_model stands for the smaller model, which must be loaded first"
+                    "assistant_model stands for the second model, which must be loaded first"
                         .to_owned(),
                 );
             }
@@ -340,7 +340,7 @@ fn set(drafts: Option<Drafts>, fields: &mut Fields, chain: &mut ChainConfig) {
             .push(format!("Drafts are not supported here: {error}")),
     }
     if matches!(chain.drafts, Some(Drafts::Model(drafts)) if drafts.n_layers.is_none()) {
-        let sentence = "The smaller model is not imported; choose it in the settings of the pane";
+        let sentence = "The second model is not imported; choose it in the settings of the pane";
         fields.ignored.push(sentence.to_owned());
     }
 }

@@ -21,7 +21,7 @@ fn written(tool: Tool, description: &str) -> (String, String) {
     (written.text, written.notes.join("; "))
 }
 
-const CHOOSE: &str = "The smaller model is not imported; choose it in the settings of the pane";
+const CHOOSE: &str = "The second model is not imported; choose it in the settings of the pane";
 
 #[test]
 fn drafts_are_read_from_llama_cpp() {
