@@ -19,6 +19,7 @@ mod large_vocabulary;
 mod llama_stand_in;
 mod loopback;
 mod mutations;
+mod quantizations;
 mod scripted;
 mod session;
 mod sweep;

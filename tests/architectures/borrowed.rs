@@ -8,8 +8,7 @@ use quartet::generation::Implementation;
 use crate::architectures::fixture::{self, Fixture, Form};
 
 /// Each architecture with the form that it supports besides the newer and older `config.json`.
-pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 15] = [
-    ("glm4", Some(Form::Gguf)),
+pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 12] = [
     ("gpt_bigcode", None),
     ("granitemoehybrid", None),
     ("helium", None),
@@ -17,12 +16,10 @@ pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 15] = [
     ("mamba", None),
     ("mamba2", None),
     ("mixtral", None),
-    ("olmo", None),
     ("phi", Some(Form::Gguf)),
     ("qwen2_moe", None),
     ("qwen3_moe", None),
     ("recurrent_gemma", None),
-    ("stablelm", None),
     ("starcoder2", None),
 ];
 

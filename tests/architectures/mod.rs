@@ -1,13 +1,14 @@
 //! Compares each architecture's logits with those of transformers for the same weights: from
 //! safetensors with either form of `config.json` and from GGUF, however the text is fed.
 //!
-//! `make_fixtures.py` generated the fixtures.
+//! `make_fixtures.py` and `make_families.py` generated the fixtures.
 
 mod beams;
 mod borrowed;
 mod borrowed_faults;
 mod comparing;
 mod drafts;
+mod families;
 mod faults;
 mod fixture;
 mod guidance;
@@ -27,23 +28,41 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 16] = [
+const ARCHITECTURES: [&str; 34] = [
+    "apertus",
+    "arcee",
+    "cohere2",
+    "ernie4_5",
+    "exaone4",
+    "exaone4-global",
     "gemma",
     "gemma2",
     "gemma3",
+    "gemma3-vision",
+    "glm4",
     "gpt2",
     "granite",
+    "hunyuan",
     "llama",
     "llama-linear",
     "llama-llama3",
     "llama-yarn",
+    "minicpm",
+    "ministral3",
     "mistral",
+    "mistral3",
+    "olmo",
     "olmo2",
+    "olmo3",
     "phi3",
     "phi3-longrope",
     "qwen2",
     "qwen3",
+    "qwen3_vl",
+    "seed_oss",
     "smollm3",
+    "stablelm",
+    "stablelm-parallel",
 ];
 
 /// Asserts that the logits match transformers for every architecture and form.

@@ -114,7 +114,13 @@ impl Reading {
     }
 }
 
-fn read(lm: &mut dyn CausalLm, sequence: SequenceId, tokens: &[u32]) -> (usize, Vec<Vec<f32>>) {
+/// Reads tokens in one forward pass. Returns the length of the sequence after it, and the logits
+/// after each token.
+pub(crate) fn read(
+    lm: &mut dyn CausalLm,
+    sequence: SequenceId,
+    tokens: &[u32],
+) -> (usize, Vec<Vec<f32>>) {
     let rows: Vec<Row> = tokens.iter().map(|token| row(sequence, *token)).collect();
     let logits = lm.forward(&rows).unwrap();
     let rows = (0..logits.n_rows()).map(|index| logits.row(index).unwrap().to_vec());

@@ -195,11 +195,15 @@ fn impossible_tensors_are_named() {
         (two(b"w", 96), "tensors v and w overlap"),
         (two(b"w", 0), "tensors v and w overlap"),
         (
-            one(&[256], 23, 0),
-            "w is stored as IQ4_XS, which Quartet does not support; use the model's Q4_K_M or Q8_0 file",
+            one(&[256], 31, 0),
+            "w is stored as Q4_0_4_4, which Quartet does not support; use the model's Q4_K_M or Q8_0 file",
         ),
-        (one(&[256], 39, 0), "w is stored as MXFP4"),
-        (one(&[256], 34, 0), "w is stored as TQ1_0"),
+        (one(&[256], 5, 0), "w is stored as Q4_3"),
+        (
+            one(&[128, 2], 23, 0),
+            "w can't have shape [2, 128] in IQ4_XS",
+        ),
+        (one(&[48], 39, 0), "w can't have shape [48] in MXFP4"),
         (one(&[256], 999, 0), "w is stored as type 999"),
         (one(&[256], 0, 0), "it does not specify an architecture"),
     ] {

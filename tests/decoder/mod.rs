@@ -6,7 +6,7 @@ mod broken_files;
 mod broken_headers;
 mod chat;
 mod embedded;
-mod fixture;
+pub(crate) mod fixture;
 mod forward;
 mod gguf_tokenizer;
 mod outline;
@@ -18,7 +18,7 @@ use quartet::decoding::TokenId;
 use quartet::engine::{CausalLm, Row, SequenceId};
 
 /// Feeds tokens and returns the logits after each of them.
-fn read(lm: &mut dyn CausalLm, sequence: SequenceId, tokens: &[u32]) -> Vec<Vec<f32>> {
+pub(crate) fn read(lm: &mut dyn CausalLm, sequence: SequenceId, tokens: &[u32]) -> Vec<Vec<f32>> {
     let rows: Vec<Row> = tokens.iter().map(|token| row(sequence, *token)).collect();
     read_rows(lm, &rows)
 }

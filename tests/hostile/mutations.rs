@@ -86,9 +86,9 @@ fn open_mutations_of(name: &str, file: &str, n_head: usize) {
 #[test]
 fn mutated_model_files_never_cause_a_panic() {
     open_mutations_of("phi", "model.gguf", 4096);
-    open_mutations_of("stablelm", "model.safetensors", 2048);
-    open_mutations_of("stablelm", "tokenizer.json", usize::MAX);
-    open_mutations_of("stablelm", "config.json", usize::MAX);
+    open_mutations_of("starcoder2", "model.safetensors", 2048);
+    open_mutations_of("starcoder2", "tokenizer.json", usize::MAX);
+    open_mutations_of("starcoder2", "config.json", usize::MAX);
 }
 
 /// Calls `read` with mutations of these texts.

@@ -10,7 +10,7 @@ fn a_search_returns_supported_models_sorted_by_downloads() {
     let bench = Bench::new();
     bench
         .server
-        .put_large("fox/only-IQ", "tiny-IQ4_XS.gguf", vec![1]);
+        .put_large("fox/only-old", "tiny-Q4_0_4_4.gguf", vec![1]);
     let found = bench
         .hub()
         .search("FOX", 10, &mut || true)

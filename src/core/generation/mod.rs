@@ -9,6 +9,7 @@ mod byte_size;
 mod cache_lab;
 mod config;
 mod continuation;
+mod conversion;
 mod earlier;
 mod finish;
 mod fit;
@@ -46,6 +47,7 @@ pub use cache_lab::{
 };
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use continuation::Continuation;
+pub use conversion::Conversion;
 pub use earlier::EarlierSettings;
 pub use finish::FinishReason;
 pub use fit::{FitPlace, FitPlan, FitText, FitTokens, FitUpdate, Likelihood};

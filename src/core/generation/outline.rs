@@ -1,6 +1,6 @@
 //! Facts about a model that are known before it is loaded.
 
-use super::{ByteSize, Implementation};
+use super::{ByteSize, Conversion, Implementation};
 
 /// What the headers of a model's files say, without reading the weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +22,22 @@ pub struct ModelOutline {
     /// Bytes of weights that one forward pass reads.
     pub n_step_bytes: u64,
     pub memory: MemoryNeed,
+    /// What is converted while the model is loaded, or `None` if its formats stay as they are.
+    pub conversion: Option<Conversion>,
     /// The dimension of a key-value head, or `None` if the number format of the KV cache is fixed.
     pub head_dim: Option<usize>,
     /// An error about an optional file that could not be read, or `None` if there was none.
     pub load_warning: Option<String>,
+}
+
+impl ModelOutline {
+    /// Adds to a sentence about the model what is converted while it is loaded.
+    pub fn with_conversion(&self, sentence: String) -> String {
+        match &self.conversion {
+            None => sentence,
+            Some(conversion) => format!("{sentence}. Converts {conversion}"),
+        }
+    }
 }
 
 /// The memory that a model needs on the CPU.

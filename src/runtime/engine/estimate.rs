@@ -2,30 +2,39 @@
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-use super::blueprint::{Blueprint, TensorRole};
+use super::blueprint::{Blueprint, Spelling, TensorRole};
 use super::weights::{Catalog, TensorEntry};
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 use crate::kernels::attention::CacheType;
 
 /// Describes a model from its blueprint and its list of tensors.
 pub(super) fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelOutline {
+    let spelling = spelling(blueprint, catalog);
     // Some files store a tied table twice.
     let n_duplicated = if blueprint.tied_head == Some(true) {
-        catalog.n_values(&blueprint.naming.name(TensorRole::Head, 0))
+        let head = blueprint.naming.name(TensorRole::Head, 0);
+        catalog.n_values(&spelling.of(&head))
     } else {
         0
     };
+    let beside_text = catalog
+        .weights()
+        .filter(|entry| !spelling.is_text(&entry.name));
+    let n_beside_text: u64 = beside_text.map(TensorEntry::n_values).sum();
     ModelOutline {
         name,
         architecture: blueprint.architecture.clone(),
         implementation: Implementation::Quartet,
-        n_params: catalog.n_all_values().saturating_sub(n_duplicated),
+        n_params: catalog
+            .n_all_values()
+            .saturating_sub(n_duplicated + n_beside_text),
         quantization: catalog.quantization(),
         formats: catalog.formats(),
         n_context: blueprint.n_context,
         n_file_bytes: catalog.n_file_bytes(),
         n_step_bytes: n_step_bytes(blueprint, catalog),
         memory: memory_need(blueprint, catalog),
+        conversion: catalog.conversion(),
         head_dim: Some(blueprint.head_dim),
         load_warning: None,
     }
@@ -50,25 +59,32 @@ fn default_cache_bytes(head_dim: usize) -> u64 {
 /// Returns how many bytes of weights a decode step reads: all of them except for embedding tables,
 /// of which it reads only a row for each token.
 pub(super) fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
-    let naming = blueprint.naming;
-    let short = |name: &str| {
-        let prefix = naming.optional_prefix();
-        name.strip_prefix(prefix).unwrap_or(name).to_owned()
-    };
-    let name = |role| naming.name(role, 0);
+    let spelling = spelling(blueprint, catalog);
+    let name = |role| spelling.of(&blueprint.naming.name(role, 0));
     let head_is_stored = catalog.shape(&name(TensorRole::Head)).is_some();
     let lookup_tables = [
-        head_is_stored.then(|| short(&name(TensorRole::Embedding))),
-        Some(short(&name(TensorRole::PositionEmbedding))),
+        head_is_stored.then(|| name(TensorRole::Embedding)),
+        Some(name(TensorRole::PositionEmbedding)),
     ];
-    let is_table = |entry: &&TensorEntry| lookup_tables.contains(&Some(short(&entry.name)));
-    let read = catalog.weights().filter(|entry| !is_table(entry));
-    read.map(|entry| entry.n_bytes).sum()
+    let is_read = |entry: &&TensorEntry| {
+        spelling.is_text(&entry.name) && !lookup_tables.contains(&Some(entry.name.clone()))
+    };
+    let read = catalog.weights().filter(is_read);
+    read.map(TensorEntry::n_memory_bytes).sum()
+}
+
+/// Returns how the file spells the names of its tensors.
+fn spelling(blueprint: &Blueprint, catalog: &Catalog) -> Spelling {
+    let has_tensor = |name: &str| catalog.shape(name).is_some();
+    blueprint.naming.spelling(has_tensor)
 }
 
 /// Estimates how much memory a model takes on the CPU.
 pub(super) fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
-    let n_weight_bytes = catalog.weights().map(|entry| entry.n_bytes).sum();
+    let spelling = spelling(blueprint, catalog);
+    let weights = catalog.weights();
+    let of_text = weights.filter(|entry| spelling.is_text(&entry.name));
+    let n_weight_bytes = of_text.map(TensorEntry::n_memory_bytes).sum();
     let n_heads = [blueprint.n_layers(), blueprint.n_kv_heads];
     MemoryNeed {
         n_weight_bytes,
@@ -86,6 +102,7 @@ pub(super) fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNee
 /// configuration states it.
 fn n_vocab(blueprint: &Blueprint, catalog: &Catalog) -> usize {
     let table = blueprint.naming.name(TensorRole::Embedding, 0);
+    let table = spelling(blueprint, catalog).of(&table);
     let rows = catalog.shape(&table).and_then(|shape| shape.first());
     blueprint.n_vocab.or(rows.copied()).unwrap_or_default()
 }

@@ -44,20 +44,19 @@ const COMPANIONS: &[&str] = &[
     "tokenizer_config.json",
 ];
 
-/// The GGUF quantizations that candle reads. Longer names come first.
+/// The GGUF quantizations that Quartet reads. Longer names come first.
 const QUANTIZATIONS: &[&str] = &[
-    "Q3_K_XL", "Q2_K_L", "Q2_K_S", "Q2_K_XL", "Q3_K_L", "Q3_K_M", "Q3_K_S", "Q4_K_L", "Q4_K_M",
-    "Q4_K_S", "Q4_K_XL", "Q5_K_L", "Q5_K_M", "Q5_K_S", "Q5_K_XL", "Q6_K_L", "Q6_K_XL", "Q8_K_XL",
-    "Q2_K", "Q3_K", "Q4_0", "Q4_1", "Q4_K", "Q5_0", "Q5_1", "Q5_K", "Q6_K", "Q8_0", "Q8_1", "Q8_K",
-    "BF16", "FP16", "FP32", "F16", "F32", "Q4", "Q5", "Q8",
+    "IQ2_XXS", "IQ3_XXS", "IQ2_XS", "IQ3_XS", "IQ4_NL", "IQ4_XS", "IQ1_M", "IQ1_S", "IQ2_M",
+    "IQ2_S", "IQ3_M", "IQ3_S", "MXFP4", "NVFP4", "TQ1_0", "TQ2_0", "Q1_0", "Q3_K_XL", "Q2_K_L",
+    "Q2_K_S", "Q2_K_XL", "Q3_K_L", "Q3_K_M", "Q3_K_S", "Q4_K_L", "Q4_K_M", "Q4_K_S", "Q4_K_XL",
+    "Q5_K_L", "Q5_K_M", "Q5_K_S", "Q5_K_XL", "Q6_K_L", "Q6_K_XL", "Q8_K_XL", "Q2_K", "Q3_K",
+    "Q4_0", "Q4_1", "Q4_K", "Q5_0", "Q5_1", "Q5_K", "Q6_K", "Q8_0", "Q8_1", "Q8_K", "BF16", "FP16",
+    "FP32", "F16", "F32", "Q4", "Q5", "Q8",
 ];
 
-/// Parts of file names that mark files other than language models, or formats that candle does not
+/// Parts of file names that mark files other than language models, or formats that Quartet does not
 /// read.
-const UNSUPPORTED: &[&str] = &[
-    "IQ1", "IQ2", "IQ3", "IQ4", "TQ1", "TQ2", "MXFP4", "NVFP4", "MMPROJ", "IMATRIX", "Q4_0_4_4",
-    "Q4_0_4_8", "Q4_0_8_8",
-];
+const UNSUPPORTED: &[&str] = &["MMPROJ", "IMATRIX", "Q4_0_4_4", "Q4_0_4_8", "Q4_0_8_8"];
 
 impl ModelFiles {
     /// Finds the models among these files (path and size), smallest first.
@@ -249,6 +248,9 @@ mod tests {
             ("model-bf16.gguf", Some("BF16")),
             ("model-UD-Q4_K_XL.gguf", Some("Q4_K_XL")),
             ("BF16/model-BF16-00001-of-00001.gguf", Some("BF16")),
+            ("Qwen3-4B-IQ4_XS.gguf", Some("IQ4_XS")),
+            ("Llama-3.2-3B-Instruct.i1-IQ2_XXS.gguf", Some("IQ2_XXS")),
+            ("gpt-oss-20b-mxfp4.gguf", Some("MXFP4")),
             ("model.gguf", None),
             ("AQ4_0B.gguf", None),
         ] {
@@ -261,7 +263,7 @@ mod tests {
     #[test]
     fn files_that_cannot_be_opened_are_not_offered() {
         for path in [
-            "model-IQ4_XS.gguf",
+            "model-Q4_0_4_4.gguf",
             "mmproj-model-f16.gguf",
             "model.bin",
             "../model.gguf",

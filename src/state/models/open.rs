@@ -184,7 +184,8 @@ impl AppState {
         let n_tokens = self.longest_text().min(outline.n_context);
         let memory = memory_with_cache(outline, self.models.compute.cache);
         let n_needed = memory.n_bytes(self.panes.len(), n_tokens);
-        MemoryNeed::shortage(n_needed, n_free_bytes)
+        let shortage = MemoryNeed::shortage(n_needed, n_free_bytes)?;
+        Some(outline.with_conversion(shortage))
     }
 
     /// Returns the maximum number of tokens in a text: the prompt plus the token limit.

@@ -291,10 +291,8 @@ impl AppState {
         } else {
             format!("{free} is free")
         };
-        (
-            format!("{model}, needs {needed} of memory; {free}"),
-            is_short,
-        )
+        let words = format!("{model}, needs {needed} of memory; {free}");
+        (outline.with_conversion(words), is_short)
     }
 
     /// Applies an update from the engine about a model of panes.

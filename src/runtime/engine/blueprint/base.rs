@@ -21,6 +21,7 @@ const EPS: Key = Key::new("rms_norm_eps", "attention.layer_norm_rms_epsilon");
 const N_EXPERTS: Key = Key::gguf("expert_count");
 const TIED: Key = Key::config("tie_word_embeddings");
 const WINDOW: Key = Key::new("sliding_window", "attention.sliding_window");
+const PERIOD: Key = Key::new("sliding_window_pattern", "attention.sliding_window_pattern");
 const LAYER_TYPES: Key = Key::config("layer_types");
 
 /// What transformers assumes for a family if the file does not say otherwise.
@@ -33,6 +34,8 @@ pub(super) struct Defaults {
     pub ffn_ratio: Option<usize>,
     /// The base of rotary embedding.
     pub theta: f32,
+    /// The share of a head's dimensions that rotate.
+    pub rotary_share: f32,
     pub activation: Activation,
 }
 
@@ -42,6 +45,7 @@ impl Defaults {
         tied_head: false,
         ffn_ratio: None,
         theta: 10_000.0,
+        rotary_share: 1.0,
         activation: Activation::Silu,
     };
 }
@@ -70,6 +74,7 @@ impl Blueprint {
             head_dim,
             n_context,
             theta: defaults.theta,
+            share: defaults.rotary_share,
         };
         let ropes = vec![rope_facts::read(facts, setting)?];
         Ok(Self {
@@ -108,7 +113,10 @@ impl Blueprint {
                 residual: None,
                 logit: None,
             },
+            xielus: Vec::new(),
             caps: Caps::default(),
+            qkv_limit: None,
+            temperature: None,
             n_vocab: facts.size(Key::config("vocab_size"))?,
             tied_head: if facts.is_gguf() {
                 None
@@ -121,11 +129,18 @@ impl Blueprint {
 
     /// Switches to interleaved rotary embedding for GGUF files of families for which llama.cpp's
     /// converter reorders the rows of queries and keys.
-    pub(super) fn interleaved_in_gguf(mut self, facts: &Facts<'_>) -> Self {
+    pub(super) fn interleaved_in_gguf(self, facts: &Facts<'_>) -> Self {
         if facts.is_gguf() {
-            for rope in &mut self.ropes {
-                rope.form = RopeForm::Interleaved;
-            }
+            self.interleaved()
+        } else {
+            self
+        }
+    }
+
+    /// Switches to interleaved rotary embedding, for families that use it in every format.
+    pub(super) fn interleaved(mut self) -> Self {
+        for rope in &mut self.ropes {
+            rope.form = RopeForm::Interleaved;
         }
         self
     }
@@ -142,6 +157,40 @@ impl Blueprint {
             let listed = listed.and_then(|listed| listed.get(index)).copied();
             let is_windowed = listed.unwrap_or_else(|| is_windowed(index));
             layer.window = window.filter(|_| is_windowed);
+        }
+        self
+    }
+
+    /// Sets the sliding window of the layers that the file lists, or of all but the last of each
+    /// period of layers.
+    pub(super) fn windowed_by_period(
+        self,
+        facts: &Facts<'_>,
+        window: Option<usize>,
+        usual_period: usize,
+    ) -> Result<Self, EngineError> {
+        let listed = facts.windowed_layers()?;
+        let period = match &listed {
+            Some(_) => usual_period,
+            None => facts.size(PERIOD)?.unwrap_or(usual_period).max(1),
+        };
+        Ok(self.windowed(window, listed.as_deref(), |index| {
+            !(index + 1).is_multiple_of(period)
+        }))
+    }
+
+    /// Gives the second rotary embedding to the layers that have a sliding window.
+    pub(super) fn rotating_by_layer_type(mut self) -> Self {
+        for layer in &mut self.layers {
+            layer.rope = Some(usize::from(layer.window.is_some()));
+        }
+        self
+    }
+
+    /// Gives rotary embedding only to the layers that have a sliding window.
+    pub(super) fn rotating_within_windows(mut self) -> Self {
+        for layer in &mut self.layers {
+            layer.rope = layer.rope.filter(|_| layer.window.is_some());
         }
         self
     }
@@ -176,8 +225,12 @@ impl Facts<'_> {
         Ok(window.filter(|window| *window > 0 || !self.is_gguf()))
     }
 
-    /// Returns which layers have a sliding window, or `None` if the file does not list them.
+    /// Returns which layers have a sliding window, or `None` if the file does not list them: by type
+    /// in a `config.json`, as booleans in GGUF.
     pub(super) fn windowed_layers(&self) -> Result<Option<Vec<bool>>, EngineError> {
+        if self.is_gguf() && self.is_list(PERIOD) {
+            return self.flags(PERIOD);
+        }
         let Some(types) = self.texts(LAYER_TYPES)? else {
             return Ok(None);
         };
@@ -200,8 +253,12 @@ impl Facts<'_> {
                 "silu" | "swish" => Ok(Activation::Silu),
                 "gelu" => Ok(Activation::Gelu),
                 "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => Ok(Activation::GeluTanh),
+                "relu2" => Ok(Activation::Relu2),
+                // Other families have no place for the parameters that it learns.
+                "xielu" if matches!(default, Activation::Xielu(_)) => Ok(default),
                 other => Err(self.unsupported(format!(
-                    "the activation {other:?} ({}; silu, gelu and gelu_pytorch_tanh are supported)",
+                    "the activation {other:?} ({}; silu, gelu, gelu_pytorch_tanh and relu2 are \
+                     supported)",
                     self.name(key)
                 ))),
             };

@@ -17,6 +17,10 @@ pub(crate) enum NormKind {
     Rms,
     /// (x − mean) / standard deviation × w + b. Ba, Kiros, Hinton 2016, "Layer Normalization".
     Layer,
+    /// As `Layer`, without b.
+    LayerWithoutBias,
+    /// As `Layer`, with neither w nor b.
+    LayerWithoutWeights,
 }
 
 /// Where a layer applies norms, around attention and the feed-forward network alike.
@@ -27,11 +31,19 @@ pub(crate) enum NormPlaces {
     /// To the sublayer's output, before it is added to the residual stream.
     After,
     Both,
+    /// Once, to the layer's input. Attention and the feed-forward network both read the result, and
+    /// both outputs are added to the residual stream (parallel). Wang, Komatsuzaki 2021, "GPT-J-6B".
+    Parallel,
 }
 
 impl NormPlaces {
-    /// Returns whether the sublayer's input is normalized.
-    pub(crate) const fn before(self) -> bool {
+    /// Returns whether the input of attention is normalized.
+    pub(crate) const fn before_attention(self) -> bool {
+        matches!(self, Self::Before | Self::Both | Self::Parallel)
+    }
+
+    /// Returns whether the input of the feed-forward network has its own norm.
+    pub(crate) const fn before_feed_forward(self) -> bool {
         matches!(self, Self::Before | Self::Both)
     }
 
@@ -41,11 +53,13 @@ impl NormPlaces {
     }
 }
 
-/// QK-norm: a norm of queries and keys, applied before rotary embedding.
+/// QK-norm: a norm of queries and keys. Unless stated otherwise, applied before rotary embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeadNorm {
     /// Each head is normalized separately, all with the same weights.
     EachHead,
+    /// As `EachHead`, but applied after rotary embedding.
+    EachRotatedHead,
     /// All heads of a token are normalized together.
     AllHeads,
 }
@@ -67,12 +81,14 @@ pub(crate) enum Matrices {
     Separate,
     /// Stacked in one tensor: `[outputs, inputs]`.
     Fused,
+    /// Gate and up stacked in one tensor, but queries, keys and values in one each.
+    FusedGateUp,
     /// In one transposed tensor: `[inputs, outputs]`.
     FusedTransposed,
 }
 
 /// The nonlinearity before the down projection of the feed-forward network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum FeedForward {
     /// activation(gate) × up. Shazeer 2020, "GLU Variants Improve Transformer".
     Gated(Activation),
@@ -81,7 +97,7 @@ pub(crate) enum FeedForward {
 }
 
 /// The activation function of the feed-forward network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Activation {
     /// x × sigmoid(x).
     Silu,
@@ -90,6 +106,42 @@ pub(crate) enum Activation {
     Gelu,
     /// GELU with the approximation Φ(x) ≈ (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
     GeluTanh,
+    /// max(x, 0)². So et al. 2021, "Primer: Searching for Efficient Transformers for Language
+    /// Modeling".
+    Relu2,
+    /// xIELU, with parameters that each layer learns.
+    Xielu(Xielu),
+}
+
+/// The parameters of xIELU: α₊ x² + β x for positive x, and α₋ (exp(x) − 1 − x) + β x for others.
+/// Huang, Schlag 2024, "Deriving Activation Functions Using Integration".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Xielu {
+    /// α₊.
+    pub positive: f32,
+    /// α₋.
+    pub negative: f32,
+    /// The slope at 0.
+    pub beta: f32,
+}
+
+impl Xielu {
+    /// The parameters before training.
+    pub(crate) const INITIAL: Self = Self {
+        positive: 0.8,
+        negative: 0.8,
+        beta: 0.5,
+    };
+
+    /// Returns the parameters for the raw values that files store.
+    pub(crate) fn from_raw(raw_positive: f32, raw_negative: f32, beta: f32) -> Self {
+        let softplus = |x: f32| x.max(0.0) + (-x.abs()).exp().ln_1p();
+        Self {
+            positive: softplus(raw_positive),
+            negative: beta + softplus(raw_negative),
+            beta,
+        }
+    }
 }
 
 /// What differs from layer to layer.
@@ -121,4 +173,21 @@ pub(crate) struct Caps {
     pub score: Option<f32>,
     /// Cap on the logits.
     pub logit: Option<f32>,
+}
+
+/// Attention temperature: queries grow with their position, so that attention stays sharp in long
+/// texts. Meta 2025, "The Llama 4 herd".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Temperature {
+    /// How fast queries grow.
+    pub beta: f32,
+    /// The original context, in tokens. Queries within it are unchanged.
+    pub n_original: usize,
+}
+
+impl Temperature {
+    /// Returns the factor of queries at a position: 1 + β ln(1 + ⌊position / n⌋).
+    pub(crate) fn query_scale(self, position: usize) -> f32 {
+        1.0 + self.beta * ((position / self.n_original.max(1)) as f32).ln_1p()
+    }
 }

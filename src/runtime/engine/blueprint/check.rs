@@ -66,6 +66,7 @@ impl Blueprint {
             ("the scale of attention scores", Some(self.scales.score)),
             ("the scale of the residual stream", self.scales.residual),
             ("the scale of logits", self.scales.logit),
+            ("the limit of queries, keys and values", self.qkv_limit),
         ];
         let mut numbers = caps.into_iter().chain(scales);
         let (name, number) = numbers.find_map(|(name, number)| {
@@ -93,6 +94,7 @@ impl Rope {
         let (factor, amplitude) = match &self.scaling {
             RopeScaling::None | RopeScaling::EachPlane(_) => (1.0, 1.0),
             RopeScaling::Linear { factor } | RopeScaling::Llama3 { factor, .. } => (*factor, 1.0),
+            RopeScaling::NtkAlpha { alpha } => (*alpha, 1.0),
             RopeScaling::Yarn(yarn) => (yarn.factor, yarn.amplitude),
             RopeScaling::LongRope { amplitude, .. } => (1.0, *amplitude),
         };

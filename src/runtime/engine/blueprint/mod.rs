@@ -23,12 +23,12 @@ use crate::decoding::TokenId;
 
 pub(super) use block::{
     Activation, Biases, Caps, FeedForward, HeadNorm, LayerPlan, Matrices, Norm, NormKind,
-    NormPlaces, Scales,
+    NormPlaces, Scales, Temperature, Xielu,
 };
 pub(super) use check::{MAX_LAYERS, MAX_SIZE};
 pub(super) use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of};
 pub(super) use facts::{Facts, Key};
-pub(super) use names::{Naming, TensorRole};
+pub(super) use names::{Naming, Spelling, TensorRole};
 pub(super) use rope::{Rope, RopeForm, RopeScaling, Rotation};
 pub(super) use rope_facts::linear_factor_of_gguf;
 
@@ -59,8 +59,15 @@ pub(super) struct Blueprint {
     pub biases: Biases,
     pub matrices: Matrices,
     pub feed_forward: FeedForward,
+    /// The parameters of xIELU in each layer, if the file's metadata list them. Otherwise they are
+    /// stored as tensors.
+    pub xielus: Vec<Xielu>,
     pub scales: Scales,
     pub caps: Caps,
+    /// Queries, keys and values are clamped to ± this value.
+    pub qkv_limit: Option<f32>,
+    /// How queries grow with their position, if they do.
+    pub temperature: Option<Temperature>,
     /// The context length: the most tokens that a sequence can hold.
     pub n_context: usize,
     /// Number of rows in the embedding table. `None` if the file does not say, so that it must be

@@ -10,8 +10,57 @@ pub(crate) enum Naming {
     /// As in `Transformers`, but `post_attention_layernorm` is the norm after attention, not the
     /// one before the feed-forward network.
     TransformersWithNormsAfter,
+    /// As in `Transformers`, with Apertus's names for norms.
+    Apertus,
+    /// As in `Transformers`, with GLM-4's name for the norm after the feed-forward network.
+    Glm4,
     /// `transformer.h.0.attn.c_attn.weight`, as in GPT-2.
     Gpt2,
+    /// As in `Transformers`, with Hunyuan's names for the norms of queries and keys.
+    Hunyuan,
+}
+
+/// How a file spells the names of a scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// As the scheme does.
+    Usual,
+    /// Without this prefix.
+    Without(&'static str),
+    /// As the text part of a model that also reads images: `model.language_model.` stands for
+    /// `model.`, and the output head has its usual name.
+    Nested,
+    /// As the text part of a model that also reads images, in the form that transformers wrote until
+    /// version 4.51: all names follow `language_model.`.
+    OlderNested,
+}
+
+const NESTED: &str = "model.language_model.";
+const OLDER_NESTED: &str = "language_model.";
+
+impl Spelling {
+    /// Returns a tensor's name as the file spells it.
+    pub(crate) fn of(self, name: &str) -> String {
+        match self {
+            Self::Usual => name.to_owned(),
+            Self::Without(prefix) => name.strip_prefix(prefix).unwrap_or(name).to_owned(),
+            Self::Nested => match name.strip_prefix("model.") {
+                Some(rest) => format!("{NESTED}{rest}"),
+                None => name.to_owned(),
+            },
+            Self::OlderNested => format!("{OLDER_NESTED}{name}"),
+        }
+    }
+
+    /// Returns whether a tensor of the file belongs to the text model, not to an encoder of images
+    /// or sound beside it.
+    pub(crate) fn is_text(self, file_name: &str) -> bool {
+        match self {
+            Self::Usual | Self::Without(_) => true,
+            Self::Nested => file_name.starts_with(NESTED) || file_name.starts_with("lm_head."),
+            Self::OlderNested => file_name.starts_with(OLDER_NESTED),
+        }
+    }
 }
 
 /// The role of a tensor in the model.
@@ -81,13 +130,33 @@ impl Naming {
         format!("{}.bias", self.stem(role, layer))
     }
 
-    /// Returns the prefix that some files leave out of all names.
-    pub(crate) const fn optional_prefix(self) -> &'static str {
-        match self {
-            Self::Gguf => "",
-            Self::Transformers | Self::TransformersWithNormsAfter => "model.",
-            Self::Gpt2 => "transformer.",
-        }
+    /// Returns the name of a parameter of a learned activation function. GGUF stores these
+    /// parameters in its metadata instead.
+    pub(crate) fn activation_parameter(self, parameter: &str, layer: usize) -> String {
+        format!("model.layers.{layer}.mlp.act_fn.{parameter}")
+    }
+
+    /// Returns how a file spells the names, given whether it has a tensor of some name. The usual
+    /// spelling if its embedding table is missing.
+    pub(crate) fn spelling(self, has_tensor: impl Fn(&str) -> bool) -> Spelling {
+        let spellings: &[Spelling] = match self {
+            Self::Gguf => &[],
+            Self::Gpt2 => &[Spelling::Usual, Spelling::Without("transformer.")],
+            Self::Transformers
+            | Self::TransformersWithNormsAfter
+            | Self::Apertus
+            | Self::Glm4
+            | Self::Hunyuan => &[
+                Spelling::Usual,
+                Spelling::Without("model."),
+                Spelling::Nested,
+                Spelling::OlderNested,
+            ],
+        };
+        let table = self.name(TensorRole::Embedding, 0);
+        let mut spellings = spellings.iter().copied();
+        let found = spellings.find(|spelling| has_tensor(&spelling.of(&table)));
+        found.unwrap_or(Spelling::Usual)
     }
 
     fn stem(self, role: TensorRole, layer: usize) -> String {
@@ -95,16 +164,21 @@ impl Naming {
             Self::Gguf => gguf(role),
             Self::Transformers => transformers(role),
             Self::TransformersWithNormsAfter => transformers_with_norms_after(role),
+            Self::Apertus => apertus(role),
+            Self::Glm4 => glm4(role),
             Self::Gpt2 => gpt2(role),
+            Self::Hunyuan => hunyuan(role),
         };
         if role.is_global() {
             return name.to_owned();
         }
         match self {
             Self::Gguf => format!("blk.{layer}.{name}"),
-            Self::Transformers | Self::TransformersWithNormsAfter => {
-                format!("model.layers.{layer}.{name}")
-            }
+            Self::Transformers
+            | Self::TransformersWithNormsAfter
+            | Self::Apertus
+            | Self::Glm4
+            | Self::Hunyuan => format!("model.layers.{layer}.{name}"),
             Self::Gpt2 => format!("transformer.h.{layer}.{name}"),
         }
     }
@@ -171,6 +245,21 @@ const fn transformers_with_norms_after(role: TensorRole) -> &'static str {
     }
 }
 
+const fn apertus(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::AttentionNorm => "attention_layernorm",
+        TensorRole::FfnNorm => "feedforward_layernorm",
+        other => transformers(other),
+    }
+}
+
+const fn glm4(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FfnNormAfter => "post_mlp_layernorm",
+        other => transformers(other),
+    }
+}
+
 const fn gpt2(role: TensorRole) -> &'static str {
     match role {
         TensorRole::Embedding => "transformer.wte",
@@ -182,6 +271,14 @@ const fn gpt2(role: TensorRole) -> &'static str {
         TensorRole::FfnNorm => "ln_2",
         TensorRole::FfnUp => "mlp.c_fc",
         TensorRole::FfnDown => "mlp.c_proj",
+        other => transformers(other),
+    }
+}
+
+const fn hunyuan(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::QueryNorm => "self_attn.query_layernorm",
+        TensorRole::KeyNorm => "self_attn.key_layernorm",
         other => transformers(other),
     }
 }

@@ -36,6 +36,11 @@ pub(crate) enum RopeScaling {
     Linear {
         factor: f32,
     },
+    /// The base grows, so that the slowest planes rotate more slowly by this factor and the fastest
+    /// stay unchanged (NTK-aware scaling). bloc97 2023, "NTK-Aware Scaled `RoPE`".
+    NtkAlpha {
+        alpha: f32,
+    },
     /// Slow planes rotate more slowly, fast planes stay unchanged, and those in between are
     /// blended. Grattafiori et al. 2024, "The Llama 3 Herd of Models".
     Llama3 {
@@ -125,12 +130,17 @@ impl Rope {
             Factors::Given(factors) => Ok(factors.clone()),
             Factors::Stored(role) => stored(*role),
         };
-        let plain = self.plain_steps();
+        let plain = self.steps_with(self.theta);
         let mut long_rotation = None;
         let (steps, amplitude) = match &self.scaling {
             RopeScaling::None => (plain, 1.0),
             RopeScaling::Linear { factor } => {
                 (plain.iter().map(|step| step / factor).collect(), 1.0)
+            }
+            RopeScaling::NtkAlpha { alpha } => {
+                let n_dims = self.n_dims as f32;
+                let growth = alpha.powf(n_dims / (n_dims - 2.0));
+                (self.steps_with(self.theta * growth), 1.0)
             }
             RopeScaling::Llama3 {
                 factor,
@@ -168,10 +178,11 @@ impl Rope {
         })
     }
 
-    fn plain_steps(&self) -> Vec<f32> {
+    /// Returns the step of each plane with this base.
+    fn steps_with(&self, theta: f32) -> Vec<f32> {
         (0..self.n_dims)
             .step_by(2)
-            .map(|i| 1.0 / self.theta.powf(i as f32 / self.n_dims as f32))
+            .map(|i| 1.0 / theta.powf(i as f32 / self.n_dims as f32))
             .collect()
     }
 

@@ -23,7 +23,8 @@ const BETA_FAST: Key = Key::new("beta_fast", "rope.scaling.yarn_beta_fast");
 const BETA_SLOW: Key = Key::new("beta_slow", "rope.scaling.yarn_beta_slow");
 const TRUNCATE: Key = Key::config("truncate");
 const MSCALE: Key = Key::config("mscale");
-const MSCALE_ALL: Key = Key::config("mscale_all_dim");
+const MSCALE_ALL: Key = Key::new("mscale_all_dim", "rope.scaling.yarn_log_multiplier");
+const ALPHA: Key = Key::config("alpha");
 const LOW_FREQ: Key = Key::config("low_freq_factor");
 const HIGH_FREQ: Key = Key::config("high_freq_factor");
 const SHORT: Key = Key::config("short_factor");
@@ -40,6 +41,8 @@ pub(super) struct RopeSetting {
     pub n_context: usize,
     /// The base to use if the file specifies none.
     pub theta: f32,
+    /// The share of a head's dimensions that rotate if the file specifies none.
+    pub share: f32,
 }
 
 /// Reads a rotary embedding that all layers share.
@@ -54,6 +57,37 @@ pub(super) fn read(facts: &Facts<'_>, setting: RopeSetting) -> Result<Rope, Engi
     read_scaled(facts, &scaling, setting)
 }
 
+/// Reads the rotary embeddings of the layers without and of those with a sliding window, in this
+/// order. Only the first is scaled.
+pub(super) fn by_layer_type(
+    facts: &Facts<'_>,
+    setting: RopeSetting,
+    local_theta: f32,
+) -> Result<Vec<Rope>, EngineError> {
+    let newer = facts.object("rope_parameters", "rope_parameters.")?;
+    let global = newer.object("full_attention", "rope_parameters.full_attention.")?;
+    let local = newer.object("sliding_attention", "rope_parameters.sliding_attention.")?;
+    let global = if global.exists() {
+        global
+    } else {
+        facts.object("rope_scaling", "rope_scaling.")?
+    };
+    let stated = if facts.is_gguf() {
+        None
+    } else {
+        local.number(THETA)?
+    };
+    Ok(vec![
+        read_scaled(facts, &global, setting)?,
+        Rope {
+            theta: stated.unwrap_or(local_theta),
+            n_dims: setting.head_dim,
+            form: RopeForm::HalfSplit,
+            scaling: RopeScaling::None,
+        },
+    ])
+}
+
 /// Reads a rotary embedding whose scaling is in a nested object.
 pub(super) fn read_scaled(
     facts: &Facts<'_>,
@@ -64,7 +98,7 @@ pub(super) fn read_scaled(
         Some(number) => Ok(Some(number)),
         None => facts.number(key),
     };
-    let share = first(PARTIAL)?.unwrap_or(1.0);
+    let share = first(PARTIAL)?.unwrap_or(setting.share);
     #[expect(
         clippy::cast_sign_loss,
         reason = "a negative share becomes 0, which is rejected later"
@@ -107,6 +141,12 @@ fn scaling_of(
         Some("linear") => Ok(RopeScaling::Linear {
             factor: scaling.required_number(FACTOR)?,
         }),
+        // Only Hunyuan's "dynamic" scaling has an alpha, which makes it static.
+        Some("dynamic") if facts.text(MODEL_TYPE)?.as_deref() == Some("hunyuan_v1_dense") => {
+            Ok(RopeScaling::NtkAlpha {
+                alpha: scaling.required_number(ALPHA)?,
+            })
+        }
         Some("llama3") => llama3(facts, scaling, setting),
         Some("longrope" | "su") => long_rope(facts, scaling, setting),
         Some("yarn") => yarn(facts, scaling, setting),
@@ -185,7 +225,13 @@ fn yarn(
     let factor = scaling
         .number(FACTOR)?
         .unwrap_or(setting.n_context as f32 / n_original as f32);
-    let usual = match (scaling.number(MSCALE)?, scaling.number(MSCALE_ALL)?) {
+    // GGUF implies that the first is 1.
+    let mscale = if scaling.is_gguf() {
+        Some(1.0)
+    } else {
+        scaling.number(MSCALE)?
+    };
+    let usual = match (mscale, scaling.number(MSCALE_ALL)?) {
         (Some(one), Some(all)) if one != 0.0 && all != 0.0 => {
             Yarn::usual_amplitude(factor, one) / Yarn::usual_amplitude(factor, all)
         }

@@ -17,7 +17,7 @@ impl Blueprint {
                 Key::new("logits_scaling", "logit_scale"),
                 scales.logit.is_some(),
             ),
-            (Key::config("logit_scale"), false),
+            (Key::config("logit_scale"), scales.logit.is_some()),
             (
                 Key::new("embedding_multiplier", "embedding_scale"),
                 scales.embedding.is_some(),
@@ -34,7 +34,14 @@ impl Blueprint {
                 Key::new("final_logit_softcapping", "final_logit_softcapping"),
                 caps.logit.is_some(),
             ),
-            (Key::new("clip_qkv", "attention.clamp_kqv"), false),
+            (
+                Key::new("clip_qkv", "attention.clamp_kqv"),
+                self.qkv_limit.is_some(),
+            ),
+            (
+                Key::gguf("attention.temperature_scale"),
+                self.temperature.is_some(),
+            ),
             (Key::gguf("attention.max_alibi_bias"), false),
         ];
         for (key, _) in values.into_iter().filter(|(_, is_read)| !is_read) {

@@ -6,8 +6,7 @@ use candle_core::quantized::gguf_file::Content;
 use candle_core::{DType, Device, Result};
 use candle_transformers::models::bigcode::{self, GPTBigCode};
 use candle_transformers::models::{
-    glm4_new, granitemoehybrid, helium, lfm2, mixtral, olmo, phi, quantized_glm4, quantized_phi,
-    qwen2_moe, qwen3_moe, stable_lm, starcoder2,
+    granitemoehybrid, helium, lfm2, mixtral, phi, quantized_phi, qwen2_moe, qwen3_moe, starcoder2,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -37,31 +36,6 @@ fn size_of(config: &Map<String, Value>, name: &str) -> Result<usize> {
         Some(size) => Ok(size as usize),
         None => candle_core::bail!("{name} is missing"),
     }
-}
-
-pub(super) fn glm4(parts: &Parts<'_>) -> Result<NetworkFactory> {
-    let model = glm4_new::ModelForCausalLM::new(&parts.config()?, parts.store.builder())?;
-    let forward = glm4_new::ModelForCausalLM::forward;
-    Ok(NetworkFactory::cloned_when_empty(
-        model,
-        PrefillMode::Chunked,
-        forward,
-    ))
-}
-
-pub(super) fn glm4_from_gguf(
-    content: Content,
-    checkpoint: &mut Checkpoint<'_>,
-    device: &Device,
-) -> Result<NetworkFactory> {
-    let mut stream = checkpoint.stream();
-    let model = quantized_glm4::ModelWeights::from_gguf(content, &mut stream, device, DType::F32)?;
-    let forward = quantized_glm4::ModelWeights::forward;
-    Ok(NetworkFactory::cloned_when_empty(
-        model,
-        PrefillMode::Chunked,
-        forward,
-    ))
 }
 
 pub(super) fn gpt_bigcode(parts: &Parts<'_>) -> Result<NetworkFactory> {
@@ -169,15 +143,6 @@ pub(super) fn mixtral(parts: &Parts<'_>) -> Result<NetworkFactory> {
     ))
 }
 
-pub(super) fn olmo(parts: &Parts<'_>) -> Result<NetworkFactory> {
-    let model = olmo::Model::new(&parts.config()?, parts.store.builder())?;
-    Ok(NetworkFactory::forkable(
-        model,
-        PrefillMode::Chunked,
-        olmo::Model::forward,
-    ))
-}
-
 pub(super) fn phi(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let model = phi::Model::new(&parts.config()?, parts.store.builder())?;
     Ok(NetworkFactory::forkable(
@@ -232,20 +197,6 @@ pub(super) fn qwen3_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let forward = qwen3_moe::ModelForCausalLM::forward;
     Ok(NetworkFactory::forkable(
         model,
-        PrefillMode::Chunked,
-        forward,
-    ))
-}
-
-pub(super) fn stable_lm(parts: &Parts<'_>) -> Result<NetworkFactory> {
-    let config: stable_lm::Config = parts.config()?;
-    let store = parts.store.clone();
-    let build = move || stable_lm::Model::new(&config, store.builder());
-    // Build it once now, so that a missing tensor fails the load and not the first generation.
-    build()?;
-    let forward = stable_lm::Model::forward;
-    Ok(NetworkFactory::rebuilt(
-        build,
         PrefillMode::Chunked,
         forward,
     ))

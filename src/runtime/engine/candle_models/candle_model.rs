@@ -297,7 +297,7 @@ mod tests {
         let networks = if can_fork {
             NetworkFactory::forkable(sum, mode, read)
         } else {
-            NetworkFactory::cloned_when_empty(sum, mode, read)
+            NetworkFactory::rebuilt(move || Ok(sum.clone()), mode, read)
         };
         (
             CandleModel::new(networks, Device::Cpu, N_VOCAB, 300),

@@ -69,9 +69,8 @@ pub(super) struct Parts<'a> {
 }
 
 /// The names of the families, for messages.
-pub(crate) const KNOWN: &str = "GLM\u{2011}4, Granite 4 without Mamba, Helium, LFM2, Mamba 1 and 2, \
-                         Mixtral, OLMo 1, Phi 1 to 2, Qwen 2 and 3 MoE, \
-                         RecurrentGemma, StableLM and StarCoder 1 and 2";
+pub(crate) const KNOWN: &str = "Granite 4 without Mamba, Helium, LFM2, Mamba 1 and 2, Mixtral, Phi 1 to 2, \
+                         Qwen 2 and 3 MoE, RecurrentGemma and StarCoder 1 and 2";
 
 /// The context limit of families for which candle-transformers caches the masks of all chunks. They
 /// take n² / 2 bytes for a text of n tokens.
@@ -82,27 +81,7 @@ const N_MASKED: usize = 16_384;
 const N_ENDLESS: &str = "131072";
 
 /// All families, in the order of their `model_type`.
-pub(super) const FAMILIES: [Family; 15] = [
-    Family {
-        model_type: "glm4",
-        class: "Glm4ForCausalLM",
-        aliases: &[],
-        fixed: &[],
-        defaults: &[
-            ("head_dim", "128"),
-            ("attention_bias", "true"),
-            ("partial_rotary_factor", "0.5"),
-        ],
-        n_context: usize::MAX,
-        cache_size: cache_size::keys_and_values,
-        build: builders::glm4,
-        gguf: Some(GgufFamily {
-            name: "glm4",
-            theta: None,
-            n_context: usize::MAX,
-            build: builders::glm4_from_gguf,
-        }),
-    },
+pub(super) const FAMILIES: [Family; 12] = [
     Family {
         model_type: "gpt_bigcode",
         class: "GPTBigCodeForCausalLM",
@@ -250,17 +229,6 @@ pub(super) const FAMILIES: [Family; 15] = [
         gguf: None,
     },
     Family {
-        model_type: "olmo",
-        class: "OlmoForCausalLM",
-        aliases: &[],
-        fixed: &[],
-        defaults: &[("attention_bias", "false")],
-        n_context: usize::MAX,
-        cache_size: cache_size::keys_and_values,
-        build: builders::olmo,
-        gguf: None,
-    },
-    Family {
         model_type: "phi",
         class: "PhiForCausalLM",
         aliases: &[],
@@ -340,20 +308,6 @@ pub(super) const FAMILIES: [Family; 15] = [
         n_context: usize::MAX,
         cache_size: cache_size::recurrent_gemma,
         build: recurrent_gemma::recurrent_gemma,
-        gguf: None,
-    },
-    Family {
-        model_type: "stablelm",
-        class: "StableLmForCausalLM",
-        aliases: &[],
-        fixed: &[
-            ("qk_layernorm", "false"),
-            ("use_parallel_residual", "false"),
-        ],
-        defaults: &[("partial_rotary_factor", "0.25")],
-        n_context: usize::MAX,
-        cache_size: cache_size::keys_and_values,
-        build: builders::stable_lm,
         gguf: None,
     },
     Family {

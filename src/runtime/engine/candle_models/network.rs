@@ -48,19 +48,6 @@ impl NetworkFactory {
         })
     }
 
-    /// For a model whose clones would share a cache, unless they are cloned before they read
-    /// anything.
-    pub(crate) fn cloned_when_empty<M>(
-        model: M,
-        prefill_mode: PrefillMode,
-        forward: Forward<M>,
-    ) -> Self
-    where
-        M: Clone + Send + 'static,
-    {
-        Self::rebuilt(move || Ok(model.clone()), prefill_mode, forward)
-    }
-
     /// For a model that can't be cloned. Each network is built anew from the weights in memory.
     pub(crate) fn rebuilt<M: Send + 'static>(
         build: impl Fn() -> Result<M> + Send + 'static,

@@ -32,6 +32,8 @@ impl WeightStore {
         let entries = checkpoint.catalog().entries();
         let wanted: Vec<(String, Vec<usize>)> = entries
             .filter(|entry| !DERIVED.iter().any(|ending| entry.name.ends_with(ending)))
+            // Taken with the weights that they belong to.
+            .filter(|entry| !entry.is_factor())
             .map(|entry| (entry.name.clone(), entry.shape.clone()))
             .collect();
         let mut tensors = BTreeMap::new();

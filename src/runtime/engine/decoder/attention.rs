@@ -4,7 +4,7 @@
 //! Generalized Multi-Query Transformer Models from Multi-Head Checkpoints".
 
 use super::batch::RotaryAngles;
-use crate::engine::blueprint::Blueprint;
+use crate::engine::blueprint::{Blueprint, Temperature};
 
 /// The parameters of attention that all layers of a model share.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +17,10 @@ pub(super) struct HeadShape {
     pub score_scale: f32,
     /// Soft cap on the scaled products.
     pub score_cap: Option<f32>,
+    /// Queries, keys and values are clamped to ± this value first.
+    pub qkv_limit: Option<f32>,
+    /// How queries grow with their position, if they do.
+    pub temperature: Option<Temperature>,
 }
 
 /// The parameters of attention that differ from layer to layer.
@@ -39,6 +43,8 @@ pub(super) struct HeadNorms<V> {
     pub keys: V,
     /// Added to the mean square.
     pub eps: f32,
+    /// Whether they are applied after rotary embedding.
+    pub follow_rotation: bool,
 }
 
 impl HeadShape {
@@ -50,6 +56,8 @@ impl HeadShape {
             head_dim: blueprint.head_dim,
             score_scale: blueprint.scales.score,
             score_cap: blueprint.caps.score,
+            qkv_limit: blueprint.qkv_limit,
+            temperature: blueprint.temperature,
         }
     }
 

@@ -6,7 +6,8 @@ use super::norm::{NormWeights, Norms};
 use super::weights::Layer;
 use crate::engine::EngineError;
 use crate::engine::blueprint::{
-    Blueprint, FeedForward, HeadNorm, Matrices, NormKind, Rope, Rotation, TensorRole,
+    Activation, Blueprint, FeedForward, HeadNorm, Matrices, NormKind, Rope, Rotation, Spelling,
+    TensorRole, Xielu,
 };
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 
@@ -15,27 +16,24 @@ pub(super) struct Loader<'a, 'b, F> {
     blueprint: &'a Blueprint,
     checkpoint: &'a mut Checkpoint<'b>,
     form: &'a F,
-    /// The prefix that this file leaves out of all tensor names. Empty if it leaves out none.
-    omitted: &'static str,
+    /// How this file spells the names of its tensors.
+    spelling: Spelling,
     /// How many weights have been loaded so far.
     pub n_params: u64,
 }
 
 impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
-    /// Starts loading a model. Detects whether the file's tensor names lack the optional prefix.
+    /// Starts loading a model. Detects how the file spells the names of its tensors.
     pub(super) fn new(
         blueprint: &'a Blueprint,
         checkpoint: &'a mut Checkpoint<'b>,
         form: &'a F,
     ) -> Self {
-        let prefix = blueprint.naming.optional_prefix();
-        let name = blueprint.naming.name(TensorRole::Embedding, 0);
-        let short = name.strip_prefix(prefix).unwrap_or(&name);
-        let is_short = checkpoint.shape(&name).is_none() && checkpoint.shape(short).is_some();
+        let has_tensor = |name: &str| checkpoint.shape(name).is_some();
         Self {
             blueprint,
             form,
-            omitted: if is_short { prefix } else { "" },
+            spelling: blueprint.naming.spelling(has_tensor),
             checkpoint,
             n_params: 0,
         }
@@ -44,14 +42,14 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     /// Returns the shape of a tensor that does not belong to a layer, or `None` if it is missing or
     /// already taken.
     pub(super) fn shape(&self, role: TensorRole) -> Option<&[usize]> {
-        let name = self.file_name(self.blueprint.naming.name(role, 0));
+        let name = self.file_name(&self.blueprint.naming.name(role, 0));
         self.checkpoint.shape(&name)
     }
 
     /// Returns whether the file has an output head with other values than its embedding table.
     /// Neither must have been taken yet.
     pub(super) fn has_differing_head(&self) -> Result<bool, EngineError> {
-        let name = |role| self.file_name(self.blueprint.naming.name(role, 0));
+        let name = |role| self.file_name(&self.blueprint.naming.name(role, 0));
         let (head, embedding) = (name(TensorRole::Head), name(TensorRole::Embedding));
         Ok(self.checkpoint.shape(&head).is_some() && self.checkpoint.differ(&head, &embedding)?)
     }
@@ -60,7 +58,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     pub(super) fn table(&mut self, role: TensorRole, n_rows: usize) -> Result<F::Matrix, LoadStop> {
         let shape = [n_rows, self.blueprint.hidden_size];
         let name = self.blueprint.naming.name(role, 0);
-        let matrix = self.take(name, &shape)?;
+        let matrix = self.take(&name, &shape)?;
         Ok(self.form.matrix(vec![matrix], None)?)
     }
 
@@ -74,7 +72,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         let blueprint = self.blueprint;
         let rotation = |rope: &Rope| {
             rope.rotation(|role| {
-                let name = self.file_name(blueprint.naming.name(role, 0));
+                let name = self.file_name(&blueprint.naming.name(role, 0));
                 let factors = self.checkpoint.take(&name, &[rope.n_dims / 2])?;
                 let factors = factors.values()?;
                 if factors.iter().all(|factor| *factor > 0.0) {
@@ -111,6 +109,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
             qkv: self.projection(layer, &self.qkv_roles(), hidden, biases.qkv)?,
             attention_output: self.projection(layer, &output, q_width, biases.attention_output)?,
             ffn_norms: ffn_norms?,
+            feed_forward: self.feed_forward(layer)?,
             ffn_in: self.projection(layer, &self.ffn_roles(), hidden, biases.ffn)?,
             ffn_down: self.projection(layer, &down, ffn, biases.ffn)?,
         })
@@ -120,7 +119,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     fn qkv_roles(&self) -> Vec<(TensorRole, usize)> {
         let (q_width, kv_width) = (self.blueprint.q_width(), self.blueprint.kv_width());
         match self.blueprint.matrices {
-            Matrices::Separate => vec![
+            Matrices::Separate | Matrices::FusedGateUp => vec![
                 (TensorRole::Query, q_width),
                 (TensorRole::Key, kv_width),
                 (TensorRole::Value, kv_width),
@@ -139,10 +138,54 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
             (FeedForward::Gated(_), Matrices::Separate) => {
                 vec![(TensorRole::FfnGate, ffn), (TensorRole::FfnUp, ffn)]
             }
-            (FeedForward::Gated(_), Matrices::Fused | Matrices::FusedTransposed) => {
-                vec![(TensorRole::FfnGateUp, 2 * ffn)]
-            }
+            (
+                FeedForward::Gated(_),
+                Matrices::Fused | Matrices::FusedGateUp | Matrices::FusedTransposed,
+            ) => vec![(TensorRole::FfnGateUp, 2 * ffn)],
         }
+    }
+
+    /// Returns the nonlinearity of a layer, with the parameters that its activation has learned.
+    fn feed_forward(&mut self, layer: usize) -> Result<FeedForward, LoadStop> {
+        let FeedForward::Plain(Activation::Xielu(initial)) = self.blueprint.feed_forward else {
+            return Ok(self.blueprint.feed_forward);
+        };
+        if let Some(listed) = self.blueprint.xielus.get(layer) {
+            return Ok(FeedForward::Plain(Activation::Xielu(*listed)));
+        }
+        let raw_positive = self.activation_parameter("alpha_p", layer)?;
+        let raw_negative = self.activation_parameter("alpha_n", layer)?;
+        let beta = self.activation_parameter("beta", layer)?;
+        // Takes part only in the gradient.
+        self.activation_parameter("eps", layer)?;
+        let naming = self.blueprint.naming;
+        let missing = |parameter: &str| {
+            let name = naming.activation_parameter(parameter, layer);
+            format!("tensor {name} is missing")
+        };
+        match (raw_positive, raw_negative) {
+            (Some(positive), Some(negative)) => {
+                let xielu = Xielu::from_raw(positive, negative, beta.unwrap_or(initial.beta));
+                Ok(FeedForward::Plain(Activation::Xielu(xielu)))
+            }
+            (None, _) => Err(self.checkpoint.malformed(missing("alpha_p")).into()),
+            (_, None) => Err(self.checkpoint.malformed(missing("alpha_n")).into()),
+        }
+    }
+
+    /// Takes a number that an activation function has learned, or returns `None` if it is missing.
+    fn activation_parameter(
+        &mut self,
+        parameter: &str,
+        layer: usize,
+    ) -> Result<Option<f32>, LoadStop> {
+        let name = self.blueprint.naming.activation_parameter(parameter, layer);
+        let shape = self.checkpoint.shape(&self.file_name(&name));
+        // Some are stored without a dimension.
+        let Some(shape) = shape.map(|shape| vec![1; shape.len().min(1)]) else {
+            return Ok(None);
+        };
+        Ok(self.take(&name, &shape)?.values()?.first().copied())
     }
 
     fn norms(
@@ -152,9 +195,13 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     ) -> Result<Norms<F::Vector>, LoadStop> {
         let [before, after] = roles;
         let places = self.blueprint.norm_places;
+        let has_before = match before {
+            TensorRole::FfnNorm => places.before_feed_forward(),
+            _ => places.before_attention(),
+        };
         let mut norm = |role, exists: bool| exists.then(|| self.norm(role, layer)).transpose();
         Ok(Norms {
-            before: norm(before, places.before())?,
+            before: norm(before, has_before)?,
             after: norm(after, places.after())?,
         })
     }
@@ -162,14 +209,20 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     fn norm(&mut self, role: TensorRole, layer: usize) -> Result<NormWeights<F::Vector>, LoadStop> {
         let hidden = self.blueprint.hidden_size;
         let eps = self.blueprint.norm.eps;
-        let weights = self.norm_weights(role, layer, hidden)?;
-        Ok(match self.blueprint.norm.kind {
-            NormKind::Rms => NormWeights::Rms { weights, eps },
-            NormKind::Layer => NormWeights::Layer {
-                weights,
-                bias: self.form.vector(self.bias(role, layer, hidden)?)?,
-                eps,
-            },
+        let kind = self.blueprint.norm.kind;
+        let weights = match kind {
+            NormKind::LayerWithoutWeights => self.form.vector(vec![1.0; hidden])?,
+            _ => self.norm_weights(role, layer, hidden)?,
+        };
+        let bias = match kind {
+            NormKind::Rms => return Ok(NormWeights::Rms { weights, eps }),
+            NormKind::Layer => self.bias(role, layer, hidden)?,
+            NormKind::LayerWithoutBias | NormKind::LayerWithoutWeights => vec![0.0; hidden],
+        };
+        Ok(NormWeights::Layer {
+            weights,
+            bias: self.form.vector(bias)?,
+            eps,
         })
     }
 
@@ -177,13 +230,14 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         let head_dim = self.blueprint.head_dim;
         let (n_query, n_key) = match self.blueprint.head_norm {
             None => return Ok(None),
-            Some(HeadNorm::EachHead) => (head_dim, head_dim),
+            Some(HeadNorm::EachHead | HeadNorm::EachRotatedHead) => (head_dim, head_dim),
             Some(HeadNorm::AllHeads) => (self.blueprint.q_width(), self.blueprint.kv_width()),
         };
         Ok(Some(HeadNorms {
             queries: self.norm_weights(TensorRole::QueryNorm, layer, n_query)?,
             keys: self.norm_weights(TensorRole::KeyNorm, layer, n_key)?,
             eps: self.blueprint.norm.eps,
+            follow_rotation: self.blueprint.head_norm == Some(HeadNorm::EachRotatedHead),
         }))
     }
 
@@ -194,7 +248,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         width: usize,
     ) -> Result<F::Vector, LoadStop> {
         let name = self.blueprint.naming.name(role, layer);
-        let mut weights = self.take(name, &[width])?.values()?;
+        let mut weights = self.take(&name, &[width])?.values()?;
         for weight in &mut weights {
             *weight += self.blueprint.norm.offset;
         }
@@ -203,7 +257,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
 
     fn bias(&mut self, role: TensorRole, layer: usize, width: usize) -> Result<Vec<f32>, LoadStop> {
         let name = self.blueprint.naming.bias_name(role, layer);
-        Ok(self.take(name, &[width])?.values()?)
+        Ok(self.take(&name, &[width])?.values()?)
     }
 
     /// Loads matrices that share an input of the given width, and their biases. Each role comes
@@ -220,8 +274,10 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         for &(role, n_rows) in roles {
             let name = self.blueprint.naming.name(role, layer);
             matrices.push(match self.blueprint.matrices {
-                Matrices::Separate | Matrices::Fused => self.take(name, &[n_rows, width])?,
-                Matrices::FusedTransposed => self.take(name, &[width, n_rows])?.transposed(),
+                Matrices::Separate | Matrices::Fused | Matrices::FusedGateUp => {
+                    self.take(&name, &[n_rows, width])?
+                }
+                Matrices::FusedTransposed => self.take(&name, &[width, n_rows])?.transposed(),
             });
             if has_bias {
                 bias.extend(self.bias(role, layer, n_rows)?);
@@ -230,17 +286,14 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         Ok(self.form.matrix(matrices, has_bias.then_some(bias))?)
     }
 
-    fn take(&mut self, name: String, shape: &[usize]) -> Result<StoredTensor, LoadStop> {
+    fn take(&mut self, name: &str, shape: &[usize]) -> Result<StoredTensor, LoadStop> {
         let tensor = self.checkpoint.take(&self.file_name(name), shape)?;
         self.n_params += tensor.n_values() as u64;
         Ok(tensor)
     }
 
     /// Returns a tensor's name as this file spells it.
-    fn file_name(&self, name: String) -> String {
-        match name.strip_prefix(self.omitted) {
-            Some(short) => short.to_owned(),
-            None => name,
-        }
+    fn file_name(&self, name: &str) -> String {
+        self.spelling.of(name)
     }
 }

@@ -4,7 +4,7 @@ use super::attention::AttentionLayer;
 use super::backend::{Facts, Form};
 use super::loader::Loader;
 use super::norm::{NormWeights, Norms};
-use crate::engine::blueprint::{Blueprint, TensorRole};
+use crate::engine::blueprint::{Blueprint, FeedForward, TensorRole};
 use crate::engine::weights::{Checkpoint, LoadStop};
 
 /// All weights of a model.
@@ -29,6 +29,7 @@ pub(super) struct Layer<F: Form> {
     pub qkv: F::Matrix,
     pub attention_output: F::Matrix,
     pub ffn_norms: Norms<F::Vector>,
+    pub feed_forward: FeedForward,
     /// The up projection of the feed-forward network, after the gate projection if it is gated.
     pub ffn_in: F::Matrix,
     pub ffn_down: F::Matrix,

@@ -93,6 +93,9 @@ impl Gguf {
                 .extend(header.content.tensor_infos);
         }
         let architecture = Architecture::from_gguf(&first.content, &path)?;
+        if matches!(architecture, Architecture::Candle(_)) {
+            catalog.check_unconverted()?;
+        }
         Ok(LocatedModel {
             architecture,
             catalog,

@@ -64,12 +64,14 @@ pub(super) fn unread_weights(config: &[u8]) -> Option<String> {
     let quantization = config
         .get("quantization_config")
         .filter(|value| !value.is_null())?;
+    if has_eight_bit_floats(quantization) {
+        return None;
+    }
     let method = quantization.get("quant_method").and_then(Value::as_str);
     let method = match method.unwrap_or("an unknown method") {
         "gptq" => "GPTQ",
         "awq" => "AWQ",
         "bitsandbytes" => "bitsandbytes",
-        "fp8" => "FP8",
         "mxfp4" => "MXFP4",
         other => other,
     };
@@ -77,6 +79,16 @@ pub(super) fn unread_weights(config: &[u8]) -> Option<String> {
         "this model's weights are quantized with {method}, which Quartet does not read; open the \
          original weights or a GGUF version"
     ))
+}
+
+/// Returns whether a `quantization_config` describes 8-bit floats with factors beside them, which are
+/// read like other weights.
+fn has_eight_bit_floats(quantization: &Value) -> bool {
+    let is =
+        |key: &str, expected: &str| quantization.get(key).and_then(Value::as_str) == Some(expected);
+    is("quant_method", "fp8")
+        || is("quant_method", "compressed-tensors") && is("format", "float-quantized")
+        || is("quant_method", "modelopt") && is("quant_algo", "FP8")
 }
 
 #[cfg(test)]
@@ -120,12 +132,25 @@ mod tests {
             ),
             (r#"{"quantization_config": {"quant_method": "hqq"}}"#, "hqq"),
             (r#"{"quantization_config": {}}"#, "an unknown method"),
+            (
+                r#"{"quantization_config": {"quant_method": "compressed-tensors",
+                    "format": "pack-quantized"}}"#,
+                "compressed-tensors",
+            ),
             (r#"{"d_model": 768, "ssm_cfg": {}}"#, "Mamba"),
         ] {
             let feature = unread_weights(config.as_bytes()).unwrap();
             assert!(feature.contains(words), "{feature}");
         }
-        for config in ["{}", r#"{"quantization_config": null}"#, "["] {
+        for config in [
+            "{}",
+            r#"{"quantization_config": null}"#,
+            r#"{"quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}"#,
+            r#"{"quantization_config": {"quant_method": "compressed-tensors",
+                "format": "float-quantized"}}"#,
+            r#"{"quantization_config": {"quant_method": "modelopt", "quant_algo": "FP8"}}"#,
+            "[",
+        ] {
             assert_eq!(unread_weights(config.as_bytes()), None, "{config}");
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::formats::FileType;
 use super::gguf::Header;
+use super::stored_type::StoredType;
 use super::tensor_entry::{TensorEntry, check_entries};
 use super::{Checkpoint, Source, safetensors};
 use crate::engine::{EngineError, LoadProgress};
@@ -69,6 +70,22 @@ impl Catalog {
         })
     }
 
+    /// Fails if a tensor is converted while it is read, for models that candle-transformers reads
+    /// itself.
+    pub(crate) fn check_unconverted(&self) -> Result<(), EngineError> {
+        let is_converted =
+            |entry: &&TensorEntry| matches!(entry.stored_type, StoredType::Converted(_));
+        match self.entries.values().find(is_converted) {
+            None => Ok(()),
+            Some(entry) => Err(EngineError::UnsupportedTensorType {
+                tensor: entry.name.clone(),
+                stored_as: entry.stored_type.to_string(),
+                instead: "the model's Q4_K_M or Q8_0 file",
+                path: self.path().to_owned(),
+            }),
+        }
+    }
+
     /// Opens the files for reading and starts hashing them.
     pub(crate) fn open(self, progress: LoadProgress<'_>) -> Result<Checkpoint<'_>, EngineError> {
         Checkpoint::open(self, progress)
@@ -85,12 +102,13 @@ impl Catalog {
     }
 
     /// Iterates over the tensors that are weights. Some files also store masks and tables that
-    /// follow from the configuration, which are never loaded.
+    /// follow from the configuration, which are never loaded, and factors of 8-bit floats, which are
+    /// loaded with their weights.
     pub(crate) fn weights(&self) -> impl Iterator<Item = &TensorEntry> {
         self.entries.values().filter(|entry| {
             let is_mask = entry.name.ends_with(".attn.bias") && entry.shape.len() == 4;
             let ends = [".attn.masked_bias", ".rotary_emb.inv_freq"];
-            !is_mask && !ends.iter().any(|end| entry.name.ends_with(end))
+            !is_mask && !entry.is_factor() && !ends.iter().any(|end| entry.name.ends_with(end))
         })
     }
 

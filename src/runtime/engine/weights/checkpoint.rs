@@ -5,8 +5,8 @@ use std::sync::Arc;
 use candle_core::quantized::GgmlDType;
 
 use super::buffer_pool::BufferPool;
+use super::factors::Factors;
 use super::fingerprint::Fingerprint;
-use super::stored_type::StoredType;
 use super::tensor_entry::TensorEntry;
 use super::{Catalog, LoadStop, Source, StoredTensor, WHAT};
 use crate::engine::{EngineError, LoadProgress};
@@ -70,9 +70,11 @@ impl<'a> Checkpoint<'a> {
             );
             return Err(source.malformed(reason).into());
         }
+        let source = Arc::clone(source);
         let tensor = StoredTensor {
-            dtype: known_type(source, &entry)?,
-            source: Arc::clone(source),
+            dtype: readable_type(&source, &entry)?,
+            factors: self.take_factors(&source, &entry)?,
+            source,
             is_transposed: false,
             buffers: self.buffers.clone(),
             entry,
@@ -80,6 +82,28 @@ impl<'a> Checkpoint<'a> {
         self.add_taken(tensor.entry.n_bytes);
         self.check_cancelled()?;
         Ok(tensor)
+    }
+
+    /// Removes the factors of a tensor from the catalog and reads them. Returns `None` if the file has
+    /// none.
+    fn take_factors(
+        &mut self,
+        source: &Source,
+        entry: &TensorEntry,
+    ) -> Result<Option<Factors>, LoadStop> {
+        for name in entry.factor_names() {
+            let Some(shape) = self.catalog.shape(&name).map(<[usize]>::to_vec) else {
+                continue;
+            };
+            let values = self.take(&name, &shape)?.values()?;
+            let factors = Factors::new(values, &shape, &entry.shape);
+            return factors.map(Some).ok_or_else(|| {
+                let (tensor, of) = (&entry.name, &entry.shape);
+                let reason = format!("{name} with shape {shape:?} does not fit {tensor}, {of:?}");
+                source.malformed(reason).into()
+            });
+        }
+        Ok(None)
     }
 
     /// Returns whether two tensors, neither of them taken yet, have other shapes, types or values.
@@ -162,17 +186,15 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
-/// Returns the type in which a tensor is stored. Fails if it is one that can't be read.
-fn known_type(source: &Source, entry: &TensorEntry) -> Result<GgmlDType, EngineError> {
-    match &entry.stored_type {
-        StoredType::Known(dtype) => Ok(*dtype),
-        StoredType::Foreign(stored_as) => Err(EngineError::UnsupportedTensorType {
-            tensor: entry.name.clone(),
-            stored_as: stored_as.clone(),
-            instead: "the model's BF16 or F16 weights, or a GGUF version of it",
-            path: source.path().to_owned(),
-        }),
-    }
+/// Returns the type of a tensor in memory. Fails if it is stored in one that can't be read.
+fn readable_type(source: &Source, entry: &TensorEntry) -> Result<GgmlDType, EngineError> {
+    let dtype = entry.stored_type.dtype();
+    dtype.ok_or_else(|| EngineError::UnsupportedTensorType {
+        tensor: entry.name.clone(),
+        stored_as: entry.stored_type.to_string(),
+        instead: "the model's BF16 or F16 weights, or a GGUF version of it",
+        path: source.path().to_owned(),
+    })
 }
 
 fn half_of(n: u64, n_all: u64) -> f32 {

@@ -6,6 +6,8 @@
 mod buffer_pool;
 mod catalog;
 mod checkpoint;
+mod converted;
+mod factors;
 mod fingerprint;
 mod finite;
 mod formats;

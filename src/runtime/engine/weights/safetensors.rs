@@ -110,7 +110,7 @@ fn tensor_entry(name: String, entry: Entry, data_start: u64) -> Result<TensorEnt
     let Some(n_bytes) = end.checked_sub(begin) else {
         return Err(format!("tensor {name} ends before it starts"));
     };
-    if matches!(stored_type, StoredType::Known(_))
+    if !matches!(stored_type, StoredType::Foreign(_))
         && n_stored_bytes(&stored_type, &shape) != Some(n_bytes)
     {
         return Err(format!(

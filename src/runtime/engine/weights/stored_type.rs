@@ -4,11 +4,15 @@ use std::fmt;
 
 use candle_core::quantized::GgmlDType;
 
+use super::converted::ConvertedType;
+
 /// The data type of a stored tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StoredType {
-    /// A type that we can read.
+    /// A type that the backends use as it is.
     Known(GgmlDType),
+    /// A type that is converted while it is read.
+    Converted(ConvertedType),
     /// Any other type, by its name.
     Foreign(String),
 }
@@ -32,7 +36,10 @@ impl StoredType {
             14 => GgmlDType::Q6K,
             15 => GgmlDType::Q8K,
             30 => GgmlDType::BF16,
-            _ => return Self::Foreign(foreign_name(number)),
+            _ => {
+                let converted = ConvertedType::from_gguf(number).map(Self::Converted);
+                return converted.unwrap_or_else(|| Self::Foreign(foreign_name(number)));
+            }
         };
         Self::Known(known)
     }
@@ -43,7 +50,31 @@ impl StoredType {
             "F32" => Self::Known(GgmlDType::F32),
             "F16" => Self::Known(GgmlDType::F16),
             "BF16" => Self::Known(GgmlDType::BF16),
+            "F64" => Self::Converted(ConvertedType::F64),
+            "F8_E4M3" => Self::Converted(ConvertedType::F8E4M3),
+            "F8_E5M2" => Self::Converted(ConvertedType::F8E5M2),
             other => Self::Foreign(other.to_owned()),
+        }
+    }
+
+    /// Returns the type of the values in memory, or `None` if they can't be read.
+    pub(crate) const fn dtype(&self) -> Option<GgmlDType> {
+        match self {
+            Self::Known(dtype) => Some(*dtype),
+            Self::Converted(converted) => Some(converted.target()),
+            Self::Foreign(_) => None,
+        }
+    }
+
+    /// Returns the number of values and of bytes in a block of the file, or `None` if they are
+    /// unknown.
+    pub(super) fn block(&self) -> Option<(usize, usize)> {
+        match self {
+            Self::Known(dtype) => Some((dtype.block_size(), dtype.type_size())),
+            Self::Converted(converted) => {
+                Some((converted.n_block_values(), converted.n_block_bytes()))
+            }
+            Self::Foreign(_) => None,
         }
     }
 }
@@ -52,6 +83,7 @@ impl fmt::Display for StoredType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Known(dtype) => name(*dtype),
+            Self::Converted(converted) => converted.name(),
             Self::Foreign(name) => name,
         })
     }
@@ -82,35 +114,17 @@ const fn name(dtype: GgmlDType) -> &'static str {
     }
 }
 
-/// Returns ggml's name for a type that candle does not support.
+/// Returns ggml's name for a type that it has dropped, or the number of one that is unknown.
 fn foreign_name(number: u32) -> String {
     let name = match number {
         4 => "Q4_2",
         5 => "Q4_3",
-        16 => "IQ2_XXS",
-        17 => "IQ2_XS",
-        18 => "IQ3_XXS",
-        19 => "IQ1_S",
-        20 => "IQ4_NL",
-        21 => "IQ3_S",
-        22 => "IQ2_S",
-        23 => "IQ4_XS",
-        24 => "I8",
-        25 => "I16",
-        26 => "I32",
-        27 => "I64",
-        28 => "F64",
-        29 => "IQ1_M",
         31 => "Q4_0_4_4",
         32 => "Q4_0_4_8",
         33 => "Q4_0_8_8",
-        34 => "TQ1_0",
-        35 => "TQ2_0",
         36 => "IQ4_NL_4_4",
         37 => "IQ4_NL_4_8",
         38 => "IQ4_NL_8_8",
-        39 => "MXFP4",
-        40 => "NVFP4",
         other => return format!("type {other}"),
     };
     name.to_owned()

@@ -8,7 +8,10 @@ use candle_core::{DType, Device, Tensor};
 
 use super::Source;
 use super::buffer_pool::{Buffer, BufferPool};
+use super::converted::ConvertedType;
+use super::factors::Factors;
 use super::finite::all_finite;
+use super::stored_type::StoredType;
 use super::tensor_entry::TensorEntry;
 use crate::engine::EngineError;
 
@@ -18,7 +21,10 @@ pub(crate) struct StoredTensor {
     pub(super) source: Arc<Source>,
     /// Its place in the file, and its shape there.
     pub(super) entry: TensorEntry,
+    /// The type of the values in memory.
     pub(super) dtype: GgmlDType,
+    /// What the stored values are multiplied by while they are converted.
+    pub(super) factors: Option<Factors>,
     /// Whether this is the transpose of what the file holds.
     pub(super) is_transposed: bool,
     pub(super) buffers: BufferPool,
@@ -30,24 +36,65 @@ pub(crate) struct StoredRows<'a> {
     source: &'a Source,
     entry: &'a TensorEntry,
     dtype: GgmlDType,
+    factors: Option<&'a Factors>,
 }
 
 impl StoredRows<'_> {
-    /// Fills the buffer with the bytes from an offset on. Both must be whole blocks. Fails if a
-    /// value is not finite.
+    /// Fills the buffer with values of the type in memory, from an offset in bytes of that type on.
+    /// Both must be whole blocks, of the stored type too. Fails if a value is not finite.
     pub(crate) fn read(self, start: usize, blocks: &mut [u8]) -> Result<(), EngineError> {
-        let start = self.entry.start.saturating_add(start as u64);
-        let read = self.source.read_at(start, blocks);
-        read.map_err(|error| self.source.unreadable(error))?;
+        match self.entry.stored_type {
+            StoredType::Converted(converted) => self.read_converted(converted, start, blocks)?,
+            StoredType::Known(_) | StoredType::Foreign(_) => self.read_stored(start, blocks)?,
+        }
         self.check_finite(blocks)
+    }
+
+    /// Reads and converts a piece at a time, so that the stored blocks stay in the CPU cache.
+    fn read_converted(
+        self,
+        converted: ConvertedType,
+        start: usize,
+        target: &mut [u8],
+    ) -> Result<(), EngineError> {
+        const N_PIECE_BYTES: usize = 64 << 10;
+
+        let (n_block_bytes, n_target_bytes) =
+            (converted.n_block_bytes(), converted.n_target_bytes());
+        let n_piece_bytes = (N_PIECE_BYTES / n_target_bytes).max(1) * n_target_bytes;
+        let mut block = start / n_target_bytes;
+        let mut stored = Vec::new();
+        for target in target.chunks_mut(n_piece_bytes) {
+            let n_blocks = target.len() / n_target_bytes;
+            stored.resize(n_blocks * n_block_bytes, 0);
+            self.read_stored(block * n_block_bytes, &mut stored)?;
+            let first = block * converted.n_block_values();
+            converted.convert(&stored, first, self.factors, target);
+            block += n_blocks;
+        }
+        Ok(())
+    }
+
+    fn read_stored(self, start: usize, bytes: &mut [u8]) -> Result<(), EngineError> {
+        let start = self.entry.start.saturating_add(start as u64);
+        let read = self.source.read_at(start, bytes);
+        read.map_err(|error| self.source.unreadable(error))
     }
 
     fn check_finite(self, blocks: &[u8]) -> Result<(), EngineError> {
         if all_finite(self.dtype, blocks) {
             return Ok(());
         }
-        let name = &self.entry.name;
-        let reason = format!("tensor {name} contains values that are not finite");
+        let (name, stored_type) = (&self.entry.name, &self.entry.stored_type);
+        let reason = match stored_type {
+            StoredType::Converted(_) => format!(
+                "tensor {name}, stored as {stored_type}, contains values that are not finite or too \
+                 large"
+            ),
+            StoredType::Known(_) | StoredType::Foreign(_) => {
+                format!("tensor {name} contains values that are not finite")
+            }
+        };
         Err(self.source.malformed(reason))
     }
 }
@@ -74,7 +121,7 @@ impl StoredTensor {
         (self.n_values() / width.max(1), width)
     }
 
-    /// Returns the type in which the values are stored.
+    /// Returns the type of the values in memory.
     pub(crate) const fn dtype(&self) -> GgmlDType {
         self.dtype
     }
@@ -84,8 +131,9 @@ impl StoredTensor {
         self.source.memory_short(self.n_bytes())
     }
 
-    const fn n_bytes(&self) -> usize {
-        self.entry.n_bytes as usize
+    /// Returns the size of the values in memory, in bytes.
+    fn n_bytes(&self) -> usize {
+        self.entry.n_memory_bytes() as usize
     }
 
     /// Returns where the rows are in the file, or `None` if the file stores them as columns.
@@ -98,6 +146,7 @@ impl StoredTensor {
             source: &self.source,
             entry: &self.entry,
             dtype: self.dtype,
+            factors: self.factors.as_ref(),
         }
     }
 
@@ -122,15 +171,14 @@ impl StoredTensor {
     }
 
     fn append_to(&self, bytes: &mut Vec<u8>) -> Result<(), EngineError> {
-        let (start, n_bytes) = (self.entry.start, self.n_bytes());
         if !self.is_transposed {
-            let n_before = bytes.len();
-            self.source.take_into(start, n_bytes, bytes)?;
-            let added = bytes.get(n_before..).unwrap_or_default();
-            return self.stored_rows().check_finite(added);
+            return self.append_stored_to(bytes);
         }
-        let stored = self.source.take(start, n_bytes)?;
-        self.stored_rows().check_finite(&stored)?;
+        let mut stored = Vec::new();
+        if stored.try_reserve_exact(self.n_bytes()).is_err() {
+            return Err(self.memory_short());
+        }
+        self.append_stored_to(&mut stored)?;
         let (_, width) = self.stored_dims2();
         let values: Vec<&[u8]> = stored.chunks_exact(self.dtype.type_size()).collect();
         let columns = (0..width).flat_map(|column| values.iter().skip(column).step_by(width));
@@ -138,6 +186,19 @@ impl StoredTensor {
             bytes.extend_from_slice(value);
         }
         Ok(())
+    }
+
+    /// Appends the values in the order of the file.
+    fn append_stored_to(&self, bytes: &mut Vec<u8>) -> Result<(), EngineError> {
+        let (n_before, n_bytes) = (bytes.len(), self.n_bytes());
+        if matches!(self.entry.stored_type, StoredType::Converted(_)) {
+            bytes.resize(n_before + n_bytes, 0);
+            let added = bytes.get_mut(n_before..).unwrap_or_default();
+            return self.stored_rows().read(0, added);
+        }
+        self.source.take_into(self.entry.start, n_bytes, bytes)?;
+        let added = bytes.get(n_before..).unwrap_or_default();
+        self.stored_rows().check_finite(added)
     }
 
     /// Transposes a matrix. Only for types that store values one by one, not in blocks.

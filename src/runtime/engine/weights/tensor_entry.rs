@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Source;
+use super::converted::ConvertedType;
 use super::stored_type::StoredType;
 use crate::engine::EngineError;
 use crate::generation::ByteSize;
@@ -28,29 +29,68 @@ impl TensorEntry {
             .iter()
             .fold(1, |product: u64, dim| product.saturating_mul(*dim as u64))
     }
+
+    /// Returns the size of the values in memory, in bytes. Larger than in the file if they are
+    /// converted.
+    pub(crate) fn n_memory_bytes(&self) -> u64 {
+        match &self.stored_type {
+            StoredType::Converted(converted) => {
+                let n_blocks = self.n_bytes / converted.n_block_bytes() as u64;
+                n_blocks.saturating_mul(converted.n_target_bytes() as u64)
+            }
+            StoredType::Known(_) | StoredType::Foreign(_) => self.n_bytes,
+        }
+    }
+
+    /// Returns whether this holds factors of a weight or of its inputs rather than weights.
+    pub(crate) fn is_factor(&self) -> bool {
+        const ENDS: [&str; 6] = [
+            ".weight_scale",
+            ".weight_scale_inv",
+            ".activation_scale",
+            ".input_scale",
+            ".k_scale",
+            ".v_scale",
+        ];
+        ENDS.iter().any(|end| self.name.ends_with(end))
+    }
+
+    /// Returns the names that a file may give to the factors of this tensor.
+    pub(super) fn factor_names(&self) -> Vec<String> {
+        let name = &self.name;
+        match &self.stored_type {
+            StoredType::Converted(ConvertedType::F8E4M3 | ConvertedType::F8E5M2) => {
+                vec![format!("{name}_scale"), format!("{name}_scale_inv")]
+            }
+            StoredType::Converted(ConvertedType::Nvfp4) => {
+                let stem = name.strip_suffix(".weight").unwrap_or(name);
+                vec![format!("{stem}.scale")]
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// Returns the size of a tensor in bytes, or `None` if the type can't have that shape.
 pub(super) fn n_stored_bytes(stored_type: &StoredType, shape: &[usize]) -> Option<u64> {
-    let StoredType::Known(dtype) = stored_type else {
-        return None;
-    };
+    let (n_block_values, n_block_bytes) = stored_type.block()?;
     let whole_blocks = shape
         .last()
         .copied()
         .unwrap_or(1)
-        .is_multiple_of(dtype.block_size());
+        .is_multiple_of(n_block_values);
     let n_values = shape
         .iter()
         .try_fold(1_usize, |product, dim| product.checked_mul(*dim));
     n_values
         .filter(|_| whole_blocks)
-        .and_then(|n_values| (n_values / dtype.block_size()).checked_mul(dtype.type_size()))
+        .and_then(|n_values| (n_values / n_block_values).checked_mul(n_block_bytes))
         .map(|n_bytes| n_bytes as u64)
 }
 
-/// Rejects tensors that overlap or extend beyond their file. As a result, loading them never needs
-/// more memory than the size of the file.
+/// Rejects tensors that overlap or extend beyond their file. As a result, the memory for loading them
+/// is bounded by the size of the file: the same size, or at most seven times as much for types that
+/// are converted.
 pub(super) fn check_entries(
     entries: &BTreeMap<String, TensorEntry>,
     sources: &[Source],

@@ -5,10 +5,9 @@ use super::Family;
 use crate::engine::EngineError;
 use crate::engine::blueprint::base::Defaults;
 use crate::engine::blueprint::facts::{Facts, Key};
-use crate::engine::blueprint::rope_facts::{RopeSetting, read_scaled};
+use crate::engine::blueprint::rope_facts::{RopeSetting, by_layer_type};
 use crate::engine::blueprint::{
-    Activation, Blueprint, Caps, FeedForward, HeadNorm, Naming, Norm, NormPlaces, Rope, RopeForm,
-    RopeScaling, Scales,
+    Activation, Blueprint, Caps, FeedForward, HeadNorm, Naming, Norm, NormPlaces, Scales,
 };
 
 pub(super) const GEMMA: Family = Family {
@@ -16,6 +15,7 @@ pub(super) const GEMMA: Family = Family {
     class: "GemmaForCausalLM",
     gguf: "gemma",
     aliases: &[],
+    defaults: &[],
     blueprint: gemma1,
 };
 
@@ -24,6 +24,7 @@ pub(super) const GEMMA2: Family = Family {
     class: "Gemma2ForCausalLM",
     gguf: "gemma2",
     aliases: &[],
+    defaults: &[],
     blueprint: gemma2,
 };
 
@@ -32,13 +33,20 @@ pub(super) const GEMMA3: Family = Family {
     class: "Gemma3ForCausalLM",
     gguf: "gemma3",
     aliases: &[],
+    // The text part of a larger model leaves out most of its sizes.
+    defaults: &[
+        ("vocab_size", "262208"),
+        ("num_attention_heads", "8"),
+        ("num_key_value_heads", "4"),
+        ("head_dim", "256"),
+        ("max_position_embeddings", "131072"),
+    ],
     blueprint: gemma3,
 };
 
 const SCORE_CAP: Key = Key::new("attn_logit_softcapping", "attn_logit_softcapping");
 const LOGIT_CAP: Key = Key::new("final_logit_softcapping", "final_logit_softcapping");
 const QUERY_WIDTH: Key = Key::config("query_pre_attn_scalar");
-const PERIOD: Key = Key::new("sliding_window_pattern", "attention.sliding_window_pattern");
 const LOCAL_THETA: Key = Key::new("rope_local_base_freq", "rope.freq_base_swa");
 const BIDIRECTIONAL: Key = Key::config("use_bidirectional_attention");
 
@@ -76,17 +84,20 @@ fn gemma2(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
 
 fn gemma3(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let mut base = Blueprint::base(facts, DEFAULTS)?;
-    base.ropes = ropes(facts, &base)?;
+    let setting = RopeSetting {
+        head_dim: base.head_dim,
+        n_context: base.n_context,
+        theta: 1_000_000.0,
+        share: 1.0,
+    };
+    let local_theta = facts.number(LOCAL_THETA)?.unwrap_or(10_000.0);
+    base.ropes = by_layer_type(facts, setting, local_theta)?;
     base.caps = Caps {
         score: facts.number(SCORE_CAP)?,
         logit: facts.number(LOGIT_CAP)?,
     };
     base.head_norm = Some(HeadNorm::EachHead);
-    let mut blueprint = gemma(facts, base, 6)?;
-    for layer in &mut blueprint.layers {
-        layer.rope = Some(usize::from(layer.window.is_some()));
-    }
-    Ok(blueprint)
+    Ok(gemma(facts, base, 6)?.rotating_by_layer_type())
 }
 
 /// Applies what all generations have in common.
@@ -111,15 +122,8 @@ fn every_gemma(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineEr
 /// of each period.
 fn gemma(facts: &Facts<'_>, base: Blueprint, period: usize) -> Result<Blueprint, EngineError> {
     let base = every_gemma(facts, base)?;
-    let listed = windowed_layers(facts)?;
-    let period = match &listed {
-        Some(_) => period,
-        None => facts.size(PERIOD)?.unwrap_or(period).max(1),
-    };
     let window = facts.window()?.or(Some(4096));
-    let base = base.windowed(window, listed.as_deref(), |index| {
-        !(index + 1).is_multiple_of(period)
-    });
+    let base = base.windowed_by_period(facts, window, period)?;
     Ok(Blueprint {
         naming: Naming::TransformersWithNormsAfter.or_gguf(facts),
         norm_places: NormPlaces::Both,
@@ -129,16 +133,6 @@ fn gemma(facts: &Facts<'_>, base: Blueprint, period: usize) -> Result<Blueprint,
         },
         ..base
     })
-}
-
-/// Returns which layers have a sliding window, if the file lists them: by type in a `config.json`,
-/// as booleans in GGUF.
-fn windowed_layers(facts: &Facts<'_>) -> Result<Option<Vec<bool>>, EngineError> {
-    if facts.is_gguf() && facts.is_list(PERIOD) {
-        facts.flags(PERIOD)
-    } else {
-        facts.windowed_layers()
-    }
 }
 
 fn score_scale(facts: &Facts<'_>, base: &Blueprint) -> Result<f32, EngineError> {
@@ -160,35 +154,4 @@ fn capped(facts: &Facts<'_>, key: Key, usual: f32) -> Result<Option<f32>, Engine
         None if !facts.mentions(key) => Ok(Some(usual)),
         cap => Ok(cap),
     }
-}
-
-/// Returns the rotary embeddings of the global layers and of the sliding-window layers, in this
-/// order.
-fn ropes(facts: &Facts<'_>, base: &Blueprint) -> Result<Vec<Rope>, EngineError> {
-    let setting = RopeSetting {
-        head_dim: base.head_dim,
-        n_context: base.n_context,
-        theta: 1_000_000.0,
-    };
-    let newer = facts.object("rope_parameters", "rope_parameters.")?;
-    let global = newer.object("full_attention", "rope_parameters.full_attention.")?;
-    let local = newer.object("sliding_attention", "rope_parameters.sliding_attention.")?;
-    let global = if global.exists() {
-        global
-    } else {
-        facts.object("rope_scaling", "rope_scaling.")?
-    };
-    let theta = match local.number(Key::config("rope_theta"))? {
-        Some(theta) => theta,
-        None => facts.number(LOCAL_THETA)?.unwrap_or(10_000.0),
-    };
-    Ok(vec![
-        read_scaled(facts, &global, setting)?,
-        Rope {
-            theta,
-            n_dims: base.head_dim,
-            form: RopeForm::HalfSplit,
-            scaling: RopeScaling::None,
-        },
-    ])
 }

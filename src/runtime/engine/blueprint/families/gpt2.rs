@@ -21,6 +21,7 @@ pub(super) const GPT2: Family = Family {
         ("max_position_embeddings", "n_positions"),
         ("hidden_act", "activation_function"),
     ],
+    defaults: &[],
     blueprint,
 };
 

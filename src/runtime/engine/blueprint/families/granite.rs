@@ -11,6 +11,7 @@ pub(super) const GRANITE: Family = Family {
     class: "GraniteForCausalLM",
     gguf: "granite",
     aliases: &[],
+    defaults: &[],
     blueprint,
 };
 

@@ -11,6 +11,7 @@ pub(super) const LLAMA: Family = Family {
     class: "LlamaForCausalLM",
     gguf: "llama",
     aliases: &[],
+    defaults: &[],
     blueprint: llama,
 };
 
@@ -20,6 +21,7 @@ pub(super) const MISTRAL: Family = Family {
     class: "MistralForCausalLM",
     gguf: "",
     aliases: &[],
+    defaults: &[],
     blueprint: mistral,
 };
 

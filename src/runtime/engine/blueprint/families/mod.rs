@@ -1,13 +1,26 @@
 //! The families that the decoder supports, and how each differs from a Llama.
 
+mod apertus;
+mod arcee;
+mod cohere2;
+mod ernie;
+mod exaone4;
 mod gemma;
+mod glm4;
 mod gpt2;
 mod granite;
+mod hunyuan;
 mod llama;
+mod minicpm;
+mod ministral3;
+mod olmo;
 mod olmo2;
 mod phi3;
 mod qwen;
+mod seed_oss;
 mod smollm3;
+mod stablelm;
+mod wrapper;
 
 use candle_core::quantized::gguf_file::{Content, Value as GgufValue};
 use serde_json::{Map, Value};
@@ -27,34 +40,53 @@ struct Family {
     gguf: &'static str,
     /// Pairs of Llama's key and the key in this family's `config.json`.
     aliases: &'static [(&'static str, &'static str)],
+    /// Keys with the value that transformers assumes if a `config.json` lacks them, as JSON.
+    defaults: &'static [(&'static str, &'static str)],
     /// Builds the family's blueprint.
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 
-const FAMILIES: [Family; 12] = [
+const FAMILIES: [Family; 26] = [
     llama::LLAMA,
     llama::MISTRAL,
+    ministral3::MINISTRAL3,
     smollm3::SMOLLM3,
     qwen::QWEN2,
     qwen::QWEN3,
+    qwen::QWEN3_VL,
     gemma::GEMMA,
     gemma::GEMMA2,
     gemma::GEMMA3,
     phi3::PHI3,
     granite::GRANITE,
+    olmo::OLMO,
     olmo2::OLMO2,
+    olmo2::OLMO3,
     gpt2::GPT2,
+    apertus::APERTUS,
+    arcee::ARCEE,
+    cohere2::COHERE2,
+    ernie::ERNIE,
+    exaone4::EXAONE4,
+    glm4::GLM4,
+    hunyuan::HUNYUAN,
+    minicpm::MINICPM,
+    seed_oss::SEED_OSS,
+    stablelm::STABLELM,
 ];
 
 /// The names of the families, for messages.
-const KNOWN: &str = "Llama, Mistral, SmolLM, Qwen 2 and 3, Gemma 1 to 3, Phi\u{2011}3, Granite, \
-                     OLMo 2 and GPT\u{2011}2";
+const KNOWN: &str = "Llama, Mistral, Ministral 3, SmolLM, Qwen 2 and 3, Gemma 1 to 3, \
+                     Phi\u{2011}3, Granite, OLMo 1 to 3, GPT\u{2011}2, Apertus, Arcee, Cohere 2 \
+                     (Command R7B and A), ERNIE 4.5, EXAONE 4, GLM\u{2011}4, Hunyuan, MiniCPM, \
+                     Seed\u{2011}OSS and StableLM";
 
 pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineError> {
     let malformed =
         |reason: String| EngineError::malformed("The model's configuration", reason, path);
-    let values: Map<String, Value> =
+    let mut values: Map<String, Value> =
         serde_json::from_slice(json).map_err(|error| malformed(error.to_string()))?;
+    let name = wrapper::take_text_part(&mut values, path)?;
     let model_type = values.get("model_type").and_then(Value::as_str);
     let classes = values.get("architectures").and_then(Value::as_array);
     let class = classes
@@ -69,8 +101,9 @@ pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineErro
     });
     match family {
         Some(family) => {
+            family.add_defaults(&mut values);
             let facts = Facts::from_config(&values, family.aliases, path);
-            family.read(&facts, family.model_type)
+            family.read(&facts, name.unwrap_or(family.model_type))
         }
         None => Err(unknown(class.or(model_type).unwrap_or_default())),
     }
@@ -81,6 +114,14 @@ pub(super) fn of_gguf(content: &Content, path: &str) -> Result<Blueprint, Engine
         let reason = "it does not specify an architecture";
         return Err(EngineError::malformed("The model's metadata", reason, path));
     };
+    if name == "clip" {
+        let reason = "this file contains the image encoder of a model (mmproj), which Quartet does \
+                      not read; open the GGUF file of its text model instead";
+        return Err(EngineError::OtherFormat {
+            reason: reason.to_owned(),
+            path: path.to_owned(),
+        });
+    }
     let family = FAMILIES.iter().find(|family| family.gguf == name);
     match family {
         Some(family) if !name.is_empty() => {
@@ -91,6 +132,15 @@ pub(super) fn of_gguf(content: &Content, path: &str) -> Result<Blueprint, Engine
 }
 
 impl Family {
+    /// Adds the values that transformers assumes for keys that are missing. A null value stays.
+    fn add_defaults(&self, values: &mut Map<String, Value>) {
+        for (key, json) in self.defaults {
+            if let Ok(value) = serde_json::from_str(json) {
+                values.entry(*key).or_insert(value);
+            }
+        }
+    }
+
     fn read(&self, facts: &Facts<'_>, architecture: &str) -> Result<Blueprint, EngineError> {
         let blueprint = (self.blueprint)(facts)?;
         blueprint.check_unread(facts)?;
@@ -116,9 +166,9 @@ mod tests {
     fn the_message_lists_every_family() {
         let known = KNOWN.to_lowercase().replace(['\u{2011}', ' ', '-'], "");
         for family in FAMILIES {
-            let name = family.model_type.trim_end_matches("_text");
-            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-            assert!(known.contains(stem), "{name}");
+            let name = family.model_type;
+            let mut parts = name.split(|c: char| c.is_ascii_digit() || c == '_');
+            assert!(known.contains(parts.next().unwrap()), "{name}");
         }
     }
 }

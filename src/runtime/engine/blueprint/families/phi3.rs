@@ -11,6 +11,7 @@ pub(super) const PHI3: Family = Family {
     class: "Phi3ForCausalLM",
     gguf: "phi3",
     aliases: &[],
+    defaults: &[],
     blueprint,
 };
 

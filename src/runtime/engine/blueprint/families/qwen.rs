@@ -1,4 +1,6 @@
-//! Qwen 2, 2.5 and 3: a Llama with biases on queries, keys and values (2, 2.5) or head norms (3).
+//! Qwen 2, 2.5 and 3: a Llama with biases on queries, keys and values (2, 2.5) or head norms (3). The
+//! text part of Qwen 3 VL is a Qwen 3: for text alone, the rotary embedding over three positions is
+//! the usual one.
 
 use super::Family;
 use crate::engine::EngineError;
@@ -11,6 +13,7 @@ pub(super) const QWEN2: Family = Family {
     class: "Qwen2ForCausalLM",
     gguf: "qwen2",
     aliases: &[],
+    defaults: &[],
     blueprint: qwen2,
 };
 
@@ -19,7 +22,17 @@ pub(super) const QWEN3: Family = Family {
     class: "Qwen3ForCausalLM",
     gguf: "qwen3",
     aliases: &[],
+    defaults: &[],
     blueprint: qwen3,
+};
+
+pub(super) const QWEN3_VL: Family = Family {
+    model_type: "qwen3_vl_text",
+    class: "Qwen3VLTextModel",
+    gguf: "qwen3vl",
+    aliases: &[],
+    defaults: &[("head_dim", "128")],
+    blueprint: qwen3_vl,
 };
 
 const WINDOW_IN_USE: Key = Key::config("use_sliding_window");
@@ -41,6 +54,17 @@ fn qwen3(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     Ok(Blueprint {
         head_norm: Some(HeadNorm::EachHead),
         ..base
+    })
+}
+
+fn qwen3_vl(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    let defaults = Defaults {
+        theta: 500_000.0,
+        ..Defaults::LLAMA
+    };
+    Ok(Blueprint {
+        head_norm: Some(HeadNorm::EachHead),
+        ..Blueprint::base(facts, defaults)?
     })
 }
 

@@ -11,6 +11,7 @@ pub(super) const SMOLLM3: Family = Family {
     class: "SmolLM3ForCausalLM",
     gguf: "smollm3",
     aliases: &[],
+    defaults: &[],
     blueprint,
 };
 

@@ -73,12 +73,19 @@ impl CpuAttention {
 
     fn turn(&self, layer: &AttentionLayer<Vec<f32>>, qkv: &mut [f32], batch: &Batch<'_>) {
         let rotary_angles = layer.rotary_angles(&batch.rotary_angles);
-        if rotary_angles.is_none() && layer.norms.is_none() {
+        let HeadShape {
+            qkv_limit,
+            temperature,
+            ..
+        } = self.shape;
+        let keeps_all = qkv_limit.is_none() && temperature.is_none();
+        if rotary_angles.is_none() && layer.norms.is_none() && keeps_all {
             return;
         }
-        let rows = qkv.chunks_exact_mut(self.row_width()).enumerate();
+        let rows = qkv.chunks_exact_mut(self.row_width()).zip(batch.places);
+        let rows = rows.enumerate();
         let arch = batch.context.instructions.arch();
-        each_row(&batch.context.threads, rows, |(index, qkv)| {
+        each_row(&batch.context.threads, rows, |(index, (qkv, place))| {
             let angles = rotary_angles.and_then(|rotary_angles| {
                 let n_planes = rotary_angles.n_dims / 2;
                 let planes = index * n_planes..(index + 1) * n_planes;
@@ -92,6 +99,7 @@ impl CpuAttention {
                 shape: self.shape,
                 norms: layer.norms.as_ref(),
                 angles,
+                query_scale: temperature.map(|growth| growth.query_scale(place.position)),
                 qkv,
             });
         });

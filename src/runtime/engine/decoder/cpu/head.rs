@@ -1,4 +1,4 @@
-//! The norms and rotations of a row's queries and keys.
+//! What happens to a row's queries, keys and values before attention.
 
 use pulp::{Simd, WithSimd};
 
@@ -6,12 +6,14 @@ use super::rows::sum;
 use crate::engine::blueprint::RopeForm;
 use crate::engine::decoder::attention::{HeadNorms, HeadShape};
 
-/// Norms and rotates the queries and keys of one row, in place.
+/// Clamps, norms and rotates the queries and keys of one row, in place.
 pub(super) struct RotateRow<'a> {
     pub shape: HeadShape,
     pub norms: Option<&'a HeadNorms<Vec<f32>>>,
     /// `None` if the layer does not rotate.
     pub angles: Option<Angles<'a>>,
+    /// Multiplies the rotated queries.
+    pub query_scale: Option<f32>,
     /// The row's queries, keys and values.
     pub qkv: &'a mut [f32],
 }
@@ -29,17 +31,32 @@ impl WithSimd for RotateRow<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
+        if let Some(limit) = self.shape.qkv_limit {
+            for value in self.qkv.iter_mut() {
+                *value = value.clamp(-limit, limit);
+            }
+        }
         let (queries, keys_values) = self.qkv.split_at_mut(self.shape.q_width());
         let (keys, _) = keys_values.split_at_mut(self.shape.kv_width());
-        if let Some(norms) = self.norms {
+        let follow_rotation = |norms: &&HeadNorms<_>| norms.follow_rotation;
+        if let Some(norms) = self.norms.filter(|norms| !follow_rotation(norms)) {
             norm(norms.eps, &norms.queries, queries);
             norm(norms.eps, &norms.keys, keys);
         }
         if let Some(angles) = self.angles {
-            for heads in [queries, keys] {
+            for heads in [&mut *queries, &mut *keys] {
                 for head in heads.chunks_exact_mut(self.shape.head_dim) {
                     angles.rotate(head);
                 }
+            }
+        }
+        if let Some(norms) = self.norms.filter(follow_rotation) {
+            norm(norms.eps, &norms.queries, queries);
+            norm(norms.eps, &norms.keys, keys);
+        }
+        if let Some(scale) = self.query_scale {
+            for query in queries {
+                *query *= scale;
             }
         }
     }

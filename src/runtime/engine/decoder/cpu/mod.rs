@@ -20,7 +20,7 @@ use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
 use super::weights::{Layer, Weights};
-use crate::engine::blueprint::{Blueprint, FeedForward};
+use crate::engine::blueprint::{Blueprint, FeedForward, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop};
 use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
 use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, soft_cap};
@@ -180,11 +180,15 @@ impl Model {
             .forward(threads, mixed, inputs, found);
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.attention_norms.after.as_ref(), found, normed, hidden);
-        let values = self.normed(layer.ffn_norms.before.as_ref(), hidden, normed);
+        let values = match self.blueprint.norm_places {
+            // Attention's input is still there.
+            NormPlaces::Parallel => normed.as_slice(),
+            _ => self.normed(layer.ffn_norms.before.as_ref(), hidden, normed),
+        };
         clock = Instant::now();
         layer.ffn_in.forward(threads, values, inputs, inner);
         lap(&mut clock, &mut times.product_secs);
-        self.activate(inner, activated);
+        self.activate(layer.feed_forward, inner, activated);
         clock = Instant::now();
         layer.ffn_down.forward(threads, activated, inputs, found);
         lap(&mut clock, &mut times.product_secs);
@@ -241,8 +245,7 @@ impl Model {
         });
     }
 
-    fn activate(&self, inner: &[f32], activated: &mut Vec<f32>) {
-        let feed_forward = self.blueprint.feed_forward;
+    fn activate(&self, feed_forward: FeedForward, inner: &[f32], activated: &mut Vec<f32>) {
         let width = self.blueprint.ffn_size;
         let n_inner = match feed_forward {
             FeedForward::Gated(_) => 2 * width,

@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use crate::engine::blueprint::{Activation, FeedForward};
+use crate::engine::blueprint::{Activation, FeedForward, Xielu};
 use crate::engine::decoder::norm::NormWeights;
 use crate::kernels::ThreadPool;
 use crate::kernels::exp;
@@ -138,8 +138,8 @@ impl WithSimd for ActivateRow<'_> {
 
 /// Activates each input, and combines it with its partner by `finish`.
 ///
-/// All activations except the exact GELU have the form x × sigmoid(y), because (1 + tanh(z)) / 2
-/// equals sigmoid(2 z).
+/// `SiLU` and the approximate GELU have the form x × sigmoid(y), because (1 + tanh(z)) / 2 equals
+/// sigmoid(2 z).
 #[inline(always)]
 fn with_activation(
     activation: Activation,
@@ -165,6 +165,24 @@ fn with_activation(
                 // 2 √(2/π) (x + 0.044715 x³)
                 let y = x * (1.595_769 + 0.071_354_8 * x * x);
                 *output = finish(x / (1.0 + exp(-y)), *partner);
+            }
+        }
+        Activation::Relu2 => {
+            for ((output, x), partner) in values {
+                let positive = x.max(0.0);
+                *output = finish(positive * positive, *partner);
+            }
+        }
+        Activation::Xielu(Xielu {
+            positive,
+            negative,
+            beta,
+        }) => {
+            for ((output, x), partner) in values {
+                // One of the two is 0, and so is its term.
+                let (above, below) = (x.max(0.0), x.min(0.0));
+                let curved = positive * above * above + negative * (exp(below) - 1.0 - below);
+                *output = finish(curved + beta * x, *partner);
             }
         }
     }

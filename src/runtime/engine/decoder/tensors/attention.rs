@@ -55,7 +55,15 @@ impl TensorAttention {
         batch: &Batch,
         memory: &mut Memory<'_>,
     ) -> candle_core::Result<Tensor> {
-        let heads = self.heads(layer, &batch.in_working_order(qkv)?, batch)?;
+        let qkv = batch.in_working_order(qkv)?;
+        let qkv = match self.shape.qkv_limit.map(f64::from) {
+            Some(limit) => qkv.clamp(-limit, limit)?,
+            None => qkv,
+        };
+        let mut heads = self.heads(layer, &qkv, batch)?;
+        if let Some(scales) = &batch.query_scales {
+            heads.queries = heads.queries.broadcast_mul(scales)?;
+        }
         let mut outputs = Vec::new();
         for text in &batch.texts {
             let cache = memory.cache(text.cache)?;
@@ -227,13 +235,19 @@ impl TensorAttention {
             // Norms of single heads can be applied after the one copy that orders all rows by head.
             Some(norms) if norms.queries.dim(0)? == head_dim => {
                 let heads = all_heads(qkv)?;
-                let queries = heads.narrow(0, 0, n_heads)?;
-                let keys = heads.narrow(0, n_heads, n_kv_heads)?;
-                let queries = normed(&queries, &norms.queries, norms.eps)?;
-                let keys = normed(&keys, &norms.keys, norms.eps)?;
+                let turned = |first: usize, n: usize, weights: &Tensor| {
+                    let heads = heads.narrow(0, first, n)?;
+                    if norms.follow_rotation {
+                        let heads = self.rotated(heads, rotary_angles)?;
+                        normed(&heads, weights, norms.eps)
+                    } else {
+                        let heads = normed(&heads, weights, norms.eps)?;
+                        self.rotated(heads, rotary_angles)
+                    }
+                };
                 (
-                    self.rotated(queries, rotary_angles)?,
-                    self.rotated(keys, rotary_angles)?,
+                    turned(0, n_heads, &norms.queries)?,
+                    turned(n_heads, n_kv_heads, &norms.keys)?,
                     heads.narrow(0, n_heads + n_kv_heads, n_kv_heads)?,
                 )
             }

@@ -22,6 +22,8 @@ pub(super) struct Batch {
     pub tails: Option<TailRows>,
     /// The rotary angles of the rows, for each of the model's rotations.
     pub rotary_angles: Vec<RotaryAngles<Tensor>>,
+    /// The factors of the rows' queries if these grow with their position: `[1, rows, 1]`.
+    pub query_scales: Option<Tensor>,
     /// For each row in working order, its row in the batch. `None` if the orders are the same.
     working_order: Option<Tensor>,
     /// For each row of the batch, its row among the outputs of attention. `None` if the orders are
@@ -96,6 +98,7 @@ impl Batch {
             texts,
             tails,
             rotary_angles: rotary_angles(model, &working)?,
+            query_scales: query_scales(model, &working)?,
             working_order: index(&order.rows, places.len(), model.device)?,
             output_rows: index(
                 &order.output_rows(places.len()),
@@ -262,4 +265,15 @@ fn rotary_angles(
         })
     });
     angles.collect()
+}
+
+fn query_scales(model: &Model<'_>, places: &[Place]) -> candle_core::Result<Option<Tensor>> {
+    let Some(temperature) = model.shape.temperature else {
+        return Ok(None);
+    };
+    let scales = places.iter();
+    let scales = scales.map(|place| temperature.query_scale(place.position));
+    let scales = Tensor::from_iter(scales, model.device)?;
+    let scales = scales.reshape((1, places.len(), 1))?;
+    scales.to_dtype(model.dtype).map(Some)
 }

@@ -27,7 +27,7 @@ use super::backend::{Backend, Facts, Form};
 use super::batch::Place;
 use super::cache::Cache;
 use super::weights::{Layer, Weights};
-use crate::engine::blueprint::Blueprint;
+use crate::engine::blueprint::{Blueprint, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 use crate::engine::{EngineError, Logits, Precision, Row};
 
@@ -193,17 +193,19 @@ impl TensorBackend {
         memory: &mut Memory<'_>,
     ) -> candle_core::Result<Tensor> {
         let norms = &layer.attention_norms;
-        let qkv = layer.qkv.forward(&normed(norms.before.as_ref(), hidden)?)?;
+        let attention_input = normed(norms.before.as_ref(), hidden)?;
+        let qkv = layer.qkv.forward(&attention_input)?;
         let mixed = self
             .attention
             .forward(&layer.attention, &qkv, batch, memory)?;
         let found = layer.attention_output.forward(&mixed)?;
         let hidden = self.joined(hidden, &normed(norms.after.as_ref(), &found)?)?;
         let norms = &layer.ffn_norms;
-        let inner = layer
-            .ffn_in
-            .forward(&normed(norms.before.as_ref(), &hidden)?)?;
-        let inner = activated(self.blueprint.feed_forward, &inner)?;
+        let input = match self.blueprint.norm_places {
+            NormPlaces::Parallel => attention_input,
+            _ => normed(norms.before.as_ref(), &hidden)?,
+        };
+        let inner = activated(layer.feed_forward, &layer.ffn_in.forward(&input)?)?;
         let found = layer.ffn_down.forward(&inner)?;
         self.joined(&hidden, &normed(norms.after.as_ref(), &found)?)
     }

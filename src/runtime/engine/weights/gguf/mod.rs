@@ -173,11 +173,8 @@ fn read_entry(reader: &mut Reader<'_>) -> Result<TensorEntry, EngineError> {
 }
 
 fn tensor_info(entry: &TensorEntry) -> Option<(String, TensorInfo)> {
-    let StoredType::Known(ggml_dtype) = entry.stored_type else {
-        return None;
-    };
     let info = TensorInfo {
-        ggml_dtype,
+        ggml_dtype: entry.stored_type.dtype()?,
         shape: entry.shape.clone().into(),
         offset: entry.start,
     };

@@ -1,0 +1,103 @@
+//! Families that `make_families.py` made fixtures of: what they write, and how text parts of models
+//! that also read images are stored.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use candle_core::{Device, Tensor};
+use quartet::engine;
+
+use crate::architectures::TOLERANCE;
+use crate::architectures::fixture::{self, Fixture, Form};
+use crate::architectures::reading::{self, Reading};
+
+/// The fixtures that have a greedy text for all forms.
+const FAMILIES: [&str; 17] = [
+    "apertus",
+    "arcee",
+    "cohere2",
+    "ernie4_5",
+    "exaone4",
+    "exaone4-global",
+    "glm4",
+    "hunyuan",
+    "minicpm",
+    "ministral3",
+    "mistral3",
+    "olmo",
+    "olmo3",
+    "qwen3_vl",
+    "seed_oss",
+    "stablelm",
+    "stablelm-parallel",
+];
+
+/// How many tokens of a fixture's text its greedy text follows.
+const N_PROMPT: usize = 24;
+
+/// Returns the token with the highest logit.
+fn most_likely(logits: &[f32]) -> u32 {
+    let tokens = logits.iter().zip(0..);
+    tokens.max_by(|(a, _), (b, _)| a.total_cmp(b)).unwrap().1
+}
+
+#[test]
+fn greedy_texts_are_those_of_transformers() {
+    for name in FAMILIES {
+        for form in [Form::Newer, Form::Older, Form::Gguf] {
+            let fixture = Fixture::open(name, form);
+            let greedy = &fixture.greedy;
+            assert_eq!(greedy.len(), 32, "{name}");
+            let mut model = fixture.model.borrow_mut();
+            let lm = model.lm.as_mut();
+            let sequence = lm.open();
+            let (prompt, _) = fixture.tokens.split_at(N_PROMPT);
+            let (_, logits) = reading::read(lm, sequence, prompt);
+            let mut found = vec![most_likely(logits.last().unwrap())];
+            while found.len() < greedy.len() {
+                let (_, logits) = reading::read(lm, sequence, &found[found.len() - 1..]);
+                found.push(most_likely(&logits[0]));
+            }
+            assert_eq!(&found, greedy, "{name}, {form:?}");
+        }
+    }
+}
+
+/// Older versions of transformers wrote the text parts of models that also read images under other
+/// names.
+#[test]
+fn both_spellings_of_a_text_part_are_read() {
+    for name in ["gemma3-vision", "mistral3", "qwen3_vl"] {
+        let folder = tempfile::tempdir().unwrap();
+        fixture::copy(name, &["config.json", "model.safetensors"], folder.path());
+        let before = engine::inspect(folder.path()).unwrap();
+        let path = folder.path().join("model.safetensors");
+        let tensors = candle_core::safetensors::load(&path, &Device::Cpu).unwrap();
+        let n_tensors = tensors.len();
+        let renamed = tensors.into_iter().map(|(name, tensor)| {
+            let older = match name.strip_prefix("model.") {
+                Some(rest) => match rest.strip_prefix("language_model.") {
+                    Some(text) => format!("language_model.model.{text}"),
+                    None => rest.to_owned(),
+                },
+                None => format!("language_model.{name}"),
+            };
+            (older, tensor)
+        });
+        let tensors: HashMap<String, Tensor> = renamed.collect();
+        assert_eq!(tensors.len(), n_tensors);
+        candle_core::safetensors::save(&tensors, &path).unwrap();
+        let after = engine::inspect(folder.path()).unwrap();
+        assert_eq!(after.n_params, before.n_params);
+        assert_eq!(after.n_step_bytes, before.n_step_bytes);
+        assert_eq!(after.memory, before.memory);
+        let mut fixture = Fixture::open(name, Form::Newer);
+        let n_params = fixture.model.borrow().info.n_params;
+        assert_eq!(after.n_params, n_params, "{name}");
+        let keep_going = &mut |_| ControlFlow::Continue(());
+        let opened = engine::open_path(folder.path(), &engine::Compute::on_cpu(), keep_going);
+        fixture.model = RefCell::new(opened.unwrap().unwrap());
+        assert!(Reading::Whole.difference(&fixture) < TOLERANCE, "{name}");
+    }
+}

@@ -1,0 +1,194 @@
+"""Writes `blocks.gguf` beside this file, and the codebooks `grids.bin` beside the code that uses them.
+
+    pip install gguf numpy
+    python make_fixtures.py
+
+`blocks.gguf` holds, for each type of gguf-py that is converted while it is read, some blocks of
+random bytes under the type's name, and the values to which gguf-py dequantizes them under the name
+with `.f32` appended. Every sequence of bytes is a valid block; only the scales are chosen, so that
+values have the size of weights.
+
+`model.gguf` is a tiny Llama of random blocks of such types, with a different type for each matrix.
+`model.json` has a text, and the log-probabilities that f32 arithmetic gives after each of its tokens
+with the weights that gguf-py dequantizes. The seeds are fixed.
+"""
+
+import importlib.metadata
+import json
+from pathlib import Path
+
+import gguf
+import numpy as np
+from gguf import quants
+from gguf.constants import GGML_QUANT_SIZES
+from gguf.constants import GGMLQuantizationType as Type
+
+HERE = Path(__file__).parent
+GRIDS = HERE / "../../src/runtime/engine/weights/converted/grids.bin"
+
+# The offset of the 16-bit scale in a block, and the standard deviation of random quants times
+# random sub-scales.
+SCALES = {
+    Type.IQ1_S: (0, 8.0), Type.IQ2_S: (0, 64.0), Type.IQ2_XS: (0, 64.0), Type.IQ2_XXS: (0, 64.0),
+    Type.IQ3_S: (0, 160.0), Type.IQ3_XXS: (0, 160.0), Type.IQ4_NL: (0, 72.0),
+    Type.IQ4_XS: (0, 1300.0), Type.TQ1_0: (52, 0.8), Type.TQ2_0: (64, 0.8),
+}
+INTEGERS = {Type.I8: np.int8, Type.I16: np.int16, Type.I32: np.int32, Type.I64: np.int64}
+OTHERS = [Type.IQ1_M, Type.MXFP4, Type.NVFP4]
+DEVIATION = 0.1
+
+
+def random_blocks(kind, n_blocks, rng):
+    """Random bytes, with scales that give values a standard deviation of about DEVIATION."""
+    _, n_bytes = GGML_QUANT_SIZES[kind]
+    blocks = rng.integers(0, 256, (n_blocks, n_bytes), dtype=np.uint8)
+    spread = lambda size: DEVIATION * rng.uniform(0.7, 1.4, (n_blocks, 1)) / size
+    if kind in SCALES:
+        offset, size = SCALES[kind]
+        scale = spread(size) * rng.choice([-1, 1], (n_blocks, 1))
+        blocks[:, offset : offset + 2] = scale.astype(np.float16).view(np.uint8)
+    elif kind == Type.IQ1_M:
+        # The factor is spread over the upper nibbles of four words.
+        bits = spread(8.0).astype(np.float16).view(np.uint16)
+        words = blocks[:, 48:].view(np.uint16)
+        words[:] = words & 0x0FFF | (bits >> np.array([0, 4, 8, 12]) & 0xF).astype(np.uint16) << 12
+    elif kind == Type.MXFP4:
+        blocks[:, 0] = rng.integers(121, 125, n_blocks)
+    elif kind == Type.NVFP4:
+        # Numbers from 2 to 7.5: the tensor has a factor, too.
+        blocks[:, :4] = rng.integers(64, 80, (n_blocks, 4))
+    return blocks
+
+
+def dequantized(blocks, kind):
+    with np.errstate(over="ignore"):
+        return quants.dequantize(blocks, kind).astype(np.float32)
+
+
+def write_grids():
+    classes = [quants.IQ2_XXS, quants.IQ2_XS, quants.IQ2_S, quants.IQ3_XXS, quants.IQ3_S, quants.IQ1_S]
+    GRIDS.write_bytes(b"".join(bytes.fromhex(it.grid_hex.decode()) for it in classes))
+
+
+def write_blocks():
+    rng = np.random.default_rng(54)
+    writer = gguf.GGUFWriter(HERE / "blocks.gguf", "blocks")
+    for kind in [*SCALES, *OTHERS]:
+        n_values, _ = GGML_QUANT_SIZES[kind]
+        blocks = random_blocks(kind, max(1, 512 // n_values), rng)
+        writer.add_tensor(kind.name, blocks, raw_dtype=kind)
+        writer.add_tensor(kind.name + ".f32", dequantized(blocks, kind).reshape(len(blocks), -1))
+    for kind, dtype in [*INTEGERS.items(), (Type.F64, np.float64)]:
+        values = rng.normal(0, 50, (2, 8)).astype(dtype)
+        writer.add_tensor(kind.name, values, raw_dtype=kind)
+        writer.add_tensor(kind.name + ".f32", values.astype(np.float32))
+    finish(writer)
+
+
+def finish(writer):
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+HIDDEN, FFN, N_VOCAB, HEAD_DIM, BASE, EPS = 256, 32, 32, 16, 10000.0, 1e-5
+LAYERS = [
+    dict(attn_q=Type.IQ4_XS, attn_k=Type.IQ3_XXS, attn_v=Type.IQ3_S, ffn_gate=Type.IQ2_XXS, ffn_up=Type.IQ2_XS),
+    dict(attn_q=Type.IQ2_S, attn_k=Type.IQ1_S, attn_v=Type.IQ1_M, ffn_gate=Type.TQ1_0, ffn_up=Type.TQ2_0),
+    dict(attn_q=Type.MXFP4, attn_k=Type.NVFP4, attn_v=Type.IQ4_NL, ffn_gate=Type.IQ4_XS, ffn_up=Type.MXFP4),
+]
+FACTOR = np.float32(0.011)
+
+
+def write_model():
+    rng = np.random.default_rng(2026)
+    writer = gguf.GGUFWriter(HERE / "model.gguf", "llama")
+    writer.add_block_count(len(LAYERS))
+    writer.add_context_length(64)
+    writer.add_embedding_length(HIDDEN)
+    writer.add_feed_forward_length(FFN)
+    writer.add_head_count(1)
+    writer.add_head_count_kv(1)
+    writer.add_key_length(HEAD_DIM)
+    writer.add_value_length(HEAD_DIM)
+    writer.add_rope_dimension_count(HEAD_DIM)
+    writer.add_rope_freq_base(BASE)
+    writer.add_layer_norm_rms_eps(EPS)
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_IQ4_XS)
+    weights = {}
+
+    def matrix(name, n_rows, width, kind):
+        n_values, n_bytes = GGML_QUANT_SIZES[kind]
+        blocks = random_blocks(kind, n_rows * width // n_values, rng)
+        values = dequantized(blocks, kind).reshape(n_rows, width)
+        if kind == Type.NVFP4:
+            writer.add_tensor(f"{name}.scale", np.array([FACTOR]))
+            values = values * FACTOR
+        writer.add_tensor(f"{name}.weight", blocks.reshape(n_rows, -1), raw_dtype=kind)
+        weights[name] = values
+
+    def vector(name):
+        weights[name] = rng.uniform(0.8, 1.2, HIDDEN).astype(np.float32)
+        writer.add_tensor(f"{name}.weight", weights[name])
+
+    matrix("token_embd", N_VOCAB, HIDDEN, Type.IQ4_XS)
+    vector("output_norm")
+    for layer, kinds in enumerate(LAYERS):
+        name = f"blk.{layer}.%s"
+        vector(name % "attn_norm")
+        vector(name % "ffn_norm")
+        for role in ("attn_q", "attn_k", "attn_v"):
+            matrix(name % role, HEAD_DIM, HIDDEN, kinds[role])
+        for role in ("ffn_gate", "ffn_up"):
+            matrix(name % role, FFN, HIDDEN, kinds[role])
+        matrix(name % "ffn_down", HIDDEN, FFN, Type.IQ4_NL)
+        # Too narrow for a block.
+        output = rng.normal(0, DEVIATION, (HIDDEN, HEAD_DIM)).astype(np.float16)
+        writer.add_tensor(f"{name % 'attn_output'}.weight", output)
+        weights[name % "attn_output"] = output.astype(np.float32)
+    finish(writer)
+    tokens = rng.integers(4, N_VOCAB, 12).tolist()
+    log_probs = forward(weights, tokens)
+    versions = {name: importlib.metadata.version(name) for name in ("gguf", "numpy")}
+    text = dict(versions=versions, tokens=tokens, log_probs=np.round(log_probs, 5).tolist())
+    (HERE / "model.json").write_text(json.dumps(text) + "\n")
+
+
+def normed(rows, weight):
+    return rows / np.sqrt(np.mean(rows * rows, axis=-1, keepdims=True) + EPS) * weight
+
+
+def rotated(rows):
+    """Rotates neighboring values, as llama.cpp does for Llama."""
+    positions = np.arange(len(rows))[:, None]
+    angles = positions * BASE ** (-np.arange(0, HEAD_DIM, 2) / HEAD_DIM)
+    even, odd = rows[:, 0::2], rows[:, 1::2]
+    pairs = (even * np.cos(angles) - odd * np.sin(angles), even * np.sin(angles) + odd * np.cos(angles))
+    return np.stack(pairs, axis=-1).reshape(rows.shape)
+
+
+def forward(weights, tokens):
+    """The log-probabilities after each token."""
+    weights = {name: values.astype(np.float64) for name, values in weights.items()}
+    rows = weights["token_embd"][tokens]
+    for layer in range(len(LAYERS)):
+        of = lambda role: weights[f"blk.{layer}.{role}"]
+        inputs = normed(rows, of("attn_norm"))
+        queries, keys, values = (inputs @ of(role).T for role in ("attn_q", "attn_k", "attn_v"))
+        scores = rotated(queries) @ rotated(keys).T / np.sqrt(HEAD_DIM)
+        scores[np.triu_indices(len(tokens), 1)] = -np.inf
+        probs = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        probs /= probs.sum(axis=-1, keepdims=True)
+        rows = rows + probs @ values @ of("attn_output").T
+        inputs = normed(rows, of("ffn_norm"))
+        gates, ups = inputs @ of("ffn_gate").T, inputs @ of("ffn_up").T
+        rows = rows + (gates / (1 + np.exp(-gates)) * ups) @ of("ffn_down").T
+    logits = normed(rows, weights["output_norm"]) @ weights["token_embd"].T
+    return logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
+
+
+if __name__ == "__main__":
+    write_grids()
+    write_blocks()
+    write_model()
