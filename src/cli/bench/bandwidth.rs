@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::cli::failure::Failure;
 use crate::engine::free_memory;
+use crate::generation::formatting::io_words;
 
 /// Larger than common caches. The buffer is smaller if memory is short.
 const MAX_BUFFER_BYTES: usize = 512 << 20;
@@ -68,9 +69,9 @@ impl Bandwidth {
             buffer_bytes: size_of_val(self.lines.as_slice()),
         };
         for streams in N_STREAMS {
-            let secs = self
-                .read(streams)
-                .map_err(|error| Failure::run(format!("could not start the threads: {error}")))?;
+            let secs = self.read(streams).map_err(|error| {
+                Failure::run(format!("could not start the threads: {}", io_words(&error)))
+            })?;
             let bytes_per_sec = best.buffer_bytes as f64 / secs;
             if bytes_per_sec > best.bytes_per_sec {
                 best = Sample {
