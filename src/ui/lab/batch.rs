@@ -11,7 +11,7 @@ use crate::design::style::reserve_scroll_bars;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, SMALL_BADGE, field_frame, paint_badge, progress_bar};
 use crate::generation::formatting::grouped;
-use crate::state::{Action, AppState, BatchRun, BatchStatus, Command, LabCommand};
+use crate::state::{Action, AppState, BatchRun, Command, LabCommand, LabTab, RunStatus};
 use crate::ui::keys::key_words;
 
 const ROW: f32 = 62.0;
@@ -87,7 +87,7 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         progress_bar(ui, done as f32 / all.max(1) as f32);
         let label = ui.label(Face::Small.text(run.summary()).color(theme.text_2));
         label.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Status, true, run.summary()));
-    } else if let Some(BatchStatus::Failed { error }) = run.map(|run| &run.status) {
+    } else if let Some(RunStatus::Failed { error }) = run.map(|run| &run.status) {
         let words = Face::Small.text(crate::state::capitalize(error));
         ui.add(Label::new(words.color(theme.error)).truncate());
     }
@@ -98,7 +98,7 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             .icon(Icon::Stop)
             .hint("Esc");
         if ui.add(stop.width(width)).clicked() {
-            commands.push(Command::Lab(LabCommand::StopBatch));
+            commands.push(Command::Lab(LabCommand::Stop(LabTab::Prompts)));
         }
         return;
     }
@@ -111,7 +111,7 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .add_enabled(reason.is_none(), run.width(width))
         .on_disabled_hover_text(reason.unwrap_or_default());
     if response.clicked() {
-        commands.push(Command::Lab(LabCommand::RunBatch));
+        commands.push(Command::Lab(LabCommand::Run(LabTab::Prompts)));
     }
 }
 

@@ -15,7 +15,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, checkbox, menu_item};
-use crate::state::{Action, AppState, BlindRun, BlindStatus, Command, LabCommand};
+use crate::state::{Action, AppState, BlindRun, Command, LabCommand, LabTab, RunStatus};
 use crate::ui::keys::key_words;
 use crate::ui::lab::setup::number_ui;
 
@@ -56,12 +56,12 @@ pub(super) fn blind_tab_ui(
 /// Says why no texts are shown.
 fn state_words(run: Option<&BlindRun>) -> String {
     match run.map(|run| &run.status) {
-        Some(BlindStatus::Writing | BlindStatus::Voting) => "Writing the texts".to_owned(),
-        Some(BlindStatus::Same) => {
+        Some(RunStatus::Waiting | RunStatus::Running) => "Writing the texts".to_owned(),
+        Some(RunStatus::Complete) => {
             "These settings write identical texts here, so there is nothing to choose.".to_owned()
         }
-        Some(BlindStatus::Failed { error }) => crate::state::capitalize(error),
-        Some(BlindStatus::Stopped) | None => EMPTY.to_owned(),
+        Some(RunStatus::Failed { error }) => crate::state::capitalize(error),
+        Some(RunStatus::Stopped) | None => EMPTY.to_owned(),
     }
 }
 
@@ -112,7 +112,7 @@ fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     if is_running {
         let stop = Button::new("End the test").icon(Icon::Stop).hint("Esc");
         if ui.add(stop).on_hover_text("Your votes are kept").clicked() {
-            commands.push(Command::Lab(LabCommand::StopBlind));
+            commands.push(Command::Lab(LabCommand::Stop(LabTab::Blind)));
         }
         return;
     }
@@ -123,6 +123,6 @@ fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         .add_enabled(reason.is_none(), start)
         .on_disabled_hover_text(reason.unwrap_or_default());
     if response.clicked() {
-        commands.push(Command::Lab(LabCommand::StartBlind));
+        commands.push(Command::Lab(LabCommand::Run(LabTab::Blind)));
     }
 }

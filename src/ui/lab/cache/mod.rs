@@ -15,7 +15,9 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Number};
 use crate::generation::CacheShape;
 use crate::plots::{cache_lab_ui, count};
-use crate::state::{Action, AppState, CacheRun, CacheStatus, Command, LabCommand};
+use crate::state::{
+    Action, AppState, CacheProgress, CacheRun, Command, LabCommand, LabTab, RunStatus,
+};
 use crate::ui::keys::key_words;
 
 const EMPTY: &str = "Press Measure to generate one text with and without the cache.";
@@ -25,7 +27,7 @@ pub(super) fn cache_tab_ui(ui: &mut Ui, left: Rect, right: Rect, state: &AppStat
     let run = state.lab.cache.as_ref();
     let Some((run, lab)) = run.and_then(|run| Some((run, run.lab.as_ref()?))) else {
         let words = match run.map(|run| &run.status) {
-            Some(CacheStatus::Failed { error }) => crate::state::capitalize(error),
+            Some(RunStatus::Failed { error }) => crate::state::capitalize(error),
             Some(_) => "Waiting for the engine".to_owned(),
             None => EMPTY.to_owned(),
         };
@@ -52,7 +54,7 @@ fn reading_ui(ui: &mut Ui, run: &CacheRun, lab: &CacheLab) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         // Keep the text clear of the scroll bar.
         ui.set_max_width(ui.available_width() - 12.0);
-        if let CacheStatus::Failed { error } = &run.status {
+        if let RunStatus::Failed { error } = &run.status {
             let words = Face::Small.text(crate::state::capitalize(error));
             ui.add(Label::new(words.color(theme.error)).wrap());
         }
@@ -137,11 +139,11 @@ pub(super) fn measure_ui(
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
-    if state.lab.is_measuring_cache() {
+    if state.lab.is_running(LabTab::Cache) {
         let stop = Button::new("Stop").icon(Icon::Stop).hint("Esc");
         let hint = "The measurements so far are kept";
         if ui.add(stop).on_hover_text(hint).clicked() {
-            commands.push(Command::Lab(LabCommand::StopCache));
+            commands.push(Command::Lab(LabCommand::Stop(LabTab::Cache)));
         }
         return;
     }
@@ -161,7 +163,7 @@ pub(super) fn measure_ui(
         .add_enabled(reason.is_none(), button)
         .on_disabled_hover_text(reason.unwrap_or_default());
     if response.clicked() {
-        commands.push(Command::Lab(LabCommand::MeasureCache));
+        commands.push(Command::Lab(LabCommand::Run(LabTab::Cache)));
     }
     if !is_tight {
         let color = Theme::of(ui).text_2;
@@ -176,10 +178,6 @@ pub(super) fn measure_ui(
 
 /// Returns the share of the current stage that is done, or `None` while nothing is measured.
 pub(super) fn fraction_done(run: &CacheRun) -> Option<f32> {
-    match run.status {
-        CacheStatus::Running { n_done, n_all, .. } if n_all > 0 => {
-            Some(n_done as f32 / n_all as f32)
-        }
-        _ => None,
-    }
+    let CacheProgress { n_done, n_all, .. } = run.progress.filter(|_| run.status.is_running())?;
+    (n_all > 0).then(|| n_done as f32 / n_all as f32)
 }

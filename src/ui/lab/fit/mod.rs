@@ -16,7 +16,7 @@ use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::plots::{FitPlot, Target, fit_curve_ui, fit_map_ui};
-use crate::state::{AppState, Command, FitRun, FitStatus, LabCommand};
+use crate::state::{AppState, Command, FitRun, LabCommand, RunStatus};
 
 const EMPTY: &str = "Choose a text on the left, and fit it.";
 
@@ -37,7 +37,7 @@ pub(super) fn fit_tab_ui(
     };
     if run.fit.n_done() == 0 {
         let words = match &run.status {
-            FitStatus::Failed { error } => crate::state::capitalize(error),
+            RunStatus::Failed { error } => crate::state::capitalize(error),
             _ => run.summary(),
         };
         return sentence_ui(ui, middle, &words);

@@ -18,7 +18,9 @@ use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::plots::model_comparison_ui;
-use crate::state::{Action, AppState, Command, LabCommand, ModelsRun, ModelsStatus, capitalize};
+use crate::state::{
+    Action, AppState, Command, LabCommand, LabTab, ModelsRun, RunStatus, capitalize,
+};
 use crate::ui::keys::key_words;
 use crate::ui::lab::bar::status_ui;
 
@@ -42,8 +44,8 @@ pub(super) fn models_tab_ui(
     let run = state.lab.models.as_ref();
     let Some((run, compared)) = run.and_then(|run| Some((run, run.compared.as_ref()?))) else {
         let words = match run.map(|run| &run.status) {
-            Some(ModelsStatus::Failed { error }) => capitalize(error),
-            Some(ModelsStatus::Stopped) | None => EMPTY.to_owned(),
+            Some(RunStatus::Failed { error }) => capitalize(error),
+            Some(RunStatus::Stopped) | None => EMPTY.to_owned(),
             Some(_) => "Loading the other model".to_owned(),
         };
         let color = Theme::of(ui).text_3;
@@ -68,11 +70,11 @@ pub(super) fn models_tab_ui(
 /// Draws the progress of the comparison, and the button that starts or stops it, from right to
 /// left.
 pub(super) fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    if state.lab.is_comparing_models() {
+    if state.lab.is_running(LabTab::Models) {
         let stop = Button::new("Stop").icon(Icon::Stop).hint("Esc");
         let hint = "The results so far are kept";
         if ui.add(stop).on_hover_text(hint).clicked() {
-            commands.push(Command::Lab(LabCommand::StopComparison));
+            commands.push(Command::Lab(LabCommand::Stop(LabTab::Models)));
         }
     } else {
         let reason = state.models_blocking_reason();
@@ -82,7 +84,7 @@ pub(super) fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
             .add_enabled(reason.is_none(), button)
             .on_disabled_hover_text(reason.unwrap_or_default());
         if response.clicked() {
-            commands.push(Command::Lab(LabCommand::CompareModels));
+            commands.push(Command::Lab(LabCommand::Run(LabTab::Models)));
         }
     }
     if let Some(run) = &state.lab.models {
@@ -95,8 +97,8 @@ fn fraction_done(run: &ModelsRun) -> Option<f32> {
     let compared = run.compared.as_ref();
     let share = compared.map(|all| all.n_predicted() as f32 / all.n_to_predict().max(1) as f32);
     match &run.status {
-        ModelsStatus::Loading { fraction } => Some(*fraction),
-        ModelsStatus::Reading => Some(share.unwrap_or_default()),
+        RunStatus::Waiting => Some(run.loaded),
+        RunStatus::Running => Some(share.unwrap_or_default()),
         _ => None,
     }
 }
