@@ -1,7 +1,7 @@
 //! Futures on the engine thread: they wait for panes, can be stopped, and report how they ended.
 
-use quartet::decoding::{SelectorState, TokenId};
-use quartet::generation::{FuturesPlan, PromptForm};
+use quartet::decoding::{ChainConfig, SelectorState, TokenId};
+use quartet::generation::{FitPlan, FitText, FuturesPlan, PromptForm};
 use quartet::worker::{Event, GenerationId, ModelSource, Request};
 
 use crate::scripted::ScriptedLm;
@@ -64,4 +64,28 @@ fn futures_wait_for_panes_and_can_be_stopped() {
         events.last().unwrap().starts_with("10 job: Failed"),
         "{events:?}"
     );
+}
+
+#[test]
+fn stopping_all_panes_stops_futures_but_no_other_job() {
+    let mut harness = Harness::with_model(|| ScriptedLm::babbling(512));
+    let (drawn, fitted) = (GenerationId(8), GenerationId(9));
+    let endless = plan(usize::MAX);
+    harness.worker.send(Request::run_job(drawn, endless));
+    harness.until(|event| is_about(event, drawn.0));
+    let fit = FitPlan {
+        texts: vec![FitText::Typed {
+            prompt: None,
+            text: "the quick brown fox".to_owned(),
+        }],
+        chains: vec![ChainConfig::sampled([])],
+        n_logits_bytes: FitPlan::DEFAULT_LOGITS_BYTES,
+    };
+    harness.worker.send(Request::run_job(fitted, fit));
+    harness.worker.send(Request::StopAll);
+    let events = harness.until(|event| describe(event) == "9 job: Finished");
+    let stopped = events.iter().any(|event| event == "8 job: Stopped");
+    assert!(stopped, "{events:?}");
+    let n_stopped = events.iter().filter(|event| event.ends_with("Stopped"));
+    assert_eq!(n_stopped.count(), 1);
 }
