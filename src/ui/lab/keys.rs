@@ -2,8 +2,8 @@
 
 use egui::{Key, Modifiers, Popup, Ui};
 
+use super::tab::tab_of;
 use crate::state::{AppState, Command, LabCommand, LabTab};
-use crate::ui::keys::DIGITS;
 
 /// How far each arrow key moves the selection: by rows, then by columns.
 const ARROWS: [(Key, isize, isize); 4] = [
@@ -39,84 +39,24 @@ pub(in crate::ui) fn lab_keys_ui(ui: &Ui, state: &mut AppState, commands: &mut V
     {
         commands.push(Command::Lab(stop));
     }
-    if state.lab.tab == LabTab::Blind && state.lab.blind.is_running() {
-        blind_keys_ui(ui, commands);
+    let tab = tab_of(state.lab.tab);
+    if let Some(keys) = tab.keys {
+        keys(ui, state, commands);
     }
-    if matches!(
-        state.lab.tab,
-        LabTab::Cache | LabTab::Blind | LabTab::ByHand
-    ) {
+    let Some(selection) = tab.selection else {
         return;
-    }
+    };
     if ui.memory(|memory| memory.focused().is_some()) {
         return;
     }
     for (key, rows, columns) in ARROWS {
         if pressed(key) {
-            match state.lab.tab {
-                LabTab::Sweep => state.lab.move_selection(rows, columns),
-                LabTab::Prompts => {
-                    if let Some(run) = &mut state.lab.batch {
-                        run.move_selection(rows, columns);
-                    }
-                }
-                LabTab::Stability => {
-                    if let Some(run) = &mut state.lab.stability {
-                        run.move_selection(rows, columns);
-                    }
-                }
-                LabTab::Fit => {
-                    if let Some(run) = &mut state.lab.fit {
-                        run.move_selection(rows, columns);
-                    }
-                }
-                LabTab::Models => {
-                    if let Some(run) = &mut state.lab.models {
-                        run.move_selection(rows + columns);
-                    }
-                }
-                LabTab::Cache | LabTab::Blind | LabTab::ByHand => {}
-            }
+            (selection.step)(&mut state.lab, rows, columns);
         }
     }
-    let open = match state.lab.tab {
-        LabTab::Sweep => {
-            let cell = state.lab.shown_cell();
-            cell.map(|cell| LabCommand::OpenAsPane { cell, text: 0 })
-        }
-        LabTab::Prompts => {
-            let selected = state.lab.batch.as_ref().and_then(|run| run.selected);
-            selected.map(|(prompt, pane)| LabCommand::OpenBatchText { prompt, pane })
-        }
-        LabTab::Stability => {
-            let run = state.lab.stability.as_ref();
-            run.map(|run| LabCommand::OpenStableCell(run.shown_cell()))
-        }
-        LabTab::Fit => {
-            let run = state.lab.fit.as_ref();
-            run.map(|run| LabCommand::OpenFit { cell: run.selected })
-        }
-        LabTab::Cache | LabTab::Models | LabTab::Blind | LabTab::ByHand => None,
-    };
-    if let Some(open) = open
+    if let Some(open) = (selection.open)(&state.lab)
         && pressed(Key::Enter)
     {
         commands.push(Command::Lab(open));
-    }
-}
-
-/// 1 to 4 vote for a text and 0 for none, unless a text field has the focus.
-fn blind_keys_ui(ui: &Ui, commands: &mut Vec<Command>) {
-    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    if ui.text_edit_focused() {
-        return;
-    }
-    if pressed(Key::Num0) {
-        commands.push(Command::Lab(LabCommand::Vote(None)));
-    }
-    for (place, key) in DIGITS.into_iter().take(4).enumerate() {
-        if pressed(key) {
-            commands.push(Command::Lab(LabCommand::Vote(Some(place))));
-        }
     }
 }

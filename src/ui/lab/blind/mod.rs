@@ -6,27 +6,84 @@ mod results;
 mod tests;
 mod texts;
 
-use egui::{Align, Label, Layout, Popup, Rect, ScrollArea, Ui};
+use egui::{Align, Key, Label, Layout, Modifiers, Popup, Rect, ScrollArea, Ui};
 
 use self::results::results_ui;
 use self::texts::texts_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
-use crate::design::icons::Icon;
+use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, checkbox, menu_item};
-use crate::state::{Action, AppState, BlindRun, Command, LabCommand, LabTab, RunStatus};
-use crate::ui::keys::key_words;
+use crate::state::{
+    Action, AppState, BlindRun, Command, Document, LabCommand, LabTab, PathPurpose, RunStatus,
+    VotesFormat,
+};
+use crate::ui::keys::{DIGITS, key_words};
+use crate::ui::lab::bar::note_ui;
 use crate::ui::lab::setup::number_ui;
+use crate::ui::lab::tab::{Tab, TabPage};
 
 const EMPTY: &str = "Two texts from one prompt, without names. Choose the better one; the settings \
                      are named after ten votes.";
 
+pub(super) const TAB: Tab = Tab {
+    bar: |ui, state, commands| votes_bar_ui(ui, state, commands),
+    page: TabPage::TwoColumns(blind_tab_ui),
+    selection: None,
+    keys: Some(blind_keys_ui),
+};
+
+/// Draws the number of votes, and their export menu.
+fn votes_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let n = state.lab.blind.votes().len();
+    let response = ui
+        .add_enabled_ui(n > 0, |ui| {
+            icon_button(ui, Icon::Export, "Export the votes")
+        })
+        .inner;
+    Popup::menu(&response)
+        .width(220.0)
+        .gap(4.0)
+        .accessible_name("Export the votes")
+        .show(|ui| {
+            for (label, hint, format) in [
+                ("Votes as CSV…", "one row per text", VotesFormat::Csv),
+                ("Votes as JSON…", "with strengths", VotesFormat::Json),
+            ] {
+                if menu_item(ui, label, hint, false).clicked() {
+                    let document = Document::Votes(format);
+                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                }
+            }
+        });
+    match n {
+        0 => {}
+        1 => note_ui(ui, "1 vote"),
+        n => note_ui(ui, &format!("{n} votes")),
+    }
+}
+
+/// During a test, 1 to 4 vote for a text and 0 for none, unless a text field has the focus.
+fn blind_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+    if !state.lab.is_running(LabTab::Blind) || ui.text_edit_focused() {
+        return;
+    }
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if pressed(Key::Num0) {
+        commands.push(Command::Lab(LabCommand::Vote(None)));
+    }
+    for (place, key) in DIGITS.into_iter().take(4).enumerate() {
+        if pressed(key) {
+            commands.push(Command::Lab(LabCommand::Vote(Some(place))));
+        }
+    }
+}
+
 /// Draws the tab.
-pub(super) fn blind_tab_ui(
+fn blind_tab_ui(
     ui: &mut Ui,
-    left: Rect,
-    right: Rect,
+    [left, right]: [Rect; 2],
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
