@@ -228,6 +228,23 @@ fn the_state_uses_only_the_worker_protocol() {
     }
 }
 
+/// An experiment is a plan and its reports, which pass through the worker as they are.
+#[test]
+fn the_worker_names_no_experiment() {
+    let experiments = ["Cache", "Comparison", "Fit", "Futures", "Sweep"];
+    let types = ["Job", "Plan", "Update"];
+    for (path, code) in code_of("worker") {
+        for word in code.split(|c: char| !c.is_alphanumeric() && c != '_') {
+            let named = experiments.iter().find_map(|name| word.strip_prefix(name));
+            assert!(
+                !named.is_some_and(|kind| types.contains(&kind)),
+                "{}: `worker` must not name `{word}`",
+                path.display()
+            );
+        }
+    }
+}
+
 #[test]
 fn every_module_is_listed() {
     let listed: BTreeSet<String> = ALLOWED_USES

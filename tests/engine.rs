@@ -15,6 +15,7 @@ mod export;
 mod fit;
 mod futures;
 mod grammars;
+mod jobs;
 mod large_vocabulary;
 mod llama_stand_in;
 mod loopback;

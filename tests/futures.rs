@@ -10,9 +10,9 @@ use crate::scripted::ScriptedLm;
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopP, Window, Xtc};
 use quartet::decoding::selector::MirostatV2;
 use quartet::decoding::{ChainConfig, Filter, Selector, SelectorState, TokenId};
-use quartet::engine::{Compute, Progress, Session, open_embedded};
+use quartet::engine::{Compute, JobUpdate, Progress, Session, open_embedded};
 use quartet::generation::{
-    Continuation, FinishReason, Future, FuturesPlan, FuturesUpdate, GenerationConfig, GenerationId,
+    Continuation, DrawnFutures, FinishReason, Future, FuturesPlan, GenerationConfig, GenerationId,
     Limits, PaneSettings, PromptForm,
 };
 
@@ -32,22 +32,24 @@ fn plan(session: &Session, prompt: &str, chain: ChainConfig, n_futures: usize) -
         },
         n_futures,
         n_tokens: 8,
+        width: FuturesPlan::DEFAULT_WIDTH,
     }
 }
 
 /// Draws futures to the end. Returns them, and how many were reported at a time.
 fn draw(session: &mut Session, plan: &FuturesPlan) -> (Vec<Future>, Vec<usize>) {
-    session.draw_futures(ID, plan.clone()).unwrap();
+    session.run_job(ID, plan, None).unwrap();
     let (mut futures, mut batches) = (Vec::new(), Vec::new());
-    while session.is_drawing_futures() {
-        match session.advance_futures() {
+    while session.has_jobs() {
+        match session.advance_job() {
             None => {}
-            Some((id, FuturesUpdate::Drawn(drawn))) => {
+            Some((id, JobUpdate::Reported(report))) => {
                 assert_eq!(id, ID);
+                let DrawnFutures(drawn) = report.take().unwrap();
                 batches.push(drawn.len());
                 futures.extend(drawn);
             }
-            Some((_, FuturesUpdate::Finished)) => assert!(!session.is_drawing_futures()),
+            Some((_, JobUpdate::Finished)) => assert!(!session.has_jobs()),
             Some((_, other)) => panic!("{other:?}"),
         }
     }
@@ -134,12 +136,14 @@ fn every_future_is_what_a_pane_writes_with_its_seed_at_any_width() {
             );
         }
         for width in [1, 4] {
-            session.set_futures_width(width);
-            let (again, batches) = draw(&mut session, &plan);
+            let narrow = FuturesPlan {
+                width,
+                ..plan.clone()
+            };
+            let (again, batches) = draw(&mut session, &narrow);
             assert_eq!(again, futures, "{width}");
             assert!(batches.iter().all(|n| *n <= width), "{batches:?}");
         }
-        session.set_futures_width(64);
     }
 }
 
@@ -177,22 +181,24 @@ fn a_stop_frees_everything_and_keeps_what_was_reported() {
     let lm = ScriptedLm::babbling(64);
     let n_open = lm.n_open();
     let mut session = Session::new(lm.into_loaded().unwrap());
-    session.set_futures_width(3);
-    let plan = plan(&session, "fox", ChainConfig::sampled([]), 9);
-    session.draw_futures(ID, plan.clone()).unwrap();
-    session.draw_futures(GenerationId(8), plan).unwrap();
-    assert_eq!(session.futures_ids(), [ID, GenerationId(8)]);
+    let mut plan = plan(&session, "fox", ChainConfig::sampled([]), 9);
+    plan.width = 3;
+    session.run_job(ID, &plan, None).unwrap();
+    session.run_job(GenerationId(8), &plan, None).unwrap();
+    assert_eq!(session.job_ids(), [ID, GenerationId(8)]);
     let mut n_drawn = 0;
     for _ in 0..12 {
-        if let Some((_, FuturesUpdate::Drawn(futures))) = session.advance_futures() {
+        let advanced = session.advance_job();
+        let update = advanced.as_ref().and_then(|(_, update)| update.report());
+        if let Some(DrawnFutures(futures)) = update {
             n_drawn += futures.len();
         }
     }
     assert_eq!(n_drawn, 3);
     assert!(n_open.load(Ordering::Relaxed) > 1);
-    assert!(session.stop_futures(ID) && !session.stop_futures(ID));
-    assert!(session.stop_futures(GenerationId(8)));
-    assert!(!session.is_drawing_futures());
+    assert!(session.stop_job(ID) && !session.stop_job(ID));
+    assert!(session.stop_job(GenerationId(8)));
+    assert!(!session.has_jobs());
     assert_eq!(n_open.load(Ordering::Relaxed), 1);
 }
 
@@ -215,5 +221,5 @@ fn futures_end_with_the_context_and_at_stop_strings() {
     assert_eq!(futures[0].tokens.len(), 4);
     let mut empty = plan;
     empty.text.clear();
-    assert!(session.draw_futures(ID, empty).is_err());
+    assert!(session.run_job(ID, &empty, None).is_err());
 }

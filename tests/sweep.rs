@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::scripted::ScriptedLm;
 use quartet::analysis::sweep::{Keep, SweepResults, SweepSetup};
 use quartet::decoding::{ChainConfig, TokenId};
-use quartet::engine::{Compute, Progress, Session, open_embedded};
+use quartet::engine::{Compute, JobUpdate, Progress, Session, open_embedded};
 use quartet::generation::{
     EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PromptText, SweepPlan,
     SweepText, SweepUpdate,
@@ -38,26 +38,29 @@ fn prompts(texts: &[&str]) -> Vec<PromptText> {
 }
 
 /// Runs a sweep to the end and returns its texts.
-fn run(session: &mut Session, texts: &[&str], plan: SweepPlan) -> Vec<SweepText> {
-    session.sweep(ID, &prompts(texts), plan).unwrap();
+fn run(session: &mut Session, plan: &SweepPlan) -> Vec<SweepText> {
+    session.run_job(ID, plan, None).unwrap();
     let (mut found, mut last_n_tokens) = (Vec::new(), 0);
-    while session.is_sweeping() {
-        match session.advance_sweep() {
-            Some((
-                id,
+    while session.has_jobs() {
+        let Some((id, update)) = session.advance_job() else {
+            continue;
+        };
+        assert_eq!(id, ID);
+        match update {
+            JobUpdate::Reported(report) => match report.take().unwrap() {
                 SweepUpdate::Advanced {
                     n_tokens, complete, ..
-                },
-            )) => {
-                assert_eq!(id, ID);
-                assert!(n_tokens >= last_n_tokens);
-                last_n_tokens = n_tokens;
-                found.extend(complete);
-            }
-            Some((_, SweepUpdate::Failed { error })) => panic!("{error}"),
-            Some((_, SweepUpdate::Started { prompts })) => assert_eq!(prompts.len(), texts.len()),
-            Some((_, SweepUpdate::Finished)) | None => {}
-            Some((_, SweepUpdate::Stopped)) => panic!("nobody stopped it"),
+                } => {
+                    assert!(n_tokens >= last_n_tokens);
+                    last_n_tokens = n_tokens;
+                    found.extend(complete);
+                }
+                SweepUpdate::Started { prompts } => {
+                    assert_eq!(prompts.len(), plan.prompts.len());
+                }
+            },
+            JobUpdate::Finished => {}
+            other => panic!("{other:?}"),
         }
     }
     let n_tokens: usize = found.iter().map(|text| text.tokens.len()).sum();
@@ -100,7 +103,7 @@ fn every_text_is_what_a_pane_writes_with_its_settings_and_seed() {
     let mut session = Session::new(opened.unwrap().unwrap());
     let setup = setup(&["temp 0.5 1.2", "top-p 0.7 1"], 2, 10);
     let starts = ["Once upon a time", "The fox"];
-    let texts = run(&mut session, &starts, setup.plan(96));
+    let texts = run(&mut session, &setup.plan(prompts(&starts), 96));
     assert_eq!(texts.len(), 2 * 4 * 2);
     for text in &texts {
         let config = GenerationConfig {
@@ -115,13 +118,13 @@ fn every_text_is_what_a_pane_writes_with_its_settings_and_seed() {
         }
     }
     // Narrow batches, and each cell alone, produce the same texts.
-    assert_eq!(run(&mut session, &starts, setup.plan(3)), texts);
+    assert_eq!(run(&mut session, &setup.plan(prompts(&starts), 3)), texts);
     for cell in 0..setup.n_cells() {
         let plan = SweepPlan {
             cells: vec![setup.chain_of(cell)],
-            ..setup.plan(96)
+            ..setup.plan(prompts(&starts), 96)
         };
-        let alone = run(&mut session, &starts, plan);
+        let alone = run(&mut session, &plan);
         let together = texts.iter().filter(|text| text.cell == cell);
         let tokens = |text: &SweepText| (text.tokens.clone(), text.measures.clone());
         assert!(alone.iter().map(tokens).eq(together.map(tokens)), "{cell}");
@@ -156,7 +159,7 @@ fn cells_that_agree_so_far_share_a_row() {
     let mut session = Session::new(lm.into_loaded().unwrap());
     // Four settings that are all greedy.
     let greedy = setup(&["top-k 1", "temp 0.5 1 2 4"], 5, 8);
-    let texts = run(&mut session, &["fox"], greedy.plan(96));
+    let texts = run(&mut session, &greedy.plan(prompts(&["fox"]), 96));
     assert_eq!(texts.len(), 20);
     assert!(texts.iter().all(|text| text.tokens == texts[0].tokens));
     assert!(texts[0].measures.iter().all(|token| token.is_top));
@@ -174,7 +177,7 @@ fn the_width_limits_the_rows_and_free_rows_are_reused_at_once() {
     let mut session = Session::new(lm.into_loaded().unwrap());
     let mut sampled = setup(&["temp 1 2"], 10, 12);
     sampled.limits.end_of_text = EndOfText::Stops;
-    let texts = run(&mut session, &["fox"], sampled.plan(4));
+    let texts = run(&mut session, &sampled.plan(prompts(&["fox"]), 4));
     assert_eq!(texts.len(), 20);
     let rows = n_rows.lock().unwrap();
     assert!(rows[1..].iter().all(|n| *n <= 4), "{rows:?}");
@@ -192,21 +195,22 @@ fn a_stop_keeps_the_complete_texts_and_frees_the_rest() {
     let vocabulary = Arc::clone(&loaded.vocabulary);
     let mut session = Session::new(loaded);
     let setup = setup(&["temp 1 2"], 3, 6);
-    session
-        .sweep(ID, &prompts(&["fox"]), setup.plan(2))
-        .unwrap();
+    let plan = setup.plan(prompts(&["fox"]), 2);
+    session.run_job(ID, &plan, None).unwrap();
     let mut results = SweepResults::new(setup, 1, Keep::Texts);
     // Advance to a pass in which later texts are being generated.
     while results.n_texts() < 2 || n_open.load(Ordering::Relaxed) == 1 {
-        if let Some((_, SweepUpdate::Advanced { complete, .. })) = session.advance_sweep() {
+        let advanced = session.advance_job();
+        let update = advanced.as_ref().and_then(|(_, update)| update.report());
+        if let Some(SweepUpdate::Advanced { complete, .. }) = update {
             for text in complete {
-                results.add(text, &vocabulary);
+                results.add(text.clone(), &vocabulary);
             }
         }
     }
-    assert_eq!(session.sweep_ids(), [ID]);
-    assert!(session.stop_sweep(ID) && !session.stop_sweep(ID));
-    assert!(!session.is_sweeping());
+    assert_eq!(session.job_ids(), [ID]);
+    assert!(session.stop_job(ID) && !session.stop_job(ID));
+    assert!(!session.has_jobs());
     assert_eq!(n_open.load(Ordering::Relaxed), 1);
     assert!((2..6).contains(&results.n_texts()));
 }
@@ -215,10 +219,11 @@ fn a_stop_keeps_the_complete_texts_and_frees_the_rest() {
 fn a_sweep_that_cannot_begin_says_why() {
     let mut session = Session::new(ScriptedLm::babbling(6).into_loaded().unwrap());
     let setup = setup(&["temp 1"], 1, 9);
-    assert!(session.sweep(ID, &prompts(&[""]), setup.plan(2)).is_err());
-    let long = prompts(&["fox", "a long prompt"]);
-    let error = session.sweep(ID, &long, setup.plan(2)).unwrap_err();
+    let empty = setup.plan(prompts(&[""]), 2);
+    assert!(session.run_job(ID, &empty, None).is_err());
+    let long = setup.plan(prompts(&["fox", "a long prompt"]), 2);
+    let error = session.run_job(ID, &long, None).unwrap_err();
     assert!(error.to_string().contains("the model reads at most"));
-    let texts = run(&mut session, &["fox"], setup.plan(2));
+    let texts = run(&mut session, &setup.plan(prompts(&["fox"]), 2));
     assert_eq!(texts[0].finish, FinishReason::ContextFull);
 }

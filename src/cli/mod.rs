@@ -22,6 +22,7 @@ mod hub;
 mod inputs;
 mod inspect;
 mod interrupt;
+mod job;
 mod lesson;
 mod model;
 mod named_value;

@@ -369,11 +369,7 @@ impl Record {
             | Event::Tokenized { .. }
             | Event::PromptChecked { .. }
             | Event::CachedCounted { .. }
-            | Event::Futures { .. }
-            | Event::Fit { .. }
-            | Event::Cache { .. }
-            | Event::Comparison { .. }
-            | Event::Sweep { .. } => {}
+            | Event::Job { .. } => {}
         }
     }
 

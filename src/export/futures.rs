@@ -79,6 +79,7 @@ mod tests {
             config: text.config.clone(),
             n_futures: 2,
             n_tokens: 2,
+            width: FuturesPlan::DEFAULT_WIDTH,
         };
         let future = |index, finish| Future {
             index,

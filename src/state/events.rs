@@ -78,11 +78,7 @@ impl AppState {
                 self.on_cached_counted(n_tokens, n_cached);
             }
             Event::Progress(progress) => return self.on_progress(&progress),
-            Event::Futures { id, update } => self.on_futures(id, update),
-            Event::Fit { id, update } => return self.on_fit(id, update),
-            Event::Cache { id, update } => self.on_cache(id, update),
-            Event::Comparison { id, update } => self.on_comparison(id, update),
-            Event::Sweep { id, update } => return self.on_sweep(id, update),
+            Event::Job { id, update } => return self.on_job(id, update),
             Event::Panicked { message } => return self.on_panicked(&message),
         }
         Vec::new()
@@ -209,11 +205,7 @@ impl AppState {
                 error: "the engine stopped unexpectedly".to_owned(),
             });
         }
-        self.fail_futures("the engine stopped unexpectedly");
-        self.fail_sweep("the engine stopped unexpectedly");
-        self.fail_fit("the engine stopped unexpectedly");
-        self.fail_cache("the engine stopped unexpectedly");
-        self.fail_comparison("the engine stopped unexpectedly");
+        self.fail_runs("the engine stopped unexpectedly");
         self.model = ModelStatus::Lost;
         self.pending_sources.clear();
         self.models.opening = None;

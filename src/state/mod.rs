@@ -21,6 +21,7 @@ mod events;
 mod export_choice;
 mod folders;
 mod futures;
+mod jobs;
 mod lab;
 mod lessons;
 mod models;
@@ -59,15 +60,14 @@ pub use command::{Command, Document, Effect, PathPurpose, PinMove, TableFormat, 
 pub use export_choice::{ExportChoice, RunFileStyle};
 pub use folders::{ChosenFolders, FolderCommand, FolderKind, Folders};
 pub use futures::{
-    FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun,
-    FuturesStatus, WordRow,
+    FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun, WordRow,
 };
+pub use jobs::RunStatus;
 pub use lab::{
-    AxisForm, BLIND_VOTES, BatchPane, BatchRun, BatchStatus, BatchText, BlindResults, BlindRun,
-    BlindStatus, BlindTest, CacheRun, CacheStatus, FitForm, FitInput, FitReading, FitRun,
-    FitStatus, Lab, LabCommand, LabSettings, LabTab, ModelsForm, ModelsRun, ModelsStatus,
-    ShownText, StabilityAxes, StabilityRun, StabilityScope, SweepFile, SweepForm, SweepRun,
-    SweepStatus,
+    AxisForm, BLIND_VOTES, BatchPane, BatchRun, BatchText, BlindResults, BlindRun, BlindTest,
+    CacheProgress, CacheRun, FitForm, FitInput, FitReading, FitRun, FitStage, Lab, LabCommand,
+    LabSettings, LabTab, ModelsForm, ModelsRun, ShownText, StabilityAxes, StabilityRun,
+    StabilityScope, SweepFile, SweepForm, SweepRun,
 };
 pub use lessons::{
     Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons, StepTexts,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use quartet::decoding::{Against, ChainConfig, Guidance, TokenId};
-use quartet::engine::{Progress, Prompt, Session};
+use quartet::engine::{JobUpdate, Progress, Prompt, Session};
 use quartet::generation::{
     Continuation, FinishReason, GenerationConfig, GenerationId, Limits, PromptText, Step,
     SweepPlan, SweepText, SweepUpdate,
@@ -275,13 +275,17 @@ fn a_second_model_is_contrasted_with_the_first() {
 }
 
 /// Runs a sweep to the end and returns its texts.
-fn swept(session: &mut Session, prompts: &[PromptText], plan: SweepPlan) -> Vec<SweepText> {
-    session.sweep(ID, prompts, plan).unwrap();
+fn swept(session: &mut Session, plan: &SweepPlan) -> Vec<SweepText> {
+    session.run_job(ID, plan, None).unwrap();
     let mut texts = Vec::new();
-    while session.is_sweeping() {
-        match session.advance_sweep() {
-            Some((_, SweepUpdate::Advanced { complete, .. })) => texts.extend(complete),
-            Some((_, SweepUpdate::Failed { error })) => panic!("{error}"),
+    while session.has_jobs() {
+        match session.advance_job() {
+            Some((_, JobUpdate::Reported(report))) => {
+                if let Some(SweepUpdate::Advanced { complete, .. }) = report.take() {
+                    texts.extend(complete);
+                }
+            }
+            Some((_, JobUpdate::Failed { error })) => panic!("{error}"),
             _ => {}
         }
     }
@@ -319,13 +323,14 @@ fn a_sweep_over_the_scale_writes_the_same_texts_as_guided_panes() {
             .to_vec();
         cells.push(ChainConfig::sampled([]));
         let plan = SweepPlan {
+            prompts: prompts.to_vec(),
             cells: cells.clone(),
             limits: limits.clone(),
             seed: 5,
             n_seeds: 3,
             width: 96,
         };
-        let texts = swept(&mut session, &prompts, plan);
+        let texts = swept(&mut session, &plan);
         assert_eq!(texts.len(), 2 * 5 * 3);
         for text in &texts {
             let config = GenerationConfig {
@@ -359,14 +364,14 @@ fn a_sweep_can_steer_away_from_only_one_text() {
         ..ChainConfig::greedy()
     };
     let plan = |cells: Vec<ChainConfig>| SweepPlan {
+        prompts: vec![PromptText::raw("w3")],
         cells,
         limits: Limits::default(),
         seed: 0,
         n_seeds: 1,
         width: 4,
     };
-    let prompts = ["w3"].map(PromptText::raw);
-    let error = session.sweep(ID, &prompts, plan(vec![guided("w1"), guided("w2")]));
+    let error = session.run_job(ID, &plan(vec![guided("w1"), guided("w2")]), None);
     assert!(error.unwrap_err().to_string().contains("different texts"));
     let mut by_model = guided("");
     by_model.guidance = Some(Guidance::usual(Against::Model));

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use quartet::analysis::fit::{Fit, FitSetup};
 use quartet::decoding::ChainConfig;
-use quartet::engine::{Compute, Progress, Session, open_embedded};
+use quartet::engine::{Compute, JobUpdate, Progress, Session, open_embedded};
 use quartet::generation::{
     EndOfText, FitPlan, FitText, FitTokens, FitUpdate, GenerationConfig, GenerationId, Likelihood,
     Limits, PaneSettings, PromptForm,
@@ -30,22 +30,37 @@ pub(crate) fn likelihoods(
     texts: &[FitText],
     chains: &[ChainConfig],
 ) -> (Vec<FitTokens>, Vec<Likelihood>) {
-    let plan = FitPlan {
+    run(session, &plan(texts, chains))
+}
+
+/// Returns the plan of a fit with the usual memory.
+pub(crate) fn plan(texts: &[FitText], chains: &[ChainConfig]) -> FitPlan {
+    FitPlan {
         texts: texts.to_vec(),
         chains: chains.to_vec(),
-    };
-    session.fit(ID, plan).unwrap();
-    let (mut tokens, mut found) = (Vec::new(), vec![None; chains.len()]);
-    while session.is_fitting() {
-        match session.advance_fit() {
-            Some((_, FitUpdate::Started { texts })) => tokens = texts,
-            Some((_, FitUpdate::Computed { found: new })) => {
+        n_logits_bytes: FitPlan::DEFAULT_LOGITS_BYTES,
+    }
+}
+
+/// Runs a plan to the end. Returns the tokens of its texts, and their likelihood under each chain.
+pub(crate) fn run(session: &mut Session, plan: &FitPlan) -> (Vec<FitTokens>, Vec<Likelihood>) {
+    session.run_job(ID, plan, None).unwrap();
+    let (mut tokens, mut found) = (Vec::new(), vec![None; plan.chains.len()]);
+    while session.has_jobs() {
+        let Some((_, update)) = session.advance_job() else {
+            continue;
+        };
+        if let JobUpdate::Failed { error } = &update {
+            panic!("{error}");
+        }
+        match update.report() {
+            Some(FitUpdate::Started { texts }) => tokens.clone_from(texts),
+            Some(FitUpdate::Computed { found: new }) => {
                 for (index, likelihood) in new {
-                    assert_eq!(found[index], None, "each is reported once");
-                    found[index] = Some(likelihood);
+                    assert_eq!(found[*index], None, "each is reported once");
+                    found[*index] = Some(*likelihood);
                 }
             }
-            Some((_, FitUpdate::Failed { error })) => panic!("{error}"),
             _ => {}
         }
     }

@@ -3,12 +3,10 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use quartet::engine::{Compute, Progress, Prompt, Session, open_embedded};
-use quartet::generation::{
-    FinishReason, FitPlan, FitText, FitUpdate, GenerationConfig, Limits, PromptForm, Step,
-};
+use quartet::engine::{Compute, JobUpdate, Progress, Prompt, Session, open_embedded};
+use quartet::generation::{FinishReason, FitText, GenerationConfig, Limits, PromptForm, Step};
 
-use crate::fit::{ID, STORY, chain, embedded, likelihoods, typed};
+use crate::fit::{ID, STORY, chain, embedded, likelihoods, plan, typed};
 
 #[test]
 fn a_guided_text_has_the_likelihood_it_was_generated_with() {
@@ -100,18 +98,15 @@ fn a_guidance_prompt_that_leaves_no_room_for_the_text_is_refused() {
     let mut session = embedded();
     let long = "a fox ".repeat(180);
     let settings = format!("guide 1.5 against \"{long}\"");
-    let plan = FitPlan {
-        texts: vec![typed(None, &STORY.repeat(2))],
-        chains: vec![chain(&settings)],
-    };
-    session.fit(ID, plan).unwrap();
+    let plan = plan(&[typed(None, &STORY.repeat(2))], &[chain(&settings)]);
+    session.run_job(ID, &plan, None).unwrap();
     let error = loop {
-        if let Some((_, FitUpdate::Failed { error })) = session.advance_fit() {
+        if let Some((_, JobUpdate::Failed { error })) = session.advance_job() {
             break error;
         }
     };
     assert!(error.contains("with the prompt that guides it"), "{error}");
-    assert!(!session.is_fitting());
+    assert!(!session.has_jobs());
 }
 
 /// Generates a text and returns its steps.

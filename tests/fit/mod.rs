@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::scripted::ScriptedLm;
-use fits::{ID, chain, embedded, fit, likelihoods, written};
+use fits::{ID, chain, embedded, fit, likelihoods, plan, run, written};
 use quartet::analysis::fit::{Fit, FitSetup};
 use quartet::decoding::{ChainConfig, TokenId};
 use quartet::engine::{Progress, Session};
@@ -234,8 +234,11 @@ fn texts_are_read_once_and_little_memory_only_costs_time() {
     );
     likelihoods(&mut session, &texts[..1], &chains);
     // Five rows of 257 logits at a time.
-    session.set_fit_memory(5 * 257 * 4);
-    let (_, partly) = likelihoods(&mut session, &texts, &chains);
+    let small = FitPlan {
+        n_logits_bytes: 5 * 257 * 4,
+        ..plan(&texts, &chains)
+    };
+    let (_, partly) = run(&mut session, &small);
     for (partly, expected) in partly.iter().zip(&expected) {
         assert_eq!(partly.ruled_out, expected.ruled_out);
         let same = (partly.ln_prob - expected.ln_prob).abs() < 1e-9;
@@ -275,8 +278,8 @@ fn a_text_longer_than_the_context_is_read_as_far_as_it_fits() {
 fn texts_without_a_token_to_fit_are_refused_with_a_reason() {
     let mut session = Session::new(ScriptedLm::babbling(10).into_loaded().unwrap());
     let error = |session: &mut Session, texts: Vec<FitText>| {
-        let chains = vec![chain("sample")];
-        let error = session.fit(ID, FitPlan { texts, chains }).unwrap_err();
+        let plan = plan(&texts, &[chain("sample")]);
+        let error = session.run_job(ID, &plan, None).unwrap_err();
         error.to_string()
     };
     for texts in [
@@ -296,7 +299,7 @@ fn texts_without_a_token_to_fit_are_refused_with_a_reason() {
         form: PromptForm::Raw,
     };
     assert!(error(&mut session, vec![unknown]).contains("9999"));
-    assert!(!session.is_fitting());
+    assert!(!session.has_jobs());
 }
 
 #[test]
@@ -304,13 +307,12 @@ fn a_stopped_fit_frees_its_sequence() {
     let lm = ScriptedLm::babbling(512);
     let n_open = lm.n_open();
     let mut session = Session::new(lm.into_loaded().unwrap());
-    let texts = vec![typed(None, &"fox ".repeat(100))];
-    let chains = vec![chain("sample")];
-    session.fit(ID, FitPlan { texts, chains }).unwrap();
+    let plan = plan(&[typed(None, &"fox ".repeat(100))], &[chain("sample")]);
+    session.run_job(ID, &plan, None).unwrap();
     while n_open.load(Ordering::Relaxed) == 0 {
-        session.advance_fit();
+        session.advance_job();
     }
-    assert_eq!(session.fit_ids(), [ID]);
-    assert!(session.stop_fit(ID) && !session.stop_fit(ID));
+    assert_eq!(session.job_ids(), [ID]);
+    assert!(session.stop_job(ID) && !session.stop_job(ID));
     assert_eq!(n_open.load(Ordering::Relaxed), 0);
 }

@@ -19,7 +19,7 @@ use quartet::decoding::filters::Temperature;
 use quartet::decoding::{ChainConfig, Filter};
 use quartet::engine::{EngineError, LoadProgress, LoadedModel};
 use quartet::generation::{
-    Continuation, FinishReason, FuturesUpdate, GenerationConfig, Limits, PieceKind, PromptToken,
+    Continuation, DrawnFutures, FinishReason, GenerationConfig, Limits, PieceKind, PromptToken,
 };
 use quartet::worker::{Event, GenerationId, ModelSource, PaneRequest, Progress, Request, Worker};
 
@@ -136,13 +136,9 @@ fn describe(event: &Event) -> String {
         Event::Progress(Progress::Finished { id, reason }) => {
             format!("{} finished: {reason}", id.0)
         }
-        Event::Fit { id, update } => format!("{} fit: {update:?}", id.0),
-        Event::Cache { id, update } => format!("{} cache: {update:?}", id.0),
-        Event::Comparison { id, update } => format!("{} comparison: {update:?}", id.0),
-        Event::Sweep { id, update } => format!("{} sweep: {update:?}", id.0),
-        Event::Futures { id, update } => match update {
-            FuturesUpdate::Drawn(futures) => format!("{} drew {}", id.0, futures.len()),
-            other => format!("{} futures: {other:?}", id.0),
+        Event::Job { id, update } => match update.report() {
+            Some(DrawnFutures(futures)) => format!("{} drew {}", id.0, futures.len()),
+            None => format!("{} job: {update:?}", id.0),
         },
         Event::Panicked { message } => format!("panicked: {message}"),
     }

@@ -6,15 +6,19 @@ use quartet::generation::{
     CachePlan, CacheSample, CacheUpdate, FitPlan, FitText, FitUpdate, Limits, PromptText,
     SweepPlan, SweepUpdate,
 };
-use quartet::worker::{Event, GenerationId, ModelSource, Request, Worker};
+use quartet::worker::{Event, GenerationId, JobUpdate, ModelSource, Request, Worker};
 
 use crate::scripted::ScriptedLm;
 use crate::worker::{Harness, describe, gated_worker, greedy};
 
 const ID: GenerationId = GenerationId(8);
 
+/// The id of fits, which may run besides sweeps.
+const FIT: GenerationId = GenerationId(9);
+
 fn plan(n_seeds: usize) -> SweepPlan {
     SweepPlan {
+        prompts: vec![PromptText::raw("fox")],
         cells: vec![ChainConfig::sampled([]), ChainConfig::greedy()],
         limits: Limits {
             max_new_tokens: 4,
@@ -27,37 +31,34 @@ fn plan(n_seeds: usize) -> SweepPlan {
 }
 
 fn sweep(n_seeds: usize) -> Request {
-    Request::Sweep {
-        id: ID,
-        prompts: vec![PromptText::raw("fox")],
-        plan: plan(n_seeds),
-    }
+    Request::run_job(ID, plan(n_seeds))
 }
 
 fn fit(n_chains: usize) -> Request {
-    Request::Fit {
-        id: ID,
-        plan: FitPlan {
-            texts: vec![FitText::Typed {
-                prompt: None,
-                text: "the quick brown fox".to_owned(),
-            }],
-            chains: vec![ChainConfig::sampled([]); n_chains],
-        },
-    }
+    let plan = FitPlan {
+        texts: vec![FitText::Typed {
+            prompt: None,
+            text: "the quick brown fox".to_owned(),
+        }],
+        chains: vec![ChainConfig::sampled([]); n_chains],
+        n_logits_bytes: FitPlan::DEFAULT_LOGITS_BYTES,
+    };
+    Request::run_job(FIT, plan)
 }
 
 /// Receives events up to the end of the sweep. Returns how many texts were complete, and the last
 /// update.
-fn finish(harness: &mut Harness) -> (usize, SweepUpdate) {
+fn finish(harness: &mut Harness) -> (usize, JobUpdate) {
     let mut n_complete = 0;
     loop {
         match harness.next() {
-            Event::Sweep { id, update } => {
+            Event::Job { id, update } => {
                 assert_eq!(id, ID);
                 match update {
-                    SweepUpdate::Started { prompts } => assert_eq!(prompts[0].len(), 3),
-                    SweepUpdate::Advanced { complete, .. } => n_complete += complete.len(),
+                    JobUpdate::Reported(report) => match report.take().unwrap() {
+                        SweepUpdate::Started { prompts } => assert_eq!(prompts[0].len(), 3),
+                        SweepUpdate::Advanced { complete, .. } => n_complete += complete.len(),
+                    },
                     end => return (n_complete, end),
                 }
             }
@@ -66,15 +67,21 @@ fn finish(harness: &mut Harness) -> (usize, SweepUpdate) {
     }
 }
 
+/// Returns whether a job has ended by having done everything.
+fn has_finished(event: &Event, wanted: GenerationId) -> bool {
+    let update = JobUpdate::Finished;
+    *event == Event::Job { id: wanted, update }
+}
+
 #[test]
 fn a_sweep_waits_for_panes_and_reports_every_text() {
     let mut harness = Harness::with_model(|| ScriptedLm::babbling(512));
     harness.generate("fox", [greedy(1, 40)]);
     harness.worker.send(sweep(3));
     let events = harness.until_finished(1);
-    let begun = events.iter().any(|event| event.contains("sweep"));
+    let begun = events.iter().any(|event| event.contains("job"));
     assert!(!begun, "{events:?}");
-    assert_eq!(finish(&mut harness), (6, SweepUpdate::Finished));
+    assert_eq!(finish(&mut harness), (6, JobUpdate::Finished));
 }
 
 /// Receives events up to the end of a cache measurement. Returns its samples and the last update.
@@ -83,36 +90,33 @@ fn measured(
     harness: &mut Harness,
     n_before_stop: usize,
     stop: impl FnOnce(&mut Worker),
-) -> (Vec<CacheSample>, CacheUpdate) {
+) -> (Vec<CacheSample>, JobUpdate) {
     let mut samples = Vec::new();
     let mut stop = Some(stop);
     loop {
         match harness.next() {
-            Event::Cache { update, .. } => match update {
-                CacheUpdate::Measured(sample) => {
-                    samples.push(sample);
+            Event::Job { update, .. } if update.is_end() => return (samples, update),
+            Event::Job { update, .. } => {
+                if let Some(CacheUpdate::Measured(sample)) = update.report() {
+                    samples.push(sample.clone());
                     if samples.len() >= n_before_stop
                         && let Some(stop) = stop.take()
                     {
                         stop(&mut harness.worker);
                     }
                 }
-                CacheUpdate::Started(_) | CacheUpdate::Advanced { .. } => {}
-                end => return (samples, end),
-            },
+            }
             other => panic!("{}", describe(&other)),
         }
     }
 }
 
 fn measure_cache() -> Request {
-    Request::MeasureCache {
-        id: ID,
-        plan: CachePlan {
-            prompt: PromptText::raw("fox"),
-            n_tokens: 30,
-        },
-    }
+    let plan = CachePlan {
+        prompt: PromptText::raw("fox"),
+        n_tokens: 30,
+    };
+    Request::run_job(ID, plan)
 }
 
 #[test]
@@ -120,7 +124,7 @@ fn a_cache_measurement_reports_every_part_and_stops_within_a_pass() {
     let mut harness = Harness::with_model(|| ScriptedLm::babbling(512));
     harness.worker.send(measure_cache());
     let (samples, end) = measured(&mut harness, usize::MAX, |_| ());
-    assert_eq!(end, CacheUpdate::Finished);
+    assert_eq!(end, JobUpdate::Finished);
     let n_on = samples
         .iter()
         .filter(|s| matches!(s, CacheSample::On { .. }));
@@ -139,10 +143,10 @@ fn a_cache_measurement_reports_every_part_and_stops_within_a_pass() {
     }
     harness.worker.send(measure_cache());
     let (samples, end) = measured(&mut harness, 3, |worker| {
-        worker.send(Request::StopCache(ID));
+        worker.send(Request::StopJob(ID));
         drop(permits);
     });
-    assert_eq!(end, CacheUpdate::Stopped);
+    assert_eq!(end, JobUpdate::Stopped);
     assert!(samples.len() <= n_passes + 1, "{}", samples.len());
 }
 
@@ -152,17 +156,20 @@ fn a_stopped_sweep_keeps_its_complete_texts() {
     // It would never end on its own.
     harness.worker.send(sweep(usize::MAX / 4));
     let is_complete = |event: &Event| {
-        matches!(event, Event::Sweep { update: SweepUpdate::Advanced { complete, .. }, .. }
+        let Event::Job { update, .. } = event else {
+            return false;
+        };
+        matches!(update.report(), Some(SweepUpdate::Advanced { complete, .. })
             if !complete.is_empty())
     };
     harness.until(is_complete);
-    harness.worker.send(Request::StopSweep(ID));
+    harness.worker.send(Request::StopJob(ID));
     let (_, end) = finish(&mut harness);
-    assert_eq!(end, SweepUpdate::Stopped);
+    assert_eq!(end, JobUpdate::Stopped);
     // Another stop has nothing to stop, and the thread serves the next request.
-    harness.worker.send(Request::StopSweep(ID));
+    harness.worker.send(Request::StopJob(ID));
     harness.worker.send(sweep(1));
-    assert_eq!(finish(&mut harness), (2, SweepUpdate::Finished));
+    assert_eq!(finish(&mut harness), (2, JobUpdate::Finished));
 }
 
 #[test]
@@ -180,11 +187,7 @@ fn a_sweep_or_a_fit_that_cannot_begin_says_why() {
     invalid.cells = vec![ChainConfig::sampled([quartet::decoding::Filter::TopP(
         quartet::decoding::filters::TopP { p: 2.0 },
     )])];
-    harness.worker.send(Request::Sweep {
-        id: ID,
-        prompts: vec![PromptText::raw("fox")],
-        plan: invalid,
-    });
+    harness.worker.send(Request::run_job(ID, invalid));
     let words = describe(&harness.next());
     assert!(words.contains("Top-p must be between 0 and 1"), "{words}");
 }
@@ -194,24 +197,15 @@ fn a_new_model_ends_sweeps_and_fits() {
     let mut harness = Harness::with_model(|| ScriptedLm::babbling(512));
     harness.worker.send(fit(3));
     harness.worker.send(sweep(usize::MAX / 4));
-    let fit_ended = |event: &Event| {
-        matches!(
-            event,
-            Event::Fit {
-                update: FitUpdate::Finished,
-                ..
-            }
-        )
-    };
-    let events = harness.until(fit_ended);
-    let swept = events.iter().any(|event| event.contains("sweep"));
+    let events = harness.until(|event| has_finished(event, FIT));
+    let swept = events.iter().any(|event| event.starts_with("8 job"));
     assert!(!swept, "a sweep waits for fits: {events:?}");
-    harness.until(|event| matches!(event, Event::Sweep { .. }));
+    harness.until(|event| matches!(event, Event::Job { id: ID, .. }));
     harness
         .worker
         .send(Request::LoadModel(ModelSource::Embedded));
     let (_, end) = finish(&mut harness);
-    assert_eq!(end, SweepUpdate::Stopped);
+    assert_eq!(end, JobUpdate::Stopped);
     harness.until(|event| matches!(event, Event::ModelLoaded { .. }));
 }
 
@@ -220,36 +214,19 @@ fn a_stopped_fit_is_reported_once() {
     let mut harness = Harness::with_model(|| ScriptedLm::babbling(512));
     harness.worker.send(fit(200_000));
     let is_computing = |event: &Event| {
-        matches!(
-            event,
-            Event::Fit {
-                update: FitUpdate::Computed { .. },
-                ..
-            }
-        )
+        let Event::Job { update, .. } = event else {
+            return false;
+        };
+        matches!(update.report(), Some(FitUpdate::Computed { .. }))
     };
     harness.until(is_computing);
-    harness.worker.send(Request::StopFit(ID));
-    let is_stopped = |event: &Event| {
-        matches!(
-            event,
-            Event::Fit {
-                update: FitUpdate::Stopped,
-                ..
-            }
-        )
+    harness.worker.send(Request::StopJob(FIT));
+    let stopped = Event::Job {
+        id: FIT,
+        update: JobUpdate::Stopped,
     };
-    harness.until(is_stopped);
-    harness.worker.send(Request::StopFit(ID));
+    harness.until(|event| *event == stopped);
+    harness.worker.send(Request::StopJob(FIT));
     harness.worker.send(fit(2));
-    let ended = |event: &Event| {
-        matches!(
-            event,
-            Event::Fit {
-                update: FitUpdate::Finished,
-                ..
-            }
-        )
-    };
-    harness.until(ended);
+    harness.until(|event| has_finished(event, FIT));
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 use super::decode::config;
 use crate::cli::failure::Failure;
 use crate::decoding::SelectorState;
-use crate::engine::{Progress, Prompt, Session};
-use crate::generation::{FinishReason, FuturesPlan, FuturesUpdate, GenerationId, PromptForm};
+use crate::engine::{JobUpdate, Progress, Prompt, Session};
+use crate::generation::{FinishReason, FuturesPlan, GenerationId, PromptForm};
 
 /// How many futures are drawn, and their length in tokens: what the window draws by default.
 pub(super) const N_FUTURES: usize = 64;
@@ -78,12 +78,12 @@ fn in_batches(width: usize, prompt: &Prompt, session: &mut Session) -> Result<()
         config: config(0, N_TOKENS),
         n_futures: N_FUTURES,
         n_tokens: N_TOKENS,
+        width,
     };
-    session.set_futures_width(width);
-    let queued = session.draw_futures(GenerationId(0), plan);
+    let queued = session.run_job(GenerationId(0), &plan, None);
     queued.map_err(|error| Failure::run(error.to_string()))?;
-    while session.is_drawing_futures() {
-        if let Some((_, FuturesUpdate::Failed { error })) = session.advance_futures() {
+    while session.has_jobs() {
+        if let Some((_, JobUpdate::Failed { error })) = session.advance_job() {
             return Err(Failure::run(error));
         }
     }

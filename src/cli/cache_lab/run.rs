@@ -2,11 +2,9 @@
 
 use crate::analysis::cache_lab::CacheLab;
 use crate::cli::failure::Failure;
-use crate::cli::pane_run::{Console, Engine, SIGNAL_PAUSE};
-use crate::generation::{CachePlan, CacheUpdate, GenerationId};
-use crate::worker::{Event, Request};
-
-const ID: GenerationId = GenerationId(0);
+use crate::cli::job::run_job;
+use crate::cli::pane_run::{Console, Engine};
+use crate::generation::{CachePlan, CacheUpdate};
 
 /// Returns what was measured, and why it ended early, if it did.
 pub(super) fn measure(
@@ -14,53 +12,22 @@ pub(super) fn measure(
     plan: CachePlan,
     console: &mut Console,
 ) -> (Option<CacheLab>, Option<Failure>) {
-    engine.worker.send(Request::MeasureCache { id: ID, plan });
-    let mut lab = None;
-    let failure = follow(engine, &mut lab, console);
-    console.progress.clear();
-    (lab, failure)
-}
-
-fn follow(
-    engine: &mut Engine,
-    lab: &mut Option<CacheLab>,
-    console: &mut Console,
-) -> Option<Failure> {
-    let mut stopping = false;
-    loop {
-        match engine.worker.wait_at_most(SIGNAL_PAUSE) {
-            Some(Some(Event::Cache { update, .. })) => match update {
-                CacheUpdate::Started(facts) => *lab = Some(CacheLab::new(facts)),
-                CacheUpdate::Measured(sample) => {
-                    if let Some(lab) = lab {
-                        lab.add(&sample);
-                        let (on, off) = (lab.on.len(), lab.off.len());
-                        let words =
-                            || format!("{on} tokens with the cache, {off} lengths without it");
-                        console.progress.update(words);
-                    }
-                }
-                CacheUpdate::Advanced {
-                    stage,
-                    n_done,
-                    n_all,
-                } => console
-                    .progress
-                    .update(|| format!("{}, {n_done} of {n_all}", stage.name())),
-                CacheUpdate::Finished => return None,
-                CacheUpdate::Stopped => return Some(Failure::Interrupted),
-                CacheUpdate::Failed { error } => return Some(Failure::run(error)),
-            },
-            Some(Some(Event::Panicked { message })) => {
-                let error = format!("the engine stopped unexpectedly: {message}");
-                return Some(Failure::run(error));
+    let mut measured: Option<CacheLab> = None;
+    let failure = run_job(plan, engine, console, |update, progress| match update {
+        CacheUpdate::Started(facts) => measured = Some(CacheLab::new(facts)),
+        CacheUpdate::Measured(sample) => {
+            if let Some(lab) = &mut measured {
+                lab.add(&sample);
+                let (on, off) = (lab.on.len(), lab.off.len());
+                progress.update(|| format!("{on} tokens with the cache, {off} lengths without it"));
             }
-            Some(_) => {}
-            None => return Some(Failure::run("the engine stopped unexpectedly")),
         }
-        if console.interrupt.is_raised() && !stopping {
-            engine.worker.send(Request::StopCache(ID));
-            stopping = true;
-        }
-    }
+        CacheUpdate::Advanced {
+            stage,
+            n_done,
+            n_all,
+        } => progress.update(|| format!("{}, {n_done} of {n_all}", stage.name())),
+    });
+    console.progress.clear();
+    (measured, failure)
 }

@@ -23,9 +23,8 @@ use crate::analysis::futures::WordPattern;
 use crate::analysis::sweep::{Keep, Metric, SweepSetup};
 use crate::decoding::ChainConfig;
 use crate::generation::formatting::grouped;
-use crate::generation::{GenerationConfig, PromptText};
+use crate::generation::{GenerationConfig, PromptText, SweepPlan};
 use crate::interop::VARY_GRAMMAR;
-use crate::worker::SWEEP_WIDTH;
 
 /// The arguments of `quartet sweep`.
 #[derive(Debug, Args)]
@@ -106,7 +105,7 @@ pub(super) struct Arguments {
     keep: Keep,
 
     /// Maximum number of texts to generate at the same time, which limits the KV cache's memory
-    #[arg(long, value_name = "N", default_value_t = SWEEP_WIDTH)]
+    #[arg(long, value_name = "N", default_value_t = SweepPlan::DEFAULT_WIDTH)]
     #[arg(value_parser = count::<usize>(1..=4_096))]
     width: usize,
 

@@ -1,14 +1,14 @@
 //! Runs a sweep on the engine's thread, shows progress, and keeps complete texts if interrupted.
 
+use std::sync::Arc;
+
 use crate::analysis::sweep::{Keep, SweepProgress, SweepResults, SweepSetup};
 use crate::cli::failure::Failure;
-use crate::cli::pane_run::{Console, Engine, SIGNAL_PAUSE};
+use crate::cli::job::run_job;
+use crate::cli::pane_run::{Console, Engine};
 use crate::decoding::TokenId;
 use crate::generation::formatting::grouped;
-use crate::generation::{GenerationId, PromptText, SweepUpdate};
-use crate::worker::{Event, Request};
-
-const ID: GenerationId = GenerationId(0);
+use crate::generation::{PromptText, SweepUpdate};
 
 /// A sweep and its complete texts.
 #[derive(Debug)]
@@ -55,43 +55,22 @@ pub(super) fn sweep(
     width: usize,
     console: &mut Console,
 ) -> Option<Failure> {
-    engine.worker.send(Request::Sweep {
-        id: ID,
-        prompts: swept.prompts.clone(),
-        plan: swept.results.setup.plan(width),
-    });
-    let mut stopping = false;
-    let failure = loop {
-        match engine.worker.wait_at_most(SIGNAL_PAUSE) {
-            Some(Some(Event::Sweep { update, .. })) => match update {
-                SweepUpdate::Started { prompts } => swept.prompt_tokens = prompts,
-                SweepUpdate::Advanced {
-                    n_tokens,
-                    secs,
-                    complete,
-                } => {
-                    swept.progress.advance(n_tokens, secs, &complete);
-                    for text in complete {
-                        swept.results.add(text, &engine.vocabulary);
-                    }
-                    console.progress.update(|| swept.progress_line());
-                }
-                SweepUpdate::Finished => break None,
-                SweepUpdate::Stopped => break Some(Failure::Interrupted),
-                SweepUpdate::Failed { error } => break Some(Failure::run(error)),
-            },
-            Some(Some(Event::Panicked { message })) => {
-                let error = format!("the engine stopped unexpectedly: {message}");
-                break Some(Failure::run(error));
+    let plan = swept.results.setup.plan(swept.prompts.clone(), width);
+    let vocabulary = Arc::clone(&engine.vocabulary);
+    let failure = run_job(plan, engine, console, |update, progress| match update {
+        SweepUpdate::Started { prompts } => swept.prompt_tokens = prompts,
+        SweepUpdate::Advanced {
+            n_tokens,
+            secs,
+            complete,
+        } => {
+            swept.progress.advance(n_tokens, secs, &complete);
+            for text in complete {
+                swept.results.add(text, &vocabulary);
             }
-            Some(_) => {}
-            None => break Some(Failure::run("the engine stopped unexpectedly")),
+            progress.update(|| swept.progress_line());
         }
-        if console.interrupt.is_raised() && !stopping {
-            engine.worker.send(Request::StopSweep(ID));
-            stopping = true;
-        }
-    };
+    });
     swept.results.end();
     console.progress.clear();
     failure

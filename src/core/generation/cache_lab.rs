@@ -141,7 +141,7 @@ impl CacheStage {
     }
 }
 
-/// What happened during a measurement.
+/// What a measurement reports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CacheUpdate {
     Started(CacheFacts),
@@ -151,14 +151,5 @@ pub enum CacheUpdate {
         stage: CacheStage,
         n_done: usize,
         n_all: usize,
-    },
-    /// Everything was measured.
-    Finished,
-    /// The measurement was stopped. What was measured stays.
-    Stopped,
-    /// The measurement can't begin or can't go on. What was measured stays.
-    Failed {
-        /// Can be shown to the user.
-        error: String,
     },
 }

@@ -40,6 +40,14 @@ pub struct FitPlan {
     pub texts: Vec<FitText>,
     /// In the order in which they are computed.
     pub chains: Vec<ChainConfig>,
+    /// How much memory the logits of the texts may take. Texts whose logits need more are read and
+    /// computed part by part.
+    pub n_logits_bytes: usize,
+}
+
+impl FitPlan {
+    /// The memory for logits to use unless there is a reason for another.
+    pub const DEFAULT_LOGITS_BYTES: usize = 256 << 20;
 }
 
 /// A text as the model reads it.
@@ -78,7 +86,7 @@ pub struct FitPlace {
     pub step: usize,
 }
 
-/// What happened during a fit.
+/// What a fit reports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FitUpdate {
     /// The texts were tokenized.
@@ -87,13 +95,4 @@ pub enum FitUpdate {
     Reading { n_read: usize, n_tokens: usize },
     /// The likelihood is known under these chains, given by their indices.
     Computed { found: Vec<(usize, Likelihood)> },
-    /// The likelihood is known under all chains.
-    Finished,
-    /// The fit was stopped. What was computed stays.
-    Stopped,
-    /// The fit can't begin or can't go on. What was computed stays.
-    Failed {
-        /// Can be shown to the user.
-        error: String,
-    },
 }

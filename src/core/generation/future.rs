@@ -19,9 +19,15 @@ pub struct FuturesPlan {
     pub n_futures: usize,
     /// The length of each future, unless it ends earlier.
     pub n_tokens: usize,
+    /// The most futures that are drawn together.
+    pub width: usize,
 }
 
 impl FuturesPlan {
+    /// The width to use unless there is a reason for another. Wider batches are hardly faster, and
+    /// their results arrive later (see assets/BENCHMARKS.md).
+    pub const DEFAULT_WIDTH: usize = 64;
+
     /// Returns the seed of a future, counted from 0: the pane's seed plus its index, wrapping. So
     /// future 0 is what the pane itself writes, and any future can be reproduced by giving its seed
     /// to the pane.
@@ -42,18 +48,6 @@ pub struct Future {
     pub grammar_complete: Option<bool>,
 }
 
-/// What happened while futures were drawn.
+/// What a request for futures reports: more of them are complete, in the order of their indices.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FuturesUpdate {
-    /// More of them are complete, in the order of their indices.
-    Drawn(Vec<Future>),
-    /// All are complete.
-    Finished,
-    /// They were stopped. Those already reported stay.
-    Stopped,
-    /// Drawing can't begin or can't go on.
-    Failed {
-        /// Can be shown to the user.
-        error: String,
-    },
-}
+pub struct DrawnFutures(pub Vec<Future>);

@@ -51,7 +51,7 @@ pub use conversion::Conversion;
 pub use earlier::EarlierSettings;
 pub use finish::FinishReason;
 pub use fit::{FitPlace, FitPlan, FitText, FitTokens, FitUpdate, Likelihood};
-pub use future::{Future, FuturesPlan, FuturesUpdate};
+pub use future::{DrawnFutures, Future, FuturesPlan};
 pub use id::GenerationId;
 pub use implementation::Implementation;
 pub use lineage::{Lineage, Origin, OriginChange};

@@ -96,11 +96,6 @@ pub struct ComparisonPlan {
 /// What a comparison reports, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ComparisonUpdate {
-    /// The other model is being loaded.
-    Loading {
-        /// The fraction loaded so far, between 0 and 1.
-        fraction: f32,
-    },
     /// Both models begin to read.
     Started {
         facts: ComparisonFacts,
@@ -109,10 +104,4 @@ pub enum ComparisonUpdate {
     },
     /// They predicted these tokens, the next of the text.
     Read(Vec<ComparedToken>),
-    Finished,
-    Stopped,
-    Failed {
-        /// Can be shown to the user.
-        error: String,
-    },
 }

@@ -1,11 +1,12 @@
 //! Sweeps: one or more prompts continued under many settings and seeds.
 
-use super::{FinishReason, Limits};
+use super::{FinishReason, Limits, PromptText};
 use crate::decoding::{ChainConfig, TokenId};
 
 /// Which texts a sweep writes: every prompt, under the settings of every cell, with every seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepPlan {
+    pub prompts: Vec<PromptText>,
     /// The settings of each cell.
     pub cells: Vec<ChainConfig>,
     pub limits: Limits,
@@ -17,6 +18,10 @@ pub struct SweepPlan {
 }
 
 impl SweepPlan {
+    /// The width to use unless the user chose another. Wider batches are hardly faster, and their
+    /// results arrive later.
+    pub const DEFAULT_WIDTH: usize = 96;
+
     /// Returns the seed at this index: the first seed plus the index, wrapping. All cells use
     /// the same seeds, so only the settings make them differ, and a pane with this seed writes the
     /// same text.
@@ -59,7 +64,7 @@ pub struct TokenMeasures {
     pub is_top: bool,
 }
 
-/// What happened during a sweep.
+/// What a sweep reports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SweepUpdate {
     /// The prompts were tokenized.
@@ -75,14 +80,5 @@ pub enum SweepUpdate {
         secs: f64,
         /// The texts that are now complete.
         complete: Vec<SweepText>,
-    },
-    /// All texts are complete.
-    Finished,
-    /// The sweep was stopped. The complete texts are kept.
-    Stopped,
-    /// The sweep can't begin or continue. The complete texts are kept.
-    Failed {
-        /// Can be shown to the user.
-        error: String,
     },
 }

@@ -53,6 +53,10 @@ pub enum EngineError {
     )]
     NoSecondModel,
 
+    /// A comparison was requested without a model to compare with.
+    #[error("there is no other model to compare with; choose one first")]
+    NoOtherModel,
+
     /// A second model has a different vocabulary.
     #[error("{name} has a different vocabulary from {main}: {difference}")]
     OtherVocabulary {

@@ -5,20 +5,52 @@
 //! recorded.
 
 use super::guide::Guide;
+use super::job::{Job, JobContext, JobPlan, JobPriority, JobUpdate};
 use super::prefill::Prefill;
-use super::prefix_cache::PrefixCache;
 use super::shared_rows::{Member, Shared, Texts};
 use super::{EngineError, LoadedModel};
-use crate::decoding::{GrammarState, SamplerChain};
-use crate::generation::{Future, FuturesPlan, FuturesUpdate, GenerationId};
+use crate::decoding::{ChainConfig, GrammarState, SamplerChain};
+use crate::generation::hosts::MANY_TEXTS;
+use crate::generation::{DrawnFutures, Future, FuturesPlan};
 
-/// How many futures are drawn together unless the caller chose another width. Wider batches are
-/// hardly faster, and their results arrive later (see assets/BENCHMARKS.md).
-pub const FUTURES_WIDTH: usize = 64;
+impl JobPlan for FuturesPlan {
+    fn priority(&self) -> JobPriority {
+        JobPriority::Highest
+    }
+
+    fn stops_with_panes(&self) -> bool {
+        true
+    }
+
+    fn chains(&self) -> &[ChainConfig] {
+        std::slice::from_ref(&self.config.chain)
+    }
+
+    /// Fails if the text is empty or does not fit into the context.
+    fn start(
+        &self,
+        model: &LoadedModel,
+        _other: Option<LoadedModel>,
+    ) -> Result<Box<dyn Job>, EngineError> {
+        if self.text.is_empty() {
+            return Err(EngineError::PromptEmpty);
+        }
+        MANY_TEXTS.check(&self.config.chain)?;
+        let (n_vocab, n_max) = (model.lm.n_vocab(), model.lm.n_context());
+        if let Some(token) = self.text.iter().find(|token| token.index() >= n_vocab) {
+            let token = token.0;
+            return Err(EngineError::UnknownToken { token, n_vocab });
+        }
+        if self.text.len() > n_max {
+            return Err(EngineError::ContextFull { n_max });
+        }
+        let job = FuturesJob::new(self.clone(), model)?;
+        Ok(Box::new(job))
+    }
+}
 
 /// Futures being drawn.
-pub(super) struct FuturesJob {
-    id: GenerationId,
+struct FuturesJob {
     plan: FuturesPlan,
     chain: SamplerChain,
     /// The state of the chain's grammar after the text.
@@ -30,19 +62,12 @@ pub(super) struct FuturesJob {
     text: Option<Prefill>,
     /// How many futures have begun.
     n_begun: usize,
-    /// The most futures that are drawn together.
-    width: usize,
     /// The futures of the current batch.
     texts: Texts,
 }
 
 impl FuturesJob {
-    pub(super) fn new(
-        id: GenerationId,
-        plan: FuturesPlan,
-        width: usize,
-        model: &LoadedModel,
-    ) -> Result<Self, EngineError> {
+    fn new(plan: FuturesPlan, model: &LoadedModel) -> Result<Self, EngineError> {
         let mut grammar = model.grammar_of(&plan.config.chain, &plan.config.limits)?;
         if let Some(grammar) = &mut grammar {
             for token in plan.text.iter().skip(plan.n_prompt) {
@@ -59,54 +84,47 @@ impl FuturesJob {
             None => None,
         };
         Ok(Self {
-            id,
             guide,
             grammar: grammar.filter(|grammar| !grammar.is_broken()),
             chain: SamplerChain::new(plan.config.chain.clone()),
             text: None,
             plan,
             n_begun: 0,
-            width: width.max(1),
             texts: Texts::default(),
         })
     }
 
-    pub(super) const fn id(&self) -> GenerationId {
-        self.id
-    }
-
-    /// Runs one forward pass and returns the results.
-    pub(super) fn advance(
-        &mut self,
-        model: &mut LoadedModel,
-        cache: &mut PrefixCache,
-    ) -> Option<FuturesUpdate> {
-        self.pass(model, cache).unwrap_or_else(|error| {
-            let error = error.to_string();
-            Some(FuturesUpdate::Failed { error })
-        })
-    }
-
-    /// Frees the sequences and keeps the text for reuse.
-    pub(super) fn retire(mut self, cache: &mut PrefixCache, model: &mut LoadedModel) {
-        self.texts.close(model);
-        if let Some(mut guide) = self.guide {
-            guide.close(model);
+    /// Reports the futures of the current batch, once all of them are complete.
+    fn batch_update(&mut self) -> Option<JobUpdate> {
+        if !self.texts.groups.is_empty() {
+            return None;
         }
-        if let Some(text) = self.text {
-            cache.keep(text.into_cached(), &mut *model.lm);
+        if self.texts.complete.is_empty() {
+            return (self.n_begun >= self.plan.n_futures).then_some(JobUpdate::Finished);
         }
+        let mut complete = std::mem::take(&mut self.texts.complete);
+        complete.sort_by_key(|future| future.index);
+        let futures = complete.into_iter().map(|text| Future {
+            index: text.index,
+            tokens: text.tokens,
+            finish: text.finish,
+            grammar_complete: text.grammar_complete,
+        });
+        Some(JobUpdate::reported(DrawnFutures(futures.collect())))
     }
+}
 
-    fn pass(
-        &mut self,
-        model: &mut LoadedModel,
-        cache: &mut PrefixCache,
-    ) -> Result<Option<FuturesUpdate>, EngineError> {
+impl Job for FuturesJob {
+    fn advance(&mut self, context: &mut JobContext<'_>) -> Result<Option<JobUpdate>, EngineError> {
+        let JobContext {
+            model,
+            prefix_cache,
+            ..
+        } = context;
         let lm = &mut *model.lm;
         let text = self.text.get_or_insert_with(|| {
             let text = self.plan.text.clone();
-            Prefill::prompt(text, cache, lm)
+            Prefill::prompt(text, prefix_cache, lm)
         });
         if !text.is_done() {
             text.read_chunk(&mut *model.lm)?;
@@ -132,7 +150,7 @@ impl FuturesJob {
                 return Ok(None);
             }
         } else if let Some(text) = &self.text {
-            let end = self.n_begun.saturating_add(self.width);
+            let end = self.n_begun.saturating_add(self.plan.width.max(1));
             let end = end.min(self.plan.n_futures);
             let members = (self.n_begun..end).map(|index| Member {
                 index,
@@ -146,22 +164,15 @@ impl FuturesJob {
         Ok(self.batch_update())
     }
 
-    /// Reports the futures of the current batch, once all of them are complete.
-    fn batch_update(&mut self) -> Option<FuturesUpdate> {
-        if !self.texts.groups.is_empty() {
-            return None;
+    /// Frees the sequences and keeps the text for reuse.
+    fn retire(mut self: Box<Self>, context: &mut JobContext<'_>) {
+        self.texts.close(context.model);
+        if let Some(guide) = &mut self.guide {
+            guide.close(context.model);
         }
-        if self.texts.complete.is_empty() {
-            return (self.n_begun >= self.plan.n_futures).then_some(FuturesUpdate::Finished);
+        if let Some(text) = self.text {
+            let cached = text.into_cached();
+            context.prefix_cache.keep(cached, &mut *context.model.lm);
         }
-        let mut complete = std::mem::take(&mut self.texts.complete);
-        complete.sort_by_key(|future| future.index);
-        let futures = complete.into_iter().map(|text| Future {
-            index: text.index,
-            tokens: text.tokens,
-            finish: text.finish,
-            grammar_complete: text.grammar_complete,
-        });
-        Some(FuturesUpdate::Drawn(futures.collect()))
     }
 }

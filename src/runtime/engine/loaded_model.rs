@@ -75,6 +75,19 @@ impl LoadedModel {
         }
     }
 
+    /// Tokenizes a prompt to continue. Fails if it is empty or does not fit into the context.
+    pub(super) fn prompt(&self, prompt: &PromptText) -> Result<Prompt, EngineError> {
+        let prompt = self.encode_prompt(prompt)?;
+        let (n_tokens, n_max) = (prompt.tokens.len(), self.lm.n_context());
+        if prompt.text.is_empty() || prompt.tokens.is_empty() {
+            Err(EngineError::PromptEmpty)
+        } else if n_tokens > n_max {
+            Err(EngineError::PromptTooLong { n_tokens, n_max })
+        } else {
+            Ok(prompt)
+        }
+    }
+
     /// Compares a recorded prompt with what the tokenizer and the chat template make of its text.
     pub fn check_prompt(&self, prompt: &PromptRecord) -> PromptCheck {
         let checked = match &prompt.chat {

@@ -7,20 +7,41 @@
 use std::time::Instant;
 
 use super::guide::Guide;
+use super::job::{Job, JobContext, JobPlan, JobPriority, JobUpdate};
 use super::other_rows::OtherPrompt;
 use super::prefill::Prefill;
-use super::prefix_cache::PrefixCache;
 use super::session::Prompt;
 use super::shared_rows::{Member, Shared, Texts};
 use super::{EngineError, LoadedModel};
 use crate::decoding::{
     Against, ChainConfig, GrammarState, Guidance, SamplerChain, SelectorState, TokenId,
 };
-use crate::generation::{GenerationId, SweepPlan, SweepText, SweepUpdate};
+use crate::generation::hosts::MANY_TEXTS;
+use crate::generation::{SweepPlan, SweepText, SweepUpdate};
 
-/// How many texts a sweep writes together unless the caller chose another width. Wider batches are
-/// hardly faster, and their results arrive later.
-pub const SWEEP_WIDTH: usize = 96;
+impl JobPlan for SweepPlan {
+    fn priority(&self) -> JobPriority {
+        JobPriority::Lowest
+    }
+
+    fn chains(&self) -> &[ChainConfig] {
+        &self.cells
+    }
+
+    /// Fails if one of the prompts is empty or does not fit into the context.
+    fn start(
+        &self,
+        model: &LoadedModel,
+        _other: Option<LoadedModel>,
+    ) -> Result<Box<dyn Job>, EngineError> {
+        let mut cells = self.cells.iter();
+        cells.try_for_each(|chain| MANY_TEXTS.check(chain))?;
+        let prompts = self.prompts.iter().map(|prompt| model.prompt(prompt));
+        let prompts = prompts.collect::<Result<Vec<_>, _>>()?;
+        let job = SweepJob::new(self.clone(), prompts, model)?;
+        Ok(Box::new(job))
+    }
+}
 
 /// What a pass of a sweep did.
 enum Pass {
@@ -33,8 +54,7 @@ enum Pass {
 }
 
 /// A running sweep.
-pub(super) struct SweepJob {
-    id: GenerationId,
+struct SweepJob {
     plan: SweepPlan,
     /// The chain of each cell.
     chains: Vec<SamplerChain>,
@@ -64,8 +84,7 @@ pub(super) struct SweepJob {
 }
 
 impl SweepJob {
-    pub(super) fn new(
-        id: GenerationId,
+    fn new(
         plan: SweepPlan,
         prompts: Vec<Prompt>,
         model: &LoadedModel,
@@ -84,7 +103,6 @@ impl SweepJob {
         let grammar = first.map(|chain| model.grammar_of(chain, &plan.limits));
         let chains = plan.cells.iter().cloned().map(SamplerChain::new);
         Ok(Self {
-            id,
             grammar: grammar.transpose()?.flatten(),
             chains: chains.collect(),
             plan,
@@ -101,67 +119,34 @@ impl SweepJob {
         })
     }
 
-    pub(super) const fn id(&self) -> GenerationId {
-        self.id
-    }
-
-    /// Runs one forward pass and returns the results.
-    pub(super) fn advance(
-        &mut self,
-        model: &mut LoadedModel,
-        cache: &mut PrefixCache,
-    ) -> Option<SweepUpdate> {
-        if !self.is_announced {
-            self.is_announced = true;
-            let prompts = self.prompts.clone();
-            return Some(SweepUpdate::Started { prompts });
-        }
-        let started_at = Instant::now();
-        let passed = self.pass(model, cache);
-        self.secs += started_at.elapsed().as_secs_f64();
-        match passed {
-            Ok(Pass::Reading) => None,
-            Ok(Pass::Written) => Some(self.update()),
-            Ok(Pass::Finished) => Some(SweepUpdate::Finished),
-            Err(error) => {
-                let error = error.to_string();
-                Some(SweepUpdate::Failed { error })
-            }
-        }
-    }
-
-    /// Frees the sequences and keeps the prompt for reuse.
-    pub(super) fn retire(mut self, cache: &mut PrefixCache, model: &mut LoadedModel) {
-        self.texts.close(model);
-        self.keep_prompt(cache, model);
-    }
-
-    fn keep_prompt(&mut self, cache: &mut PrefixCache, model: &mut LoadedModel) {
+    fn keep_prompt(&mut self, context: &mut JobContext<'_>) {
         if let Some(mut other) = self.other.take() {
-            other.close(model);
+            other.close(context.model);
         }
         if let Some(prefill) = self.prefill.take() {
-            cache.keep(prefill.into_cached(), &mut *model.lm);
+            let cached = prefill.into_cached();
+            context.prefix_cache.keep(cached, &mut *context.model.lm);
         }
     }
 
-    fn pass(
-        &mut self,
-        model: &mut LoadedModel,
-        cache: &mut PrefixCache,
-    ) -> Result<Pass, EngineError> {
+    fn pass(&mut self, context: &mut JobContext<'_>) -> Result<Pass, EngineError> {
         if self.is_prompt_done() {
-            self.keep_prompt(cache, model);
+            self.keep_prompt(context);
             self.prompt += 1;
             self.n_begun = 0;
         }
         let Some(prompt) = self.prompts.get(self.prompt) else {
             return Ok(Pass::Finished);
         };
+        let JobContext {
+            model,
+            prefix_cache,
+            ..
+        } = context;
         let lm = &mut *model.lm;
         let prefill = self
             .prefill
-            .get_or_insert_with(|| Prefill::prompt(prompt.clone(), cache, lm));
+            .get_or_insert_with(|| Prefill::prompt(prompt.clone(), prefix_cache, lm));
         if !prefill.is_done() {
             prefill.read_chunk(&mut *model.lm)?;
             return Ok(Pass::Reading);
@@ -266,6 +251,30 @@ impl SweepJob {
             secs: self.secs,
             complete: texts.collect(),
         }
+    }
+}
+
+impl Job for SweepJob {
+    fn advance(&mut self, context: &mut JobContext<'_>) -> Result<Option<JobUpdate>, EngineError> {
+        if !self.is_announced {
+            self.is_announced = true;
+            let prompts = self.prompts.clone();
+            return Ok(Some(JobUpdate::reported(SweepUpdate::Started { prompts })));
+        }
+        let started_at = Instant::now();
+        let passed = self.pass(context);
+        self.secs += started_at.elapsed().as_secs_f64();
+        Ok(match passed? {
+            Pass::Reading => None,
+            Pass::Written => Some(JobUpdate::reported(self.update())),
+            Pass::Finished => Some(JobUpdate::Finished),
+        })
+    }
+
+    /// Frees the sequences and keeps the prompt for reuse.
+    fn retire(mut self: Box<Self>, context: &mut JobContext<'_>) {
+        self.texts.close(context.model);
+        self.keep_prompt(context);
     }
 }
 

@@ -23,8 +23,8 @@ mod server_worker;
 mod thread;
 
 pub use crate::engine::{
-    ComputeChoice, CpuThreads, DeviceChoice, Precision, Progress, Recorder, SWEEP_WIDTH,
-    memory_with_cache,
+    AnyPlan, ComputeChoice, CpuThreads, DeviceChoice, JobData, JobPlan, JobReport, JobUpdate,
+    Precision, Progress, Recorder, memory_with_cache,
 };
 pub use crate::generation::{GenerationId, ModelSource};
 pub use crate::hub::{

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use super::{ModelSource, OtherModel, PaneModelUpdate};
 use crate::decoding::TokenId;
-use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
+use crate::engine::{
+    AnyPlan, ComputeChoice, CpuThreads, DeviceChoice, JobPlan, JobUpdate, Progress,
+};
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    CachePlan, CacheUpdate, ChatSupport, ComparisonPlan, ComparisonUpdate, Continuation, FitPlan,
-    FitUpdate, FuturesPlan, FuturesUpdate, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
-    PromptCheck, PromptRecord, PromptText, PromptToken, SweepPlan, SweepUpdate, Vocabulary,
+    ChatSupport, Continuation, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
+    PromptCheck, PromptRecord, PromptText, PromptToken, Vocabulary,
 };
 
 /// One pane's part of a request to generate.
@@ -38,7 +39,7 @@ pub enum Request {
     LoadPaneModel(ModelSource),
     /// Cancel loading the model of a pane, or unload it. Generations with it are stopped first.
     UnloadPaneModel(ModelSource),
-    /// Cancel the load of the main, second or compared model in progress, if any.
+    /// Cancel the load of the main or second model in progress, if any.
     CancelLoading,
     /// Free the model and its memory. All generations are stopped first.
     UnloadModel,
@@ -83,39 +84,15 @@ pub enum Request {
     LimitPrefixCache { n_max_bytes: u64 },
     /// Wait this long between two decode steps. Zero is full speed. Step times exclude the wait.
     SetPace { interval: Duration },
-    /// Draw futures. They wait while a pane is being generated.
-    DrawFutures {
+    /// Run a job of an experiment. It waits while a pane is being generated.
+    RunJob {
         id: GenerationId,
-        plan: Box<FuturesPlan>,
+        plan: AnyPlan,
+        /// Another model that the job needs, which is loaded for it and freed at its end.
+        other: Option<OtherModel>,
     },
-    /// Stop drawing these futures.
-    StopFutures(GenerationId),
-    /// Compute how likely texts are under many settings. It waits while a pane is being generated.
-    /// The texts are read once, even if further fits of the same texts follow.
-    Fit { id: GenerationId, plan: FitPlan },
-    /// Stop a fit.
-    StopFit(GenerationId),
-    /// Measure what the KV cache costs and saves. It waits while a pane is being generated.
-    MeasureCache { id: GenerationId, plan: CachePlan },
-    /// Stop a measurement of the KV cache.
-    StopCache(GenerationId),
-    /// Compare the loaded model with another model, which is loaded for this. It waits while a pane
-    /// is being generated. [`Request::CancelLoading`] also cancels this load.
-    CompareModels {
-        id: GenerationId,
-        plan: ComparisonPlan,
-        other: OtherModel,
-    },
-    /// Stop a comparison.
-    StopComparison(GenerationId),
-    /// Continue these prompts under many settings. It waits while a pane is being generated.
-    Sweep {
-        id: GenerationId,
-        prompts: Vec<PromptText>,
-        plan: SweepPlan,
-    },
-    /// Stop a sweep.
-    StopSweep(GenerationId),
+    /// Stop a job, or cancel loading its other model.
+    StopJob(GenerationId),
     /// Score a given text under the settings of these panes, token by token. Their continuations
     /// are not used.
     Score {
@@ -130,6 +107,17 @@ pub enum Request {
     Stop(GenerationId),
     /// Stop all generations.
     StopAll,
+}
+
+impl Request {
+    /// Requests a job that needs no other model.
+    pub fn run_job(id: GenerationId, plan: impl JobPlan) -> Self {
+        Self::RunJob {
+            id,
+            plan: AnyPlan::new(plan),
+            other: None,
+        }
+    }
 }
 
 /// What the engine thread reports, in order.
@@ -217,28 +205,8 @@ pub enum Event {
     CachedCounted { n_tokens: usize, n_cached: usize },
     /// A generation advanced.
     Progress(Progress),
-    /// Futures were drawn.
-    Futures {
-        id: GenerationId,
-        update: FuturesUpdate,
-    },
-    /// A fit advanced.
-    Fit { id: GenerationId, update: FitUpdate },
-    /// A measurement of the KV cache advanced.
-    Cache {
-        id: GenerationId,
-        update: CacheUpdate,
-    },
-    /// A comparison of models advanced.
-    Comparison {
-        id: GenerationId,
-        update: ComparisonUpdate,
-    },
-    /// A sweep advanced.
-    Sweep {
-        id: GenerationId,
-        update: SweepUpdate,
-    },
+    /// A job advanced.
+    Job { id: GenerationId, update: JobUpdate },
     /// The thread has panicked, which is a bug. All generations and the model are lost, but a new
     /// worker can be started.
     Panicked {

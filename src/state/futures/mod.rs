@@ -3,11 +3,14 @@
 
 mod run;
 
-pub use run::{FuturesRun, FuturesStatus, WordRow};
+pub use run::{FuturesRun, WordRow};
 
 use crate::decoding::SelectorState;
-use crate::generation::{FuturesPlan, FuturesUpdate, PromptForm};
-use crate::state::{AppState, BranchesView, DockTab, Effect, Pane, PaneId, PictureFormat};
+use crate::generation::{FuturesPlan, PromptForm};
+use crate::state::jobs::{JobRun, stop_jobs};
+use crate::state::{
+    AppState, BranchesView, DockTab, Effect, Pane, PaneId, PictureFormat, RunStatus,
+};
 use crate::worker::{GenerationId, Request};
 
 /// The numbers of futures that the menu offers.
@@ -103,9 +106,13 @@ impl Futures {
     /// stay.
     pub(super) fn take_runs(&mut self) -> Vec<FuturesRun> {
         for run in self.runs.iter_mut().filter(|run| run.is_drawing()) {
-            run.update(FuturesUpdate::Stopped);
+            run.status = RunStatus::Stopped;
         }
         std::mem::take(&mut self.runs)
+    }
+
+    pub(super) fn runs_mut(&mut self) -> impl Iterator<Item = &mut dyn JobRun> {
+        self.runs.iter_mut().map(|run| run as &mut dyn JobRun)
     }
 
     fn count_words(&mut self) {
@@ -216,8 +223,8 @@ impl AppState {
             let id = GenerationId(self.last_id);
             if let Some(mut run) = self.new_futures(id, pane) {
                 run.count_words(&self.futures.words);
-                let plan = Box::new(run.plan().clone());
-                effects.push(Effect::Send(Request::DrawFutures { id, plan }));
+                let plan = run.plan().clone();
+                effects.push(Effect::Send(Request::run_job(id, plan)));
                 runs.push(run);
             }
         }
@@ -236,6 +243,7 @@ impl AppState {
             config: self.config_of(pane),
             n_futures: self.futures.n_futures.max(1),
             n_tokens: self.futures.n_tokens.max(1),
+            width: FuturesPlan::DEFAULT_WIDTH,
         };
         if let (Some(pin), Some((_, text, step))) = (self.pin, self.pinned()) {
             plan.text.clone_from(&text.prompt.tokens);
@@ -253,25 +261,6 @@ impl AppState {
     }
 
     pub(super) fn stop_futures(&self) -> Vec<Effect> {
-        let drawing = self.futures.runs.iter().filter(|run| run.is_drawing());
-        drawing
-            .map(|run| Effect::Send(Request::StopFutures(run.id())))
-            .collect()
-    }
-
-    pub(super) fn on_futures(&mut self, id: GenerationId, update: FuturesUpdate) {
-        let Futures { runs, words, .. } = &mut self.futures;
-        if let Some(run) = runs.iter_mut().find(|run| run.id() == id) {
-            run.update(update);
-            run.count_words(words);
-        }
-    }
-
-    /// Ends all futures after the engine has died.
-    pub(super) fn fail_futures(&mut self, error: &str) {
-        for run in self.futures.runs.iter_mut().filter(|run| run.is_drawing()) {
-            let error = error.to_owned();
-            run.update(FuturesUpdate::Failed { error });
-        }
+        stop_jobs(self.futures.runs.iter().map(|run| run as &dyn JobRun))
     }
 }

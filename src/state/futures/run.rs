@@ -7,10 +7,11 @@ use crate::analysis::futures::{
 };
 use crate::decoding::TokenId;
 use crate::generation::{
-    Future, FuturesPlan, FuturesUpdate, Generation, ModelInfo, PieceKind, Vocabulary,
+    DrawnFutures, Future, FuturesPlan, Generation, ModelInfo, PieceKind, Vocabulary,
 };
-use crate::state::{Pane, PaneId, ReadyModel};
-use crate::worker::GenerationId;
+use crate::state::jobs::JobRun;
+use crate::state::{Pane, PaneId, ReadyModel, RunStatus};
+use crate::worker::{GenerationId, JobReport};
 
 /// How many of the tokens before the futures their title quotes.
 const N_QUOTED: usize = 3;
@@ -24,7 +25,7 @@ pub struct FuturesRun {
     plan: FuturesPlan,
     pub model: Arc<ModelInfo>,
     pub vocabulary: Arc<Vocabulary>,
-    pub status: FuturesStatus,
+    pub status: RunStatus,
     futures: Vec<Future>,
     /// The visible text of each future.
     texts: Vec<String>,
@@ -37,15 +38,6 @@ pub struct FuturesRun {
     pub n_distinct: usize,
     /// How often each word appears.
     pub words: Vec<WordRow>,
-}
-
-/// Whether futures are being drawn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FuturesStatus {
-    Drawing,
-    Complete,
-    Stopped,
-    Failed { error: String },
 }
 
 /// A word, and how often it appears, or why its pattern is invalid.
@@ -71,7 +63,7 @@ impl FuturesRun {
             plan,
             model: Arc::clone(&model.info),
             vocabulary: Arc::clone(&model.vocabulary),
-            status: FuturesStatus::Drawing,
+            status: RunStatus::Waiting,
             futures: Vec::new(),
             texts: Vec::new(),
             tree: Vec::new(),
@@ -95,8 +87,8 @@ impl FuturesRun {
         &self.futures
     }
 
-    pub(super) fn is_drawing(&self) -> bool {
-        self.status == FuturesStatus::Drawing
+    pub(super) const fn is_drawing(&self) -> bool {
+        self.status.is_running()
     }
 
     /// Returns the end of the text that they follow: "lived in a".
@@ -111,19 +103,14 @@ impl FuturesRun {
         text_of(tokens, &self.vocabulary)
     }
 
-    pub(super) fn update(&mut self, update: FuturesUpdate) {
-        match update {
-            FuturesUpdate::Drawn(futures) => {
-                let texts = futures.iter().map(|future| self.text_of(&future.tokens));
-                let texts: Vec<String> = texts.collect();
-                self.texts.extend(texts);
-                self.futures.extend(futures);
-                self.compute();
-            }
-            FuturesUpdate::Finished => self.status = FuturesStatus::Complete,
-            FuturesUpdate::Stopped => self.status = FuturesStatus::Stopped,
-            FuturesUpdate::Failed { error } => self.status = FuturesStatus::Failed { error },
-        }
+    fn add(&mut self, futures: Vec<Future>) {
+        let texts = futures.iter().map(|future| self.text_of(&future.tokens));
+        let texts: Vec<String> = texts.collect();
+        self.texts.extend(texts);
+        self.futures.extend(futures);
+        self.compute();
+        let words: Vec<String> = self.words.iter().map(|row| row.word.clone()).collect();
+        self.count_words(&words);
     }
 
     fn compute(&mut self) {
@@ -141,6 +128,27 @@ impl FuturesRun {
                 .map(|pattern| pattern.share_of(self.texts.iter().map(String::as_str))),
         };
         self.words = words.iter().map(row).collect();
+    }
+}
+
+impl JobRun for FuturesRun {
+    fn status(&self) -> &RunStatus {
+        &self.status
+    }
+
+    fn running_jobs(&self) -> Vec<GenerationId> {
+        self.is_drawing().then_some(self.id).into_iter().collect()
+    }
+
+    fn on_report(&mut self, _id: GenerationId, report: JobReport) {
+        self.status.begin();
+        if let Some(DrawnFutures(futures)) = report.take() {
+            self.add(futures);
+        }
+    }
+
+    fn end(&mut self, _id: GenerationId, status: RunStatus) {
+        self.status = status;
     }
 }
 

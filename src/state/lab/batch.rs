@@ -10,8 +10,9 @@ use crate::generation::{
     FinishReason, GenerationId, Limits, PaneSettings, PromptText, SweepPlan, SweepText,
     SweepUpdate, Vocabulary,
 };
-use crate::state::{AppState, Effect, ReadyModel};
-use crate::worker::{Request, SWEEP_WIDTH};
+use crate::state::jobs::JobRun;
+use crate::state::{AppState, Effect, LabTab, ReadyModel, RunStatus};
+use crate::worker::{JobReport, Request};
 
 /// A pane as it was when the prompts were run.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,15 +41,6 @@ impl BatchText {
     }
 }
 
-/// Whether prompts are being run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BatchStatus {
-    Running,
-    Complete,
-    Stopped,
-    Failed { error: String },
-}
-
 /// A list of prompts and the texts that continue them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchRun {
@@ -59,7 +51,7 @@ pub struct BatchRun {
     /// Ordered by prompt, then by pane.
     texts: Vec<Option<BatchText>>,
     vocabulary: Arc<Vocabulary>,
-    pub status: BatchStatus,
+    pub status: RunStatus,
     /// The selected prompt and pane.
     pub selected: Option<(usize, usize)>,
 }
@@ -80,7 +72,7 @@ impl BatchRun {
             panes,
             groups: Vec::new(),
             vocabulary: Arc::clone(&model.vocabulary),
-            status: BatchStatus::Running,
+            status: RunStatus::Waiting,
             selected: None,
         }
     }
@@ -104,42 +96,22 @@ impl BatchRun {
                 panes: indices,
                 has_ended: false,
             });
-            Request::Sweep {
-                id,
+            let plan = SweepPlan {
                 prompts: self.prompts.clone(),
-                plan: SweepPlan {
-                    cells,
-                    limits: limits.clone(),
-                    seed,
-                    n_seeds: 1,
-                    width: SWEEP_WIDTH,
-                },
-            }
+                cells,
+                limits: limits.clone(),
+                seed,
+                n_seeds: 1,
+                width: SweepPlan::DEFAULT_WIDTH,
+            };
+            Request::run_job(id, plan)
         });
         requests.collect()
     }
 
     /// Returns whether more texts will arrive.
-    pub fn is_running(&self) -> bool {
-        self.status == BatchStatus::Running
-    }
-
-    fn has(&self, id: GenerationId) -> bool {
-        self.groups.iter().any(|group| group.id == id)
-    }
-
-    fn update(&mut self, id: GenerationId, update: SweepUpdate) {
-        match update {
-            SweepUpdate::Started { .. } => {}
-            SweepUpdate::Advanced { complete, .. } => {
-                for text in complete {
-                    self.add(id, text);
-                }
-            }
-            SweepUpdate::Finished => self.end(id, BatchStatus::Complete),
-            SweepUpdate::Stopped => self.end(id, BatchStatus::Stopped),
-            SweepUpdate::Failed { error } => self.end(id, BatchStatus::Failed { error }),
-        }
+    pub const fn is_running(&self) -> bool {
+        self.status.is_running()
     }
 
     fn add(&mut self, id: GenerationId, text: SweepText) {
@@ -153,18 +125,6 @@ impl BatchRun {
                 figures: TextFigures::of(&text),
                 finish: text.finish,
             });
-        }
-    }
-
-    /// Ends a group. Once the run is stopped or failed, it stays so, whatever happens to the other
-    /// groups.
-    fn end(&mut self, id: GenerationId, status: BatchStatus) {
-        for group in self.groups.iter_mut().filter(|group| group.id == id) {
-            group.has_ended = true;
-        }
-        let has_ended = self.groups.iter().all(|group| group.has_ended);
-        if status != BatchStatus::Complete || (has_ended && self.is_running()) {
-            self.status = status;
         }
     }
 
@@ -184,10 +144,10 @@ impl BatchRun {
         let (done, all) = self.n_done();
         let (done, all) = (grouped(done as f64), grouped(all as f64));
         let words = match self.status {
-            BatchStatus::Complete => format!("{all} texts"),
-            BatchStatus::Running => format!("{done} of {all} texts"),
-            BatchStatus::Stopped => format!("Stopped after {done} of {all} texts"),
-            BatchStatus::Failed { .. } => format!("Failed after {done} of {all} texts"),
+            RunStatus::Complete => format!("{all} texts"),
+            RunStatus::Waiting | RunStatus::Running => format!("{done} of {all} texts"),
+            RunStatus::Stopped => format!("Stopped after {done} of {all} texts"),
+            RunStatus::Failed { .. } => format!("Failed after {done} of {all} texts"),
         };
         let complete = self.texts.iter().flatten();
         let complete = complete.filter_map(|text| text.figures.grammar_complete);
@@ -237,6 +197,38 @@ impl BatchRun {
     }
 }
 
+impl JobRun for BatchRun {
+    fn status(&self) -> &RunStatus {
+        &self.status
+    }
+
+    fn running_jobs(&self) -> Vec<GenerationId> {
+        let running = self.groups.iter().filter(|group| !group.has_ended);
+        running.map(|group| group.id).collect()
+    }
+
+    fn on_report(&mut self, id: GenerationId, report: JobReport) {
+        self.status.begin();
+        if let Some(SweepUpdate::Advanced { complete, .. }) = report.take() {
+            for text in complete {
+                self.add(id, text);
+            }
+        }
+    }
+
+    /// Ends a group. Once the run is stopped or failed, it stays so, whatever happens to the other
+    /// groups.
+    fn end(&mut self, id: GenerationId, status: RunStatus) {
+        for group in self.groups.iter_mut().filter(|group| group.id == id) {
+            group.has_ended = true;
+        }
+        let has_ended = self.groups.iter().all(|group| group.has_ended);
+        if status != RunStatus::Complete || (has_ended && self.is_running()) {
+            self.status = status;
+        }
+    }
+}
+
 impl AppState {
     /// Returns the prompts of the list.
     pub fn batch_prompts(&self) -> Vec<PromptText> {
@@ -268,8 +260,7 @@ impl AppState {
     }
 
     pub(super) fn run_batch(&mut self) -> Vec<Effect> {
-        let is_running = self.lab.batch.as_ref().is_some_and(BatchRun::is_running);
-        if is_running || self.batch_blocking_reason().is_some() {
+        if self.lab.is_running(LabTab::Prompts) || self.batch_blocking_reason().is_some() {
             return Vec::new();
         }
         let Some(model) = self.model.ready() else {
@@ -288,15 +279,6 @@ impl AppState {
         requests.into_iter().map(Effect::Send).collect()
     }
 
-    pub(super) fn stop_batch(&self) -> Vec<Effect> {
-        let run = self.lab.batch.as_ref().filter(|run| run.is_running());
-        let groups = run.into_iter().flat_map(|run| &run.groups);
-        let running = groups.filter(|group| !group.has_ended);
-        running
-            .map(|group| Effect::Send(Request::StopSweep(group.id)))
-            .collect()
-    }
-
     /// Opens the selected text as a pane: with its prompt, its settings and its seed.
     pub(super) fn open_batch_text(&mut self, prompt: usize, pane: usize) -> Vec<Effect> {
         let run = self.lab.batch.as_ref();
@@ -311,24 +293,6 @@ impl AppState {
         match found {
             Some((prompt, chain, seed)) => self.open_prompt_with(prompt, chain, seed),
             None => Vec::new(),
-        }
-    }
-
-    /// Applies an update if it belongs to the list of prompts. Returns whether it does.
-    pub(super) fn update_batch(&mut self, id: GenerationId, update: &SweepUpdate) -> bool {
-        let run = self.lab.batch.as_mut().filter(|run| run.has(id));
-        let is_mine = run.is_some();
-        if let Some(run) = run {
-            run.update(id, update.clone());
-        }
-        is_mine
-    }
-
-    /// Ends the list of prompts after the engine has died.
-    pub(super) fn fail_batch(&mut self, error: &str) {
-        if let Some(run) = self.lab.batch.as_mut().filter(|run| run.is_running()) {
-            let error = error.to_owned();
-            run.status = BatchStatus::Failed { error };
         }
     }
 }

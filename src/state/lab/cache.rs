@@ -5,27 +5,19 @@ use std::sync::Arc;
 use crate::analysis::cache_lab::CacheLab;
 use crate::generation::formatting::grouped;
 use crate::generation::{CachePlan, CacheStage, CacheUpdate, ModelInfo, PromptText};
-use crate::state::{AppState, Effect};
-use crate::worker::{GenerationId, Request};
+use crate::state::jobs::JobRun;
+use crate::state::{AppState, Effect, LabTab, RunStatus};
+use crate::worker::{GenerationId, JobReport, Request};
 
 /// The default number of tokens to generate.
 pub(super) const CACHE_TOKENS: usize = 340;
 
-/// The progress of a measurement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CacheStatus {
-    /// Nothing has begun yet.
-    Waiting,
-    Running {
-        stage: CacheStage,
-        n_done: usize,
-        n_all: usize,
-    },
-    Complete,
-    Stopped,
-    Failed {
-        error: String,
-    },
+/// How far a part of a measurement has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheProgress {
+    pub stage: CacheStage,
+    pub n_done: usize,
+    pub n_all: usize,
 }
 
 /// A measurement of the KV cache, with its results so far.
@@ -36,88 +28,100 @@ pub struct CacheRun {
     pub lab: Option<CacheLab>,
     pub prompt: PromptText,
     pub model: Arc<ModelInfo>,
-    pub status: CacheStatus,
+    pub status: RunStatus,
+    /// `None` until the first pass.
+    pub progress: Option<CacheProgress>,
 }
 
 impl CacheRun {
-    /// Returns whether the measurement is waiting or running.
-    pub const fn is_running(&self) -> bool {
-        matches!(
-            self.status,
-            CacheStatus::Waiting | CacheStatus::Running { .. }
-        )
-    }
-
-    fn update(&mut self, update: CacheUpdate) {
-        match update {
-            CacheUpdate::Started(facts) => self.lab = Some(CacheLab::new(facts)),
-            CacheUpdate::Measured(sample) => {
-                if let Some(lab) = &mut self.lab {
-                    lab.add(&sample);
-                    self.status = progress(lab);
-                }
-            }
-            CacheUpdate::Advanced {
-                stage,
-                n_done,
-                n_all,
-            } => {
-                self.status = CacheStatus::Running {
-                    stage,
-                    n_done,
-                    n_all,
-                };
-            }
-            CacheUpdate::Finished => self.status = CacheStatus::Complete,
-            CacheUpdate::Stopped => self.status = CacheStatus::Stopped,
-            CacheUpdate::Failed { error } => self.status = CacheStatus::Failed { error },
-        }
-    }
-
     /// "Without the cache, 3 of 24 lengths, about 5 s left", or what was measured.
     pub fn summary(&self) -> String {
+        let lab = self.lab.as_ref();
         let (n_done, n_all) = match &self.status {
-            CacheStatus::Waiting => return "Waiting for the engine".to_owned(),
-            CacheStatus::Failed { .. } => return "The measurement failed".to_owned(),
-            CacheStatus::Running {
-                stage,
-                n_done,
-                n_all,
-            } => {
-                let (done, all) = (grouped(*n_done as f64), grouped(*n_all as f64));
-                let unit = match stage {
-                    CacheStage::Off | CacheStage::Parallel => "lengths",
-                    _ => "tokens",
-                };
-                let name = stage.name();
-                if *n_all == 0 {
-                    return name.to_owned();
-                }
-                let left = self.lab.as_ref().and_then(CacheLab::secs_left);
-                let left = left.filter(|secs| *secs >= 1.0);
-                let left =
-                    left.map_or_else(String::new, |secs| format!(", about {secs:.0} s left"));
-                return format!("{name}, {done} of {all} {unit}{left}");
-            }
-            CacheStatus::Complete | CacheStatus::Stopped => {
-                let lab = self.lab.as_ref();
+            RunStatus::Waiting | RunStatus::Running => return self.progress_words(),
+            RunStatus::Failed { .. } => return "The measurement failed".to_owned(),
+            RunStatus::Complete | RunStatus::Stopped => {
                 lab.map_or((0, 0), |lab| (lab.on.len() + 1, lab.facts.n_tokens))
             }
         };
         let (done, all) = (grouped(n_done as f64), grouped(n_all as f64));
         if n_done < n_all {
             format!("stopped after {done} of {all} tokens")
-        } else if self.status == CacheStatus::Stopped {
+        } else if self.status == RunStatus::Stopped {
             format!("stopped; {all} tokens with the cache")
         } else {
             format!("measured while writing {all} tokens")
         }
     }
+
+    fn progress_words(&self) -> String {
+        let Some(CacheProgress {
+            stage,
+            n_done,
+            n_all,
+        }) = self.progress
+        else {
+            return "Waiting for the engine".to_owned();
+        };
+        let name = stage.name();
+        if n_all == 0 {
+            return name.to_owned();
+        }
+        let (done, all) = (grouped(n_done as f64), grouped(n_all as f64));
+        let unit = match stage {
+            CacheStage::Off | CacheStage::Parallel => "lengths",
+            _ => "tokens",
+        };
+        let left = self.lab.as_ref().and_then(CacheLab::secs_left);
+        let left = left.filter(|secs| *secs >= 1.0);
+        let left = left.map_or_else(String::new, |secs| format!(", about {secs:.0} s left"));
+        format!("{name}, {done} of {all} {unit}{left}")
+    }
+}
+
+impl JobRun for CacheRun {
+    fn status(&self) -> &RunStatus {
+        &self.status
+    }
+
+    fn running_jobs(&self) -> Vec<GenerationId> {
+        let running = self.status.is_running().then_some(self.id);
+        running.into_iter().collect()
+    }
+
+    fn on_report(&mut self, _id: GenerationId, report: JobReport) {
+        self.status.begin();
+        match report.take() {
+            Some(CacheUpdate::Started(facts)) => self.lab = Some(CacheLab::new(facts)),
+            Some(CacheUpdate::Measured(sample)) => {
+                if let Some(lab) = &mut self.lab {
+                    lab.add(&sample);
+                    self.progress = Some(progress(lab));
+                }
+            }
+            Some(CacheUpdate::Advanced {
+                stage,
+                n_done,
+                n_all,
+            }) => {
+                self.progress = Some(CacheProgress {
+                    stage,
+                    n_done,
+                    n_all,
+                });
+            }
+            None => {}
+        }
+    }
+
+    fn end(&mut self, _id: GenerationId, status: RunStatus) {
+        self.status = status;
+    }
 }
 
 /// Returns the progress: first of the text with the cache, then of the prompts, and finally without
 /// the cache.
-fn progress(lab: &CacheLab) -> CacheStatus {
+fn progress(lab: &CacheLab) -> CacheProgress {
     let (stage, n_done, n_all) = if lab.on.len() + 1 < lab.facts.n_tokens {
         (CacheStage::On, lab.on.len() + 1, lab.facts.n_tokens)
     } else if lab.panes.is_none() {
@@ -126,7 +130,7 @@ fn progress(lab: &CacheLab) -> CacheStatus {
     } else {
         (CacheStage::Off, lab.off.len(), lab.facts.off_lengths.len())
     };
-    CacheStatus::Running {
+    CacheProgress {
         stage,
         n_done,
         n_all,
@@ -146,7 +150,7 @@ impl AppState {
     }
 
     pub(super) fn measure_cache(&mut self) -> Vec<Effect> {
-        if self.lab.is_measuring_cache() || self.cache_blocking_reason().is_some() {
+        if self.lab.is_running(LabTab::Cache) || self.cache_blocking_reason().is_some() {
             return Vec::new();
         }
         let Some(model) = self.model.ready() else {
@@ -161,30 +165,11 @@ impl AppState {
             lab: None,
             prompt: prompt.clone(),
             model,
-            status: CacheStatus::Waiting,
+            status: RunStatus::Waiting,
+            progress: None,
         });
         let n_tokens = self.lab.cache_tokens;
         let plan = CachePlan { prompt, n_tokens };
-        vec![Effect::Send(Request::MeasureCache { id, plan })]
-    }
-
-    pub(super) fn stop_cache(&self) -> Vec<Effect> {
-        let running = self.lab.cache.as_ref().filter(|run| run.is_running());
-        let stop = |run: &CacheRun| Effect::Send(Request::StopCache(run.id));
-        running.map(stop).into_iter().collect()
-    }
-
-    pub(in crate::state) fn on_cache(&mut self, id: GenerationId, update: CacheUpdate) {
-        if let Some(run) = self.lab.cache.as_mut().filter(|run| run.id == id) {
-            run.update(update);
-        }
-    }
-
-    /// Marks the measurement as failed after the engine has died.
-    pub(in crate::state) fn fail_cache(&mut self, error: &str) {
-        if let Some(run) = self.lab.cache.as_mut().filter(|run| run.is_running()) {
-            let error = error.to_owned();
-            run.update(CacheUpdate::Failed { error });
-        }
+        vec![Effect::Send(Request::run_job(id, plan))]
     }
 }

@@ -10,8 +10,9 @@ use crate::generation::formatting::grouped;
 use crate::generation::{
     FitPlan, FitText, FitUpdate, GenerationId, ModelInfo, PromptForm, PromptText, Vocabulary,
 };
-use crate::state::{AppState, Effect, Pane, PaneId, ReadyModel};
-use crate::worker::Request;
+use crate::state::jobs::{JobRun, NextJob};
+use crate::state::{AppState, Effect, LabTab, Pane, PaneId, ReadyModel, RunStatus};
+use crate::worker::{JobReport, Request};
 
 /// A text to fit, as the user chose it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,20 +58,13 @@ impl Default for FitForm {
     }
 }
 
-/// Whether a fit is being computed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FitStatus {
+/// What a running fit does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FitStage {
     /// The model is reading the texts.
-    Reading {
-        n_read: usize,
-        n_tokens: usize,
-    },
+    Reading { n_read: usize, n_tokens: usize },
+    /// The chains run over what the model has read.
     Computing,
-    Complete,
-    Stopped,
-    Failed {
-        error: String,
-    },
 }
 
 /// A fit, as far as it has been computed.
@@ -81,7 +75,8 @@ pub struct FitRun {
     pub fit: Fit,
     pub model: Arc<ModelInfo>,
     pub vocabulary: Arc<Vocabulary>,
-    pub status: FitStatus,
+    pub status: RunStatus,
+    pub stage: FitStage,
     /// The selected cell.
     pub selected: Option<usize>,
     /// What the fit shows, in sentences.
@@ -106,7 +101,8 @@ impl FitRun {
             fit: Fit::new(setup),
             model: Arc::clone(&model.info),
             vocabulary: Arc::clone(&model.vocabulary),
-            status: FitStatus::Reading {
+            status: RunStatus::Waiting,
+            stage: FitStage::Reading {
                 n_read: 0,
                 n_tokens: 0,
             },
@@ -117,49 +113,16 @@ impl FitRun {
 
     /// Returns whether more results will arrive.
     pub const fn is_running(&self) -> bool {
-        matches!(
-            self.status,
-            FitStatus::Reading { .. } | FitStatus::Computing
-        )
+        self.status.is_running()
     }
 
     fn next_request(&mut self) -> Option<Request> {
         let plan = FitPlan {
             chains: self.fit.next_batch()?,
             texts: self.texts.clone(),
+            n_logits_bytes: FitPlan::DEFAULT_LOGITS_BYTES,
         };
-        Some(Request::Fit { id: self.id, plan })
-    }
-
-    fn update(&mut self, update: FitUpdate) -> Option<Request> {
-        match update {
-            FitUpdate::Started { texts } => self.fit.set_texts(texts),
-            FitUpdate::Reading { n_read, n_tokens } => {
-                self.status = FitStatus::Reading { n_read, n_tokens };
-            }
-            FitUpdate::Computed { found } => {
-                self.status = FitStatus::Computing;
-                for (index, likelihood) in found {
-                    self.fit.add(index, likelihood);
-                }
-            }
-            FitUpdate::Finished => {
-                let next = self.next_request();
-                if next.is_none() {
-                    self.status = FitStatus::Complete;
-                }
-                self.read();
-                return next;
-            }
-            FitUpdate::Stopped => self.end(FitStatus::Stopped),
-            FitUpdate::Failed { error } => self.end(FitStatus::Failed { error }),
-        }
-        None
-    }
-
-    fn end(&mut self, status: FitStatus) {
-        self.status = status;
-        self.read();
+        Some(Request::run_job(self.id, plan))
     }
 
     /// Recomputes the sentences.
@@ -258,11 +221,24 @@ impl FitRun {
     /// "190 tokens, read once", or how far the fit has come.
     pub fn summary(&self) -> String {
         match &self.status {
-            FitStatus::Reading { n_read, n_tokens } => {
-                let (read, all) = (grouped(*n_read as f64), grouped(*n_tokens as f64));
+            RunStatus::Waiting | RunStatus::Running => self.stage_words(),
+            RunStatus::Complete => format!("{}, read once", self.fit.size_words()),
+            RunStatus::Stopped => {
+                let (done, all) = (self.fit.n_done(), self.fit.setup.n_cells());
+                let (done, all) = (grouped(done as f64), grouped(all as f64));
+                format!("Stopped after {done} of {all} settings")
+            }
+            RunStatus::Failed { .. } => "The fit failed".to_owned(),
+        }
+    }
+
+    fn stage_words(&self) -> String {
+        match self.stage {
+            FitStage::Reading { n_read, n_tokens } => {
+                let (read, all) = (grouped(n_read as f64), grouped(n_tokens as f64));
                 format!("Reading the text, {read} of {all} tokens")
             }
-            FitStatus::Computing => {
+            FitStage::Computing => {
                 let (done, all) = (self.fit.n_done(), self.fit.setup.n_cells());
                 if done < all {
                     let (done, all) = (grouped(done as f64), grouped(all as f64));
@@ -271,22 +247,59 @@ impl FitRun {
                     "Narrowing down the best settings".to_owned()
                 }
             }
-            FitStatus::Complete => format!("{}, read once", self.fit.size_words()),
-            FitStatus::Stopped => {
-                let (done, all) = (self.fit.n_done(), self.fit.setup.n_cells());
-                let (done, all) = (grouped(done as f64), grouped(all as f64));
-                format!("Stopped after {done} of {all} settings")
-            }
-            FitStatus::Failed { .. } => "The fit failed".to_owned(),
         }
     }
 
     /// Returns the share that is done, from 0 to 1.
     pub fn fraction(&self) -> f64 {
-        match self.status {
-            FitStatus::Reading { n_read, n_tokens } => 0.5 * n_read as f64 / n_tokens.max(1) as f64,
-            _ => 0.5 + 0.5 * self.fit.n_done() as f64 / self.fit.setup.n_cells().max(1) as f64,
+        match self.stage {
+            FitStage::Reading { n_read, n_tokens } => 0.5 * n_read as f64 / n_tokens.max(1) as f64,
+            FitStage::Computing => {
+                0.5 + 0.5 * self.fit.n_done() as f64 / self.fit.setup.n_cells().max(1) as f64
+            }
         }
+    }
+}
+
+impl JobRun for FitRun {
+    fn status(&self) -> &RunStatus {
+        &self.status
+    }
+
+    fn running_jobs(&self) -> Vec<GenerationId> {
+        self.is_running().then_some(self.id).into_iter().collect()
+    }
+
+    fn on_report(&mut self, _id: GenerationId, report: JobReport) {
+        self.status.begin();
+        match report.take() {
+            Some(FitUpdate::Started { texts }) => self.fit.set_texts(texts),
+            Some(FitUpdate::Reading { n_read, n_tokens }) => {
+                self.stage = FitStage::Reading { n_read, n_tokens };
+            }
+            Some(FitUpdate::Computed { found }) => {
+                self.stage = FitStage::Computing;
+                for (index, likelihood) in found {
+                    self.fit.add(index, likelihood);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Ends a batch of settings. The next one has the same id.
+    fn on_finished(&mut self, _id: GenerationId, _next: &mut NextJob<'_>) -> Option<Request> {
+        let next = self.next_request();
+        if next.is_none() {
+            self.status = RunStatus::Complete;
+        }
+        self.read();
+        next
+    }
+
+    fn end(&mut self, _id: GenerationId, status: RunStatus) {
+        self.status = status;
+        self.read();
     }
 }
 
@@ -394,7 +407,7 @@ impl AppState {
     }
 
     pub(super) fn run_fit(&mut self) -> Vec<Effect> {
-        if self.lab.is_fitting() {
+        if self.lab.is_running(LabTab::Fit) {
             return Vec::new();
         }
         let (Ok(setup), Some(model)) = (self.fit_setup(), self.model.ready()) else {
@@ -411,12 +424,6 @@ impl AppState {
         request.map(Effect::Send).into_iter().collect()
     }
 
-    pub(super) fn stop_fit(&self) -> Vec<Effect> {
-        let running = self.lab.fit.as_ref().filter(|run| run.is_running());
-        let stop = |run: &FitRun| Effect::Send(Request::StopFit(run.id));
-        running.map(stop).into_iter().collect()
-    }
-
     /// Adds a pane with the best settings, or with those of a cell, and writes its text.
     pub(super) fn open_fit(&mut self, cell: Option<usize>) -> Vec<Effect> {
         let Some(run) = &self.lab.fit else {
@@ -430,19 +437,5 @@ impl AppState {
         let chain = run.fit.setup.chain_at(&values);
         let seed = self.fit_base().map_or(self.seed, |base| self.seed_of(base));
         self.open_pane_with(chain, seed)
-    }
-
-    pub(in crate::state) fn on_fit(&mut self, id: GenerationId, update: FitUpdate) -> Vec<Effect> {
-        let run = self.lab.fit.as_mut().filter(|run| run.id == id);
-        let request = run.and_then(|run| run.update(update));
-        request.map(Effect::Send).into_iter().collect()
-    }
-
-    /// Ends the fit after the engine has died.
-    pub(in crate::state) fn fail_fit(&mut self, error: &str) {
-        if let Some(run) = self.lab.fit.as_mut().filter(|run| run.is_running()) {
-            let error = error.to_owned();
-            run.update(FitUpdate::Failed { error });
-        }
     }
 }

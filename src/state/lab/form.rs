@@ -3,9 +3,8 @@
 use crate::analysis::sweep::{Axis, Keep, Parameter, SweepSetup};
 use crate::decoding::FilterKind;
 use crate::generation::formatting::grouped;
-use crate::generation::{ByteSize, Limits};
+use crate::generation::{ByteSize, Limits, SweepPlan};
 use crate::state::{AppState, Pane, PaneId};
-use crate::worker::SWEEP_WIDTH;
 
 /// A number to vary and its range. The fields are edited in place.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,7 +130,7 @@ impl AppState {
             seeds => format!("{} seeds", n(seeds)),
         });
         factors.push(format!("{} tokens", n(setup.limits.max_new_tokens)));
-        let width = SWEEP_WIDTH.min(n_texts);
+        let width = SweepPlan::DEFAULT_WIDTH.min(n_texts);
         let kept = ByteSize(self.lab.form.keep.n_bytes(n_texts, n_tokens) as u64);
         let mut words = format!(
             "{} = {} tokens, {width} texts at a time. Keeps up to {kept}.",

@@ -10,32 +10,33 @@ mod saved;
 mod stability;
 mod sweep;
 
-pub use batch::{BatchPane, BatchRun, BatchStatus, BatchText};
-pub use blind::{BLIND_VOTES, BlindResults, BlindRun, BlindStatus, BlindTest, ShownText};
-pub use cache::{CacheRun, CacheStatus};
-pub use fit::{FitForm, FitInput, FitReading, FitRun, FitStatus};
+pub use batch::{BatchPane, BatchRun, BatchText};
+pub use blind::{BLIND_VOTES, BlindResults, BlindRun, BlindTest, ShownText};
+pub use cache::{CacheProgress, CacheRun};
+pub use fit::{FitForm, FitInput, FitReading, FitRun, FitStage};
 pub use form::{AxisForm, SweepForm};
-pub use models::{ModelsForm, ModelsRun, ModelsStatus};
+pub use models::{ModelsForm, ModelsRun};
 pub use saved::LabSettings;
 pub use stability::{StabilityAxes, StabilityRun, StabilityScope};
-pub use sweep::{SweepRun, SweepStatus};
+pub use sweep::SweepRun;
 
 use self::cache::CACHE_TOKENS;
 use crate::analysis::sweep::Metric;
 use crate::decoding::ChainConfig;
-use crate::generation::{PromptText, SweepUpdate};
+use crate::generation::{PromptText, SweepPlan};
+use crate::state::jobs::{JobRun, stop_jobs};
 use crate::state::{
     AppState, Effect, MAX_PANES, Notice, Page, PaneId, PictureFormat, SweepPicture,
 };
-use crate::worker::{GenerationId, Request, SWEEP_WIDTH};
+use crate::worker::{GenerationId, Request};
 
 /// What the user can do on the Lab page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabCommand {
-    /// Run the sweep that is set up.
-    RunSweep,
-    /// Stop the sweep. The complete texts stay.
-    StopSweep,
+    /// Run the experiment of a tab as it is set up.
+    Run(LabTab),
+    /// Stop the experiment of a tab. What was found stays.
+    Stop(LabTab),
     /// Measure how often the typed word appears.
     FindWord,
     /// Regenerate a text of a cell in a new pane.
@@ -46,10 +47,6 @@ pub enum LabCommand {
     },
     /// Write on with the settings of a cell of the stability map in a new pane.
     OpenStableCell(usize),
-    /// Continue all prompts of the list in all panes.
-    RunBatch,
-    /// Stop continuing them. The complete texts stay.
-    StopBatch,
     /// Regenerate a text of the list in a new pane.
     OpenBatchText {
         /// The index of its prompt.
@@ -57,24 +54,8 @@ pub enum LabCommand {
         /// The index of its pane.
         pane: usize,
     },
-    /// Compute how likely the chosen texts are.
-    RunFit,
-    /// Stop computing. What was computed stays.
-    StopFit,
     /// Generate with the best settings, or with those of a cell, in a new pane.
     OpenFit { cell: Option<usize> },
-    /// Measure what the KV cache costs and saves.
-    MeasureCache,
-    /// Stop measuring. What was measured stays.
-    StopCache,
-    /// Compare the loaded model with another one.
-    CompareModels,
-    /// Stop comparing. What was read stays.
-    StopComparison,
-    /// Start a blind test of the panes' settings.
-    StartBlind,
-    /// End the blind test. The votes stay.
-    StopBlind,
     /// Vote for the text at this place, counted from 0, or for none.
     Vote(Option<usize>),
     /// Forget the last vote.
@@ -225,24 +206,36 @@ impl Lab {
         self.sweep.as_ref()
     }
 
-    /// Returns whether a sweep is running.
-    pub fn is_sweeping(&self) -> bool {
-        self.sweep.as_ref().is_some_and(SweepRun::is_running)
+    /// Returns whether the experiment of a tab is running.
+    pub fn is_running(&self, tab: LabTab) -> bool {
+        self.run_of(tab)
+            .is_some_and(|run| run.status().is_running())
     }
 
-    /// Returns whether a fit is being computed.
-    pub fn is_fitting(&self) -> bool {
-        self.fit.as_ref().is_some_and(FitRun::is_running)
+    /// Returns the run of a tab, if the engine works on one.
+    fn run_of(&self, tab: LabTab) -> Option<&dyn JobRun> {
+        match tab {
+            LabTab::Sweep => self.sweep.as_ref().map(|run| run as _),
+            LabTab::Prompts => self.batch.as_ref().map(|run| run as _),
+            LabTab::Fit => self.fit.as_ref().map(|run| run as _),
+            LabTab::Cache => self.cache.as_ref().map(|run| run as _),
+            LabTab::Models => self.models.as_ref().map(|run| run as _),
+            LabTab::Blind => Some(&self.blind),
+            LabTab::Stability | LabTab::ByHand => None,
+        }
     }
 
-    /// Returns whether the KV cache is being measured.
-    pub fn is_measuring_cache(&self) -> bool {
-        self.cache.as_ref().is_some_and(CacheRun::is_running)
-    }
-
-    /// Returns whether models are being compared.
-    pub fn is_comparing_models(&self) -> bool {
-        self.models.as_ref().is_some_and(ModelsRun::is_running)
+    /// Returns all runs that the engine works on.
+    pub(super) fn runs_mut(&mut self) -> impl Iterator<Item = &mut dyn JobRun> {
+        let runs: [Option<&mut dyn JobRun>; 6] = [
+            self.sweep.as_mut().map(|run| run as _),
+            self.batch.as_mut().map(|run| run as _),
+            self.fit.as_mut().map(|run| run as _),
+            self.cache.as_mut().map(|run| run as _),
+            self.models.as_mut().map(|run| run as _),
+            Some(&mut self.blind),
+        ];
+        runs.into_iter().flatten()
     }
 
     /// Returns why the typed word can't be searched for.
@@ -293,26 +286,17 @@ impl SweepFile {
 impl AppState {
     pub(super) fn apply_to_lab(&mut self, command: LabCommand) -> Vec<Effect> {
         match command {
-            LabCommand::RunSweep => self.run_sweep(),
-            LabCommand::StopSweep => self.stop_sweep(),
+            LabCommand::Run(tab) => self.run_experiment(tab),
+            LabCommand::Stop(LabTab::Blind) => self.stop_blind(),
+            LabCommand::Stop(tab) => stop_jobs(self.lab.run_of(tab)),
             LabCommand::FindWord => {
                 self.find_word();
                 Vec::new()
             }
             LabCommand::OpenAsPane { cell, text } => self.open_as_pane(cell, text),
             LabCommand::OpenStableCell(cell) => self.open_stable_cell(cell),
-            LabCommand::RunBatch => self.run_batch(),
-            LabCommand::StopBatch => self.stop_batch(),
             LabCommand::OpenBatchText { prompt, pane } => self.open_batch_text(prompt, pane),
-            LabCommand::RunFit => self.run_fit(),
-            LabCommand::StopFit => self.stop_fit(),
             LabCommand::OpenFit { cell } => self.open_fit(cell),
-            LabCommand::MeasureCache => self.measure_cache(),
-            LabCommand::StopCache => self.stop_cache(),
-            LabCommand::CompareModels => self.compare_models(),
-            LabCommand::StopComparison => self.stop_comparison(),
-            LabCommand::StartBlind => self.start_blind(),
-            LabCommand::StopBlind => self.stop_blind(),
             LabCommand::Vote(picked) => self.vote(picked),
             LabCommand::TakeBackVote => {
                 self.take_back_vote();
@@ -322,6 +306,19 @@ impl AppState {
                 self.clear_votes();
                 Vec::new()
             }
+        }
+    }
+
+    fn run_experiment(&mut self, tab: LabTab) -> Vec<Effect> {
+        match tab {
+            LabTab::Sweep => self.run_sweep(),
+            LabTab::Prompts => self.run_batch(),
+            LabTab::Fit => self.run_fit(),
+            LabTab::Cache => self.measure_cache(),
+            LabTab::Models => self.compare_models(),
+            LabTab::Blind => self.start_blind(),
+            // These show what the settings say at once.
+            LabTab::Stability | LabTab::ByHand => Vec::new(),
         }
     }
 
@@ -359,7 +356,7 @@ impl AppState {
     }
 
     fn run_sweep(&mut self) -> Vec<Effect> {
-        if self.lab.is_sweeping() || self.sweep_blocking_reason().is_some() {
+        if self.lab.is_running(LabTab::Sweep) || self.sweep_blocking_reason().is_some() {
             return Vec::new();
         }
         let (Ok(setup), Some(model)) = (self.sweep_setup(), self.model.ready()) else {
@@ -368,20 +365,13 @@ impl AppState {
         let prompts = self.sweep_prompts();
         self.last_id += 1;
         let id = GenerationId(self.last_id);
-        let plan = setup.plan(SWEEP_WIDTH);
+        let plan = setup.plan(prompts.clone(), SweepPlan::DEFAULT_WIDTH);
         let keep = self.lab.form.keep;
         let models = (model, self.second_model.guiding(&setup.base));
-        self.lab.sweep = Some(SweepRun::new(id, (setup, keep), prompts.clone(), models));
+        self.lab.sweep = Some(SweepRun::new(id, (setup, keep), prompts, models));
         self.lab.selected = None;
         self.find_word();
-        vec![Effect::Send(Request::Sweep { id, prompts, plan })]
-    }
-
-    fn stop_sweep(&self) -> Vec<Effect> {
-        let sweep = self.lab.sweep.as_ref();
-        let running = sweep.filter(|sweep| sweep.is_running());
-        let stop = |sweep: &SweepRun| Effect::Send(Request::StopSweep(sweep.id()));
-        running.map(stop).into_iter().collect()
+        vec![Effect::Send(Request::run_job(id, plan))]
     }
 
     fn find_word(&mut self) {
@@ -392,29 +382,6 @@ impl AppState {
             None => Ok(()),
         };
         self.lab.word_error = found.err();
-    }
-
-    pub(super) fn on_sweep(&mut self, id: GenerationId, update: SweepUpdate) -> Vec<Effect> {
-        if self.update_batch(id, &update) {
-            return Vec::new();
-        }
-        if let Some(effects) = self.update_blind(id, &update) {
-            return effects;
-        }
-        if let Some(sweep) = self.lab.sweep.as_mut().filter(|sweep| sweep.id() == id) {
-            sweep.update(update);
-        }
-        Vec::new()
-    }
-
-    /// Ends the sweep and the list of prompts after the engine has died.
-    pub(super) fn fail_sweep(&mut self, error: &str) {
-        self.fail_batch(error);
-        self.fail_blind(error);
-        if let Some(sweep) = self.lab.sweep.as_mut().filter(|sweep| sweep.is_running()) {
-            let error = error.to_owned();
-            sweep.update(SweepUpdate::Failed { error });
-        }
     }
 
     /// Adds a pane with the settings of a cell and the seed of one of its texts, and shows it.

@@ -11,9 +11,11 @@ use crate::generation::{
     ByteSize, ComparisonPlan, ComparisonText, ComparisonUpdate, Generation, GenerationConfig,
     Vocabulary, chain_words,
 };
-use crate::state::{AppState, Effect, Pane, PaneId, ReadyModel};
+use crate::state::jobs::JobRun;
+use crate::state::{AppState, Effect, LabTab, Pane, PaneId, ReadyModel, RunStatus};
 use crate::worker::{
-    CacheType, GenerationId, InputBits, ModelSource, OtherModel, OtherWay, Request,
+    AnyPlan, CacheType, GenerationId, InputBits, JobReport, ModelSource, OtherModel, OtherWay,
+    Request,
 };
 
 /// What the next comparison is about.
@@ -60,22 +62,6 @@ impl Default for ModelsForm {
     }
 }
 
-/// How far a comparison has come.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ModelsStatus {
-    /// The other model is being loaded.
-    Loading {
-        /// Between 0 and 1.
-        fraction: f32,
-    },
-    Reading,
-    Complete,
-    Stopped,
-    Failed {
-        error: String,
-    },
-}
-
 /// A comparison of two models, with the results so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelsRun {
@@ -84,7 +70,10 @@ pub struct ModelsRun {
     pub compared: Option<ComparedModels>,
     /// The text that both read.
     pub text: String,
-    pub status: ModelsStatus,
+    /// It waits until the other model is loaded.
+    pub status: RunStatus,
+    /// How much of the other model is loaded, from 0 to 1.
+    pub loaded: f32,
     /// The selected token.
     pub selected: Option<usize>,
     pub model: ReadyModel,
@@ -92,41 +81,9 @@ pub struct ModelsRun {
 }
 
 impl ModelsRun {
-    /// Returns whether the models are still loading or reading.
-    pub const fn is_running(&self) -> bool {
-        matches!(
-            self.status,
-            ModelsStatus::Loading { .. } | ModelsStatus::Reading
-        )
-    }
-
     /// Returns the vocabulary of the loaded model.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.model.vocabulary
-    }
-
-    fn update(&mut self, update: ComparisonUpdate) {
-        match update {
-            ComparisonUpdate::Loading { fraction } => {
-                self.status = ModelsStatus::Loading { fraction };
-            }
-            ComparisonUpdate::Started { facts, model } => {
-                let models = [Arc::clone(&self.model.info), model];
-                let settings = self.settings.clone();
-                self.compared = Some(ComparedModels::new(models, settings, facts));
-                self.status = ModelsStatus::Reading;
-            }
-            ComparisonUpdate::Read(tokens) => {
-                if let Some(compared) = &mut self.compared {
-                    for token in tokens {
-                        compared.add(token);
-                    }
-                }
-            }
-            ComparisonUpdate::Finished => self.status = ModelsStatus::Complete,
-            ComparisonUpdate::Stopped => self.status = ModelsStatus::Stopped,
-            ComparisonUpdate::Failed { error } => self.status = ModelsStatus::Failed { error },
-        }
     }
 
     /// "Loading the other model, 40 %", "12 of 120 tokens", "120 tokens".
@@ -136,14 +93,12 @@ impl ModelsRun {
         let n_all = compared.map_or(0, ComparedModels::n_to_predict);
         let (n, n_all) = (grouped(n as f64), grouped(n_all as f64));
         match &self.status {
-            ModelsStatus::Loading { fraction } => {
-                format!("Loading the other model, {:.0} %", 100.0 * fraction)
-            }
-            ModelsStatus::Reading => format!("{n} of {n_all} tokens"),
-            ModelsStatus::Complete => format!("{n} tokens"),
-            ModelsStatus::Stopped if n == n_all => "stopped".to_owned(),
-            ModelsStatus::Stopped => format!("stopped after {n} of {n_all} tokens"),
-            ModelsStatus::Failed { .. } => "The comparison failed".to_owned(),
+            RunStatus::Waiting => format!("Loading the other model, {:.0} %", 100.0 * self.loaded),
+            RunStatus::Running => format!("{n} of {n_all} tokens"),
+            RunStatus::Complete => format!("{n} tokens"),
+            RunStatus::Stopped if n == n_all => "stopped".to_owned(),
+            RunStatus::Stopped => format!("stopped after {n} of {n_all} tokens"),
+            RunStatus::Failed { .. } => "The comparison failed".to_owned(),
         }
     }
 
@@ -156,6 +111,44 @@ impl ModelsRun {
         let from = self.selected.unwrap_or(0);
         let last = n.saturating_sub(1);
         self.selected = (n > 0).then(|| from.saturating_add_signed(by).min(last));
+    }
+}
+
+impl JobRun for ModelsRun {
+    fn status(&self) -> &RunStatus {
+        &self.status
+    }
+
+    fn running_jobs(&self) -> Vec<GenerationId> {
+        let running = self.status.is_running().then_some(self.id);
+        running.into_iter().collect()
+    }
+
+    fn on_loading(&mut self, fraction: f32) {
+        self.loaded = fraction;
+    }
+
+    fn on_report(&mut self, _id: GenerationId, report: JobReport) {
+        self.status.begin();
+        match report.take() {
+            Some(ComparisonUpdate::Started { facts, model }) => {
+                let models = [Arc::clone(&self.model.info), model];
+                let settings = self.settings.clone();
+                self.compared = Some(ComparedModels::new(models, settings, facts));
+            }
+            Some(ComparisonUpdate::Read(tokens)) => {
+                if let Some(compared) = &mut self.compared {
+                    for token in tokens {
+                        compared.add(token);
+                    }
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn end(&mut self, _id: GenerationId, status: RunStatus) {
+        self.status = status;
     }
 }
 
@@ -241,7 +234,7 @@ impl AppState {
     }
 
     pub(super) fn compare_models(&mut self) -> Vec<Effect> {
-        if self.lab.is_comparing_models() || self.models_blocking_reason().is_some() {
+        if self.lab.is_running(LabTab::Models) || self.models_blocking_reason().is_some() {
             return Vec::new();
         }
         let Some(model) = self.model.ready().cloned() else {
@@ -269,7 +262,8 @@ impl AppState {
             id,
             compared: None,
             text: shown,
-            status: ModelsStatus::Loading { fraction: 0.0 },
+            status: RunStatus::Waiting,
+            loaded: 0.0,
             selected: None,
             model,
             settings,
@@ -278,32 +272,11 @@ impl AppState {
             text,
             settings: configs,
         };
-        vec![Effect::Send(Request::CompareModels { id, plan, other })]
-    }
-
-    pub(super) fn stop_comparison(&self) -> Vec<Effect> {
-        let running = self.lab.models.as_ref().filter(|run| run.is_running());
-        let stop = |run: &ModelsRun| {
-            Effect::Send(match run.status {
-                ModelsStatus::Loading { .. } => Request::CancelLoading,
-                _ => Request::StopComparison(run.id),
-            })
-        };
-        running.map(stop).into_iter().collect()
-    }
-
-    pub(in crate::state) fn on_comparison(&mut self, id: GenerationId, update: ComparisonUpdate) {
-        if let Some(run) = self.lab.models.as_mut().filter(|run| run.id == id) {
-            run.update(update);
-        }
-    }
-
-    /// Ends the comparison after the engine has died.
-    pub(in crate::state) fn fail_comparison(&mut self, error: &str) {
-        if let Some(run) = self.lab.models.as_mut().filter(|run| run.is_running()) {
-            let error = error.to_owned();
-            run.update(ComparisonUpdate::Failed { error });
-        }
+        vec![Effect::Send(Request::RunJob {
+            id,
+            plan: AnyPlan::new(plan),
+            other: Some(other),
+        })]
     }
 
     /// Chooses a model file to compare with.

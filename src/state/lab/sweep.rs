@@ -6,17 +6,9 @@ use crate::analysis::sweep::{Keep, SweepProgress, SweepResults, SweepSetup};
 use crate::decoding::TokenId;
 use crate::generation::formatting::grouped;
 use crate::generation::{ModelInfo, PromptText, SweepUpdate, Vocabulary};
-use crate::state::ReadyModel;
-use crate::worker::GenerationId;
-
-/// Whether a sweep is running.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SweepStatus {
-    Running,
-    Complete,
-    Stopped,
-    Failed { error: String },
-}
+use crate::state::jobs::JobRun;
+use crate::state::{ReadyModel, RunStatus};
+use crate::worker::{GenerationId, JobReport};
 
 /// A sweep and its results so far.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +22,7 @@ pub struct SweepRun {
     pub second_model: Option<Arc<ModelInfo>>,
     vocabulary: Arc<Vocabulary>,
     pub progress: SweepProgress,
-    pub status: SweepStatus,
+    pub status: RunStatus,
 }
 
 impl SweepRun {
@@ -51,40 +43,8 @@ impl SweepRun {
             second_model,
             vocabulary: Arc::clone(&model.vocabulary),
             progress,
-            status: SweepStatus::Running,
+            status: RunStatus::Waiting,
         }
-    }
-
-    pub(crate) const fn id(&self) -> GenerationId {
-        self.id
-    }
-
-    pub(super) fn is_running(&self) -> bool {
-        self.status == SweepStatus::Running
-    }
-
-    pub(super) fn update(&mut self, update: SweepUpdate) {
-        match update {
-            SweepUpdate::Started { prompts } => self.prompt_tokens = prompts,
-            SweepUpdate::Advanced {
-                n_tokens,
-                secs,
-                complete,
-            } => {
-                self.progress.advance(n_tokens, secs, &complete);
-                for text in complete {
-                    self.results.add(text, &self.vocabulary);
-                }
-            }
-            SweepUpdate::Finished => self.end(SweepStatus::Complete),
-            SweepUpdate::Stopped => self.end(SweepStatus::Stopped),
-            SweepUpdate::Failed { error } => self.end(SweepStatus::Failed { error }),
-        }
-    }
-
-    fn end(&mut self, status: SweepStatus) {
-        self.status = status;
-        self.results.end();
     }
 
     /// "29 of 48 cells", or "29 of 96 texts" if there are several prompts.
@@ -115,10 +75,44 @@ impl SweepRun {
     pub fn summary(&self) -> String {
         let done = self.done_words();
         match &self.status {
-            SweepStatus::Running => done,
-            SweepStatus::Complete => format!("{done} in {:.1} s", self.progress.secs),
-            SweepStatus::Stopped => format!("Stopped after {done}"),
-            SweepStatus::Failed { .. } => format!("Failed after {done}"),
+            RunStatus::Waiting | RunStatus::Running => done,
+            RunStatus::Complete => format!("{done} in {:.1} s", self.progress.secs),
+            RunStatus::Stopped => format!("Stopped after {done}"),
+            RunStatus::Failed { .. } => format!("Failed after {done}"),
         }
+    }
+}
+
+impl JobRun for SweepRun {
+    fn status(&self) -> &RunStatus {
+        &self.status
+    }
+
+    fn running_jobs(&self) -> Vec<GenerationId> {
+        let running = self.status.is_running().then_some(self.id);
+        running.into_iter().collect()
+    }
+
+    fn on_report(&mut self, _id: GenerationId, report: JobReport) {
+        self.status.begin();
+        match report.take() {
+            Some(SweepUpdate::Started { prompts }) => self.prompt_tokens = prompts,
+            Some(SweepUpdate::Advanced {
+                n_tokens,
+                secs,
+                complete,
+            }) => {
+                self.progress.advance(n_tokens, secs, &complete);
+                for text in complete {
+                    self.results.add(text, &self.vocabulary);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn end(&mut self, _id: GenerationId, status: RunStatus) {
+        self.status = status;
+        self.results.end();
     }
 }

@@ -4,7 +4,7 @@ use super::scene::{tab_named, tint_named};
 use crate::generation::PaneSettings;
 use crate::lessons::Act;
 use crate::state::{
-    AppState, BranchCommand, Command, Effect, LabCommand, Pace, PaneId, Pin, ViewChange,
+    AppState, BranchCommand, Command, Effect, LabCommand, LabTab, Pace, PaneId, Pin, ViewChange,
 };
 
 impl AppState {
@@ -79,7 +79,7 @@ impl AppState {
             }
             Act::MeasureCache(n_tokens) => {
                 self.lab.cache_tokens = n_tokens;
-                self.dispatch(Command::Lab(LabCommand::MeasureCache))
+                self.dispatch(Command::Lab(LabCommand::Run(LabTab::Cache)))
             }
             Act::Tint(name) => {
                 let change = tint_named(name).map(ViewChange::Tint);

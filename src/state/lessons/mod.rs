@@ -21,7 +21,7 @@ pub use self::step::StepTexts;
 
 use self::run::SetAside;
 use super::{
-    AppState, CacheRun, CacheStatus, Command, Effect, LabCommand, ModelStatus, Notice, Page,
+    AppState, CacheRun, Command, Effect, LabCommand, LabTab, ModelStatus, Notice, Page, RunStatus,
 };
 use crate::lessons::{Lesson, LessonProblem, Prediction, Setup, built_in, draft};
 use crate::worker::ModelSource;
@@ -200,10 +200,10 @@ impl AppState {
 
     /// Stops a measurement of the KV cache and takes it off the Lab page.
     fn set_cache_aside(&mut self, effects: &mut Vec<Effect>) -> Option<CacheRun> {
-        effects.extend(self.dispatch(Command::Lab(LabCommand::StopCache)));
+        effects.extend(self.dispatch(Command::Lab(LabCommand::Stop(LabTab::Cache))));
         let mut run = self.lab.cache.take()?;
-        if run.is_running() {
-            run.status = CacheStatus::Stopped;
+        if run.status.is_running() {
+            run.status = RunStatus::Stopped;
         }
         Some(run)
     }

@@ -3,7 +3,7 @@
 use super::judge::{Answer, seen};
 use super::run::{Guess, LessonPhase};
 use crate::lessons::{Act, LessonStep, Prediction, Question, Scene};
-use crate::state::{AppState, Effect, Notice};
+use crate::state::{AppState, Effect, LabTab, Notice};
 
 /// The texts of a step, filled from the run. Those of later parts are empty until then.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -60,7 +60,7 @@ impl AppState {
 
     /// Returns whether the engine is busy with the lesson.
     pub fn lesson_waits(&self) -> bool {
-        self.is_running() || self.lab.is_measuring_cache()
+        self.is_running() || self.lab.is_running(LabTab::Cache)
     }
 
     /// Returns whether the task is done, so that the answer can be shown.

@@ -1,10 +1,11 @@
 //! Tests of the Lab page: lists of prompts.
 
-use super::{Event, Request, ready};
+use super::{Event, Request, planned, ready, report, update_job};
 use crate::analysis::sweep::testing::text;
 use crate::export::{texts_csv, texts_jsonl};
 use crate::generation::{GenerationId, SweepPlan, SweepText, SweepUpdate};
-use crate::state::{AppState, BatchStatus, Command, Effect, LabCommand, Page};
+use crate::state::{AppState, Command, Effect, LabCommand, LabTab, Page, RunStatus};
+use crate::worker::JobUpdate;
 
 fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
     state.apply(Command::Lab(command))
@@ -15,14 +16,13 @@ fn running() -> (AppState, Vec<(GenerationId, SweepPlan)>) {
     let mut state = ready();
     state.panes[1].settings.seed = Some(7);
     state.lab.batch_prompts = "The fox\n\n The owl\n".to_owned();
-    let effects = run(&mut state, LabCommand::RunBatch);
-    let requests = effects.into_iter().map(|effect| match effect {
-        Effect::Send(Request::Sweep { id, prompts, plan }) => {
-            let texts: Vec<&str> = prompts.iter().map(|prompt| prompt.text.as_str()).collect();
-            assert_eq!(texts, ["The fox", " The owl"]);
-            (id, plan)
-        }
-        other => panic!("{other:?}"),
+    let effects = run(&mut state, LabCommand::Run(LabTab::Prompts));
+    let requests = effects.iter().map(|effect| {
+        let (id, plan) = planned::<SweepPlan>(effect).unwrap();
+        let prompts = plan.prompts.iter();
+        let texts: Vec<&str> = prompts.map(|prompt| prompt.text.as_str()).collect();
+        assert_eq!(texts, ["The fox", " The owl"]);
+        (id, plan)
     });
     let requests = requests.collect();
     (state, requests)
@@ -38,11 +38,7 @@ fn deliver(state: &mut AppState, id: GenerationId, prompt: usize, cell: usize) {
         secs: 1.0,
         complete,
     };
-    state.on_event(Event::Sweep { id, update });
-}
-
-fn end(state: &mut AppState, id: GenerationId, update: SweepUpdate) {
-    state.on_event(Event::Sweep { id, update });
+    report(state, id, update);
 }
 
 #[test]
@@ -55,7 +51,7 @@ fn panes_with_the_same_seed_run_together_and_every_text_gets_its_row() {
     assert_eq!((together.seed, together.cells.len()), (state.seed, 3));
     assert_eq!(alone.cells[0], state.panes[1].settings.chain);
     assert!(
-        run(&mut state, LabCommand::RunBatch).is_empty(),
+        run(&mut state, LabCommand::Run(LabTab::Prompts)).is_empty(),
         "one at a time"
     );
     deliver(&mut state, *own, 1, 0);
@@ -63,11 +59,11 @@ fn panes_with_the_same_seed_run_together_and_every_text_gets_its_row() {
     let batch = state.lab.batch.clone().unwrap();
     assert_eq!(batch.summary(), "2 of 8 texts");
     assert!(batch.text(1, 1).is_some() && batch.text(0, 3).is_some());
-    end(&mut state, *own, SweepUpdate::Finished);
+    update_job(&mut state, *own, JobUpdate::Finished);
     assert!(state.lab.batch.as_ref().unwrap().is_running());
-    end(&mut state, *shared, SweepUpdate::Finished);
+    update_job(&mut state, *shared, JobUpdate::Finished);
     let batch = state.lab.batch.clone().unwrap();
-    assert_eq!(batch.status, BatchStatus::Complete);
+    assert_eq!(batch.status, RunStatus::Complete);
 
     let rows = batch.rows();
     let places: Vec<(usize, &str, u64)> = rows
@@ -96,13 +92,13 @@ fn a_stop_reaches_every_group_and_keeps_the_texts() {
     let (mut state, requests) = running();
     let ids: Vec<GenerationId> = requests.iter().map(|(id, _)| *id).collect();
     deliver(&mut state, ids[0], 0, 0);
-    end(&mut state, ids[0], SweepUpdate::Finished);
-    let effects = run(&mut state, LabCommand::StopBatch);
-    assert_eq!(effects, [Effect::Send(Request::StopSweep(ids[1]))]);
-    end(&mut state, ids[1], SweepUpdate::Stopped);
+    update_job(&mut state, ids[0], JobUpdate::Finished);
+    let effects = run(&mut state, LabCommand::Stop(LabTab::Prompts));
+    assert_eq!(effects, [Effect::Send(Request::StopJob(ids[1]))]);
+    update_job(&mut state, ids[1], JobUpdate::Stopped);
     let batch = state.lab.batch.as_ref().unwrap();
     assert_eq!(batch.summary(), "Stopped after 1 of 8 texts");
-    assert!(run(&mut state, LabCommand::StopBatch).is_empty());
+    assert!(run(&mut state, LabCommand::Stop(LabTab::Prompts)).is_empty());
 }
 
 #[test]
@@ -112,9 +108,9 @@ fn a_lost_engine_ends_the_list_and_an_empty_list_does_not_run() {
         message: "lost".to_owned(),
     });
     let batch = state.lab.batch.as_ref().unwrap();
-    assert!(matches!(batch.status, BatchStatus::Failed { .. }));
+    assert!(matches!(batch.status, RunStatus::Failed { .. }));
     let mut state = ready();
     let reason = state.batch_blocking_reason().unwrap();
     assert_eq!(reason, "Type or paste prompts, one per line");
-    assert!(run(&mut state, LabCommand::RunBatch).is_empty());
+    assert!(run(&mut state, LabCommand::Run(LabTab::Prompts)).is_empty());
 }

@@ -1,19 +1,19 @@
 //! Tests of the Lab page: the blind test.
 
-use super::{Event, Request, loaded_with, ready};
+use super::{Event, loaded_with, planned, ready, report, update_job};
 use crate::analysis::sweep::testing::text;
 use crate::generation::{ChatSupport, GenerationId, SweepPlan, SweepUpdate};
-use crate::state::{AppState, BlindStatus, BlindTest, Command, Effect, LabCommand, LabSettings};
+use crate::state::{
+    AppState, BlindTest, Command, Effect, LabCommand, LabSettings, LabTab, RunStatus,
+};
+use crate::worker::JobUpdate;
 
 fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
     state.apply(Command::Lab(command))
 }
 
 fn requested(effects: &[Effect]) -> (GenerationId, SweepPlan) {
-    let Some(Effect::Send(Request::Sweep { id, plan, .. })) = effects.last() else {
-        panic!("{effects:?}");
-    };
-    (*id, plan.clone())
+    planned(effects.last().unwrap()).unwrap()
 }
 
 /// Delivers the texts of a request. `token` returns the only token of the text with this cell and
@@ -31,9 +31,8 @@ fn deliver(
         secs: 1.0,
         complete: texts.collect(),
     };
-    state.on_event(Event::Sweep { id, update });
-    let update = SweepUpdate::Finished;
-    state.on_event(Event::Sweep { id, update })
+    report(state, id, update);
+    update_job(state, id, JobUpdate::Finished)
 }
 
 fn blind(state: &AppState) -> &BlindTest {
@@ -42,7 +41,7 @@ fn blind(state: &AppState) -> &BlindTest {
 
 fn started() -> (AppState, GenerationId, SweepPlan) {
     let mut state = ready();
-    let (id, plan) = requested(&run(&mut state, LabCommand::StartBlind));
+    let (id, plan) = requested(&run(&mut state, LabCommand::Run(LabTab::Blind)));
     (state, id, plan)
 }
 
@@ -51,7 +50,7 @@ fn texts_of_one_vote_have_the_same_seed_unless_coins_differ() {
     for same_coins in [true, false] {
         let mut state = ready();
         state.lab.blind.same_coins = same_coins;
-        let (id, plan) = requested(&run(&mut state, LabCommand::StartBlind));
+        let (id, plan) = requested(&run(&mut state, LabCommand::Run(LabTab::Blind)));
         assert_eq!(plan.cells, state.blind_contestants());
         assert_eq!(plan.limits.max_new_tokens, 80);
         deliver(&mut state, (id, &plan), |cell, _| cell as u32 + 1);
@@ -96,7 +95,7 @@ fn equal_texts_are_not_put_to_a_vote() {
         let (id, plan) = requested(&effects);
         effects = deliver(&mut state, (id, &plan), |_, _| 1);
     }
-    assert_eq!(blind(&state).run().unwrap().status, BlindStatus::Same);
+    assert_eq!(blind(&state).run().unwrap().status, RunStatus::Complete);
     assert!(blind(&state).votes().is_empty());
 }
 
@@ -109,8 +108,7 @@ fn positions_say_nothing_about_settings() {
     let first = blind(&state).run().unwrap().settings()[0].clone();
     for _ in 0..400 {
         let effects = run(&mut state, LabCommand::Vote(None));
-        if let Some(Effect::Send(Request::Sweep { .. })) = effects.last() {
-            let (id, plan) = requested(&effects);
+        if let Some((id, plan)) = effects.last().and_then(planned::<SweepPlan>) {
             deliver(&mut state, (id, &plan), |cell, _| cell as u32 + 1);
         }
     }
@@ -135,7 +133,7 @@ fn votes_survive_a_restart_and_an_unfinished_test() {
         run(&mut state, LabCommand::Vote(Some(9))).is_empty(),
         "no such text"
     );
-    let stop = run(&mut state, LabCommand::StopBlind);
+    let stop = run(&mut state, LabCommand::Stop(LabTab::Blind));
     assert!(stop.is_empty(), "nothing is being written: {stop:?}");
     run(&mut state, LabCommand::Vote(Some(0)));
     assert_eq!(blind(&state).votes().len(), 1, "nothing is shown");
@@ -151,12 +149,12 @@ fn a_test_needs_two_settings_and_ends_with_the_engine() {
     let mut state = ready();
     state.apply(Command::SetPaneCount(1));
     assert!(state.blind_blocking_reason().unwrap().contains("two panes"));
-    assert!(run(&mut state, LabCommand::StartBlind).is_empty());
+    assert!(run(&mut state, LabCommand::Run(LabTab::Blind)).is_empty());
     let (mut state, ..) = started();
     let message = "out of memory".to_owned();
     state.on_event(Event::Panicked { message });
     let status = &blind(&state).run().unwrap().status;
-    assert!(matches!(status, BlindStatus::Failed { .. }), "{status:?}");
+    assert!(matches!(status, RunStatus::Failed { .. }), "{status:?}");
 }
 
 #[test]
@@ -170,5 +168,5 @@ fn another_model_ends_the_test_before_it_writes_a_text() {
     }
     let status = &blind(&state).run().unwrap().status;
     let error = "the model has changed; start the test again".to_owned();
-    assert_eq!(*status, BlindStatus::Failed { error });
+    assert_eq!(*status, RunStatus::Failed { error });
 }

@@ -1,24 +1,25 @@
 //! Tests of the Lab page: fits.
 
-use super::{Event, Request, ready, written};
+use super::{Event, Request, planned, ready, report, update_job, written};
 use crate::analysis::sweep::Parameter;
 use crate::decoding::{FilterKind, TokenId};
 use crate::generation::{
     FitPlace, FitPlan, FitText, FitTokens, FitUpdate, GenerationId, Likelihood, PromptText,
 };
 use crate::state::{
-    AppState, AxisForm, Command, Effect, FitInput, FitStatus, LabCommand, Page, PaneStatus,
+    AppState, AxisForm, Command, Effect, FitInput, LabCommand, LabTab, Page, PaneStatus, RunStatus,
 };
+use crate::worker::JobUpdate;
 
 fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
     state.apply(Command::Lab(command))
 }
 
 fn requested(effects: &[Effect]) -> (GenerationId, FitPlan) {
-    let [Effect::Send(Request::Fit { id, plan })] = effects else {
+    let [effect] = effects else {
         panic!("{effects:?}");
     };
-    (*id, plan.clone())
+    planned(effect).unwrap()
 }
 
 /// A state that fits the text of its last pane over five temperatures.
@@ -28,7 +29,7 @@ fn running() -> (AppState, GenerationId, FitPlan) {
     let form = &mut state.lab.fit_form;
     form.rows = AxisForm::new(Parameter::Filter(FilterKind::Temperature, 0), 5);
     form.columns = None;
-    let (id, plan) = requested(&run(&mut state, LabCommand::RunFit));
+    let (id, plan) = requested(&run(&mut state, LabCommand::Run(LabTab::Fit)));
     (state, id, plan)
 }
 
@@ -55,7 +56,6 @@ fn answer(state: &mut AppState, id: GenerationId, plan: &FitPlan) -> Vec<Effect>
         (index, likelihood)
     });
     let found = found.collect();
-    let mut effects = Vec::new();
     for update in [
         FitUpdate::Started { texts },
         FitUpdate::Reading {
@@ -63,19 +63,18 @@ fn answer(state: &mut AppState, id: GenerationId, plan: &FitPlan) -> Vec<Effect>
             n_tokens: 4,
         },
         FitUpdate::Computed { found },
-        FitUpdate::Finished,
     ] {
-        effects = state.on_event(Event::Fit { id, update });
+        assert_eq!(report(state, id, update), []);
     }
-    effects
+    update_job(state, id, JobUpdate::Finished)
 }
 
 #[test]
 fn a_fit_reads_the_tokens_of_a_pane_and_narrows_its_results_down() {
     let (mut state, id, plan) = running();
-    assert!(state.lab.is_fitting());
+    assert!(state.lab.is_running(LabTab::Fit));
     assert!(
-        run(&mut state, LabCommand::RunFit).is_empty(),
+        run(&mut state, LabCommand::Run(LabTab::Fit)).is_empty(),
         "one at a time"
     );
     let text = state.panes[3].generation().unwrap();
@@ -112,7 +111,7 @@ fn a_fit_reads_the_tokens_of_a_pane_and_narrows_its_results_down() {
     }
     assert!(n_rounds > 1, "the limit is narrowed down");
     let fit = state.lab.fit.clone().unwrap();
-    assert_eq!(fit.status, FitStatus::Complete);
+    assert_eq!(fit.status, RunStatus::Complete);
     assert_eq!(fit.summary(), "3 tokens, read once");
     assert_eq!(fit.reading.best.as_ref().unwrap().values, [1.6]);
     assert_eq!(fit.shown_cell(), Some(4));
@@ -152,7 +151,7 @@ fn the_arrow_keys_follow_the_picture() {
     assert_eq!(run.selected, Some(3));
     let mut state = written();
     state.suggest_fit_text();
-    requested(&state.apply(Command::Lab(LabCommand::RunFit)));
+    requested(&state.apply(Command::Lab(LabCommand::Run(LabTab::Fit))));
     let fit = state.lab.fit.as_mut().unwrap();
     fit.selected = Some(0);
     // The lowest temperature is at the bottom.
@@ -170,18 +169,14 @@ fn a_stop_keeps_what_is_known_and_a_lost_engine_ends_the_fit() {
             ruled_out: None,
         },
     )];
-    state.on_event(Event::Fit {
-        id,
-        update: FitUpdate::Computed { found },
-    });
+    report(&mut state, id, FitUpdate::Computed { found });
     assert_eq!(plan.chains.len(), 6);
-    let effects = run(&mut state, LabCommand::StopFit);
-    assert_eq!(effects, [Effect::Send(Request::StopFit(id))]);
-    let update = FitUpdate::Stopped;
-    state.on_event(Event::Fit { id, update });
+    let effects = run(&mut state, LabCommand::Stop(LabTab::Fit));
+    assert_eq!(effects, [Effect::Send(Request::StopJob(id))]);
+    update_job(&mut state, id, JobUpdate::Stopped);
     let fit = state.lab.fit.as_ref().unwrap();
     assert_eq!(fit.summary(), "Stopped after 1 of 5 settings");
-    assert!(run(&mut state, LabCommand::StopFit).is_empty());
+    assert!(run(&mut state, LabCommand::Stop(LabTab::Fit)).is_empty());
 
     let (mut state, ..) = running();
     state.on_event(Event::Panicked {
@@ -189,7 +184,7 @@ fn a_stop_keeps_what_is_known_and_a_lost_engine_ends_the_fit() {
     });
     let fit = state.lab.fit.as_ref().unwrap();
     assert!(
-        matches!(&fit.status, FitStatus::Failed { .. }),
+        matches!(&fit.status, RunStatus::Failed { .. }),
         "{:?}",
         fit.status
     );
@@ -210,7 +205,7 @@ fn pasted_texts_stand_alone_or_continue_the_prompt() {
     assert_eq!(state.fit_blocking_reason().unwrap(), "Paste a text first");
     "Once".clone_into(&mut state.prompt);
     state.lab.fit_form.inputs = vec![pasted("A fox.", false), pasted(" a fox.", true)];
-    let (_, plan) = requested(&run(&mut state, LabCommand::RunFit));
+    let (_, plan) = requested(&run(&mut state, LabCommand::Run(LabTab::Fit)));
     let typed = |prompt, text: &str| FitText::Typed {
         prompt,
         text: text.to_owned(),
@@ -235,7 +230,7 @@ fn what_cannot_be_fitted_says_why() {
     state.panes[3].settings.chain.selector = crate::decoding::Selector::SPECS[4].usual;
     let reason = state.fit_blocking_reason().unwrap();
     assert!(reason.contains("adapts"), "{reason}");
-    assert!(run(&mut state, LabCommand::RunFit).is_empty());
+    assert!(run(&mut state, LabCommand::Run(LabTab::Fit)).is_empty());
     state.panes[3].status = PaneStatus::Ready;
     state.lab.fit_form.is_chosen = true;
     assert_eq!(

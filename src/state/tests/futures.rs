@@ -1,12 +1,12 @@
 //! Tests of futures: what is requested, and how events are applied.
 
-use super::{deliver, ready, tokenized, written};
+use super::{planned, ready, report, tokenized, update_job, written};
 use crate::decoding::TokenId;
-use crate::generation::{FinishReason, Future, FuturesPlan, FuturesUpdate};
+use crate::generation::{DrawnFutures, FinishReason, Future, FuturesPlan};
 use crate::state::{
-    AppState, BranchesView, Command, DockTab, Effect, FuturesCommand, FuturesStatus, Pin,
+    AppState, BranchesView, Command, DockTab, Effect, FuturesCommand, Pin, RunStatus,
 };
-use crate::worker::{Event, GenerationId, Request};
+use crate::worker::{Event, GenerationId, JobUpdate, Request};
 
 fn apply(state: &mut AppState, command: FuturesCommand) -> Vec<Request> {
     let effects = state.apply(Command::Futures(command));
@@ -18,11 +18,8 @@ fn apply(state: &mut AppState, command: FuturesCommand) -> Vec<Request> {
 }
 
 fn plans(requests: &[Request]) -> Vec<(GenerationId, FuturesPlan)> {
-    let plans = requests.iter().filter_map(|request| match request {
-        Request::DrawFutures { id, plan } => Some((*id, (**plan).clone())),
-        _ => None,
-    });
-    plans.collect()
+    let effects = requests.iter().cloned().map(Effect::Send);
+    effects.filter_map(|effect| planned(&effect)).collect()
 }
 
 /// A state with four texts, whose last pane's second token is pinned.
@@ -81,16 +78,13 @@ fn figures_grow_with_each_batch_and_a_stop_keeps_them() {
     let (id, _) = plans(&requests).remove(0);
     apply(&mut state, FuturesCommand::AddWord(" house ".to_owned()));
     let own = state.panes[3].generation().unwrap().steps[2].token.0;
-    deliver(
-        &mut state,
-        id,
-        FuturesUpdate::Drawn(vec![future(0, &[own, 6]), future(1, &[4, 6])]),
-    );
-    deliver(
-        &mut state,
-        id,
-        FuturesUpdate::Drawn(vec![future(2, &[4, 6])]),
-    );
+    let batches = [
+        vec![future(0, &[own, 6]), future(1, &[4, 6])],
+        vec![future(2, &[4, 6])],
+    ];
+    for batch in batches {
+        report(&mut state, id, DrawnFutures(batch));
+    }
     let run = &state.futures.runs()[0];
     assert_eq!((run.futures().len(), run.n_distinct), (3, 2));
     assert_eq!(run.tree.len(), 2);
@@ -102,15 +96,15 @@ fn figures_grow_with_each_batch_and_a_stop_keeps_them() {
     );
 
     let stop = apply(&mut state, FuturesCommand::Stop);
-    assert_eq!(stop, [Request::StopFutures(id)]);
-    deliver(&mut state, id, FuturesUpdate::Stopped);
-    assert_eq!(state.futures.runs()[0].status, FuturesStatus::Stopped);
+    assert_eq!(stop, [Request::StopJob(id)]);
+    update_job(&mut state, id, JobUpdate::Stopped);
+    assert_eq!(state.futures.runs()[0].status, RunStatus::Stopped);
     assert_eq!(state.futures.runs()[0].futures().len(), 3);
     assert!(!state.futures.is_drawing());
 
     // New futures replace them, and late events of the old ones are ignored.
     apply(&mut state, FuturesCommand::Draw);
-    deliver(&mut state, id, FuturesUpdate::Drawn(vec![future(3, &[4])]));
+    report(&mut state, id, DrawnFutures(vec![future(3, &[4])]));
     assert!(state.futures.runs()[0].futures().is_empty());
 }
 
@@ -120,7 +114,7 @@ fn two_panes_draw_from_the_same_text_under_different_settings() {
     apply(&mut state, FuturesCommand::Draw);
     let beside = state.panes[1].id;
     let requests = apply(&mut state, FuturesCommand::ShowBeside(Some(beside)));
-    assert!(matches!(requests[0], Request::StopFutures(_)));
+    assert!(matches!(requests[0], Request::StopJob(_)));
     let plans = plans(&requests);
     let [(_, first), (_, other)] = plans.as_slice() else {
         panic!("{requests:?}");
@@ -158,7 +152,7 @@ fn a_dead_engine_ends_them() {
     assert!(!state.futures.is_drawing());
     assert!(matches!(
         state.futures.runs()[0].status,
-        FuturesStatus::Failed { .. }
+        RunStatus::Failed { .. }
     ));
     assert!(state.futures_blocking_reason().is_some());
 }

@@ -1,15 +1,15 @@
 //! Tests of the Lab page: sweeps.
 
-use super::{asked, ready, tokenized};
+use super::{asked, planned, ready, report, tokenized, update_job};
 use crate::analysis::sweep::testing::text;
 use crate::analysis::sweep::{Keep, Metric, Parameter};
 use crate::decoding::FilterKind;
-use crate::generation::SweepUpdate;
+use crate::generation::{SweepPlan, SweepUpdate};
 use crate::state::{
-    AppState, AxisForm, Command, Effect, LabCommand, Page, PaneStatus, Pin, StabilityAxes,
-    SweepStatus,
+    AppState, AxisForm, Command, Effect, LabCommand, LabTab, Page, PaneStatus, Pin, RunStatus,
+    StabilityAxes,
 };
-use crate::worker::{Event, GenerationId, Request};
+use crate::worker::{Event, GenerationId, JobUpdate, Request};
 
 fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
     state.apply(Command::Lab(command))
@@ -25,14 +25,14 @@ fn running() -> (AppState, GenerationId) {
     form.columns = Some(axis(FilterKind::TopP, 2));
     form.n_seeds = 2;
     form.n_tokens = 5;
-    let effects = run(&mut state, LabCommand::RunSweep);
-    let [Effect::Send(Request::Sweep { id, prompts, plan })] = &effects[..] else {
+    let effects = run(&mut state, LabCommand::Run(LabTab::Sweep));
+    let [effect] = &effects[..] else {
         panic!("{effects:?}");
     };
-    assert_eq!(prompts[..], [state.prompt_text()]);
+    let (id, plan) = planned::<SweepPlan>(effect).unwrap();
+    assert_eq!(plan.prompts[..], [state.prompt_text()]);
     assert_eq!((plan.cells.len(), plan.n_seeds), (4, 2));
     assert_eq!(plan.limits.max_new_tokens, 5);
-    let id = *id;
     (state, id)
 }
 
@@ -42,15 +42,15 @@ fn deliver(state: &mut AppState, id: GenerationId, cell: usize, seed: usize) {
         secs: 1.5,
         complete: vec![text(cell, seed, &[1, 5, 2, 3])],
     };
-    state.on_event(Event::Sweep { id, update });
+    report(state, id, update);
 }
 
 #[test]
 fn a_sweep_fills_cell_by_cell_and_ends() {
     let (mut state, id) = running();
-    assert!(state.lab.is_sweeping());
+    assert!(state.lab.is_running(LabTab::Sweep));
     assert!(
-        run(&mut state, LabCommand::RunSweep).is_empty(),
+        run(&mut state, LabCommand::Run(LabTab::Sweep)).is_empty(),
         "one at a time"
     );
     deliver(&mut state, id, 1, 0);
@@ -59,12 +59,9 @@ fn a_sweep_fills_cell_by_cell_and_ends() {
     let sweep = state.lab.sweep().unwrap();
     assert_eq!(sweep.done_words(), "1 of 4 cells");
     assert_eq!(state.lab.shown_cell(), Some(1), "the first with texts");
-    state.on_event(Event::Sweep {
-        id,
-        update: SweepUpdate::Finished,
-    });
+    update_job(&mut state, id, JobUpdate::Finished);
     let sweep = state.lab.sweep().unwrap();
-    assert_eq!(sweep.status, SweepStatus::Complete);
+    assert_eq!(sweep.status, RunStatus::Complete);
     assert_eq!(sweep.summary(), "1 of 4 cells in 1.5 s");
 }
 
@@ -72,17 +69,14 @@ fn a_sweep_fills_cell_by_cell_and_ends() {
 fn stopping_keeps_the_results() {
     let (mut state, id) = running();
     deliver(&mut state, id, 0, 0);
-    let effects = run(&mut state, LabCommand::StopSweep);
-    assert_eq!(effects, [Effect::Send(Request::StopSweep(id))]);
-    state.on_event(Event::Sweep {
-        id,
-        update: SweepUpdate::Stopped,
-    });
-    assert!(!state.lab.is_sweeping());
+    let effects = run(&mut state, LabCommand::Stop(LabTab::Sweep));
+    assert_eq!(effects, [Effect::Send(Request::StopJob(id))]);
+    update_job(&mut state, id, JobUpdate::Stopped);
+    assert!(!state.lab.is_running(LabTab::Sweep));
     let sweep = state.lab.sweep().unwrap();
     assert_eq!(sweep.summary(), "Stopped after 0 of 4 cells");
     assert_eq!(sweep.results.n_texts(), 1);
-    assert!(run(&mut state, LabCommand::StopSweep).is_empty());
+    assert!(run(&mut state, LabCommand::Stop(LabTab::Sweep)).is_empty());
 }
 
 #[test]
@@ -93,7 +87,7 @@ fn a_dead_engine_fails_the_sweep_and_keeps_its_results() {
         message: "oh".to_owned(),
     });
     let sweep = state.lab.sweep().unwrap();
-    assert!(matches!(sweep.status, SweepStatus::Failed { .. }));
+    assert!(matches!(sweep.status, RunStatus::Failed { .. }));
     assert_eq!(sweep.results.n_texts(), 1);
 }
 
@@ -159,7 +153,7 @@ fn a_form_that_cannot_run_says_why() {
         reason.as_deref(),
         Some("Temperature needs at least one value")
     );
-    assert!(run(&mut state, LabCommand::RunSweep).is_empty());
+    assert!(run(&mut state, LabCommand::Run(LabTab::Sweep)).is_empty());
     state.lab.form.rows.n_steps = 2;
     state.lab.form.columns.as_mut().unwrap().to = 2.0;
     let error = state.sweep_cost().unwrap_err();
@@ -245,7 +239,7 @@ fn a_sweep_that_would_keep_too_much_says_so_beforehand() {
     let reason = state.sweep_blocking_reason().unwrap();
     assert!(reason.contains("more than the limit of 100 MB"), "{reason}");
     assert_eq!(state.sweep_cost(), Err(reason));
-    assert!(run(&mut state, LabCommand::RunSweep).is_empty());
+    assert!(run(&mut state, LabCommand::Run(LabTab::Sweep)).is_empty());
     state.lab.form.keep = Keep::Figures;
     assert_eq!(state.sweep_blocking_reason(), None);
 }

@@ -1,14 +1,15 @@
 //! Questions that are answered with more than one choice, and those that come back.
 
 use super::lessons::{PIECES, begin, phase, send, write_all};
-use super::{asked, ready, tokenized, write};
+use super::{asked, planned, ready, report, tokenized, update_job, write};
 use crate::analysis::cache_lab::testing;
-use crate::generation::CacheUpdate;
+use crate::generation::{CachePlan, CacheUpdate};
 use crate::lessons::{Curve, Lesson, Question};
 use crate::state::{
-    Answer, AppState, Command, DockTab, Effect, LabCommand, LessonCommand, LessonPhase, Pin, Tint,
+    Answer, AppState, Command, DockTab, Effect, LabCommand, LabTab, LessonCommand, LessonPhase,
+    Pin, Tint,
 };
-use crate::worker::{Event, Request};
+use crate::worker::JobUpdate;
 
 pub(crate) const KINDS: &str = include_str!("kinds.toml");
 
@@ -33,17 +34,14 @@ fn write_three(state: &mut AppState, effects: &[Effect]) {
 
 /// Answers a request to measure the KV cache with round numbers.
 pub(crate) fn measure(state: &mut AppState, effects: &[Effect]) {
-    let ids = effects.iter().filter_map(|effect| match effect {
-        Effect::Send(Request::MeasureCache { id, .. }) => Some(*id),
-        _ => None,
-    });
-    for id in ids.collect::<Vec<_>>() {
+    for (id, _) in effects.iter().filter_map(planned::<CachePlan>) {
         let started = [CacheUpdate::Started(testing::facts())];
         let samples = testing::samples().into_iter().map(CacheUpdate::Measured);
         let updates = started.into_iter().chain(samples);
-        for update in updates.chain([CacheUpdate::Finished]) {
-            state.on_event(Event::Cache { id, update });
+        for update in updates {
+            report(state, id, update);
         }
+        update_job(state, id, JobUpdate::Finished);
     }
 }
 
@@ -186,7 +184,7 @@ fn a_measurement_of_the_lab_comes_back_after_the_lesson() {
     let mut state = ready();
     state.prompt = "Once".to_owned();
     state.apply(Command::PromptEdited);
-    let effects = state.apply(Command::Lab(LabCommand::MeasureCache));
+    let effects = state.apply(Command::Lab(LabCommand::Run(LabTab::Cache)));
     measure(&mut state, &effects);
     let before = (state.lab.cache.clone(), state.lab.cache_tokens);
     assert!(before.0.is_some());
@@ -214,12 +212,15 @@ fn a_measurement_that_is_running_stops_for_a_lesson() {
     let mut state = ready();
     state.prompt = "Once".to_owned();
     state.apply(Command::PromptEdited);
-    state.apply(Command::Lab(LabCommand::MeasureCache));
-    assert!(state.lab.is_measuring_cache());
+    state.apply(Command::Lab(LabCommand::Run(LabTab::Cache)));
+    assert!(state.lab.is_running(LabTab::Cache));
     begin_kinds(&mut state);
     assert!(!state.lesson_waits());
     send(&mut state, LessonCommand::Leave);
-    assert!(!state.lab.is_measuring_cache(), "it does not wait forever");
+    assert!(
+        !state.lab.is_running(LabTab::Cache),
+        "it does not wait forever"
+    );
 }
 
 /// Misses the first question of the lesson about temperature, and leaves it.

@@ -37,15 +37,13 @@ use std::sync::Arc;
 use super::{AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, Pin, Settings};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
-use crate::generation::{
-    ChatSupport, FinishReason, FuturesUpdate, Generation, Piece, PromptText, PromptToken,
-};
+use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
 pub(crate) use crate::worker::Request;
 pub(crate) use crate::worker::{
-    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, OtherWay,
-    PartialDownload, Precision,
+    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, JobUpdate,
+    OtherWay, PartialDownload, Precision,
 };
-use crate::worker::{GenerationId, ModelSource, Progress};
+use crate::worker::{GenerationId, JobData, ModelSource, Progress};
 
 /// A state whose model is loaded.
 pub(crate) fn ready() -> AppState {
@@ -115,9 +113,22 @@ pub(crate) fn write(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64
     }));
 }
 
-/// Delivers an update of the futures with this id.
-pub(crate) fn deliver(state: &mut AppState, id: GenerationId, update: FuturesUpdate) {
-    state.on_event(Event::Futures { id, update });
+/// Delivers what a job reports.
+pub(crate) fn report(state: &mut AppState, id: GenerationId, value: impl JobData) -> Vec<Effect> {
+    update_job(state, id, JobUpdate::reported(value))
+}
+
+/// Delivers an update of a job.
+pub(crate) fn update_job(state: &mut AppState, id: GenerationId, update: JobUpdate) -> Vec<Effect> {
+    state.on_event(Event::Job { id, update })
+}
+
+/// Returns the id and the plan of a request for a job of this experiment.
+pub(crate) fn planned<T: Clone + 'static>(effect: &Effect) -> Option<(GenerationId, T)> {
+    match effect {
+        Effect::Send(Request::RunJob { id, plan, .. }) => Some((*id, plan.get::<T>()?.clone())),
+        _ => None,
+    }
 }
 
 /// Delivers the tokens of a text.

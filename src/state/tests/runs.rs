@@ -366,7 +366,7 @@ fn futures_make_room_for_an_opened_run_and_come_back() {
     assert_eq!(effects.len(), 1);
     let id = state.futures.runs()[0].id();
     let effects = open(&mut state, vec![generation(&[(" the", 0.5)])]);
-    let stop = Effect::Send(crate::worker::Request::StopFutures(id));
+    let stop = Effect::Send(crate::worker::Request::StopJob(id));
     assert!(effects.contains(&stop), "{effects:?}");
     assert_eq!(state.futures.runs(), []);
     run(&mut state, RunCommand::Close);

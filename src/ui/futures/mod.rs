@@ -29,7 +29,7 @@ use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
-use crate::state::{AppState, Command, FuturesRun, FuturesStatus};
+use crate::state::{AppState, Command, FuturesRun, RunStatus};
 
 /// The height of a title, with the space below it.
 const TITLE: f32 = 22.0;
@@ -215,9 +215,9 @@ fn pane_ui(ui: &mut Ui, rect: Rect, shown: Shown<'_>) {
     let mut area = child_ui(ui, rest, ("futures", run.pane.0));
     if run.futures().is_empty() {
         let words = match &run.status {
-            FuturesStatus::Failed { error } => error.as_str(),
-            FuturesStatus::Stopped => "Stopped before any future was complete.",
-            FuturesStatus::Drawing | FuturesStatus::Complete => "",
+            RunStatus::Failed { error } => error.as_str(),
+            RunStatus::Stopped => "Stopped before any future was complete.",
+            RunStatus::Waiting | RunStatus::Running | RunStatus::Complete => "",
         };
         area.label(Face::Small.text(words).color(Theme::of(ui).text_3));
         return;

@@ -2,16 +2,16 @@
 
 use crate::analysis::futures::Share;
 use crate::generation::formatting::{grouped, token_word};
-use crate::state::{FuturesRun, FuturesStatus};
+use crate::state::{FuturesRun, RunStatus};
 
 /// "64 texts, 62 different", or how many are complete.
 pub(super) fn count_words(run: &FuturesRun) -> String {
     let (n, n_asked) = (run.futures().len(), run.plan().n_futures);
     let n_distinct = grouped(run.n_distinct as f64);
     match run.status {
-        FuturesStatus::Drawing => format!("{n} of {n_asked}"),
-        FuturesStatus::Complete => format!("{n} texts, {n_distinct} different"),
-        FuturesStatus::Stopped | FuturesStatus::Failed { .. } => {
+        RunStatus::Waiting | RunStatus::Running => format!("{n} of {n_asked}"),
+        RunStatus::Complete => format!("{n} texts, {n_distinct} different"),
+        RunStatus::Stopped | RunStatus::Failed { .. } => {
             format!("{n} of {n_asked} texts, {n_distinct} different")
         }
     }

@@ -6,8 +6,8 @@ use egui_kittest::kittest::Queryable as _;
 
 use super::picture::{FuturesPicture, futures_drawing};
 use crate::decoding::TokenId;
-use crate::generation::{FinishReason, Future, FuturesUpdate};
-use crate::state::tests::{deliver, written};
+use crate::generation::{DrawnFutures, FinishReason, Future};
+use crate::state::tests::{JobUpdate, report, update_job, written};
 use crate::state::{AppState, BranchesView, Command, DockTab, FuturesCommand, FuturesRun, Pin};
 use crate::ui::pictures::Palette;
 use crate::ui::testing::{Window, key, press, window_of};
@@ -40,10 +40,9 @@ fn drawn() -> AppState {
             grammar_complete: None,
         }
     };
-    let drawn = FuturesUpdate::Drawn((0..40).map(future).collect());
-    for update in [drawn, FuturesUpdate::Finished] {
-        deliver(&mut state, id, update);
-    }
+    let drawn = DrawnFutures((0..40).map(future).collect());
+    report(&mut state, id, drawn);
+    update_job(&mut state, id, JobUpdate::Finished);
     state
 }
 
@@ -117,9 +116,8 @@ fn two_panes_stand_side_by_side_in_the_window_and_in_the_picture() {
             finish: FinishReason::MaxTokens,
             grammar_complete: None,
         }];
-        for update in [FuturesUpdate::Drawn(drawn), FuturesUpdate::Finished] {
-            deliver(&mut state, id, update);
-        }
+        report(&mut state, id, DrawnFutures(drawn));
+        update_job(&mut state, id, JobUpdate::Finished);
     }
     state.apply(Command::Futures(FuturesCommand::AddWord(
         "house".to_owned(),

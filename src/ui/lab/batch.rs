@@ -1,17 +1,24 @@
 //! The Prompts tab: a list of prompts on the left, the text of each pane for each prompt in the
 //! middle, the selected text on the right.
 
-use egui::{Align, Label, Layout, Rect, ScrollArea, Sense, TextEdit, Ui, vec2};
+use egui::{Align, Label, Layout, Popup, Rect, ScrollArea, Sense, TextEdit, Ui, vec2};
 
+use super::bar::note_ui;
 use super::setup::FOOT;
+use super::tab::{Columns, Selection, Tab, TabPage};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
-use crate::design::icons::Icon;
+use crate::design::icons::{Icon, icon_button};
 use crate::design::style::reserve_scroll_bars;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, SMALL_BADGE, field_frame, paint_badge, progress_bar};
+use crate::design::widgets::{
+    Button, SMALL_BADGE, field_frame, menu_item, paint_badge, progress_bar,
+};
 use crate::generation::formatting::grouped;
-use crate::state::{Action, AppState, BatchRun, BatchStatus, Command, LabCommand};
+use crate::state::{
+    Action, AppState, BatchRun, Command, Document, LabCommand, LabTab, PathPurpose, RunStatus,
+    TableFormat,
+};
 use crate::ui::keys::key_words;
 
 const ROW: f32 = 62.0;
@@ -26,10 +33,32 @@ const SCROLL_BAR: f32 = 12.0;
 /// The maximum length of the part of a text that a cell shows, in bytes.
 const N_SHOWN: usize = 160;
 
+pub(super) const TAB: Tab = Tab {
+    bar: |ui, state, commands| batch_bar_ui(ui, state, commands),
+    page: TabPage::ThreeColumns(batch_tab_ui),
+    selection: Some(Selection {
+        step: |lab, rows, columns| {
+            if let Some(run) = &mut lab.batch {
+                run.move_selection(rows, columns);
+            }
+        },
+        open: |lab| {
+            let (prompt, pane) = lab.batch.as_ref()?.selected?;
+            Some(LabCommand::OpenBatchText { prompt, pane })
+        },
+    }),
+    keys: None,
+};
+
 /// Draws the three columns.
-pub(super) fn batch_tab_ui(
+fn batch_tab_ui(
     ui: &mut Ui,
-    [left, middle, right]: [Rect; 3],
+    Columns {
+        left,
+        middle,
+        right,
+        ..
+    }: Columns,
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
@@ -47,6 +76,33 @@ pub(super) fn batch_tab_ui(
     };
     table_ui(&mut child_ui(ui, middle, "table"), run);
     text_ui(&mut child_ui(ui, right, "text"), run, commands);
+}
+
+/// Draws the summary of the list of prompts, and its export menu.
+fn batch_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let run = state.lab.batch.as_ref();
+    let is_there = run.is_some_and(|run| run.n_done().0 > 0);
+    let response = ui
+        .add_enabled_ui(is_there, |ui| {
+            icon_button(ui, Icon::Export, "Export the texts")
+        })
+        .inner;
+    Popup::menu(&response)
+        .width(200.0)
+        .gap(4.0)
+        .accessible_name("Export the texts")
+        .show(|ui| {
+            for format in TableFormat::ALL {
+                let label = format!("Texts as {}…", format.name());
+                if menu_item(ui, &label, "", false).clicked() {
+                    let document = Document::Prompts(format);
+                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                }
+            }
+        });
+    if let Some(run) = run {
+        note_ui(ui, &run.summary());
+    }
 }
 
 fn prompts_ui(ui: &mut Ui, state: &mut AppState) {
@@ -87,7 +143,7 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         progress_bar(ui, done as f32 / all.max(1) as f32);
         let label = ui.label(Face::Small.text(run.summary()).color(theme.text_2));
         label.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Status, true, run.summary()));
-    } else if let Some(BatchStatus::Failed { error }) = run.map(|run| &run.status) {
+    } else if let Some(RunStatus::Failed { error }) = run.map(|run| &run.status) {
         let words = Face::Small.text(crate::state::capitalize(error));
         ui.add(Label::new(words.color(theme.error)).truncate());
     }
@@ -98,7 +154,7 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             .icon(Icon::Stop)
             .hint("Esc");
         if ui.add(stop.width(width)).clicked() {
-            commands.push(Command::Lab(LabCommand::StopBatch));
+            commands.push(Command::Lab(LabCommand::Stop(LabTab::Prompts)));
         }
         return;
     }
@@ -111,7 +167,7 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .add_enabled(reason.is_none(), run.width(width))
         .on_disabled_hover_text(reason.unwrap_or_default());
     if response.clicked() {
-        commands.push(Command::Lab(LabCommand::RunBatch));
+        commands.push(Command::Lab(LabCommand::Run(LabTab::Prompts)));
     }
 }
 

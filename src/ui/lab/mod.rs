@@ -1,9 +1,9 @@
-//! The Lab page: what to vary on the left, the pictures in the middle, the texts of a cell on the
-//! right.
+//! The Lab page: a row of tabs, and the page of the selected one. Each tab is an entry of `tab`.
 
 mod bar;
 mod batch;
 mod blind;
+mod by_hand;
 mod cache;
 mod fit;
 mod keys;
@@ -12,6 +12,8 @@ mod pictures;
 mod setup;
 mod stability;
 mod stability_choice;
+mod sweep;
+mod tab;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -19,19 +21,10 @@ mod texts;
 use egui::{Rect, Stroke, StrokeKind, Ui, vec2};
 
 use self::bar::bar_ui;
-use self::batch::batch_tab_ui;
-use self::blind::blind_tab_ui;
-use self::cache::cache_tab_ui;
-use self::fit::fit_tab_ui;
-use self::models::models_tab_ui;
-use self::pictures::pictures_ui;
-use self::setup::setup_ui;
-use self::stability::stability_tab_ui;
-use self::texts::texts_ui;
+use self::tab::{Columns, TabPage, tab_of};
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
-use crate::state::{AppState, Command, LabTab};
-use crate::ui::by_hand::by_hand_ui;
+use crate::state::{AppState, Command};
 
 pub(super) use self::keys::{lab_keys_ui, run_command};
 
@@ -64,10 +57,35 @@ pub(super) fn lab_ui(ui: &mut Ui, page: Rect, state: &mut AppState, commands: &m
     let inside = bar.shrink2(vec2(6.0, 0.0));
     bar_ui(&mut child_ui(ui, inside, "bar"), state, commands);
 
-    if state.lab.tab == LabTab::ByHand {
-        by_hand_ui(ui, body, state, commands);
-        return;
+    let [setup, pictures, texts] = columns_of(body, is_wide);
+    let inside = |column: Rect| column.shrink2(vec2(MARGIN, 12.0));
+    let y_range = body.shrink(1.0).y_range();
+    let line_ui = |ui: &Ui, right: Rect| {
+        ui.painter().vline(right.left(), y_range, edge);
+    };
+    match tab_of(state.lab.tab).page {
+        TabPage::Whole(whole_ui) => whole_ui(ui, body, state, commands),
+        TabPage::TwoColumns(columns_ui) => {
+            line_ui(ui, texts);
+            let columns = [setup.union(pictures), texts];
+            columns_ui(ui, columns.map(inside), state, commands);
+        }
+        TabPage::ThreeColumns(columns_ui) => {
+            line_ui(ui, texts);
+            line_ui(ui, pictures);
+            let columns = Columns {
+                left: inside(setup),
+                middle: inside(pictures),
+                right: inside(texts),
+                is_wide,
+            };
+            columns_ui(ui, columns, state, commands);
+        }
     }
+}
+
+/// Returns the columns of the page: for the setup, the pictures, and the texts.
+fn columns_of(body: Rect, is_wide: bool) -> [Rect; 3] {
     let setup_width = SETUP.min(body.width() * 0.36);
     let texts_width = if is_wide {
         WIDE_TEXTS
@@ -76,42 +94,5 @@ pub(super) fn lab_ui(ui: &mut Ui, page: Rect, state: &mut AppState, commands: &m
     };
     let (setup, rest) = body.split_left_right_at_x(body.left() + setup_width);
     let (pictures, texts) = rest.split_left_right_at_x(rest.right() - texts_width);
-    let inside = |column: Rect| column.shrink2(vec2(MARGIN, 12.0));
-    let y_range = body.shrink(1.0).y_range();
-    ui.painter().vline(texts.left(), y_range, edge);
-    if state.lab.tab == LabTab::Cache {
-        cache_tab_ui(ui, inside(setup.union(pictures)), inside(texts), state);
-        return;
-    }
-    if state.lab.tab == LabTab::Models {
-        let (left, right) = (inside(setup.union(pictures)), inside(texts));
-        models_tab_ui(ui, left, right, state, commands);
-        return;
-    }
-    if state.lab.tab == LabTab::Blind {
-        let (left, right) = (inside(setup.union(pictures)), inside(texts));
-        blind_tab_ui(ui, left, right, state, commands);
-        return;
-    }
-    ui.painter().vline(pictures.left(), y_range, edge);
-    let columns = [inside(setup), inside(pictures), inside(texts)];
-    match state.lab.tab {
-        LabTab::Sweep => sweep_tab_ui(ui, columns, is_wide, state, commands),
-        LabTab::Prompts => batch_tab_ui(ui, columns, state, commands),
-        LabTab::Stability => stability_tab_ui(ui, columns, state, commands),
-        LabTab::Fit => fit_tab_ui(ui, columns, state, commands),
-        LabTab::Cache | LabTab::Models | LabTab::Blind | LabTab::ByHand => {}
-    }
-}
-
-fn sweep_tab_ui(
-    ui: &mut Ui,
-    [setup, pictures, texts]: [Rect; 3],
-    is_wide: bool,
-    state: &mut AppState,
-    commands: &mut Vec<Command>,
-) {
-    setup_ui(&mut child_ui(ui, setup, "setup"), state, commands);
-    pictures_ui(&mut child_ui(ui, pictures, "pictures"), is_wide, state);
-    texts_ui(&mut child_ui(ui, texts, "texts"), state, commands);
+    [setup, pictures, texts]
 }

@@ -13,7 +13,7 @@ use crate::design::widgets::{
 };
 use crate::generation::formatting::pane_letter;
 use crate::plots::count;
-use crate::state::{Action, AppState, AxisForm, Command, LabCommand, SweepStatus};
+use crate::state::{Action, AppState, AxisForm, Command, LabCommand, LabTab, RunStatus};
 use crate::ui::keys::{entered, key_words};
 
 /// The height of the progress and the button below the form.
@@ -305,7 +305,7 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let width = column.width();
     let theme = Theme::of(ui);
     let sweep = state.lab.sweep();
-    if let Some(sweep) = sweep.filter(|sweep| sweep.status == SweepStatus::Running) {
+    if let Some(sweep) = sweep.filter(|sweep| sweep.status.is_running()) {
         progress_bar(ui, sweep.progress.fraction() as f32);
         ui.horizontal(|ui| {
             let done = sweep.done_words();
@@ -318,18 +318,18 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
                 ui.label(Face::Small.text(left).color(theme.text_3));
             });
         });
-    } else if let Some(SweepStatus::Failed { error }) = sweep.map(|sweep| &sweep.status) {
+    } else if let Some(RunStatus::Failed { error }) = sweep.map(|sweep| &sweep.status) {
         let words = Face::Small.text(crate::state::capitalize(error));
         ui.add(Label::new(words.color(theme.error)).truncate());
     }
     let button = Rect::from_min_max(column.left_bottom() - egui::vec2(0.0, 36.0), column.max);
     let mut ui = child_ui(ui, button, "run");
-    if state.lab.is_sweeping() {
+    if state.lab.is_running(LabTab::Sweep) {
         let stop = Button::run("Stop and keep results", false)
             .icon(Icon::Stop)
             .hint("Esc");
         if ui.add(stop.width(width)).clicked() {
-            commands.push(Command::Lab(LabCommand::StopSweep));
+            commands.push(Command::Lab(LabCommand::Stop(LabTab::Sweep)));
         }
         return;
     }
@@ -342,6 +342,6 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .add_enabled(reason.is_none(), run.width(width))
         .on_disabled_hover_text(reason.unwrap_or_default());
     if response.clicked() {
-        commands.push(Command::Lab(LabCommand::RunSweep));
+        commands.push(Command::Lab(LabCommand::Run(LabTab::Sweep)));
     }
 }

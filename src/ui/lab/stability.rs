@@ -1,18 +1,20 @@
 //! The Stability tab: a text's stable intervals on the left, the map in the middle, and what the
 //! selected cell means on the right.
 
-use egui::{Label, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Label, Popup, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
+use super::bar::{export_files_ui, note_ui};
 use super::stability_choice::{CHOICES, choices_ui};
+use super::tab::{Columns, Selection, Tab, TabPage};
 use crate::analysis::stability::{Flip, StableInterval};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, SMALL_BADGE, badge};
+use crate::design::widgets::{Button, Chip, SMALL_BADGE, badge, menu_item};
 use crate::generation::formatting::counted;
 use crate::plots::{StabilityPlot, Target, stability_ui};
-use crate::state::{AppState, Command, LabCommand, StabilityRun};
+use crate::state::{AppState, Command, Document, LabCommand, StabilityAxes, StabilityRun};
 
 /// Explains the map of one token.
 const HOW_TO_READ_TOKEN: &str = "The token’s recorded coin is applied to its distribution under other \
@@ -26,14 +28,70 @@ const HOW_TO_READ: &str = "The recorded coins are applied to each step’s distr
     stops. A dot marks a lower bound: the record lacks part of the distribution, so the fork may \
     come later. Intervals are proven; a thin gray line marks values at which a token may change.";
 
+pub(super) const TAB: Tab = Tab {
+    bar: stability_bar_ui,
+    page: TabPage::ThreeColumns(stability_tab_ui),
+    selection: Some(Selection {
+        step: |lab, rows, columns| {
+            if let Some(run) = &mut lab.stability {
+                run.move_selection(rows, columns);
+            }
+        },
+        open: |lab| {
+            let run = lab.stability.as_ref();
+            run.map(|run| LabCommand::OpenStableCell(run.shown_cell()))
+        },
+    }),
+    keys: None,
+};
+
+/// Draws the menu of what the stability map varies, and its export menu.
+fn stability_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let is_there = state.lab.stability.is_some();
+    export_files_ui(
+        ui,
+        "Export the map",
+        is_there,
+        |format| {
+            (
+                format!("Map as {}…", format.extension().to_uppercase()),
+                Document::Stability(format),
+            )
+        },
+        commands,
+    );
+    let axes = &mut state.lab.stability_axes;
+    let name = format!("Map over {}", axes.name());
+    let response = ui.add(Chip::new(axes.name()).name(&name).quiet().chevron());
+    Popup::menu(&response)
+        .width(160.0)
+        .gap(4.0)
+        .accessible_name("Map over")
+        .show(|ui| {
+            for choice in StabilityAxes::ALL {
+                if menu_item(ui, choice.name(), "", choice == *axes).clicked() {
+                    *axes = choice;
+                }
+            }
+        });
+    if is_there {
+        note_ui(ui, "without running the model");
+    }
+}
+
 /// Draws the three columns.
-pub(super) fn stability_tab_ui(
+fn stability_tab_ui(
     ui: &mut Ui,
-    columns: [Rect; 3],
+    columns: Columns,
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
-    let [left, middle, right] = columns;
+    let Columns {
+        left,
+        middle,
+        right,
+        ..
+    } = columns;
     let (choices, left) = left.split_top_bottom_at_y(left.top() + CHOICES);
     choices_ui(&mut child_ui(ui, choices, "choices"), state);
     let place = state

@@ -7,9 +7,9 @@ use egui_kittest::kittest::Queryable as _;
 use crate::analysis::sweep::testing::text;
 use crate::analysis::sweep::{Metric, Parameter};
 use crate::decoding::FilterKind;
-use crate::generation::SweepUpdate;
-use crate::state::tests::{Event, Request, ready, written};
-use crate::state::{AppState, AxisForm, Command, Effect, LabCommand, Page, RunCommand};
+use crate::generation::{SweepPlan, SweepUpdate};
+use crate::state::tests::{planned, ready, report, written};
+use crate::state::{AppState, AxisForm, Command, LabCommand, LabTab, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
 const NARROW: Vec2 = vec2(1280.0, 800.0);
@@ -23,10 +23,11 @@ fn swept(over_two: bool) -> AppState {
     state.lab.form.rows = axis(FilterKind::Temperature);
     state.lab.form.columns = over_two.then(|| axis(FilterKind::TopP));
     state.lab.form.n_seeds = 1;
-    let effects = state.apply(Command::Lab(LabCommand::RunSweep));
-    let [Effect::Send(Request::Sweep { id, .. })] = &effects[..] else {
+    let effects = state.apply(Command::Lab(LabCommand::Run(LabTab::Sweep)));
+    let [effect] = &effects[..] else {
         panic!("{effects:?}");
     };
+    let (id, _) = planned::<SweepPlan>(effect).unwrap();
     let n_cells = if over_two { 3 } else { 2 };
     let update = SweepUpdate::Advanced {
         n_tokens: 12,
@@ -35,7 +36,7 @@ fn swept(over_two: bool) -> AppState {
             .map(|cell| text(cell, 0, &[1, 5, 2, 3]))
             .collect(),
     };
-    state.on_event(Event::Sweep { id: *id, update });
+    report(&mut state, id, update);
     state
 }
 
@@ -52,7 +53,7 @@ fn the_page_is_empty_until_a_sweep_runs() {
     assert_eq!(window.state().page, Page::Lab);
     window.get_by_label_contains("48 cells × 8 seeds × 64 tokens = 24,576 tokens");
     press(&mut window, "Run the sweep");
-    assert!(window.state().lab.is_sweeping());
+    assert!(window.state().lab.is_running(LabTab::Sweep));
     press(&mut window, "Stop and keep results");
 }
 
@@ -109,11 +110,11 @@ fn the_shortcut_runs_and_escape_stops_the_sweep() {
     state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
     let mut window = window(NARROW, state);
     key(&mut window, Modifiers::COMMAND, Key::Enter);
-    assert!(window.state().lab.is_sweeping());
+    assert!(window.state().lab.is_running(LabTab::Sweep));
     assert!(!window.state().is_running());
     key(&mut window, Modifiers::NONE, Key::Escape);
     assert!(
-        window.state().lab.is_sweeping(),
+        window.state().lab.is_running(LabTab::Sweep),
         "until the engine has stopped"
     );
 }
@@ -131,7 +132,7 @@ fn an_invalid_range_says_why_and_cannot_run() {
             > 0
     );
     key(&mut window, Modifiers::COMMAND, Key::Enter);
-    assert!(!window.state().lab.is_sweeping());
+    assert!(!window.state().lab.is_running(LabTab::Sweep));
 }
 
 #[test]

@@ -102,7 +102,11 @@ pub(in crate::ui) fn card_ui(
 
 /// Says what the lesson is waiting for: the texts, or a measurement and its progress.
 fn waits_for(state: &AppState) -> String {
-    let measuring = state.lab.cache.as_ref().filter(|run| run.is_running());
+    let measuring = state
+        .lab
+        .cache
+        .as_ref()
+        .filter(|run| run.status.is_running());
     measuring.map_or_else(
         || "Preparing the window…".to_owned(),
         |run| format!("Measuring. {}", run.summary()),

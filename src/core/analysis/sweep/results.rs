@@ -6,7 +6,7 @@ use super::metric::{Metric, Unit};
 use super::text::TextFigures;
 use crate::analysis::futures::WordPattern;
 use crate::decoding::{ChainConfig, SettingError};
-use crate::generation::{Limits, SweepPlan, SweepText, Vocabulary};
+use crate::generation::{Limits, PromptText, SweepPlan, SweepText, Vocabulary};
 
 /// The maximum number of cells in a sweep.
 const MAX_CELLS: usize = 1024;
@@ -116,9 +116,10 @@ impl SweepSetup {
         (0..n).try_for_each(|cell| Ok(self.chain_of(cell).validate()?))
     }
 
-    /// Returns the plan that the engine runs, with this many texts at a time.
-    pub fn plan(&self, width: usize) -> SweepPlan {
+    /// Returns the plan that the engine runs over these prompts, with this many texts at a time.
+    pub fn plan(&self, prompts: Vec<PromptText>, width: usize) -> SweepPlan {
         SweepPlan {
+            prompts,
             cells: (0..self.n_cells())
                 .map(|cell| self.chain_of(cell))
                 .collect(),

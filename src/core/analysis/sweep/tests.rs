@@ -2,8 +2,8 @@
 
 use super::testing::{setup, text};
 use super::{Keep, Metric, SetupError, SweepResults, SweepSetup};
-use crate::generation::PaneSettings;
 use crate::generation::testing::generation;
+use crate::generation::{PaneSettings, PromptText};
 
 /// The mean of a metric in a cell.
 fn mean(results: &SweepResults, cell: usize, metric: Metric) -> Option<f64> {
@@ -23,7 +23,7 @@ fn cells_are_numbered_row_by_row() {
     assert_eq!(setup.cell_words(4), "T 1 · top-p 0.9");
     let settings = PaneSettings::from(setup.chain_of(4)).to_string();
     assert_eq!(settings, "T 1, top-p 0.9");
-    let plan = setup.plan(8);
+    let plan = setup.plan(vec![PromptText::raw("fox")], 8);
     assert_eq!(plan.cells[4], setup.chain_of(4));
     assert_eq!(plan.seed_of(1), 43);
     let one = super::testing::setup(3, 0, 1);

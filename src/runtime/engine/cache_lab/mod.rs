@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use self::reading::{Reading, timed};
+use super::job::{Job, JobContext, JobPlan, JobPriority, JobUpdate};
 use super::prefill::PREFILL_CHUNK;
 use super::{CausalLm, EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::TokenId;
-use crate::generation::{CacheFacts, CacheSample, CacheStage, CacheUpdate, GenerationId, PaneCost};
+use crate::generation::{CacheFacts, CachePlan, CacheSample, CacheStage, CacheUpdate, PaneCost};
 
 /// The number of lengths at which a token is generated without the cache. Each rereads the whole
 /// text.
@@ -23,10 +24,26 @@ const N_PANES: usize = 4;
 /// How many times a parallel read is timed. The median counts.
 const N_REPEATS: usize = 3;
 
+impl JobPlan for CachePlan {
+    fn priority(&self) -> JobPriority {
+        JobPriority::Normal
+    }
+
+    /// Fails if the prompt is empty or leaves no room for two tokens.
+    fn start(
+        &self,
+        model: &LoadedModel,
+        _other: Option<LoadedModel>,
+    ) -> Result<Box<dyn Job>, EngineError> {
+        let prompt = model.prompt(&self.prompt)?.tokens;
+        let job = CacheJob::new(prompt, self.n_tokens, model)?;
+        Ok(Box::new(job))
+    }
+}
+
 /// A running measurement. It advances one forward pass at a time, so that it can be stopped in
 /// between.
-pub(super) struct CacheJob {
-    id: GenerationId,
+struct CacheJob {
     facts: CacheFacts,
     /// The end-of-text tokens, which the model must not generate here.
     end_tokens: Vec<TokenId>,
@@ -55,8 +72,7 @@ pub(super) struct CacheJob {
 impl CacheJob {
     /// Plans to generate `n_tokens` tokens after a prompt, or as many as still fit into the
     /// context. Fails if fewer than two fit.
-    pub(super) fn new(
-        id: GenerationId,
+    fn new(
         prompt: Vec<TokenId>,
         n_tokens: usize,
         model: &LoadedModel,
@@ -76,7 +92,6 @@ impl CacheJob {
             n_panes: N_PANES,
         };
         Ok(Self {
-            id,
             facts,
             end_tokens: model.end_tokens.clone(),
             tokens: prompt,
@@ -93,15 +108,7 @@ impl CacheJob {
         })
     }
 
-    pub(super) const fn id(&self) -> GenerationId {
-        self.id
-    }
-
     /// Frees the sequences.
-    pub(super) fn retire(mut self, lm: &mut dyn CausalLm) {
-        self.close(lm);
-    }
-
     fn close(&mut self, lm: &mut dyn CausalLm) {
         let reading = self.reading.take().map(|reading| reading.sequence);
         let text = self.text.take();
@@ -111,32 +118,25 @@ impl CacheJob {
         }
     }
 
-    /// Runs one forward pass and returns the results.
-    pub(super) fn advance(&mut self, model: &mut LoadedModel) -> CacheUpdate {
+    /// Runs one forward pass. Returns what it found, or `None` once everything is measured.
+    fn pass(&mut self, lm: &mut dyn CausalLm) -> Result<Option<CacheUpdate>, EngineError> {
         if !self.is_announced {
             self.is_announced = true;
-            return CacheUpdate::Started(self.facts.clone());
+            return Ok(Some(CacheUpdate::Started(self.facts.clone())));
         }
-        let lm = &mut *model.lm;
         let measured = match self.stage {
-            CacheStage::Prompt => self.read_prompt(lm),
-            CacheStage::On => self.generate(lm),
-            CacheStage::OneByOne => self.read_one_by_one(lm),
-            CacheStage::Parallel => self.read_in_parallel(lm),
-            CacheStage::Shared => self.read_shared(lm),
-            CacheStage::Apart => self.read_apart(lm),
-            CacheStage::Off => self.reread(lm),
-            CacheStage::Done => return CacheUpdate::Finished,
+            CacheStage::Prompt => self.read_prompt(lm)?,
+            CacheStage::On => self.generate(lm)?,
+            CacheStage::OneByOne => self.read_one_by_one(lm)?,
+            CacheStage::Parallel => self.read_in_parallel(lm)?,
+            CacheStage::Shared => self.read_shared(lm)?,
+            CacheStage::Apart => self.read_apart(lm)?,
+            CacheStage::Off => self.reread(lm)?,
+            CacheStage::Done => return Ok(None),
         };
-        match measured {
-            Ok(Some(sample)) => CacheUpdate::Measured(sample),
-            Ok(None) => self.advanced(),
-            Err(error) => {
-                self.close(lm);
-                let error = error.to_string();
-                CacheUpdate::Failed { error }
-            }
-        }
+        Ok(Some(
+            measured.map_or_else(|| self.advanced(), CacheUpdate::Measured),
+        ))
     }
 
     fn advanced(&self) -> CacheUpdate {
@@ -360,6 +360,19 @@ impl CacheJob {
             }
         }
         best.0
+    }
+}
+
+impl Job for CacheJob {
+    fn advance(&mut self, context: &mut JobContext<'_>) -> Result<Option<JobUpdate>, EngineError> {
+        let update = self.pass(&mut *context.model.lm)?;
+        Ok(Some(
+            update.map_or(JobUpdate::Finished, JobUpdate::reported),
+        ))
+    }
+
+    fn retire(mut self: Box<Self>, context: &mut JobContext<'_>) {
+        self.close(&mut *context.model.lm);
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::{CacheJob, doubling, spread};
 use crate::decoding::TokenId;
 use crate::engine::{Compute, LoadedModel, Synthetic};
-use crate::generation::{CacheSample, CacheStage, CacheUpdate, GenerationId};
+use crate::generation::{CacheSample, CacheStage, CacheUpdate};
 
 fn tiny() -> LoadedModel {
     let tiny = Synthetic::find("tiny", "f32", 1).unwrap();
@@ -18,7 +18,7 @@ fn tiny() -> LoadedModel {
 
 fn job(n_prompt: usize, n_tokens: usize, model: &LoadedModel) -> CacheJob {
     let prompt = vec![TokenId(5); n_prompt];
-    CacheJob::new(GenerationId(1), prompt, n_tokens, model).unwrap()
+    CacheJob::new(prompt, n_tokens, model).unwrap()
 }
 
 #[test]
@@ -27,12 +27,9 @@ fn the_cache_does_not_change_the_tokens_and_its_memory_matches_the_formula() {
     let mut job = job(7, 40, &model);
     let shape = job.facts.shape.clone().unwrap();
     let mut samples = Vec::new();
-    loop {
-        match job.advance(&mut model) {
-            CacheUpdate::Measured(sample) => samples.push(sample),
-            CacheUpdate::Finished => break,
-            CacheUpdate::Failed { error } => panic!("{error}"),
-            _ => {}
+    while let Some(update) = job.pass(&mut *model.lm).unwrap() {
+        if let CacheUpdate::Measured(sample) = update {
+            samples.push(sample);
         }
     }
     let on = samples.iter().filter_map(|sample| match sample {
@@ -82,9 +79,9 @@ fn stopping_after_any_pass_frees_every_sequence() {
         let before = model.lm.open();
         let mut job = job(3, 12, &model);
         for _ in 0..n_passes {
-            job.advance(&mut model);
+            job.pass(&mut *model.lm).unwrap();
         }
-        job.retire(&mut *model.lm);
+        job.close(&mut *model.lm);
         let all: Vec<_> = (0..400).map(crate::engine::SequenceId).collect();
         assert_eq!(model.lm.n_cache_bytes(&all), Some(0), "{n_passes}");
         model.lm.close(before);
@@ -97,7 +94,7 @@ fn the_context_limits_the_text_and_a_full_one_is_refused() {
     let n_max = model.lm.n_context();
     assert_eq!(job(n_max - 2, 500, &model).facts.n_tokens, 2);
     let full = vec![TokenId(5); n_max - 1];
-    assert!(CacheJob::new(GenerationId(1), full, 9, &model).is_err());
+    assert!(CacheJob::new(full, 9, &model).is_err());
     assert_eq!(job(3, 9, &model).stage, CacheStage::Prompt);
 }
 

@@ -11,16 +11,13 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use self::read_texts::ReadRow;
-pub(super) use self::read_texts::{GuidedTexts, ReadTexts};
+use self::read_texts::{GuidedTexts, ReadTexts};
 use super::guide::Guide;
+use super::job::{Job, JobContext, JobPlan, JobPriority, JobUpdate};
 use super::prefill::PREFILL_CHUNK;
 use super::{EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::{ChainConfig, ChainLikelihood, GrammarState, History, LegalTokens, TokenId};
-use crate::generation::{FitPlace, FitTokens, FitUpdate, GenerationId, Likelihood};
-
-/// How much memory the held logits may take, unless the caller chose another limit. Texts whose
-/// logits need more are read and computed part by part.
-pub(super) const FIT_BYTES: usize = 256 << 20;
+use crate::generation::{FitPlace, FitPlan, FitTokens, FitUpdate, Likelihood, Limits};
 
 /// How many logits one pass may compute, so that a pass takes at most 16 MB.
 const N_LOGITS: usize = 1 << 22;
@@ -28,9 +25,38 @@ const N_LOGITS: usize = 1 << 22;
 /// How long chains run before requests are checked again.
 const SLICE: Duration = Duration::from_millis(40);
 
+impl JobPlan for FitPlan {
+    fn priority(&self) -> JobPriority {
+        JobPriority::High
+    }
+
+    fn chains(&self) -> &[ChainConfig] {
+        &self.chains
+    }
+
+    /// Fails if one of the texts has no token to score.
+    fn start(
+        &self,
+        model: &LoadedModel,
+        _other: Option<LoadedModel>,
+    ) -> Result<Box<dyn Job>, EngineError> {
+        let texts = model.encode_texts(self)?;
+        let guided = model.guided_texts(self, &texts)?;
+        let n_rows = 1 + usize::from(guided.is_some());
+        let n_row_bytes = n_rows * size_of::<f32>() * model.lm.n_vocab().max(1);
+        let n_max_rows = self.n_logits_bytes / n_row_bytes;
+        let first = self.chains.first();
+        let grammar = first.map(|chain| model.grammar_of(chain, &Limits::default()));
+        let grammar = grammar.transpose()?.flatten();
+        let job = FitJob::new(self.chains.clone(), texts, n_max_rows)
+            .constrained(grammar)
+            .guided(guided);
+        Ok(Box::new(job))
+    }
+}
+
 /// A running fit.
-pub(super) struct FitJob {
-    id: GenerationId,
+struct FitJob {
     chains: Vec<ChainConfig>,
     read: ReadTexts,
     /// The initial state of the grammar that all chains share.
@@ -64,18 +90,12 @@ enum Pass {
 }
 
 impl FitJob {
-    pub(super) fn new(
-        id: GenerationId,
-        chains: Vec<ChainConfig>,
-        texts: Vec<FitTokens>,
-        n_max_rows: usize,
-    ) -> Self {
+    fn new(chains: Vec<ChainConfig>, texts: Vec<FitTokens>, n_max_rows: usize) -> Self {
         let unknown = Likelihood {
             ln_prob: 0.0,
             ruled_out: None,
         };
         Self {
-            id,
             found: vec![unknown; chains.len()],
             chains,
             read: ReadTexts::of(texts),
@@ -93,64 +113,23 @@ impl FitJob {
 
     /// Rules out what a grammar forbids. A check after the draw counts as a mask, which is
     /// equivalent for chains that neither cut nor reweight.
-    pub(super) fn constrained(mut self, grammar: Option<GrammarState>) -> Self {
+    fn constrained(mut self, grammar: Option<GrammarState>) -> Self {
         self.read.grammar = grammar.as_ref().map(|state| Arc::clone(state.rule()));
         self.grammar = grammar;
         self
     }
 
     /// Also reads what guides the texts.
-    pub(super) fn guided(mut self, guided: Option<GuidedTexts>) -> Self {
+    fn guided(mut self, guided: Option<GuidedTexts>) -> Self {
         self.read.guided = guided;
         self
     }
 
     /// Reuses the logits of an earlier fit if it has read the same texts.
-    pub(super) fn reuse(&mut self, read: ReadTexts) {
+    fn reuse(&mut self, read: ReadTexts) {
         if read.has_read_as(&self.read) {
             self.text = read.texts.len();
             self.read = read;
-        }
-    }
-
-    pub(super) const fn id(&self) -> GenerationId {
-        self.id
-    }
-
-    /// Frees the sequences. Returns the logits if they cover all texts.
-    pub(super) fn retire(mut self, model: &mut LoadedModel) -> Option<ReadTexts> {
-        self.close(model);
-        let n_tokens: usize = self.read.texts.iter().map(|text| text.fitted().len()).sum();
-        let is_whole = self.is_read() && self.read.places.len() == n_tokens;
-        is_whole.then_some(self.read)
-    }
-
-    /// Runs one forward pass, or chains for a short time, and returns the results.
-    pub(super) fn advance(&mut self, model: &mut LoadedModel) -> Option<FitUpdate> {
-        if !self.is_announced {
-            self.is_announced = true;
-            let texts = self.read.texts.clone();
-            return Some(FitUpdate::Started { texts });
-        }
-        let passed = if self.wants_logits() {
-            self.read_chunk(model)
-        } else {
-            self.compute(model.lm.n_vocab())
-        };
-        match passed {
-            Ok(Pass::Read) => Some(self.reading()),
-            Ok(Pass::Computed(chains)) => {
-                let found = chains.filter_map(|chain| Some((chain, *self.found.get(chain)?)));
-                let found = found.collect();
-                Some(FitUpdate::Computed { found })
-            }
-            Ok(Pass::Partly) => None,
-            Ok(Pass::Finished) => Some(FitUpdate::Finished),
-            Err(error) => {
-                self.close(model);
-                let error = error.to_string();
-                Some(FitUpdate::Failed { error })
-            }
         }
     }
 
@@ -321,6 +300,47 @@ impl FitJob {
         if let Some(sequence) = self.sequence.take() {
             model.lm.close(sequence);
         }
+    }
+}
+
+impl Job for FitJob {
+    /// Runs one forward pass, or chains for a short time.
+    fn advance(&mut self, context: &mut JobContext<'_>) -> Result<Option<JobUpdate>, EngineError> {
+        if let Some(read) = context.take_kept() {
+            self.reuse(read);
+        }
+        if !self.is_announced {
+            self.is_announced = true;
+            let texts = self.read.texts.clone();
+            return Ok(Some(JobUpdate::reported(FitUpdate::Started { texts })));
+        }
+        let passed = if self.wants_logits() {
+            self.read_chunk(context.model)?
+        } else {
+            self.compute(context.model.lm.n_vocab())?
+        };
+        Ok(match passed {
+            Pass::Read => Some(JobUpdate::reported(self.reading())),
+            Pass::Computed(chains) => {
+                let found = chains.filter_map(|chain| Some((chain, *self.found.get(chain)?)));
+                let found = found.collect();
+                Some(JobUpdate::reported(FitUpdate::Computed { found }))
+            }
+            Pass::Partly => None,
+            Pass::Finished => Some(JobUpdate::Finished),
+        })
+    }
+
+    /// Frees the sequences, and leaves the logits for the next fit if they cover all texts.
+    fn retire(mut self: Box<Self>, context: &mut JobContext<'_>) {
+        self.close(context.model);
+        let n_tokens: usize = self.read.texts.iter().map(|text| text.fitted().len()).sum();
+        let is_whole = self.is_read() && self.read.places.len() == n_tokens;
+        *context.kept = if is_whole {
+            Some(Box::new(self.read))
+        } else {
+            None
+        };
     }
 }
 

@@ -10,7 +10,7 @@ use crate::generation::{FitPlace, FitTokens};
 
 /// What guides the texts of a fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::engine) struct GuidedTexts {
+pub(super) struct GuidedTexts {
     pub against: Against,
     /// What is read in place of each text's prompt.
     pub prompts: Vec<Vec<TokenId>>,
@@ -26,7 +26,7 @@ impl GuidedTexts {
 
 /// The logits before each token of the texts, or of a part of them.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct ReadTexts {
+pub(super) struct ReadTexts {
     pub(super) texts: Vec<FitTokens>,
     /// The grammar whose illegal tokens have a logit of −∞.
     pub(super) grammar: Option<Arc<GrammarRule>>,

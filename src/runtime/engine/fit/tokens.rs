@@ -8,10 +8,7 @@ use crate::generation::{FitPlan, FitText, FitTokens, PromptForm, PromptText};
 
 impl LoadedModel {
     /// Tokenizes the texts of a fit. Fails if one of them has no token to score.
-    pub(in crate::engine) fn encode_texts(
-        &self,
-        plan: &FitPlan,
-    ) -> Result<Vec<FitTokens>, EngineError> {
+    pub(super) fn encode_texts(&self, plan: &FitPlan) -> Result<Vec<FitTokens>, EngineError> {
         let texts = plan.texts.iter().map(|text| self.encode_fit_text(text));
         let texts: Vec<FitTokens> = texts.collect::<Result<_, _>>()?;
         if texts.is_empty() {
@@ -21,7 +18,7 @@ impl LoadedModel {
     }
 
     /// Returns what guides the texts, if the chains are guided.
-    pub(in crate::engine) fn guided_texts(
+    pub(super) fn guided_texts(
         &self,
         plan: &FitPlan,
         texts: &[FitTokens],

@@ -1,13 +1,30 @@
 //! A comparison that runs while no pane is busy, with the model that was loaded for it.
 
 use super::{ModelComparison, text_of};
+use crate::engine::job::{Job, JobContext, JobPlan, JobPriority, JobUpdate};
 use crate::engine::second_model::difference;
 use crate::engine::{EngineError, LoadedModel, Prompt};
-use crate::generation::{ComparisonPlan, ComparisonText, ComparisonUpdate, GenerationId};
+use crate::generation::{ComparisonPlan, ComparisonText, ComparisonUpdate};
+
+impl JobPlan for ComparisonPlan {
+    fn priority(&self) -> JobPriority {
+        JobPriority::Low
+    }
+
+    /// Fails if there is no other model, or if one of them can't read the text.
+    fn start(
+        &self,
+        model: &LoadedModel,
+        other: Option<LoadedModel>,
+    ) -> Result<Box<dyn Job>, EngineError> {
+        let other = other.ok_or(EngineError::NoOtherModel)?;
+        let job = ComparisonJob::new(self.clone(), model, other)?;
+        Ok(Box::new(job))
+    }
+}
 
 /// A comparison of the loaded model with another one, which is freed when the comparison ends.
-pub(in crate::engine) struct ComparisonJob {
-    id: GenerationId,
+struct ComparisonJob {
     other: LoadedModel,
     comparison: ModelComparison,
     is_announced: bool,
@@ -15,8 +32,7 @@ pub(in crate::engine) struct ComparisonJob {
 
 impl ComparisonJob {
     /// Tokenizes the text for both models. Fails if one of them can't read it.
-    pub(in crate::engine) fn new(
-        id: GenerationId,
+    fn new(
         plan: ComparisonPlan,
         model: &LoadedModel,
         other: LoadedModel,
@@ -40,40 +56,35 @@ impl ComparisonJob {
         };
         let comparison = ModelComparison::new(texts, plan.settings, [model, &other])?;
         Ok(Self {
-            id,
             other,
             comparison,
             is_announced: false,
         })
     }
+}
 
-    pub(in crate::engine) const fn id(&self) -> GenerationId {
-        self.id
-    }
-
-    /// Runs one forward pass of each model and returns the results.
-    pub(in crate::engine) fn advance(&mut self, model: &mut LoadedModel) -> ComparisonUpdate {
+impl Job for ComparisonJob {
+    /// Runs one forward pass of each model.
+    fn advance(&mut self, context: &mut JobContext<'_>) -> Result<Option<JobUpdate>, EngineError> {
         if !self.is_announced {
             self.is_announced = true;
-            return ComparisonUpdate::Started {
+            return Ok(Some(JobUpdate::reported(ComparisonUpdate::Started {
                 facts: self.comparison.facts(),
                 model: self.other.info.clone(),
-            };
+            })));
         }
         if self.comparison.is_done() {
-            return ComparisonUpdate::Finished;
+            return Ok(Some(JobUpdate::Finished));
         }
-        match self.comparison.advance([model, &mut self.other]) {
-            Ok(tokens) => ComparisonUpdate::Read(tokens),
-            Err(error) => {
-                let error = error.to_string();
-                ComparisonUpdate::Failed { error }
-            }
-        }
+        let read = self
+            .comparison
+            .advance([&mut *context.model, &mut self.other])?;
+        Ok(Some(JobUpdate::reported(ComparisonUpdate::Read(read))))
     }
 
     /// Frees the caches and the other model.
-    pub(in crate::engine) fn retire(mut self, model: &mut LoadedModel) {
-        self.comparison.close([model, &mut self.other]);
+    fn retire(mut self: Box<Self>, context: &mut JobContext<'_>) {
+        self.comparison
+            .close([&mut *context.model, &mut self.other]);
     }
 }

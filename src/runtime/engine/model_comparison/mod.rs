@@ -6,7 +6,6 @@ mod job;
 use rayon::prelude::*;
 
 use self::gap::{gap_of, predicted};
-pub(super) use self::job::ComparisonJob;
 use super::prefill::PREFILL_CHUNK;
 use super::{EngineError, LoadedModel, Logits, Prompt, Row, SequenceId};
 use crate::decoding::TokenId;

@@ -1,15 +1,15 @@
 //! A model in use: queued prompts, the prompt being prefilled, the panes being decoded, and
-//! background work that waits for them.
+//! jobs of experiments that wait for them.
 //!
 //! It advances one forward pass at a time, so that its driver can handle requests in between.
 
-mod background;
+mod jobs;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use self::background::Background;
+use self::jobs::Jobs;
 use super::batch::Batch;
 use super::prefill::Prefill;
 use super::prefix_cache::{DEFAULT_PREFIX_CACHE_BYTES, PrefixCache};
@@ -62,8 +62,8 @@ pub struct Session {
     /// The memory that each step of later generations may use to record more than the head of its
     /// distribution.
     n_detail_bytes: usize,
-    /// Futures and sweeps, which wait while any pane is busy.
-    background: Background,
+    /// The jobs of experiments, which wait while any pane is busy.
+    jobs: Jobs,
 }
 
 /// A task whose prompt is being read by the model, chunk by chunk.
@@ -85,7 +85,7 @@ impl Session {
             prefix_cache: PrefixCache::new(DEFAULT_PREFIX_CACHE_BYTES),
             decode_next: false,
             n_detail_bytes: 0,
-            background: Background::new(),
+            jobs: Jobs::new(),
         }
     }
 
@@ -102,15 +102,7 @@ impl Session {
 
     /// Tokenizes a prompt. Fails if it is empty or does not fit into the context.
     pub fn prompt(&self, prompt: impl Into<PromptText>) -> Result<Prompt, EngineError> {
-        let prompt = self.model.encode_prompt(&prompt.into())?;
-        let (n_tokens, n_max) = (prompt.tokens.len(), self.model.lm.n_context());
-        if prompt.text.is_empty() || prompt.tokens.is_empty() {
-            Err(EngineError::PromptEmpty)
-        } else if n_tokens > n_max {
-            Err(EngineError::PromptTooLong { n_tokens, n_max })
-        } else {
-            Ok(prompt)
-        }
+        self.model.prompt(&prompt.into())
     }
 
     /// Lets each step of the generations that start from now on use this much memory to record more

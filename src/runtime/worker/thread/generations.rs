@@ -171,10 +171,10 @@ where
 
     pub(super) fn stop_all(&mut self) -> Result<(), Disconnected> {
         let main = self.sessions.main.as_ref();
-        let futures = main.map(Session::futures_ids).unwrap_or_default();
+        let jobs = main.map(Session::ids_of_pane_jobs).unwrap_or_default();
         let ids: Vec<GenerationId> = self.sessions.iter().flat_map(Session::ids).collect();
         ids.into_iter().try_for_each(|id| self.stop(id))?;
-        futures.into_iter().try_for_each(|id| self.stop_futures(id))
+        jobs.into_iter().try_for_each(|id| self.stop_job(id))
     }
 }
 

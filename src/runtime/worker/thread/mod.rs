@@ -1,7 +1,7 @@
 //! The engine thread: serves requests between forward passes, and reports events.
 
-mod background;
 mod generations;
+mod jobs;
 mod models;
 
 use std::sync::mpsc::Receiver;
@@ -18,20 +18,20 @@ use crate::engine::{
     Progress, Prompt, Session,
 };
 
-pub(super) const NO_MODEL: &str = "no model is loaded; open one first";
+const NO_MODEL: &str = "no model is loaded; open one first";
 
 /// The state of the engine thread.
 pub(super) struct EngineThread<L> {
-    pub(super) loader: L,
-    pub(super) sessions: Sessions,
+    loader: L,
+    sessions: Sessions,
     choice: ComputeChoice,
     /// The device of `choice` once it has been opened, with its threads and settings.
     compute: Option<Compute>,
     /// The memory limit of the prompts and texts that sessions keep for reuse.
     n_prefix_cache_bytes: u64,
     pacer: Pacer,
-    pub(super) incoming: IncomingRequests,
-    pub(super) events: EventSender<Event>,
+    incoming: IncomingRequests,
+    events: EventSender<Event>,
 }
 
 impl<L> EngineThread<L>
@@ -78,7 +78,7 @@ where
 
     fn has_work(&self) -> bool {
         let main = self.sessions.main.as_ref();
-        self.sessions.any_busy() || main.is_some_and(Session::has_background_work)
+        self.sessions.any_busy() || main.is_some_and(Session::has_jobs)
     }
 
     /// Waits until the next decode step is due or a request arrives. Returns whether it waited.
@@ -107,7 +107,7 @@ where
     fn advance(&mut self) -> Result<(), Disconnected> {
         let mut progress = Vec::new();
         if !self.sessions.advance(&mut progress) {
-            return self.advance_background();
+            return self.advance_job();
         }
         let steps = |progress: &Progress| matches!(progress, Progress::Stepped { .. });
         if progress.iter().any(steps) {
@@ -169,16 +169,8 @@ where
                 self.pacer.set_interval(interval);
                 Ok(())
             }
-            Request::DrawFutures { id, plan } => self.draw_futures(id, *plan),
-            Request::StopFutures(id) => self.stop_futures(id),
-            Request::Fit { id, plan } => self.fit(id, plan),
-            Request::StopFit(id) => self.stop_fit(id),
-            Request::MeasureCache { id, plan } => self.measure_cache(id, plan),
-            Request::StopCache(id) => self.stop_cache(id),
-            Request::CompareModels { id, plan, other } => self.compare_models(id, plan, &other),
-            Request::StopComparison(id) => self.stop_comparison(id),
-            Request::Sweep { id, prompts, plan } => self.sweep(id, &prompts, plan),
-            Request::StopSweep(id) => self.stop_sweep(id),
+            Request::RunJob { id, plan, other } => self.run_job(id, &plan, other.as_ref()),
+            Request::StopJob(id) => self.stop_job(id),
             Request::Score {
                 text,
                 n_first,
@@ -196,16 +188,8 @@ where
     /// Stops everything that uses the model.
     fn stop_everything(&mut self) -> Result<(), Disconnected> {
         self.stop_all()?;
-        let session = self.sessions.main.as_ref();
-        let fits = session.map(Session::fit_ids).unwrap_or_default();
-        let caches = session.map(Session::cache_ids).unwrap_or_default();
-        let others = session.map(Session::comparison_ids).unwrap_or_default();
-        let sweeps = session.map(Session::sweep_ids).unwrap_or_default();
-        fits.into_iter().try_for_each(|id| self.stop_fit(id))?;
-        caches.into_iter().try_for_each(|id| self.stop_cache(id))?;
-        others
-            .into_iter()
-            .try_for_each(|id| self.stop_comparison(id))?;
-        sweeps.into_iter().try_for_each(|id| self.stop_sweep(id))
+        let main = self.sessions.main.as_ref();
+        let jobs = main.map(Session::job_ids).unwrap_or_default();
+        jobs.into_iter().try_for_each(|id| self.stop_job(id))
     }
 }

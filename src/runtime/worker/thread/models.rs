@@ -123,7 +123,7 @@ where
 
     /// Returns the device and settings for the next model. Opens the device on first use, and
     /// reports it if the CPU is used instead.
-    pub(in crate::worker) fn compute(&mut self) -> Result<Compute, Disconnected> {
+    pub(super) fn compute(&mut self) -> Result<Compute, Disconnected> {
         if let Some(compute) = &self.compute {
             return Ok(compute.clone());
         }

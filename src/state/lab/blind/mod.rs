@@ -2,14 +2,15 @@
 
 mod run;
 
-pub use run::{BlindRun, BlindStatus, ShownText};
+pub use run::{BlindRun, ShownText};
 
 use crate::analysis::blind::{Choice, PRIOR_SPREAD, Strength, Strengths};
 use crate::decoding::ChainConfig;
 use crate::generation::hosts::MANY_TEXTS;
 use crate::generation::{BlindText, BlindVote, GenerationId, PaneSettings, SweepUpdate};
-use crate::state::{AppState, Effect};
-use crate::worker::Request;
+use crate::state::jobs::{JobRun, NextJob};
+use crate::state::{AppState, Effect, RunStatus};
+use crate::worker::{JobReport, Request};
 
 /// How many votes it takes until the settings are named. Naming them earlier would unblind the
 /// test.
@@ -151,6 +152,75 @@ impl BlindTest {
         let wants_more = run.draw(&strengths, form, self.votes.len() as u64);
         wants_more.then_some(self.next_seed)
     }
+
+    /// Shows the next texts, or requests more.
+    fn draw_or_write(&mut self, next: &mut NextJob<'_>) -> Option<Request> {
+        let seed = self.draw()?;
+        let run = self.run.as_mut()?;
+        // Texts of another model must not be compared with those of the first.
+        if next.model.is_none_or(|model| !run.is_of(&model.info)) {
+            run.fail("the model has changed; start the test again");
+            return None;
+        }
+        let id = next.new_id();
+        let plan = run.write(id, seed);
+        self.next_seed = seed.wrapping_add(plan.n_seeds as u64);
+        Some(Request::run_job(id, plan))
+    }
+
+    fn wants_texts(&self) -> bool {
+        self.run.as_ref().is_some_and(BlindRun::wants_texts)
+    }
+}
+
+impl JobRun for BlindTest {
+    fn status(&self) -> &RunStatus {
+        let run = self.run.as_ref();
+        run.map_or(&RunStatus::Stopped, |run| &run.status)
+    }
+
+    fn running_jobs(&self) -> Vec<GenerationId> {
+        let writing = self.run.as_ref().and_then(BlindRun::writing);
+        writing.into_iter().collect()
+    }
+
+    fn on_report(&mut self, _id: GenerationId, report: JobReport) {
+        if let Some(SweepUpdate::Advanced { complete, .. }) = report.take()
+            && let Some(run) = &mut self.run
+        {
+            run.add(complete);
+        }
+        // While texts are being written, none are requested.
+        if self.wants_texts() {
+            self.draw();
+        }
+    }
+
+    fn on_finished(&mut self, _id: GenerationId, next: &mut NextJob<'_>) -> Option<Request> {
+        if let Some(run) = &mut self.run {
+            run.end_writing();
+        }
+        if self.wants_texts() {
+            self.draw_or_write(next)
+        } else {
+            None
+        }
+    }
+
+    fn end(&mut self, _id: GenerationId, status: RunStatus) {
+        let Some(run) = &mut self.run else { return };
+        match status {
+            RunStatus::Failed { error } => run.fail(&error),
+            status => run.end(status),
+        }
+    }
+
+    /// A vote needs no job, but the next texts do.
+    fn fail(&mut self, error: &str) {
+        if let Some(run) = &mut self.run {
+            run.fail(error);
+        }
+    }
 }
 
 impl AppState {
@@ -204,7 +274,7 @@ impl AppState {
     pub(super) fn stop_blind(&mut self) -> Vec<Effect> {
         let run = self.lab.blind.run.as_mut();
         let writing = run.and_then(BlindRun::stop);
-        let stop = |id| Effect::Send(Request::StopSweep(id));
+        let stop = |id| Effect::Send(Request::StopJob(id));
         writing.map(stop).into_iter().collect()
     }
 
@@ -232,56 +302,16 @@ impl AppState {
         self.lab.blind.update_results();
     }
 
-    /// Shows the next texts, or requests more.
     fn draw_blind(&mut self) -> Vec<Effect> {
-        let Some(seed) = self.lab.blind.draw() else {
-            return Vec::new();
-        };
-        // Texts of another model must not be compared with those of the first.
-        let model = self.model.ready().map(|model| &model.info);
-        let run = self.lab.blind.run.as_mut();
-        if let Some(run) = run.filter(|run| model.is_none_or(|model| !run.is_of(model))) {
-            run.fail("the model has changed; start the test again");
-            return Vec::new();
-        }
-        self.last_id += 1;
-        let id = GenerationId(self.last_id);
-        let blind = &mut self.lab.blind;
-        let plan = blind.run.as_mut().map(|run| run.write(id, seed));
-        let Some((prompt, plan)) = plan else {
-            return Vec::new();
-        };
-        blind.next_seed = seed.wrapping_add(plan.n_seeds as u64);
-        vec![Effect::Send(Request::Sweep {
-            id,
-            prompts: vec![prompt],
-            plan,
-        })]
-    }
-
-    /// Adds texts that were written for the blind test. Returns `None` if they are for something
-    /// else.
-    pub(super) fn update_blind(
-        &mut self,
-        id: GenerationId,
-        update: &SweepUpdate,
-    ) -> Option<Vec<Effect>> {
-        let run = self.lab.blind.run.as_mut()?;
-        if !run.update(id, update) {
-            return None;
-        }
-        Some(if run.wants_texts() {
-            self.draw_blind()
-        } else {
-            Vec::new()
-        })
-    }
-
-    /// Ends the blind test after the engine has died.
-    pub(super) fn fail_blind(&mut self, error: &str) {
-        if let Some(run) = self.lab.blind.run.as_mut() {
-            run.fail(error);
-        }
+        let Self {
+            lab,
+            model,
+            last_id,
+            ..
+        } = self;
+        let next = &mut NextJob::new(last_id, model);
+        let request = lab.blind.draw_or_write(next);
+        request.map(Effect::Send).into_iter().collect()
     }
 }
 

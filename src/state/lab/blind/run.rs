@@ -7,31 +7,16 @@ use super::{place_of, settings_words};
 use crate::analysis::blind::{Strengths, next_shown};
 use crate::decoding::{ChainConfig, Coins};
 use crate::generation::{
-    BlindText, BlindVote, GenerationId, Limits, ModelInfo, PromptText, SweepPlan, SweepUpdate,
+    BlindText, BlindVote, GenerationId, Limits, ModelInfo, PromptText, SweepPlan, SweepText,
     Vocabulary,
 };
-use crate::state::ReadyModel;
-use crate::worker::SWEEP_WIDTH;
+use crate::state::{ReadyModel, RunStatus};
 
 /// How many texts of each contestant are written at a time.
 const N_SEEDS: usize = 4;
 
 /// How often two contestants may write the same text before they are no longer compared.
 const MAX_SAME: usize = 8;
-
-/// Whether there is something to vote on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BlindStatus {
-    /// Texts are being written.
-    Writing,
-    Voting,
-    /// All settings write the same texts.
-    Same,
-    Stopped,
-    Failed {
-        error: String,
-    },
-}
 
 /// A text on screen, numbered by its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +50,8 @@ pub struct BlindRun {
     shown: Vec<ShownText>,
     /// How often two contestants wrote the same text.
     n_same: BTreeMap<(usize, usize), usize>,
-    pub status: BlindStatus,
+    /// Complete once all settings write the same texts.
+    pub status: RunStatus,
 }
 
 impl BlindRun {
@@ -85,7 +71,7 @@ impl BlindRun {
             writing: None,
             shown: Vec::new(),
             n_same: BTreeMap::new(),
-            status: BlindStatus::Writing,
+            status: RunStatus::Running,
         }
     }
 
@@ -105,7 +91,7 @@ impl BlindRun {
     }
 
     pub(super) const fn is_running(&self) -> bool {
-        matches!(self.status, BlindStatus::Writing | BlindStatus::Voting)
+        self.status.is_running()
     }
 
     /// Returns whether no texts are on screen although some should be.
@@ -116,7 +102,7 @@ impl BlindRun {
     /// Hides the texts. Returns the id of those that are being written.
     pub(super) fn stop(&mut self) -> Option<GenerationId> {
         if self.is_running() {
-            self.status = BlindStatus::Stopped;
+            self.status = RunStatus::Stopped;
         }
         self.shown.clear();
         self.writing.take().map(|(id, _)| id)
@@ -124,52 +110,52 @@ impl BlindRun {
 
     pub(super) fn fail(&mut self, error: &str) {
         if self.is_running() {
-            self.shown.clear();
-            self.writing = None;
             let error = error.to_owned();
-            self.status = BlindStatus::Failed { error };
+            self.end(RunStatus::Failed { error });
         }
     }
 
     /// Plans more texts of all contestants, with seeds starting at this one.
-    pub(super) fn write(&mut self, id: GenerationId, seed: u64) -> (PromptText, SweepPlan) {
+    pub(super) fn write(&mut self, id: GenerationId, seed: u64) -> SweepPlan {
         self.writing = Some((id, seed));
-        let plan = SweepPlan {
+        SweepPlan {
+            prompts: vec![self.prompt.clone()],
             cells: self.chains.clone(),
             limits: self.limits.clone(),
             seed,
             n_seeds: N_SEEDS,
-            width: SWEEP_WIDTH,
-        };
-        (self.prompt.clone(), plan)
+            width: SweepPlan::DEFAULT_WIDTH,
+        }
     }
 
-    /// Adds texts that were written. Returns whether they are for this test.
-    pub(super) fn update(&mut self, id: GenerationId, update: &SweepUpdate) -> bool {
-        let Some((_, first_seed)) = self.writing.filter(|(writing, _)| *writing == id) else {
-            return false;
-        };
-        match update {
-            SweepUpdate::Started { .. } => {}
-            SweepUpdate::Advanced { complete, .. } => {
-                for text in complete {
-                    if let Some(waiting) = self.waiting.get_mut(text.cell) {
-                        waiting.push(WaitingText {
-                            seed: first_seed.wrapping_add(text.seed as u64),
-                            text: self.vocabulary.visible_text(&text.tokens),
-                        });
-                    }
-                }
+    /// Returns the id of the texts that are being written.
+    pub(super) fn writing(&self) -> Option<GenerationId> {
+        self.writing.map(|(id, _)| id)
+    }
+
+    /// Adds texts that were written.
+    pub(super) fn add(&mut self, texts: Vec<SweepText>) {
+        let first_seed = self.writing.map_or(0, |(_, seed)| seed);
+        for text in texts {
+            if let Some(waiting) = self.waiting.get_mut(text.cell) {
+                waiting.push(WaitingText {
+                    seed: first_seed.wrapping_add(text.seed as u64),
+                    text: self.vocabulary.visible_text(&text.tokens),
+                });
             }
-            SweepUpdate::Finished => self.writing = None,
-            SweepUpdate::Stopped => {
-                self.writing = None;
-                self.shown.clear();
-                self.status = BlindStatus::Stopped;
-            }
-            SweepUpdate::Failed { error } => self.fail(error),
         }
-        true
+    }
+
+    /// Ends the test, and hides the texts.
+    pub(super) fn end(&mut self, status: RunStatus) {
+        self.writing = None;
+        self.shown.clear();
+        self.status = status;
+    }
+
+    /// Notes that all texts have been written.
+    pub(super) const fn end_writing(&mut self) {
+        self.writing = None;
     }
 
     /// Shows the texts about which the least is known. Returns whether more must be written first.
@@ -182,14 +168,13 @@ impl BlindRun {
         if !self.is_running() || !self.shown.is_empty() {
             return false;
         }
-        self.status = BlindStatus::Writing;
         loop {
             let is_same = |first: usize, second: usize| {
                 let pair = (first.min(second), first.max(second));
                 self.n_same.get(&pair).is_some_and(|n| *n >= MAX_SAME)
             };
             let Some(contestants) = next_shown(strengths, n_shown, is_same) else {
-                self.status = BlindStatus::Same;
+                self.status = RunStatus::Complete;
                 return false;
             };
             let Some(mut texts) = self.take(&contestants, same_coins) else {
@@ -201,7 +186,6 @@ impl BlindRun {
             }
             shuffle(&mut texts, n_votes);
             self.shown = texts;
-            self.status = BlindStatus::Voting;
             return false;
         }
     }
@@ -253,7 +237,6 @@ impl BlindRun {
             seed: text.seed,
         });
         let shown = shown.collect();
-        self.status = BlindStatus::Writing;
         Some(BlindVote {
             model: self.model.name.clone(),
             prompt: self.prompt.text.clone(),

@@ -6,27 +6,84 @@ mod results;
 mod tests;
 mod texts;
 
-use egui::{Align, Label, Layout, Popup, Rect, ScrollArea, Ui};
+use egui::{Align, Key, Label, Layout, Modifiers, Popup, Rect, ScrollArea, Ui};
 
 use self::results::results_ui;
 use self::texts::texts_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
-use crate::design::icons::Icon;
+use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, checkbox, menu_item};
-use crate::state::{Action, AppState, BlindRun, BlindStatus, Command, LabCommand};
-use crate::ui::keys::key_words;
+use crate::state::{
+    Action, AppState, BlindRun, Command, Document, LabCommand, LabTab, PathPurpose, RunStatus,
+    VotesFormat,
+};
+use crate::ui::keys::{DIGITS, key_words};
+use crate::ui::lab::bar::note_ui;
 use crate::ui::lab::setup::number_ui;
+use crate::ui::lab::tab::{Tab, TabPage};
 
 const EMPTY: &str = "Two texts from one prompt, without names. Choose the better one; the settings \
                      are named after ten votes.";
 
+pub(super) const TAB: Tab = Tab {
+    bar: |ui, state, commands| votes_bar_ui(ui, state, commands),
+    page: TabPage::TwoColumns(blind_tab_ui),
+    selection: None,
+    keys: Some(blind_keys_ui),
+};
+
+/// Draws the number of votes, and their export menu.
+fn votes_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let n = state.lab.blind.votes().len();
+    let response = ui
+        .add_enabled_ui(n > 0, |ui| {
+            icon_button(ui, Icon::Export, "Export the votes")
+        })
+        .inner;
+    Popup::menu(&response)
+        .width(220.0)
+        .gap(4.0)
+        .accessible_name("Export the votes")
+        .show(|ui| {
+            for (label, hint, format) in [
+                ("Votes as CSV…", "one row per text", VotesFormat::Csv),
+                ("Votes as JSON…", "with strengths", VotesFormat::Json),
+            ] {
+                if menu_item(ui, label, hint, false).clicked() {
+                    let document = Document::Votes(format);
+                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                }
+            }
+        });
+    match n {
+        0 => {}
+        1 => note_ui(ui, "1 vote"),
+        n => note_ui(ui, &format!("{n} votes")),
+    }
+}
+
+/// During a test, 1 to 4 vote for a text and 0 for none, unless a text field has the focus.
+fn blind_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+    if !state.lab.is_running(LabTab::Blind) || ui.text_edit_focused() {
+        return;
+    }
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if pressed(Key::Num0) {
+        commands.push(Command::Lab(LabCommand::Vote(None)));
+    }
+    for (place, key) in DIGITS.into_iter().take(4).enumerate() {
+        if pressed(key) {
+            commands.push(Command::Lab(LabCommand::Vote(Some(place))));
+        }
+    }
+}
+
 /// Draws the tab.
-pub(super) fn blind_tab_ui(
+fn blind_tab_ui(
     ui: &mut Ui,
-    left: Rect,
-    right: Rect,
+    [left, right]: [Rect; 2],
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
@@ -56,12 +113,12 @@ pub(super) fn blind_tab_ui(
 /// Says why no texts are shown.
 fn state_words(run: Option<&BlindRun>) -> String {
     match run.map(|run| &run.status) {
-        Some(BlindStatus::Writing | BlindStatus::Voting) => "Writing the texts".to_owned(),
-        Some(BlindStatus::Same) => {
+        Some(RunStatus::Waiting | RunStatus::Running) => "Writing the texts".to_owned(),
+        Some(RunStatus::Complete) => {
             "These settings write identical texts here, so there is nothing to choose.".to_owned()
         }
-        Some(BlindStatus::Failed { error }) => crate::state::capitalize(error),
-        Some(BlindStatus::Stopped) | None => EMPTY.to_owned(),
+        Some(RunStatus::Failed { error }) => crate::state::capitalize(error),
+        Some(RunStatus::Stopped) | None => EMPTY.to_owned(),
     }
 }
 
@@ -112,7 +169,7 @@ fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     if is_running {
         let stop = Button::new("End the test").icon(Icon::Stop).hint("Esc");
         if ui.add(stop).on_hover_text("Your votes are kept").clicked() {
-            commands.push(Command::Lab(LabCommand::StopBlind));
+            commands.push(Command::Lab(LabCommand::Stop(LabTab::Blind)));
         }
         return;
     }
@@ -123,6 +180,6 @@ fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         .add_enabled(reason.is_none(), start)
         .on_disabled_hover_text(reason.unwrap_or_default());
     if response.clicked() {
-        commands.push(Command::Lab(LabCommand::StartBlind));
+        commands.push(Command::Lab(LabCommand::Run(LabTab::Blind)));
     }
 }

@@ -4,16 +4,17 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::Queryable as _;
 
 use crate::analysis::sweep::testing::text;
-use crate::generation::SweepUpdate;
-use crate::state::tests::{Event, Request, ready};
+use crate::generation::{SweepPlan, SweepUpdate};
+use crate::state::tests::{JobUpdate, planned, ready, report, update_job};
 use crate::state::{AppState, Command, Effect, LabCommand, LabTab, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
 /// Answers the request for texts: each contestant writes a different one with each seed.
 fn answer(state: &mut AppState, effects: &[Effect]) {
-    let [Effect::Send(Request::Sweep { id, plan, .. })] = effects else {
+    let [effect] = effects else {
         panic!("{effects:?}");
     };
+    let (id, plan) = planned::<SweepPlan>(effect).unwrap();
     let places = (0..plan.cells.len()).flat_map(|cell| (0..plan.n_seeds).map(move |s| (cell, s)));
     let complete = places.map(|(cell, seed)| text(cell, seed, &[1 + cell as u32, seed as u32 + 1]));
     let update = SweepUpdate::Advanced {
@@ -21,16 +22,15 @@ fn answer(state: &mut AppState, effects: &[Effect]) {
         secs: 1.0,
         complete: complete.collect(),
     };
-    for update in [update, SweepUpdate::Finished] {
-        state.on_event(Event::Sweep { id: *id, update });
-    }
+    report(state, id, update);
+    update_job(state, id, JobUpdate::Finished);
 }
 
 fn window() -> Window {
     let mut state = ready();
     state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
     state.lab.tab = LabTab::Blind;
-    let effects = state.apply(Command::Lab(LabCommand::StartBlind));
+    let effects = state.apply(Command::Lab(LabCommand::Run(LabTab::Blind)));
     answer(&mut state, &effects);
     let mut window = window_of(vec2(1280.0, 800.0), state);
     window.run_steps(3);
@@ -61,7 +61,7 @@ fn votes_are_cast_with_keys_and_buttons_and_names_wait_for_ten() {
             // The window's effects are not carried out here, so the texts come from a new test.
             let effects = window
                 .state_mut()
-                .apply(Command::Lab(LabCommand::StartBlind));
+                .apply(Command::Lab(LabCommand::Run(LabTab::Blind)));
             let sweep = effects.last().unwrap().clone();
             answer(window.state_mut(), &[sweep]);
         }
@@ -92,7 +92,7 @@ fn four_texts_are_shown_in_two_rows() {
     state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
     state.lab.tab = LabTab::Blind;
     state.lab.blind.n_shown = 4;
-    let effects = state.apply(Command::Lab(LabCommand::StartBlind));
+    let effects = state.apply(Command::Lab(LabCommand::Run(LabTab::Blind)));
     answer(&mut state, &effects);
     let mut window = window_of(vec2(1280.0, 800.0), state);
     window.run_steps(3);

@@ -15,17 +15,54 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Number};
 use crate::generation::CacheShape;
 use crate::plots::{cache_lab_ui, count};
-use crate::state::{Action, AppState, CacheRun, CacheStatus, Command, LabCommand};
+use crate::state::{
+    Action, AppState, CacheProgress, CacheRun, Command, Document, LabCommand, LabTab, RunStatus,
+};
 use crate::ui::keys::key_words;
+use crate::ui::lab::bar::{export_files_ui, is_tight, status_ui, table_choice_ui};
+use crate::ui::lab::tab::{Tab, TabPage};
 
 const EMPTY: &str = "Press Measure to generate one text with and without the cache.";
 
+pub(super) const TAB: Tab = Tab {
+    bar: cache_bar_ui,
+    page: TabPage::TwoColumns(|ui, columns, state, _| cache_tab_ui(ui, columns, state)),
+    selection: None,
+    keys: None,
+};
+
+/// Draws the progress of the KV cache measurement, its buttons, and its export menu.
+fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let lab = state.lab.cache.as_ref().and_then(|run| run.lab.as_ref());
+    let is_there = lab.is_some_and(|lab| !lab.on.is_empty());
+    export_files_ui(
+        ui,
+        "Export the measurement",
+        is_there,
+        |format| {
+            (
+                format!("Measurement as {}…", format.extension().to_uppercase()),
+                Document::Cache(format),
+            )
+        },
+        commands,
+    );
+    let is_tight = is_tight(ui);
+    measure_ui(ui, is_tight, state, commands);
+    if is_there {
+        table_choice_ui(ui, is_tight, &mut state.lab.is_cache_table);
+    }
+    if let Some(run) = &state.lab.cache {
+        status_ui(ui, &run.summary(), fraction_done(run));
+    }
+}
+
 /// Draws the pictures on the left, and what they show on the right.
-pub(super) fn cache_tab_ui(ui: &mut Ui, left: Rect, right: Rect, state: &AppState) {
+fn cache_tab_ui(ui: &mut Ui, [left, right]: [Rect; 2], state: &AppState) {
     let run = state.lab.cache.as_ref();
     let Some((run, lab)) = run.and_then(|run| Some((run, run.lab.as_ref()?))) else {
         let words = match run.map(|run| &run.status) {
-            Some(CacheStatus::Failed { error }) => crate::state::capitalize(error),
+            Some(RunStatus::Failed { error }) => crate::state::capitalize(error),
             Some(_) => "Waiting for the engine".to_owned(),
             None => EMPTY.to_owned(),
         };
@@ -52,7 +89,7 @@ fn reading_ui(ui: &mut Ui, run: &CacheRun, lab: &CacheLab) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         // Keep the text clear of the scroll bar.
         ui.set_max_width(ui.available_width() - 12.0);
-        if let CacheStatus::Failed { error } = &run.status {
+        if let RunStatus::Failed { error } = &run.status {
             let words = Face::Small.text(crate::state::capitalize(error));
             ui.add(Label::new(words.color(theme.error)).wrap());
         }
@@ -131,17 +168,12 @@ fn shape_ui(ui: &mut Ui, lab: &CacheLab) {
 
 /// Draws the number of tokens to generate, and the button that starts or stops the measurement,
 /// from right to left.
-pub(super) fn measure_ui(
-    ui: &mut Ui,
-    is_tight: bool,
-    state: &mut AppState,
-    commands: &mut Vec<Command>,
-) {
-    if state.lab.is_measuring_cache() {
+fn measure_ui(ui: &mut Ui, is_tight: bool, state: &mut AppState, commands: &mut Vec<Command>) {
+    if state.lab.is_running(LabTab::Cache) {
         let stop = Button::new("Stop").icon(Icon::Stop).hint("Esc");
         let hint = "The measurements so far are kept";
         if ui.add(stop).on_hover_text(hint).clicked() {
-            commands.push(Command::Lab(LabCommand::StopCache));
+            commands.push(Command::Lab(LabCommand::Stop(LabTab::Cache)));
         }
         return;
     }
@@ -161,7 +193,7 @@ pub(super) fn measure_ui(
         .add_enabled(reason.is_none(), button)
         .on_disabled_hover_text(reason.unwrap_or_default());
     if response.clicked() {
-        commands.push(Command::Lab(LabCommand::MeasureCache));
+        commands.push(Command::Lab(LabCommand::Run(LabTab::Cache)));
     }
     if !is_tight {
         let color = Theme::of(ui).text_2;
@@ -175,11 +207,7 @@ pub(super) fn measure_ui(
 }
 
 /// Returns the share of the current stage that is done, or `None` while nothing is measured.
-pub(super) fn fraction_done(run: &CacheRun) -> Option<f32> {
-    match run.status {
-        CacheStatus::Running { n_done, n_all, .. } if n_all > 0 => {
-            Some(n_done as f32 / n_all as f32)
-        }
-        _ => None,
-    }
+fn fraction_done(run: &CacheRun) -> Option<f32> {
+    let CacheProgress { n_done, n_all, .. } = run.progress.filter(|_| run.status.is_running())?;
+    (n_all > 0).then(|| n_done as f32 / n_all as f32)
 }

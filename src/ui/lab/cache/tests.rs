@@ -4,26 +4,28 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::Queryable as _;
 
 use crate::analysis::cache_lab::testing::{facts, samples};
-use crate::generation::CacheUpdate;
-use crate::state::tests::{Event, Request, ready};
-use crate::state::{AppState, Command, Effect, LabCommand, LabTab, Page, RunCommand};
+use crate::generation::{CachePlan, CacheUpdate};
+use crate::state::tests::{JobUpdate, planned, ready, report, update_job};
+use crate::state::{AppState, Command, LabCommand, LabTab, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
 /// A state on the Cache tab, after up to `n_samples` measurements.
-fn measured(n_samples: usize, end: Option<CacheUpdate>) -> AppState {
+fn measured(n_samples: usize, end: Option<JobUpdate>) -> AppState {
     let mut state = ready();
     state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
     state.lab.tab = LabTab::Cache;
-    let effects = state.apply(Command::Lab(LabCommand::MeasureCache));
-    let [Effect::Send(Request::MeasureCache { id, .. })] = &effects[..] else {
+    let effects = state.apply(Command::Lab(LabCommand::Run(LabTab::Cache)));
+    let [effect] = &effects[..] else {
         panic!("{effects:?}");
     };
+    let (id, _) = planned::<CachePlan>(effect).unwrap();
     let samples = samples().into_iter().take(n_samples);
-    let updates = std::iter::once(CacheUpdate::Started(facts()))
-        .chain(samples.map(CacheUpdate::Measured))
-        .chain(end);
-    for update in updates {
-        state.on_event(Event::Cache { id: *id, update });
+    report(&mut state, id, CacheUpdate::Started(facts()));
+    for sample in samples {
+        report(&mut state, id, CacheUpdate::Measured(sample));
+    }
+    for update in end {
+        update_job(&mut state, id, update);
     }
     state
 }
@@ -46,7 +48,7 @@ fn the_shortcut_measures_and_escape_stops() {
     let mut window = window(state);
     window.get_by_label_contains("Press Measure");
     key(&mut window, Modifiers::COMMAND, Key::Enter);
-    assert!(window.state().lab.is_measuring_cache());
+    assert!(window.state().lab.is_running(LabTab::Cache));
     let waiting = window.query_all_by_label("Waiting for the engine");
     assert!(waiting.count() > 0);
     key(&mut window, Modifiers::NONE, Key::Escape);
@@ -55,7 +57,7 @@ fn the_shortcut_measures_and_escape_stops() {
 
 #[test]
 fn a_measurement_is_drawn_and_read_as_a_table() {
-    let mut window = window(measured(1000, Some(CacheUpdate::Finished)));
+    let mut window = window(measured(1000, Some(JobUpdate::Finished)));
     window.get_by_label("measured while writing 100 tokens");
     assert!(is_shown(
         &window,
@@ -82,7 +84,7 @@ fn points_appear_as_they_are_measured_and_a_stop_keeps_them() {
     let running = window(measured(50, None));
     running.get_by_label("With the cache, 51 of 100 tokens");
     assert!(is_shown(&running, "With the cache, a token takes"));
-    let stopped = window(measured(50, Some(CacheUpdate::Stopped)));
+    let stopped = window(measured(50, Some(JobUpdate::Stopped)));
     stopped.get_by_label("stopped after 51 of 100 tokens");
     stopped.get_by_label("Measure again");
     let lab = stopped.state().lab.cache.as_ref().unwrap().lab.as_ref();
@@ -92,6 +94,6 @@ fn points_appear_as_they_are_measured_and_a_stop_keeps_them() {
 #[test]
 fn a_failure_says_why() {
     let error = "the context is full".to_owned();
-    let window = window(measured(0, Some(CacheUpdate::Failed { error })));
+    let window = window(measured(0, Some(JobUpdate::Failed { error })));
     assert!(window.query_all_by_label("The context is full").count() > 0);
 }

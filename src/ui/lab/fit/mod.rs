@@ -16,14 +16,63 @@ use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::plots::{FitPlot, Target, fit_curve_ui, fit_map_ui};
-use crate::state::{AppState, Command, FitRun, FitStatus, LabCommand};
+use crate::state::{AppState, Command, Document, FitRun, LabCommand, RunStatus};
+use crate::ui::lab::bar::{export_files_ui, note_ui, table_choice_ui};
+use crate::ui::lab::tab::{Columns, Selection, Tab, TabPage};
 
 const EMPTY: &str = "Choose a text on the left, and fit it.";
 
+pub(super) const TAB: Tab = Tab {
+    bar: fit_bar_ui,
+    page: TabPage::ThreeColumns(fit_tab_ui),
+    selection: Some(Selection {
+        step: |lab, rows, columns| {
+            if let Some(run) = &mut lab.fit {
+                run.move_selection(rows, columns);
+            }
+        },
+        open: |lab| {
+            let run = lab.fit.as_ref();
+            run.map(|run| LabCommand::OpenFit { cell: run.selected })
+        },
+    }),
+    keys: None,
+};
+
+/// Draws the summary of the fit, the button that shows it as a table, and its export menu.
+fn fit_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let run = state.lab.fit.as_ref();
+    let is_there = run.is_some_and(|run| run.fit.n_done() > 0);
+    let summary = run.map(FitRun::summary);
+    export_files_ui(
+        ui,
+        "Export the fit",
+        is_there,
+        |format| {
+            (
+                format!("Fit as {}…", format.extension().to_uppercase()),
+                Document::Fit(format),
+            )
+        },
+        commands,
+    );
+    if is_there {
+        table_choice_ui(ui, false, &mut state.lab.is_fit_table);
+    }
+    if let Some(summary) = summary {
+        note_ui(ui, &summary);
+    }
+}
+
 /// Draws the three columns.
-pub(super) fn fit_tab_ui(
+fn fit_tab_ui(
     ui: &mut Ui,
-    [left, middle, right]: [Rect; 3],
+    Columns {
+        left,
+        middle,
+        right,
+        ..
+    }: Columns,
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
@@ -37,7 +86,7 @@ pub(super) fn fit_tab_ui(
     };
     if run.fit.n_done() == 0 {
         let words = match &run.status {
-            FitStatus::Failed { error } => crate::state::capitalize(error),
+            RunStatus::Failed { error } => crate::state::capitalize(error),
             _ => run.summary(),
         };
         return sentence_ui(ui, middle, &words);

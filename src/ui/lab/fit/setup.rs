@@ -12,7 +12,7 @@ use crate::design::widgets::{
 };
 use crate::generation::Generation;
 use crate::generation::formatting::{counted, pane_letter};
-use crate::state::{Action, AppState, Command, FitInput, FitStatus, LabCommand, PaneId};
+use crate::state::{Action, AppState, Command, FitInput, LabCommand, LabTab, PaneId, RunStatus};
 use crate::ui::keys::key_words;
 use crate::ui::lab::setup::{FOOT, axes_ui, form_area_ui, row_ui};
 
@@ -232,7 +232,7 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         progress_bar(ui, run.fraction() as f32);
         let label = ui.label(Face::Small.text(run.summary()).color(theme.text_2));
         label.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Status, true, run.summary()));
-    } else if let Some(FitStatus::Failed { error }) = run.map(|run| &run.status) {
+    } else if let Some(RunStatus::Failed { error }) = run.map(|run| &run.status) {
         let words = Face::Small.text(crate::state::capitalize(error));
         ui.add(Label::new(words.color(theme.error)).truncate());
     } else if let Some(reason) = &reason {
@@ -241,10 +241,10 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
     let button = Rect::from_min_max(column.left_bottom() - egui::vec2(0.0, 36.0), column.max);
     let mut ui = child_ui(ui, button, "run");
-    if state.lab.is_fitting() {
+    if state.lab.is_running(LabTab::Fit) {
         let stop = Button::run("Stop", false).icon(Icon::Stop).hint("Esc");
         if ui.add(stop.width(width)).clicked() {
-            commands.push(Command::Lab(LabCommand::StopFit));
+            commands.push(Command::Lab(LabCommand::Stop(LabTab::Fit)));
         }
         return;
     }
@@ -259,6 +259,6 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .add_enabled(reason.is_none(), fit.width(width))
         .on_disabled_hover_text(reason.unwrap_or_default());
     if response.clicked() {
-        commands.push(Command::Lab(LabCommand::RunFit));
+        commands.push(Command::Lab(LabCommand::Run(LabTab::Fit)));
     }
 }

@@ -5,9 +5,9 @@ use egui_kittest::kittest::Queryable as _;
 
 use crate::analysis::sweep::Parameter;
 use crate::decoding::{FilterKind, TokenId};
-use crate::generation::{FitPlace, FitTokens, FitUpdate, Likelihood};
-use crate::state::tests::{Event, Request, ready, written};
-use crate::state::{AppState, AxisForm, Command, Effect, LabCommand, LabTab, Page, RunCommand};
+use crate::generation::{FitPlace, FitPlan, FitTokens, FitUpdate, Likelihood};
+use crate::state::tests::{JobUpdate, planned, ready, report, update_job, written};
+use crate::state::{AppState, AxisForm, Command, LabCommand, LabTab, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
 const NARROW: Vec2 = vec2(1280.0, 800.0);
@@ -22,9 +22,8 @@ fn fitted(over_two: bool) -> AppState {
     state.suggest_fit_text();
     state.lab.fit_form.rows = AxisForm::new(T, 8);
     state.lab.fit_form.columns = over_two.then(|| AxisForm::new(TOP_P, 6));
-    let mut effects = state.apply(Command::Lab(LabCommand::RunFit));
-    while let [Effect::Send(Request::Fit { id, plan })] = &effects[..] {
-        let id = *id;
+    let mut effects = state.apply(Command::Lab(LabCommand::Run(LabTab::Fit)));
+    while let Some((id, plan)) = effects.first().and_then(planned::<FitPlan>) {
         let likelihood = |chain| {
             let heat = T.get(chain).unwrap_or(1.0);
             let is_cut = TOP_P.get(chain).unwrap_or(1.0) < 0.95 - 0.2 * heat || heat < 0.3;
@@ -45,10 +44,9 @@ fn fitted(over_two: bool) -> AppState {
         };
         let texts = vec![text];
         for update in [FitUpdate::Started { texts }, FitUpdate::Computed { found }] {
-            state.on_event(Event::Fit { id, update });
+            report(&mut state, id, update);
         }
-        let update = FitUpdate::Finished;
-        effects = state.on_event(Event::Fit { id, update });
+        effects = update_job(&mut state, id, JobUpdate::Finished);
     }
     state
 }
@@ -125,7 +123,7 @@ fn a_text_is_pasted_and_the_shortcut_fits_it() {
         .type_text("The fox ran.");
     window.run_steps(2);
     key(&mut window, Modifiers::COMMAND, Key::Enter);
-    assert!(window.state().lab.is_fitting());
+    assert!(window.state().lab.is_running(LabTab::Fit));
     press(&mut window, "Stop");
     key(&mut window, Modifiers::NONE, Key::Escape);
 }

@@ -18,9 +18,12 @@ use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::plots::model_comparison_ui;
-use crate::state::{Action, AppState, Command, LabCommand, ModelsRun, ModelsStatus, capitalize};
+use crate::state::{
+    Action, AppState, Command, Document, LabCommand, LabTab, ModelsRun, RunStatus, capitalize,
+};
 use crate::ui::keys::key_words;
-use crate::ui::lab::bar::status_ui;
+use crate::ui::lab::bar::{export_files_ui, status_ui};
+use crate::ui::lab::tab::{Selection, Tab, TabPage};
 
 const EMPTY: &str = "Press Compare to let both models read the same text. You will see where their \
     probabilities differ, and whether that changes which tokens are chosen.";
@@ -28,11 +31,44 @@ const EMPTY: &str = "Press Compare to let both models read the same text. You wi
 /// The share of the height that the text takes above its plots.
 const TEXT: f32 = 0.34;
 
+pub(super) const TAB: Tab = Tab {
+    bar: |ui, state, commands| models_bar_ui(ui, state, commands),
+    page: TabPage::TwoColumns(models_tab_ui),
+    selection: Some(Selection {
+        step: |lab, rows, columns| {
+            if let Some(run) = &mut lab.models {
+                run.move_selection(rows + columns);
+            }
+        },
+        // A token is not a text to open.
+        open: |_| None,
+    }),
+    keys: None,
+};
+
+/// Draws the progress of the comparison of two models, its button, and its export menu.
+fn models_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let run = state.lab.models.as_ref();
+    let compared = run.and_then(|run| run.compared.as_ref());
+    export_files_ui(
+        ui,
+        "Export the comparison",
+        compared.is_some_and(|compared| compared.n_predicted() > 0),
+        |format| {
+            (
+                format!("Comparison as {}…", format.extension().to_uppercase()),
+                Document::Models(format),
+            )
+        },
+        commands,
+    );
+    compare_ui(ui, state, commands);
+}
+
 /// Draws the text and its plots on the left, and the rest on the right.
-pub(super) fn models_tab_ui(
+fn models_tab_ui(
     ui: &mut Ui,
-    left: Rect,
-    right: Rect,
+    [left, right]: [Rect; 2],
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
@@ -42,8 +78,8 @@ pub(super) fn models_tab_ui(
     let run = state.lab.models.as_ref();
     let Some((run, compared)) = run.and_then(|run| Some((run, run.compared.as_ref()?))) else {
         let words = match run.map(|run| &run.status) {
-            Some(ModelsStatus::Failed { error }) => capitalize(error),
-            Some(ModelsStatus::Stopped) | None => EMPTY.to_owned(),
+            Some(RunStatus::Failed { error }) => capitalize(error),
+            Some(RunStatus::Stopped) | None => EMPTY.to_owned(),
             Some(_) => "Loading the other model".to_owned(),
         };
         let color = Theme::of(ui).text_3;
@@ -67,12 +103,12 @@ pub(super) fn models_tab_ui(
 
 /// Draws the progress of the comparison, and the button that starts or stops it, from right to
 /// left.
-pub(super) fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    if state.lab.is_comparing_models() {
+fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    if state.lab.is_running(LabTab::Models) {
         let stop = Button::new("Stop").icon(Icon::Stop).hint("Esc");
         let hint = "The results so far are kept";
         if ui.add(stop).on_hover_text(hint).clicked() {
-            commands.push(Command::Lab(LabCommand::StopComparison));
+            commands.push(Command::Lab(LabCommand::Stop(LabTab::Models)));
         }
     } else {
         let reason = state.models_blocking_reason();
@@ -82,7 +118,7 @@ pub(super) fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
             .add_enabled(reason.is_none(), button)
             .on_disabled_hover_text(reason.unwrap_or_default());
         if response.clicked() {
-            commands.push(Command::Lab(LabCommand::CompareModels));
+            commands.push(Command::Lab(LabCommand::Run(LabTab::Models)));
         }
     }
     if let Some(run) = &state.lab.models {
@@ -95,8 +131,8 @@ fn fraction_done(run: &ModelsRun) -> Option<f32> {
     let compared = run.compared.as_ref();
     let share = compared.map(|all| all.n_predicted() as f32 / all.n_to_predict().max(1) as f32);
     match &run.status {
-        ModelsStatus::Loading { fraction } => Some(*fraction),
-        ModelsStatus::Reading => Some(share.unwrap_or_default()),
+        RunStatus::Waiting => Some(run.loaded),
+        RunStatus::Running => Some(share.unwrap_or_default()),
         _ => None,
     }
 }

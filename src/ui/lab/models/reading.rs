@@ -9,7 +9,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::menu_item;
 use crate::generation::PredictedToken;
 use crate::generation::formatting::{ordinal, percent, quoted};
-use crate::state::{ModelsRun, ModelsStatus, capitalize};
+use crate::state::{ModelsRun, RunStatus, capitalize};
 
 /// How many tokens with the largest divergences are listed.
 const N_LARGEST: usize = 6;
@@ -26,7 +26,7 @@ pub(super) fn reading_ui(
         // Keep the text clear of the scroll bar.
         ui.set_max_width(ui.available_width() - 12.0);
         ui.spacing_mut().item_spacing.y = 8.0;
-        if let ModelsStatus::Failed { error } = &run.status {
+        if let RunStatus::Failed { error } = &run.status {
             let words = Face::Small.text(capitalize(error)).color(theme.error);
             ui.add(Label::new(words).wrap());
         }

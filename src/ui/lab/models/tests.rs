@@ -4,8 +4,10 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::Queryable as _;
 
 use crate::analysis::model_comparison::testing::compared;
-use crate::generation::{ComparedToken, ComparisonText, ComparisonUpdate, GenerationId};
-use crate::state::tests::{Event, OtherWay, Request, ready};
+use crate::generation::{
+    ComparedToken, ComparisonPlan, ComparisonText, ComparisonUpdate, GenerationId,
+};
+use crate::state::tests::{JobUpdate, OtherWay, Request, ready, report, update_job};
 use crate::state::{AppState, Command, Effect, LabCommand, LabTab, ModelsForm, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
@@ -23,18 +25,19 @@ fn ready_to_compare() -> AppState {
 
 fn comparing() -> (AppState, GenerationId) {
     let mut state = ready_to_compare();
-    let effects = state.apply(Command::Lab(LabCommand::CompareModels));
-    let [Effect::Send(Request::CompareModels { id, plan, other })] = &effects[..] else {
+    let effects = state.apply(Command::Lab(LabCommand::Run(LabTab::Models)));
+    let [Effect::Send(Request::RunJob { id, plan, other })] = &effects[..] else {
         panic!("{effects:?}");
     };
+    let plan = plan.get::<ComparisonPlan>().unwrap();
     assert_eq!(plan.text, ComparisonText::Typed("The fox ran.".to_owned()));
     assert_eq!(plan.settings.len(), state.panes.len());
-    assert_eq!(other.way, OtherWay::F32);
+    assert_eq!(other.as_ref().unwrap().way, OtherWay::F32);
     (state, *id)
 }
 
 /// A state that has compared three tokens.
-fn done(end: ComparisonUpdate) -> AppState {
+fn done(end: JobUpdate) -> AppState {
     let (mut state, id) = comparing();
     let all = compared();
     let [a, b] = all.predicted.clone();
@@ -47,9 +50,9 @@ fn done(end: ComparisonUpdate) -> AppState {
         facts: all.facts,
         model: all.models[1].clone(),
     };
-    for update in [started, ComparisonUpdate::Read(both.collect()), end] {
-        state.on_event(Event::Comparison { id, update });
-    }
+    report(&mut state, id, started);
+    report(&mut state, id, ComparisonUpdate::Read(both.collect()));
+    update_job(&mut state, id, end);
     state
 }
 
@@ -68,24 +71,23 @@ fn the_shortcut_compares_and_escape_cancels_the_load() {
     let mut window = window(ready_to_compare());
     assert!(is_shown(&window, "Press Compare"));
     key(&mut window, Modifiers::COMMAND, Key::Enter);
-    assert!(window.state().lab.is_comparing_models());
+    assert!(window.state().lab.is_running(LabTab::Models));
     assert!(is_shown(&window, "Loading the other model, 0 %"));
     key(&mut window, Modifiers::NONE, Key::Escape);
     let run = window.state().lab.models.as_ref().unwrap();
-    assert!(run.is_running(), "until the engine has stopped");
+    assert!(run.status.is_running(), "until the engine has stopped");
     let (mut state, id) = comparing();
     assert_eq!(
-        state.apply(Command::Lab(LabCommand::StopComparison)),
-        [Effect::Send(Request::CancelLoading)]
+        state.apply(Command::Lab(LabCommand::Stop(LabTab::Models))),
+        [Effect::Send(Request::StopJob(id))]
     );
-    let update = ComparisonUpdate::Stopped;
-    state.on_event(Event::Comparison { id, update });
-    assert!(!state.lab.is_comparing_models());
+    update_job(&mut state, id, JobUpdate::Stopped);
+    assert!(!state.lab.is_running(LabTab::Models));
 }
 
 #[test]
 fn a_comparison_is_drawn_and_each_token_is_described() {
-    let mut window = window(done(ComparisonUpdate::Finished));
+    let mut window = window(done(JobUpdate::Finished));
     window.get_by_label("3 tokens");
     for words in [
         "KL divergence 0.15 nats per token on average",
@@ -125,7 +127,7 @@ fn the_model_and_how_it_computes_are_chosen_from_menus() {
 #[test]
 fn a_failure_says_why_and_keeps_what_was_read() {
     let error = "the context is full".to_owned();
-    let window = window(done(ComparisonUpdate::Failed { error }));
+    let window = window(done(JobUpdate::Failed { error }));
     assert!(is_shown(&window, "The context is full"));
     assert!(is_shown(&window, "KL divergence 0.15 nats"));
 }

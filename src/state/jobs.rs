@@ -1,0 +1,136 @@
+//! Runs of experiments: which jobs the engine does for them, and how they end.
+
+use super::{AppState, Effect, ModelStatus, ReadyModel};
+use crate::worker::{GenerationId, JobReport, JobUpdate, Request};
+
+/// How far a run has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunStatus {
+    /// Nothing has begun yet.
+    Waiting,
+    Running,
+    Complete,
+    /// It was stopped. What was found stays.
+    Stopped,
+    /// It could not begin or go on. What was found stays.
+    Failed {
+        /// Can be shown to the user.
+        error: String,
+    },
+}
+
+impl RunStatus {
+    /// Returns whether more results will arrive.
+    pub const fn is_running(&self) -> bool {
+        matches!(self, Self::Waiting | Self::Running)
+    }
+
+    /// Notes that the first results have arrived.
+    pub(super) fn begin(&mut self) {
+        if *self == Self::Waiting {
+            *self = Self::Running;
+        }
+    }
+}
+
+/// A run of an experiment, as its jobs see it.
+pub(super) trait JobRun {
+    fn status(&self) -> &RunStatus;
+
+    /// Returns the ids of its jobs that have not ended, oldest first.
+    fn running_jobs(&self) -> Vec<GenerationId>;
+
+    /// Notes how much of the other model that it needs is loaded, from 0 to 1.
+    fn on_loading(&mut self, _fraction: f32) {}
+
+    /// Adds what a job has found.
+    fn on_report(&mut self, id: GenerationId, report: JobReport);
+
+    /// Ends a job that has done everything. Returns the request for the next one, if the run goes
+    /// on.
+    fn on_finished(&mut self, id: GenerationId, _next: &mut NextJob<'_>) -> Option<Request> {
+        self.end(id, RunStatus::Complete);
+        None
+    }
+
+    /// Ends a job, and the run with it unless other jobs are still running.
+    fn end(&mut self, id: GenerationId, status: RunStatus);
+
+    /// Ends the run after the engine has died.
+    fn fail(&mut self, error: &str) {
+        for id in self.running_jobs() {
+            let error = error.to_owned();
+            self.end(id, RunStatus::Failed { error });
+        }
+    }
+}
+
+/// What a run needs to request its next job.
+pub(super) struct NextJob<'a> {
+    last_id: &'a mut u64,
+    /// The loaded model.
+    pub model: Option<&'a ReadyModel>,
+}
+
+impl<'a> NextJob<'a> {
+    pub(super) const fn new(last_id: &'a mut u64, model: &'a ModelStatus) -> Self {
+        let model = model.ready();
+        Self { last_id, model }
+    }
+
+    /// Returns an id that no other job has.
+    pub(super) const fn new_id(&mut self) -> GenerationId {
+        *self.last_id += 1;
+        GenerationId(*self.last_id)
+    }
+}
+
+impl AppState {
+    /// Hands an update to the run that its job belongs to. Updates of abandoned jobs are ignored.
+    pub(super) fn on_job(&mut self, id: GenerationId, update: JobUpdate) -> Vec<Effect> {
+        let Self {
+            futures,
+            lab,
+            model,
+            last_id,
+            ..
+        } = self;
+        let mut next = NextJob::new(last_id, model);
+        let mut runs = futures.runs_mut().chain(lab.runs_mut());
+        let run = runs.find(|run| run.running_jobs().contains(&id));
+        let request = run.and_then(|run| updated(run, id, update, &mut next));
+        request.map(Effect::Send).into_iter().collect()
+    }
+
+    /// Ends all runs after the engine has died.
+    pub(super) fn fail_runs(&mut self, error: &str) {
+        let runs = self.futures.runs_mut().chain(self.lab.runs_mut());
+        for run in runs.filter(|run| run.status().is_running()) {
+            run.fail(error);
+        }
+    }
+}
+
+/// Applies an update to its run. Returns the request for the next job, if the run goes on.
+fn updated(
+    run: &mut dyn JobRun,
+    id: GenerationId,
+    update: JobUpdate,
+    next: &mut NextJob<'_>,
+) -> Option<Request> {
+    match update {
+        JobUpdate::Loading { fraction } => run.on_loading(fraction),
+        JobUpdate::Reported(report) => run.on_report(id, report),
+        JobUpdate::Finished => return run.on_finished(id, next),
+        JobUpdate::Stopped => run.end(id, RunStatus::Stopped),
+        JobUpdate::Failed { error } => run.end(id, RunStatus::Failed { error }),
+    }
+    None
+}
+
+/// Stops the jobs of these runs. They end once the engine has stopped them.
+pub(super) fn stop_jobs<'a>(runs: impl IntoIterator<Item = &'a dyn JobRun>) -> Vec<Effect> {
+    let running = runs.into_iter().filter(|run| run.status().is_running());
+    let jobs = running.flat_map(JobRun::running_jobs);
+    jobs.map(|id| Effect::Send(Request::StopJob(id))).collect()
+}
