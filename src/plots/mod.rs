@@ -38,14 +38,14 @@ pub use next_token::{
 };
 pub use proven::{ProvenData, proven_ui};
 pub use scale::count;
-pub use score::{ScoreData, ScoreLane, score_plot_ui};
+pub use score::{ScoreData, ScoreLane, ScoreValues, score_plot_ui};
 pub use speed::{SpeedData, SpeedLine, speed_plot_ui};
 pub use stability::{StabilityPlot, stability_ui};
 pub use sweep::{
     Curve, MapResponse, Scatter, SweepMap, curve_ui, heat_legend, heat_step, map_height, map_ui,
     scatter_ui,
 };
-pub use trend::{TrendData, p_value_plot_ui, trend_plot_ui};
+pub use trend::{TrendData, TrendFigures, p_value_plot_ui, trend_plot_ui};
 pub use verified::VerifiedData;
 
 /// Identifies a step of a pane.

@@ -42,6 +42,7 @@ mod settings;
 mod starters;
 #[cfg(test)]
 pub(crate) mod tests;
+mod text_mark;
 mod view;
 mod watermark;
 mod words;
@@ -103,6 +104,7 @@ pub use servers::{
 pub use session::{Session, SessionKey};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
+pub use text_mark::TextMark;
 pub use view::{
     BranchesView, CompareChoices, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure,
     ThemeChoice, Tint, ViewChoices,

@@ -18,6 +18,7 @@ mod dock;
 mod empty_pane;
 mod escape;
 mod export_dialog;
+mod figures;
 #[cfg(test)]
 mod fit;
 mod help;
@@ -42,6 +43,7 @@ mod pane_server;
 mod paste_settings;
 mod path_dialog;
 mod picture_menu;
+mod plots_tab;
 mod popup_focus;
 mod presets_menu;
 mod prompt_card;

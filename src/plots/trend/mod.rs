@@ -9,8 +9,8 @@ mod tests;
 use egui::{Align2, Painter, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 use egui_plot::LineStyle;
 
-pub use self::data::TrendData;
 use self::data::{Axis, Panel};
+pub use self::data::{TrendData, TrendFigures};
 pub use self::p_value::p_value_plot_ui;
 use super::frame::{Legend, TextRun, empty_ui, paint_text, paint_text_within, title_ui};
 use super::line_style::{dash, paint_marker};
@@ -151,10 +151,10 @@ fn lines_ui(
     data: &TrendData<'_>,
     response: &egui::Response,
 ) -> Option<StepAt> {
-    let n = data.panels.len().max(1) as f32;
+    let n = data.figures.panels.len().max(1) as f32;
     let height = (whole.height() - BOTTOM) / n;
     let mut hovered = None;
-    for (index, panel) in data.panels.iter().enumerate() {
+    for (index, panel) in data.figures.panels.iter().enumerate() {
         let top = whole.top() + height * index as f32;
         let title = pos2(whole.left(), top + PANEL_TITLE / 2.0 - 2.0);
         let run = TextRun::new(panel.title, Face::Micro, Theme::of(ui).text_2);
