@@ -66,7 +66,7 @@ pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
 pub use prompt_check::PromptCheck;
 pub use recommended_sampling::RecommendedSampling;
 pub use record::{Generation, PromptRecord, Step, StepTime};
-pub use steps::Steps;
+pub use steps::{Steps, StepsIter, StepsIterMut};
 pub use stop::StopMatcher;
 pub use sweep::{SweepPlan, SweepText, SweepUpdate, TokenMeasures};
 pub use vocabulary::Vocabulary;
