@@ -15,6 +15,7 @@ mod gaps;
 mod line_style;
 mod model_comparison;
 mod next_token;
+mod picture;
 mod proven;
 mod scale;
 mod score;
@@ -36,6 +37,7 @@ pub use model_comparison::model_comparison_ui;
 pub use next_token::{
     AfterChain, CandidateRow, NextTokenData, TokenStyle, next_token_plot_ui, token_galley,
 };
+pub use picture::{AROUND, CAPTION_GAP, MARGIN, PicturePlot};
 pub use proven::{ProvenData, proven_ui};
 pub use scale::count;
 pub use score::{ScoreData, ScoreLane, ScoreValues, score_plot_ui};

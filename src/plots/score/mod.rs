@@ -11,7 +11,7 @@ mod values;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-use egui::{PointerButton, Rect, Stroke, Ui, Vec2, pos2};
+use egui::{Color32, PointerButton, Rect, Stroke, Ui, Vec2, pos2};
 use egui_plot::{Bar, BarChart, GridMark, HLine, Plot, PlotTransform, PlotUi};
 
 use self::data::ScoreBar;
@@ -21,7 +21,7 @@ use self::pointer::hover_ui;
 pub use self::values::ScoreValues;
 use super::frame::{between, empty_ui, note_ui, still_plot, title_ui, token_axis};
 use super::scale::{count, label_step};
-use super::{PlotResponse, Target};
+use super::{PicturePlot, PlotResponse, Target};
 use crate::design::memo::remembered;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
@@ -281,4 +281,18 @@ fn empty(ui: &mut Ui, data: &ScoreData<'_>) {
             .hline(line, (middle + gap / 2.0 - 1.0).round() - 0.5, stroke);
     }
     ui.advance_cursor_after_rect(space);
+}
+
+impl PicturePlot for ScoreData<'_> {
+    fn name(&self) -> &'static str {
+        "The score"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [960.0, 420.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        score_plot_ui(ui, self, Target::Picture);
+    }
 }

@@ -6,7 +6,9 @@ mod p_value;
 #[cfg(test)]
 mod tests;
 
-use egui::{Align2, Painter, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{
+    Align2, Color32, Painter, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2,
+};
 use egui_plot::LineStyle;
 
 use self::data::{Axis, Panel};
@@ -15,7 +17,7 @@ pub use self::p_value::p_value_plot_ui;
 use super::frame::{Legend, TextRun, empty_ui, paint_text, paint_text_within, title_ui};
 use super::line_style::{dash, paint_marker};
 use super::scale::{count, grouped, label_step};
-use super::{PlotResponse, StepAt, Target};
+use super::{PicturePlot, PlotResponse, StepAt, Target};
 use crate::analysis::trend::Trend;
 use crate::analysis::watermark::FOUND_AT;
 use crate::design::fonts::Face;
@@ -304,4 +306,18 @@ fn nearest(area: Rect, panel: &Panel, data: &TrendData<'_>, pointer: Pos2) -> Op
         .filter_map(|((pane, _), line)| Some((*pane, distance(line)?)))
         .min_by(|(_, a), (_, b)| a.total_cmp(b))
         .map(|(pane, _)| StepAt { pane, step })
+}
+
+impl PicturePlot for TrendData<'_> {
+    fn name(&self) -> &'static str {
+        self.kind.spec().name
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [720.0, 420.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        trend_plot_ui(ui, self, Target::Picture);
+    }
 }
