@@ -71,7 +71,8 @@ pub use lab::{
     SweepStatus,
 };
 pub use lessons::{
-    Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons, StepTexts,
+    Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons,
+    StepTexts, answers_csv,
 };
 pub(crate) use models::unix_time_secs;
 pub use models::{
