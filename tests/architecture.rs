@@ -36,10 +36,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
         "lessons",
         &["analysis", "decoding", "generation", "interop"],
     ),
-    (
-        "export",
-        &["analysis", "decoding", "generation", "interop", "lessons"],
-    ),
+    ("export", &["analysis", "decoding", "generation", "interop"]),
     (
         "state",
         &[

@@ -12,7 +12,7 @@ use crate::export::{self, ExportFormat, json};
 use crate::generation::{Generation, Piece};
 use crate::interop::presets;
 use crate::plots::{StepAt, VerifiedData};
-use crate::state::{AppState, Document, PictureFormat, PictureStyle, Plot, RunTexts};
+use crate::state::{AppState, Document, PictureFormat, PictureStyle, Plot, RunTexts, answers_csv};
 use crate::ui::pictures::{
     self, Palette, View, XrayPicture, encode, step_caption, tree_drawing, verified_drawing,
     xray_drawing,
@@ -123,7 +123,7 @@ pub(super) fn gather(state: &AppState, document: Document, look: Look) -> Result
         }
         Document::LessonAnswers => {
             let predictions = state.lessons.predictions();
-            file(move || export::answers_csv(&predictions))
+            file(move || answers_csv(&predictions))
         }
     })
 }

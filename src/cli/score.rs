@@ -221,10 +221,8 @@ fn table(texts: &[&Generation], shown: usize) -> String {
         ]
         .map(str::to_owned),
     ];
-    let steps = texts
-        .get(shown)
-        .map_or(&[][..], |text| text.steps.as_slice());
-    rows.extend(steps.iter().enumerate().map(|(index, step)| {
+    let steps = texts.get(shown).into_iter().flat_map(|text| &text.steps);
+    rows.extend(steps.enumerate().map(|(index, step)| {
         let cut_in = (0..).zip(texts).filter(|(_, text)| {
             let step = text.steps.get(index);
             step.is_some_and(|step| !step.trace.draw.was_possible())

@@ -256,7 +256,7 @@ mod tests {
     ) -> (Vec<String>, Generation) {
         let mut pane = generation(&[]);
         pane.config.limits.stop_strings = stops.iter().map(|stop| (*stop).to_owned()).collect();
-        let step = generation(&[("", 1.0)]).steps.remove(0);
+        let step = generation(&[("", 1.0)]).steps[0].clone();
         let (mut live, mut printed) = (LiveText::default(), Vec::new());
         for piece in pieces {
             let mut step = step.clone();

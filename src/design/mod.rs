@@ -6,6 +6,7 @@ pub mod appearance;
 pub mod child_ui;
 pub mod fonts;
 pub mod icons;
+pub mod memo;
 pub mod style;
 pub mod theme;
 pub mod widgets;

@@ -10,7 +10,7 @@ use crate::generation::{EarlierSettings, Generation};
 /// A text whose second and third token were picked by hand.
 fn picked() -> Generation {
     let mut text = generation(&[(" a", 0.5), (" fox", 0.25), ("\n", 0.25)]);
-    for step in &mut text.steps[1..] {
+    for step in text.steps.iter_mut().skip(1) {
         let draw = &mut Arc::make_mut(&mut step.trace).draw;
         (draw.picked, draw.coin) = (Picked::ByHand, None);
     }

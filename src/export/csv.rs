@@ -119,7 +119,7 @@ fn text_of(value: Option<impl ToString>) -> String {
 }
 
 /// Appends a row to a table.
-pub(super) fn push_row(table: &mut String, fields: impl IntoIterator<Item = String>) {
+pub(crate) fn push_row(table: &mut String, fields: impl IntoIterator<Item = String>) {
     let fields = fields.into_iter().map(|field| quoted(&field));
     table.push_str(&fields.collect::<Vec<_>>().join(","));
     table.push_str("\r\n");
@@ -127,7 +127,7 @@ pub(super) fn push_row(table: &mut String, fields: impl IntoIterator<Item = Stri
 
 /// Marks a text that begins like a formula as text. Texts come from models and from files, and a
 /// formula can read other cells and send their contents elsewhere.
-pub(super) fn as_text(text: &str) -> String {
+pub(crate) fn as_text(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         format!("'{text}")
     } else {

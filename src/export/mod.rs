@@ -7,7 +7,7 @@
 mod archive;
 mod blind;
 mod cache_lab;
-mod csv;
+pub(crate) mod csv;
 mod file;
 mod finish_date;
 mod fit;
@@ -16,7 +16,6 @@ mod futures;
 pub mod html;
 pub mod json;
 mod jsonl;
-mod lesson_answers;
 mod markdown;
 mod model_comparison;
 mod prompt_hash;
@@ -37,7 +36,6 @@ pub use self::file::{check_writable, read_at_most, remove_stale_temporaries, wri
 pub use self::fit::FitRecord;
 pub use self::folder::write_folder;
 pub use self::futures::{PaneFutures, render_futures};
-pub use self::lesson_answers::answers_csv;
 pub use self::model_comparison::ModelComparisonRecord;
 pub use self::prompt_hash::prompt_hash;
 pub use self::run_path::{

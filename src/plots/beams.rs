@@ -2,7 +2,10 @@
 
 use egui::{Align2, Color32, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
-use super::{TITLE_ROW, Target, TextRun, paint_text, paint_text_within, title_ui};
+use super::{
+    AROUND, MARGIN, PicturePlot, TITLE_ROW, Target, TextRun, paint_text, paint_text_within,
+    title_ui,
+};
 use crate::decoding::selector::Fate;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -300,6 +303,21 @@ fn tile_words(tile: &Tile, token: usize, beam: usize) -> String {
         TileState::Dropped(why) => ("dropped", format!(": {why}")),
     };
     format!("Token {token}, beam {beam}, ‘{word}’, {state}, {sum}{why}")
+}
+
+impl PicturePlot for BeamTree {
+    fn name(&self) -> &'static str {
+        "The beams"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        let size = self.size();
+        [size.x.max(560.0) + 2.0 * MARGIN, size.y + AROUND]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        beam_tree_ui(ui, ui.max_rect(), self, Target::Picture);
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! What the KV cache costs and saves: the time per token with and without it, its memory, and the
 //! time to read a prompt.
 
-use egui::{Align2, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
+use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
 
 use super::frame::unit_title_ui;
 use super::sweep::{Axes, Scale};
-use super::{TextRun, paint_text, paint_text_within};
+use super::{PicturePlot, TextRun, paint_text, paint_text_within};
 use crate::analysis::cache_lab::{CacheLab, Line};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -283,5 +283,19 @@ fn bars_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
         let run = TextRun::new(&words, Face::Small, theme.text_1);
         let at = pos2(bar.right() + 8.0, y);
         paint_text(ui, at, Align2::LEFT_CENTER, run);
+    }
+}
+
+impl PicturePlot for CacheLab {
+    fn name(&self) -> &'static str {
+        "The KV cache"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [960.0, 680.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        cache_lab_ui(ui, ui.max_rect(), self);
     }
 }

@@ -1,9 +1,9 @@
 //! The passes of speculative decoding: one column per pass, one cell per token, and the drafts of
 //! one pass.
 
-use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2};
+use egui::{Align2, Color32, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2};
 
-use super::{Target, TextRun, count, paint_text, paint_text_within, title_ui};
+use super::{AROUND, PicturePlot, Target, TextRun, count, paint_text, paint_text_within, title_ui};
 use crate::analysis::{DraftPass, DraftPasses, Verdict, VerifiedToken};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -297,6 +297,20 @@ fn pass_words(strip: &DraftStrip<'_>) -> String {
         (0, _) => format!("Pass {number}: no drafts; {word} was sampled"),
         (n, 0) => format!("Pass {number}: {n_accepted} of {n} drafts accepted"),
         (n, _) => format!("Pass {number}: {n_accepted} of {n} drafts accepted, then {word}"),
+    }
+}
+
+impl PicturePlot for DraftStrip<'_> {
+    fn name(&self) -> &'static str {
+        "The drafts"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [960.0, self.height() + AROUND]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        draft_strip_ui(ui, ui.max_rect(), self, Target::Picture);
     }
 }
 

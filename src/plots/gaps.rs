@@ -3,6 +3,7 @@
 
 use egui::{Align2, Color32, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
+use super::PicturePlot;
 use super::frame::title_ui;
 use super::line_style::dashed_line;
 use super::scale::{axis_steps, count, step_decimals};
@@ -263,5 +264,19 @@ fn paint_cross(ui: &Ui, at: Pos2, color: Color32) {
     for arm in [vec2(4.0, 4.0), vec2(4.0, -4.0)] {
         let line = Shape::line_segment([at - arm, at + arm], stroke);
         ui.painter().add(line);
+    }
+}
+
+impl PicturePlot for GapData {
+    fn name(&self) -> &'static str {
+        "Then and now"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [960.0, 420.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, paper: Color32) {
+        gap_plot_ui(ui, self, paper);
     }
 }

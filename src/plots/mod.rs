@@ -15,6 +15,7 @@ mod gaps;
 mod line_style;
 mod model_comparison;
 mod next_token;
+mod picture;
 mod proven;
 mod scale;
 mod score;
@@ -36,16 +37,17 @@ pub use model_comparison::model_comparison_ui;
 pub use next_token::{
     AfterChain, CandidateRow, NextTokenData, TokenStyle, next_token_plot_ui, token_galley,
 };
+pub use picture::{AROUND, CAPTION_GAP, MARGIN, PicturePlot};
 pub use proven::{ProvenData, proven_ui};
 pub use scale::count;
-pub use score::{ScoreData, ScoreLane, score_plot_ui};
+pub use score::{ScoreData, ScoreLane, ScoreValues, score_plot_ui};
 pub use speed::{SpeedData, SpeedLine, speed_plot_ui};
 pub use stability::{StabilityPlot, stability_ui};
 pub use sweep::{
     Curve, MapResponse, Scatter, SweepMap, curve_ui, heat_legend, heat_step, map_height, map_ui,
     scatter_ui,
 };
-pub use trend::{TrendData, p_value_plot_ui, trend_plot_ui};
+pub use trend::{TrendData, TrendFigures, p_value_plot_ui, trend_plot_ui};
 pub use verified::VerifiedData;
 
 /// Identifies a step of a pane.

@@ -1,8 +1,9 @@
 //! Two models that read the same text: the divergence of their distributions and the margins of A,
 //! token by token, or how much better one predicts the text, character by character.
 
-use egui::{Pos2, Rect, Stroke, Ui};
+use egui::{Color32, Pos2, Rect, Stroke, Ui};
 
+use super::PicturePlot;
 use super::frame::unit_title_ui;
 use super::sweep::{Axes, Scale};
 use crate::analysis::model_comparison::ComparedModels;
@@ -193,4 +194,18 @@ fn lead_ui(ui: &Ui, rect: Rect, compared: &ComparedModels) {
         .map(|(chars, lead)| axes.at(*chars as f64, lead.clamp(least, most)));
     ui.painter()
         .line(line.collect(), Stroke::new(1.5, theme.text_1));
+}
+
+impl PicturePlot for ComparedModels {
+    fn name(&self) -> &'static str {
+        "Two models, one text"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [960.0, 600.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        model_comparison_ui(ui, ui.max_rect(), self);
+    }
 }

@@ -3,6 +3,7 @@
 use egui::{Align2, Color32, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::frame::{TITLE_ROW, title_ui};
+use super::picture::{AROUND, PicturePlot};
 use super::scale::{count, label_step};
 use crate::analysis::contradictions::{RunPlace, is_by_settings};
 use crate::analysis::replay::Verdict;
@@ -175,6 +176,21 @@ fn paint_axis(ui: &Ui, rect: Rect, n_steps: usize, width: f32) {
         if x - left > 60.0 {
             write(x, Align2::CENTER_TOP, token.to_string());
         }
+    }
+}
+
+impl PicturePlot for ProvenData {
+    fn name(&self) -> &'static str {
+        "What was proven"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        // Its caption ends with the verdict.
+        [960.0, self.height() + AROUND + 32.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        proven_ui(ui, self);
     }
 }
 

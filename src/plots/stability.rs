@@ -1,11 +1,11 @@
 //! How far a text stays the same as two numbers vary: a fine grid, colored by the first token that
 //! differs, with a dot if the record only yields a lower bound.
 
-use egui::{Align2, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{Align2, Color32, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::fine_grid::FineGrid;
 use super::sweep::heat_legend;
-use super::{MapResponse, Target, TextRun, paint_text, paint_text_within};
+use super::{MapResponse, PicturePlot, Target, TextRun, paint_text, paint_text_within};
 use crate::analysis::stability::{Stability, StabilityMap};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -172,6 +172,20 @@ fn paint_cells(ui: &Ui, grid: &FineGrid<'_>, plot: StabilityPlot<'_>) {
             ui.painter()
                 .circle_filled(grid.cell(cell).center(), 1.0, ink);
         }
+    }
+}
+
+impl PicturePlot for StabilityPlot<'_> {
+    fn name(&self) -> &'static str {
+        "Where the text diverges"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [720.0, 760.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        stability_ui(ui, ui.max_rect(), *self, Target::Picture);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BranchesView, DockTab, LabTab, ThemeChoice, Tint};
+use super::{AppState, BranchesView, DockTab, Effect, LabTab, ThemeChoice, Tint};
 
 /// The size of all text, as a percentage of the normal size. Everything else grows with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
@@ -105,6 +105,30 @@ pub enum ViewChange {
     Marks(bool),
     Theme(ThemeChoice),
     TextSize(TextSize),
+}
+
+impl AppState {
+    /// Changes how the window shows things.
+    pub(in crate::state) fn change_view(&mut self, change: ViewChange) -> Vec<Effect> {
+        let view = &mut self.view;
+        match change {
+            ViewChange::Tab(tab) => {
+                view.dock_tab = tab;
+                view.dock_open = Some(true);
+            }
+            ViewChange::Branches(branches) => {
+                view.branches = branches;
+                view.dock_tab = DockTab::Branches;
+                view.dock_open = Some(true);
+            }
+            ViewChange::Lab(tab) => self.lab.tab = tab,
+            ViewChange::Tint(tint) => view.tint = tint,
+            ViewChange::Marks(shown) => view.show_marks = shown,
+            ViewChange::Theme(theme) => view.theme = theme,
+            ViewChange::TextSize(size) => view.text_size = size,
+        }
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

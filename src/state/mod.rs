@@ -43,6 +43,7 @@ mod settings;
 mod starters;
 #[cfg(test)]
 pub(crate) mod tests;
+mod text_mark;
 mod view;
 mod watermark;
 mod words;
@@ -70,7 +71,8 @@ pub use lab::{
     StabilityScope, SweepFile, SweepForm, SweepRun,
 };
 pub use lessons::{
-    Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons, StepTexts,
+    Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons,
+    StepTexts, answers_csv,
 };
 pub(crate) use models::unix_time_secs;
 pub use models::{
@@ -87,7 +89,7 @@ pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand,
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
-pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, SweepPicture};
+pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, PlotFile, SweepPicture};
 pub use preferences::{HelpTab, SettingsTab};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use runs::{
@@ -103,6 +105,7 @@ pub use servers::{
 pub use session::{Session, SessionKey};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
+pub use text_mark::TextMark;
 pub use view::{
     BranchesView, CompareChoices, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure,
     ThemeChoice, Tint, ViewChoices,

@@ -2,8 +2,8 @@
 //! tab.
 
 use egui::{
-    Align, CursorIcon, Id, Layout, Popup, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
-    WidgetInfo, pos2, vec2,
+    Align, CursorIcon, Id, Layout, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+    pos2, vec2,
 };
 
 use super::branches::{branch_memory_ui, branches_ui};
@@ -14,27 +14,17 @@ use super::lessons::ring_ui;
 use super::loop_view::{loop_ui, strategy_label};
 use super::numbers::numbers_ui;
 use super::picture_menu::{is_verified, picture_button_ui, pictures};
+use super::plots_tab::plots_ui;
 use super::score_choice::score_choice_ui;
-use crate::analysis::trend::Trend;
-use crate::analysis::xray::XrayTable;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{SMALL_BADGE, badge, checkbox, focus_ring, menu_item};
+use crate::design::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
 use crate::lessons::{self, Ring};
-use crate::plots::{
-    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, Target, TrendData,
-    next_token_plot_ui, score_plot_ui, speed_plot_ui, trend_plot_ui,
-};
-use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, DockTab, Pane, Pin, PinMove, Plot, ViewChoices,
-    WatermarkCommand,
-};
+use crate::plots::StepAt;
+use crate::state::{AppState, BranchCommand, BranchesView, Command, DockTab, PinMove, ViewChoices};
 use crate::ui::xray::xray_ui;
-
-/// The size of the button that chooses the plot on the right, in points.
-const PLOT_CHOICE: f32 = 22.0;
 
 /// The dock's place in the layout.
 #[derive(Debug, Clone, Copy)]
@@ -261,39 +251,6 @@ pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
     response.clicked()
 }
 
-/// Draws the button at the top right of a column. Its menu chooses the column's plot.
-fn right_plot_ui(
-    ui: &mut Ui,
-    column: Rect,
-    trend: &mut Option<Trend>,
-    commands: &mut Vec<Command>,
-) {
-    let corner = Rect::from_min_size(
-        pos2(column.right() - PLOT_CHOICE, column.top() - 4.0),
-        vec2(PLOT_CHOICE, PLOT_CHOICE),
-    );
-    let mut ui = child_ui(ui, corner, "plot on the right");
-    let response = icon_button(&mut ui, Icon::Down, "Plot on the right");
-    Popup::menu(&response)
-        .width(180.0)
-        .gap(4.0)
-        .accessible_name("Plot on the right")
-        .show(|ui| {
-            for choice in std::iter::once(None).chain(Trend::ALL.map(Some)) {
-                let name = choice.map_or(Plot::Speed, Plot::Trend).name();
-                if menu_item(ui, name, "", choice == *trend).clicked() {
-                    *trend = choice;
-                }
-            }
-            if *trend == Some(Trend::Watermark) {
-                ui.separator();
-                if menu_item(ui, "Watermark to look for…", "", false).clicked() {
-                    commands.push(Command::Watermark(WatermarkCommand::Open(None)));
-                }
-            }
-        });
-}
-
 /// Names the pinned token, with buttons that move the pin or remove it. X-ray and Loop also
 /// name the latest token when none is pinned.
 fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut Vec<Command>) {
@@ -355,102 +312,4 @@ fn step_label_ui(ui: &mut Ui, place: usize, label: &str) {
     ui.label(Face::Small.text(label).color(Theme::of(ui).text_2));
     ui.add_space(2.0);
     badge(ui, place, SMALL_BADGE);
-}
-
-fn plots_ui(
-    ui: &mut Ui,
-    body: Rect,
-    state: &mut AppState,
-    hovered: Option<StepAt>,
-    commands: &mut Vec<Command>,
-) -> Option<StepAt> {
-    let [score, next_token, speed] = columns(body);
-    let generations = state.generations();
-    let mut data = ScoreData::capped(&generations, state.view.score, state.view.score_cap);
-    data.pinned = state.pinned().and_then(|(pane, ..)| {
-        let step = state.pin?.step;
-        Some(StepAt { pane, step })
-    });
-    data.hovered = hovered;
-    data.in_one = state.view.score_layout.is_one_plot();
-    let response = score_plot_ui(&mut child_ui(ui, score, "score"), &data, Target::Screen);
-
-    let shown = response
-        .hovered
-        .map(|at| (at.pane, at.step))
-        .or_else(|| state.shown_step());
-    let candidates = shown.and_then(|(place, step)| candidates_of(state, place, step));
-    next_token_plot_ui(
-        &mut child_ui(ui, next_token, "next token"),
-        candidates.as_ref(),
-        Target::Screen,
-    );
-    let beside_choice = speed.with_max_x(speed.right() - PLOT_CHOICE);
-    let mut right = child_ui(ui, beside_choice, "right plot");
-    let in_trend = if let Some(kind) = state.view.trend {
-        let scans: Vec<_> = state.panes.iter().map(Pane::watermark).collect();
-        let mut trend = TrendData::with_scans(&generations, kind, &scans);
-        (trend.pinned, trend.hovered) = (data.pinned, hovered);
-        trend_plot_ui(&mut right, &trend, Target::Screen)
-    } else {
-        speed_plot_ui(&mut right, &SpeedData::of(&generations), Target::Screen);
-        PlotResponse::default()
-    };
-    let mut chosen = state.view.trend;
-    right_plot_ui(ui, speed, &mut chosen, commands);
-    let response = PlotResponse {
-        hovered: response.hovered.or(in_trend.hovered),
-        clicked: response.clicked.or(in_trend.clicked),
-    };
-
-    let stroke = Stroke::new(1.0, Theme::of(ui).stroke_1);
-    for column in [next_token, speed] {
-        let x = column.left() - 14.0;
-        ui.painter()
-            .vline(x, body.shrink2(vec2(0.0, 1.0)).y_range(), stroke);
-    }
-    pin_from_plot(response, &state.panes, commands);
-    state.view.trend = chosen;
-    response.hovered
-}
-
-/// Returns the candidates of a step under the pane's current settings, or else as recorded.
-fn candidates_of(state: &AppState, place: usize, step: usize) -> Option<NextTokenData> {
-    let pane = state.panes.get(place)?;
-    let generation = pane.generation()?;
-    let recorded = NextTokenData::of(place, generation, step)?;
-    let chain = &pane.settings.chain;
-    if chain.validate().is_err() {
-        return Some(recorded);
-    }
-    let table = XrayTable::of(generation, step, chain, state.seed_of(pane));
-    let what_if = table
-        .filter(|table| table.what_if)
-        .and_then(|table| recorded.clone().under(chain, &table, generation));
-    what_if.or(Some(recorded))
-}
-
-fn pin_from_plot(response: PlotResponse, panes: &[Pane], commands: &mut Vec<Command>) {
-    let pin = response.clicked.and_then(|at| {
-        let pane = panes.get(at.pane)?.id;
-        let step = at.step;
-        Some(Pin { pane, step })
-    });
-    commands.extend(pin.map(Command::Pin));
-}
-
-/// Splits the body into the columns of the three plots, without their padding. The score takes the
-/// width that the others leave.
-fn columns(body: Rect) -> [Rect; 3] {
-    let width = body.width();
-    let speed = (width * 0.24).clamp(220.0, 320.0).round();
-    let next_token = (width * 0.22).clamp(200.0, 300.0).round();
-    let at = |left: f32, right: f32| {
-        Rect::from_min_max(
-            pos2(left + 14.0, body.top() + 10.0),
-            pos2(right - 14.0, body.bottom() - 8.0),
-        )
-    };
-    let (a, b) = (body.right() - speed - next_token, body.right() - speed);
-    [at(body.left(), a), at(a, b), at(b, body.right())]
 }

@@ -19,6 +19,7 @@ mod empty_pane;
 mod escape;
 mod explained;
 mod export_dialog;
+mod figures;
 #[cfg(test)]
 mod fit;
 mod help;
@@ -43,6 +44,7 @@ mod pane_server;
 mod paste_settings;
 mod path_dialog;
 mod picture_menu;
+mod plots_tab;
 mod popup_focus;
 mod presets_menu;
 mod prompt_card;

@@ -1,11 +1,14 @@
 //! The Numbers tab: the values behind the plots as tables with selectable text.
 
+use std::sync::Arc;
+
 use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
 use super::explained::explained;
+use super::figures::{bits_per_character, of_steps};
 use super::numbers_tokens::{ranks_ui, tokens_ui};
 use super::text_measures::{cost_label, prices_ui, rows_for, saving_words};
-use crate::analysis::{Metrics, Prices, TextMetrics, have_different_tokenizers};
+use crate::analysis::{Metrics, Prices, have_different_tokenizers};
 use crate::decoding::{FinalProb, Selector, TokenId};
 use crate::design::fonts::Face;
 use crate::design::style::reserve_scroll_bars;
@@ -106,21 +109,28 @@ fn panes_ui(ui: &mut Ui, panes: &[Pane]) {
                 );
             }
             let texts = panes.iter().filter_map(Pane::generation);
-            let any_network = texts.clone().any(|text| mean_network_secs(text).is_some());
+            let means: Vec<Arc<StepMeans>> = texts
+                .map(|text| of_steps(ui.ctx(), "step means", text, StepMeans::of))
+                .collect();
+            let any_network = means.iter().any(|means| means.network_secs.is_some());
             if any_network {
                 heading_ui(ui, "Network");
             }
             ui.end_row();
-            for (place, pane) in panes.iter().enumerate() {
-                let Some(generation) = pane.generation() else {
-                    continue;
-                };
+            let texts = panes.iter().enumerate();
+            let texts = texts.filter_map(|(place, pane)| Some((place, pane.generation()?)));
+            for ((place, generation), means) in texts.zip(means) {
                 badge(ui, place, SMALL_BADGE);
-                for value in pane_row(generation, has_one_tokenizer) {
+                let surprise = if has_one_tokenizer {
+                    means.surprise_bits
+                } else {
+                    bits_per_character(ui.ctx(), generation)
+                };
+                for value in pane_row(generation, surprise) {
                     value_ui(ui, value);
                 }
                 if any_network {
-                    let secs = mean_network_secs(generation);
+                    let secs = means.network_secs;
                     let words = |secs: f64| format!("{:.1} ms/token", secs * 1e3);
                     value_ui(ui, secs.map_or_else(|| "–".to_owned(), words));
                 }
@@ -178,7 +188,7 @@ fn has_one_tokenizer(panes: &[Pane]) -> bool {
 
 /// Returns the cells of a pane's row, after its badge. The surprise is per token, or per character if
 /// the panes have different tokenizers.
-fn pane_row(generation: &Generation, has_one_tokenizer: bool) -> [String; 9] {
+fn pane_row(generation: &Generation, surprise_bits: Option<f64>) -> [String; 9] {
     let metrics = Metrics::of(generation);
     let prompt = &generation.prompt;
     let reused = prompt.tokens.len().saturating_sub(prompt.n_prefilled);
@@ -191,12 +201,7 @@ fn pane_row(generation: &Generation, has_one_tokenizer: bool) -> [String; 9] {
     let first = metrics
         .first_token_secs
         .map_or_else(|| "–".to_owned(), |secs| format!("{:.0} ms", secs * 1e3));
-    let surprise = if has_one_tokenizer {
-        mean_surprise_bits(generation)
-    } else {
-        TextMetrics::of(generation).bits_per_character
-    };
-    let surprise = surprise.map_or_else(|| "–".to_owned(), |bits| format!("{bits:.2} bits"));
+    let surprise = surprise_bits.map_or_else(|| "–".to_owned(), |bits| format!("{bits:.2} bits"));
     let stop_reason = generation.finish_words();
     let stop_reason = stop_reason.unwrap_or_else(|| "Generating".to_owned());
     [
@@ -212,20 +217,27 @@ fn pane_row(generation: &Generation, has_one_tokenizer: bool) -> [String; 9] {
     ]
 }
 
-/// Returns how long a server's responses took beyond its own compute time, on average; `None` for a
-/// local model.
-fn mean_network_secs(generation: &Generation) -> Option<f64> {
-    let secs = generation.steps.iter();
-    let secs: Vec<f64> = secs.filter_map(|step| step.time.network_secs).collect();
-    (!secs.is_empty()).then(|| secs.iter().sum::<f64>() / secs.len() as f64)
+/// Means over the steps of a text.
+struct StepMeans {
+    /// The mean of −log2(p), where p is the probability before the chain. `None` if one of them is
+    /// unknown, or without steps.
+    surprise_bits: Option<f64>,
+    /// How long a server's responses took beyond its own compute time. `None` for a local model.
+    network_secs: Option<f64>,
 }
 
-/// Returns the mean of −log2(p) over the tokens, where p is the probability before the chain.
-fn mean_surprise_bits(generation: &Generation) -> Option<f64> {
-    let n = generation.steps.len();
-    let steps = generation.steps.iter();
-    let bits: Option<f64> = steps.map(|step| step.trace.known_surprise_bits()).sum();
-    bits.filter(|_| n > 0).map(|bits| bits / n as f64)
+impl StepMeans {
+    fn of(text: &Generation) -> Self {
+        let n = text.steps.len();
+        let bits = text.steps.iter();
+        let bits: Option<f64> = bits.map(|step| step.trace.known_surprise_bits()).sum();
+        let secs = text.steps.iter();
+        let secs: Vec<f64> = secs.filter_map(|step| step.time.network_secs).collect();
+        Self {
+            surprise_bits: bits.filter(|_| n > 0).map(|bits| bits / n as f64),
+            network_secs: (!secs.is_empty()).then(|| secs.iter().sum::<f64>() / secs.len() as f64),
+        }
+    }
 }
 
 /// Draws the candidates of the pinned step, or of the latest one.
@@ -347,15 +359,14 @@ pub(super) fn percent(prob: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{pane_row, percent};
+    use super::{StepMeans, pane_row, percent};
     use crate::generation::testing::generation;
 
     #[test]
     fn a_row_holds_the_metrics_of_a_pane() {
-        let row = pane_row(
-            &generation(&[(" a", 0.5), (" fox", 0.25), ("</s>", 0.5)]),
-            true,
-        );
+        let text = generation(&[(" a", 0.5), (" fox", 0.25), ("</s>", 0.5)]);
+        let bits = StepMeans::of(&text).surprise_bits;
+        let row = pane_row(&text, bits);
         assert_eq!(row[0], "Top-p");
         assert_eq!(row[1..4], ["3", "0", "20 ms"]);
         assert_eq!(row[4..7], ["150 tok/s", "400 tok/s", "3"]);

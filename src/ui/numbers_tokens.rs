@@ -3,6 +3,7 @@
 
 use egui::{Grid, Ui};
 
+use super::figures::of_steps;
 use super::numbers::{ROW, cell_ui, heading_ui, percent, value_ui};
 use crate::analysis::trend::{KeptMass, RANK_BINS, rank_counts, token_millis};
 use crate::design::fonts::Face;
@@ -53,8 +54,8 @@ pub(super) fn tokens_ui(ui: &mut Ui, state: &AppState) {
             heading_ui(ui, column);
         }
         ui.end_row();
-        let before = generation.steps.iter().take(start);
-        let mut sum: Option<f64> = before.map(|step| step.trace.known_surprise_bits()).sum();
+        let sums = of_steps(ui.ctx(), "surprise sums", generation, surprise_sums);
+        let mut sum = sums.get(start).copied().flatten();
         for index in start..end {
             for value in token_row(generation, index, &mut sum) {
                 value_ui(ui, value);
@@ -62,6 +63,20 @@ pub(super) fn tokens_ui(ui: &mut Ui, state: &AppState) {
             ui.end_row();
         }
     });
+}
+
+/// Returns the surprise of all tokens before each token, and that of the whole text at the end.
+/// `None` where a server did not report it.
+fn surprise_sums(text: &Generation) -> Vec<Option<f64>> {
+    let mut sums = vec![Some(0.0)];
+    let steps = text.steps.iter();
+    sums.extend(steps.scan(Some(0.0), |sum, step| {
+        *sum = sum
+            .zip(step.trace.known_surprise_bits())
+            .map(|(sum, bits)| sum + bits);
+        Some(*sum)
+    }));
+    sums
 }
 
 /// Returns a token's cells. `sum` is the surprise of all tokens before it, and grows by its own.
@@ -107,7 +122,8 @@ pub(super) fn ranks_ui(ui: &mut Ui, panes: &[Pane]) {
                     continue;
                 };
                 badge(ui, place, SMALL_BADGE);
-                for count in rank_counts(generation) {
+                let counts = of_steps(ui.ctx(), "ranks", generation, rank_counts);
+                for count in *counts {
                     value_ui(ui, grouped(count as f64));
                 }
                 ui.end_row();

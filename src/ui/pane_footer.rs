@@ -3,13 +3,14 @@
 
 use egui::{Align, Color32, Label, Layout, Sense, Ui, vec2};
 
+use super::figures::{bits_per_character, of_steps};
 use super::layout::Breakpoint;
 use super::lint_notice::lint_sign_ui;
 use super::text_measures::measures_tooltip;
 use crate::analysis::contradictions::Contradiction;
 use crate::analysis::grammar::GrammarTotals;
 use crate::analysis::watermark::Verdict;
-use crate::analysis::{Metrics, TextMetrics, TextScore, have_different_tokenizers};
+use crate::analysis::{Metrics, TextScore, have_different_tokenizers};
 use crate::decoding::GrammarRule;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
@@ -59,7 +60,7 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
             } else {
                 breakpoint
             };
-            let counts = counts(breakpoint, generation, state);
+            let counts = counts(ui, breakpoint, generation, state);
             let label = ui.label(Face::Small.text(counts).color(theme.text_3));
             if let Some(metrics) = pane.text_metrics() {
                 label.on_hover_text(measures_tooltip(metrics, prices));
@@ -72,7 +73,7 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
             let reads = state.reads_words(pane);
             let status = match reads.filter(|_| pane.status.failure().is_none()) {
                 Some(words) => (false, words, theme.text_2),
-                None => status_text(&pane.status, model_ready, theme),
+                None => status_text(ui, &pane.status, model_ready),
             };
             let can_continue = state.can_continue(pane);
             let reserved = if can_continue {
@@ -126,7 +127,7 @@ fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfSummary, state: &AppState)
         ui.spacing_mut().item_spacing.x = 4.0;
         let right = match (&words.first, pane.generation()) {
             (Some(first), _) => first.clone(),
-            (None, Some(generation)) => counts(Breakpoint::Small, generation, state),
+            (None, Some(generation)) => counts(ui, Breakpoint::Small, generation, state),
             (None, None) => String::new(),
         };
         let lint_icon = if pane.lints().is_empty() { 0.0 } else { 28.0 };
@@ -148,14 +149,15 @@ fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfSummary, state: &AppState)
     .inner
 }
 
-fn counts(breakpoint: Breakpoint, generation: &Generation, state: &AppState) -> String {
+fn counts(ui: &Ui, breakpoint: Breakpoint, generation: &Generation, state: &AppState) -> String {
     if generation.is_scored() {
         let shown = state.generations().into_iter().flatten();
-        return scored_counts(generation, have_different_tokenizers(shown));
+        return scored_counts(ui, generation, have_different_tokenizers(shown));
     }
     let metrics = Metrics::of(generation);
     let tokens = counted(metrics.n_generated, "token");
-    if let Some(totals) = GrammarTotals::of(generation) {
+    let totals = of_steps(ui.ctx(), "grammar totals", generation, GrammarTotals::of);
+    if let Some(totals) = &*totals {
         return format!("{tokens} · {} changed", grouped(totals.n_changed as f64));
     }
     match metrics.decode_per_sec {
@@ -168,15 +170,17 @@ fn counts(breakpoint: Breakpoint, generation: &Generation, state: &AppState) -> 
 
 /// "60 tokens · perplexity 37", or how much has been scored so far.
 /// Beside texts with another tokenizer, the perplexity, which is per token, would mislead.
-fn scored_counts(generation: &Generation, beside_other_tokenizers: bool) -> String {
-    let score = TextScore::of(generation);
-    let n_tokens = grouped(score.n_tokens as f64);
+fn scored_counts(ui: &Ui, generation: &Generation, beside_other_tokenizers: bool) -> String {
+    let n_tokens = grouped(generation.steps.len() as f64);
     if beside_other_tokenizers && generation.finish.is_some() {
-        let bits = TextMetrics::of(generation).bits_per_character;
+        let bits = bits_per_character(ui.ctx(), generation);
         let bits = bits.map(|bits| format!(" · {bits:.2} bits per character"));
         return format!("{n_tokens} tokens{}", bits.unwrap_or_default());
     }
-    match score.perplexity() {
+    let perplexity = of_steps(ui.ctx(), "perplexity", generation, |text| {
+        TextScore::of(text).perplexity()
+    });
+    match *perplexity {
         Some(perplexity) if generation.finish.is_some() => {
             let decimals = usize::from(perplexity < 9.95);
             format!("{n_tokens} tokens · perplexity {perplexity:.decimals$}")
@@ -236,7 +240,8 @@ fn verdict_text(pane: &Pane, theme: &Theme) -> Option<(bool, String, Color32)> {
 }
 
 /// Returns whether the text ended by itself, the status, and its color.
-fn status_text(status: &PaneStatus, model_ready: bool, theme: &Theme) -> (bool, String, Color32) {
+fn status_text(ui: &Ui, status: &PaneStatus, model_ready: bool) -> (bool, String, Color32) {
+    let theme = Theme::of(ui);
     let plain = |text: &str| (false, text.to_owned(), theme.text_2);
     match status {
         PaneStatus::Ready if model_ready => (false, "Ready".to_owned(), theme.text_3),
@@ -258,7 +263,14 @@ fn status_text(status: &PaneStatus, model_ready: bool, theme: &Theme) -> (bool, 
             Some(reason) => {
                 let (ended, words, color) =
                     finish_text(reason, generation.unfinished_grammar(), theme);
-                let remarks = generation.server_remarks();
+                let unreported = of_steps(
+                    ui.ctx(),
+                    "unreported",
+                    generation,
+                    Generation::unreported_words,
+                );
+                let remarks = generation.not_applied_words().into_iter();
+                let remarks = remarks.chain((*unreported).clone());
                 let words = [words].into_iter().chain(remarks).collect::<Vec<_>>();
                 (ended, words.join(" · "), color)
             }

@@ -1,96 +1,16 @@
 //! A run as a folder: every format and every plot, for the window and for the command line.
 
-use crate::analysis::trend::{Trend, has_token_times};
 use crate::analysis::{Divergence, first_divergence};
 use crate::export::html::{self, PagePlot};
 use crate::export::{ExportFormat, render_panes};
 use crate::generation::Generation;
 use crate::plots::StepAt;
-use crate::state::{PictureFormat, PictureStyle, Plot, ScoreMeasure, capitalize};
+use crate::state::{PictureFormat, PictureStyle, Plot, PlotFile, capitalize};
 use crate::ui::pictures::{Palette, View, drawing, encode};
 
-/// A plot in the folder.
-#[derive(Clone, Copy)]
-struct FolderPlot {
-    /// The file name without its extension.
-    name: &'static str,
-    /// What it shows, for lists and headings.
-    title: &'static str,
-    plot: Plot,
-    measure: ScoreMeasure,
-    in_one: bool,
-    /// Whether the web page shows it too.
-    on_page: bool,
-}
-
-const fn score(name: &'static str, title: &'static str, measure: ScoreMeasure) -> FolderPlot {
-    FolderPlot {
-        name,
-        title,
-        plot: Plot::Score,
-        measure,
-        in_one: false,
-        on_page: true,
-    }
-}
-
-/// A plot that is only in the folder, not on the web page.
-const fn other(name: &'static str, title: &'static str, plot: Plot) -> FolderPlot {
-    FolderPlot {
-        plot,
-        on_page: false,
-        ..score(name, title, ScoreMeasure::Surprise)
-    }
-}
-
-/// The plots before the trends.
-const BEFORE_TRENDS: [FolderPlot; 5] = [
-    score("surprise", "surprise of each token", ScoreMeasure::Surprise),
-    FolderPlot {
-        in_one: true,
-        ..score(
-            "surprise-in-one",
-            "surprise of each token, all panes in one plot",
-            ScoreMeasure::Surprise,
-        )
-    },
-    FolderPlot {
-        on_page: false,
-        ..score(
-            "probability",
-            "probability of each token",
-            ScoreMeasure::Probability,
-        )
-    },
-    other(
-        "next-token",
-        "candidates where the texts diverge",
-        Plot::NextToken,
-    ),
-    FolderPlot {
-        on_page: true,
-        ..other("speed", "decoding speed", Plot::Speed)
-    },
-];
-
-/// The plots after the trends.
-const AFTER_TRENDS: [FolderPlot; 2] = [
-    other(
-        "x-ray",
-        "what each stage did where the texts diverge",
-        Plot::Xray,
-    ),
-    other("texts", "the texts, tinted by probability", Plot::Texts),
-];
-
-/// Returns every plot of a run. The logits set by hand are not part of a run.
-fn all_plots() -> impl Iterator<Item = FolderPlot> {
-    let trends = Trend::ALL.map(|trend| {
-        let spec = trend.spec();
-        other(spec.file_name, spec.file_summary, Plot::Trend(trend))
-    });
-    let before_trends = BEFORE_TRENDS.into_iter();
-    before_trends.chain(trends).chain(AFTER_TRENDS)
+/// Returns the files of every plot of a run. The logits set by hand are not part of a run.
+fn all_plots() -> impl Iterator<Item = PlotFile> {
+    Plot::all().flat_map(Plot::files)
 }
 
 /// Returns the name of each file that a folder can hold and what it contains.
@@ -103,7 +23,7 @@ pub fn contents(panes: &[Option<&Generation>]) -> Vec<(String, &'static str)> {
     listed(plots_of(panes))
 }
 
-fn listed(plots: impl Iterator<Item = FolderPlot>) -> Vec<(String, &'static str)> {
+fn listed(plots: impl Iterator<Item = PlotFile>) -> Vec<(String, &'static str)> {
     let runs = ExportFormat::ALL
         .into_iter()
         .map(|format| (run_name(format), format.description()));
@@ -115,8 +35,8 @@ fn listed(plots: impl Iterator<Item = FolderPlot>) -> Vec<(String, &'static str)
 }
 
 /// Returns the plots for which these panes have data.
-fn plots_of(panes: &[Option<&Generation>]) -> impl Iterator<Item = FolderPlot> {
-    all_plots().filter(|plot| plot.has_data(panes))
+fn plots_of(panes: &[Option<&Generation>]) -> impl Iterator<Item = PlotFile> {
+    all_plots().filter(|file| file.plot.has_data(panes.iter().copied().flatten()))
 }
 
 /// A rendered run file, and when its run was finished, in seconds since 1970.
@@ -140,7 +60,7 @@ pub fn files(
         (run_name(format), bytes)
     }));
     for plot in plots_of(panes) {
-        let drawing = drawing(panes, plot.view(panes, Palette::Light, style));
+        let drawing = drawing(panes, view_of(&plot, panes, Palette::Light, style));
         for format in PictureFormat::ALL {
             let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;
             files.push((format!("{}.{}", plot.name, format.extension()), bytes));
@@ -163,8 +83,8 @@ pub fn render_run(
     let plots: Vec<PagePlot> = plots
         .map(|plot| PagePlot {
             title: capitalize(plot.title),
-            light: drawing(panes, plot.view(panes, Palette::Light, style)),
-            dark: drawing(panes, plot.view(panes, Palette::Dark, style)),
+            light: drawing(panes, view_of(&plot, panes, Palette::Light, style)),
+            dark: drawing(panes, view_of(&plot, panes, Palette::Dark, style)),
         })
         .collect();
     html::render(panes, &plots, finished_at).into_bytes()
@@ -174,27 +94,21 @@ fn run_name(format: ExportFormat) -> String {
     format!("run.{}", format.extension())
 }
 
-impl FolderPlot {
-    /// Returns whether these panes have anything to plot. A scored text took no time per token.
-    fn has_data(&self, panes: &[Option<&Generation>]) -> bool {
-        let mut texts = panes.iter().copied().flatten();
-        match self.plot {
-            Plot::Speed => texts.any(has_token_times),
-            Plot::Trend(trend) => trend.spec().has_data(texts),
-            _ => true,
-        }
-    }
-
-    fn view(&self, panes: &[Option<&Generation>], palette: Palette, style: PictureStyle) -> View {
-        View {
-            plot: self.plot,
-            measure: self.measure,
-            in_one: self.in_one,
-            step: step_to_plot(panes),
-            palette,
-            style,
-            ..View::default()
-        }
+/// Returns how to draw a plot of these panes.
+fn view_of(
+    plot: &PlotFile,
+    panes: &[Option<&Generation>],
+    palette: Palette,
+    style: PictureStyle,
+) -> View {
+    View {
+        plot: plot.plot,
+        measure: plot.measure,
+        in_one: plot.in_one,
+        step: step_to_plot(panes),
+        palette,
+        style,
+        ..View::default()
     }
 }
 

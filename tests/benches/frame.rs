@@ -1,17 +1,21 @@
-//! Measures the frame time of the whole window with four texts of 2,000 tokens and a vocabulary of
+//! Measures the frame time of the whole window with eight texts of 4,000 tokens and a vocabulary of
 //! 151,936, and the search for the smallest change. Run it with `cargo bench --bench frame`.
 //!
 //! For each tab of the dock, it prints the mean and the longest frame time when another token is
-//! pinned and when nothing changes.
+//! pinned and when nothing changes: first with the settings that wrote the texts, then after a
+//! setting of every pane has changed. The pinned steps and the last ones have whole distributions.
+//! A frame in which nothing changes should take less than 2 ms, whatever the length of the texts.
 
 #![expect(clippy::print_stdout, reason = "the benchmark prints its results")]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 use egui::{Context, Pos2, RawInput, Rect, vec2};
 use quartet::analysis::SmallestChange;
-use quartet::decoding::{Coins, History, SamplerChain, TokenId};
+use quartet::decoding::filters::Temperature;
+use quartet::decoding::{Coins, Filter, History, SamplerChain, TokenId};
 use quartet::design::style;
 use quartet::generation::{
     ChatSupport, FinishReason, ModelInfo, Piece, PromptRecord, Step, StepTime, Vocabulary,
@@ -22,8 +26,12 @@ use quartet::worker::{Event, ModelSource, PaneRequest, Progress, Request};
 
 /// The vocabulary size of the Qwen family.
 const N_VOCAB: usize = 151_936;
-const N_TOKENS: usize = 2_000;
+const N_PANES: usize = 8;
+const N_TOKENS: usize = 4_000;
 const N_FRAMES: usize = 60;
+
+/// The time in which a frame should be drawn if nothing changes, in milliseconds.
+const MAX_IDLE_MS: f64 = 2.0;
 
 fn main() {
     let mut state = written();
@@ -33,6 +41,19 @@ fn main() {
     let searches = (0..20).map(|index| smallest_change_ms(&state, 100 * index));
     let searches: Vec<f64> = searches.collect();
     println!("smallest change:  {}", summary(&searches));
+    println!("With the settings of the texts");
+    print_tabs(&mut state);
+    for pane in &mut state.panes {
+        let warmer = Filter::Temperature(Temperature { temperature: 1.3 });
+        pane.settings.chain.stages.push(warmer.into());
+    }
+    println!("After a changed setting");
+    print_tabs(&mut state);
+}
+
+/// Prints the frame times of each tab.
+fn print_tabs(state: &mut AppState) {
+    while !state.review(|| true) {}
     for tab in [
         DockTab::Plots,
         DockTab::Xray,
@@ -41,14 +62,21 @@ fn main() {
         DockTab::Compare,
         DockTab::Numbers,
     ] {
-        let (first, pinned, idle) = frames_ms(&mut state, tab);
+        let (first, pinned, idle) = frames_ms(state, tab);
+        let mean = idle.iter().sum::<f64>() / idle.len().max(1) as f64;
         println!(
-            "{:10} first frame {first:6.2} ms; another token pinned: {}; no change: {}",
+            "{:10} first frame {first:6.2} ms; another token pinned: {}; no change: {}{}",
             tab.name(),
             summary(&pinned),
-            summary(&idle)
+            summary(&idle),
+            if mean > MAX_IDLE_MS { ", too slow" } else { "" }
         );
     }
+}
+
+/// Returns the step that the frame with this index pins.
+const fn pinned_step(index: usize) -> usize {
+    index * 31 % N_TOKENS
 }
 
 /// Returns, in milliseconds, the time of the first frame with this tab, of frames that pin another
@@ -73,10 +101,10 @@ fn frames_ms(state: &mut AppState, tab: DockTab) -> (f64, Vec<f64>, Vec<f64>) {
     }
     let mut pinned = Vec::new();
     for index in 0..N_FRAMES {
-        let pane = state.panes.get(index % 4).map(|pane| pane.id);
+        let pane = state.panes.get(index % N_PANES).map(|pane| pane.id);
         state.pin = pane.map(|pane| Pin {
             pane,
-            step: index * 31 % N_TOKENS,
+            step: pinned_step(index),
         });
         pinned.push(frame_ms(&ctx, &mut window, state));
     }
@@ -119,7 +147,7 @@ fn summary(values: &[f64]) -> String {
     format!("mean {mean:6.2} ms, longest {longest:6.2} ms")
 }
 
-/// Returns a state with the four default panes, each with a finished text.
+/// Returns a state with eight panes, each with a finished text.
 fn written() -> AppState {
     let settings = Settings::default();
     let (mut state, _) = AppState::new(settings, ModelSource::Embedded);
@@ -128,7 +156,7 @@ fn written() -> AppState {
     state.on_event(Event::ModelLoaded {
         info: Arc::new(ModelInfo {
             n_vocab: N_VOCAB,
-            n_context: 4096,
+            n_context: 2 * N_TOKENS,
             ..ModelInfo::default()
         }),
         vocabulary: Arc::clone(&vocabulary),
@@ -138,6 +166,7 @@ fn written() -> AppState {
         second: None,
     });
     state.limits.max_new_tokens = N_TOKENS;
+    state.apply(Command::SetPaneCount(N_PANES));
     for effect in state.apply(Command::GenerateAll) {
         let Effect::Send(Request::Generate {
             panes,
@@ -168,10 +197,21 @@ fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, vocabu
             ..PromptRecord::default()
         }),
     }));
-    let mut chain = SamplerChain::new(pane.config.chain.clone()).with_detail(n_detail_bytes);
+    let mut chain = SamplerChain::new(pane.config.chain.clone());
+    let whole: BTreeSet<usize> = (0..N_FRAMES)
+        .map(pinned_step)
+        .chain([N_TOKENS - 1])
+        .collect();
     let mut logits = noise();
     for index in 0..N_TOKENS {
         raise_some(&mut logits, index);
+        // Eight texts of whole distributions would take 19 GB.
+        let n_detail_bytes = if whole.contains(&index) {
+            usize::MAX
+        } else {
+            n_detail_bytes
+        };
+        chain = chain.with_detail(n_detail_bytes);
         let history = History::new(&tokens, n_prompt as usize);
         let coins = Coins {
             seed: pane.config.seed,
@@ -188,7 +228,7 @@ fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, vocabu
             time: StepTime {
                 at_secs: index as f64 / 50.0,
                 forward_secs: 0.018,
-                n_batch: 4,
+                n_batch: N_PANES,
                 mask_secs: None,
                 network_secs: None,
             },

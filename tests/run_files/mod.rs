@@ -198,14 +198,16 @@ fn tree() -> RunFile {
         text.vocabulary = parent.vocabulary.clone();
         text.prompt = parent.prompt.clone();
     }
-    child.steps = parent.steps[..2]
-        .iter()
-        .chain(&child.steps[2..])
+    child.steps = parent
+        .steps
+        .range(..2)
+        .chain(child.steps.range(2..))
         .cloned()
         .collect();
-    grandchild.steps = child.steps[..4]
-        .iter()
-        .chain(&grandchild.steps[4..])
+    grandchild.steps = child
+        .steps
+        .range(..4)
+        .chain(grandchild.steps.range(4..))
         .cloned()
         .collect();
     RunFile {

@@ -54,10 +54,10 @@ impl DivergenceTracker {
         for (index, n_shared) in self.n_shared.iter_mut().enumerate() {
             let longest = steps_from(generations, self.longest, *n_shared);
             *n_shared += if index == self.longest {
-                longest.len()
+                longest.count()
             } else {
                 let own = steps_from(generations, index, *n_shared);
-                let pairs = own.iter().zip(longest);
+                let pairs = own.zip(longest);
                 pairs
                     .take_while(|(own, other)| own.token == other.token)
                     .count()
@@ -66,7 +66,10 @@ impl DivergenceTracker {
     }
 
     fn follow_longest(&mut self, generations: &[Option<&Generation>]) {
-        let n_steps = |index: usize| steps_from(generations, index, 0).len();
+        let n_steps = |index: usize| {
+            let generation = generations.get(index).copied().flatten();
+            generation.map_or(0, |generation| generation.steps.len())
+        };
         let mut longest = self.longest;
         for index in 0..generations.len() {
             if n_steps(index) > n_steps(longest) {
@@ -112,11 +115,11 @@ fn steps_from<'a>(
     generations: &[Option<&'a Generation>],
     index: usize,
     start: usize,
-) -> &'a [Step] {
+) -> impl Iterator<Item = &'a Step> {
     let generation = generations.get(index).copied().flatten();
     generation
-        .and_then(|generation| generation.steps.get(start..))
-        .unwrap_or_default()
+        .into_iter()
+        .flat_map(move |generation| generation.steps.range(start..))
 }
 
 /// Iterates over the texts that have at least one token, with their indices.

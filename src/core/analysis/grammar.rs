@@ -7,7 +7,7 @@ use crate::decoding::{
     ChainConfig, Coins, Evidence, GrammarChecker, GrammarMode, GrammarReport, GrammarRule, History,
     TokenId, Trace, WhatIf, what_if, what_if_rules_out,
 };
-use crate::generation::{Generation, PieceKind, Step};
+use crate::generation::{Generation, PieceKind, Step, Steps};
 
 /// What a grammar did to a whole text.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -97,7 +97,7 @@ impl GrammarBreak {
     }
 
     /// Checks the steps that were added since the last call.
-    pub fn read(&mut self, steps: &[Step]) {
+    pub fn read(&mut self, steps: &Steps) {
         for (index, step) in steps.iter().enumerate().skip(self.n_read) {
             if let (None, Some(checker)) = (self.broken_at, &mut self.checker) {
                 // A special token adds no text. If it ends the text, the grammar must accept it.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::grammar::GrammarTotals;
 use crate::decoding::TokenId;
-use crate::generation::{Generation, Step};
+use crate::generation::{Generation, Steps};
 
 /// The longest period, in tokens, that the loop detector looks for.
 const MAX_PERIOD: usize = 128;
@@ -123,7 +123,7 @@ pub fn have_different_tokenizers<'a>(texts: impl IntoIterator<Item = &'a Generat
     first.is_some_and(|first| texts.any(|text| !text.has_tokenizer_of(first)))
 }
 
-fn greedy_share(steps: &[Step]) -> Option<f64> {
+fn greedy_share(steps: &Steps) -> Option<f64> {
     let drawn = steps.iter().filter(|step| !step.trace.draw.is_by_hand());
     // A token that a server did not name was not its first choice, unless it named none.
     let ranks: Option<Vec<Option<u32>>> = drawn
@@ -273,7 +273,7 @@ mod tests {
     fn tokens_picked_by_hand_are_not_choices_of_the_chain() {
         let mut text = generation(&[(" a", 0.5), (" fox", 0.25), (" a", 0.25)]);
         let before = TextMetrics::of(&text);
-        for step in &mut text.steps[1..] {
+        for step in text.steps.iter_mut().skip(1) {
             std::sync::Arc::make_mut(&mut step.trace).draw.picked = Picked::ByHand;
         }
         let metrics = TextMetrics::of(&text);

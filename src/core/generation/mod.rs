@@ -70,7 +70,7 @@ pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
 pub use prompt_check::PromptCheck;
 pub use recommended_sampling::RecommendedSampling;
 pub use record::{Generation, PromptRecord, Step, StepTime, TextModels};
-pub use steps::Steps;
+pub use steps::{Steps, StepsIter, StepsIterMut};
 pub use stop::StopMatcher;
 pub use sweep::{SweepPlan, SweepText, SweepUpdate, TokenMeasures};
 pub use text_end::{LastToken, TextEnd};

@@ -191,12 +191,6 @@ impl Generation {
         })
     }
 
-    /// Says what a server did not apply and did not report, if anything.
-    pub fn server_remarks(&self) -> impl Iterator<Item = String> {
-        let lacking = self.not_applied_words();
-        lacking.into_iter().chain(self.unreported_words())
-    }
-
     /// Returns whether this is a given text that was scored, and not a generated one.
     pub fn is_scored(&self) -> bool {
         let last = self.steps.last();
@@ -343,7 +337,7 @@ mod tests {
         ] {
             let mut text = generation(&[(words, 0.5)]);
             assert_eq!(text.grammar_complete, None);
-            let mut step = text.steps.remove(0);
+            let mut step = text.steps.pop().unwrap();
             Arc::make_mut(&mut step.trace).draw.picked = Picked::ByServer;
             text.steps.push(step);
             let rule = match grammar {
@@ -355,7 +349,7 @@ mod tests {
             assert_eq!(text.finish_words().unwrap(), expected, "{words}");
             assert_eq!(text.grammar_complete, Some(expected == "Token limit"));
             // A text that was not written under the grammar is no part of one.
-            let mut step = text.steps.remove(0);
+            let mut step = text.steps.pop().unwrap();
             Arc::make_mut(&mut step.trace).draw.picked = Picked::Given;
             text.steps.push(step);
             assert_eq!(text.finish_words().unwrap(), "Token limit");

@@ -10,7 +10,7 @@ use crate::analysis::watermark::{WatermarkScan, first_mark};
 use crate::analysis::{DraftPasses, TextMetrics};
 use crate::decoding::{Filter, Selector};
 use crate::generation::in_sentence;
-use crate::generation::{Generation, Step};
+use crate::generation::{Generation, Step, StepsIter};
 
 /// A field of a text.
 pub(super) type TextField = Field<Generation>;
@@ -257,17 +257,17 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
     field(
         "token_ms",
         "the mean time of a forward pass for one token, in milliseconds",
-        |text| mean_ms(text.steps.get(1..)?),
+        |text| mean_ms(text.steps.range(1..)),
     ),
     field(
         "first_ms",
         "the same for the first quarter of its tokens",
-        |text| mean_ms(text.steps.get(1..text.steps.len() / 4)?),
+        |text| mean_ms(text.steps.range(1..text.steps.len() / 4)),
     ),
     field(
         "last_ms",
         "the same for the last quarter of its tokens",
-        |text| mean_ms(text.steps.get(text.steps.len() * 3 / 4..)?),
+        |text| mean_ms(text.steps.range(text.steps.len() * 3 / 4..)),
     ),
     field(
         "writing_share",
@@ -307,9 +307,10 @@ const fn forward_secs(step: &Step) -> f64 {
 }
 
 /// Returns the mean time of steps after the first, whose pass read the prompt.
-fn mean_ms(steps: &[Step]) -> Option<Value> {
-    let sum: f64 = steps.iter().map(forward_secs).sum();
-    (!steps.is_empty()).then(|| Value::plain(sum * 1e3 / steps.len() as f64))
+fn mean_ms(steps: StepsIter<'_>) -> Option<Value> {
+    let n = steps.len();
+    let sum: f64 = steps.map(forward_secs).sum();
+    (n > 0).then(|| Value::plain(sum * 1e3 / n as f64))
 }
 
 fn mean(text: &Generation, read: impl Fn(&Step) -> Option<f64>) -> Option<Value> {

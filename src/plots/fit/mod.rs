@@ -8,10 +8,10 @@ mod map;
 pub use curve::fit_curve_ui;
 pub use map::fit_map_ui;
 
-use egui::{Align2, Rect, Ui, pos2};
+use egui::{Align2, Color32, Rect, Ui, pos2};
 
 use super::sweep::{heat_legend, heat_legend_width};
-use super::{TextRun, paint_text, paint_text_within};
+use super::{PicturePlot, Target, TextRun, paint_text, paint_text_within};
 use crate::analysis::fit::{Fit, FitPoint};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -87,6 +87,29 @@ fn title_ui(ui: &Ui, rect: Rect, words: &str, ends: Option<&[String; 2]>) {
         let run = TextRun::new(words, Face::Small, theme.text_3);
         let at = pos2(left, middle);
         paint_text_within(ui, at, Align2::LEFT_CENTER, run, right - left);
+    }
+}
+
+impl PicturePlot for FitPlot<'_> {
+    fn name(&self) -> &'static str {
+        "How likely the text is"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        if self.fit.setup.columns.is_some() {
+            [720.0, 760.0]
+        } else {
+            [720.0, 420.0]
+        }
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        let rect = ui.max_rect();
+        if self.fit.setup.columns.is_some() {
+            fit_map_ui(ui, rect, *self, Target::Picture);
+        } else {
+            fit_curve_ui(ui, rect, *self, Target::Picture);
+        }
     }
 }
 

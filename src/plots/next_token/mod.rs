@@ -10,9 +10,9 @@ use egui::{
 
 pub use self::data::{AfterChain, CandidateRow, NextTokenData};
 pub use self::token_label::{TokenStyle, token_galley};
-use super::Target;
 use super::frame::{TextRun, empty_ui, paint_text, row_rect, title_ui};
 use super::scale::{axis_steps, count, grouped, step_decimals};
+use super::{PicturePlot, Target};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::formatting::{percent, token_word};
@@ -330,4 +330,19 @@ fn empty(ui: &mut Ui) {
         }
     }
     ui.advance_cursor_after_rect(space);
+}
+
+/// Without a step, it draws an empty plot.
+impl PicturePlot for Option<&NextTokenData> {
+    fn name(&self) -> &'static str {
+        "Next token"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [560.0, 440.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        next_token_plot_ui(ui, *self, Target::Picture);
+    }
 }

@@ -1,5 +1,9 @@
 //! The data of the score: bar heights between 0 and 1, and labels for their scale.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::values::ScoreValues;
 use crate::generation::formatting::percent;
 use crate::generation::{Generation, Step};
 use crate::plots::StepAt;
@@ -35,7 +39,10 @@ pub struct ScoreLane<'a> {
     pub name: &'a str,
     /// Its sampler chain in one line, with the seed if the panes use different seeds.
     pub settings: String,
-    pub steps: &'a [Step],
+    /// `None` if it has no text.
+    pub text: Option<&'a Generation>,
+    /// The values of the measure, one for each step.
+    pub values: Arc<ScoreValues>,
     /// Whether its generation has finished.
     pub finished: bool,
 }
@@ -61,22 +68,36 @@ impl<'a> ScoreData<'a> {
 
     /// Computes the score of these panes. A pane without a generation keeps its staff.
     pub fn capped(panes: &[Option<&'a Generation>], measure: ScoreMeasure, cap: ScoreCap) -> Self {
+        let values = |text: &Generation| Arc::new(ScoreValues::of(text, measure));
+        Self::with_values(panes, measure, cap, values)
+    }
+
+    /// Does the same with the values that `values` returns for a text.
+    pub fn with_values(
+        panes: &[Option<&'a Generation>],
+        measure: ScoreMeasure,
+        cap: ScoreCap,
+        values: impl Fn(&Generation) -> Arc<ScoreValues>,
+    ) -> Self {
         let mut seeds = panes.iter().flatten().map(|text| text.config.seed);
         let seed = seeds.next();
         let is_one_seed = seeds.all(|other| Some(other) == seed);
         let lanes: Vec<ScoreLane<'a>> = panes
             .iter()
             .enumerate()
-            .map(|(pane, generation)| ScoreLane::of(pane, *generation, is_one_seed))
+            .map(|(pane, generation)| {
+                let values = generation.map(&values).unwrap_or_default();
+                ScoreLane::of(pane, *generation, values, is_one_seed)
+            })
             .collect();
-        let steps = || lanes.iter().flat_map(|lane| lane.steps);
-        let largest = steps()
-            .filter_map(|step| measure.value(step))
+        let largest = lanes
+            .iter()
+            .map(|lane| lane.values.largest()[0])
             .fold(0.0, f64::max);
-        let longest = lanes.iter().map(|lane| lane.steps.len()).max().unwrap_or(0);
+        let longest = lanes.iter().map(ScoreLane::n_steps).max().unwrap_or(0);
         let generating = lanes
             .iter()
-            .any(|lane| !lane.steps.is_empty() && !lane.finished);
+            .any(|lane| lane.n_steps() > 0 && !lane.finished);
         Self {
             measure,
             top: top(measure, largest, cap),
@@ -96,13 +117,13 @@ impl<'a> ScoreData<'a> {
 
     /// Returns whether no pane has generated a token.
     pub fn is_empty(&self) -> bool {
-        self.lanes.iter().all(|lane| lane.steps.is_empty())
+        self.lanes.iter().all(|lane| lane.n_steps() == 0)
     }
 
-    /// Returns the height of a step's bar, between 0 and 1. Counts use a logarithmic scale, on
+    /// Returns the height of the bar of a value, between 0 and 1. Counts use a logarithmic scale, on
     /// which a count of 1 has no height. Nor has a value that a server did not report.
-    pub fn height(&self, step: &Step) -> f64 {
-        let Some(value) = self.measure.value(step) else {
+    pub(super) fn height(&self, value: Option<f64>) -> f64 {
+        let Some(value) = value else {
             return 0.0;
         };
         let height = match self.measure {
@@ -120,28 +141,28 @@ impl<'a> ScoreData<'a> {
     pub(super) fn bars(
         &self,
         lane: &ScoreLane<'_>,
-        visible: std::ops::Range<usize>,
+        visible: Range<usize>,
         n_merged: usize,
-    ) -> impl Iterator<Item = ScoreBar> {
+    ) -> Vec<ScoreBar> {
         let n_merged = n_merged.max(1);
         // Start at a group boundary, so that bars keep their tokens while the axis is dragged.
         let first = visible.start / n_merged * n_merged;
-        let last = visible.end.min(lane.steps.len());
-        let steps = lane.steps.get(first..last.max(first)).unwrap_or_default();
-        (0..)
-            .zip(steps.chunks(n_merged))
-            .map(move |(group, steps)| {
-                let heights = steps.iter().map(|step| self.height(step));
-                let value = |step: &Step| self.measure.value(step).unwrap_or(0.0);
-                let is_clipped = |step: &Step| value(step) > self.top * (1.0 + 1e-9);
-                let start = first + group * n_merged;
-                ScoreBar {
-                    center: start as f64 + f64::midpoint(1.0, steps.len() as f64),
-                    n_tokens: steps.len(),
-                    height: heights.fold(0.0, f64::max),
-                    clipped: steps.iter().any(is_clipped),
-                }
-            })
+        let last = visible.end.min(lane.n_steps());
+        let values = lane.values.list().get(first..last.max(first));
+        let values = values.unwrap_or_default();
+        let bars = (0..).zip(values.chunks(n_merged)).map(|(group, values)| {
+            let heights = values.iter().map(|value| self.height(*value));
+            let is_clipped =
+                |value: &Option<f64>| value.is_some_and(|value| value > self.top * (1.0 + 1e-9));
+            let start = first + group * n_merged;
+            ScoreBar {
+                center: start as f64 + f64::midpoint(1.0, values.len() as f64),
+                n_tokens: values.len(),
+                height: heights.fold(0.0, f64::max),
+                clipped: values.iter().any(is_clipped),
+            }
+        });
+        bars.collect()
     }
 
     /// Returns the highest of the steps that share a bar with this one (the first if several are
@@ -152,13 +173,13 @@ impl<'a> ScoreData<'a> {
         step: usize,
         n_merged: usize,
     ) -> Option<usize> {
-        lane.steps.get(step)?;
+        lane.values.list().get(step)?;
         let first = step / n_merged.max(1) * n_merged.max(1);
-        let sharing = lane.steps.iter().enumerate().skip(first);
-        let taller = |(best, height): (usize, f64), (index, step): (usize, &Step)| {
-            let step_height = self.height(step);
-            if step_height > height {
-                (index, step_height)
+        let sharing = lane.values.list().iter().enumerate().skip(first);
+        let taller = |(best, height): (usize, f64), (index, value): (usize, &Option<f64>)| {
+            let value_height = self.height(*value);
+            if value_height > height {
+                (index, value_height)
             } else {
                 (best, height)
             }
@@ -241,12 +262,17 @@ impl<'a> ScoreData<'a> {
     /// Returns a step, if it exists.
     pub(super) fn step(&self, at: StepAt) -> Option<&'a Step> {
         let lane = self.lanes.iter().find(|lane| lane.pane == at.pane)?;
-        lane.steps.get(at.step)
+        lane.text?.steps.get(at.step)
     }
 }
 
 impl<'a> ScoreLane<'a> {
-    fn of(pane: usize, generation: Option<&'a Generation>, is_one_seed: bool) -> Self {
+    fn of(
+        pane: usize,
+        generation: Option<&'a Generation>,
+        values: Arc<ScoreValues>,
+        is_one_seed: bool,
+    ) -> Self {
         let settings = generation.map(|generation| {
             let config = &generation.config;
             let settings = if is_one_seed {
@@ -261,9 +287,15 @@ impl<'a> ScoreLane<'a> {
             pane,
             name: generation.map_or("", |generation| generation.name.as_str()),
             settings: settings.unwrap_or_default(),
-            steps: generation.map_or(&[], |generation| generation.steps.as_slice()),
+            text: generation,
+            values,
             finished: generation.is_some_and(|generation| generation.finish.is_some()),
         }
+    }
+
+    /// Returns the number of steps of its text.
+    pub fn n_steps(&self) -> usize {
+        self.values.list().len()
     }
 }
 
@@ -313,7 +345,8 @@ mod tests {
             let data = ScoreData::of(&[Some(&generation)], measure);
             assert_eq!(data.top_label(), top);
             for (step, height) in generation.steps.iter().zip(heights) {
-                assert!((data.height(step) - height).abs() < 1e-3, "{measure:?}");
+                let found = data.height(measure.value(step));
+                assert!((found - height).abs() < 1e-3, "{measure:?}");
             }
         }
     }
@@ -330,7 +363,7 @@ mod tests {
         let heights: Vec<f64> = generation
             .steps
             .iter()
-            .map(|step| data.height(step))
+            .map(|step| data.height(ScoreMeasure::Rank.value(step)))
             .collect();
         for (height, third) in heights.iter().zip([0.0, 1.0, 2.0, 3.0]) {
             assert!((height - third / 3.0).abs() < 1e-9);
@@ -343,7 +376,8 @@ mod tests {
         std::sync::Arc::make_mut(&mut generation.steps[0].trace).raw_prob = 0.0;
         let data = ScoreData::of(&[Some(&generation)], ScoreMeasure::Surprise);
         assert!(data.top.is_finite());
-        assert!((data.height(&generation.steps[0]) - 1.0).abs() < 1e-9);
+        let value = ScoreMeasure::Surprise.value(&generation.steps[0]);
+        assert!((data.height(value) - 1.0).abs() < 1e-9);
     }
 
     #[test]
@@ -352,6 +386,7 @@ mod tests {
         let data = ScoreData::of(&[Some(&generation)], ScoreMeasure::Probability);
         let bars = |visible, n_merged| -> Vec<(f64, usize, f64)> {
             data.bars(&data.lanes[0], visible, n_merged)
+                .into_iter()
                 .map(|bar| (bar.center, bar.n_tokens, (bar.height * 1e3).round() / 1e3))
                 .collect()
         };
@@ -374,6 +409,7 @@ mod tests {
         assert_eq!(data.top_label(), "8 bits");
         let bars: Vec<(f64, bool)> = data
             .bars(&data.lanes[0], 0..3, 1)
+            .into_iter()
             .map(|bar| (bar.height, bar.clipped))
             .collect();
         assert_eq!(bars, [(0.125, false), (1.0, false), (1.0, true)]);
@@ -392,7 +428,8 @@ mod tests {
             let data = ScoreData::capped(&[Some(&generation)], ScoreMeasure::Surprise, cap);
             assert_eq!(data.top_label(), top);
             let bars = data.bars(&data.lanes[0], 0..3, 1);
-            assert_eq!(bars.filter(|bar| bar.clipped).count(), n_clipped, "{cap:?}");
+            let clipped = bars.iter().filter(|bar| bar.clipped);
+            assert_eq!(clipped.count(), n_clipped, "{cap:?}");
         }
     }
 

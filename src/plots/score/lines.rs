@@ -72,9 +72,9 @@ const fn is_log(measure: ScoreMeasure) -> bool {
     matches!(measure, ScoreMeasure::Rank | ScoreMeasure::Kept)
 }
 
-/// Returns a step's height on the vertical axis.
-fn height(measure: ScoreMeasure, step: &Step) -> f64 {
-    let value = measure.value(step).unwrap_or(0.0);
+/// Returns the height of a value on the vertical axis.
+fn height(measure: ScoreMeasure, value: Option<f64>) -> f64 {
+    let value = value.unwrap_or(0.0);
     if is_log(measure) {
         value.max(1.0).log10()
     } else if value.is_finite() {
@@ -86,9 +86,9 @@ fn height(measure: ScoreMeasure, step: &Step) -> f64 {
 
 /// Returns the distance between the marks on the vertical axis, and their number.
 fn marks(data: &ScoreData<'_>) -> (f64, u32) {
-    let steps = data.lanes.iter().flat_map(|lane| lane.steps);
-    let largest = steps
-        .map(|step| height(data.measure, step))
+    let largest = data.lanes.iter().flat_map(|lane| lane.values.largest());
+    let largest = largest
+        .map(|value| height(data.measure, Some(value)))
         .fold(0.0, f64::max);
     match data.measure {
         ScoreMeasure::Probability => (0.25, 4),
@@ -157,8 +157,8 @@ fn add_lines(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
     lanes.sort_by_key(|lane| Some(lane.pane) == selected);
     for lane in lanes {
         let points: Vec<[f64; 2]> = (1_u32..)
-            .zip(lane.steps)
-            .map(|(number, step)| [f64::from(number), height(data.measure, step)])
+            .zip(lane.values.list())
+            .map(|(number, value)| [f64::from(number), height(data.measure, *value)])
             .collect();
         let width = if Some(lane.pane) == selected {
             SELECTED
@@ -185,9 +185,9 @@ fn paint_ends(ui: &Ui, data: &ScoreData<'_>, transform: &PlotTransform) {
         .lanes
         .iter()
         .filter_map(|lane| {
-            let last = lane.steps.last()?;
-            let x = transform.position_from_point_x(lane.steps.len() as f64);
-            let y = transform.position_from_point_y(height(data.measure, last));
+            let last = lane.values.list().last()?;
+            let x = transform.position_from_point_x(lane.n_steps() as f64);
+            let y = transform.position_from_point_y(height(data.measure, *last));
             Some((lane.pane, pos2(x, y)))
         })
         .collect();
@@ -214,7 +214,7 @@ fn legend_ui(ui: &mut Ui, data: &ScoreData<'_>) {
     let theme = Theme::of(ui);
     let (mut rect, _) = row_rect(ui, 24.0);
     let mut x = rect.left();
-    for lane in data.lanes.iter().filter(|lane| !lane.steps.is_empty()) {
+    for lane in data.lanes.iter().filter(|lane| lane.n_steps() > 0) {
         let name = format!("{} · {}", lane.name, lane.settings);
         let width = SMALL_BADGE + 40.0 + Face::Small.width(ui, &name);
         if x > rect.left() && x + width > rect.right() {
@@ -256,9 +256,9 @@ fn hover_ui(
         return PlotResponse::default();
     };
     let steps = data.lanes.iter();
-    let steps = steps.filter_map(|lane| Some((lane.pane, lane.steps.get(index)?)));
+    let steps = steps.filter_map(|lane| Some((lane.pane, lane.text?.steps.get(index)?)));
     let distance = |(_, step): &(usize, &Step)| {
-        let y = transform.position_from_point_y(height(data.measure, step));
+        let y = transform.position_from_point_y(height(data.measure, data.measure.value(step)));
         (y - pointer.y).abs()
     };
     let nearest = steps

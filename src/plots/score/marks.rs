@@ -83,7 +83,7 @@ pub(super) fn paint_end(ui: &Ui, transform: &PlotTransform, data: &ScoreData<'_>
     let Some(lane) = data.lanes.get(row).filter(|lane| lane.finished) else {
         return;
     };
-    let x = transform.position_from_point_x(lane.steps.len() as f64 + 1.0);
+    let x = transform.position_from_point_x(lane.n_steps() as f64 + 1.0);
     let y = transform.position_from_point_y(base(row, data.lanes.len()));
     let mark = Rect::from_min_max(pos2(x - 1.0, y - 7.0), pos2(x + 1.0, y));
     ui.painter()

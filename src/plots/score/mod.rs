@@ -6,21 +6,26 @@ mod marks;
 mod pointer;
 #[cfg(test)]
 mod tests;
+mod values;
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 
-use egui::{PointerButton, Rect, Stroke, Ui, Vec2, pos2};
+use egui::{Color32, PointerButton, Rect, Stroke, Ui, Vec2, pos2};
 use egui_plot::{Bar, BarChart, GridMark, HLine, Plot, PlotTransform, PlotUi};
 
+use self::data::ScoreBar;
 pub use self::data::{ScoreData, ScoreLane};
 use self::marks::{gutter_width, paint_end, paint_lane_head, paint_pin};
 use self::pointer::hover_ui;
+pub use self::values::ScoreValues;
 use super::frame::{between, empty_ui, note_ui, still_plot, title_ui, token_axis};
 use super::scale::{count, label_step};
-use super::{PlotResponse, Target};
+use super::{PicturePlot, PlotResponse, Target};
+use crate::design::memo::remembered;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
-use crate::state::ScoreMeasure;
+use crate::state::{MAX_PANES, ScoreMeasure};
 
 /// The height of a staff's baseline, as a share of its lane.
 const BASE: f64 = 0.08;
@@ -159,7 +164,8 @@ fn add_bars(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
                 .stroke(Stroke::NONE)
         };
         let mut bars = Vec::new();
-        for bar in data.bars(lane, visible.clone(), n_merged) {
+        let shown = shown_bars(plot, data, lane, visible.clone());
+        for bar in &*shown {
             let height = (bar.height * MAX_BAR).max(least);
             if bar.clipped {
                 bars.push(piece(bar.center, 0.0, MAX_BAR - CLIP_MARK[0] * point));
@@ -170,6 +176,45 @@ fn add_bars(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
         }
         plot.bar_chart(BarChart::new("", bars).allow_hover(false));
     }
+}
+
+/// What the bars of a staff are made of.
+struct BarsKey {
+    values: Arc<ScoreValues>,
+    measure: ScoreMeasure,
+    top: u64,
+    visible: Range<usize>,
+    n_merged: usize,
+}
+
+impl PartialEq for BarsKey {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.values, &other.values)
+            && self.measure == other.measure
+            && self.top == other.top
+            && self.visible == other.visible
+            && self.n_merged == other.n_merged
+    }
+}
+
+/// Returns the bars of a staff, which a long text has fewer of than tokens.
+fn shown_bars(
+    plot: &PlotUi<'_>,
+    data: &ScoreData<'_>,
+    lane: &ScoreLane<'_>,
+    visible: Range<usize>,
+) -> Arc<Vec<ScoreBar>> {
+    let n_merged = n_merged(plot.transform());
+    let key = BarsKey {
+        values: Arc::clone(&lane.values),
+        measure: data.measure,
+        top: data.top.to_bits(),
+        visible: visible.clone(),
+        n_merged,
+    };
+    remembered(plot.ctx(), "score bars", MAX_PANES, key, || {
+        data.bars(lane, visible, n_merged)
+    })
 }
 
 /// Highlights the pinned step across all staves, and the step hovered elsewhere.
@@ -236,4 +281,18 @@ fn empty(ui: &mut Ui, data: &ScoreData<'_>) {
             .hline(line, (middle + gap / 2.0 - 1.0).round() - 0.5, stroke);
     }
     ui.advance_cursor_after_rect(space);
+}
+
+impl PicturePlot for ScoreData<'_> {
+    fn name(&self) -> &'static str {
+        self.measure.name()
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [960.0, 420.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        score_plot_ui(ui, self, Target::Picture);
+    }
 }

@@ -63,7 +63,7 @@ fn describe(data: &ScoreData<'_>) -> String {
     let lanes = data
         .lanes
         .iter()
-        .map(|lane| format!("{} {} tokens", pane_letter(lane.pane), lane.steps.len()));
+        .map(|lane| format!("{} {} tokens", pane_letter(lane.pane), lane.n_steps()));
     format!(
         "{}, {subtitle}: {}",
         data.measure.name(),

@@ -2,18 +2,18 @@
 
 mod data;
 
-use egui::{Align2, Rect, Role, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, Rect, Role, Stroke, Ui, WidgetInfo, pos2, vec2};
 use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotTransform, PlotUi};
 
 use self::data::{LinePoint, N_WINDOW, Sharing};
 pub use self::data::{SpeedData, SpeedLine};
-use super::Target;
 use super::frame::{
     Legend, TextRun, axis, axis_title, between, empty_ui, note_ui, paint_text_within, still_plot,
     title_ui, token_axis,
 };
 use super::line_style::{dash, paint_marker, paint_sample};
 use super::scale::{count, grouped, label_step, step_decimals};
+use super::{PicturePlot, Target};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
@@ -257,4 +257,18 @@ fn empty(ui: &mut Ui) {
             .hline(space.x_range(), y, Stroke::new(1.0, color));
     }
     ui.advance_cursor_after_rect(space);
+}
+
+impl PicturePlot for SpeedData {
+    fn name(&self) -> &'static str {
+        "Speed"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [720.0, 420.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        speed_plot_ui(ui, self, Target::Picture);
+    }
 }

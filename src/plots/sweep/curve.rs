@@ -1,13 +1,13 @@
 //! A metric over the values of one number: the mean, and the band from the 10th to the 90th percentile.
 
-use egui::{Align2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::axes::{Axes, Scale};
 use super::map::MapResponse;
 use crate::analysis::sweep::{Metric, Summary, SweepResults};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::plots::{Target, TextRun, paint_text, paint_text_within};
+use crate::plots::{PicturePlot, Target, TextRun, paint_text, paint_text_within};
 
 const TITLE: f32 = 26.0;
 
@@ -150,4 +150,18 @@ pub fn curve_ui(
         }
     }
     response
+}
+
+impl PicturePlot for Curve {
+    fn name(&self) -> &str {
+        &self.title
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [720.0, 420.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        curve_ui(ui, ui.max_rect(), self, None, Target::Picture);
+    }
 }

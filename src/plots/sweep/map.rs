@@ -1,13 +1,14 @@
 //! A grid of cells, each filled with the color of its value, with its number if there is room.
 
 use egui::{
-    Align2, Id, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align2, Color32, Id, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2,
+    vec2,
 };
 
 use super::data::SweepMap;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::plots::{Target, TextRun, count, paint_text, paint_text_within};
+use crate::plots::{AROUND, PicturePlot, Target, TextRun, count, paint_text, paint_text_within};
 
 /// The height of the title row, of the row of column labels and of the names of the numbers.
 const TITLE: f32 = 26.0;
@@ -221,4 +222,20 @@ impl Layout {
 /// Returns how many items at this distance share one label of this size.
 fn every_nth(pitch: f32, size: f32) -> usize {
     count(f64::from((size / pitch).ceil())).max(1)
+}
+
+impl PicturePlot for SweepMap {
+    fn name(&self) -> &str {
+        &self.title
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        let n_rows = self.rows.len();
+        let cell = (480.0 / n_rows.max(1) as f32).clamp(8.0, 44.0);
+        [720.0, map_height(n_rows, cell) + AROUND]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        map_ui(ui, ui.max_rect(), self, None, Target::Picture);
+    }
 }

@@ -1,6 +1,6 @@
 //! Two metrics against each other, one point per cell.
 
-use egui::{Align2, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, pos2};
+use egui::{Align2, Color32, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, pos2};
 
 use super::axes::{Axes, Scale};
 use super::map::{MapResponse, heat_legend, heat_step};
@@ -8,7 +8,7 @@ use crate::analysis::sweep::{Metric, SweepResults};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::in_sentence;
-use crate::plots::{Target, TextRun, paint_text, paint_text_within};
+use crate::plots::{PicturePlot, Target, TextRun, paint_text, paint_text_within};
 
 const TITLE: f32 = 26.0;
 
@@ -125,4 +125,18 @@ pub fn scatter_ui(
         ui.painter().circle_stroke(axes.at(*x, *y), 6.5, ring);
     }
     response
+}
+
+impl PicturePlot for Scatter {
+    fn name(&self) -> &str {
+        &self.title
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [720.0, 420.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        scatter_ui(ui, ui.max_rect(), self, None, Target::Picture);
+    }
 }

@@ -1,5 +1,7 @@
 //! The data of a trend: a value of each token as a line per pane, or a histogram of ranks.
 
+use std::sync::Arc;
+
 use crate::analysis::trend::{
     PanelSpec, RANK_BINS, Trend, TrendAxis, TrendShape, rank_bin, rank_counts,
 };
@@ -18,19 +20,25 @@ pub struct TrendData<'a> {
     pub kind: Trend,
     /// The panes that have text: their indices and texts.
     pub texts: Vec<(usize, &'a Generation)>,
+    pub(super) figures: Arc<TrendFigures>,
+    /// The watermark scan of each text. Empty for other trends.
+    scans: Vec<&'a WatermarkScan>,
+    /// The length of the token axis.
+    pub n_axis: usize,
+    pub pinned: Option<StepAt>,
+    /// The step hovered elsewhere in the window.
+    pub hovered: Option<StepAt>,
+}
+
+/// What is plotted of the texts of a trend.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrendFigures {
     /// What is plotted over the tokens, from top to bottom. Empty for ranks.
     pub(super) panels: Vec<Panel>,
     /// Each pane's share of tokens in each bin of ranks. Empty for other trends.
     pub(super) bins: Vec<[f64; RANK_BINS.len()]>,
     /// The scale of the shares.
     pub(super) shares: Axis,
-    /// The watermark scan of each text. Empty for other trends.
-    watermarks: Vec<WatermarkScan>,
-    /// The length of the token axis.
-    pub n_axis: usize,
-    pub pinned: Option<StepAt>,
-    /// The step hovered elsewhere in the window.
-    pub hovered: Option<StepAt>,
 }
 
 /// Lines on one vertical axis.
@@ -129,7 +137,20 @@ impl<'a> TrendData<'a> {
     pub fn with_scans(
         panes: &[Option<&'a Generation>],
         kind: Trend,
-        scans: &[Option<&WatermarkScan>],
+        scans: &[Option<&'a WatermarkScan>],
+    ) -> Self {
+        Self::with_figures(panes, kind, scans, |texts, scans| {
+            Arc::new(TrendFigures::of(kind, texts, scans))
+        })
+    }
+
+    /// Does the same with the figures that `figures` returns for the texts of the trend and their
+    /// scans.
+    pub fn with_figures(
+        panes: &[Option<&'a Generation>],
+        kind: Trend,
+        scans: &[Option<&'a WatermarkScan>],
+        figures: impl FnOnce(&[(usize, &Generation)], &[&WatermarkScan]) -> Arc<TrendFigures>,
     ) -> Self {
         let spec = kind.spec();
         let is_scan = matches!(spec.shape, TrendShape::PValues);
@@ -143,26 +164,12 @@ impl<'a> TrendData<'a> {
             .collect();
         let all_ended = texts.iter().all(|(_, text)| text.finish.is_some());
         let longest = texts.iter().map(|(_, text)| text.steps.len()).max();
-        let bins: Vec<_> = match spec.shape {
-            TrendShape::Ranks => texts.iter().map(|(_, text)| rank_shares(text)).collect(),
-            TrendShape::Lines { .. } | TrendShape::PValues => Vec::new(),
-        };
-        let most = bins.iter().flatten().copied().fold(0.0, f64::max);
+        let scans = texts.iter().filter_map(|(pane, _)| scan_of(scans, *pane));
+        let scans: Vec<&'a WatermarkScan> = scans.collect();
         Self {
             kind,
-            panels: match spec.shape {
-                TrendShape::Lines { panels, .. } => {
-                    panels.iter().map(|spec| panel(spec, &texts)).collect()
-                }
-                TrendShape::Ranks => Vec::new(),
-                TrendShape::PValues => p_value_panel(&texts, scans).into_iter().collect(),
-            },
-            watermarks: texts
-                .iter()
-                .filter_map(|(pane, _)| scan_of(scans, *pane).cloned())
-                .collect(),
-            shares: Axis::linear(most * 100.0),
-            bins,
+            figures: figures(&texts, &scans),
+            scans,
             n_axis: axis_end(longest.unwrap_or(0), all_ended),
             texts,
             pinned: None,
@@ -179,7 +186,7 @@ impl<'a> TrendData<'a> {
             TrendShape::Ranks => Some(rank_words(step)),
             TrendShape::PValues => {
                 let index = self.texts.iter().position(|(pane, _)| *pane == at.pane)?;
-                let p_value = self.watermarks.get(index)?.p_values().get(at.step)?;
+                let p_value = self.scans.get(index)?.p_values().get(at.step)?;
                 Some(format!("p {p_value}"))
             }
         }
@@ -201,6 +208,30 @@ impl<'a> TrendData<'a> {
     pub(super) fn bin_of(&self, at: StepAt) -> Option<usize> {
         let (_, text) = self.texts.iter().find(|(pane, _)| *pane == at.pane)?;
         counted_bin(text.steps.get(at.step)?)
+    }
+}
+
+impl TrendFigures {
+    /// Computes the figures of these texts. Their watermark scans are in `scans`; other trends need
+    /// none. They depend on the steps of the texts and on the scans alone.
+    pub fn of(kind: Trend, texts: &[(usize, &Generation)], scans: &[&WatermarkScan]) -> Self {
+        let shape = &kind.spec().shape;
+        let bins: Vec<_> = match shape {
+            TrendShape::Ranks => texts.iter().map(|(_, text)| rank_shares(text)).collect(),
+            TrendShape::Lines { .. } | TrendShape::PValues => Vec::new(),
+        };
+        let most = bins.iter().flatten().copied().fold(0.0, f64::max);
+        Self {
+            panels: match shape {
+                TrendShape::Lines { panels, .. } => {
+                    panels.iter().map(|spec| panel(spec, texts)).collect()
+                }
+                TrendShape::Ranks => Vec::new(),
+                TrendShape::PValues => p_value_panel(scans).into_iter().collect(),
+            },
+            shares: Axis::linear(most * 100.0),
+            bins,
+        }
     }
 }
 
@@ -246,12 +277,9 @@ fn panel(spec: &PanelSpec, texts: &[(usize, &Generation)]) -> Panel {
 /// The title of a panel of p-values.
 pub(super) const TITLE_P_VALUE: &str = "p-value";
 
-fn p_value_panel(
-    texts: &[(usize, &Generation)],
-    scans: &[Option<&WatermarkScan>],
-) -> Option<Panel> {
-    let lines = texts.iter().filter_map(|(pane, _)| scan_of(scans, *pane));
-    let lines: Vec<Vec<(usize, f64)>> = lines.map(p_value_line).collect();
+fn p_value_panel(scans: &[&WatermarkScan]) -> Option<Panel> {
+    let lines = scans.iter().map(|scan| p_value_line(scan));
+    let lines: Vec<Vec<(usize, f64)>> = lines.collect();
     let values = lines.iter().flatten().map(|(_, value)| *value);
     (!lines.is_empty()).then(|| Panel {
         title: TITLE_P_VALUE,

@@ -40,16 +40,16 @@ pub(super) fn draw(
             ui.painter().rect_filled(column, 2, fill);
         }
     }
-    paint_marks(ui, area, data.shares);
+    paint_marks(ui, area, data.figures.shares);
     for (index, label) in RANK_BINS.into_iter().enumerate() {
         let left = area.left() + group * index as f32;
         let run = TextRun::new(label, Face::Micro, theme.text_3);
         let at = pos2(left + group / 2.0, area.bottom() + 3.0);
         paint_text(ui, at, Align2::CENTER_TOP, run);
-        for (row, ((pane, _), shares)) in data.texts.iter().zip(&data.bins).enumerate() {
+        for (row, ((pane, _), shares)) in data.texts.iter().zip(&data.figures.bins).enumerate() {
             let share = shares.get(index).copied().unwrap_or_default();
             let left = left + 3.0 + bar * row as f32;
-            let top = y_of(area, data.shares, share * 100.0);
+            let top = y_of(area, data.figures.shares, share * 100.0);
             let rect = Rect::from_min_max(pos2(left, top), pos2(left + bar - 1.0, area.bottom()));
             if rect.height() >= 0.5 {
                 ui.painter().rect_filled(rect, 1, theme.pane(*pane));

@@ -6,16 +6,18 @@ mod p_value;
 #[cfg(test)]
 mod tests;
 
-use egui::{Align2, Painter, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{
+    Align2, Color32, Painter, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2,
+};
 use egui_plot::LineStyle;
 
-pub use self::data::TrendData;
 use self::data::{Axis, Panel};
+pub use self::data::{TrendData, TrendFigures};
 pub use self::p_value::p_value_plot_ui;
 use super::frame::{Legend, TextRun, empty_ui, paint_text, paint_text_within, title_ui};
 use super::line_style::{dash, paint_marker};
 use super::scale::{count, grouped, label_step};
-use super::{PlotResponse, StepAt, Target};
+use super::{PicturePlot, PlotResponse, StepAt, Target};
 use crate::analysis::trend::Trend;
 use crate::analysis::watermark::FOUND_AT;
 use crate::design::fonts::Face;
@@ -151,10 +153,10 @@ fn lines_ui(
     data: &TrendData<'_>,
     response: &egui::Response,
 ) -> Option<StepAt> {
-    let n = data.panels.len().max(1) as f32;
+    let n = data.figures.panels.len().max(1) as f32;
     let height = (whole.height() - BOTTOM) / n;
     let mut hovered = None;
-    for (index, panel) in data.panels.iter().enumerate() {
+    for (index, panel) in data.figures.panels.iter().enumerate() {
         let top = whole.top() + height * index as f32;
         let title = pos2(whole.left(), top + PANEL_TITLE / 2.0 - 2.0);
         let run = TextRun::new(panel.title, Face::Micro, Theme::of(ui).text_2);
@@ -304,4 +306,18 @@ fn nearest(area: Rect, panel: &Panel, data: &TrendData<'_>, pointer: Pos2) -> Op
         .filter_map(|((pane, _), line)| Some((*pane, distance(line)?)))
         .min_by(|(_, a), (_, b)| a.total_cmp(b))
         .map(|(pane, _)| StepAt { pane, step })
+}
+
+impl PicturePlot for TrendData<'_> {
+    fn name(&self) -> &'static str {
+        self.kind.spec().name
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [720.0, 420.0]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        trend_plot_ui(ui, self, Target::Picture);
+    }
 }

@@ -27,7 +27,7 @@ fn data(texts: &[Generation; 2], kind: Trend) -> TrendData<'_> {
 fn surprise_accumulates_and_the_axis_covers_it() {
     let texts = texts();
     let data = data(&texts, Trend::Surprise);
-    let line = &data.panels[0].lines[0];
+    let line = &data.figures.panels[0].lines[0];
     let bits: Vec<String> = line.iter().map(|(_, bits)| format!("{bits:.0}")).collect();
     assert_eq!(bits, ["1", "3", "4"]);
     assert_eq!(
@@ -40,14 +40,14 @@ fn surprise_accumulates_and_the_axis_covers_it() {
         data.texts.iter().map(|(pane, _)| *pane).collect::<Vec<_>>(),
         [0, 2]
     );
-    assert!(data.panels[0].axis.place(4.0) <= 1.0);
+    assert!(data.figures.panels[0].axis.place(4.0) <= 1.0);
 }
 
 #[test]
 fn time_begins_with_the_second_token() {
     let texts = texts();
     let data = data(&texts, Trend::Millis);
-    let lines = &data.panels[0].lines;
+    let lines = &data.figures.panels[0].lines;
     assert_eq!(lines[0].len(), 2);
     assert_eq!(lines[0][0].0, 2);
     assert!((lines[0][0].1 - 2.5).abs() < 1e-6);
@@ -65,14 +65,14 @@ fn a_scored_text_has_no_times() {
     let given = scored(&[(" a", 0.5), (" fox", 0.5)], "sample");
     let data = TrendData::of(&[Some(&given), Some(&written)], Trend::Millis);
     let panes: Vec<usize> = data.texts.iter().map(|(pane, _)| *pane).collect();
-    assert_eq!((panes, data.panels[0].lines.len()), (vec![1], 1));
+    assert_eq!((panes, data.figures.panels[0].lines.len()), (vec![1], 1));
 }
 
 #[test]
 fn kept_tokens_and_their_mass_share_the_token_axis() {
     let texts = texts();
     let data = data(&texts, Trend::Kept);
-    let [kept, mass] = data.panels.as_slice() else {
+    let [kept, mass] = data.figures.panels.as_slice() else {
         panic!("two panels");
     };
     assert_eq!(kept.axis.marks()[0].1, "1");
@@ -90,8 +90,8 @@ fn kept_tokens_and_their_mass_share_the_token_axis() {
 fn a_bar_of_ranks_leads_to_its_tokens_one_after_another() {
     let texts = texts();
     let mut data = data(&texts, Trend::Ranks);
-    assert!(data.panels.is_empty());
-    assert!((data.bins[0][0] - 2.0 / 3.0).abs() < 1e-9);
+    assert!(data.figures.panels.is_empty());
+    assert!((data.figures.bins[0][0] - 2.0 / 3.0).abs() < 1e-9);
     let at = |step| Some(StepAt { pane: 0, step });
     assert_eq!(data.next_in_bin(0, 0), at(0));
     data.pinned = at(0);

@@ -12,15 +12,16 @@ pub struct KeyHelp {
     pub words: &'static str,
 }
 
-/// The keys of a row.
-enum Keys {
-    /// The usual keys of these actions.
+/// How a row of the table is made.
+enum Row {
+    /// The usual keys of these actions. The first says what they do.
     Of(Vec<Action>),
-    /// From the keys of the first action to those of the last.
+    /// From the keys of the first action, which says what they do, to those of the last.
     From(Action, Action),
     /// All keys of an action.
     AllOf(Action),
-    Written(&'static str),
+    /// Keys that only one widget handles, and what they do there.
+    Written(&'static str, &'static str),
 }
 
 /// Returns the table, with keys as the window shows them.
@@ -29,137 +30,115 @@ pub fn key_help(is_mac: bool) -> Vec<KeyHelp> {
 }
 
 fn table(words: impl Fn(Shortcut) -> String) -> Vec<KeyHelp> {
-    let first = |action: &Action| action.shortcuts().first().map(|shortcut| words(*shortcut));
-    let rows = rows().into_iter().map(|(keys, sentence)| {
-        let keys = match keys {
-            Keys::Of(actions) => {
-                let mut keys: Vec<String> = actions.iter().filter_map(&first).collect();
-                keys.dedup();
-                keys.join(", ")
-            }
-            Keys::From(from, to) => {
-                let ends: Vec<String> = [from, to].iter().filter_map(&first).collect();
-                ends.join(" … ")
-            }
-            Keys::AllOf(action) => {
-                let keys: Vec<String> = action.shortcuts().into_iter().map(&words).collect();
-                keys.join(" or ")
-            }
-            Keys::Written(keys) => keys.to_owned(),
-        };
-        KeyHelp {
-            keys,
-            words: sentence,
+    let usual = |action: &Action| action.shortcuts().first().map(|shortcut| words(*shortcut));
+    let help = |action: Option<&Action>| action.and_then(|action| action.help());
+    let rows = rows().into_iter().map(|row| match row {
+        Row::Of(actions) => {
+            let mut keys: Vec<String> = actions.iter().filter_map(&usual).collect();
+            keys.dedup();
+            (keys.join(", "), help(actions.first()))
         }
+        Row::From(from, to) => {
+            let ends: Vec<String> = [from, to].iter().filter_map(&usual).collect();
+            (ends.join(" … "), from.help())
+        }
+        Row::AllOf(action) => {
+            let keys: Vec<String> = action.shortcuts().into_iter().map(&words).collect();
+            (keys.join(" or "), action.help())
+        }
+        Row::Written(keys, sentence) => (keys.to_owned(), Some(sentence)),
     });
-    rows.collect()
+    rows.map(|(keys, words)| KeyHelp {
+        keys,
+        words: words.unwrap_or_default(),
+    })
+    .collect()
 }
 
-fn rows() -> Vec<(Keys, &'static str)> {
-    use Keys::{From, Of, Written};
+fn rows() -> Vec<Row> {
+    use Row::{AllOf, From, Of, Written};
     let [first_tab, .., last_tab] = DockTab::ALL;
-    let pages = Page::ALL.map(Action::ShowPage);
-    let mut rows = vec![
-        (Of(vec![Action::ShowPalette]), "find any action by its name"),
-        (
-            Of(vec![Action::Generate]),
-            "generate; in step mode, keep running",
-        ),
-        (
-            Of(vec![Action::Stop, Action::Unpin, Action::CloseRun]),
-            "stop all panes, unpin the token, close an opened run, or leave a lesson",
-        ),
-        (
-            Of(vec![Action::DrawFutures]),
-            "draw what could follow the pinned token, or the prompt",
-        ),
-        (Written("← →"), "previous or next token"),
-        (Written("↑ ↓"), "the same position in another pane"),
-        (
-            Of(vec![Action::Continue]),
-            "continue differently from the pinned token (also a right-click on a token)",
-        ),
-        (
-            Of(vec![Action::Step, Action::StepBack]),
-            "in step mode: generate one token, or take it back",
-        ),
-        (
-            Written("1–9, 0"),
+    vec![
+        Of(vec![Action::ShowPalette]),
+        Of(vec![Action::Generate]),
+        Of(vec![Action::Stop, Action::Unpin, Action::CloseRun]),
+        Of(vec![Action::DrawFutures]),
+        Written("← →", "previous or next token"),
+        Written("↑ ↓", "the same position in another pane"),
+        Of(vec![Action::Continue]),
+        Of(vec![Action::Step, Action::StepBack]),
+        Written(
+            "1–9, 0",
             "in step mode: pick the next token by hand, or type it (0 in the Loop tab)",
         ),
-        (
-            Written("↑ ↓ ← →"),
+        Written(
+            "↑ ↓ ← →",
             "in Branches: move between texts, to the parent, to the first branch; Enter shows a \
              text, Delete removes it",
         ),
-        (Of(pages.to_vec()), "the pages, from left to right"),
-        (
-            Written("↑ ↓ ← → Enter, Esc"),
+        Of(Page::ALL.map(Action::ShowPage).to_vec()),
+        Written(
+            "↑ ↓ ← → Enter, Esc",
             "in Lab: select a cell, open it as a pane, stop what is running",
         ),
-        (Written("1–4, 0"), "in the blind test: pick a text, or none"),
-        (
-            From(Action::ShowTab(first_tab), Action::ShowTab(last_tab)),
-            "the tabs below the texts",
-        ),
-        (Of(vec![Action::OpenRun]), "open a run file"),
-        (
-            Of(vec![Action::VerifyRun]),
-            "verify an opened run, or the selected run in History",
-        ),
-        (
-            Written("↑ ↓ Enter, F2, Delete"),
+        Written("1–4, 0", "in the blind test: pick a text, or none"),
+        From(Action::ShowTab(first_tab), Action::ShowTab(last_tab)),
+        Of(vec![Action::OpenRun]),
+        Of(vec![Action::VerifyRun]),
+        Written(
+            "↑ ↓ Enter, F2, Delete",
             "in History: select and open, rename, delete a run",
         ),
-        (
-            Written("↑ ↓ Enter"),
+        Written(
+            "↑ ↓ Enter",
             "in Lessons: select a lesson, start it or resume it",
         ),
-        (
-            Written("← →, 1–9, Backspace, Enter"),
+        Written(
+            "← →, 1–9, Backspace, Enter",
             "in a lesson: change the prediction (Shift for larger steps), choose, undo, go on",
         ),
-    ];
-    rows.extend(later_rows());
-    rows
-}
-
-fn later_rows() -> Vec<(Keys, &'static str)> {
-    use Keys::{AllOf, Of, Written};
-    let sizes = vec![
-        Action::EnlargeText,
-        Action::ReduceText,
-        Action::ResetTextSize,
-    ];
-    vec![
-        (Of(vec![Action::Undo]), "undo a settings change"),
-        (AllOf(Action::Redo), "redo it"),
-        (Of(vec![Action::Score]), "score the text in the clipboard"),
-        (Written("↑ ↓"), "on a stage’s handle: move the stage"),
-        (
-            Written("← →, Delete"),
+        Of(vec![Action::Undo]),
+        AllOf(Action::Redo),
+        Of(vec![Action::Score]),
+        Written("↑ ↓", "on a stage’s handle: move the stage"),
+        Written(
+            "← →, Delete",
             "on a slider: change a number, reset it to neutral (also a double-click)",
         ),
-        (Of(sizes), "larger, smaller or normal text"),
-        (
-            Of(vec![Action::ShowSettings(SettingsTab::Appearance)]),
-            "settings",
-        ),
-        (Of(vec![Action::ShowHelp(HelpTab::Keys)]), "help"),
+        Of(vec![
+            Action::EnlargeText,
+            Action::ReduceText,
+            Action::ResetTextSize,
+        ]),
+        Of(vec![Action::ShowSettings(SettingsTab::Appearance)]),
+        Of(vec![Action::ShowHelp(HelpTab::Keys)]),
     ]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Shortcut, key_help, table};
+    use super::{Action, Shortcut, key_help, table};
+    use crate::state::tests::ready;
 
     #[test]
     fn every_row_names_keys_and_what_they_do() {
         for row in key_help(false) {
             assert!(!row.keys.is_empty(), "{}", row.words);
+            assert!(!row.words.is_empty(), "{}", row.keys);
         }
         let palette = &key_help(true)[0];
         assert_eq!(palette.keys, "Cmd K");
+    }
+
+    #[test]
+    fn every_action_with_a_row_is_in_the_table() {
+        let rows = key_help(false);
+        for action in ready().actions().into_iter().chain([Action::ShowPalette]) {
+            if let Some(words) = action.help() {
+                let is_listed = rows.iter().any(|row| row.words == words);
+                assert!(is_listed, "{action:?}: {words}");
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What the user can do with one pane: the items of its menu, which the palette lists too.
 
+use super::conditions::only_if;
 use crate::interop::tools::Tool;
 use crate::state::{
     AppState, BranchCommand, Command, MAX_PANES, PaneId, PaneModelCommand, PasteCommand,
@@ -105,10 +106,23 @@ impl PaneAction {
         }
     }
 
+    /// Returns where the action belongs, as shown after its name in the palette.
     pub(super) const fn place(self) -> &'static str {
         match self {
             Self::CopySettings(_) | Self::PasteSettings => "Other tools",
-            _ => "Pane",
+            Self::EditChain
+            | Self::ChooseModel
+            | Self::ReadAlong
+            | Self::RunAlone
+            | Self::Stop
+            | Self::Continue
+            | Self::ShowEarlier
+            | Self::CopyText
+            | Self::Score
+            | Self::TestWatermark
+            | Self::ResetSettings
+            | Self::Duplicate
+            | Self::Remove => "Pane",
         }
     }
 }
@@ -120,13 +134,6 @@ impl AppState {
             return Err("This pane was removed".to_owned());
         };
         let is_running = pane.status.running().is_some();
-        let only_if = |possible: bool, reason: &str| {
-            if possible {
-                Ok(())
-            } else {
-                Err(reason.to_owned())
-            }
-        };
         let has_room = || {
             let reason = format!("{MAX_PANES} panes are already open");
             only_if(self.panes.len() < MAX_PANES, &reason)

@@ -59,7 +59,7 @@ impl AppState {
         let Ok(command) = self.command_of(action) else {
             return Vec::new();
         };
-        let page = Self::page_of(action).filter(|page| *page != self.page);
+        let page = action.page().filter(|page| *page != self.page);
         let mut effects = page.map_or_else(Vec::new, |page| {
             self.apply(Command::Run(RunCommand::ShowPage(page)))
         });

@@ -67,7 +67,7 @@ impl KeptText {
     }
 
     /// Returns how many leading steps this text shares with `steps`.
-    fn n_shared(&self, steps: &[Step]) -> usize {
+    fn n_shared(&self, steps: &Steps) -> usize {
         let pairs = self.steps().zip(steps);
         pairs
             .take_while(|(a, b)| Arc::ptr_eq(&a.trace, &b.trace))
@@ -90,12 +90,12 @@ impl KeptText {
 }
 
 impl SharedRun {
-    fn of(steps: &[Step]) -> Self {
+    fn of(steps: Vec<Step>) -> Self {
         let n_bytes =
             |step: &Step| size_of::<Step>() + step.piece.bytes.len() + step.trace.n_bytes();
         Self {
             n_bytes: steps.iter().map(n_bytes).sum(),
-            steps: steps.to_vec(),
+            steps,
         }
     }
 }
@@ -135,7 +135,7 @@ impl KeptTexts {
             Some((n_shared, kept)) => (n_shared, kept.first_runs(n_shared)),
             None => (0, Vec::new()),
         };
-        let rest = text.steps.get(n_shared..).unwrap_or_default();
+        let rest: Vec<Step> = text.steps.range(n_shared..).cloned().collect();
         if !rest.is_empty() {
             runs.push(Run {
                 n_steps: rest.len(),

@@ -219,10 +219,8 @@ impl StabilityRun {
     /// Returns the last of the tokens that stay the same.
     fn quoted(&self, n_same: usize) -> String {
         let start = n_same.saturating_sub(N_QUOTED);
-        let steps = self.text.steps.get(start..n_same).unwrap_or_default();
-        let visible = steps
-            .iter()
-            .filter(|step| step.piece.kind == PieceKind::Text);
+        let steps = self.text.steps.range(start..n_same);
+        let visible = steps.filter(|step| step.piece.kind == PieceKind::Text);
         let bytes: Vec<u8> = visible.flat_map(|step| step.piece.bytes.clone()).collect();
         let words = String::from_utf8_lossy(&bytes);
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");

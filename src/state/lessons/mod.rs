@@ -5,6 +5,7 @@
 
 mod acts;
 mod again;
+mod answers_csv;
 mod judge;
 mod progress;
 mod run;
@@ -14,6 +15,7 @@ mod step;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use self::answers_csv::answers_csv;
 pub use self::judge::Answer;
 pub use self::progress::LessonProgress;
 pub use self::run::{Again, Guess, LessonPhase, LessonRun};

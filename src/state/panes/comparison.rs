@@ -1,9 +1,8 @@
 //! Tracks how far the panes' texts agree, incrementally from frame to frame.
 
-use super::review::TextMark;
 use crate::analysis::{Divergence, DivergenceTracker};
 use crate::generation::Generation;
-use crate::state::{Pane, PaneId};
+use crate::state::{Pane, PaneId, TextMark};
 
 /// How far the texts agree, and the marks of the texts that were compared.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,12 +30,9 @@ impl Comparison {
             self.agreement = DivergenceTracker::default();
         }
         self.agreement.follow(&generations(panes));
-        let compared = panes.iter().map(|pane| {
-            let mark = |text: &Generation| TextMark::of(text, text.steps.len());
-            ComparedText {
-                pane: pane.id,
-                mark: pane.generation().map(mark),
-            }
+        let compared = panes.iter().map(|pane| ComparedText {
+            pane: pane.id,
+            mark: pane.generation().map(TextMark::of_all),
         });
         self.compared = compared.collect();
     }

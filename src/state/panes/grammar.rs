@@ -4,11 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::review::TextMark;
 use crate::analysis::grammar::GrammarBreak;
 use crate::decoding::GrammarRule;
 use crate::generation::Generation;
-use crate::state::{AppState, Effect, Notice, PaneId};
+use crate::state::{AppState, Effect, Notice, PaneId, TextMark};
 
 impl AppState {
     /// Replaces a pane's grammar with the one read from a file, in the language that the pane has
@@ -73,6 +72,6 @@ impl PaneBreak {
         if let Some(found) = &mut self.found {
             found.read(&generation.steps);
         }
-        self.mark = TextMark::of(generation, generation.steps.len());
+        self.mark = TextMark::of_all(generation);
     }
 }

@@ -1,9 +1,9 @@
 //! The lints of a pane's settings, cached until the settings or the text change.
 
-use super::review::TextMark;
 use crate::analysis::{Lint, Tally, lint_chain};
 use crate::decoding::ChainConfig;
 use crate::generation::Generation;
+use crate::state::TextMark;
 
 /// The lints of one pane's settings, and the inputs they were computed from.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -43,7 +43,7 @@ impl Lints {
                 self.tally = Tally::default();
             }
             self.tally.follow(generation);
-            self.mark = TextMark::of(generation, generation.steps.len());
+            self.mark = TextMark::of_all(generation);
         }
         let own = generation.filter(|generation| generation.config.chain == *chain);
         let is_current = |inputs: &LintInputs| {

@@ -1,8 +1,8 @@
 //! The metrics of a pane's text, recomputed only when the text has changed.
 
-use super::review::TextMark;
 use crate::analysis::TextMetrics;
 use crate::generation::Generation;
+use crate::state::TextMark;
 
 /// The metrics of a text, and the text that they belong to.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -3,6 +3,7 @@
 
 pub(super) mod comparison;
 mod grammar;
+pub(super) mod hand_picks;
 pub(super) mod lints;
 pub(super) mod measures;
 pub(super) mod pairs;

@@ -1,10 +1,9 @@
 //! The comparisons of every pair of texts, recomputed only when a text changes.
 
 use super::pane::Pane;
-use super::review::TextMark;
 use crate::analysis::TextComparison;
 use crate::generation::Generation;
-use crate::state::{AppState, DockTab};
+use crate::state::{AppState, DockTab, TextMark};
 
 /// Two panes and the comparison of their texts.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +55,7 @@ impl AppState {
                     _ => pairs.push(ComparedPair {
                         panes,
                         comparison: TextComparison::of(text_a, text_b),
-                        marks: texts.map(|text| TextMark::of(text, text.steps.len())),
+                        marks: texts.map(TextMark::of_all),
                     }),
                 }
             }

@@ -1,6 +1,7 @@
 //! A pane: its settings and its generation.
 
 use super::grammar::PaneBreak;
+use super::hand_picks::HandPicks;
 use super::lints::Lints;
 use super::measures::Measures;
 use super::solo::Solo;
@@ -34,6 +35,7 @@ pub struct Pane {
     pub(in crate::state) measures: Measures,
     /// Where its text breaks its grammar, or that of another pane.
     pub(in crate::state) grammar_break: PaneBreak,
+    pub(in crate::state) hand_picks: HandPicks,
     /// The result of the search for a watermark.
     pub(in crate::state) watermark: PaneScan,
     /// The model of its last request, if it was not the main one.
@@ -111,6 +113,7 @@ impl Pane {
             lints: Lints::default(),
             measures: Measures::default(),
             grammar_break: PaneBreak::default(),
+            hand_picks: HandPicks::default(),
             watermark: PaneScan::default(),
             running_model: None,
             server_notes: Vec::new(),
@@ -139,6 +142,12 @@ impl Pane {
     /// Returns whether it shows a text with at least one token.
     pub fn has_text(&self) -> bool {
         self.generation().is_some_and(|text| !text.steps.is_empty())
+    }
+
+    /// Returns whether it shows a text with a token that was picked by hand.
+    pub(in crate::state) fn has_hand_picks(&self) -> bool {
+        self.generation()
+            .is_some_and(|text| self.hand_picks.any_in(text))
     }
 
     /// Returns what the pane's settings would have changed in its text, as of the last

@@ -1,10 +1,9 @@
 //! The Monte Carlo check of the step that the dock shows: 10,000 draws, some in each frame.
 
 use super::pane::PaneId;
-use super::review::TextMark;
 use crate::analysis::by_hand::StepDraws;
 use crate::decoding::Coins;
-use crate::state::{AppState, Effect};
+use crate::state::{AppState, Effect, TextMark};
 
 /// The number of draws from a step.
 pub const N_STEP_DRAWS: u32 = 10_000;

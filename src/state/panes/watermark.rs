@@ -1,10 +1,10 @@
 //! The search for a watermark in a pane's text, continued only when the text has changed.
 
-use super::review::TextMark;
 use crate::analysis::watermark::WatermarkScan;
 use crate::decoding::TokenId;
 use crate::decoding::watermark::Watermark;
 use crate::generation::Generation;
+use crate::state::TextMark;
 
 /// The result of the search in a text, and the text that it belongs to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -34,7 +34,7 @@ impl PaneScan {
         if self.mark.is_all_of(generation) && self.scan.as_ref().is_some_and(is_same) {
             return;
         }
-        self.mark = TextMark::of(generation, generation.steps.len());
+        self.mark = TextMark::of_all(generation);
         let n_vocab = generation.model.n_vocab as u32;
         let text: Vec<TokenId> = generation.steps.iter().map(|step| step.token).collect();
         self.scan

@@ -1,10 +1,10 @@
 //! What-if: which tokens of a pane's text its current settings would have changed, evaluated once
 //! per change of the settings.
 
-use super::review::TextMark;
 use crate::analysis::WhatIfReader;
 use crate::decoding::{ChainConfig, Selector, Stage, WhatIf};
 use crate::generation::{Generation, Step};
+use crate::state::TextMark;
 
 /// Whether other settings would have changed a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! The explanation of the step that the dock shows, with the search for the smallest change.
 
 use super::pane::PaneId;
-use super::review::TextMark;
 use crate::analysis::{SmallestChange, Why, smallest_change_words};
-use crate::state::{AppState, DockTab, Effect};
+use crate::state::{AppState, DockTab, Effect, TextMark};
 
 /// The search for the smallest change at one step of one text.
 #[derive(Debug, Clone, PartialEq)]

@@ -94,23 +94,41 @@ pub(crate) fn asked(effects: &[Effect]) -> Vec<GenerationId> {
         .collect()
 }
 
+/// The ids of the texts that a command requested to continue.
+pub(crate) fn continued(effects: &[Effect]) -> Vec<GenerationId> {
+    let panes = effects.iter().flat_map(|effect| match effect {
+        Effect::Send(Request::Continue { panes, .. }) => panes.clone(),
+        _ => Vec::new(),
+    });
+    panes.map(|pane| pane.id).collect()
+}
+
 /// Lets a pane generate these tokens and finish.
 pub(crate) fn write(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64)]) {
-    let generation = generation(pieces);
-    state.on_event(Event::Progress(Progress::Started {
-        ids: vec![id],
-        prompt: Arc::clone(&generation.prompt),
-    }));
-    for step in generation.steps {
-        state.on_event(Event::Progress(Progress::Stepped {
-            id,
-            step: Box::new(step),
-        }));
+    begin(state, id, pieces);
+    finish(state, id);
+}
+
+/// Lets a pane begin its text with these tokens.
+pub(crate) fn begin(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64)]) {
+    let prompt = generation(pieces).prompt;
+    let ids = vec![id];
+    state.on_event(Event::Progress(Progress::Started { ids, prompt }));
+    write_more(state, id, pieces);
+}
+
+/// Lets a pane that is writing add these tokens.
+pub(crate) fn write_more(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64)]) {
+    for step in generation(pieces).steps {
+        let step = Box::new(step);
+        state.on_event(Event::Progress(Progress::Stepped { id, step }));
     }
-    state.on_event(Event::Progress(Progress::Finished {
-        id,
-        reason: FinishReason::MaxTokens,
-    }));
+}
+
+/// Lets a pane that is writing reach its limit.
+pub(crate) fn finish(state: &mut AppState, id: GenerationId) {
+    let reason = FinishReason::MaxTokens;
+    state.on_event(Event::Progress(Progress::Finished { id, reason }));
 }
 
 /// Delivers what a job reports.

@@ -161,7 +161,7 @@ fn only_new_steps_of_a_growing_text_are_evaluated() {
         panic!("the text is finished");
     };
     let mut more = finished.clone();
-    more.steps.extend(finished.steps[..2].iter().cloned());
+    more.steps.extend(finished.steps.range(..2).cloned());
     state.panes[0].status = PaneStatus::Finished(more);
     let mut n_evaluated = 0;
     assert!(state.review(|| {

@@ -3,8 +3,8 @@
 use crate::analysis::Divergence;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Step, listed};
-use crate::state::AppState;
 use crate::state::notice::capitalize;
+use crate::state::{AppState, Pane};
 
 /// The sentence about the first divergence, at full length and for a narrow window.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,8 +151,12 @@ fn at_divergence(state: &AppState, step: usize, groups: &[Vec<usize>]) -> Diverg
         }
     };
     let short = sentences(&format!("{who} {verb}"));
+    let is_by_hand = |place: usize| {
+        let pane = state.panes.get(place);
+        pane.is_some_and(Pane::has_hand_picks)
+    };
     let same = same_config_panes(state).map_or_else(String::new, |places| {
-        format!(" {}", same_config_words(&texts, &places))
+        format!(" {}", same_config_words(&places, is_by_hand))
     });
     let long = if state.is_running() && step > 0 {
         format!("The panes agreed for {}, then {who} diverged", tokens(step))
@@ -173,12 +177,9 @@ fn at_divergence(state: &AppState, step: usize, groups: &[Vec<usize>]) -> Diverg
 }
 
 /// Says which panes have equal settings and seeds, and in which of them a token was picked by hand.
-fn same_config_words(texts: &[Option<&Generation>], places: &[usize]) -> String {
-    let is_by_hand = |place: &&usize| {
-        let text = texts.get(**place).copied().flatten();
-        text.is_some_and(|text| text.steps.iter().any(|step| step.trace.draw.is_by_hand()))
-    };
-    let by_hand: Vec<usize> = places.iter().filter(is_by_hand).copied().collect();
+fn same_config_words(places: &[usize], is_by_hand: impl Fn(usize) -> bool) -> String {
+    let by_hand = places.iter().copied().filter(|place| is_by_hand(*place));
+    let by_hand: Vec<usize> = by_hand.collect();
     let same = format!("{} have the same settings and seed", letters(places));
     match by_hand.len() {
         0 => format!("{same}."),
@@ -323,6 +324,7 @@ mod tests {
     use super::{clauses, same_config_words};
     use crate::generation::Generation;
     use crate::generation::testing::generation;
+    use crate::state::panes::hand_picks::HandPicks;
 
     fn clauses_of(texts: &[&Generation], groups: &[&[usize]], index: usize) -> Vec<String> {
         let texts: Vec<Option<&Generation>> = texts.iter().copied().map(Some).collect();
@@ -355,7 +357,8 @@ mod tests {
                 "A and B have the same settings and seed, but each has a token picked by hand.",
             ),
         ] {
-            assert_eq!(same_config_words(&texts.map(Some), &[0, 1]), words);
+            let is_by_hand = |place: usize| HandPicks::default().any_in(texts[place]);
+            assert_eq!(same_config_words(&[0, 1], is_by_hand), words);
         }
     }
 

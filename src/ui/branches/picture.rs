@@ -4,19 +4,19 @@ use egui::{Color32, Ui};
 
 use super::geometry::{AXIS, Geometry, MAX_ROW};
 use super::paint::{RowLook, TreePainter};
-use crate::plots::title_ui;
+use crate::plots::{AROUND, PicturePlot, title_ui};
 use crate::state::BranchTree;
 
 /// The height of the title, with the space below it.
 const TITLE: f32 = 30.0;
 
 /// Returns the height that the tree needs below its title.
-pub(in crate::ui) fn height(tree: &BranchTree) -> f32 {
+fn height(tree: &BranchTree) -> f32 {
     TITLE + tree.rows.len() as f32 * MAX_ROW + AXIS
 }
 
 /// Draws the tree into the remaining space of `ui`, on a background of this color.
-pub(in crate::ui) fn draw(ui: &mut Ui, tree: &BranchTree, paper: Color32) {
+fn draw(ui: &mut Ui, tree: &BranchTree, paper: Color32) {
     let whole = ui.available_rect_before_wrap();
     let subtitle = match tree.rows.len() {
         1 => "1 text, by position in tokens".to_owned(),
@@ -28,4 +28,18 @@ pub(in crate::ui) fn draw(ui: &mut Ui, tree: &BranchTree, paper: Color32) {
     let painter = TreePainter::new(ui, tree, Geometry::of(rows, tree), paper);
     painter.axis(axis, rows.top());
     painter.rows(&vec![RowLook::default(); tree.rows.len()]);
+}
+
+impl PicturePlot for BranchTree {
+    fn name(&self) -> &'static str {
+        "The tree"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        [960.0, height(self) + AROUND]
+    }
+
+    fn draw(&self, ui: &mut Ui, paper: Color32) {
+        draw(ui, self, paper);
+    }
 }

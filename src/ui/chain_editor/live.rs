@@ -1,13 +1,18 @@
 //! What the chain does at the step on display, stage by stage, even while a slider moves.
 
+use std::sync::Arc;
+
+use egui::Context;
+
 use crate::analysis::xray::{XrayColumn, XrayPlace, XrayTable};
 use crate::decoding::{ChainConfig, FilterKind, KnownCount, Trace};
 use crate::generation::formatting::{grouped, token_word};
 use crate::state::AppState;
+use crate::ui::figures::step_table;
 
 /// One step under a pane's current chain, and the record to compare it with.
 pub(super) struct Live<'a> {
-    table: XrayTable,
+    table: Arc<XrayTable>,
     /// The chain that generated the text, and its trace of the step.
     run: (&'a ChainConfig, &'a Trace),
     /// The token that "here" refers to: "token 48, ‘beside’".
@@ -17,7 +22,7 @@ pub(super) struct Live<'a> {
 impl<'a> Live<'a> {
     /// Returns the pinned step of a pane, or else its latest one. Returns `None` if there is
     /// no text or a setting is invalid.
-    pub(super) fn of(state: &'a AppState, place: usize) -> Option<Self> {
+    pub(super) fn of(ctx: &Context, state: &'a AppState, place: usize) -> Option<Self> {
         let pane = state.panes.get(place)?;
         let generation = pane.generation()?;
         let pinned = state.pin.filter(|pin| pin.pane == pane.id);
@@ -26,7 +31,7 @@ impl<'a> Live<'a> {
         let chain = &pane.settings.chain;
         chain.validate().ok()?;
         Some(Self {
-            table: XrayTable::of(generation, index, chain, state.seed_of(pane))?,
+            table: step_table(ctx, generation, index, chain, state.seed_of(pane))?,
             run: (&generation.config.chain, &step.trace),
             token: format!("token {}, ‘{}’", index + 1, token_word(&step.piece)),
         })

@@ -120,7 +120,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     let mut chain = pane.settings.chain.clone();
     let mut edit = Edit::default();
     ui.spacing_mut().item_spacing.y = 0.0;
-    let live = Live::of(state, place);
+    let live = Live::of(ui.ctx(), state, place);
     if let Some(model) = model {
         let token = live.as_ref().map(|live| live.token.as_str());
         model_row_ui(ui, model.info.n_vocab, token);

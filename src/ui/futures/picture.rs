@@ -1,6 +1,6 @@
 //! Futures as a picture: the trees as on the screen, with their figures below.
 
-use egui::{Rect, Ui, pos2, vec2};
+use egui::{Color32, Rect, Ui, pos2, vec2};
 
 use super::entropy::entropy_ui;
 use super::sentence::count_words;
@@ -9,8 +9,9 @@ use super::words::paint_row;
 use super::{Shown, TITLE, heading};
 use crate::design::child_ui::child_ui;
 use crate::generation::formatting::pane_letter;
+use crate::plots::PicturePlot;
 use crate::state::FuturesRun;
-use crate::ui::pictures::{Palette, Picture, PicturePlot, svg};
+use crate::ui::pictures::{Palette, Picture, svg};
 
 /// The size of a picture of one pane, and the width that each further pane adds, in points.
 const SIZE: [f32; 2] = [960.0, 640.0];
@@ -32,7 +33,7 @@ pub fn futures_drawing(futures: &FuturesPicture<'_>, palette: Palette) -> String
     let more = futures.panes.len().saturating_sub(1) as f32;
     let [width, height] = SIZE;
     svg(&Picture {
-        plot: PicturePlot::Futures(futures),
+        plot: futures,
         caption: &caption(futures),
         size: [width + MORE_WIDTH * more, height],
         palette,
@@ -61,7 +62,7 @@ fn caption(futures: &FuturesPicture<'_>) -> String {
 }
 
 /// Draws the futures into the remaining space of `ui`.
-pub(in crate::ui) fn draw(ui: &mut Ui, futures: &FuturesPicture<'_>) {
+fn draw(ui: &mut Ui, futures: &FuturesPicture<'_>) {
     let area = ui.available_rect_before_wrap();
     let all_bits = futures.panes.iter().flat_map(|(_, run)| &run.entropy_bits);
     let top_bits = all_bits.copied().fold(0.0, f64::max);
@@ -111,4 +112,18 @@ fn draw_pane(ui: &mut Ui, rect: Rect, shown: Shown<'_>) {
         right.with_min_x(right.left() + 14.0)
     };
     entropy_ui(&mut child_ui(ui, entropy, ("entropy", shown.place)), shown);
+}
+
+impl PicturePlot for FuturesPicture<'_> {
+    fn name(&self) -> &'static str {
+        "Futures"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        SIZE
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        draw(ui, self);
+    }
 }

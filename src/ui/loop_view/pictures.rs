@@ -3,7 +3,6 @@
 use egui::{Align2, Color32, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::{LoopBox, LoopStep};
-use crate::decoding::TokenId;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::Piece;
@@ -72,18 +71,16 @@ fn n_rows(rect: Rect, row: f32) -> usize {
 fn paint_tokens(ui: &Ui, rect: Rect, at: LoopStep<'_>) {
     let theme = Theme::of(ui);
     let prompt = &at.generation.prompt;
+    let n_prompt = prompt.tokens.len();
+    let skipped = (n_prompt + at.index).saturating_sub(n_rows(rect, WORD_ROW).min(6));
+    let of_prompt = prompt.tokens.iter().zip(&prompt.pieces).skip(skipped);
     let generated = at.generation.steps.iter().take(at.index);
-    let tokens: Vec<(TokenId, &Piece, Color32)> = prompt
-        .tokens
-        .iter()
-        .zip(&prompt.pieces)
+    let generated = generated.skip(skipped.saturating_sub(n_prompt));
+    let tokens = of_prompt
         .map(|(id, piece)| (*id, piece, theme.text_3))
-        .chain(generated.map(|step| (step.token, &step.piece, theme.text_1)))
-        .collect();
-    let n_rows = n_rows(rect, WORD_ROW).min(6);
-    let skipped = tokens.len().saturating_sub(n_rows);
+        .chain(generated.map(|step| (step.token, &step.piece, theme.text_1)));
     let mut y = rect.top() + WORD_ROW / 2.0;
-    for (id, piece, color) in tokens.into_iter().skip(skipped) {
+    for (id, piece, color) in tokens {
         let id = ui.painter().text(
             pos2(rect.right(), y),
             Align2::RIGHT_CENTER,

@@ -1,14 +1,13 @@
 //! Renders measurements of the KV cache as pictures.
 
 use super::caption::{model_words, shortened};
-use super::{Palette, PicturePlot, lab_svg};
+use super::{Palette, lab_svg};
 use crate::export::CacheRecord;
 use crate::state::PictureStyle;
 
 /// Renders a measurement as SVG.
 pub fn cache_drawing(record: CacheRecord<'_>, palette: Palette, style: PictureStyle) -> String {
-    let plot = PicturePlot::Cache(record.lab);
-    lab_svg(plot, &caption(record), palette, style)
+    lab_svg(record.lab, &caption(record), palette, style)
 }
 
 /// Names the model and the prompt, and says what was measured.

@@ -1,7 +1,7 @@
 //! Renders fits as pictures.
 
 use super::caption::{model_words, shortened};
-use super::{Palette, PicturePlot, lab_svg};
+use super::{Palette, lab_svg};
 use crate::export::FitRecord;
 use crate::generation::PaneSettings;
 use crate::plots::FitPlot;
@@ -15,13 +15,13 @@ pub fn fit_drawing(
     style: PictureStyle,
 ) -> String {
     let best = record.fit.best();
-    let plot = PicturePlot::Fit(FitPlot {
+    let plot = FitPlot {
         fit: record.fit,
         best: best.as_ref(),
         pane: pane.filter(|_| record.fit.setup.base_cell().is_some()),
         selected: None,
-    });
-    lab_svg(plot, &fit_caption(record), palette, style)
+    };
+    lab_svg(&plot, &fit_caption(record), palette, style)
 }
 
 /// Names the model, the texts, the settings that were varied, and the best fit.

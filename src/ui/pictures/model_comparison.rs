@@ -1,7 +1,7 @@
 //! Renders comparisons of two models as pictures.
 
 use super::caption::{model_words, shortened};
-use super::{Palette, PicturePlot, lab_svg};
+use super::{Palette, lab_svg};
 use crate::export::ModelComparisonRecord;
 use crate::state::PictureStyle;
 
@@ -11,8 +11,7 @@ pub fn model_comparison_drawing(
     palette: Palette,
     style: PictureStyle,
 ) -> String {
-    let plot = PicturePlot::Models(record.compared);
-    lab_svg(plot, &caption(record), palette, style)
+    lab_svg(record.compared, &caption(record), palette, style)
 }
 
 /// Names both models and the text, and states the findings.

@@ -1,15 +1,15 @@
 //! Renders pictures of several panes from their records.
 
 use super::{
-    Palette, Picture, PictureError, PicturePlot, TextsPicture, XrayPicture, caption, png,
-    step_caption, svg,
+    Palette, Picture, PictureError, TextsPicture, XrayPicture, caption, png, step_caption, svg,
 };
 use crate::analysis::trend::Trend;
 use crate::analysis::watermark::{WatermarkScan, first_mark};
 use crate::decoding::watermark::Watermark;
 use crate::generation::Generation;
 use crate::plots::{
-    BeamTree, DraftStrip, NextTokenData, ScoreData, SpeedData, StepAt, TrendData, VerifiedData,
+    BeamTree, DraftStrip, NextTokenData, PicturePlot, ScoreData, SpeedData, StepAt, TrendData,
+    VerifiedData,
 };
 use crate::state::{BranchTree, PictureFormat, PictureStyle, Plot, ScoreCap, ScoreMeasure, Tint};
 
@@ -48,6 +48,7 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
     });
     let candidates =
         step.and_then(|(at, generation)| NextTokenData::of(at.pane, generation, at.step));
+    let candidates = candidates.as_ref();
     let xray = step.and_then(|(at, generation)| {
         let config = &generation.config;
         XrayPicture::of_step(generation, at, &config.chain, config.seed)
@@ -70,20 +71,18 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
     let beams = trees.next();
     let mut strips = panes.iter().enumerate();
     let drafts = strips.find_map(|(place, text)| DraftStrip::of(place, (*text)?, None));
-    let empty = PicturePlot::NextToken(None);
-    let plot = match (view.plot, &xray) {
-        (Plot::Score, _) => PicturePlot::Score(&score),
-        (Plot::Speed, _) => PicturePlot::Speed(&speed),
-        (Plot::Trend(_), _) => PicturePlot::Trend(&trend),
-        (Plot::Texts, _) => PicturePlot::Texts(&texts),
-        (Plot::Xray, Some(xray)) => PicturePlot::Xray(xray),
-        (Plot::Beams, _) => beams.as_ref().map_or(empty, PicturePlot::Beams),
-        (Plot::Drafts, _) => drafts.as_ref().map_or(empty, PicturePlot::Drafts),
+    let empty: &dyn PicturePlot = &None::<&NextTokenData>;
+    let plot: &dyn PicturePlot = match (view.plot, &xray) {
+        (Plot::Score, _) => &score,
+        (Plot::Speed, _) => &speed,
+        (Plot::Trend(_), _) => &trend,
+        (Plot::Texts, _) => &texts,
+        (Plot::Xray, Some(xray)) => xray,
+        (Plot::Beams, _) => beams.as_ref().map_or(empty, |tree| tree),
+        (Plot::Drafts, _) => drafts.as_ref().map_or(empty, |strip| strip),
         // Without a recorded step there is no X-ray, and nothing was set by hand. `tree_drawing`
         // draws the tree, and `verified_drawing` a run beside its repetition.
-        (Plot::NextToken | Plot::Xray | Plot::ByHand | Plot::Tree | Plot::Gaps, _) => {
-            PicturePlot::NextToken(candidates.as_ref())
-        }
+        (Plot::NextToken | Plot::Xray | Plot::ByHand | Plot::Tree | Plot::Gaps, _) => &candidates,
     };
     // The picture of one step names only that pane's model, prompt and settings.
     let caption = match (view.plot, step) {
@@ -95,12 +94,12 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
 
 /// Renders an X-ray as SVG.
 pub fn xray_drawing(xray: &XrayPicture, caption: &str, view: View) -> String {
-    picture_of(PicturePlot::Xray(xray), caption, view)
+    picture_of(xray, caption, view)
 }
 
 /// Renders the tree of texts as SVG.
 pub fn tree_drawing(tree: &BranchTree, panes: &[Option<&Generation>], view: View) -> String {
-    picture_of(PicturePlot::Tree(tree), &caption(panes), view)
+    picture_of(tree, &caption(panes), view)
 }
 
 /// Renders the plot of a verification as SVG. `cause` explains a difference, if known.
@@ -110,9 +109,9 @@ pub fn verified_drawing(
     panes: &[Option<&Generation>],
     view: View,
 ) -> String {
-    let (plot, words) = match data {
-        VerifiedData::Proven(data) => (PicturePlot::Proven(data), Some(data.sentence())),
-        VerifiedData::Gaps(data) => (PicturePlot::Gaps(data), cause),
+    let (plot, words): (&dyn PicturePlot, Option<&str>) = match data {
+        VerifiedData::Proven(data) => (data, Some(data.sentence())),
+        VerifiedData::Gaps(data) => (data, cause),
     };
     let mut caption = caption(panes);
     if let Some(words) = words {
@@ -121,7 +120,7 @@ pub fn verified_drawing(
     picture_of(plot, &caption, view)
 }
 
-fn picture_of(plot: PicturePlot<'_>, caption: &str, view: View) -> String {
+fn picture_of(plot: &dyn PicturePlot, caption: &str, view: View) -> String {
     svg(&Picture {
         plot,
         caption,

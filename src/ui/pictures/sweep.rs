@@ -1,11 +1,11 @@
 //! Renders sweeps and stability maps as pictures.
 
 use super::caption::{model_words, shortened};
-use super::{Palette, PicturePlot, caption, lab_svg};
+use super::{Palette, caption, lab_svg};
 use crate::analysis::sweep::{Metric, SweepResults};
 use crate::export::SweepRecord;
 use crate::generation::{Generation, PaneSettings};
-use crate::plots::{Curve, Scatter, StabilityPlot, SweepMap};
+use crate::plots::{Curve, PicturePlot, Scatter, StabilityPlot, SweepMap};
 use crate::state::{PictureStyle, SweepPicture};
 
 /// The metrics that are plotted against each other: quality, then diversity.
@@ -20,16 +20,13 @@ pub fn sweep_drawing(
 ) -> String {
     let results = record.results;
     let caption = sweep_caption(record);
-    let draw = |plot: PicturePlot<'_>| lab_svg(plot, &caption, palette, style);
+    let draw = |plot: &dyn PicturePlot| lab_svg(plot, &caption, palette, style);
     match picture {
         SweepPicture::Metric(metric) if results.setup.columns.is_some() => {
-            draw(PicturePlot::SweepMap(&SweepMap::of(results, metric)))
+            draw(&SweepMap::of(results, metric))
         }
-        SweepPicture::Metric(metric) => draw(PicturePlot::SweepCurve(&Curve::of(results, metric))),
-        SweepPicture::Scatter => {
-            let scatter = Scatter::of(results, QUALITY_AND_DIVERSITY);
-            draw(PicturePlot::SweepScatter(&scatter))
-        }
+        SweepPicture::Metric(metric) => draw(&Curve::of(results, metric)),
+        SweepPicture::Scatter => draw(&Scatter::of(results, QUALITY_AND_DIVERSITY)),
     }
 }
 
@@ -42,8 +39,7 @@ pub fn stability_drawing(
 ) -> String {
     let mut panes = vec![None; plot.pane.unwrap_or(0)];
     panes.push(Some(text));
-    let plot = PicturePlot::Stability(plot);
-    lab_svg(plot, &caption(&panes), palette, style)
+    lab_svg(&plot, &caption(&panes), palette, style)
 }
 
 /// Names the model, the prompts, the settings that were varied, the seeds and the texts' length.

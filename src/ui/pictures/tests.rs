@@ -5,13 +5,11 @@ use std::sync::Arc;
 use resvg::tiny_skia::Pixmap;
 use resvg::usvg;
 
-use super::{
-    Palette, Picture, PictureError, PicturePlot, TextsPicture, View, caption, drawing, png, svg,
-};
+use super::{Palette, Picture, PictureError, TextsPicture, View, caption, drawing, png, svg};
 use crate::analysis::trend::{Trend, TrendShape};
 use crate::generation::Generation;
 use crate::generation::testing::generation;
-use crate::plots::{NextTokenData, ScoreData, SpeedData, StepAt, TrendData};
+use crate::plots::{NextTokenData, PicturePlot, ScoreData, SpeedData, StepAt, TrendData};
 use crate::state::{Plot, ScoreMeasure, Tint};
 
 const SIZE: [f32; 2] = [480.0, 300.0];
@@ -34,7 +32,7 @@ fn pictures(palette: Palette) -> Vec<(String, Vec<&'static str>)> {
     let panes = panes();
     let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
     let caption = caption(&panes);
-    let draw = |plot| {
+    let draw = |plot: &dyn PicturePlot| {
         svg(&Picture {
             plot,
             caption: &caption,
@@ -49,7 +47,7 @@ fn pictures(palette: Palette) -> Vec<(String, Vec<&'static str>)> {
     let speed = SpeedData::of(&panes);
     vec![
         (
-            draw(PicturePlot::Score(&score)),
+            draw(&score),
             vec![
                 "Probability",
                 "Top-p",
@@ -61,7 +59,7 @@ fn pictures(palette: Palette) -> Vec<(String, Vec<&'static str>)> {
             ],
         ),
         (
-            draw(PicturePlot::NextToken(next.as_ref())),
+            draw(&next.as_ref()),
             vec![
                 "Next token",
                 "little",
@@ -72,7 +70,7 @@ fn pictures(palette: Palette) -> Vec<(String, Vec<&'static str>)> {
             ],
         ),
         (
-            draw(PicturePlot::Speed(&speed)),
+            draw(&speed),
             vec![
                 "tokens per second",
                 "Pure &amp; simple",
@@ -190,7 +188,8 @@ fn long_names_are_truncated_and_none_is_omitted() {
     let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
     let speed = SpeedData::of(&panes);
     let score = ScoreData::of(&panes, ScoreMeasure::Probability);
-    for plot in [PicturePlot::Speed(&speed), PicturePlot::Score(&score)] {
+    let plots: [&dyn PicturePlot; 2] = [&speed, &score];
+    for plot in plots {
         let size = plot.default_size();
         let svg = svg(&Picture {
             plot,
@@ -222,7 +221,7 @@ fn the_legend_of_a_trend_names_all_panes() {
         let panes: Vec<Option<&Generation>> = panes.iter().take(n_panes).map(Some).collect();
         for kind in [Trend::Kept, Trend::Ranks] {
             let trend = TrendData::of(&panes, kind);
-            let plot = PicturePlot::Trend(&trend);
+            let plot = &trend;
             let svg = svg(&Picture {
                 plot,
                 caption: "",
@@ -245,7 +244,7 @@ fn the_title_of_the_speeds_fits_beside_its_axis() {
         let panes = vec![pane; n_panes];
         let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
         let speed = SpeedData::of(&panes);
-        let plot = PicturePlot::Speed(&speed);
+        let plot = &speed;
         let svg = svg(&Picture {
             plot,
             caption: "A model",
@@ -266,7 +265,7 @@ fn scripts_missing_from_the_bundled_faces_are_rendered() {
     let panes = [Some(&pane)];
     let score = ScoreData::of(&panes, ScoreMeasure::Probability);
     let svg = svg(&Picture {
-        plot: PicturePlot::Score(&score),
+        plot: &score,
         caption: "",
         size: SIZE,
         palette: Palette::Light,
@@ -294,7 +293,7 @@ fn right_to_left_words_stand_in_their_visual_order_with_their_letters_as_stored(
     let panes = [Some(&pane)];
     let texts = TextsPicture::of(&panes, Tint::Probability, None);
     let picture = svg(&Picture {
-        plot: PicturePlot::Texts(&texts),
+        plot: &texts,
         caption: "",
         size: [700.0, 300.0],
         palette: Palette::Light,
@@ -318,16 +317,10 @@ fn an_empty_plot_can_be_exported() {
     let none: [Option<&Generation>; 4] = [None; 4];
     let score = ScoreData::of(&none, ScoreMeasure::Surprise);
     let speed = SpeedData::of(&none);
-    let plots = [
-        (PicturePlot::Score(&score), "One staff for each pane"),
-        (
-            PicturePlot::NextToken(None),
-            "The candidates for the latest",
-        ),
-        (
-            PicturePlot::Speed(&speed),
-            "Tokens per second for each pane",
-        ),
+    let plots: [(&dyn PicturePlot, &str); 3] = [
+        (&score, "One staff for each pane"),
+        (&None::<&NextTokenData>, "The candidates for the latest"),
+        (&speed, "Tokens per second for each pane"),
     ];
     for (plot, words) in plots {
         let svg = svg(&Picture {
@@ -373,7 +366,7 @@ fn every_trend_is_a_picture_with_named_axes() {
         ),
     ] {
         let drawing = svg(&Picture {
-            plot: PicturePlot::Trend(&TrendData::of(&panes, kind)),
+            plot: &TrendData::of(&panes, kind),
             caption: "",
             size: [720.0, 420.0],
             palette: Palette::Dark,

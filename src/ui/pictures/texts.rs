@@ -1,6 +1,6 @@
 //! The picture of the texts: side by side, tinted as in the window.
 
-use egui::{Align2, Rect, Ui, UiBuilder, Vec2, pos2, vec2};
+use egui::{Align2, Color32, Rect, Ui, UiBuilder, Vec2, pos2, vec2};
 
 use super::{N_FRAMES, Palette, context, input};
 use crate::analysis::watermark::{WatermarkScan, watermark_legend};
@@ -9,7 +9,9 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{BADGE, legend, paint_badge};
 use crate::generation::Generation;
-use crate::plots::{TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui};
+use crate::plots::{
+    AROUND, MARGIN, PicturePlot, TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui,
+};
 use crate::state::Tint;
 use crate::ui::token_text::{TextEnd, TokenTextInput, paint_whole};
 
@@ -57,21 +59,21 @@ impl<'a> TextsPicture<'a> {
     }
 
     /// Returns the width of its drawing, in points.
-    pub(super) fn width(&self) -> f32 {
+    fn width(&self) -> f32 {
         // The title and the legend need the width of two columns.
         let n_columns = self.n_columns().max(2) as f32;
         n_columns * (COLUMN + GAP) - GAP
     }
 
     /// Returns the height of its drawing, in points.
-    pub(super) fn height(&self, width: f32) -> f32 {
+    fn height(&self, width: f32) -> f32 {
         let ctx = context(Palette::Light);
         let mut height = 0.0;
         // A font that is loaded in the first frame is used in the next.
         for _ in 0..N_FRAMES {
             let mut output = ctx.run_ui(input(vec2(width, 1000.0)), |ui| {
                 let rect = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, 1000.0));
-                height = self.draw(&mut ui.new_child(UiBuilder::new().max_rect(rect)));
+                height = self.columns_ui(&mut ui.new_child(UiBuilder::new().max_rect(rect)));
             });
             output.textures_delta.clear();
         }
@@ -79,7 +81,7 @@ impl<'a> TextsPicture<'a> {
     }
 
     /// Draws it into the remaining space of `ui`. Returns its height.
-    pub(super) fn draw(&self, ui: &mut Ui) -> f32 {
+    fn columns_ui(&self, ui: &mut Ui) -> f32 {
         let top = ui.cursor().top();
         self.title_ui(ui);
         let mut corner = ui.cursor().min;
@@ -182,5 +184,20 @@ fn foot_words(generation: &Generation) -> String {
     match generation.steps.len() {
         1 => format!("{end} · 1 token"),
         n => format!("{end} · {n} tokens"),
+    }
+}
+
+impl PicturePlot for TextsPicture<'_> {
+    fn name(&self) -> &'static str {
+        "The texts"
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        let width = self.width();
+        [width + 2.0 * MARGIN, self.height(width) + AROUND]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        self.columns_ui(ui);
     }
 }

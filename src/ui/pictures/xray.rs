@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use egui::Ui;
+use egui::{Color32, Ui};
 
 use crate::analysis::xray::{XrayRow, XrayTable};
 use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::{Generation, Piece};
-use crate::plots::StepAt;
-use crate::plots::{TITLE_ROW, title_ui};
+use crate::plots::{AROUND, PicturePlot, StepAt, TITLE_ROW, title_ui};
 use crate::ui::xray::{Xray, table_height, table_ui};
 
 /// The maximum number of rows, besides those of the drawn and the generated token.
@@ -17,7 +16,7 @@ const MAX_ROWS: usize = 12;
 /// An X-ray with everything needed to draw it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct XrayPicture {
-    pub(super) title: &'static str,
+    title: &'static str,
     subtitle: String,
     pane: usize,
     table: XrayTable,
@@ -94,14 +93,19 @@ impl XrayPicture {
         self.pieces = tokens.map(|token| (token.0, piece(token))).collect();
         self
     }
+}
 
-    /// Returns the height of its drawing, in points.
-    pub(super) fn height(&self) -> f32 {
-        TITLE_ROW + table_height(self.table.rows.len())
+impl PicturePlot for XrayPicture {
+    fn name(&self) -> &'static str {
+        self.title
     }
 
-    /// Draws it into the remaining space of `ui`.
-    pub(super) fn draw(&self, ui: &mut Ui) {
+    fn default_size(&self) -> [f32; 2] {
+        let height = TITLE_ROW + table_height(self.table.rows.len());
+        [960.0, height + AROUND]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
         let subtitles = std::slice::from_ref(&self.subtitle);
         title_ui(ui, self.title, Some(self.pane), subtitles);
         let rect = ui.available_rect_before_wrap();

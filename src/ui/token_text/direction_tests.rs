@@ -19,7 +19,7 @@ fn lay_out(text: &Generation, n_steps: &[usize], width: f32) -> (Transcript, Lay
     style::install(&ctx);
     for n in n_steps {
         let mut growing = text.clone();
-        growing.steps = text.steps[..*n].to_vec().into();
+        growing.steps = text.steps.range(..*n).cloned().collect();
         transcript.sync(&growing);
         let output = ctx.run_ui(RawInput::default(), |ui| {
             layout.update(ui, &transcript, width);

@@ -181,7 +181,7 @@ fn text_that_arrives_in_pieces_equals_text_that_arrives_at_once() {
     let mut growing = whole.clone();
     let mut transcript = Transcript::default();
     for n_steps in 0..=whole.steps.len() {
-        growing.steps = whole.steps[..n_steps].to_vec().into();
+        growing.steps = whole.steps.range(..n_steps).cloned().collect();
         let restarted = transcript.sync(&growing);
         assert_eq!(restarted, n_steps == 0);
     }
@@ -309,7 +309,7 @@ fn a_growing_text_has_the_same_rows_as_a_complete_one() {
         let mut window = Window::new(vec2(width, 300.0));
         let n_all = whole.steps.len();
         for n_steps in (0..=n_all).step_by(3).chain([n_all]) {
-            growing.steps = whole.steps[..n_steps].to_vec().into();
+            growing.steps = whole.steps.range(..n_steps).cloned().collect();
             window.show(&growing, Vec::new());
         }
         let mut fresh = Window::new(vec2(width, 300.0));

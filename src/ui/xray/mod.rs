@@ -13,6 +13,7 @@ use self::coin_bar::coin_bar_ui;
 use self::columns::{Columns, HeadClick, feet_ui, heads_ui};
 use self::folding::toggle_folding;
 use self::rows::{fixed_rows_ui, rows_ui};
+use super::figures::step_table;
 use super::why::{split, why_ui};
 use crate::analysis::xray::XrayTable;
 use crate::decoding::{ChainConfig, TokenId};
@@ -85,7 +86,7 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
         return sentence_ui(ui, inside, &error.to_string());
     }
     let seed = state.seed_of(pane);
-    let Some(table) = XrayTable::of(generation, index, chain, seed) else {
+    let Some(table) = step_table(ui.ctx(), generation, index, chain, seed) else {
         return sentence_ui(
             ui,
             inside,

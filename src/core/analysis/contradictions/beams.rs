@@ -106,8 +106,8 @@ fn fault_of_path(text: &Generation) -> Option<String> {
     if beams.n_before > text.steps.len() {
         return Some("its beams begin after its end".to_owned());
     }
-    let steps = text.steps.get(beams.n_before..)?;
-    let tokens: Vec<TokenId> = steps.iter().map(|step| step.token).collect();
+    let steps = text.steps.range(beams.n_before..);
+    let tokens: Vec<TokenId> = steps.clone().map(|step| step.token).collect();
     let path = beams.path_of(&tokens);
     if path.len() < tokens.len() {
         let n = beams.n_before + path.len() + 1;

@@ -109,8 +109,8 @@ fn fault_of_coin(at: StepAt<'_>, rule: Drafts, draft: Draft) -> Option<String> {
 fn check_lookup(at: StepAt<'_>, lookup: PromptLookup, draft: Draft, found: &mut Found) {
     let drafted = lookup.drafts(at.tokens);
     let n_drafts = draft.n_drafts as usize;
-    let steps = at.text.steps.get(at.index..).unwrap_or_default();
-    let pass = steps.iter().enumerate().map_while(|(place, step)| {
+    let steps = at.text.steps.range(at.index..);
+    let pass = steps.enumerate().map_while(|(place, step)| {
         let draft = step.draft.filter(|draft| draft.place as usize == place)?;
         Some(draft.token).filter(|_| place < n_drafts)
     });

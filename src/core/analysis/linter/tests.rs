@@ -26,7 +26,7 @@ fn generated_by(chain: &ChainConfig) -> Generation {
     model.n_vocab = N_VOCAB as usize;
     generation.model = Arc::new(model);
     let mut sampler = SamplerChain::new(chain.clone());
-    let template = generation.steps.remove(0);
+    let template = generation.steps.pop().unwrap();
     for position in 0..30_u64 {
         let fall = 0.8 + position as f32 / 60.0;
         let logits: Vec<f32> = (0..N_VOCAB).map(|i| -(i as f32) * fall).collect();
@@ -247,7 +247,7 @@ fn counting_while_a_text_grows_equals_counting_it_once() {
     let mut growing = whole.clone();
     let mut tally = Tally::default();
     for n_steps in [0, 1, 7, 30] {
-        growing.steps = whole.steps[..n_steps].to_vec().into();
+        growing.steps = whole.steps.range(..n_steps).cloned().collect();
         tally.follow(&growing);
     }
     let mut at_once = Tally::default();

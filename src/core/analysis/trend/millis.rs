@@ -1,7 +1,7 @@
 //! The time of each token.
 
 use super::{PanelSpec, TrendAxis, TrendShape, TrendSpec};
-use crate::generation::{Generation, Step};
+use crate::generation::{Generation, Steps};
 
 pub(super) const SPEC: TrendSpec = TrendSpec {
     name: "Time per token",
@@ -28,7 +28,7 @@ pub fn has_token_times(text: &Generation) -> bool {
 
 /// Returns the milliseconds between a token and the one before it, or `None` for the first token,
 /// which waits for prefill.
-pub fn token_millis(steps: &[Step], index: usize) -> Option<f64> {
+pub fn token_millis(steps: &Steps, index: usize) -> Option<f64> {
     let before = steps.get(index.checked_sub(1)?)?;
     let step = steps.get(index)?;
     Some((step.time.at_secs - before.time.at_secs) * 1000.0)
@@ -42,8 +42,8 @@ fn values(text: &Generation) -> Vec<Option<f64>> {
 }
 
 fn words(text: &Generation, index: usize) -> Option<String> {
-    let steps = text.steps.get(..=index)?;
-    Some(match token_millis(steps, index) {
+    text.steps.get(index)?;
+    Some(match token_millis(&text.steps, index) {
         Some(millis) => format!("{millis:.2} ms"),
         None => "first token, after the prompt was read".to_owned(),
     })

@@ -100,7 +100,7 @@ pub struct PanelSpec {
     /// The quantity and its unit.
     pub title: &'static str,
     pub axis: TrendAxis,
-    /// Returns the value at each step, or `None` where it is unknown.
+    /// Returns the value at each step, or `None` where it is unknown. It depends on the steps alone.
     pub values: fn(&Generation) -> Vec<Option<f64>>,
 }
 

@@ -35,8 +35,8 @@ fn sums(text: &Generation) -> Vec<Option<f64>> {
 }
 
 fn words(text: &Generation, index: usize) -> Option<String> {
-    let steps = text.steps.get(..=index)?;
-    let sum: Option<f64> = steps.iter().map(surprise_bits).sum();
+    text.steps.get(index)?;
+    let sum: Option<f64> = text.steps.range(..=index).map(surprise_bits).sum();
     Some(match sum {
         Some(sum) => format!("{sum:.1} bits so far"),
         None => "sum unknown: the server reported no probability".to_owned(),

@@ -163,12 +163,13 @@ impl BranchEntry {
         if let Some(Shares { text: of, n_steps }) = self.shares {
             let earlier = panes.iter().chain(branches.iter().map(|other| &other.text));
             let shared = earlier.into_iter().nth(of);
-            let shared = shared.and_then(|other| other.steps.get(..n_steps));
+            let shared = shared.filter(|other| n_steps <= other.steps.len());
             let Some(shared) = shared else {
                 return Err(ParseError::damaged("a branch shares missing steps"));
             };
             let own = std::mem::take(&mut text.steps);
-            text.steps = shared.iter().cloned().chain(own).collect::<Steps>();
+            let shared = shared.steps.range(..n_steps).cloned();
+            text.steps = shared.chain(own).collect::<Steps>();
         }
         Ok(Branch {
             pane: self.pane,

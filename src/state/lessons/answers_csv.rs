@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::csv::{as_text, push_row};
+use crate::export::csv::{as_text, push_row};
 use crate::lessons::Prediction;
 
 /// Renders the predictions of each lesson, by its id. `sure` is the probability assigned to a

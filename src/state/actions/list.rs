@@ -1,0 +1,438 @@
+//! The list of actions, in the order of the palette. To add an action, add an entry.
+
+use super::conditions::only_if;
+use super::registry::{actions, first};
+use super::{PaletteCommand, PaneAction, Shortcut};
+use crate::export::ExportFormat;
+use crate::generation::formatting::pane_letter;
+use crate::state::{
+    AppState, BranchCommand, BranchesView, Command, DockTab, Document, FuturesCommand, HelpTab,
+    LabTab, LessonCommand, MAX_PANES, ModelsCommand, Pace, Page, PaneId, PathPurpose,
+    PictureFormat, Plot, RunCommand, ScoreCommand, ServerCommand, SettingsTab, TextSize,
+    ThemeChoice, Tint, ViewChange, WatermarkCommand,
+};
+
+/// What the palette lists for an action that it leaves out.
+const UNLISTED: [Action; 0] = [];
+
+const ENTER: Shortcut = Shortcut::key("Enter");
+const ESCAPE: Shortcut = Shortcut::key("Escape");
+const DIGITS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+/// Returns the key of the digit that numbers a value among all values, from 1.
+fn numbered<T: PartialEq>(all: &[T], value: &T) -> Shortcut {
+    let index = all.iter().position(|other| other == value);
+    let digit = index.and_then(|index| DIGITS.get(index));
+    Shortcut::key(digit.copied().unwrap_or_default())
+}
+
+actions! {
+    Generate {
+        name: |state| if state.is_step_mode() { "Keep running" } else { "Generate" },
+        keys: vec![ENTER.command()],
+        help: "generate; in step mode, keep running",
+        page: Page::Write,
+        command: |state| if state.is_step_mode() {
+            only_if(state.can_keep_running(), "No text can be continued")?;
+            Ok(Command::Branch(BranchCommand::KeepRunning))
+        } else {
+            state.can_run()?;
+            Ok(Command::GenerateAll)
+        },
+    }
+    Stop {
+        name: |_| "Stop all panes",
+        keys: vec![ESCAPE],
+        help: "stop all panes, unpin the token, close an opened run, or leave a lesson",
+        command: |state| {
+            only_if(state.is_running(), "Nothing is running")?;
+            Ok(Command::StopAll)
+        },
+    }
+    AnotherSeed {
+        name: |_| "Generate with another seed",
+        page: Page::Write,
+        command: |state| {
+            state.can_run()?;
+            Ok(Command::AnotherSeed)
+        },
+    }
+    Step {
+        name: |_| "Step one token",
+        keys: vec![Shortcut::key("Space")],
+        help: "in step mode: generate one token, or take it back",
+        page: Page::Write,
+        command: |state| {
+            state.needs_step_mode()?;
+            state.can_run()?;
+            Ok(Command::Branch(BranchCommand::Step))
+        },
+    }
+    StepBack {
+        name: |_| "Undo the last step",
+        keys: vec![Shortcut::key("Backspace")],
+        page: Page::Write,
+        command: |state| {
+            state.needs_step_mode()?;
+            state.is_idle()?;
+            state.needs_text()?;
+            Ok(Command::Branch(BranchCommand::StepBack))
+        },
+    }
+    Continue {
+        name: |_| "Continue differently from the pinned token…",
+        keys: vec![Shortcut::key("C")],
+        help: "continue differently from the pinned token (also a right-click on a token)",
+        page: Page::Write,
+        command: |state| {
+            let pin = state.needs_pin()?;
+            Ok(Command::Branch(BranchCommand::Open(Some(pin))))
+        },
+    }
+    DrawFutures {
+        name: |_| "Draw futures of the pinned token, or of the prompt",
+        keys: vec![Shortcut::key("F")],
+        help: "draw what could follow the pinned token, or the prompt",
+        page: Page::Write,
+        command: |state| {
+            state.is_unblocked()?;
+            Ok(Command::Futures(FuturesCommand::Draw))
+        },
+    }
+    StopFutures {
+        name: |_| "Stop drawing futures",
+        keys: vec![ESCAPE],
+        command: |state| {
+            only_if(state.futures.is_drawing(), "No futures are being drawn")?;
+            Ok(Command::Futures(FuturesCommand::Stop))
+        },
+    }
+    Unpin {
+        name: |_| "Unpin the token",
+        keys: vec![ESCAPE],
+        command: |state| {
+            state.needs_pin()?;
+            Ok(Command::Unpin)
+        },
+    }
+    CopyWhy {
+        name: |_| "Copy why the token was chosen",
+        command: |state| {
+            only_if(state.shown_step().is_some(), "Generate a text first")?;
+            Ok(Command::CopyWhy)
+        },
+    }
+    Score {
+        name: |_| "Score a text…",
+        keys: vec![Shortcut::key("V").command().shift()],
+        help: "score the text in the clipboard",
+        page: Page::Write,
+        command: |state| {
+            state.needs_model()?;
+            Ok(Command::Score(ScoreCommand::OpenWith(String::new())))
+        },
+    }
+    /// Test a text for a watermark.
+    TestWatermark {
+        name: |_| "Test a text for a watermark…",
+        page: Page::Write,
+        command: |state| {
+            state.needs_model()?;
+            Ok(Command::Watermark(WatermarkCommand::Open(None)))
+        },
+    }
+    AddPane {
+        name: |_| "Add a pane",
+        page: Page::Write,
+        command: |state| {
+            let reason = format!("{MAX_PANES} panes are already open");
+            only_if(state.panes.len() < MAX_PANES, &reason)?;
+            Ok(Command::AddPane)
+        },
+    }
+    Undo {
+        name: |_| "Undo the last settings change",
+        keys: vec![Shortcut::key("Z").command()],
+        help: "undo a settings change",
+        command: |_| Ok(Command::Undo),
+    }
+    Redo {
+        name: |_| "Redo the settings change",
+        keys: vec![Shortcut::key("Z").command().shift(), Shortcut::key("Y").command()],
+        help: "redo it",
+        command: |_| Ok(Command::Redo),
+    }
+    ShowPage(page: Page) {
+        name: |_| page.name(),
+        place: "Page",
+        keys: vec![numbered(&Page::ALL, &page).command()],
+        help: "the pages, from left to right",
+        listed: |_| Page::ALL.map(Action::ShowPage),
+        command: |_| Ok(Command::Run(RunCommand::ShowPage(page))),
+    }
+    ShowTab(tab: DockTab) {
+        name: |_| tab.name(),
+        place: "Tab",
+        keys: vec![numbered(&DockTab::ALL, &tab).alt()],
+        help: "the tabs below the texts",
+        page: Page::Write,
+        listed: |_| DockTab::ALL.map(Action::ShowTab),
+        command: |_| Ok(Command::ChangeView(ViewChange::Tab(tab))),
+    }
+    ShowBranches(view: BranchesView) {
+        name: |_| match view {
+            BranchesView::Written => "Branches: what was written",
+            BranchesView::Futures => "Branches: futures",
+        },
+        place: "Tab",
+        page: Page::Write,
+        listed: |_| BranchesView::ALL.map(Action::ShowBranches),
+        command: |_| Ok(Command::ChangeView(ViewChange::Branches(view))),
+    }
+    ShowLab(tab: LabTab) {
+        name: |_| tab.name(),
+        place: "Lab",
+        page: Page::Lab,
+        listed: |_| LabTab::ALL.map(Action::ShowLab),
+        command: |_| Ok(Command::ChangeView(ViewChange::Lab(tab))),
+    }
+    OfPane(pane: PaneId, action: PaneAction) {
+        name: |state| {
+            let letter = state.place_of(pane).map(pane_letter);
+            action.name(&letter.unwrap_or_default())
+        },
+        place: action.place(),
+        page: Page::Write,
+        listed: |state| state.panes.iter().flat_map(|pane| {
+            let (pane, all) = (pane.id, PaneAction::all().into_iter());
+            all.map(move |action| Action::OfPane(pane, action))
+        }),
+        command: |state| state.pane_command(pane, action),
+    }
+    SetPace(pace: Pace) {
+        name: |_| pace.name(),
+        place: "Pace",
+        listed: |_| Pace::ALL.map(Action::SetPace),
+        command: |_| Ok(Command::SetPace(pace)),
+    }
+    SetTint(tint: Tint) {
+        name: |_| format!("Tint: {}", tint.name()),
+        page: Page::Write,
+        listed: |_| Tint::ALL.map(Action::SetTint),
+        command: |_| Ok(Command::ChangeView(ViewChange::Tint(tint))),
+    }
+    ShowMarks {
+        name: |state| if state.view.show_marks {
+            "Hide spaces and line breaks"
+        } else {
+            "Show spaces and line breaks"
+        },
+        page: Page::Write,
+        command: |state| Ok(Command::ChangeView(ViewChange::Marks(!state.view.show_marks))),
+    }
+    ShowModels {
+        name: |_| "Models…",
+        command: |_| Ok(Command::Models(ModelsCommand::ShowDialog)),
+    }
+    ShowServers {
+        name: |_| "Add a server…",
+        command: |_| Ok(Command::Server(ServerCommand::Show)),
+    }
+    OpenModelFile {
+        name: |_| "Open a model file…",
+        place: "Models",
+        command: |_| Ok(Command::AskPath(PathPurpose::ModelFile)),
+    }
+    OpenModelFolder {
+        name: |_| "Open a model folder…",
+        place: "Models",
+        command: |_| Ok(Command::AskPath(PathPurpose::ModelFolder)),
+    }
+    UseEmbeddedModel {
+        name: |_| "Use the built-in model",
+        place: "Models",
+        command: |_| Ok(Command::LoadEmbeddedModel),
+    }
+    OpenRun {
+        name: |_| "Open a run…",
+        keys: vec![Shortcut::key("O").command()],
+        help: "open a run file",
+        command: |_| Ok(Command::AskPath(PathPurpose::Run)),
+    }
+    VerifyRun {
+        name: |_| "Verify the opened run",
+        place: "Opened run",
+        keys: vec![Shortcut::key("V")],
+        help: "verify an opened run, or the selected run in History",
+        page: Page::Write,
+        command: |state| {
+            state.needs_opened_run()?;
+            Ok(Command::Run(RunCommand::Verify))
+        },
+    }
+    UseSettingsOfRun {
+        name: |_| "Use the settings of the opened run",
+        place: "Opened run",
+        page: Page::Write,
+        command: |state| {
+            state.needs_opened_run()?;
+            Ok(Command::Run(RunCommand::UseSettings))
+        },
+    }
+    CloseRun {
+        name: |_| "Close the opened run",
+        place: "Opened run",
+        keys: vec![ESCAPE],
+        command: |state| {
+            state.needs_opened_run()?;
+            Ok(Command::Run(RunCommand::Close))
+        },
+    }
+    LeaveLesson {
+        name: |_| "Leave the lesson",
+        place: "Lessons",
+        keys: vec![ESCAPE],
+        command: |state| {
+            only_if(state.lessons.run().is_some(), "No lesson is running")?;
+            Ok(Command::Lesson(LessonCommand::Leave))
+        },
+    }
+    OpenLesson {
+        name: |_| "Open a lesson…",
+        place: "Lessons",
+        command: |_| Ok(Command::AskPath(PathPurpose::Lesson)),
+    }
+    SaveNewLesson {
+        name: |_| "New lesson from this window…",
+        place: "Lessons",
+        command: |state| {
+            only_if(!state.prompt.trim().is_empty(), "Write a prompt first")?;
+            Ok(Command::AskPath(PathPurpose::Save(Document::Lesson)))
+        },
+    }
+    SaveLessonAnswers {
+        name: |_| "Save the answers…",
+        place: "Lessons",
+        command: |state| {
+            let any = !state.lessons.predictions().is_empty();
+            only_if(any, "No predictions have been made yet")?;
+            Ok(Command::AskPath(PathPurpose::Save(Document::LessonAnswers)))
+        },
+    }
+    /// Start or resume the lesson with this index.
+    TakeLesson(index: usize) {
+        name: |state| {
+            let lesson = state.lessons.list.get(index);
+            format!("Lesson: {}", lesson.map_or("", |lesson| lesson.title.as_str()))
+        },
+        place: "Lessons",
+        listed: |state| (0..state.lessons.list.len()).map(Action::TakeLesson),
+        command: |state| {
+            let lesson = state.lessons.list.get(index);
+            let lesson = lesson.ok_or("There is no such lesson")?;
+            state.lesson_blocked(lesson).map_or(Ok(()), Err)?;
+            Ok(Command::Lesson(LessonCommand::Start(index)))
+        },
+    }
+    Export(format: ExportFormat) {
+        name: |_| format!("Export the run as {}…", format.name()),
+        place: "Export",
+        listed: |_| ExportFormat::ALL.map(Action::Export),
+        command: |state| {
+            state.needs_text()?;
+            Ok(Command::AskPath(PathPurpose::Save(Document::Run(format))))
+        },
+    }
+    ExportEverything {
+        name: |_| "Export everything…",
+        place: "Export",
+        command: |state| {
+            state.needs_text()?;
+            Ok(Command::ShowExport(true))
+        },
+    }
+    CopyPicture(plot: Plot) {
+        name: |_| format!("Copy {} as an image", plot.name_in_sentence()),
+        place: "Pictures",
+        // Each picture to copy, followed by the same picture to save.
+        listed: |_| Plot::all().flat_map(|plot| {
+            let save = move |format| Action::SavePicture(plot, format);
+            [Action::CopyPicture(plot)].into_iter().chain(PictureFormat::ALL.map(save))
+        }),
+        command: |state| {
+            state.needs_text()?;
+            Ok(Command::CopyPicture(plot))
+        },
+    }
+    SavePicture(plot: Plot, format: PictureFormat) {
+        name: |_| {
+            let format = format.extension().to_uppercase();
+            format!("Save {} as {format}…", plot.name_in_sentence())
+        },
+        place: "Pictures",
+        // Beside the same picture to copy.
+        listed: |_| UNLISTED,
+        command: |state| {
+            state.needs_text()?;
+            let document = Document::Picture(plot, format);
+            Ok(Command::AskPath(PathPurpose::Save(document)))
+        },
+    }
+    SetTheme(theme: ThemeChoice) {
+        name: |_| format!("Theme: {}", theme.name()),
+        listed: |_| ThemeChoice::ALL.map(Action::SetTheme),
+        command: |_| Ok(Command::ChangeView(ViewChange::Theme(theme))),
+    }
+    EnlargeText {
+        name: |_| "Larger text",
+        keys: vec![Shortcut::key("Plus").command(), Shortcut::key("Equals").command()],
+        help: "larger, smaller or normal text",
+        command: |state| {
+            let size = state.view.text_size.larger();
+            Ok(Command::ChangeView(ViewChange::TextSize(size)))
+        },
+    }
+    ReduceText {
+        name: |_| "Smaller text",
+        keys: vec![Shortcut::key("Minus").command()],
+        command: |state| {
+            let size = state.view.text_size.smaller();
+            Ok(Command::ChangeView(ViewChange::TextSize(size)))
+        },
+    }
+    ResetTextSize {
+        name: |_| "Normal text size",
+        keys: vec![Shortcut::key("0").command()],
+        command: |_| Ok(Command::ChangeView(ViewChange::TextSize(TextSize::default()))),
+    }
+    ShowSettings(tab: SettingsTab) {
+        name: |_| tab.name(),
+        place: "Settings",
+        keys: match tab {
+            SettingsTab::Appearance => vec![Shortcut::key("Comma").command()],
+            _ => Vec::new(),
+        },
+        help: "settings",
+        listed: |_| SettingsTab::ALL.map(Action::ShowSettings),
+        command: |_| Ok(Command::ShowSettings(Some(tab))),
+    }
+    ShowHelp(tab: HelpTab) {
+        name: |_| tab.name(),
+        place: "Help",
+        keys: match tab {
+            HelpTab::Keys => vec![Shortcut::key("F1")],
+            _ => Vec::new(),
+        },
+        help: "help",
+        listed: |_| HelpTab::ALL.map(Action::ShowHelp),
+        command: |_| Ok(Command::ShowHelp(Some(tab))),
+    }
+    ShowPalette {
+        name: |_| "Find an action",
+        keys: vec![Shortcut::key("K").command()],
+        help: "find any action by its name",
+        // The palette is open.
+        listed: |_| UNLISTED,
+        command: |_| Ok(Command::Palette(PaletteCommand::Open)),
+    }
+}
