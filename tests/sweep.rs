@@ -135,7 +135,7 @@ fn every_text_is_what_a_pane_writes_with_its_settings_and_seed() {
 fn a_limit_of_no_tokens_ends_a_text_before_its_first_token_as_in_a_pane() {
     let mut session = Session::new(ScriptedLm::babbling(64).into_loaded().unwrap());
     let setup = setup(&["temp 0.5 1"], 1, 0);
-    let texts = run(&mut session, &["The fox"], setup.plan(96));
+    let texts = run(&mut session, &setup.plan(prompts(&["The fox"]), 96));
     assert_eq!(texts.len(), 2);
     for text in texts {
         let config = GenerationConfig {

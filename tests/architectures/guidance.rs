@@ -372,9 +372,14 @@ fn a_sweep_can_steer_away_from_only_one_text() {
         width: 4,
     };
     let error = session.run_job(ID, &plan(vec![guided("w1"), guided("w2")]), None);
-    assert!(error.unwrap_err().to_string().contains("different texts"));
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("different guidance")
+    );
     let mut by_model = guided("");
     by_model.guidance = Some(Guidance::usual(Against::Model));
-    let error = session.sweep(ID, &prompts, plan(vec![by_model]));
+    let error = session.run_job(ID, &plan(vec![by_model]), None);
     assert!(error.unwrap_err().to_string().contains("--draft-model"));
 }

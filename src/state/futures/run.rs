@@ -73,6 +73,7 @@ impl FuturesRun {
         }
     }
 
+    #[cfg(test)]
     pub(crate) const fn id(&self) -> GenerationId {
         self.id
     }

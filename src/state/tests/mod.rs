@@ -32,8 +32,6 @@ mod verification;
 mod what_if;
 mod writing;
 
-use std::sync::Arc;
-
 use super::{AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, Pin, Settings};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;

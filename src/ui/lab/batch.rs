@@ -173,13 +173,13 @@ fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 /// The horizontal layout of the table.
 #[derive(Clone, Copy)]
-struct Columns {
+struct TableColumns {
     left: f32,
     /// The distance from one column to the next.
     width: f32,
 }
 
-impl Columns {
+impl TableColumns {
     fn cell(self, column: usize, top: f32, height: f32) -> Rect {
         let left = self.left + column as f32 * self.width;
         Rect::from_min_size(egui::pos2(left, top), vec2(self.width - GAP, height))
@@ -196,7 +196,7 @@ fn table_ui(ui: &mut Ui, run: &mut BatchRun) {
         let size = vec2(width, ui.available_height());
         let (area, _) = ui.allocate_exact_size(size, Sense::hover());
         let (head, body) = area.split_top_bottom_at_y(area.top() + 26.0);
-        let columns = Columns {
+        let columns = TableColumns {
             left: area.left(),
             width: (width - SCROLL_BAR) / n_columns,
         };
@@ -206,7 +206,7 @@ fn table_ui(ui: &mut Ui, run: &mut BatchRun) {
 }
 
 /// Draws the badge and the name of each pane above its column.
-fn heads_ui(ui: &mut Ui, top: f32, columns: Columns, run: &BatchRun) {
+fn heads_ui(ui: &mut Ui, top: f32, columns: TableColumns, run: &BatchRun) {
     let theme = Theme::of(ui);
     for (place, pane) in run.panes.iter().enumerate() {
         let rect = columns.cell(place + 1, top, 18.0);
@@ -225,7 +225,7 @@ fn heads_ui(ui: &mut Ui, top: f32, columns: Columns, run: &BatchRun) {
 }
 
 /// Draws the rows. A click selects a text.
-fn rows_ui(ui: &mut Ui, columns: Columns, run: &mut BatchRun) {
+fn rows_ui(ui: &mut Ui, columns: TableColumns, run: &mut BatchRun) {
     let theme = Theme::of(ui);
     let width = ui.max_rect().width();
     let mut clicked = None;

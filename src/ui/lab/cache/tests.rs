@@ -24,7 +24,7 @@ fn measured(n_samples: usize, end: Option<JobUpdate>) -> AppState {
     for sample in samples {
         report(&mut state, id, CacheUpdate::Measured(sample));
     }
-    for update in end {
+    if let Some(update) = end {
         update_job(&mut state, id, update);
     }
     state
