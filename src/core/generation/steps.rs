@@ -205,7 +205,9 @@ impl FromIterator<Step> for Steps {
 
 impl Extend<Step> for Steps {
     fn extend<I: IntoIterator<Item = Step>>(&mut self, steps: I) {
-        steps.into_iter().for_each(|step| self.push(step));
+        for step in steps {
+            self.push(step);
+        }
     }
 }
 
