@@ -80,7 +80,7 @@ pub fn stability_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>, target: Target
     let words = plot.selected.map_or("", |(_, words)| words);
     let title = match plot.map.held() {
         Some(held) => format!("Choice of token {}", held.step + 1),
-        None => "Where the text diverges".to_owned(),
+        None => "Divergence".to_owned(),
     };
     grid.response(ui, &format!("{title}. {words}"))
 }
@@ -97,7 +97,7 @@ fn title_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>) {
     let number = plot.map.held().map_or(0, |held| held.step + 1);
     let title = match plot.token {
         Some(_) => format!("Choice of token {number}"),
-        None => "Where the text diverges".to_owned(),
+        None => "Divergence".to_owned(),
     };
     let run = TextRun::new(&title, Face::SmallMedium, theme.text_1);
     let title = paint_text(ui, pos2(rect.left(), middle), Align2::LEFT_CENTER, run);
@@ -177,7 +177,7 @@ fn paint_cells(ui: &Ui, grid: &FineGrid<'_>, plot: StabilityPlot<'_>) {
 
 impl PicturePlot for StabilityPlot<'_> {
     fn name(&self) -> &'static str {
-        "Where the text diverges"
+        "Divergence"
     }
 
     fn default_size(&self) -> [f32; 2] {

@@ -272,7 +272,7 @@ mod tests {
             "Greedy picks the same token: 100 %",
             "Distinct-1: 0.33",
             "Longest repeat, tokens: 1",
-            "Loop: –",
+            "Repetition: –",
             "Tokens: 3",
             "Characters: 6",
         ] {

@@ -180,7 +180,7 @@ fn a_text_is_mapped_without_running_the_model() {
     let run = window.state().lab.stability.clone().unwrap();
     assert_eq!(run.shown_cell() + 40, before);
     let words = run.cell_words(run.shown_cell());
-    window.get_by_label_contains(&format!("Where the text diverges. {words}: "));
+    window.get_by_label_contains(&format!("Divergence. {words}: "));
     press(&mut window, "Open as pane");
     assert_eq!(window.state().page, Page::Write);
     assert_eq!(window.state().panes.len(), 5);

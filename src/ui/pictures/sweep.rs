@@ -176,7 +176,7 @@ mod tests {
         };
         let drawing = stability_drawing(&text, plot, Palette::Dark, PictureStyle::default());
         for words in [
-            ">Where the text diverges</text>",
+            ">Divergence</text>",
             "2, doubling",
             "up: temperature",
             "B T 0.7, seed 42",
