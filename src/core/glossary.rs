@@ -26,7 +26,7 @@ pub fn term(label: &str) -> Option<&'static Term> {
     let is_label = |name: &&str| name.eq_ignore_ascii_case(label);
     TERMS
         .iter()
-        .find(|term| is_label(&term.name) || term.also.iter().any(|name| is_label(name)))
+        .find(|term| is_label(&term.name) || term.also.iter().any(is_label))
 }
 
 /// Describes a term.

@@ -306,7 +306,7 @@ fn tile_words(tile: &Tile, token: usize, beam: usize) -> String {
 }
 
 impl PicturePlot for BeamTree {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "The beams"
     }
 

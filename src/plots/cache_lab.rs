@@ -287,7 +287,7 @@ fn bars_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
 }
 
 impl PicturePlot for CacheLab {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "The KV cache"
     }
 

@@ -301,7 +301,7 @@ fn pass_words(strip: &DraftStrip<'_>) -> String {
 }
 
 impl PicturePlot for DraftStrip<'_> {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "The drafts"
     }
 

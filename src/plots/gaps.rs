@@ -268,7 +268,7 @@ fn paint_cross(ui: &Ui, at: Pos2, color: Color32) {
 }
 
 impl PicturePlot for GapData {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "Then and now"
     }
 

@@ -197,7 +197,7 @@ fn lead_ui(ui: &Ui, rect: Rect, compared: &ComparedModels) {
 }
 
 impl PicturePlot for ComparedModels {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "Two models, one text"
     }
 

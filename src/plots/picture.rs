@@ -15,7 +15,7 @@ pub const AROUND: f32 = 2.0 * MARGIN + CAPTION_GAP + 32.0;
 /// A plot, a table or texts that can be a picture of their own.
 pub trait PicturePlot: fmt::Debug {
     /// Returns its title.
-    fn name(&self) -> &str;
+    fn title(&self) -> &str;
 
     /// Returns the size of a picture that is legible in an article, in points. Texts and tables are
     /// as tall as their content.

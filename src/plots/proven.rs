@@ -180,7 +180,7 @@ fn paint_axis(ui: &Ui, rect: Rect, n_steps: usize, width: f32) {
 }
 
 impl PicturePlot for ProvenData {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "What was proven"
     }
 

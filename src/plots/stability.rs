@@ -176,7 +176,7 @@ fn paint_cells(ui: &Ui, grid: &FineGrid<'_>, plot: StabilityPlot<'_>) {
 }
 
 impl PicturePlot for StabilityPlot<'_> {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "Divergence"
     }
 

@@ -122,6 +122,7 @@ impl Generation {
 
     /// Returns the record of the same text before its first token, to be written again by these
     /// models.
+    #[must_use]
     pub fn begin_again(self, models: TextModels) -> Self {
         Self {
             earlier: self.earlier,

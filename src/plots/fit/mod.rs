@@ -91,7 +91,7 @@ fn title_ui(ui: &Ui, rect: Rect, words: &str, ends: Option<&[String; 2]>) {
 }
 
 impl PicturePlot for FitPlot<'_> {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "How likely the text is"
     }
 

@@ -334,7 +334,7 @@ fn empty(ui: &mut Ui) {
 
 /// Without a step, it draws an empty plot.
 impl PicturePlot for Option<&NextTokenData> {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "Next token"
     }
 

@@ -284,7 +284,7 @@ fn empty(ui: &mut Ui, data: &ScoreData<'_>) {
 }
 
 impl PicturePlot for ScoreData<'_> {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         self.measure.name()
     }
 

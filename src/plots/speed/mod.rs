@@ -260,7 +260,7 @@ fn empty(ui: &mut Ui) {
 }
 
 impl PicturePlot for SpeedData {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "Speed"
     }
 

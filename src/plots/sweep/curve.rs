@@ -153,7 +153,7 @@ pub fn curve_ui(
 }
 
 impl PicturePlot for Curve {
-    fn name(&self) -> &str {
+    fn title(&self) -> &str {
         &self.title
     }
 

@@ -225,7 +225,7 @@ fn every_nth(pitch: f32, size: f32) -> usize {
 }
 
 impl PicturePlot for SweepMap {
-    fn name(&self) -> &str {
+    fn title(&self) -> &str {
         &self.title
     }
 

@@ -128,7 +128,7 @@ pub fn scatter_ui(
 }
 
 impl PicturePlot for Scatter {
-    fn name(&self) -> &str {
+    fn title(&self) -> &str {
         &self.title
     }
 

@@ -309,7 +309,7 @@ fn nearest(area: Rect, panel: &Panel, data: &TrendData<'_>, pointer: Pos2) -> Op
 }
 
 impl PicturePlot for TrendData<'_> {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         self.kind.spec().name
     }
 

@@ -31,7 +31,7 @@ fn draw(ui: &mut Ui, tree: &BranchTree, paper: Color32) {
 }
 
 impl PicturePlot for BranchTree {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "The tree"
     }
 

@@ -115,7 +115,7 @@ fn draw_pane(ui: &mut Ui, rect: Rect, shown: Shown<'_>) {
 }
 
 impl PicturePlot for FuturesPicture<'_> {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "Futures"
     }
 

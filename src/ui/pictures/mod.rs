@@ -85,7 +85,7 @@ pub fn svg(picture: &Picture<'_>) -> String {
     if picture.palette == Palette::Print {
         palette::to_grays(&mut clipped_shapes);
     }
-    shapes::document(size, picture.plot.name(), picture.caption, &clipped_shapes)
+    shapes::document(size, picture.plot.title(), picture.caption, &clipped_shapes)
 }
 
 /// Creates an offscreen window.

@@ -188,7 +188,7 @@ fn foot_words(generation: &Generation) -> String {
 }
 
 impl PicturePlot for TextsPicture<'_> {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         "The texts"
     }
 

@@ -96,7 +96,7 @@ impl XrayPicture {
 }
 
 impl PicturePlot for XrayPicture {
-    fn name(&self) -> &'static str {
+    fn title(&self) -> &'static str {
         self.title
     }
 

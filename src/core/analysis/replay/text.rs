@@ -432,7 +432,7 @@ mod tests {
         let mut model = ModelInfo::clone(&then.model);
         model.implementation = Implementation::Server;
         then.model = Arc::new(model);
-        for step in then.steps.iter_mut() {
+        for step in &mut then.steps {
             let raw = &mut Arc::make_mut(&mut step.trace).raw;
             for candidate in &mut raw.head {
                 candidate.logit = candidate.prob.ln() as f32 + 0.01;
