@@ -109,7 +109,7 @@ type Stored = (String, &'static str, Vec<usize>, Vec<u8>);
 
 fn write_safetensors(path: &Path, tensors: &[Stored]) {
     let mut header = Map::new();
-    let mut data = Vec::new();
+    let mut data: Vec<u8> = Vec::new();
     for (name, dtype, shape, bytes) in tensors {
         let start = data.len();
         data.extend(bytes);
