@@ -13,13 +13,15 @@ use crate::architectures::fixture::{self, Fixture, Form};
 use crate::architectures::reading::{self, Reading};
 
 /// The fixtures that have a greedy text for all forms.
-const FAMILIES: [&str; 17] = [
+const FAMILIES: [&str; 19] = [
     "apertus",
     "arcee",
     "cohere2",
     "ernie4_5",
     "exaone4",
     "exaone4-global",
+    "gemma4",
+    "gemma4-large",
     "glm4",
     "hunyuan",
     "minicpm",

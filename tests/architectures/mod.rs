@@ -28,7 +28,7 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 34] = [
+const ARCHITECTURES: [&str; 36] = [
     "apertus",
     "arcee",
     "cohere2",
@@ -39,6 +39,8 @@ const ARCHITECTURES: [&str; 34] = [
     "gemma2",
     "gemma3",
     "gemma3-vision",
+    "gemma4",
+    "gemma4-large",
     "glm4",
     "gpt2",
     "granite",

@@ -5,6 +5,9 @@
 pub(crate) enum Naming {
     /// `blk.0.attn_q.weight`.
     Gguf,
+    /// As in `Gguf`, but `post_attention_norm` is the norm before the feed-forward network, as in
+    /// Seed-OSS.
+    GgufSeedOss,
     /// `model.layers.0.self_attn.q_proj.weight`, as in most families of transformers.
     Transformers,
     /// As in `Transformers`, but `post_attention_layernorm` is the norm after attention, not the
@@ -80,6 +83,12 @@ pub(crate) enum TensorRole {
     FinalNorm,
     /// The output head.
     Head,
+    /// The table of per-layer embeddings.
+    LayerInputTable,
+    /// Computes per-layer embeddings from a token's embedding.
+    LayerInputProjection,
+    /// The norm of what that projection computes, for each layer alike.
+    LayerInputNorm,
     /// The norm before attention.
     AttentionNorm,
     Query,
@@ -101,6 +110,14 @@ pub(crate) enum TensorRole {
     FfnDown,
     /// The norm after the feed-forward network.
     FfnNormAfter,
+    /// The gate of a layer's per-layer embedding.
+    InputGate,
+    /// Maps the gated per-layer embedding to the residual stream.
+    InputOutput,
+    /// The norm of the result.
+    InputNormAfter,
+    /// The number that multiplies a layer's output.
+    LayerScale,
 }
 
 impl TensorRole {
@@ -115,6 +132,9 @@ impl TensorRole {
                 | Self::RopeLongFactors
                 | Self::FinalNorm
                 | Self::Head
+                | Self::LayerInputTable
+                | Self::LayerInputProjection
+                | Self::LayerInputNorm
         )
     }
 }
@@ -122,7 +142,12 @@ impl TensorRole {
 impl Naming {
     /// Returns the name of a weight. `layer` is ignored for tensors outside the layers.
     pub(crate) fn name(self, role: TensorRole, layer: usize) -> String {
-        format!("{}.weight", self.stem(role, layer))
+        let stem = self.stem(role, layer);
+        match (self, role) {
+            (Self::Gguf | Self::GgufSeedOss, _) => format!("{stem}.weight"),
+            (_, TensorRole::LayerScale) => stem,
+            _ => format!("{stem}.weight"),
+        }
     }
 
     /// Returns the name of the bias that belongs to a weight.
@@ -140,7 +165,7 @@ impl Naming {
     /// spelling if its embedding table is missing.
     pub(crate) fn spelling(self, has_tensor: impl Fn(&str) -> bool) -> Spelling {
         let spellings: &[Spelling] = match self {
-            Self::Gguf => &[],
+            Self::Gguf | Self::GgufSeedOss => &[],
             Self::Gpt2 => &[Spelling::Usual, Spelling::Without("transformer.")],
             Self::Transformers
             | Self::TransformersWithNormsAfter
@@ -162,6 +187,7 @@ impl Naming {
     fn stem(self, role: TensorRole, layer: usize) -> String {
         let name = match self {
             Self::Gguf => gguf(role),
+            Self::GgufSeedOss => gguf_seed_oss(role),
             Self::Transformers => transformers(role),
             Self::TransformersWithNormsAfter => transformers_with_norms_after(role),
             Self::Apertus => apertus(role),
@@ -173,7 +199,7 @@ impl Naming {
             return name.to_owned();
         }
         match self {
-            Self::Gguf => format!("blk.{layer}.{name}"),
+            Self::Gguf | Self::GgufSeedOss => format!("blk.{layer}.{name}"),
             Self::Transformers
             | Self::TransformersWithNormsAfter
             | Self::Apertus
@@ -207,6 +233,20 @@ const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::FfnUp | TensorRole::FfnGateUp => "ffn_up",
         TensorRole::FfnDown => "ffn_down",
         TensorRole::FfnNormAfter => "post_ffw_norm",
+        TensorRole::LayerInputTable => "per_layer_token_embd",
+        TensorRole::LayerInputProjection => "per_layer_model_proj",
+        TensorRole::LayerInputNorm => "per_layer_proj_norm",
+        TensorRole::InputGate => "inp_gate",
+        TensorRole::InputOutput => "proj",
+        TensorRole::InputNormAfter => "post_norm",
+        TensorRole::LayerScale => "layer_output_scale",
+    }
+}
+
+const fn gguf_seed_oss(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FfnNorm => "post_attention_norm",
+        other => gguf(other),
     }
 }
 
@@ -234,6 +274,13 @@ const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::FfnGateUp => "mlp.gate_up_proj",
         TensorRole::FfnDown => "mlp.down_proj",
         TensorRole::FfnNormAfter => "post_feedforward_layernorm",
+        TensorRole::LayerInputTable => "model.embed_tokens_per_layer",
+        TensorRole::LayerInputProjection => "model.per_layer_model_projection",
+        TensorRole::LayerInputNorm => "model.per_layer_projection_norm",
+        TensorRole::InputGate => "per_layer_input_gate",
+        TensorRole::InputOutput => "per_layer_projection",
+        TensorRole::InputNormAfter => "post_per_layer_input_norm",
+        TensorRole::LayerScale => "layer_scalar",
     }
 }
 

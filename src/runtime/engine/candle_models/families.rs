@@ -2,7 +2,6 @@
 //!
 //! These candle-transformers models are left out:
 //! - Falcon: candle-transformers approximates the activation, but transformers does not.
-//! - Gemma 4: attention is scaled differently, and parts of the layers are missing.
 //! - MPT: only one configuration is supported.
 //! - `DeepSeek` 2: rotary scaling differs, and expert groups are chosen incorrectly.
 //! - RWKV, `ChatGLM`, Based, and the original formats of Yi and Phi: transformers does not support

@@ -1,13 +1,13 @@
 //! Loads the tensors of a blueprint from a checkpoint, in a backend's own representation.
 
-use super::attention::{AttentionLayer, HeadNorms};
+use super::attention::{AttentionLayer, HeadNorms, HeadShape};
 use super::backend::Form;
 use super::norm::{NormWeights, Norms};
-use super::weights::Layer;
+use super::weights::{InputWeights, Layer, LayerInputWeights};
 use crate::engine::EngineError;
 use crate::engine::blueprint::{
-    Activation, Blueprint, FeedForward, HeadNorm, Matrices, NormKind, Rope, Rotation, Spelling,
-    TensorRole, Xielu,
+    Activation, Blueprint, FeedForward, HeadNorm, KvSource, Matrices, NormKind, Rope, Rotation,
+    Spelling, TensorRole, Xielu,
 };
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 
@@ -94,30 +94,118 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         ];
         let [attention_norms, ffn_norms] = norms.map(|roles| self.norms(roles, layer));
         let biases = self.blueprint.biases;
-        let (hidden, ffn) = (self.blueprint.hidden_size, self.blueprint.ffn_size);
+        let hidden = self.blueprint.hidden_size;
+        let ffn = self.blueprint.ffn_size_of(layer);
         let output = [(TensorRole::AttentionOutput, hidden)];
         let down = [(TensorRole::FfnDown, hidden)];
-        let q_width = self.blueprint.q_width();
+        let shape = HeadShape::new(self.blueprint, layer);
+        let kv_source = self.blueprint.kv_source(layer);
         Ok(Layer {
             attention: AttentionLayer {
-                index: layer,
+                index: match kv_source {
+                    KvSource::OfLayer(source) => source,
+                    KvSource::Projected | KvSource::SameProjection => layer,
+                },
+                kv_source,
+                shape,
                 window: plan.and_then(|plan| plan.window),
                 rope: plan.and_then(|plan| plan.rope),
-                norms: self.head_norms(layer)?,
+                norms: self.head_norms(layer, shape)?,
             },
             attention_norms: attention_norms?,
-            qkv: self.projection(layer, &self.qkv_roles(), hidden, biases.qkv)?,
-            attention_output: self.projection(layer, &output, q_width, biases.attention_output)?,
+            qkv: self.qkv(layer, shape)?,
+            attention_output: self.projection(
+                layer,
+                &output,
+                shape.q_width(),
+                biases.attention_output,
+            )?,
             ffn_norms: ffn_norms?,
             feed_forward: self.feed_forward(layer)?,
-            ffn_in: self.projection(layer, &self.ffn_roles(), hidden, biases.ffn)?,
+            ffn_in: self.projection(layer, &self.ffn_roles(ffn), hidden, biases.ffn)?,
             ffn_down: self.projection(layer, &down, ffn, biases.ffn)?,
+            input: self.input(layer)?,
+            scale: self.scale(layer)?,
         })
     }
 
+    /// Loads what computes the per-layer embeddings. `n_vocab` is the size of the vocabulary.
+    pub(super) fn layer_inputs(
+        &mut self,
+        n_vocab: usize,
+    ) -> Result<Option<LayerInputWeights<F>>, LoadStop> {
+        let Some(inputs) = self.blueprint.layer_inputs else {
+            return Ok(None);
+        };
+        let width = inputs.width;
+        let n_values = width.saturating_mul(self.blueprint.n_layers());
+        let n_rows = inputs.n_vocab.unwrap_or(n_vocab);
+        let table = self.blueprint.naming.name(TensorRole::LayerInputTable, 0);
+        let table = self.take(&table, &[n_rows, n_values])?;
+        let projection = [(TensorRole::LayerInputProjection, n_values)];
+        let hidden = self.blueprint.hidden_size;
+        Ok(Some(LayerInputWeights {
+            width,
+            table: self.form.matrix(vec![table], None)?,
+            projection: self.projection(0, &projection, hidden, false)?,
+            norm: NormWeights::Rms {
+                weights: self.norm_weights(TensorRole::LayerInputNorm, 0, width)?,
+                eps: self.blueprint.norm.eps,
+            },
+        }))
+    }
+
+    /// Loads what adds a layer's per-layer embedding.
+    fn input(&mut self, layer: usize) -> Result<Option<InputWeights<F>>, LoadStop> {
+        let Some(inputs) = self.blueprint.layer_inputs else {
+            return Ok(None);
+        };
+        let hidden = self.blueprint.hidden_size;
+        let gate = [(TensorRole::InputGate, inputs.width)];
+        let output = [(TensorRole::InputOutput, hidden)];
+        Ok(Some(InputWeights {
+            gate: self.projection(layer, &gate, hidden, false)?,
+            output: self.projection(layer, &output, inputs.width, false)?,
+            norm: self.norm(TensorRole::InputNormAfter, layer)?,
+        }))
+    }
+
+    /// Loads the number that multiplies a layer's output. `None` if the model or the file has none.
+    fn scale(&mut self, layer: usize) -> Result<Option<f32>, LoadStop> {
+        let name = self.blueprint.naming.name(TensorRole::LayerScale, layer);
+        let is_stored = self.checkpoint.shape(&self.file_name(&name)).is_some();
+        if !self.blueprint.layer_scales || !is_stored {
+            return Ok(None);
+        }
+        Ok(self.take(&name, &[1])?.values()?.first().copied())
+    }
+
+    /// Loads the projections of queries and, if the layer has its own, of keys and values.
+    fn qkv(&mut self, layer: usize, shape: HeadShape) -> Result<F::Matrix, LoadStop> {
+        let (hidden, has_bias) = (self.blueprint.hidden_size, self.blueprint.biases.qkv);
+        let kv_source = self.blueprint.kv_source(layer);
+        if let KvSource::OfLayer(_) = kv_source {
+            // Some files store keys and values of these layers, which no implementation uses.
+            for role in [TensorRole::Key, TensorRole::Value, TensorRole::KeyNorm] {
+                let name = self.blueprint.naming.name(role, layer);
+                let stored = self.checkpoint.shape(&self.file_name(&name));
+                if let Some(stored) = stored.map(<[usize]>::to_vec) {
+                    self.checkpoint.take(&self.file_name(&name), &stored)?;
+                }
+            }
+        }
+        let mut roles = self.qkv_roles(shape);
+        roles.truncate(match kv_source {
+            KvSource::Projected => roles.len(),
+            KvSource::SameProjection => 2,
+            KvSource::OfLayer(_) => 1,
+        });
+        self.projection(layer, &roles, hidden, has_bias)
+    }
+
     /// Returns the matrices applied to attention's input, each with its number of outputs.
-    fn qkv_roles(&self) -> Vec<(TensorRole, usize)> {
-        let (q_width, kv_width) = (self.blueprint.q_width(), self.blueprint.kv_width());
+    fn qkv_roles(&self, shape: HeadShape) -> Vec<(TensorRole, usize)> {
+        let (q_width, kv_width) = (shape.q_width(), shape.kv_width());
         match self.blueprint.matrices {
             Matrices::Separate | Matrices::FusedGateUp => vec![
                 (TensorRole::Query, q_width),
@@ -131,8 +219,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     }
 
     /// Returns the matrices applied to the feed-forward input, each with its number of outputs.
-    fn ffn_roles(&self) -> Vec<(TensorRole, usize)> {
-        let ffn = self.blueprint.ffn_size;
+    fn ffn_roles(&self, ffn: usize) -> Vec<(TensorRole, usize)> {
         match (self.blueprint.feed_forward, self.blueprint.matrices) {
             (FeedForward::Plain(_), _) => vec![(TensorRole::FfnUp, ffn)],
             (FeedForward::Gated(_), Matrices::Separate) => {
@@ -226,16 +313,27 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         })
     }
 
-    fn head_norms(&mut self, layer: usize) -> Result<Option<HeadNorms<F::Vector>>, LoadStop> {
-        let head_dim = self.blueprint.head_dim;
+    fn head_norms(
+        &mut self,
+        layer: usize,
+        shape: HeadShape,
+    ) -> Result<Option<HeadNorms<F::Vector>>, LoadStop> {
+        let head_dim = shape.head_dim;
         let (n_query, n_key) = match self.blueprint.head_norm {
             None => return Ok(None),
             Some(HeadNorm::EachHead | HeadNorm::EachRotatedHead) => (head_dim, head_dim),
-            Some(HeadNorm::AllHeads) => (self.blueprint.q_width(), self.blueprint.kv_width()),
+            Some(HeadNorm::AllHeads) => (shape.q_width(), shape.kv_width()),
         };
+        let has_keys = !matches!(self.blueprint.kv_source(layer), KvSource::OfLayer(_));
+        let has_value_norm = has_keys && self.blueprint.value_norm;
         Ok(Some(HeadNorms {
             queries: self.norm_weights(TensorRole::QueryNorm, layer, n_query)?,
-            keys: self.norm_weights(TensorRole::KeyNorm, layer, n_key)?,
+            keys: has_keys
+                .then(|| self.norm_weights(TensorRole::KeyNorm, layer, n_key))
+                .transpose()?,
+            values: has_value_norm
+                .then(|| self.form.vector(vec![1.0; head_dim]))
+                .transpose()?,
             eps: self.blueprint.norm.eps,
             follow_rotation: self.blueprint.head_norm == Some(HeadNorm::EachRotatedHead),
         }))

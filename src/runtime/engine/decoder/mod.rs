@@ -238,6 +238,11 @@ impl<B: Backend> CausalLm for Decoder<B> {
 
     fn cache_shape(&self) -> Option<CacheShape> {
         let head_dim = self.blueprint.head_dim;
+        let n_usual = self.blueprint.n_kv_heads * head_dim * self.blueprint.n_layers();
+        // The layers of some models keep keys and values of different sizes, or none.
+        if self.blueprint.n_cached_values() != n_usual {
+            return None;
+        }
         let (n_head_bytes, format) = self.backend.cached_head(head_dim);
         Some(CacheShape {
             n_layers: self.blueprint.n_layers(),

@@ -14,6 +14,8 @@ pub(super) struct Weights<F: Form> {
     pub embedding: F::Matrix,
     /// The position embedding table, if positions are learned.
     pub positions: Option<F::Matrix>,
+    /// What computes the per-layer embeddings, if the model has some.
+    pub layer_inputs: Option<LayerInputWeights<F>>,
     pub layers: Vec<Layer<F>>,
     /// The norm before the output head.
     pub final_norm: NormWeights<F::Vector>,
@@ -33,6 +35,30 @@ pub(super) struct Layer<F: Form> {
     /// The up projection of the feed-forward network, after the gate projection if it is gated.
     pub ffn_in: F::Matrix,
     pub ffn_down: F::Matrix,
+    /// What adds the layer's per-layer embedding, if the model has some.
+    pub input: Option<InputWeights<F>>,
+    /// Multiplies the layer's output.
+    pub scale: Option<f32>,
+}
+
+/// What computes the per-layer embeddings of a token.
+pub(super) struct LayerInputWeights<F: Form> {
+    /// The width of a layer's vector.
+    pub width: usize,
+    /// One row for each token, with the vectors of all layers side by side.
+    pub table: F::Matrix,
+    /// Computes the vectors of all layers from a token's embedding.
+    pub projection: F::Matrix,
+    /// The norm of each vector that the projection computes.
+    pub norm: NormWeights<F::Vector>,
+}
+
+/// What adds a per-layer embedding to the residual stream.
+pub(super) struct InputWeights<F: Form> {
+    pub gate: F::Matrix,
+    pub output: F::Matrix,
+    /// Applied to the output.
+    pub norm: NormWeights<F::Vector>,
 }
 
 impl<F: Form> Weights<F> {
@@ -56,6 +82,7 @@ impl<F: Form> Weights<F> {
             .learned_positions
             .then(|| loader.table(TensorRole::PositionEmbedding, blueprint.n_context))
             .transpose()?;
+        let layer_inputs = loader.layer_inputs(n_vocab)?;
         let rotations = loader.rotations()?;
         let mut layers = Vec::new();
         for layer in 0..blueprint.n_layers() {
@@ -73,6 +100,7 @@ impl<F: Form> Weights<F> {
             },
             embedding,
             positions,
+            layer_inputs,
             layers,
             final_norm,
             own_head,

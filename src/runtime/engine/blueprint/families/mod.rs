@@ -6,6 +6,7 @@ mod cohere2;
 mod ernie;
 mod exaone4;
 mod gemma;
+mod gemma4;
 mod glm4;
 mod gpt2;
 mod granite;
@@ -46,7 +47,7 @@ struct Family {
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 
-const FAMILIES: [Family; 26] = [
+const FAMILIES: [Family; 27] = [
     llama::LLAMA,
     llama::MISTRAL,
     ministral3::MINISTRAL3,
@@ -57,6 +58,7 @@ const FAMILIES: [Family; 26] = [
     gemma::GEMMA,
     gemma::GEMMA2,
     gemma::GEMMA3,
+    gemma4::GEMMA4,
     phi3::PHI3,
     granite::GRANITE,
     olmo::OLMO,
@@ -76,7 +78,7 @@ const FAMILIES: [Family; 26] = [
 ];
 
 /// The names of the families, for messages.
-const KNOWN: &str = "Llama, Mistral, Ministral 3, SmolLM, Qwen 2 and 3, Gemma 1 to 3, \
+const KNOWN: &str = "Llama, Mistral, Ministral 3, SmolLM, Qwen 2 and 3, Gemma 1 to 4, \
                      Phi\u{2011}3, Granite, OLMo 1 to 3, GPT\u{2011}2, Apertus, Arcee, Cohere 2 \
                      (Command R7B and A), ERNIE 4.5, EXAONE 4, GLM\u{2011}4, Hunyuan, MiniCPM, \
                      Seed\u{2011}OSS and StableLM";

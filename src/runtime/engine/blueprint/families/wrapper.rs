@@ -16,11 +16,17 @@ struct Wrapper {
     tied_head: bool,
 }
 
-const WRAPPERS: [Wrapper; 3] = [
+const WRAPPERS: [Wrapper; 4] = [
     Wrapper {
         model_type: "gemma3",
         class: "Gemma3ForConditionalGeneration",
         text: "gemma3_text",
+        tied_head: true,
+    },
+    Wrapper {
+        model_type: "gemma4",
+        class: "Gemma4ForConditionalGeneration",
+        text: "gemma4_text",
         tied_head: true,
     },
     Wrapper {
