@@ -8,12 +8,11 @@ use quartet::generation::Implementation;
 use crate::architectures::fixture::{self, Fixture, Form};
 
 /// Each architecture with the form that it supports besides the newer and older `config.json`.
-pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 15] = [
+pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 14] = [
     ("glm4", Some(Form::Gguf)),
     ("gpt_bigcode", None),
     ("granitemoehybrid", None),
     ("helium", None),
-    ("lfm2", None),
     ("mamba", None),
     ("mamba2", None),
     ("mixtral", None),

@@ -103,12 +103,6 @@ fn configurations_that_candle_transformers_gets_wrong_are_rejected() {
             "needs rotary scaling \"yarn\" for this family",
         ),
         (
-            "lfm2",
-            "conv_bias",
-            json!(true),
-            "needs conv_bias true for this family",
-        ),
-        (
             "gpt_bigcode",
             "activation_function",
             json!("gelu"),
@@ -247,8 +241,8 @@ fn metadata_that_candle_transformers_would_ignore_is_rejected() {
     for (key, value, expected) in [
         (
             "general.architecture",
-            GgufValue::String("lfm2".to_owned()),
-            "this model needs a GGUF reader for lfm2 (its safetensors files work)",
+            GgufValue::String("helium".to_owned()),
+            "this model needs a GGUF reader for helium (its safetensors files work)",
         ),
         (
             "phi2.rope.dimension_count",

@@ -7,6 +7,7 @@ through candle-transformers, with the logits that transformers computes for one 
 Without names it writes all. What `make_fixtures.py` says of its fixtures holds for these too.
 """
 
+import itertools
 import json
 import sys
 import tempfile
@@ -28,7 +29,6 @@ GGUF = {"phi": "phi2", "glm4": "glm4"}
 UNUSED = {"granitemoehybrid": (*known.UNUSED, "time_step_limit")}
 # What config.json calls a fact of these models.
 RENAMED = {
-    "lfm2": {"intermediate_size": "block_ff_dim"},
     "qwen3_moe": {"num_local_experts": "num_experts"},
     "recurrent_gemma": {"block_types": "_block_types"},
 }
@@ -50,10 +50,6 @@ def cases():
         tie_word_embeddings=True, rope_parameters=scaled("default"), embedding_multiplier=3.0,
         attention_multiplier=0.2, residual_multiplier=0.4, logits_scaling=2.5)
     yield "helium", t.HeliumConfig(**SIZES, head_dim=8, rope_parameters=scaled("default"))
-    yield "lfm2", t.Lfm2Config(
-        **dict(SIZES, num_hidden_layers=3, intermediate_size=72), block_multiple_of=32,
-        layer_types=["conv", "full_attention", "conv"], tie_word_embeddings=True,
-        rope_parameters=scaled("default"))
     yield "olmo", t.OlmoConfig(**SIZES, clip_qkv=0.5, rope_parameters=scaled("default"))
     yield "phi", t.PhiConfig(
         **dict(SIZES, num_key_value_heads=4), rope_parameters=PARTIAL)
@@ -95,7 +91,7 @@ def older(config):
         form["time_step_limit"] = [0.0, float("inf")]
     if "layer_types" in config and config["model_type"] not in MIXTURES:
         form["layer_types"] = [
-            "attention" if kind == "full_attention" and config["model_type"] != "lfm2" else kind
+            "attention" if kind == "full_attention" else kind
             for kind in config["layer_types"]]
     for name, older_name in RENAMED.get(config["model_type"], {}).items():
         form[older_name] = form.pop(name)
@@ -176,6 +172,8 @@ def write_case(name, config, seed):
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for seed, (name, config) in enumerate(cases()):
+    # 203 was the seed of LFM2, which our decoder runs by now.
+    seeds = (seed for seed in itertools.count(200) if seed != 203)
+    for seed, (name, config) in zip(seeds, cases()):
         if name in (sys.argv[1:] or [name]):
-            write_case(name, config, 200 + seed)
+            write_case(name, config, seed)

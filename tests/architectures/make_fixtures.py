@@ -2,18 +2,22 @@
 safetensors and as GGUF, with the logits that transformers computes for one fixed text.
 
     pip install torch transformers gguf
-    python make_fixtures.py
+    python make_fixtures.py [NAME...]
 
+Without names it writes all.
 All weights are rounded to 16 bits first, so that both files hold the same numbers. The seeds are
 fixed; another version of torch may still draw other numbers, so the fixtures name the versions.
 Where GGUF can't say what config.json says, its own logits are there as `gguf_logits`; where a model
 reads short texts differently from long ones, the logits of the text's beginning are `short_logits`.
+Where a model keeps a state, `greedy` is the text that it writes after the first tokens, each time
+with the most likely token.
 """
 
 import copy
 import importlib.metadata
 import json
 import math
+import sys
 from pathlib import Path
 
 import gguf
@@ -26,6 +30,8 @@ HERE = Path(__file__).parent / "fixtures"
 N_VOCAB = 64
 N_TOKENS = 40
 N_ORIGINAL = 16
+N_PROMPT = 8
+N_GREEDY = {"lfm2": 200}
 WINDOW = 9
 
 SIZES = dict(
@@ -90,6 +96,11 @@ def cases():
         bos_token_id=1, eos_token_id=2), {}
     yield "gemma", t.GemmaConfig(
         **SIZES, head_dim=16, tie_word_embeddings=True, rope_parameters=scaled("default")), {}
+    # Seeds go by the order: what is new is last.
+    yield "lfm2", t.Lfm2Config(
+        **dict(SIZES, num_hidden_layers=3, intermediate_size=72, max_position_embeddings=256),
+        block_multiple_of=32, layer_types=["conv", "full_attention", "conv"],
+        tie_word_embeddings=True, rope_parameters=scaled("default")), {}
 
 
 def model_of(config, seed):
@@ -100,7 +111,7 @@ def model_of(config, seed):
     with torch.no_grad():
         for name, weights in sorted(model.named_parameters()):
             is_norm = "norm" in name or ".ln_" in name
-            scale = 0.3 if weights.dim() == 2 or is_norm else 0.2
+            scale = {2: 0.3, 3: 0.5}.get(weights.dim(), 0.3 if is_norm else 0.2)
             values = scale * torch.randn(weights.shape, generator=generator)
             if is_norm and name.endswith("weight") and "gemma" not in config.model_type:
                 values += 1.0
@@ -111,6 +122,14 @@ def model_of(config, seed):
 def logits_of(model, tokens):
     with torch.no_grad():
         return model(torch.tensor([tokens]), use_cache=False).logits[0].float().contiguous()
+
+
+def greedy_text(model, prompt, n_tokens):
+    """The text after a prompt, with the logits of a pass over the whole text for each token."""
+    tokens = list(prompt)
+    for _ in range(n_tokens):
+        tokens.append(int(logits_of(model, tokens)[-1].argmax()))
+    return torch.tensor(tokens[len(prompt):])
 
 
 def with_changes(model, changes, seed):
@@ -145,6 +164,12 @@ def older(config):
     if config["model_type"] == "phi3":
         rope.pop("original_max_position_embeddings", None)
     config["rope_scaling"] = None if kind == "default" else {"type": kind, **rope}
+    if config["model_type"] == "lfm2":
+        # As in the first of its files.
+        kinds = enumerate(config["layer_types"])
+        config["full_attn_idxs"] = [index for index, kind in kinds if kind == "full_attention"]
+        config["block_ff_dim"] = config.pop("intermediate_size")
+        config["tie_embedding"] = config.pop("tie_word_embeddings")
     for key in ("layer_types", "no_rope_layers"):
         config.pop(key, None)
     if "_sliding_window_pattern" in config:
@@ -171,10 +196,12 @@ def write_gguf(path, model):
         writer.add_feed_forward_length(4 * config.n_embd)
         writer.add_layer_norm_eps(config.layer_norm_epsilon)
     else:
-        writer.add_feed_forward_length(config.intermediate_size)
-        writer.add_head_count_kv(config.num_key_value_heads)
-        writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+        writer.add_feed_forward_length(ffn_size(model))
+        writer.add_head_count_kv(n_kv_heads(config))
+        writer.add_layer_norm_rms_eps(getattr(config, "rms_norm_eps", None) or config.norm_eps)
         add_rope(writer, config)
+    if kind == "lfm2":
+        writer.add_shortconv_l_cache(config.conv_L_cache)
     if "head_dim" in config.to_dict():
         writer.add_key_length(config.head_dim)
         writer.add_value_length(config.head_dim)
@@ -193,11 +220,27 @@ def write_gguf(path, model):
     write_tensors(writer, gguf_tensors(model, arch))
 
 
+def ffn_size(model):
+    """What the weights say: LFM2's configuration gives a width that is adjusted."""
+    if model.config.model_type == "lfm2":
+        return model.model.layers[0].feed_forward.w1.out_features
+    return model.config.intermediate_size
+
+
+def n_kv_heads(config):
+    """A number for each layer, 0 for one without attention, if there are any."""
+    kinds = getattr(config, "layer_types", None) or []
+    if "conv" not in kinds:
+        return config.num_key_value_heads
+    return [config.num_key_value_heads if kind == "full_attention" else 0 for kind in kinds]
+
+
 def write_tensors(writer, tensors):
     """Matrices in 16 bits, everything else in full precision, as converters do."""
     for name, weights in tensors:
         weights = weights.contiguous().numpy()
-        writer.add_tensor(name, weights.astype(np.float16 if weights.ndim == 2 else np.float32))
+        is_matrix = weights.ndim == 2 and "conv.conv" not in name
+        writer.add_tensor(name, weights.astype(np.float16 if is_matrix else np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -256,6 +299,8 @@ def gguf_tensors(model, arch):
             weights = weights.T
         if "gemma" in config.model_type and name.endswith("norm.weight"):
             weights = weights + 1.0
+        if ".conv." in name and weights.dim() == 3:
+            weights = weights.squeeze(1)
         yield names.get_name(name, try_suffixes=(".weight", ".bias")), weights
 
 
@@ -290,6 +335,8 @@ def write_case(name, config, changes, seed):
         expected["gguf_logits"] = logits_of(with_changes(model, changes, seed), tokens)
     if "longrope" in name:
         expected["short_logits"] = logits_of(model, tokens[:N_ORIGINAL])
+    if name in N_GREEDY:
+        expected["greedy"] = greedy_text(model, tokens[:N_PROMPT], N_GREEDY[name])
     save_file(expected, folder / "expected.safetensors", metadata={"made_with": versions()})
     report(name, expected["logits"])
 
@@ -321,4 +368,5 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     write_tokenizer()
     for seed, (name, config, changes) in enumerate(cases()):
-        write_case(name, config, changes, 100 + seed)
+        if name in (sys.argv[1:] or [name]):
+            write_case(name, config, changes, 100 + seed)

@@ -27,12 +27,13 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 16] = [
+const ARCHITECTURES: [&str; 17] = [
     "gemma",
     "gemma2",
     "gemma3",
     "gpt2",
     "granite",
+    "lfm2",
     "llama",
     "llama-linear",
     "llama-llama3",

@@ -69,7 +69,7 @@ pub(super) fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
 /// Estimates how much memory a model takes on the CPU.
 pub(super) fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
     let n_weight_bytes = catalog.weights().map(|entry| entry.n_bytes).sum();
-    let n_heads = [blueprint.n_layers(), blueprint.n_kv_heads];
+    let n_heads = [blueprint.n_attention_layers(), blueprint.n_kv_heads];
     MemoryNeed {
         n_weight_bytes,
         n_cache_bytes_per_token: n_heads
@@ -77,7 +77,7 @@ pub(super) fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNee
             .fold(default_cache_bytes(blueprint.head_dim), |product, n| {
                 product.saturating_mul(n as u64)
             }),
-        n_state_bytes: 0,
+        n_state_bytes: blueprint.n_state_bytes(),
         n_vocab: n_vocab(blueprint, catalog),
     }
 }

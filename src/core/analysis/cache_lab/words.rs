@@ -75,8 +75,17 @@ impl CacheShape {
         } else {
             String::new()
         };
+        let state = match self.n_state_bytes {
+            0 => String::new(),
+            n_bytes => format!(
+                " The other layers keep a state of {} for each text, whatever its length; going \
+                 back restores an earlier copy and reads the tokens since.",
+                ByteSize(n_bytes)
+            ),
+        };
         format!(
-            "Keys and values, {} layers, {} KV heads of {} numbers{padded}, each in {}{scale}.",
+            "Keys and values, {} layers, {} KV heads of {} numbers{padded}, each in {}{scale}.\
+             {state}",
             self.n_layers, self.n_kv_heads, self.head_dim, self.format
         )
     }
@@ -200,6 +209,7 @@ mod tests {
             head_dim: 32,
             n_head_bytes: 256,
             format: "f32".to_owned(),
+            n_state_bytes: 0,
         };
         assert_eq!(shape.filled_in(), "2 × 8 × 4 × 32 × 4 = 8,192");
         assert!(shape.words().contains("each in f32."));
@@ -214,6 +224,21 @@ mod tests {
     }
 
     #[test]
+    fn layers_without_attention_are_described_by_their_state() {
+        let shape = CacheShape {
+            n_layers: 6,
+            n_kv_heads: 8,
+            head_dim: 64,
+            n_head_bytes: 512,
+            format: "f32".to_owned(),
+            n_state_bytes: 163_840,
+        };
+        let words = shape.words();
+        let state = "The other layers keep a state of 164 kB for each text, whatever its length";
+        assert!(words.contains(state), "{words}");
+    }
+
+    #[test]
     fn padding_is_part_of_the_formula() {
         let shape = |head_dim, format: &str, n_head_bytes| CacheShape {
             n_layers: 5,
@@ -221,6 +246,7 @@ mod tests {
             head_dim,
             n_head_bytes,
             format: format.to_owned(),
+            n_state_bytes: 0,
         };
         let small = shape(8, "f32", 128);
         assert_eq!(small.filled_in(), "2 × 5 × 4 × 16 × 4 = 2,560");

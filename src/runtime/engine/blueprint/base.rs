@@ -12,7 +12,7 @@ use crate::engine::EngineError;
 const HIDDEN_SIZE: Key = Key::new("hidden_size", "embedding_length");
 const N_LAYERS: Key = Key::new("num_hidden_layers", "block_count");
 const N_HEADS: Key = Key::new("num_attention_heads", "attention.head_count");
-const N_KV_HEADS: Key = Key::new("num_key_value_heads", "attention.head_count_kv");
+pub(super) const N_KV_HEADS: Key = Key::new("num_key_value_heads", "attention.head_count_kv");
 const HEAD_DIM: Key = Key::new("head_dim", "attention.key_length");
 const VALUE_DIM: Key = Key::gguf("attention.value_length");
 const FFN_SIZE: Key = Key::new("intermediate_size", "feed_forward_length");
@@ -34,6 +34,8 @@ pub(super) struct Defaults {
     /// The base of rotary embedding.
     pub theta: f32,
     pub activation: Activation,
+    /// The number of key-value heads, for a family whose files may list it for each layer.
+    pub n_kv_heads: Option<usize>,
 }
 
 impl Defaults {
@@ -43,6 +45,7 @@ impl Defaults {
         ffn_ratio: None,
         theta: 10_000.0,
         activation: Activation::Silu,
+        n_kv_heads: None,
     };
 }
 
@@ -77,13 +80,17 @@ impl Blueprint {
             naming: Naming::Transformers.or_gguf(facts),
             hidden_size,
             n_heads,
-            n_kv_heads: facts.size(N_KV_HEADS)?.unwrap_or(n_heads),
+            n_kv_heads: match defaults.n_kv_heads {
+                Some(n_kv_heads) => n_kv_heads,
+                None => facts.size(N_KV_HEADS)?.unwrap_or(n_heads),
+            },
             head_dim,
             ffn_size: ffn_size(facts, hidden_size, defaults)?,
             layers: vec![
                 LayerPlan {
                     window: None,
                     rope: Some(0),
+                    recurrence: None,
                 };
                 n_layers
             ],
@@ -99,6 +106,7 @@ impl Blueprint {
             },
             norm_places: NormPlaces::Before,
             head_norm: None,
+            gated_heads: false,
             biases: biases(facts)?,
             matrices: Matrices::Separate,
             feed_forward: FeedForward::Gated(facts.activation(defaults.activation)?),

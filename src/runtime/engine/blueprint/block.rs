@@ -1,5 +1,7 @@
 //! The building blocks of a decoder layer.
 
+use super::Recurrence;
+
 /// How vectors are normalized.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Norm {
@@ -99,6 +101,8 @@ pub(crate) struct LayerPlan {
     pub window: Option<usize>,
     /// Index of the rotary embedding for queries and keys, if any.
     pub rope: Option<usize>,
+    /// What the layer computes instead of attention. `None` for a layer with attention.
+    pub recurrence: Option<Recurrence>,
 }
 
 /// Constant factors in the forward pass.

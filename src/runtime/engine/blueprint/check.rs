@@ -1,6 +1,6 @@
 //! Rejects configurations that no model could have.
 
-use super::{Blueprint, Rope, RopeScaling};
+use super::{Blueprint, Recurrence, Rope, RopeScaling};
 use crate::engine::EngineError;
 
 /// A larger size means a broken file. Products of two sizes up to this limit can't overflow.
@@ -35,15 +35,29 @@ impl Blueprint {
             ("the context length", self.n_context),
             ("the vocabulary size", self.n_vocab.unwrap_or(1)),
         ];
-        let mut sizes = sizes.into_iter();
+        let recurrences = self.layers.iter().filter_map(|layer| layer.recurrence);
+        let mut sizes = sizes.into_iter().chain(recurrences.flat_map(Recurrence::sizes));
         let (name, size) = sizes.find(|(_, size)| !(1..=MAX_SIZE).contains(size))?;
         Some(format!("{name} is {size}"))
     }
 
     fn head_error(&self) -> Option<String> {
         let (n_heads, n_kv_heads) = (self.n_heads, self.n_kv_heads);
-        (!n_heads.is_multiple_of(n_kv_heads))
-            .then(|| format!("{n_heads} heads can't share {n_kv_heads} key-value heads"))
+        if !n_heads.is_multiple_of(n_kv_heads) {
+            return Some(format!(
+                "{n_heads} heads can't share {n_kv_heads} key-value heads"
+            ));
+        }
+        let mut recurrences = self.layers.iter().filter_map(|layer| layer.recurrence);
+        recurrences.find_map(|recurrence| match recurrence {
+            Recurrence::DeltaNet(net) if !net.n_value_heads.is_multiple_of(net.n_key_heads) => {
+                let (n_values, n_keys) = (net.n_value_heads, net.n_key_heads);
+                Some(format!(
+                    "{n_values} linear value heads can't share {n_keys} linear key heads"
+                ))
+            }
+            Recurrence::DeltaNet(_) | Recurrence::ShortConv(_) => None,
+        })
     }
 
     fn window_error(&self) -> Option<String> {

@@ -10,6 +10,7 @@ mod end_tokens;
 mod facts;
 mod families;
 mod names;
+mod recurrence;
 mod rope;
 mod rope_facts;
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub(super) use check::{MAX_LAYERS, MAX_SIZE};
 pub(super) use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of};
 pub(super) use facts::{Facts, Key};
 pub(super) use names::{Naming, TensorRole};
+pub(super) use recurrence::{DeltaNet, HeadOrder, Recurrence, ShortConv};
 pub(super) use rope::{Rope, RopeForm, RopeScaling, Rotation};
 pub(super) use rope_facts::linear_factor_of_gguf;
 
@@ -56,6 +58,8 @@ pub(super) struct Blueprint {
     pub norm_places: NormPlaces,
     /// The norm of queries and keys, if the model has one.
     pub head_norm: Option<HeadNorm>,
+    /// Whether each head's output is multiplied by a gate, which the query projection computes.
+    pub gated_heads: bool,
     pub biases: Biases,
     pub matrices: Matrices,
     pub feed_forward: FeedForward,

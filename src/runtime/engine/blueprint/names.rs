@@ -5,6 +5,10 @@
 pub(crate) enum Naming {
     /// `blk.0.attn_q.weight`.
     Gguf,
+    /// As in `Gguf`, but the last norm is called `token_embd_norm`.
+    GgufLfm2,
+    /// As in `Gguf`, but `post_attention_norm` is the norm before the feed-forward network.
+    GgufQwen35,
     /// `model.layers.0.self_attn.q_proj.weight`, as in most families of transformers.
     Transformers,
     /// As in `Transformers`, but `post_attention_layernorm` is the norm after attention, not the
@@ -12,6 +16,8 @@ pub(crate) enum Naming {
     TransformersWithNormsAfter,
     /// `transformer.h.0.attn.c_attn.weight`, as in GPT-2.
     Gpt2,
+    /// `model.layers.0.operator_norm.weight`, as in LFM2.
+    Lfm2,
 }
 
 /// The role of a tensor in the model.
@@ -43,6 +49,26 @@ pub(crate) enum TensorRole {
     AttentionOutput,
     /// The norm after attention.
     AttentionNormAfter,
+    /// The projections that a short convolution reads, stacked.
+    ConvInput,
+    /// The weights of a short convolution.
+    ConvTaps,
+    ConvOutput,
+    /// Queries, keys and values of a linear attention, stacked.
+    LinearQueryKeyValue,
+    /// The gate of a linear attention's output.
+    LinearGate,
+    /// How strongly a token corrects the state of a linear attention.
+    LinearBeta,
+    /// How much of the state of a linear attention a token forgets.
+    LinearDecay,
+    /// Added to the decay, one for each head.
+    LinearDecayBias,
+    /// The rate of the decay, one for each head.
+    LinearRate,
+    LinearTaps,
+    LinearNorm,
+    LinearOutput,
     /// The norm before the feed-forward network.
     FfnNorm,
     FfnGate,
@@ -81,11 +107,26 @@ impl Naming {
         format!("{}.bias", self.stem(role, layer))
     }
 
+    /// Returns whether the names are those of a GGUF file.
+    pub(crate) const fn is_gguf(self) -> bool {
+        matches!(self, Self::Gguf | Self::GgufLfm2 | Self::GgufQwen35)
+    }
+
+    /// Returns the name of a tensor that is neither a weight nor a bias, or of a weight.
+    pub(crate) fn parameter_name(self, role: TensorRole, layer: usize) -> String {
+        let stem = self.stem(role, layer);
+        match role {
+            TensorRole::LinearDecayBias if self.is_gguf() => format!("{stem}.bias"),
+            TensorRole::LinearDecayBias | TensorRole::LinearRate => stem,
+            _ => format!("{stem}.weight"),
+        }
+    }
+
     /// Returns the prefix that some files leave out of all names.
     pub(crate) const fn optional_prefix(self) -> &'static str {
         match self {
-            Self::Gguf => "",
-            Self::Transformers | Self::TransformersWithNormsAfter => "model.",
+            Self::Gguf | Self::GgufLfm2 | Self::GgufQwen35 => "",
+            Self::Transformers | Self::TransformersWithNormsAfter | Self::Lfm2 => "model.",
             Self::Gpt2 => "transformer.",
         }
     }
@@ -93,16 +134,19 @@ impl Naming {
     fn stem(self, role: TensorRole, layer: usize) -> String {
         let name = match self {
             Self::Gguf => gguf(role),
+            Self::GgufLfm2 => gguf_lfm2(role),
+            Self::GgufQwen35 => gguf_qwen35(role),
             Self::Transformers => transformers(role),
             Self::TransformersWithNormsAfter => transformers_with_norms_after(role),
             Self::Gpt2 => gpt2(role),
+            Self::Lfm2 => lfm2(role),
         };
         if role.is_global() {
             return name.to_owned();
         }
         match self {
-            Self::Gguf => format!("blk.{layer}.{name}"),
-            Self::Transformers | Self::TransformersWithNormsAfter => {
+            Self::Gguf | Self::GgufLfm2 | Self::GgufQwen35 => format!("blk.{layer}.{name}"),
+            Self::Transformers | Self::TransformersWithNormsAfter | Self::Lfm2 => {
                 format!("model.layers.{layer}.{name}")
             }
             Self::Gpt2 => format!("transformer.h.{layer}.{name}"),
@@ -128,11 +172,37 @@ const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::KeyNorm => "attn_k_norm",
         TensorRole::AttentionOutput => "attn_output",
         TensorRole::AttentionNormAfter => "post_attention_norm",
+        TensorRole::ConvInput => "shortconv.in_proj",
+        TensorRole::ConvTaps => "shortconv.conv",
+        TensorRole::ConvOutput => "shortconv.out_proj",
+        TensorRole::LinearQueryKeyValue => "attn_qkv",
+        TensorRole::LinearGate => "attn_gate",
+        TensorRole::LinearBeta => "ssm_beta",
+        TensorRole::LinearDecay => "ssm_alpha",
+        TensorRole::LinearDecayBias => "ssm_dt",
+        TensorRole::LinearRate => "ssm_a",
+        TensorRole::LinearTaps => "ssm_conv1d",
+        TensorRole::LinearNorm => "ssm_norm",
+        TensorRole::LinearOutput => "ssm_out",
         TensorRole::FfnNorm => "ffn_norm",
         TensorRole::FfnGate => "ffn_gate",
         TensorRole::FfnUp | TensorRole::FfnGateUp => "ffn_up",
         TensorRole::FfnDown => "ffn_down",
         TensorRole::FfnNormAfter => "post_ffw_norm",
+    }
+}
+
+const fn gguf_lfm2(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FinalNorm => "token_embd_norm",
+        other => gguf(other),
+    }
+}
+
+const fn gguf_qwen35(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FfnNorm => "post_attention_norm",
+        other => gguf(other),
     }
 }
 
@@ -154,6 +224,18 @@ const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::KeyNorm => "self_attn.k_norm",
         TensorRole::AttentionOutput => "self_attn.o_proj",
         TensorRole::AttentionNormAfter => "post_self_attn_layernorm",
+        TensorRole::ConvInput => "conv.in_proj",
+        TensorRole::ConvTaps => "conv.conv",
+        TensorRole::ConvOutput => "conv.out_proj",
+        TensorRole::LinearQueryKeyValue => "linear_attn.in_proj_qkv",
+        TensorRole::LinearGate => "linear_attn.in_proj_z",
+        TensorRole::LinearBeta => "linear_attn.in_proj_b",
+        TensorRole::LinearDecay => "linear_attn.in_proj_a",
+        TensorRole::LinearDecayBias => "linear_attn.dt_bias",
+        TensorRole::LinearRate => "linear_attn.A_log",
+        TensorRole::LinearTaps => "linear_attn.conv1d",
+        TensorRole::LinearNorm => "linear_attn.norm",
+        TensorRole::LinearOutput => "linear_attn.out_proj",
         TensorRole::FfnNorm => "post_attention_layernorm",
         TensorRole::FfnGate => "mlp.gate_proj",
         TensorRole::FfnUp => "mlp.up_proj",
@@ -167,6 +249,21 @@ const fn transformers_with_norms_after(role: TensorRole) -> &'static str {
     match role {
         TensorRole::AttentionNormAfter => "post_attention_layernorm",
         TensorRole::FfnNorm => "pre_feedforward_layernorm",
+        other => transformers(other),
+    }
+}
+
+const fn lfm2(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FinalNorm => "model.embedding_norm",
+        TensorRole::AttentionNorm => "operator_norm",
+        TensorRole::QueryNorm => "self_attn.q_layernorm",
+        TensorRole::KeyNorm => "self_attn.k_layernorm",
+        TensorRole::AttentionOutput => "self_attn.out_proj",
+        TensorRole::FfnNorm => "ffn_norm",
+        TensorRole::FfnGate => "feed_forward.w1",
+        TensorRole::FfnUp => "feed_forward.w3",
+        TensorRole::FfnDown => "feed_forward.w2",
         other => transformers(other),
     }
 }

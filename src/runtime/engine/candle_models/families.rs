@@ -7,8 +7,7 @@
 //! - `DeepSeek` 2: rotary scaling differs, and expert groups are chosen incorrectly.
 //! - RWKV, `ChatGLM`, Based, and the original formats of Yi and Phi: transformers does not support
 //!   them, so there is no reference.
-//! - GGUF files in candle's own layout; GGUF files of LFM2, because a second sequence can't be
-//!   opened; and those of Qwen 3 `MoE`, because they need a GPU.
+//! - GGUF files in candle's own layout, and those of Qwen 3 `MoE`, because they need a GPU.
 
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{Device, Result};
@@ -69,7 +68,7 @@ pub(super) struct Parts<'a> {
 }
 
 /// The names of the families, for messages.
-pub(crate) const KNOWN: &str = "GLM\u{2011}4, Granite 4 without Mamba, Helium, LFM2, Mamba 1 and 2, \
+pub(crate) const KNOWN: &str = "GLM\u{2011}4, Granite 4 without Mamba, Helium, Mamba 1 and 2, \
                          Mixtral, OLMo 1, Phi 1 to 2, Qwen 2 and 3 MoE, \
                          RecurrentGemma, StableLM and StarCoder 1 and 2";
 
@@ -82,7 +81,7 @@ const N_MASKED: usize = 16_384;
 const N_ENDLESS: &str = "131072";
 
 /// All families, in the order of their `model_type`.
-pub(super) const FAMILIES: [Family; 15] = [
+pub(super) const FAMILIES: [Family; 14] = [
     Family {
         model_type: "glm4",
         class: "Glm4ForCausalLM",
@@ -161,23 +160,6 @@ pub(super) const FAMILIES: [Family; 15] = [
         n_context: usize::MAX,
         cache_size: cache_size::keys_and_values,
         build: builders::helium,
-        gguf: None,
-    },
-    Family {
-        model_type: "lfm2",
-        class: "Lfm2ForCausalLM",
-        aliases: &[],
-        fixed: &[("conv_bias", "false")],
-        defaults: &[
-            ("rope_theta", "1000000.0"),
-            ("block_auto_adjust_ff_dim", "true"),
-            ("block_ffn_dim_multiplier", "1.0"),
-            ("block_multiple_of", "256"),
-            ("intermediate_size", "12288"),
-        ],
-        n_context: usize::MAX,
-        cache_size: cache_size::lfm2,
-        build: builders::lfm2,
         gguf: None,
     },
     Family {

@@ -17,12 +17,14 @@ pub(super) struct HeadShape {
     pub score_scale: f32,
     /// Soft cap on the scaled products.
     pub score_cap: Option<f32>,
+    /// Whether each head's output is multiplied by a gate. A head's gate then follows its query.
+    pub is_gated: bool,
 }
 
 /// The parameters of attention that differ from layer to layer.
 #[derive(Debug)]
 pub(super) struct AttentionLayer<V> {
-    /// Index of the layer.
+    /// Its index among the layers with attention.
     pub index: usize,
     /// Width of the sliding window in tokens, including the current one. `None` means no limit.
     pub window: Option<usize>,
@@ -50,6 +52,7 @@ impl HeadShape {
             head_dim: blueprint.head_dim,
             score_scale: blueprint.scales.score,
             score_cap: blueprint.caps.score,
+            is_gated: blueprint.gated_heads,
         }
     }
 

@@ -3,12 +3,22 @@
 use super::attention::{AttentionLayer, HeadNorms};
 use super::backend::Form;
 use super::norm::{NormWeights, Norms};
-use super::weights::Layer;
+use super::recurrent::{Block, DeltaNetWeights, RecurrentLayer, ShortConvWeights, Taps};
+use super::weights::{Layer, Mixer};
 use crate::engine::EngineError;
 use crate::engine::blueprint::{
-    Blueprint, FeedForward, HeadNorm, Matrices, NormKind, Rope, Rotation, TensorRole,
+    Blueprint, DeltaNet, FeedForward, HeadNorm, LayerPlan, Matrices, NormKind, Recurrence, Rope,
+    Rotation, ShortConv, TensorRole,
 };
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
+use crate::kernels::exp;
+
+/// What mixes tokens in a layer, with the projections before and after it.
+type Mixing<F> = (
+    Mixer<<F as Form>::Vector>,
+    <F as Form>::Matrix,
+    <F as Form>::Matrix,
+);
 
 /// Loads the tensors of one model.
 pub(super) struct Loader<'a, 'b, F> {
@@ -89,36 +99,137 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
 
     /// Loads the weights of one layer.
     pub(super) fn layer(&mut self, layer: usize) -> Result<Layer<F>, LoadStop> {
-        let plan = self.blueprint.layers.get(layer);
+        let plan = self.blueprint.layers.get(layer).copied();
         let norms = [
             [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter],
             [TensorRole::FfnNorm, TensorRole::FfnNormAfter],
         ];
-        let [attention_norms, ffn_norms] = norms.map(|roles| self.norms(roles, layer));
+        let [mixer_norms, ffn_norms] = norms.map(|roles| self.norms(roles, layer));
         let biases = self.blueprint.biases;
         let (hidden, ffn) = (self.blueprint.hidden_size, self.blueprint.ffn_size);
-        let output = [(TensorRole::AttentionOutput, hidden)];
         let down = [(TensorRole::FfnDown, hidden)];
-        let q_width = self.blueprint.q_width();
+        let (mixer, mixer_in, mixer_out) = match plan.and_then(|plan| plan.recurrence) {
+            Some(recurrence) => self.recurrent(layer, recurrence)?,
+            None => self.attention(layer, plan)?,
+        };
         Ok(Layer {
-            attention: AttentionLayer {
-                index: layer,
-                window: plan.and_then(|plan| plan.window),
-                rope: plan.and_then(|plan| plan.rope),
-                norms: self.head_norms(layer)?,
-            },
-            attention_norms: attention_norms?,
-            qkv: self.projection(layer, &self.qkv_roles(), hidden, biases.qkv)?,
-            attention_output: self.projection(layer, &output, q_width, biases.attention_output)?,
+            mixer,
+            mixer_norms: mixer_norms?,
+            mixer_in,
+            mixer_out,
             ffn_norms: ffn_norms?,
             ffn_in: self.projection(layer, &self.ffn_roles(), hidden, biases.ffn)?,
             ffn_down: self.projection(layer, &down, ffn, biases.ffn)?,
         })
     }
 
+    fn attention(&mut self, layer: usize, plan: Option<LayerPlan>) -> Result<Mixing<F>, LoadStop> {
+        let attention = AttentionLayer {
+            index: self.blueprint.index_in_kind(layer),
+            window: plan.and_then(|plan| plan.window),
+            rope: plan.and_then(|plan| plan.rope),
+            norms: self.head_norms(layer)?,
+        };
+        let biases = self.blueprint.biases;
+        let hidden = self.blueprint.hidden_size;
+        let output = [(TensorRole::AttentionOutput, hidden)];
+        let q_width = self.blueprint.q_width();
+        let qkv = self.projection(layer, &self.qkv_roles(), hidden, biases.qkv)?;
+        let output = self.projection(layer, &output, q_width, biases.attention_output)?;
+        Ok((Mixer::Attention(attention), qkv, output))
+    }
+
+    fn recurrent(&mut self, layer: usize, recurrence: Recurrence) -> Result<Mixing<F>, LoadStop> {
+        let (block, input, output) = match recurrence {
+            Recurrence::ShortConv(conv) => (
+                Block::ShortConv(self.short_conv(layer, conv)?),
+                vec![(TensorRole::ConvInput, 3 * conv.n_channels)],
+                TensorRole::ConvOutput,
+            ),
+            Recurrence::DeltaNet(net) => (
+                Block::DeltaNet(self.delta_net(layer, net)?),
+                vec![
+                    (TensorRole::LinearQueryKeyValue, net.conv_width()),
+                    (TensorRole::LinearGate, net.value_width()),
+                    (TensorRole::LinearBeta, net.n_value_heads),
+                    (TensorRole::LinearDecay, net.n_value_heads),
+                ],
+                TensorRole::LinearOutput,
+            ),
+        };
+        let hidden = self.blueprint.hidden_size;
+        let output = [(output, hidden)];
+        let mixer = Mixer::Recurrent(RecurrentLayer {
+            index: self.blueprint.index_in_kind(layer),
+            recurrence,
+            block,
+        });
+        let input = self.projection(layer, &input, hidden, false)?;
+        let output = self.projection(layer, &output, recurrence.output_width(), false)?;
+        Ok((mixer, input, output))
+    }
+
+    fn short_conv(&mut self, layer: usize, conv: ShortConv) -> Result<ShortConvWeights, LoadStop> {
+        let n_channels = conv.n_channels;
+        Ok(ShortConvWeights {
+            taps: self.taps(TensorRole::ConvTaps, layer, [n_channels, conv.n_taps])?,
+            n_channels,
+        })
+    }
+
+    fn delta_net(&mut self, layer: usize, net: DeltaNet) -> Result<DeltaNetWeights, LoadStop> {
+        let n_heads = net.n_value_heads;
+        let mut rates = self.parameter(TensorRole::LinearRate, layer, n_heads)?;
+        if !self.blueprint.naming.is_gguf() {
+            for rate in &mut rates {
+                *rate = -exp(*rate);
+            }
+        }
+        Ok(DeltaNetWeights {
+            net,
+            taps: self.taps(TensorRole::LinearTaps, layer, [net.conv_width(), net.n_taps])?,
+            rates,
+            decay_bias: self.parameter(TensorRole::LinearDecayBias, layer, n_heads)?,
+            norm: self.parameter(TensorRole::LinearNorm, layer, net.value_dim)?,
+            eps: self.blueprint.norm.eps,
+        })
+    }
+
+    /// Loads a convolution of `[channels, taps]`. In safetensors, there is one more dimension of 1.
+    fn taps(
+        &mut self,
+        role: TensorRole,
+        layer: usize,
+        [n_channels, n_taps]: [usize; 2],
+    ) -> Result<Taps, LoadStop> {
+        let name = self.blueprint.naming.name(role, layer);
+        let stored = if self.blueprint.naming.is_gguf() {
+            self.take(name, &[n_channels, n_taps])?
+        } else {
+            self.take(name, &[n_channels, 1, n_taps])?
+        };
+        Ok(Taps::from_channels(&stored.values()?, n_taps))
+    }
+
+    /// Loads a vector that is used as it is stored.
+    fn parameter(
+        &mut self,
+        role: TensorRole,
+        layer: usize,
+        width: usize,
+    ) -> Result<Vec<f32>, LoadStop> {
+        let name = self.blueprint.naming.parameter_name(role, layer);
+        Ok(self.take(name, &[width])?.values()?)
+    }
+
     /// Returns the matrices applied to attention's input, each with its number of outputs.
     fn qkv_roles(&self) -> Vec<(TensorRole, usize)> {
-        let (q_width, kv_width) = (self.blueprint.q_width(), self.blueprint.kv_width());
+        let kv_width = self.blueprint.kv_width();
+        let q_width = if self.blueprint.gated_heads {
+            2 * self.blueprint.q_width()
+        } else {
+            self.blueprint.q_width()
+        };
         match self.blueprint.matrices {
             Matrices::Separate => vec![
                 (TensorRole::Query, q_width),

@@ -3,10 +3,12 @@
 mod gemma;
 mod gpt2;
 mod granite;
+mod lfm2;
 mod llama;
 mod olmo2;
 mod phi3;
 mod qwen;
+mod qwen35;
 mod smollm3;
 
 use candle_core::quantized::gguf_file::{Content, Value as GgufValue};
@@ -31,24 +33,26 @@ struct Family {
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 
-const FAMILIES: [Family; 12] = [
+const FAMILIES: [Family; 14] = [
     llama::LLAMA,
     llama::MISTRAL,
     smollm3::SMOLLM3,
     qwen::QWEN2,
     qwen::QWEN3,
+    qwen35::QWEN35,
     gemma::GEMMA,
     gemma::GEMMA2,
     gemma::GEMMA3,
     phi3::PHI3,
     granite::GRANITE,
+    lfm2::LFM2,
     olmo2::OLMO2,
     gpt2::GPT2,
 ];
 
 /// The names of the families, for messages.
-const KNOWN: &str = "Llama, Mistral, SmolLM, Qwen 2 and 3, Gemma 1 to 3, Phi\u{2011}3, Granite, \
-                     OLMo 2 and GPT\u{2011}2";
+const KNOWN: &str = "Llama, Mistral, SmolLM, Qwen 2, 3 and 3.5, Gemma 1 to 3, Phi\u{2011}3, Granite, \
+                     LFM2, OLMo 2 and GPT\u{2011}2";
 
 pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineError> {
     let malformed =

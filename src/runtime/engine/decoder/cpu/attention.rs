@@ -36,6 +36,28 @@ impl CpuAttention {
         self.cache_type
     }
 
+    /// Removes the gates from rows in which a head's gate follows its query, and returns them:
+    /// `[rows, q_width]`, or nothing if heads have no gates.
+    pub(super) fn take_gates(&self, rows: &mut Vec<f32>) -> Vec<f32> {
+        let mut gates = Vec::new();
+        if !self.shape.is_gated {
+            return gates;
+        }
+        let (q_width, head_dim) = (self.shape.q_width(), self.shape.head_dim);
+        let mut qkv = Vec::with_capacity(rows.len());
+        for row in rows.chunks_exact(q_width + self.row_width()) {
+            let (queries, keys_values) = row.split_at(2 * q_width);
+            for head in queries.chunks_exact(2 * head_dim) {
+                let (query, gate) = head.split_at(head_dim);
+                qkv.extend_from_slice(query);
+                gates.extend_from_slice(gate);
+            }
+            qkv.extend_from_slice(keys_values);
+        }
+        *rows = qkv;
+        gates
+    }
+
     /// Norms and rotates queries and keys, writes keys and values to the tails of the caches, and
     /// computes attention for each row over all tokens up to its own, or over the layer's window.
     ///

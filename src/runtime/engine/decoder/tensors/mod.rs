@@ -26,7 +26,8 @@ use super::attention::HeadShape;
 use super::backend::{Backend, Facts, Form};
 use super::batch::Place;
 use super::cache::Cache;
-use super::weights::{Layer, Weights};
+use super::recurrent::{RecurrentLayer, Workers};
+use super::weights::{Layer, Mixer, Weights};
 use crate::engine::blueprint::Blueprint;
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 use crate::engine::{EngineError, Logits, Precision, Row};
@@ -90,7 +91,10 @@ impl TensorBackend {
         let windows: BTreeSet<Option<usize>> = weights
             .layers
             .iter()
-            .map(|layer| layer.attention.window)
+            .filter_map(|layer| match &layer.mixer {
+                Mixer::Attention(attention) => Some(attention.window),
+                Mixer::Recurrent(_) => None,
+            })
             .collect();
         Ok(Self {
             weights,
@@ -192,12 +196,14 @@ impl TensorBackend {
         batch: &Batch,
         memory: &mut Memory<'_>,
     ) -> candle_core::Result<Tensor> {
-        let norms = &layer.attention_norms;
-        let qkv = layer.qkv.forward(&normed(norms.before.as_ref(), hidden)?)?;
-        let mixed = self
-            .attention
-            .forward(&layer.attention, &qkv, batch, memory)?;
-        let found = layer.attention_output.forward(&mixed)?;
+        let norms = &layer.mixer_norms;
+        let input = normed(norms.before.as_ref(), hidden)?;
+        let input = layer.mixer_in.forward(&input)?;
+        let mixed = match &layer.mixer {
+            Mixer::Attention(layer) => self.attention.forward(layer, &input, batch, memory)?,
+            Mixer::Recurrent(layer) => recurred(layer, &input, batch, memory)?,
+        };
+        let found = layer.mixer_out.forward(&mixed)?;
         let hidden = self.joined(hidden, &normed(norms.after.as_ref(), &found)?)?;
         let norms = &layer.ffn_norms;
         let inner = layer
@@ -215,6 +221,23 @@ impl TensorBackend {
             None => hidden + found,
         }
     }
+}
+
+/// Computes a layer without attention on the CPU, where its states are.
+fn recurred(
+    layer: &RecurrentLayer,
+    input: &Tensor,
+    batch: &Batch,
+    memory: &mut Memory<'_>,
+) -> candle_core::Result<Tensor> {
+    let values: Vec<f32> = input.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?;
+    let workers = Workers {
+        arch: pulp::Arch::new(),
+        threads: None,
+    };
+    let output = layer.forward(&values, &batch.places, memory.caches, workers);
+    let shape = (batch.places.len(), layer.recurrence.output_width());
+    Tensor::from_vec(output, shape, input.device())?.to_dtype(input.dtype())
 }
 
 impl Backend for TensorBackend {
