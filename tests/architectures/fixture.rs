@@ -25,6 +25,8 @@ pub(crate) struct Fixture {
     /// The expected logits of texts up to a certain length, for models that process longer texts
     /// differently.
     short: Vec<Vec<f32>>,
+    /// The text that transformers writes after the first tokens, if the fixture has it.
+    pub greedy: Vec<u32>,
 }
 
 impl Fixture {
@@ -40,6 +42,7 @@ impl Fixture {
             tokens: ids(&expected["tokens"]),
             logits: in_gguf.or(rows("logits")).unwrap(),
             short: rows("short_logits").unwrap_or_default(),
+            greedy: expected.get("greedy").map(ids).unwrap_or_default(),
         }
     }
 

@@ -31,7 +31,7 @@ N_VOCAB = 64
 N_TOKENS = 40
 N_ORIGINAL = 16
 N_PROMPT = 8
-N_GREEDY = {"lfm2": 200}
+N_GREEDY = {"lfm2": 200, "qwen3_5": 32}
 WINDOW = 9
 
 SIZES = dict(
@@ -101,6 +101,12 @@ def cases():
         **dict(SIZES, num_hidden_layers=3, intermediate_size=72, max_position_embeddings=256),
         block_multiple_of=32, layer_types=["conv", "full_attention", "conv"],
         tie_word_embeddings=True, rope_parameters=scaled("default")), {}
+    yield "qwen3_5", t.Qwen3_5TextConfig(
+        **dict(SIZES, num_hidden_layers=3), head_dim=16,
+        layer_types=["linear_attention", "full_attention", "linear_attention"],
+        linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8,
+        linear_value_head_dim=12, tie_word_embeddings=True,
+        rope_parameters=scaled("default", partial_rotary_factor=0.25)), {}
 
 
 def model_of(config, seed):
@@ -113,10 +119,16 @@ def model_of(config, seed):
             is_norm = "norm" in name or ".ln_" in name
             scale = {2: 0.3, 3: 0.5}.get(weights.dim(), 0.3 if is_norm else 0.2)
             values = scale * torch.randn(weights.shape, generator=generator)
-            if is_norm and name.endswith("weight") and "gemma" not in config.model_type:
+            if is_norm and name.endswith("weight") and not is_offset(config, name):
                 values += 1.0
             weights.copy_(values.half().float())
     return model
+
+
+def is_offset(config, name):
+    """Whether a norm multiplies by 1 more than its weights."""
+    kind = config.model_type
+    return "gemma" in kind or (kind == "qwen3_5_text" and "linear_attn" not in name)
 
 
 def logits_of(model, tokens):
@@ -170,6 +182,8 @@ def older(config):
         config["full_attn_idxs"] = [index for index, kind in kinds if kind == "full_attention"]
         config["block_ff_dim"] = config.pop("intermediate_size")
         config["tie_embedding"] = config.pop("tie_word_embeddings")
+    if config["model_type"] == "qwen3_5_text":
+        config["full_attention_interval"] = 2
     for key in ("layer_types", "no_rope_layers"):
         config.pop(key, None)
     if "_sliding_window_pattern" in config:
@@ -177,7 +191,7 @@ def older(config):
     return config
 
 
-GGUF_NAMES = {"mistral": "llama", "gemma3_text": "gemma3"}
+GGUF_NAMES = {"mistral": "llama", "gemma3_text": "gemma3", "qwen3_5_text": "qwen35"}
 PERMUTED = ("llama", "mistral", "granite", "smollm3")
 
 
@@ -189,7 +203,8 @@ def write_gguf(path, model):
     writer.add_name(path.stem)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
-    writer.add_block_count(config.num_hidden_layers)
+    # Qwen 3.5 counts the block that predicts tokens after the next.
+    writer.add_block_count(config.num_hidden_layers + (arch == "qwen35"))
     writer.add_head_count(config.num_attention_heads)
     writer.add_eos_token_id(2)
     if kind == "gpt2":
@@ -202,6 +217,14 @@ def write_gguf(path, model):
         add_rope(writer, config)
     if kind == "lfm2":
         writer.add_shortconv_l_cache(config.conv_L_cache)
+    if arch == "qwen35":
+        writer.add_full_attention_interval(2)
+        writer.add_nextn_predict_layers(1)
+        writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
+        writer.add_ssm_group_count(config.linear_num_key_heads)
+        writer.add_ssm_time_step_rank(config.linear_num_value_heads)
+        writer.add_ssm_state_size(config.linear_key_head_dim)
+        writer.add_ssm_inner_size(config.linear_num_value_heads * config.linear_value_head_dim)
     if "head_dim" in config.to_dict():
         writer.add_key_length(config.head_dim)
         writer.add_value_length(config.head_dim)
@@ -239,7 +262,7 @@ def write_tensors(writer, tensors):
     """Matrices in 16 bits, everything else in full precision, as converters do."""
     for name, weights in tensors:
         weights = weights.contiguous().numpy()
-        is_matrix = weights.ndim == 2 and "conv.conv" not in name
+        is_matrix = weights.ndim == 2 and "conv.conv" not in name and "ssm_conv1d" not in name
         writer.add_tensor(name, weights.astype(np.float16 if is_matrix else np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -252,7 +275,7 @@ def add_rope(writer, config):
     rope = config.rope_parameters
     rope = rope.get("full_attention", rope)
     writer.add_rope_freq_base(rope["rope_theta"])
-    if config.model_type in PERMUTED + ("phi3",):
+    if config.model_type in PERMUTED + ("phi3", "qwen3_5_text"):
         writer.add_rope_dimension_count(int(head_dim * rope.get("partial_rotary_factor", 1.0)))
     kind = rope["rope_type"]
     if kind == "linear":
@@ -297,11 +320,52 @@ def gguf_tensors(model, arch):
             weights = permuted(weights, config.num_key_value_heads)
         if config.model_type == "gpt2" and weights.dim() == 2 and ".h." in name:
             weights = weights.T
-        if "gemma" in config.model_type and name.endswith("norm.weight"):
+        if name.endswith("norm.weight") and is_offset(config, name):
             weights = weights + 1.0
-        if ".conv." in name and weights.dim() == 3:
+        if weights.dim() == 3:
             weights = weights.squeeze(1)
+        if ".linear_attn." in name:
+            yield linear_tensor(name, weights, config)
+            continue
         yield names.get_name(name, try_suffixes=(".weight", ".bias")), weights
+
+
+    if config.model_type == "qwen3_5_text":
+        # The block that predicts tokens after the next, which nobody needs to run.
+        block = f"blk.{config.num_hidden_layers}"
+        yield f"{block}.attn_norm.weight", torch.ones(config.hidden_size)
+        yield f"{block}.nextn.enorm.weight", torch.ones(config.hidden_size)
+
+
+LINEAR_NAMES = {
+    "in_proj_qkv.weight": "attn_qkv.weight", "in_proj_z.weight": "attn_gate.weight",
+    "in_proj_b.weight": "ssm_beta.weight", "in_proj_a.weight": "ssm_alpha.weight",
+    "conv1d.weight": "ssm_conv1d.weight", "dt_bias": "ssm_dt.bias", "A_log": "ssm_a",
+    "norm.weight": "ssm_norm.weight", "out_proj.weight": "ssm_out.weight"}
+
+
+def linear_tensor(name, weights, config):
+    """A tensor of Gated DeltaNet, with value heads that share a key head as far apart as can be."""
+    prefix, kind = name.split(".linear_attn.")
+    n_keys = 2 * config.linear_num_key_heads * config.linear_key_head_dim
+    width = config.linear_value_head_dim
+    if kind in ("in_proj_qkv.weight", "conv1d.weight"):
+        weights = torch.cat([weights[:n_keys], tiled(weights[n_keys:], width, config)])
+    elif kind == "in_proj_z.weight":
+        weights = tiled(weights, width, config)
+    elif kind == "out_proj.weight":
+        weights = tiled(weights.T, width, config).T
+    elif kind != "norm.weight":
+        weights = tiled(weights, 1, config)
+    if kind == "A_log":
+        weights = -weights.exp()
+    return f"blk.{prefix.split('.')[-1]}.{LINEAR_NAMES[kind]}", weights
+
+
+def tiled(weights, width, config):
+    n_key_heads = config.linear_num_key_heads
+    groups = weights.reshape(n_key_heads, -1, width, *weights.shape[1:])
+    return groups.swapaxes(0, 1).reshape(weights.shape)
 
 
 def permuted(weights, n_heads):
@@ -326,6 +390,8 @@ def write_case(name, config, changes, seed):
     if config.model_type == "gpt2":
         # As openai-community/gpt2 and its kin are stored.
         weights = {key.removeprefix("transformer."): value for key, value in weights.items()}
+    if config.model_type == "qwen3_5_text":
+        weights["mtp.norm.weight"] = torch.ones(config.hidden_size).half()
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     write_gguf(folder / "model.gguf", model)
     text = torch.randint(3, N_VOCAB, (N_TOKENS,), generator=torch.Generator().manual_seed(7))

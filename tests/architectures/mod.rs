@@ -13,6 +13,7 @@ mod fixture;
 mod guidance;
 mod model_drafts;
 mod reading;
+mod recurrent;
 mod scoring;
 
 use std::collections::HashMap;
@@ -27,7 +28,7 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 17] = [
+const ARCHITECTURES: [&str; 18] = [
     "gemma",
     "gemma2",
     "gemma3",
@@ -44,6 +45,7 @@ const ARCHITECTURES: [&str; 17] = [
     "phi3-longrope",
     "qwen2",
     "qwen3",
+    "qwen3_5",
     "smollm3",
 ];
 

@@ -36,7 +36,9 @@ impl Blueprint {
             ("the vocabulary size", self.n_vocab.unwrap_or(1)),
         ];
         let recurrences = self.layers.iter().filter_map(|layer| layer.recurrence);
-        let mut sizes = sizes.into_iter().chain(recurrences.flat_map(Recurrence::sizes));
+        let mut sizes = sizes
+            .into_iter()
+            .chain(recurrences.flat_map(Recurrence::sizes));
         let (name, size) = sizes.find(|(_, size)| !(1..=MAX_SIZE).contains(size))?;
         Some(format!("{name} is {size}"))
     }

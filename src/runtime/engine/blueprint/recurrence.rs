@@ -49,9 +49,7 @@ impl Recurrence {
     pub(crate) const fn input_width(self) -> usize {
         match self {
             Self::ShortConv(conv) => 3 * conv.n_channels,
-            Self::DeltaNet(net) => {
-                net.conv_width() + net.value_width() + 2 * net.n_value_heads
-            }
+            Self::DeltaNet(net) => net.conv_width() + net.value_width() + 2 * net.n_value_heads,
         }
     }
 
@@ -91,7 +89,9 @@ impl Recurrence {
 impl ShortConv {
     /// Returns how many numbers the tokens before the current one take.
     pub(crate) const fn n_window_values(self) -> usize {
-        self.n_taps.saturating_sub(1).saturating_mul(self.n_channels)
+        self.n_taps
+            .saturating_sub(1)
+            .saturating_mul(self.n_channels)
     }
 }
 
@@ -115,7 +115,9 @@ impl DeltaNet {
 
     /// Returns how many numbers the tokens in the convolution's window take.
     pub(crate) const fn n_window_values(self) -> usize {
-        self.n_taps.saturating_sub(1).saturating_mul(self.conv_width())
+        self.n_taps
+            .saturating_sub(1)
+            .saturating_mul(self.conv_width())
     }
 
     /// Returns the size of one head's state, a matrix of keys by values.
@@ -156,6 +158,8 @@ impl Blueprint {
             plan.is_some_and(|plan| plan.recurrence.is_some())
         };
         let kind = is_recurrent(layer);
-        (0..layer).filter(|index| is_recurrent(*index) == kind).count()
+        (0..layer)
+            .filter(|index| is_recurrent(*index) == kind)
+            .count()
     }
 }

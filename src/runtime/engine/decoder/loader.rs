@@ -187,7 +187,11 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         }
         Ok(DeltaNetWeights {
             net,
-            taps: self.taps(TensorRole::LinearTaps, layer, [net.conv_width(), net.n_taps])?,
+            taps: self.taps(
+                TensorRole::LinearTaps,
+                layer,
+                [net.conv_width(), net.n_taps],
+            )?,
             rates,
             decay_bias: self.parameter(TensorRole::LinearDecayBias, layer, n_heads)?,
             norm: self.parameter(TensorRole::LinearNorm, layer, net.value_dim)?,

@@ -33,8 +33,8 @@ use candle_core::Device;
 use self::backend::Backend;
 use self::batch::Place;
 use self::cache::Cache;
-use self::reread::PassRows;
 use self::cpu::CpuBackend;
+use self::reread::PassRows;
 use self::sequence::{Sequence, Text};
 use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
@@ -284,9 +284,7 @@ impl<B: Backend> Decoder<B> {
         for (index, (cache, text)) in caches.iter_mut().zip(texts).enumerate() {
             cache.begin_pass(pass.n_rows_of(index), text.tokens.len());
         }
-        let logits = self
-            .backend
-            .run(&pass.rows, &pass.places, caches, n_layers);
+        let logits = self.backend.run(&pass.rows, &pass.places, caches, n_layers);
         for (index, cache) in caches.iter_mut().enumerate() {
             if logits.is_ok() {
                 cache.commit(pass.n_rows_of(index));

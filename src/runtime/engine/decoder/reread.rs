@@ -139,8 +139,7 @@ impl<B: Backend> Decoder<B> {
     ) -> Result<(), EngineError> {
         for (text, cache) in texts.iter().zip(caches) {
             while lacks_chunk(text, cache) {
-                self.backend
-                    .read_chunk(&text.tokens, text.is_long, cache)?;
+                self.backend.read_chunk(&text.tokens, text.is_long, cache)?;
             }
         }
         Ok(())

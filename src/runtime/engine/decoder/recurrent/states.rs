@@ -58,7 +58,7 @@ pub(crate) struct LayerStates<'a> {
 
 impl RecurrentStates {
     /// Copies the states for a fork, which keeps those at the fork.
-    pub(super) fn fork(&self, n_read: usize) -> Self {
+    pub(crate) fn fork(&self, n_read: usize) -> Self {
         let mut fork = Self {
             current: Arc::clone(&self.current),
             kept: self.kept.clone(),
@@ -70,7 +70,7 @@ impl RecurrentStates {
 
     /// Prepares for a pass over `n_rows` tokens after the first `n_read`, of a text that had
     /// `n_text` tokens before.
-    pub(super) fn begin_pass(&mut self, n_read: usize, n_rows: usize, n_text: usize) {
+    pub(crate) fn begin_pass(&mut self, n_read: usize, n_rows: usize, n_text: usize) {
         let n_last = self.kept.last().map_or(0, |kept| kept.n_read);
         if n_text > n_read {
             self.marked = Some(Marked {
@@ -83,7 +83,7 @@ impl RecurrentStates {
     }
 
     /// Keeps the states that the pass has copied.
-    pub(super) fn end_pass(&mut self) {
+    pub(crate) fn end_pass(&mut self) {
         if let Some(Marked { n_read, states }) = self.marked.take() {
             self.keep(Kept {
                 n_read,
@@ -94,7 +94,7 @@ impl RecurrentStates {
 
     /// Restores the latest states at or before `n` tokens. Returns how many tokens they have read:
     /// `n` for a model with attention in all layers.
-    pub(super) fn restore(&mut self, n: usize) -> usize {
+    pub(crate) fn restore(&mut self, n: usize) -> usize {
         self.marked = None;
         if self.current.layers.is_empty() {
             return n;
@@ -109,7 +109,7 @@ impl RecurrentStates {
     }
 
     /// Returns the state of a layer for a pass that begins after `n_read` tokens.
-    pub(super) fn layer_mut(
+    pub(crate) fn layer_mut(
         &mut self,
         layer: usize,
         n_values: usize,
@@ -126,7 +126,7 @@ impl RecurrentStates {
     }
 
     /// Iterates over the states, with their addresses and sizes in bytes.
-    pub(super) fn held(&self) -> impl Iterator<Item = (usize, u64)> {
+    pub(crate) fn held(&self) -> impl Iterator<Item = (usize, u64)> {
         let kept = self.kept.iter().map(|kept| &kept.states);
         let all = std::iter::once(&self.current).chain(kept);
         all.map(|states| (Arc::as_ptr(states).addr(), states.n_bytes() as u64))
