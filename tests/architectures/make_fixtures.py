@@ -105,7 +105,7 @@ def cases():
         **dict(SIZES, num_hidden_layers=3), head_dim=16,
         layer_types=["linear_attention", "full_attention", "linear_attention"],
         linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8,
-        linear_value_head_dim=12, tie_word_embeddings=True,
+        linear_value_head_dim=8, tie_word_embeddings=True,
         rope_parameters=scaled("default", partial_rotary_factor=0.25)), {}
 
 
@@ -219,6 +219,7 @@ def write_gguf(path, model):
         writer.add_shortconv_l_cache(config.conv_L_cache)
     if arch == "qwen35":
         writer.add_full_attention_interval(2)
+        writer.add_rope_dimension_sections([1, 1, 0, 0])
         writer.add_nextn_predict_layers(1)
         writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
         writer.add_ssm_group_count(config.linear_num_key_heads)

@@ -150,10 +150,18 @@ impl CacheLab {
         let formula = self.n_formula_bytes(last.length).map(ByteSize);
         let length = grouped(last.length as f64);
         match (formula, measured) {
-            (Some(formula), Some(measured)) => Some(format!(
-                "{length} tokens take {formula}; {measured} is allocated, because the cache grows \
-                 in blocks."
-            )),
+            (Some(formula), Some(measured)) => {
+                let shape = self.facts.shape.as_ref();
+                let states = if shape.is_some_and(|shape| shape.n_state_bytes > 0) {
+                    " and keeps some earlier states"
+                } else {
+                    ""
+                };
+                Some(format!(
+                    "{length} tokens take {formula}; {measured} is allocated, because the cache \
+                     grows in blocks{states}."
+                ))
+            }
             (None, Some(measured)) => Some(format!("{length} tokens take {measured}.")),
             (Some(formula), None) => Some(format!("{length} tokens take {formula}.")),
             (None, None) => None,

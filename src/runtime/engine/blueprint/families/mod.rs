@@ -121,7 +121,7 @@ mod tests {
         let known = KNOWN.to_lowercase().replace(['\u{2011}', ' ', '-'], "");
         for family in FAMILIES {
             let name = family.model_type.trim_end_matches("_text");
-            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
             assert!(known.contains(stem), "{name}");
         }
     }
