@@ -8,10 +8,9 @@ use quartet::generation::Implementation;
 use crate::architectures::fixture::{self, Fixture, Form};
 
 /// Each architecture with the form that it supports besides the newer and older `config.json`.
-pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 14] = [
+pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 13] = [
     ("glm4", Some(Form::Gguf)),
     ("gpt_bigcode", None),
-    ("granitemoehybrid", None),
     ("helium", None),
     ("mamba", None),
     ("mamba2", None),

@@ -85,18 +85,6 @@ fn configurations_that_candle_transformers_gets_wrong_are_rejected() {
             "needs use_parallel_residual true for this family",
         ),
         (
-            "granitemoehybrid",
-            "position_embedding_type",
-            json!(null),
-            "needs position_embedding_type \"nope\" for this family",
-        ),
-        (
-            "granitemoehybrid",
-            "layer_types",
-            json!(["attention", "mamba"]),
-            "needs layers of type \"mamba\" in this family",
-        ),
-        (
             "helium",
             "rope_parameters",
             stretched,

@@ -31,7 +31,7 @@ N_VOCAB = 64
 N_TOKENS = 40
 N_ORIGINAL = 16
 N_PROMPT = 8
-N_GREEDY = {"lfm2": 200, "qwen3_5": 32}
+N_GREEDY = {"granite4-h": 32, "lfm2": 200, "qwen3_5": 32}
 WINDOW = 9
 
 SIZES = dict(
@@ -104,9 +104,19 @@ def cases():
     yield "qwen3_5", t.Qwen3_5TextConfig(
         **dict(SIZES, num_hidden_layers=3), head_dim=16,
         layer_types=["linear_attention", "full_attention", "linear_attention"],
-        linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8,
-        linear_value_head_dim=8, tie_word_embeddings=True,
+        linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16,
+        linear_value_head_dim=16, rms_norm_eps=1e-4, tie_word_embeddings=True,
         rope_parameters=scaled("default", partial_rotary_factor=0.25)), {}
+    granite4 = dict(
+        SIZES, shared_intermediate_size=48, num_local_experts=0, num_experts_per_tok=0,
+        mamba_n_heads=8, mamba_d_head=8, mamba_d_state=6, mamba_n_groups=2,
+        tie_word_embeddings=True, rope_parameters=scaled("default"), embedding_multiplier=3.0,
+        attention_multiplier=0.2, residual_multiplier=0.4, logits_scaling=2.5)
+    yield "granite4", t.GraniteMoeHybridConfig(
+        **granite4, position_embedding_type="rope", layer_types=["full_attention"] * 2), {}
+    yield "granite4-h", t.GraniteMoeHybridConfig(
+        **dict(granite4, num_hidden_layers=3),
+        layer_types=["linear_attention", "full_attention", "linear_attention"]), {}
 
 
 def model_of(config, seed):
@@ -184,15 +194,21 @@ def older(config):
         config["tie_embedding"] = config.pop("tie_word_embeddings")
     if config["model_type"] == "qwen3_5_text":
         config["full_attention_interval"] = 2
+    kinds = config.get("layer_types")
     for key in ("layer_types", "no_rope_layers"):
         config.pop(key, None)
+    if config["model_type"] == "granitemoehybrid":
+        older_kinds = {"full_attention": "attention", "linear_attention": "mamba"}
+        config["layer_types"] = [older_kinds[kind] for kind in kinds]
+        config["time_step_limit"] = [0.0, math.inf]
     if "_sliding_window_pattern" in config:
         config["sliding_window_pattern"] = config.pop("_sliding_window_pattern")
     return config
 
 
-GGUF_NAMES = {"mistral": "llama", "gemma3_text": "gemma3", "qwen3_5_text": "qwen35"}
-PERMUTED = ("llama", "mistral", "granite", "smollm3")
+GGUF_NAMES = {"mistral": "llama", "gemma3_text": "gemma3", "granitemoehybrid": "granitehybrid",
+              "qwen3_5_text": "qwen35"}
+PERMUTED = ("llama", "mistral", "granite", "granitemoehybrid", "smollm3")
 
 
 def write_gguf(path, model):
@@ -236,7 +252,14 @@ def write_gguf(path, model):
         writer.add_final_logit_softcapping(config.final_logit_softcapping)
     if kind == "phi3":
         writer.add_sliding_window(config.sliding_window or 0)
-    if kind == "granite":
+    if kind == "granitemoehybrid":
+        writer.add_rope_scaling_finetuned(config.position_embedding_type == "rope")
+        writer.add_ssm_conv_kernel(config.mamba_d_conv)
+        writer.add_ssm_group_count(config.mamba_n_groups)
+        writer.add_ssm_time_step_rank(config.mamba_n_heads)
+        writer.add_ssm_state_size(config.mamba_d_state)
+        writer.add_ssm_inner_size(config.mamba_n_heads * config.mamba_d_head)
+    if kind in ("granite", "granitemoehybrid"):
         writer.add_attention_scale(config.attention_multiplier)
         writer.add_embedding_scale(config.embedding_multiplier)
         writer.add_residual_scale(config.residual_multiplier)
@@ -246,6 +269,8 @@ def write_gguf(path, model):
 
 def ffn_size(model):
     """What the weights say: LFM2's configuration gives a width that is adjusted."""
+    if model.config.model_type == "granitemoehybrid":
+        return model.config.shared_intermediate_size
     if model.config.model_type == "lfm2":
         return model.model.layers[0].feed_forward.w1.out_features
     return model.config.intermediate_size
@@ -254,7 +279,7 @@ def ffn_size(model):
 def n_kv_heads(config):
     """A number for each layer, 0 for one without attention, if there are any."""
     kinds = getattr(config, "layer_types", None) or []
-    if "conv" not in kinds:
+    if config.model_type not in ("granitemoehybrid", "lfm2"):
         return config.num_key_value_heads
     return [config.num_key_value_heads if kind == "full_attention" else 0 for kind in kinds]
 
@@ -263,7 +288,9 @@ def write_tensors(writer, tensors):
     """Matrices in 16 bits, everything else in full precision, as converters do."""
     for name, weights in tensors:
         weights = weights.contiguous().numpy()
-        is_matrix = weights.ndim == 2 and "conv.conv" not in name and "ssm_conv1d" not in name
+        exact = ("conv.conv", "ssm_conv1d", "ssm_a", "ssm_d", "ssm_norm")
+        is_matrix = weights.ndim == 2 and not any(
+            part in name and "ssm_alpha" not in name for part in exact)
         writer.add_tensor(name, weights.astype(np.float16 if is_matrix else np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -328,6 +355,9 @@ def gguf_tensors(model, arch):
         if ".linear_attn." in name:
             yield linear_tensor(name, weights, config)
             continue
+        if ".mamba." in name or ".shared_mlp." in name:
+            yield from granite4_tensors(name, weights, config)
+            continue
         yield names.get_name(name, try_suffixes=(".weight", ".bias")), weights
 
 
@@ -369,6 +399,31 @@ def tiled(weights, width, config):
     return groups.swapaxes(0, 1).reshape(weights.shape)
 
 
+MAMBA_NAMES = {
+    "in_proj.weight": "ssm_in.weight", "conv1d.weight": "ssm_conv1d.weight",
+    "conv1d.bias": "ssm_conv1d.bias", "dt_bias": "ssm_dt.bias", "A_log": "ssm_a", "D": "ssm_d",
+    "norm.weight": "ssm_norm.weight", "out_proj.weight": "ssm_out.weight"}
+
+
+def granite4_tensors(name, weights, config):
+    block = f"blk.{name.split('.')[2]}"
+    kind = name.split(".", 4)[4]
+    if kind == "input_linear.weight":
+        gate, up = weights.chunk(2)
+        yield f"{block}.ffn_gate.weight", gate
+        yield f"{block}.ffn_up.weight", up
+    elif kind == "output_linear.weight":
+        yield f"{block}.ffn_down.weight", weights
+    else:
+        if kind == "A_log":
+            weights = -weights.exp()
+        if kind in ("A_log", "D"):
+            weights = weights[:, None]
+        if kind == "norm.weight":
+            weights = weights.reshape(config.mamba_n_groups, -1)
+        yield f"{block}.{MAMBA_NAMES[kind]}", weights
+
+
 def permuted(weights, n_heads):
     """The two halves of each head's rows, row by row in turn."""
     rest = weights.shape[1:]
@@ -383,6 +438,9 @@ def write_case(name, config, changes, seed):
     written = {key: value for key, value in config.to_dict().items() if key not in UNUSED}
     written["architectures"] = [type(model).__name__]
     written["transformers_version"] = transformers.__version__
+    if "time_step_limit" in written:
+        # As transformers 5 writes it.
+        written["time_step_limit"] = [0.0, {"__float__": "Infinity"}]
     for file, form in (("config.json", written), ("config.older.json", older(written))):
         (folder / file).write_text(json.dumps(form, indent=1, sort_keys=True) + "\n")
     tied = config.tie_word_embeddings

@@ -28,12 +28,14 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 18] = [
+const ARCHITECTURES: [&str; 20] = [
     "gemma",
     "gemma2",
     "gemma3",
     "gpt2",
     "granite",
+    "granite4",
+    "granite4-h",
     "lfm2",
     "llama",
     "llama-linear",

@@ -35,7 +35,7 @@ fn greedy_text(lm: &mut dyn CausalLm, prompt: &[u32], n_tokens: usize) -> Vec<u3
 
 #[test]
 fn greedy_texts_equal_those_of_transformers() {
-    for (name, n_tokens) in [("lfm2", 200), ("qwen3_5", 32)] {
+    for (name, n_tokens) in [("granite4-h", 32), ("lfm2", 200), ("qwen3_5", 32)] {
         for form in [Form::Newer, Form::Older, Form::Gguf] {
             let fixture = Fixture::open(name, form);
             assert_eq!(fixture.greedy.len(), n_tokens, "{name}");
@@ -89,6 +89,12 @@ fn undoing_any_part_of_a_recurrent_layer_changes_the_text() {
     };
     let zero: Change = Tensor::zeros_like;
     let one: Change = Tensor::ones_like;
+    // The inputs of the convolution before the gate, as in some other models.
+    let gate_last: Change = |rows| {
+        let width = rows.dim(0)? - 64 - 8;
+        let part = |start, n_rows| rows.narrow(0, start, n_rows);
+        Tensor::cat(&[part(64, width)?, part(0, 64)?, part(64 + width, 8)?], 0)
+    };
     // B, C and x become C, B and x.
     let gates_swapped: Change = |rows| {
         let third = rows.dim(0)? / 3;
@@ -104,13 +110,28 @@ fn undoing_any_part_of_a_recurrent_layer_changes_the_text() {
     // Value heads that share a key head, as far apart as in GGUF.
     let values_tiled: Change = |rows| {
         let (n_rows, width) = rows.dims2()?;
-        let values = rows.narrow(0, 32, n_rows - 32)?;
-        let values = values.reshape((2, 2, 8, width))?.transpose(0, 1)?;
-        let values = values.contiguous()?.reshape((n_rows - 32, width))?;
-        Tensor::cat(&[rows.narrow(0, 0, 32)?, values], 0)
+        let (keys, values) = (
+            rows.narrow(0, 0, n_rows / 2)?,
+            rows.narrow(0, n_rows / 2, n_rows / 2)?,
+        );
+        let values = values.reshape((2, 2, n_rows / 8, width))?.transpose(0, 1)?;
+        let values = values.contiguous()?.reshape((n_rows / 2, width))?;
+        Tensor::cat(&[keys, values], 0)
     };
     let less_one: Change = |weights| weights - 1.0;
     for (name, tensor, change) in [
+        ("granite4-h", "layers.0.mamba.conv1d.weight", reversed),
+        ("granite4-h", "layers.0.mamba.conv1d.bias", zero),
+        ("granite4-h", "layers.0.mamba.in_proj.weight", gate_last),
+        ("granite4-h", "layers.0.mamba.A_log", zero),
+        ("granite4-h", "layers.0.mamba.D", zero),
+        ("granite4-h", "layers.0.mamba.dt_bias", zero),
+        ("granite4-h", "layers.0.mamba.norm.weight", one),
+        (
+            "granite4-h",
+            "layers.0.shared_mlp.input_linear.weight",
+            first_half_last,
+        ),
         ("lfm2", "layers.0.conv.conv.weight", reversed),
         ("lfm2", "layers.0.conv.in_proj.weight", gates_swapped),
         ("lfm2", "layers.1.self_attn.q_layernorm.weight", one),
@@ -141,13 +162,35 @@ fn undoing_any_part_of_a_recurrent_layer_changes_the_text() {
 }
 
 #[test]
-fn convolutions_with_biases_are_rejected_by_name() {
-    let folder = tempfile::tempdir().unwrap();
-    copy("lfm2", &["model.safetensors"], folder.path());
-    let config = String::from_utf8(read("lfm2", "config.json")).unwrap();
-    let config = config.replace("\"conv_bias\": false", "\"conv_bias\": true");
-    std::fs::write(folder.path().join("config.json"), config).unwrap();
-    let message = engine::inspect(folder.path()).unwrap_err().to_string();
-    let expected = "this model needs conv_bias true in this family";
-    assert!(message.starts_with(expected), "{message}");
+fn what_these_families_can_not_do_is_rejected_by_name() {
+    for (name, value, other, expected) in [
+        (
+            "lfm2",
+            "\"conv_bias\": false",
+            "\"conv_bias\": true",
+            "conv_bias true in this family",
+        ),
+        (
+            "granite4-h",
+            "\"mamba_proj_bias\": false",
+            "\"mamba_proj_bias\": true",
+            "mamba_proj_bias true in this family",
+        ),
+        (
+            "granite4-h",
+            "\"num_local_experts\": 0",
+            "\"num_local_experts\": 4",
+            "a mixture of experts",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        copy(name, &["model.safetensors"], folder.path());
+        let config = String::from_utf8(read(name, "config.json")).unwrap();
+        assert!(config.contains(value), "{value}");
+        let config = config.replace(value, other);
+        std::fs::write(folder.path().join("config.json"), config).unwrap();
+        let message = engine::inspect(folder.path()).unwrap_err().to_string();
+        let expected = format!("this model needs {expected}");
+        assert!(message.starts_with(&expected), "{message}");
+    }
 }

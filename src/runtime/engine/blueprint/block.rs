@@ -69,6 +69,8 @@ pub(crate) enum Matrices {
     Separate,
     /// Stacked in one tensor: `[outputs, inputs]`.
     Fused,
+    /// Gate and up stacked in one tensor, but queries, keys and values in one each.
+    FusedGateUp,
     /// In one transposed tensor: `[inputs, outputs]`.
     FusedTransposed,
 }

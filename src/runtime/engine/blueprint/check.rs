@@ -58,7 +58,11 @@ impl Blueprint {
                     "{n_values} linear value heads can't share {n_keys} linear key heads"
                 ))
             }
-            Recurrence::DeltaNet(_) | Recurrence::ShortConv(_) => None,
+            Recurrence::Mamba2(mamba) if !mamba.n_heads.is_multiple_of(mamba.n_groups) => {
+                let (n_heads, n_groups) = (mamba.n_heads, mamba.n_groups);
+                Some(format!("{n_heads} heads can't share {n_groups} groups"))
+            }
+            Recurrence::DeltaNet(_) | Recurrence::Mamba2(_) | Recurrence::ShortConv(_) => None,
         })
     }
 

@@ -30,7 +30,7 @@ pub(super) use check::{MAX_LAYERS, MAX_SIZE};
 pub(super) use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of};
 pub(super) use facts::{Facts, Key};
 pub(super) use names::{Naming, TensorRole};
-pub(super) use recurrence::{DeltaNet, HeadOrder, Recurrence, ShortConv};
+pub(super) use recurrence::{DeltaNet, HeadOrder, Mamba2, Recurrence, ShortConv};
 pub(super) use rope::{Rope, RopeForm, RopeScaling, Rotation};
 pub(super) use rope_facts::linear_factor_of_gguf;
 

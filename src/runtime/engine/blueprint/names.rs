@@ -16,6 +16,8 @@ pub(crate) enum Naming {
     TransformersWithNormsAfter,
     /// `transformer.h.0.attn.c_attn.weight`, as in GPT-2.
     Gpt2,
+    /// As in `Transformers`, with Granite 4's names for the feed-forward network.
+    GraniteHybrid,
     /// `model.layers.0.operator_norm.weight`, as in LFM2.
     Lfm2,
 }
@@ -69,6 +71,17 @@ pub(crate) enum TensorRole {
     LinearTaps,
     LinearNorm,
     LinearOutput,
+    /// The projections that Mamba reads, stacked.
+    MambaInput,
+    MambaTaps,
+    /// Added to the time step, one for each head.
+    MambaStepBias,
+    /// The rate of the decay, one for each head.
+    MambaRate,
+    /// By how much a head's input is added to its output.
+    MambaSkip,
+    MambaNorm,
+    MambaOutput,
     /// The norm before the feed-forward network.
     FfnNorm,
     FfnGate,
@@ -116,8 +129,14 @@ impl Naming {
     pub(crate) fn parameter_name(self, role: TensorRole, layer: usize) -> String {
         let stem = self.stem(role, layer);
         match role {
-            TensorRole::LinearDecayBias if self.is_gguf() => format!("{stem}.bias"),
-            TensorRole::LinearDecayBias | TensorRole::LinearRate => stem,
+            TensorRole::LinearDecayBias | TensorRole::MambaStepBias if self.is_gguf() => {
+                format!("{stem}.bias")
+            }
+            TensorRole::LinearDecayBias
+            | TensorRole::LinearRate
+            | TensorRole::MambaStepBias
+            | TensorRole::MambaRate
+            | TensorRole::MambaSkip => stem,
             _ => format!("{stem}.weight"),
         }
     }
@@ -126,7 +145,10 @@ impl Naming {
     pub(crate) const fn optional_prefix(self) -> &'static str {
         match self {
             Self::Gguf | Self::GgufLfm2 | Self::GgufQwen35 => "",
-            Self::Transformers | Self::TransformersWithNormsAfter | Self::Lfm2 => "model.",
+            Self::Transformers
+            | Self::TransformersWithNormsAfter
+            | Self::GraniteHybrid
+            | Self::Lfm2 => "model.",
             Self::Gpt2 => "transformer.",
         }
     }
@@ -139,6 +161,7 @@ impl Naming {
             Self::Transformers => transformers(role),
             Self::TransformersWithNormsAfter => transformers_with_norms_after(role),
             Self::Gpt2 => gpt2(role),
+            Self::GraniteHybrid => granite_hybrid(role),
             Self::Lfm2 => lfm2(role),
         };
         if role.is_global() {
@@ -146,7 +169,10 @@ impl Naming {
         }
         match self {
             Self::Gguf | Self::GgufLfm2 | Self::GgufQwen35 => format!("blk.{layer}.{name}"),
-            Self::Transformers | Self::TransformersWithNormsAfter | Self::Lfm2 => {
+            Self::Transformers
+            | Self::TransformersWithNormsAfter
+            | Self::GraniteHybrid
+            | Self::Lfm2 => {
                 format!("model.layers.{layer}.{name}")
             }
             Self::Gpt2 => format!("transformer.h.{layer}.{name}"),
@@ -179,11 +205,13 @@ const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::LinearGate => "attn_gate",
         TensorRole::LinearBeta => "ssm_beta",
         TensorRole::LinearDecay => "ssm_alpha",
-        TensorRole::LinearDecayBias => "ssm_dt",
-        TensorRole::LinearRate => "ssm_a",
-        TensorRole::LinearTaps => "ssm_conv1d",
-        TensorRole::LinearNorm => "ssm_norm",
-        TensorRole::LinearOutput => "ssm_out",
+        TensorRole::LinearDecayBias | TensorRole::MambaStepBias => "ssm_dt",
+        TensorRole::LinearRate | TensorRole::MambaRate => "ssm_a",
+        TensorRole::LinearTaps | TensorRole::MambaTaps => "ssm_conv1d",
+        TensorRole::LinearNorm | TensorRole::MambaNorm => "ssm_norm",
+        TensorRole::LinearOutput | TensorRole::MambaOutput => "ssm_out",
+        TensorRole::MambaInput => "ssm_in",
+        TensorRole::MambaSkip => "ssm_d",
         TensorRole::FfnNorm => "ffn_norm",
         TensorRole::FfnGate => "ffn_gate",
         TensorRole::FfnUp | TensorRole::FfnGateUp => "ffn_up",
@@ -236,6 +264,13 @@ const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::LinearTaps => "linear_attn.conv1d",
         TensorRole::LinearNorm => "linear_attn.norm",
         TensorRole::LinearOutput => "linear_attn.out_proj",
+        TensorRole::MambaInput => "mamba.in_proj",
+        TensorRole::MambaTaps => "mamba.conv1d",
+        TensorRole::MambaStepBias => "mamba.dt_bias",
+        TensorRole::MambaRate => "mamba.A_log",
+        TensorRole::MambaSkip => "mamba.D",
+        TensorRole::MambaNorm => "mamba.norm",
+        TensorRole::MambaOutput => "mamba.out_proj",
         TensorRole::FfnNorm => "post_attention_layernorm",
         TensorRole::FfnGate => "mlp.gate_proj",
         TensorRole::FfnUp => "mlp.up_proj",
@@ -249,6 +284,14 @@ const fn transformers_with_norms_after(role: TensorRole) -> &'static str {
     match role {
         TensorRole::AttentionNormAfter => "post_attention_layernorm",
         TensorRole::FfnNorm => "pre_feedforward_layernorm",
+        other => transformers(other),
+    }
+}
+
+const fn granite_hybrid(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FfnGateUp => "shared_mlp.input_linear",
+        TensorRole::FfnDown => "shared_mlp.output_linear",
         other => transformers(other),
     }
 }

@@ -7,6 +7,7 @@ use super::Blueprint;
 pub(crate) enum Recurrence {
     ShortConv(ShortConv),
     DeltaNet(DeltaNet),
+    Mamba2(Mamba2),
 }
 
 /// A gated short convolution: three projections B, C and x of the input, then C × conv(B × x).
@@ -35,6 +36,21 @@ pub(crate) struct DeltaNet {
     pub head_order: HeadOrder,
 }
 
+/// A state space, a matrix for each head, which forgets at a rate that depends on the token.
+///
+/// Dao, Gu 2024, "Transformers are SSMs: Generalized Models and Efficient Algorithms Through
+/// Structured State Space Duality".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mamba2 {
+    /// How many tokens the convolution covers.
+    pub n_taps: usize,
+    pub n_heads: usize,
+    pub head_dim: usize,
+    /// Number of directions in which states are written and read. Neighboring heads share one.
+    pub n_groups: usize,
+    pub state_dim: usize,
+}
+
 /// Which value heads share a key head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeadOrder {
@@ -49,6 +65,7 @@ impl Recurrence {
     pub(crate) const fn input_width(self) -> usize {
         match self {
             Self::ShortConv(conv) => 3 * conv.n_channels,
+            Self::Mamba2(mamba) => mamba.inner_width() + mamba.conv_width() + mamba.n_heads,
             Self::DeltaNet(net) => net.conv_width() + net.value_width() + 2 * net.n_value_heads,
         }
     }
@@ -58,6 +75,7 @@ impl Recurrence {
         match self {
             Self::ShortConv(conv) => conv.n_channels,
             Self::DeltaNet(net) => net.value_width(),
+            Self::Mamba2(mamba) => mamba.inner_width(),
         }
     }
 
@@ -68,6 +86,9 @@ impl Recurrence {
             Self::DeltaNet(net) => net
                 .n_window_values()
                 .saturating_add(net.n_value_heads.saturating_mul(net.n_head_values())),
+            Self::Mamba2(mamba) => mamba
+                .n_window_values()
+                .saturating_add(mamba.n_heads.saturating_mul(mamba.n_head_values())),
         }
     }
 
@@ -81,6 +102,13 @@ impl Recurrence {
                 ("the number of linear value heads", net.n_value_heads),
                 ("the linear key head size", net.key_dim),
                 ("the linear value head size", net.value_dim),
+            ],
+            Self::Mamba2(mamba) => vec![
+                ("the width of the convolution", mamba.n_taps),
+                ("the number of Mamba heads", mamba.n_heads),
+                ("the Mamba head size", mamba.head_dim),
+                ("the number of Mamba groups", mamba.n_groups),
+                ("the Mamba state size", mamba.state_dim),
             ],
         }
     }
@@ -131,6 +159,33 @@ impl DeltaNet {
             HeadOrder::Grouped => value_head * self.n_key_heads / self.n_value_heads,
             HeadOrder::Tiled => value_head % self.n_key_heads,
         }
+    }
+}
+
+impl Mamba2 {
+    /// Returns the width of all heads together.
+    pub(crate) const fn inner_width(self) -> usize {
+        self.n_heads.saturating_mul(self.head_dim)
+    }
+
+    /// Returns how many channels are convolved: inputs, and directions to write and to read.
+    pub(crate) const fn conv_width(self) -> usize {
+        self.n_groups
+            .saturating_mul(self.state_dim)
+            .saturating_mul(2)
+            .saturating_add(self.inner_width())
+    }
+
+    /// Returns how many numbers the tokens in the convolution's window take.
+    pub(crate) const fn n_window_values(self) -> usize {
+        self.n_taps
+            .saturating_sub(1)
+            .saturating_mul(self.conv_width())
+    }
+
+    /// Returns the size of one head's state.
+    pub(crate) const fn n_head_values(self) -> usize {
+        self.state_dim.saturating_mul(self.head_dim)
     }
 }
 

@@ -1,13 +1,11 @@
 //! Builds each family's network with candle-transformers.
 
-use std::sync::Arc;
-
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{DType, Device, Result};
 use candle_transformers::models::bigcode::{self, GPTBigCode};
 use candle_transformers::models::{
-    glm4_new, granitemoehybrid, helium, mixtral, olmo, phi, quantized_glm4, quantized_phi,
-    qwen2_moe, qwen3_moe, stable_lm, starcoder2,
+    glm4_new, helium, mixtral, olmo, phi, quantized_glm4, quantized_phi, qwen2_moe, qwen3_moe,
+    stable_lm, starcoder2,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -90,20 +88,6 @@ fn bigcode_config(config: &Map<String, Value>) -> Result<bigcode::Config> {
         multi_query: true,
         use_cache: true,
     })
-}
-
-pub(super) fn granite(parts: &Parts<'_>) -> Result<NetworkFactory> {
-    use granitemoehybrid::{GraniteMoeHybrid, GraniteMoeHybridCache, GraniteMoeHybridConfig};
-
-    let config: GraniteMoeHybridConfig = parts.config()?;
-    let config = config.into_config(false);
-    let model = Arc::new(GraniteMoeHybrid::load(parts.store.builder(), &config)?);
-    let cache = GraniteMoeHybridCache::new(true, DType::F32, &config, parts.device)?;
-    Ok(NetworkFactory::forkable(
-        (model, cache),
-        PrefillMode::Chunked,
-        |(model, cache), tokens, n_read| model.forward(tokens, n_read, cache),
-    ))
 }
 
 pub(super) fn helium(parts: &Parts<'_>) -> Result<NetworkFactory> {

@@ -39,7 +39,6 @@ pub(super) fn adapt_config(
             values.entry(*name).or_insert(value);
         }
     }
-    name_layer_types(&mut values).map_err(unsupported)?;
     let common_defaults = [
         ("hidden_act", json!("silu")),
         ("rope_theta", json!(10_000.0)),
@@ -125,26 +124,6 @@ fn flatten_rope(values: &mut Map<String, Value>) -> Result<(), String> {
     for key in ["rope_theta", "partial_rotary_factor"] {
         if let Some(value) = rope.get(key) {
             values.insert(key.to_owned(), value.clone());
-        }
-    }
-    Ok(())
-}
-
-/// Names Granite's layers as candle-transformers does. Rejects those with Mamba.
-fn name_layer_types(values: &mut Map<String, Value>) -> Result<(), String> {
-    if values
-        .get("model_type")
-        .is_none_or(|kind| kind != "granitemoehybrid")
-    {
-        return Ok(());
-    }
-    let Some(Value::Array(layers)) = values.get_mut("layer_types") else {
-        return Err("layers of type \"mamba\" in this family".to_owned());
-    };
-    for layer in layers {
-        match layer.as_str() {
-            Some("attention" | "full_attention") => *layer = json!("attention"),
-            _ => return Err(format!("layers of type {layer} in this family")),
         }
     }
     Ok(())

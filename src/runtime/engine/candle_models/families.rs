@@ -68,20 +68,16 @@ pub(super) struct Parts<'a> {
 }
 
 /// The names of the families, for messages.
-pub(crate) const KNOWN: &str = "GLM\u{2011}4, Granite 4 without Mamba, Helium, Mamba 1 and 2, \
-                         Mixtral, OLMo 1, Phi 1 to 2, Qwen 2 and 3 MoE, \
+pub(crate) const KNOWN: &str = "GLM\u{2011}4, Helium, Mamba 1 and 2, Mixtral, \
+                         OLMo 1, Phi 1 to 2, Qwen 2 and 3 MoE, \
                          RecurrentGemma, StableLM and StarCoder 1 and 2";
-
-/// The context limit of families for which candle-transformers caches the masks of all chunks. They
-/// take n² / 2 bytes for a text of n tokens.
-const N_MASKED: usize = 16_384;
 
 /// The context length of families without a limit, as JSON. Equal to the longest that we allow for
 /// any model.
 const N_ENDLESS: &str = "131072";
 
 /// All families, in the order of their `model_type`.
-pub(super) const FAMILIES: [Family; 14] = [
+pub(super) const FAMILIES: [Family; 13] = [
     Family {
         model_type: "glm4",
         class: "Glm4ForCausalLM",
@@ -126,25 +122,6 @@ pub(super) const FAMILIES: [Family; 14] = [
         n_context: usize::MAX,
         cache_size: cache_size::gpt_bigcode,
         build: builders::gpt_bigcode,
-        gguf: None,
-    },
-    Family {
-        model_type: "granitemoehybrid",
-        class: "GraniteMoeHybridForCausalLM",
-        aliases: &[],
-        fixed: &[
-            ("attention_bias", "false"),
-            ("num_local_experts", "0"),
-            ("position_embedding_type", "\"rope\""),
-            ("hidden_act", "\"silu\""),
-        ],
-        defaults: &[
-            ("num_local_experts", "8"),
-            ("position_embedding_type", "\"nope\""),
-        ],
-        n_context: N_MASKED,
-        cache_size: cache_size::keys_and_values,
-        build: builders::granite,
         gguf: None,
     },
     Family {

@@ -3,12 +3,14 @@
 use super::attention::{AttentionLayer, HeadNorms};
 use super::backend::Form;
 use super::norm::{NormWeights, Norms};
-use super::recurrent::{Block, DeltaNetWeights, RecurrentLayer, ShortConvWeights, Taps};
+use super::recurrent::{
+    Block, DeltaNetWeights, Mamba2Weights, RecurrentLayer, ShortConvWeights, Taps,
+};
 use super::weights::{Layer, Mixer};
 use crate::engine::EngineError;
 use crate::engine::blueprint::{
-    Blueprint, DeltaNet, FeedForward, HeadNorm, LayerPlan, Matrices, NormKind, Recurrence, Rope,
-    Rotation, ShortConv, TensorRole,
+    Blueprint, DeltaNet, FeedForward, HeadNorm, LayerPlan, Mamba2, Matrices, NormKind, Recurrence,
+    Rope, Rotation, ShortConv, TensorRole,
 };
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 use crate::kernels::exp;
@@ -156,17 +158,22 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
                 ],
                 TensorRole::LinearOutput,
             ),
+            Recurrence::Mamba2(mamba) => (
+                Block::Mamba2(self.mamba(layer, mamba)?),
+                vec![(TensorRole::MambaInput, recurrence.input_width())],
+                TensorRole::MambaOutput,
+            ),
         };
         let hidden = self.blueprint.hidden_size;
         let output = [(output, hidden)];
-        let mixer = Mixer::Recurrent(RecurrentLayer {
+        let mixer = RecurrentLayer {
             index: self.blueprint.index_in_kind(layer),
             recurrence,
             block,
-        });
+        };
         let input = self.projection(layer, &input, hidden, false)?;
         let output = self.projection(layer, &output, recurrence.output_width(), false)?;
-        Ok((mixer, input, output))
+        Ok((Mixer::Recurrent(Box::new(mixer)), input, output))
     }
 
     fn short_conv(&mut self, layer: usize, conv: ShortConv) -> Result<ShortConvWeights, LoadStop> {
@@ -179,12 +186,6 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
 
     fn delta_net(&mut self, layer: usize, net: DeltaNet) -> Result<DeltaNetWeights, LoadStop> {
         let n_heads = net.n_value_heads;
-        let mut rates = self.parameter(TensorRole::LinearRate, layer, n_heads)?;
-        if !self.blueprint.naming.is_gguf() {
-            for rate in &mut rates {
-                *rate = -exp(*rate);
-            }
-        }
         Ok(DeltaNetWeights {
             net,
             taps: self.taps(
@@ -192,11 +193,42 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
                 layer,
                 [net.conv_width(), net.n_taps],
             )?,
-            rates,
+            rates: self.rates(TensorRole::LinearRate, layer, n_heads)?,
             decay_bias: self.parameter(TensorRole::LinearDecayBias, layer, n_heads)?,
             norm: self.parameter(TensorRole::LinearNorm, layer, net.value_dim)?,
             eps: self.blueprint.norm.eps,
         })
+    }
+
+    fn mamba(&mut self, layer: usize, mamba: Mamba2) -> Result<Mamba2Weights, LoadStop> {
+        let (n_heads, width) = (mamba.n_heads, mamba.conv_width());
+        Ok(Mamba2Weights {
+            mamba,
+            taps: self.taps(TensorRole::MambaTaps, layer, [width, mamba.n_taps])?,
+            conv_bias: self.bias(TensorRole::MambaTaps, layer, width)?,
+            rates: self.rates(TensorRole::MambaRate, layer, n_heads)?,
+            step_bias: self.parameter(TensorRole::MambaStepBias, layer, n_heads)?,
+            skip: self.parameter(TensorRole::MambaSkip, layer, n_heads)?,
+            norm: self.parameter(TensorRole::MambaNorm, layer, mamba.inner_width())?,
+            eps: self.blueprint.norm.eps,
+        })
+    }
+
+    /// Loads the rates of decay, which are negative. Safetensors store the logarithms of their
+    /// sizes.
+    fn rates(
+        &mut self,
+        role: TensorRole,
+        layer: usize,
+        n_heads: usize,
+    ) -> Result<Vec<f32>, LoadStop> {
+        let mut rates = self.parameter(role, layer, n_heads)?;
+        if !self.blueprint.naming.is_gguf() {
+            for rate in &mut rates {
+                *rate = -exp(*rate);
+            }
+        }
+        Ok(rates)
     }
 
     /// Loads a convolution of `[channels, taps]`. In safetensors, there is one more dimension of 1.
@@ -215,7 +247,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         Ok(Taps::from_channels(&stored.values()?, n_taps))
     }
 
-    /// Loads a vector that is used as it is stored.
+    /// Loads a vector that is used as it is stored. GGUF files have some in two dimensions.
     fn parameter(
         &mut self,
         role: TensorRole,
@@ -223,7 +255,11 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         width: usize,
     ) -> Result<Vec<f32>, LoadStop> {
         let name = self.blueprint.naming.parameter_name(role, layer);
-        Ok(self.take(name, &[width])?.values()?)
+        let shape = self.checkpoint.shape(&name);
+        let shape =
+            shape.filter(|shape| shape.len() == 2 && shape.iter().product::<usize>() == width);
+        let shape = shape.map_or_else(|| vec![width], <[usize]>::to_vec);
+        Ok(self.take(name, &shape)?.values()?)
     }
 
     /// Returns the matrices applied to attention's input, each with its number of outputs.
@@ -235,7 +271,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
             self.blueprint.q_width()
         };
         match self.blueprint.matrices {
-            Matrices::Separate => vec![
+            Matrices::Separate | Matrices::FusedGateUp => vec![
                 (TensorRole::Query, q_width),
                 (TensorRole::Key, kv_width),
                 (TensorRole::Value, kv_width),
@@ -254,9 +290,10 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
             (FeedForward::Gated(_), Matrices::Separate) => {
                 vec![(TensorRole::FfnGate, ffn), (TensorRole::FfnUp, ffn)]
             }
-            (FeedForward::Gated(_), Matrices::Fused | Matrices::FusedTransposed) => {
-                vec![(TensorRole::FfnGateUp, 2 * ffn)]
-            }
+            (
+                FeedForward::Gated(_),
+                Matrices::Fused | Matrices::FusedGateUp | Matrices::FusedTransposed,
+            ) => vec![(TensorRole::FfnGateUp, 2 * ffn)],
         }
     }
 
@@ -335,7 +372,9 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         for &(role, n_rows) in roles {
             let name = self.blueprint.naming.name(role, layer);
             matrices.push(match self.blueprint.matrices {
-                Matrices::Separate | Matrices::Fused => self.take(name, &[n_rows, width])?,
+                Matrices::Separate | Matrices::Fused | Matrices::FusedGateUp => {
+                    self.take(name, &[n_rows, width])?
+                }
                 Matrices::FusedTransposed => self.take(name, &[width, n_rows])?.transposed(),
             });
             if has_bias {

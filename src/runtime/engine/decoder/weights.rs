@@ -39,7 +39,7 @@ pub(super) struct Layer<F: Form> {
 /// What passes information from earlier tokens to later ones.
 pub(super) enum Mixer<V> {
     Attention(AttentionLayer<V>),
-    Recurrent(RecurrentLayer),
+    Recurrent(Box<RecurrentLayer>),
 }
 
 impl<F: Form> Weights<F> {

@@ -75,8 +75,9 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     })
 }
 
-/// Returns the number of key-value heads in each layer of a GGUF file, 0 for one with a convolution.
-fn listed_heads(facts: &Facts<'_>) -> Result<Option<Vec<usize>>, EngineError> {
+/// Returns the number of key-value heads in each layer of a GGUF file, 0 for one without attention,
+/// or `None` if the file has one number for all.
+pub(super) fn listed_heads(facts: &Facts<'_>) -> Result<Option<Vec<usize>>, EngineError> {
     if !facts.is_list(N_KV_HEADS) {
         return Ok(None);
     }

@@ -3,6 +3,7 @@
 mod gemma;
 mod gpt2;
 mod granite;
+mod granite_hybrid;
 mod lfm2;
 mod llama;
 mod olmo2;
@@ -33,7 +34,7 @@ struct Family {
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 
-const FAMILIES: [Family; 14] = [
+const FAMILIES: [Family; 15] = [
     llama::LLAMA,
     llama::MISTRAL,
     smollm3::SMOLLM3,
@@ -45,13 +46,14 @@ const FAMILIES: [Family; 14] = [
     gemma::GEMMA3,
     phi3::PHI3,
     granite::GRANITE,
+    granite_hybrid::GRANITE_HYBRID,
     lfm2::LFM2,
     olmo2::OLMO2,
     gpt2::GPT2,
 ];
 
 /// The names of the families, for messages.
-const KNOWN: &str = "Llama, Mistral, SmolLM, Qwen 2, 3 and 3.5, Gemma 1 to 3, Phi\u{2011}3, Granite, \
+const KNOWN: &str = "Llama, Mistral, SmolLM, Qwen 2, 3 and 3.5, Gemma 1 to 3, Phi\u{2011}3, Granite 3 and 4, \
                      LFM2, OLMo 2 and GPT\u{2011}2";
 
 pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineError> {
@@ -120,7 +122,8 @@ mod tests {
     fn the_message_lists_every_family() {
         let known = KNOWN.to_lowercase().replace(['\u{2011}', ' ', '-'], "");
         for family in FAMILIES {
-            let name = family.model_type.trim_end_matches("_text");
+            let model_type = family.model_type.trim_end_matches("_text");
+            let name = model_type.trim_end_matches("moehybrid");
             let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
             assert!(known.contains(stem), "{name}");
         }

@@ -1,4 +1,4 @@
-//! Qwen 3.5 and 3.6: Gated DeltaNet in most layers, attention with gated heads in the others.
+//! Qwen 3.5 and 3.6: Gated `DeltaNet` in most layers, attention with gated heads in the others.
 
 use super::Family;
 use crate::engine::EngineError;

@@ -1,7 +1,8 @@
-//! Gated DeltaNet.
+//! Gated `DeltaNet`.
 
 use pulp::{Simd, WithSimd};
 
+use super::gates::{part, sigmoid, silu, softplus};
 use super::window::Taps;
 use super::{Stream, StreamRow, Workers};
 use crate::engine::blueprint::DeltaNet;
@@ -10,7 +11,7 @@ use crate::kernels::exp;
 /// Added to the squared length of queries and keys before they are normalized.
 const LENGTH_EPS: f32 = 1e-6;
 
-/// The weights of a Gated DeltaNet besides its projections.
+/// The weights of a Gated `DeltaNet` besides its projections.
 #[derive(Debug)]
 pub(crate) struct DeltaNetWeights {
     pub net: DeltaNet,
@@ -170,9 +171,9 @@ impl ReadHead<'_> {
         let (keys, values) = rest.split_at(net.key_width());
         let key_head = net.key_head_of(self.value_head);
         let scale = 1.0 / (net.key_dim as f32).sqrt();
-        unit(head(queries, key_head, net.key_dim), scale, query);
-        unit(head(keys, key_head, net.key_dim), 1.0, key);
-        head(values, self.value_head, net.value_dim)
+        unit(part(queries, key_head, net.key_dim), scale, query);
+        unit(part(keys, key_head, net.key_dim), 1.0, key);
+        part(values, self.value_head, net.value_dim)
     }
 
     /// Returns the gate of the output, how strongly the token corrects the state, and by how much
@@ -185,7 +186,7 @@ impl ReadHead<'_> {
         let of_head = |values: &[f32]| values.get(self.value_head).copied().unwrap_or_default();
         let decay = of_head(decays) + of_head(&self.weights.decay_bias);
         let rate = of_head(&self.weights.rates);
-        let gate = head(gates, self.value_head, net.value_dim);
+        let gate = part(gates, self.value_head, net.value_dim);
         (
             gate,
             sigmoid(of_head(strengths)),
@@ -205,13 +206,6 @@ impl ReadHead<'_> {
     }
 }
 
-/// Returns the part of a row that belongs to one head.
-fn head(values: &[f32], index: usize, width: usize) -> &[f32] {
-    values
-        .get(index * width..(index + 1) * width)
-        .unwrap_or_default()
-}
-
 /// Scales a vector to this length.
 #[inline(always)]
 fn unit(vector: &[f32], length: f32, output: &mut [f32]) {
@@ -225,19 +219,4 @@ fn unit(vector: &[f32], length: f32, output: &mut [f32]) {
 #[inline(always)]
 fn squared_length(vector: &[f32]) -> f32 {
     vector.iter().map(|value| value * value).sum()
-}
-
-#[inline(always)]
-fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + exp(-x))
-}
-
-#[inline(always)]
-fn silu(x: f32) -> f32 {
-    x / (1.0 + exp(-x))
-}
-
-/// ln(1 + e^x).
-fn softplus(x: f32) -> f32 {
-    x.max(0.0) + exp(-x.abs()).ln_1p()
 }

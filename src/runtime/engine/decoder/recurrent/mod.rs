@@ -5,6 +5,8 @@
 //! matrix products, as in layers with attention.
 
 mod delta_net;
+mod gates;
+mod mamba2;
 mod short_conv;
 mod states;
 #[cfg(test)]
@@ -19,6 +21,7 @@ use crate::engine::blueprint::Recurrence;
 use crate::kernels::ThreadPool;
 
 pub(super) use delta_net::DeltaNetWeights;
+pub(super) use mamba2::Mamba2Weights;
 pub(super) use short_conv::ShortConvWeights;
 pub(super) use states::{LayerStates, RecurrentStates};
 pub(super) use window::Taps;
@@ -37,6 +40,7 @@ pub(super) struct RecurrentLayer {
 pub(super) enum Block {
     ShortConv(ShortConvWeights),
     DeltaNet(DeltaNetWeights),
+    Mamba2(Mamba2Weights),
 }
 
 /// What computes the layers: the instructions, and the threads unless there is only one.
@@ -121,6 +125,7 @@ impl RecurrentLayer {
         match &self.block {
             Block::ShortConv(conv) => conv.read(streams, workers),
             Block::DeltaNet(net) => net.read(streams, workers),
+            Block::Mamba2(mamba) => mamba.read(streams, workers),
         }
     }
 }

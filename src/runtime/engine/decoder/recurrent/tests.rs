@@ -10,7 +10,7 @@ use crate::decoding::TokenId;
 use crate::engine::decoder::architecture_tests::{cpu, tensors};
 use crate::engine::{CausalLm, Precision, Row, SequenceId};
 
-const FIXTURES: [&str; 2] = ["lfm2", "qwen3_5"];
+const FIXTURES: [&str; 3] = ["granite4-h", "lfm2", "qwen3_5"];
 
 fn folder(name: &str) -> PathBuf {
     let root = concat!(
