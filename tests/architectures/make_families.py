@@ -4,8 +4,8 @@
     python make_families.py [NAME...]
 
 Without names it writes all. What `make_fixtures.py` says of its fixtures holds for these too. They
-also have what transformers writes after the text's first tokens if it always chooses the most likely
-token, as `greedy`. What makes a family differ from its neighbors is in `undone`: without it, that text
+also have what transformers writes after `prompt`, the text's first tokens, if it always chooses the
+most likely token, as `greedy`. What makes a family differ from its neighbors is in `undone`: without it, that text
 must differ.
 """
 
@@ -393,6 +393,7 @@ def write_case(name, config, changes, seed):
         expected["gguf_logits"] = known.logits_of(with_changes(model, changes, seed), tokens)
     else:
         greedy = greedy_text(model, tokens[:N_PROMPT])
+        expected["prompt"] = text[:N_PROMPT].clone()
         expected["greedy"] = torch.tensor(greedy)
         for change in undone(name):
             other = with_changes(model, change, seed)

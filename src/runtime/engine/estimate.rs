@@ -92,7 +92,7 @@ pub(super) fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNee
         n_weight_bytes,
         n_cache_bytes_per_token: default_cache_bytes(blueprint.head_dim)
             .saturating_mul(n_heads as u64),
-        n_state_bytes: 0,
+        n_state_bytes: blueprint.n_state_bytes(),
         n_vocab: n_vocab(blueprint, catalog),
     }
 }

@@ -115,6 +115,7 @@ impl Blueprint {
             norm_places: NormPlaces::Before,
             head_norm: None,
             value_norm: false,
+            gated_heads: false,
             biases: biases(facts)?,
             matrices: Matrices::Separate,
             feed_forward: FeedForward::Gated(facts.activation(defaults.activation)?),

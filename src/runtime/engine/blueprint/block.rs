@@ -1,5 +1,7 @@
 //! The building blocks of a decoder layer.
 
+use super::Recurrence;
+
 /// How vectors are normalized.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Norm {
@@ -176,6 +178,8 @@ pub(crate) struct LayerPlan {
     /// The inner width of the feed-forward network, if it differs from the model's usual one.
     pub ffn_size: Option<usize>,
     pub kv_source: KvSource,
+    /// What the layer computes instead of attention. `None` for a layer with attention.
+    pub recurrence: Option<Recurrence>,
 }
 
 /// Constant factors in the forward pass.

@@ -1,6 +1,6 @@
 //! Rejects configurations that no model could have.
 
-use super::{Blueprint, HeadSizes, Rope, RopeScaling};
+use super::{Blueprint, HeadSizes, Recurrence, Rope, RopeScaling};
 use crate::engine::EngineError;
 
 /// A larger size means a broken file. Products of two sizes up to this limit can't overflow.
@@ -15,6 +15,7 @@ impl Blueprint {
         let error = self
             .size_error()
             .or_else(|| self.head_error())
+            .or_else(|| self.recurrence_error())
             .or_else(|| self.window_error())
             .or_else(|| self.number_error())
             .or_else(|| self.rope_error());
@@ -27,7 +28,7 @@ impl Blueprint {
     fn size_error(&self) -> Option<String> {
         let inputs = self.layer_inputs;
         let n_input_rows = inputs.and_then(|inputs| inputs.n_vocab);
-        size_error(&[
+        let mut sizes = vec![
             ("the hidden size", self.hidden_size),
             ("the number of layers", self.n_layers()),
             ("the number of heads", self.n_heads),
@@ -44,7 +45,10 @@ impl Blueprint {
                 "the vocabulary size of per-layer embeddings",
                 n_input_rows.unwrap_or(1),
             ),
-        ])
+        ];
+        let recurrences = self.layers.iter().filter_map(|layer| layer.recurrence);
+        sizes.extend(recurrences.flat_map(Recurrence::sizes));
+        size_error(&sizes)
     }
 
     fn head_error(&self) -> Option<String> {
@@ -64,6 +68,23 @@ impl Blueprint {
                 (!n_heads.is_multiple_of(n_kv_heads))
                     .then(|| format!("{n_heads} heads can't share {n_kv_heads} key-value heads"))
             })
+        })
+    }
+
+    fn recurrence_error(&self) -> Option<String> {
+        let mut recurrences = self.layers.iter().filter_map(|layer| layer.recurrence);
+        recurrences.find_map(|recurrence| match recurrence {
+            Recurrence::DeltaNet(net) if !net.n_value_heads.is_multiple_of(net.n_key_heads) => {
+                let (n_values, n_keys) = (net.n_value_heads, net.n_key_heads);
+                Some(format!(
+                    "{n_values} linear value heads can't share {n_keys} linear key heads"
+                ))
+            }
+            Recurrence::Mamba2(mamba) if !mamba.n_heads.is_multiple_of(mamba.n_groups) => {
+                let (n_heads, n_groups) = (mamba.n_heads, mamba.n_groups);
+                Some(format!("{n_heads} heads can't share {n_groups} groups"))
+            }
+            Recurrence::DeltaNet(_) | Recurrence::Mamba2(_) | Recurrence::ShortConv(_) => None,
         })
     }
 

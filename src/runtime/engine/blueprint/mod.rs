@@ -10,6 +10,7 @@ mod end_tokens;
 mod facts;
 mod families;
 mod names;
+mod recurrence;
 mod rope;
 mod rope_facts;
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub(super) use check::{MAX_LAYERS, MAX_SIZE};
 pub(super) use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of};
 pub(super) use facts::{Facts, Key};
 pub(super) use names::{Naming, Spelling, TensorRole};
+pub(super) use recurrence::{DeltaNet, HeadOrder, Mamba2, Recurrence, ShortConv};
 pub(super) use rope::{Rope, RopeForm, RopeScaling, Rotation};
 pub(super) use rope_facts::linear_factor_of_gguf;
 
@@ -60,6 +62,8 @@ pub(super) struct Blueprint {
     pub head_norm: Option<HeadNorm>,
     /// Whether the values of each head are normalized, without weights.
     pub value_norm: bool,
+    /// Whether each head's output is multiplied by a gate, which the query projection computes.
+    pub gated_heads: bool,
     pub biases: Biases,
     pub matrices: Matrices,
     pub feed_forward: FeedForward,
@@ -128,12 +132,11 @@ impl Blueprint {
     /// Returns how many values a token's keys take in all layers that have keys of their own. Its
     /// values take as many.
     pub(super) fn n_cached_values(&self) -> usize {
-        let layers = (0..self.n_layers()).filter(|layer| {
-            let kv_source = self.kv_source(*layer);
-            !matches!(kv_source, KvSource::OfLayer(_))
+        let layers = self.layers.iter().enumerate().filter(|(_, plan)| {
+            plan.recurrence.is_none() && !matches!(plan.kv_source, KvSource::OfLayer(_))
         });
         layers
-            .map(|layer| self.heads(layer))
+            .map(|(layer, _)| self.heads(layer))
             .map(|heads| heads.n_kv_heads.saturating_mul(heads.head_dim))
             .fold(0, usize::saturating_add)
     }

@@ -21,6 +21,8 @@ pub(super) struct HeadShape {
     pub qkv_limit: Option<f32>,
     /// How queries grow with their position, if they do.
     pub temperature: Option<Temperature>,
+    /// Whether each head's output is multiplied by a gate. A head's gate then follows its query.
+    pub is_gated: bool,
 }
 
 /// What layers have in common if they can share masks and the places of their keys and values.
@@ -36,7 +38,8 @@ pub(super) struct LayerKind {
 /// The parameters of attention in a layer.
 #[derive(Debug)]
 pub(super) struct AttentionLayer<V> {
-    /// Index of the layer whose keys and values this one attends to: its own, or an earlier one's.
+    /// Index, among the layers with attention, of the layer whose keys and values this one attends
+    /// to: itself, or an earlier one.
     pub index: usize,
     /// Where its keys and values come from.
     pub kv_source: KvSource,
@@ -78,6 +81,7 @@ impl HeadShape {
             score_cap: blueprint.caps.score,
             qkv_limit: blueprint.qkv_limit,
             temperature: blueprint.temperature,
+            is_gated: blueprint.gated_heads,
         }
     }
 

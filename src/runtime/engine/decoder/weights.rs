@@ -4,6 +4,7 @@ use super::attention::AttentionLayer;
 use super::backend::{Facts, Form};
 use super::loader::Loader;
 use super::norm::{NormWeights, Norms};
+use super::recurrent::RecurrentLayer;
 use crate::engine::blueprint::{Blueprint, FeedForward, TensorRole};
 use crate::engine::weights::{Checkpoint, LoadStop};
 
@@ -25,11 +26,12 @@ pub(super) struct Weights<F: Form> {
 
 /// The weights of one layer.
 pub(super) struct Layer<F: Form> {
-    pub attention: AttentionLayer<F::Vector>,
-    pub attention_norms: Norms<F::Vector>,
-    /// The query, key and value projections side by side.
-    pub qkv: F::Matrix,
-    pub attention_output: F::Matrix,
+    pub mixer: Mixer<F::Vector>,
+    pub mixer_norms: Norms<F::Vector>,
+    /// The projections that the mixer reads, side by side: queries, keys and values for attention.
+    pub mixer_in: F::Matrix,
+    /// The projection of the mixer's output.
+    pub mixer_out: F::Matrix,
     pub ffn_norms: Norms<F::Vector>,
     pub feed_forward: FeedForward,
     /// The up projection of the feed-forward network, after the gate projection if it is gated.
@@ -59,6 +61,12 @@ pub(super) struct InputWeights<F: Form> {
     pub output: F::Matrix,
     /// Applied to the output.
     pub norm: NormWeights<F::Vector>,
+}
+
+/// What passes information from earlier tokens to later ones.
+pub(super) enum Mixer<V> {
+    Attention(AttentionLayer<V>),
+    Recurrent(Box<RecurrentLayer>),
 }
 
 impl<F: Form> Weights<F> {

@@ -16,7 +16,7 @@ struct Wrapper {
     tied_head: bool,
 }
 
-const WRAPPERS: [Wrapper; 4] = [
+const WRAPPERS: [Wrapper; 5] = [
     Wrapper {
         model_type: "gemma3",
         class: "Gemma3ForConditionalGeneration",
@@ -34,6 +34,12 @@ const WRAPPERS: [Wrapper; 4] = [
         class: "Mistral3ForConditionalGeneration",
         text: "mistral",
         tied_head: true,
+    },
+    Wrapper {
+        model_type: "qwen3_5",
+        class: "Qwen3_5ForConditionalGeneration",
+        text: "qwen3_5_text",
+        tied_head: false,
     },
     Wrapper {
         model_type: "qwen3_vl",

@@ -72,6 +72,7 @@ fn a_text_part_that_can_not_run_is_named() {
         text
     };
     assert!(wrapped(&outer("qwen3_vl"), &sizes).is_ok());
+    assert!(wrapped(&outer("qwen3_5"), &sizes).is_ok());
     assert!(wrapped(&outer("mistral3"), &typed("ministral3")).is_ok());
     for (outer, text, expected) in [
         (

@@ -96,20 +96,49 @@ const fn row_width(shape: HeadShape) -> usize {
     shape.q_width() + 2 * shape.kv_width()
 }
 
+/// Returns the width of what a layer has projected, without the gates of its heads.
+const fn projected_width(layer: &AttentionLayer<Vec<f32>>) -> usize {
+    let (q_width, kv_width) = (layer.shape.q_width(), layer.shape.kv_width());
+    match layer.kv_source {
+        KvSource::Projected => q_width + 2 * kv_width,
+        KvSource::SameProjection => q_width + kv_width,
+        KvSource::OfLayer(_) => q_width,
+    }
+}
+
+/// Removes the gates from rows in which a head's gate follows its query, and returns them: `[rows,
+/// q_width]`, or nothing if heads have no gates.
+pub(super) fn take_gates(layer: &AttentionLayer<Vec<f32>>, rows: &mut Vec<f32>) -> Vec<f32> {
+    let mut gates = Vec::new();
+    if !layer.shape.is_gated {
+        return gates;
+    }
+    let (q_width, head_dim) = (layer.shape.q_width(), layer.shape.head_dim);
+    let mut qkv = Vec::with_capacity(rows.len());
+    for row in rows.chunks_exact(q_width + projected_width(layer)) {
+        let (queries, keys_values) = row.split_at(2 * q_width);
+        for head in queries.chunks_exact(2 * head_dim) {
+            let (query, gate) = head.split_at(head_dim);
+            qkv.extend_from_slice(query);
+            gates.extend_from_slice(gate);
+        }
+        qkv.extend_from_slice(keys_values);
+    }
+    *rows = qkv;
+    gates
+}
+
 /// Adds the part of each row that the layer has not projected: the values if they are those of the
 /// keys, and zeros where it has no keys and values of its own.
 fn complete(layer: &AttentionLayer<Vec<f32>>, qkv: &mut Vec<f32>) {
-    let (q_width, kv_width) = (layer.shape.q_width(), layer.shape.kv_width());
-    let n_projected = match layer.kv_source {
-        KvSource::Projected => return,
-        KvSource::SameProjection => q_width + kv_width,
-        KvSource::OfLayer(_) => q_width,
-    };
-    let width = row_width(layer.shape);
+    let (n_projected, width) = (projected_width(layer), row_width(layer.shape));
+    if n_projected == width {
+        return;
+    }
     let mut rows = Vec::with_capacity(qkv.len() / n_projected.max(1) * width);
     for row in qkv.chunks_exact(n_projected) {
         rows.extend_from_slice(row);
-        let (_, keys) = row.split_at(q_width);
+        let (_, keys) = row.split_at(layer.shape.q_width());
         rows.extend_from_slice(keys);
         rows.resize(rows.len() + width - n_projected - keys.len(), 0.0);
     }

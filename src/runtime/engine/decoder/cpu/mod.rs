@@ -12,18 +12,19 @@ mod run;
 use std::f32::consts::FRAC_1_SQRT_2;
 use std::time::Instant;
 
-use self::attention::CpuAttention;
+use self::attention::{CpuAttention, take_gates};
 use self::rows::{ActivateRow, AddResidual, NormRow, each_row};
 use self::run::CpuRun;
 use super::backend::{Backend, Facts};
 use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
-use super::weights::{InputWeights, Layer, LayerInputWeights, Weights};
+use super::recurrent::Workers;
+use super::weights::{InputWeights, Layer, LayerInputWeights, Mixer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop};
 use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
-use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, soft_cap};
+use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, exp, soft_cap};
 
 /// Up to this many tokens, a fork copies the tail, unless it is the start of the text. A run takes
 /// memory, and attention takes time, for whole blocks of this many positions.
@@ -234,22 +235,17 @@ impl Model {
             inputs,
             ..
         } = buffers;
-        let values = self.normed(layer.attention_norms.before.as_ref(), hidden, normed);
+        let values = self.normed(layer.mixer_norms.before.as_ref(), hidden, normed);
         let (mut clock, spent) = (Instant::now(), &mut times.product_secs);
-        layer.qkv.forward(threads, values, inputs, qkv);
+        layer.mixer_in.forward(threads, values, inputs, qkv);
         lap(&mut clock, spent);
-        mixed.clear();
-        let q_width = layer.attention.shape.q_width();
-        mixed.resize(batch.places.len() * q_width, 0.0);
-        self.attention.forward(&layer.attention, qkv, batch, mixed);
+        self.mix(&layer.mixer, qkv, batch, mixed);
         lap(&mut clock, &mut times.attention_secs);
-        layer
-            .attention_output
-            .forward(threads, mixed, inputs, found);
+        layer.mixer_out.forward(threads, mixed, inputs, found);
         lap(&mut clock, &mut times.product_secs);
-        self.join(layer.attention_norms.after.as_ref(), found, normed, hidden);
+        self.join(layer.mixer_norms.after.as_ref(), found, normed, hidden);
         let values = match self.blueprint.norm_places {
-            // Attention's input is still there.
+            // The mixer's input is still there.
             NormPlaces::Parallel => normed.as_slice(),
             _ => self.normed(layer.ffn_norms.before.as_ref(), hidden, normed),
         };
@@ -262,6 +258,34 @@ impl Model {
         layer.ffn_down.forward(threads, activated, inputs, found);
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
+    }
+
+    /// Passes information between tokens, from what the mixer's projection has computed.
+    fn mix(
+        &self,
+        mixer: &Mixer<Vec<f32>>,
+        input: &mut Vec<f32>,
+        batch: &mut Batch<'_>,
+        mixed: &mut Vec<f32>,
+    ) {
+        match mixer {
+            Mixer::Attention(layer) => {
+                mixed.clear();
+                mixed.resize(batch.places.len() * layer.shape.q_width(), 0.0);
+                let gates = take_gates(layer, input);
+                self.attention.forward(layer, input, batch, mixed);
+                for (output, gate) in mixed.iter_mut().zip(&gates) {
+                    *output /= 1.0 + exp(-gate);
+                }
+            }
+            Mixer::Recurrent(layer) => {
+                let workers = Workers {
+                    arch: self.context.instructions.arch(),
+                    threads: Some(&self.context.threads),
+                };
+                *mixed = layer.forward(input, batch.places, batch.caches, workers);
+            }
+        }
     }
 
     /// Returns the rows after the norm, or unchanged if there is none.

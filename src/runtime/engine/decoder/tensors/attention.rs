@@ -58,6 +58,35 @@ impl<'a> TensorAttention<'a> {
         batch: &Batch,
         memory: &mut Memory<'_>,
     ) -> candle_core::Result<Tensor> {
+        if self.shape.is_gated {
+            let (qkv, gates) = self.without_gates(qkv)?;
+            let mixed = self.mixed(&qkv, batch, memory)?;
+            return mixed * candle_nn::ops::sigmoid(&gates)?;
+        }
+        self.mixed(qkv, batch, memory)
+    }
+
+    /// Separates the gates from rows in which a head's gate follows its query.
+    fn without_gates(&self, rows: &Tensor) -> candle_core::Result<(Tensor, Tensor)> {
+        let (n_rows, width) = rows.dims2()?;
+        let (q_width, n_heads) = (self.shape.q_width(), self.shape.n_heads);
+        let heads = rows.narrow(1, 0, 2 * q_width)?.contiguous()?;
+        let heads = heads.reshape((n_rows, n_heads, 2, self.shape.head_dim))?;
+        let part = |index| {
+            let part = heads.narrow(2, index, 1)?.contiguous()?;
+            part.reshape((n_rows, q_width))
+        };
+        let keys_values = rows.narrow(1, 2 * q_width, width - 2 * q_width)?;
+        Ok((Tensor::cat(&[part(0)?, keys_values], 1)?, part(1)?))
+    }
+
+    /// Returns the outputs of the heads, before their gates.
+    fn mixed(
+        &self,
+        qkv: &Tensor,
+        batch: &Batch,
+        memory: &mut Memory<'_>,
+    ) -> candle_core::Result<Tensor> {
         let qkv = batch.in_working_order(qkv)?;
         let qkv = match self.shape.qkv_limit.map(f64::from) {
             Some(limit) => qkv.clamp(-limit, limit)?,

@@ -16,6 +16,8 @@ use crate::engine::decoder::batch::{Place, RotaryAngles};
 /// the other, then the rows of each slot of the pool.
 #[derive(Debug)]
 pub(super) struct Batch {
+    /// The places of the rows, in the order of the batch.
+    pub places: Vec<Place>,
     /// The sequences that read many tokens. Each attends on its own.
     pub texts: Vec<TextRows>,
     /// The sequences that read a few tokens. All attend together.
@@ -96,6 +98,7 @@ impl Batch {
             .filter_map(|row| places.get(*row).copied())
             .collect();
         Ok(Self {
+            places: places.to_vec(),
             texts,
             tails,
             rotary_angles: rotary_angles(model, &working)?,

@@ -26,7 +26,8 @@ use super::attention::LayerKind;
 use super::backend::{Backend, Facts, Form};
 use super::batch::Place;
 use super::cache::Cache;
-use super::weights::{InputWeights, Layer, Weights};
+use super::recurrent::{RecurrentLayer, Workers};
+use super::weights::{InputWeights, Layer, Mixer, Weights};
 use crate::engine::blueprint::{Blueprint, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 use crate::engine::{EngineError, Logits, Precision, Row};
@@ -97,7 +98,10 @@ impl TensorBackend {
         let kinds: BTreeSet<LayerKind> = weights
             .layers
             .iter()
-            .map(|layer| layer.attention.kind())
+            .filter_map(|layer| match &layer.mixer {
+                Mixer::Attention(attention) => Some(attention.kind()),
+                Mixer::Recurrent(_) => None,
+            })
             .collect();
         Ok(Self {
             weights,
@@ -245,15 +249,20 @@ impl TensorBackend {
         batch: &Batch,
         memory: &mut Memory<'_>,
     ) -> candle_core::Result<Tensor> {
-        let norms = &layer.attention_norms;
-        let attention_input = normed(norms.before.as_ref(), hidden)?;
-        let qkv = layer.qkv.forward(&attention_input)?;
-        let mixed = TensorAttention::new(&layer.attention).forward(&qkv, batch, memory)?;
-        let found = layer.attention_output.forward(&mixed)?;
+        let norms = &layer.mixer_norms;
+        let mixer_input = normed(norms.before.as_ref(), hidden)?;
+        let projected = layer.mixer_in.forward(&mixer_input)?;
+        let mixed = match &layer.mixer {
+            Mixer::Attention(attention) => {
+                TensorAttention::new(attention).forward(&projected, batch, memory)?
+            }
+            Mixer::Recurrent(recurrent) => recurred(recurrent, &projected, batch, memory)?,
+        };
+        let found = layer.mixer_out.forward(&mixed)?;
         let hidden = self.joined(hidden, &normed(norms.after.as_ref(), &found)?)?;
         let norms = &layer.ffn_norms;
         let input = match self.blueprint.norm_places {
-            NormPlaces::Parallel => attention_input,
+            NormPlaces::Parallel => mixer_input,
             _ => normed(norms.before.as_ref(), &hidden)?,
         };
         let inner = activated(layer.feed_forward, &layer.ffn_in.forward(&input)?)?;
@@ -268,6 +277,23 @@ impl TensorBackend {
             None => hidden + found,
         }
     }
+}
+
+/// Computes a layer without attention on the CPU, where its states are.
+fn recurred(
+    layer: &RecurrentLayer,
+    input: &Tensor,
+    batch: &Batch,
+    memory: &mut Memory<'_>,
+) -> candle_core::Result<Tensor> {
+    let values: Vec<f32> = input.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?;
+    let workers = Workers {
+        arch: pulp::Arch::new(),
+        threads: None,
+    };
+    let output = layer.forward(&values, &batch.places, memory.caches, workers);
+    let shape = (batch.places.len(), layer.recurrence.output_width());
+    Tensor::from_vec(output, shape, input.device())?.to_dtype(input.dtype())
 }
 
 impl Backend for TensorBackend {

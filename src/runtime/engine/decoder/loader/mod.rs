@@ -1,15 +1,25 @@
 //! Loads the tensors of a blueprint from a checkpoint, in a backend's own representation.
 
+mod layer_inputs;
+mod recurrent;
+
 use super::attention::{AttentionLayer, HeadNorms, HeadShape};
 use super::backend::Form;
 use super::norm::{NormWeights, Norms};
-use super::weights::{InputWeights, Layer, LayerInputWeights};
+use super::weights::{Layer, Mixer};
 use crate::engine::EngineError;
 use crate::engine::blueprint::{
-    Activation, Blueprint, FeedForward, HeadNorm, KvSource, Matrices, NormKind, Rope, Rotation,
-    Spelling, TensorRole, Xielu,
+    Activation, Blueprint, FeedForward, HeadNorm, KvSource, LayerPlan, Matrices, NormKind, Rope,
+    Rotation, Spelling, TensorRole, Xielu,
 };
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
+
+/// What mixes tokens in a layer, with the projections before and after it.
+type Mixing<F> = (
+    Mixer<<F as Form>::Vector>,
+    <F as Form>::Matrix,
+    <F as Form>::Matrix,
+);
 
 /// Loads the tensors of one model.
 pub(super) struct Loader<'a, 'b, F> {
@@ -87,39 +97,25 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
 
     /// Loads the weights of one layer.
     pub(super) fn layer(&mut self, layer: usize) -> Result<Layer<F>, LoadStop> {
-        let plan = self.blueprint.layers.get(layer);
+        let plan = self.blueprint.layers.get(layer).copied();
         let norms = [
             [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter],
             [TensorRole::FfnNorm, TensorRole::FfnNormAfter],
         ];
-        let [attention_norms, ffn_norms] = norms.map(|roles| self.norms(roles, layer));
+        let [mixer_norms, ffn_norms] = norms.map(|roles| self.norms(roles, layer));
         let biases = self.blueprint.biases;
         let hidden = self.blueprint.hidden_size;
         let ffn = self.blueprint.ffn_size_of(layer);
-        let output = [(TensorRole::AttentionOutput, hidden)];
         let down = [(TensorRole::FfnDown, hidden)];
-        let shape = HeadShape::new(self.blueprint, layer);
-        let kv_source = self.blueprint.kv_source(layer);
+        let (mixer, mixer_in, mixer_out) = match plan.and_then(|plan| plan.recurrence) {
+            Some(recurrence) => self.recurrent(layer, recurrence)?,
+            None => self.attention(layer, plan)?,
+        };
         Ok(Layer {
-            attention: AttentionLayer {
-                index: match kv_source {
-                    KvSource::OfLayer(source) => source,
-                    KvSource::Projected | KvSource::SameProjection => layer,
-                },
-                kv_source,
-                shape,
-                window: plan.and_then(|plan| plan.window),
-                rope: plan.and_then(|plan| plan.rope),
-                norms: self.head_norms(layer, shape)?,
-            },
-            attention_norms: attention_norms?,
-            qkv: self.qkv(layer, shape)?,
-            attention_output: self.projection(
-                layer,
-                &output,
-                shape.q_width(),
-                biases.attention_output,
-            )?,
+            mixer,
+            mixer_norms: mixer_norms?,
+            mixer_in,
+            mixer_out,
             ffn_norms: ffn_norms?,
             feed_forward: self.feed_forward(layer)?,
             ffn_in: self.projection(layer, &self.ffn_roles(ffn), hidden, biases.ffn)?,
@@ -129,55 +125,26 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         })
     }
 
-    /// Loads what computes the per-layer embeddings. `n_vocab` is the size of the vocabulary.
-    pub(super) fn layer_inputs(
-        &mut self,
-        n_vocab: usize,
-    ) -> Result<Option<LayerInputWeights<F>>, LoadStop> {
-        let Some(inputs) = self.blueprint.layer_inputs else {
-            return Ok(None);
+    fn attention(&mut self, layer: usize, plan: Option<LayerPlan>) -> Result<Mixing<F>, LoadStop> {
+        let (biases, hidden) = (self.blueprint.biases, self.blueprint.hidden_size);
+        let shape = HeadShape::new(self.blueprint, layer);
+        let kv_source = self.blueprint.kv_source(layer);
+        let owner = match kv_source {
+            KvSource::OfLayer(source) => source,
+            KvSource::Projected | KvSource::SameProjection => layer,
         };
-        let width = inputs.width;
-        let n_values = width.saturating_mul(self.blueprint.n_layers());
-        let n_rows = inputs.n_vocab.unwrap_or(n_vocab);
-        let table = self.blueprint.naming.name(TensorRole::LayerInputTable, 0);
-        let table = self.take(&table, &[n_rows, n_values])?;
-        let projection = [(TensorRole::LayerInputProjection, n_values)];
-        let hidden = self.blueprint.hidden_size;
-        Ok(Some(LayerInputWeights {
-            width,
-            table: self.form.matrix(vec![table], None)?,
-            projection: self.projection(0, &projection, hidden, false)?,
-            norm: NormWeights::Rms {
-                weights: self.norm_weights(TensorRole::LayerInputNorm, 0, width)?,
-                eps: self.blueprint.norm.eps,
-            },
-        }))
-    }
-
-    /// Loads what adds a layer's per-layer embedding.
-    fn input(&mut self, layer: usize) -> Result<Option<InputWeights<F>>, LoadStop> {
-        let Some(inputs) = self.blueprint.layer_inputs else {
-            return Ok(None);
+        let attention = AttentionLayer {
+            index: self.blueprint.index_in_kind(owner),
+            kv_source,
+            shape,
+            window: plan.and_then(|plan| plan.window),
+            rope: plan.and_then(|plan| plan.rope),
+            norms: self.head_norms(layer, shape)?,
         };
-        let hidden = self.blueprint.hidden_size;
-        let gate = [(TensorRole::InputGate, inputs.width)];
-        let output = [(TensorRole::InputOutput, hidden)];
-        Ok(Some(InputWeights {
-            gate: self.projection(layer, &gate, hidden, false)?,
-            output: self.projection(layer, &output, inputs.width, false)?,
-            norm: self.norm(TensorRole::InputNormAfter, layer)?,
-        }))
-    }
-
-    /// Loads the number that multiplies a layer's output. `None` if the model or the file has none.
-    fn scale(&mut self, layer: usize) -> Result<Option<f32>, LoadStop> {
-        let name = self.blueprint.naming.name(TensorRole::LayerScale, layer);
-        let is_stored = self.checkpoint.shape(&self.file_name(&name)).is_some();
-        if !self.blueprint.layer_scales || !is_stored {
-            return Ok(None);
-        }
-        Ok(self.take(&name, &[1])?.values()?.first().copied())
+        let output = [(TensorRole::AttentionOutput, hidden)];
+        let qkv = self.qkv(layer, shape)?;
+        let output = self.projection(layer, &output, shape.q_width(), biases.attention_output)?;
+        Ok((Mixer::Attention(attention), qkv, output))
     }
 
     /// Loads the projections of queries and, if the layer has its own, of keys and values.
@@ -205,7 +172,12 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
 
     /// Returns the matrices applied to attention's input, each with its number of outputs.
     fn qkv_roles(&self, shape: HeadShape) -> Vec<(TensorRole, usize)> {
-        let (q_width, kv_width) = (shape.q_width(), shape.kv_width());
+        let kv_width = shape.kv_width();
+        let q_width = if shape.is_gated {
+            2 * shape.q_width()
+        } else {
+            shape.q_width()
+        };
         match self.blueprint.matrices {
             Matrices::Separate | Matrices::FusedGateUp => vec![
                 (TensorRole::Query, q_width),
