@@ -183,11 +183,14 @@ impl TensorBackend {
         };
         let batch = Batch::new(&model, places, memory)?;
         // Kernels over strided tensors read shapes and strides from the device. The layers use the
-        // same few, so they are sent once. Nothing else is sent from here on.
+        // same few, so they are sent once. Nothing else is sent from here on, except the outputs of
+        // layers without attention, which must not be kept.
         #[cfg(feature = "cuda")]
         let _kept_shapes = match &self.device {
-            Device::Cuda(device) => Some(device.enable_cuda_graph_htod_cache()),
-            Device::Cpu | Device::Metal(_) => None,
+            Device::Cuda(device) if self.blueprint.n_state_bytes() == 0 => {
+                Some(device.enable_cuda_graph_htod_cache())
+            }
+            Device::Cuda(_) | Device::Cpu | Device::Metal(_) => None,
         };
         let Start {
             mut hidden,
