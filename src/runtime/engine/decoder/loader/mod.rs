@@ -98,25 +98,23 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     /// Loads the weights of one layer.
     pub(super) fn layer(&mut self, layer: usize) -> Result<Layer<F>, LoadStop> {
         let plan = self.blueprint.layers.get(layer).copied();
-        let norms = [
-            [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter],
-            [TensorRole::FfnNorm, TensorRole::FfnNormAfter],
-        ];
-        let [mixer_norms, ffn_norms] = norms.map(|roles| self.norms(roles, layer));
         let biases = self.blueprint.biases;
         let hidden = self.blueprint.hidden_size;
         let ffn = self.blueprint.ffn_size_of(layer);
         let down = [(TensorRole::FfnDown, hidden)];
+        // In this order, so that an error names the first tensor that is missing.
+        let roles = [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter];
+        let mixer_norms = self.norms(roles, layer)?;
         let (mixer, mixer_in, mixer_out) = match plan.and_then(|plan| plan.recurrence) {
             Some(recurrence) => self.recurrent(layer, recurrence)?,
             None => self.attention(layer, plan)?,
         };
         Ok(Layer {
             mixer,
-            mixer_norms: mixer_norms?,
+            mixer_norms,
             mixer_in,
             mixer_out,
-            ffn_norms: ffn_norms?,
+            ffn_norms: self.norms([TensorRole::FfnNorm, TensorRole::FfnNormAfter], layer)?,
             feed_forward: self.feed_forward(layer)?,
             ffn_in: self.projection(layer, &self.ffn_roles(ffn), hidden, biases.ffn)?,
             ffn_down: self.projection(layer, &down, ffn, biases.ffn)?,
