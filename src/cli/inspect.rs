@@ -104,6 +104,12 @@ fn table(
         ),
         ("Free memory", ByteSize(n_free).to_string()),
     ];
+    if memory.n_state_bytes > 0 {
+        let state = ByteSize(memory.n_state_bytes);
+        let words =
+            format!("{state} for each text in layers without attention, whatever its length");
+        rows.push(("State", words));
+    }
     if let Some(conversion) = &outline.conversion {
         rows.push(("Converts", conversion.to_string()));
     }

@@ -155,7 +155,15 @@ fn memory_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
         ui.painter().line(held, Stroke::new(1.0, theme.text_3));
     }
     if let Some(per_token) = per_token {
-        let ends = [0.0, n_text].map(|n| axes.at(n, n * per_token as f64 / scale));
+        let n_state_bytes = lab
+            .facts
+            .shape
+            .as_ref()
+            .map_or(0, |shape| shape.n_state_bytes);
+        let ends = [0.0, n_text].map(|n| {
+            let n_bytes = n * per_token as f64 + n_state_bytes as f64;
+            axes.at(n, n_bytes / scale)
+        });
         let stroke = Stroke::new(1.5, theme.text_1);
         ui.painter().line_segment(ends, stroke);
     }

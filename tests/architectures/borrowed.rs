@@ -8,11 +8,9 @@ use quartet::generation::Implementation;
 use crate::architectures::fixture::{self, Fixture, Form};
 
 /// Each architecture with the form that it supports besides the newer and older `config.json`.
-pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 12] = [
+pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 10] = [
     ("gpt_bigcode", None),
-    ("granitemoehybrid", None),
     ("helium", None),
-    ("lfm2", None),
     ("mamba", None),
     ("mamba2", None),
     ("mixtral", None),

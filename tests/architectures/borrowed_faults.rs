@@ -77,28 +77,10 @@ fn configurations_that_candle_transformers_gets_wrong_are_rejected() {
     let stretched = json!({ "rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0 });
     for (fixture, key, value, expected) in [
         (
-            "granitemoehybrid",
-            "position_embedding_type",
-            json!(null),
-            "needs position_embedding_type \"nope\" for this family",
-        ),
-        (
-            "granitemoehybrid",
-            "layer_types",
-            json!(["attention", "mamba"]),
-            "needs layers of type \"mamba\" in this family",
-        ),
-        (
             "helium",
             "rope_parameters",
             stretched,
             "needs rotary scaling \"yarn\" for this family",
-        ),
-        (
-            "lfm2",
-            "conv_bias",
-            json!(true),
-            "needs conv_bias true for this family",
         ),
         (
             "gpt_bigcode",
@@ -239,8 +221,8 @@ fn metadata_that_candle_transformers_would_ignore_is_rejected() {
     for (key, value, expected) in [
         (
             "general.architecture",
-            GgufValue::String("lfm2".to_owned()),
-            "this model needs a GGUF reader for lfm2 (its safetensors files work)",
+            GgufValue::String("helium".to_owned()),
+            "this model needs a GGUF reader for helium (its safetensors files work)",
         ),
         (
             "phi2.rope.dimension_count",

@@ -25,7 +25,9 @@ pub(crate) struct Fixture {
     /// The expected logits of texts up to a certain length, for models that process longer texts
     /// differently.
     short: Vec<Vec<f32>>,
-    /// The text that transformers writes after the first tokens, if the fixture has it.
+    /// The first tokens, which the greedy text follows. Empty if the fixture has none.
+    pub prompt: Vec<u32>,
+    /// The text that transformers writes after the prompt, if the fixture has it.
     pub greedy: Vec<u32>,
 }
 
@@ -36,13 +38,15 @@ impl Fixture {
         let expected = folder.join("expected.safetensors");
         let expected = candle_core::safetensors::load(expected, &Device::Cpu).unwrap();
         let rows = |name: &str| expected.get(name).map(|rows| rows.to_vec2().unwrap());
+        let text = |name: &str| expected.get(name).map(ids).unwrap_or_default();
         let in_gguf = rows("gguf_logits").filter(|_| form == Form::Gguf);
         Self {
             model: RefCell::new(model),
             tokens: ids(&expected["tokens"]),
             logits: in_gguf.or(rows("logits")).unwrap(),
             short: rows("short_logits").unwrap_or_default(),
-            greedy: expected.get("greedy").map(ids).unwrap_or_default(),
+            prompt: text("prompt"),
+            greedy: text("greedy"),
         }
     }
 

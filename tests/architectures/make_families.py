@@ -4,8 +4,8 @@
     python make_families.py [NAME...]
 
 Without names it writes all. What `make_fixtures.py` says of its fixtures holds for these too. They
-also have what transformers writes after the text's first tokens if it always chooses the most likely
-token, as `greedy`. What makes a family differ from its neighbors is in `undone`: without it, that text
+also have what transformers writes after `prompt`, the text's first tokens, if it always chooses the
+most likely token, as `greedy`. What makes a family differ from its neighbors is in `undone`: without it, that text
 must differ.
 """
 
@@ -15,6 +15,7 @@ import math
 import sys
 
 import gguf
+import numpy as np
 import torch
 import transformers
 from safetensors.torch import save_file
@@ -25,6 +26,8 @@ from make_fixtures import HERE, N_ORIGINAL, N_TOKENS, N_VOCAB, SIZES, WIDE_HEADS
 # How many tokens of the text the greedy text follows.
 N_PROMPT = 24
 N_GREEDY = 32
+# With the seed of its place, this one would repeat a single token.
+SEEDS = {"gemma4": 324}
 SMALL_HEADS = {key: value for key, value in WIDE_HEADS.items() if key != "head_dim"}
 
 
@@ -37,6 +40,14 @@ PARTIAL = scaled("default", partial_rotary_factor=0.5)
 LLAMA3 = scaled(
     "llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
     original_max_position_embeddings=N_ORIGINAL)
+
+
+GEMMA4 = dict(
+    SIZES, intermediate_size=16, num_attention_heads=2, num_key_value_heads=1, head_dim=8,
+    global_head_dim=16, sliding_window=WINDOW, rope_parameters={
+        "full_attention": {
+            "rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 100.0},
+        "sliding_attention": PLAIN})
 
 
 def cases():
@@ -76,7 +87,7 @@ def cases():
         logits_scaling=32 / 12, tie_word_embeddings=True), {}
     yield "ministral3", t.Ministral3Config(
         **WIDE_HEADS, rope_parameters=yarn(
-            mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=2.0)), {}
+            mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=1.0)), {}
     yield "mistral3", t.Mistral3Config(
         text_config=dict(
             SIZES, model_type="mistral", head_dim=16, sliding_window=None,
@@ -107,6 +118,16 @@ def cases():
             num_position_embeddings=4, deepstack_visual_indexes=[0]),
         image_token_id=3, video_token_id=4, vision_start_token_id=5, vision_end_token_id=6,
         tie_word_embeddings=True), {}
+    yield "gemma4", t.Gemma4TextConfig(
+        **dict(GEMMA4, num_hidden_layers=5), layer_types=[
+            "sliding_attention", "sliding_attention", "full_attention", "sliding_attention",
+            "full_attention"],
+        hidden_size_per_layer_input=8, vocab_size_per_layer_input=N_VOCAB, num_kv_shared_layers=2,
+        use_double_wide_mlp=True, final_logit_softcapping=3.0), {}
+    yield "gemma4-large", t.Gemma4TextConfig(
+        **dict(GEMMA4, num_key_value_heads=2, num_hidden_layers=3), attention_k_eq_v=True,
+        num_global_key_value_heads=1, hidden_size_per_layer_input=0,
+        layer_types=["sliding_attention", "sliding_attention", "full_attention"]), {}
 
 
 
@@ -130,11 +151,17 @@ def undone(name):
         "minicpm": [{"embedding_multiplier": 1.0}, {"residual_multiplier": 1.0}],
         "ministral3": [
             {"rope_parameters": yarn(mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.0)},
-            {"rope_parameters": yarn(llama_4_scaling_beta=2.0)}],
+            {"rope_parameters": yarn(llama_4_scaling_beta=1.0)}],
+        "gemma4": [
+            {"sliding_window": 64},
+            {"rope_parameters": {**GEMMA4["rope_parameters"], "full_attention": {
+                "rope_type": "proportional", "partial_rotary_factor": 1.0, "rope_theta": 100.0}}}],
     }.get(name, [])
 
 
 def model_of(config, seed):
+    if config.model_type == "gemma4_text":
+        return gemma4_of(config, seed)
     if not hasattr(config, "vision_config"):
         return known.model_of(config, seed)
     auto, transformers.AutoModelForCausalLM = (
@@ -151,6 +178,18 @@ def greedy_text(model, prompt):
     while len(tokens) < N_PROMPT + N_GREEDY:
         tokens.append(int(known.logits_of(model, tokens)[-1].argmax()))
     return tokens[len(prompt):]
+
+
+def gemma4_of(config, seed):
+    """Unlike those of earlier Gemmas, its norms multiply by their weights as they are."""
+    model = known.model_of(config, seed)
+    with torch.no_grad():
+        for name, weights in model.named_parameters():
+            if "norm" in name:
+                weights.copy_((weights + 1.0).half().float())
+        for index, layer in enumerate(model.model.layers):
+            layer.layer_scalar.fill_(1.25 - index / 8)
+    return model
 
 
 def text_config(config):
@@ -171,6 +210,11 @@ def older(config):
     """The form in which most configurations on the Hub are written."""
     if "text_config" in config:
         return {**config, "text_config": older(config["text_config"])}
+    if config["model_type"] == "gemma4_text":
+        form = {**config, "torch_dtype": "float32", "global_head_dim": 16}
+        if config["attention_k_eq_v"]:
+            form["num_global_key_value_heads"] = 1
+        return {key: form[key] for key in form if key not in ("dtype", "per_layer_config")}
     form = known.older(config)
     if config["model_type"] == "olmo3":
         form.pop("rope_local_base_freq")
@@ -181,7 +225,7 @@ def older(config):
 
 GGUF_NAMES = {
     **known.GGUF_NAMES, "hunyuan_v1_dense": "hunyuan-dense", "ministral3": "mistral3",
-    "olmo3": "olmo2", "qwen3_vl_text": "qwen3vl",
+    "olmo3": "olmo2", "qwen3_vl_text": "qwen3vl", "gemma4_text": "gemma4",
 }
 PERMUTED = ("arcee", "minicpm", "ministral3", "mistral", "olmo")
 # Families with layer norms.
@@ -199,14 +243,17 @@ def write_gguf(path, model):
     writer.add_block_count(config.num_hidden_layers)
     writer.add_head_count(config.num_attention_heads)
     writer.add_eos_token_id(2)
-    writer.add_feed_forward_length(config.intermediate_size)
-    writer.add_head_count_kv(config.num_key_value_heads)
-    add_rope(writer, config, kind)
+    if kind == "gemma4_text":
+        add_gemma4(writer, model)
+    else:
+        writer.add_feed_forward_length(config.intermediate_size)
+        writer.add_head_count_kv(config.num_key_value_heads)
+        add_rope(writer, config, kind)
     if kind in LAYER_NORMS:
         writer.add_layer_norm_eps(getattr(config, LAYER_NORMS[kind] or "", 1e-5))
     else:
         writer.add_layer_norm_rms_eps(config.rms_norm_eps)
-    if config.to_dict().get("head_dim"):
+    if config.to_dict().get("head_dim") and kind != "gemma4_text":
         writer.add_key_length(config.head_dim)
         writer.add_value_length(config.head_dim)
     add_quirks(writer, config, kind)
@@ -221,7 +268,7 @@ def add_quirks(writer, config, kind):
     windowed = [layer == "sliding_attention" for layer in getattr(config, "layer_types", ())]
     if any(windowed):
         writer.add_sliding_window(config.sliding_window)
-    if kind in ("exaone4", "gemma3_text") and any(windowed):
+    if kind in ("exaone4", "gemma3_text", "gemma4_text") and any(windowed):
         writer.add_sliding_window_pattern(windowed)
     if kind == "minicpm":
         writer.add_embedding_scale(config.embedding_multiplier)
@@ -238,6 +285,27 @@ def add_quirks(writer, config, kind):
         writer.add_num_deepstack_layers(1)
     if kind == "stablelm":
         writer.add_parallel_residual(config.use_parallel_residual)
+
+
+def add_gemma4(writer, model):
+    config, layers = model.config, model.model.layers
+    writer.add_feed_forward_length([layer.mlp.intermediate_size for layer in layers])
+    n_kv_heads = 1
+    if config.attention_k_eq_v:
+        n_kv_heads = [1 if kind == "full_attention" else 2 for kind in config.layer_types]
+    writer.add_head_count_kv(n_kv_heads)
+    for add in (writer.add_key_length, writer.add_value_length, writer.add_rope_dimension_count):
+        add(16)
+    for add in (writer.add_key_length_swa, writer.add_value_length_swa,
+                writer.add_rope_dimension_count_swa):
+        add(8)
+    writer.add_shared_kv_layers(config.num_kv_shared_layers)
+    writer.add_embedding_length_per_layer_input(config.hidden_size_per_layer_input)
+    if config.final_logit_softcapping:
+        writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    writer.add_rope_freq_base(100.0)
+    writer.add_rope_freq_base_swa(1e4)
+    writer.add_tensor("rope_freqs.weight", np.array([1.0] * 2 + [1e30] * 6, dtype=np.float32))
 
 
 def add_rope(writer, config, kind):
@@ -278,8 +346,10 @@ def gguf_tensors(model, config, kind):
             weights = known.permuted(weights, config.num_attention_heads)
         if kind in PERMUTED and "k_proj" in name:
             weights = known.permuted(weights, config.num_key_value_heads)
-        if "gemma" in kind and name.endswith("norm.weight"):
+        if kind == "gemma3_text" and name.endswith("norm.weight"):
             weights = weights + 1.0
+        if name.endswith("layer_scalar"):
+            name += ".weight"
         yield names.get_name(name, try_suffixes=(".weight", ".bias")), weights
 
 
@@ -323,6 +393,7 @@ def write_case(name, config, changes, seed):
         expected["gguf_logits"] = known.logits_of(with_changes(model, changes, seed), tokens)
     else:
         greedy = greedy_text(model, tokens[:N_PROMPT])
+        expected["prompt"] = text[:N_PROMPT].clone()
         expected["greedy"] = torch.tensor(greedy)
         for change in undone(name):
             other = with_changes(model, change, seed)
@@ -335,4 +406,4 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     for seed, (name, config, changes) in enumerate(cases()):
         if name in (sys.argv[1:] or [name]):
-            write_case(name, config, changes, 300 + seed)
+            write_case(name, config, changes, SEEDS.get(name, 300 + seed))

@@ -14,6 +14,7 @@ mod fixture;
 mod guidance;
 mod model_drafts;
 mod reading;
+mod recurrent;
 mod scoring;
 
 use std::collections::HashMap;
@@ -28,7 +29,7 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 34] = [
+const ARCHITECTURES: [&str; 40] = [
     "apertus",
     "arcee",
     "cohere2",
@@ -39,10 +40,15 @@ const ARCHITECTURES: [&str; 34] = [
     "gemma2",
     "gemma3",
     "gemma3-vision",
+    "gemma4",
+    "gemma4-large",
     "glm4",
     "gpt2",
     "granite",
+    "granite4",
+    "granite4-h",
     "hunyuan",
+    "lfm2",
     "llama",
     "llama-linear",
     "llama-llama3",
@@ -58,6 +64,7 @@ const ARCHITECTURES: [&str; 34] = [
     "phi3-longrope",
     "qwen2",
     "qwen3",
+    "qwen3_5",
     "qwen3_vl",
     "seed_oss",
     "smollm3",

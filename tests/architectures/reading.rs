@@ -127,6 +127,26 @@ pub(crate) fn read(
     (lm.n_read(sequence), rows.collect())
 }
 
+/// Returns the text after a prompt, in which each token is the most likely one.
+pub(crate) fn greedy_text(lm: &mut dyn CausalLm, prompt: &[u32], n_tokens: usize) -> Vec<u32> {
+    let sequence = lm.open();
+    let mut text = Vec::new();
+    let mut next = prompt.to_vec();
+    for _ in 0..n_tokens {
+        let (_, logits) = read(lm, sequence, &next);
+        let token = most_likely(logits.last().unwrap());
+        text.push(token);
+        next = vec![token];
+    }
+    text
+}
+
+/// Returns the token with the highest logit.
+fn most_likely(logits: &[f32]) -> u32 {
+    let tokens = logits.iter().zip(0..);
+    tokens.max_by(|(a, _), (b, _)| a.total_cmp(b)).unwrap().1
+}
+
 /// Like [`read`], with a row of another sequence before each row.
 fn beside(
     lm: &mut dyn CausalLm,

@@ -290,7 +290,7 @@ fn the_error_names_weights_of_unsupported_types() {
         .into_iter()
         .map(|(name, tensor)| {
             let dtype = if name.contains("up_proj") {
-                DType::F64
+                DType::I64
             } else {
                 DType::F32
             };
@@ -299,7 +299,7 @@ fn the_error_names_weights_of_unsupported_types() {
         .collect();
     candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
     let message = message(folder.path());
-    let expected = "model.layers.0.mlp.up_proj.weight is stored as F64, which Quartet does not support; \
+    let expected = "model.layers.0.mlp.up_proj.weight is stored as I64, which Quartet does not support; \
                     use the model's BF16 or F16 weights, or a GGUF version of it";
     assert!(message.contains(expected), "{message}");
 }

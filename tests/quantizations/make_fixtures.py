@@ -35,14 +35,14 @@ SCALES = {
 }
 INTEGERS = {Type.I8: np.int8, Type.I16: np.int16, Type.I32: np.int32, Type.I64: np.int64}
 OTHERS = [Type.IQ1_M, Type.MXFP4, Type.NVFP4]
-DEVIATION = 0.1
+DEVIATION = 0.04
 
 
-def random_blocks(kind, n_blocks, rng):
-    """Random bytes, with scales that give values a standard deviation of about DEVIATION."""
+def random_blocks(kind, n_blocks, rng, deviation=DEVIATION):
+    """Random bytes, with scales that give values about this standard deviation."""
     _, n_bytes = GGML_QUANT_SIZES[kind]
     blocks = rng.integers(0, 256, (n_blocks, n_bytes), dtype=np.uint8)
-    spread = lambda size: DEVIATION * rng.uniform(0.7, 1.4, (n_blocks, 1)) / size
+    spread = lambda size: deviation * rng.uniform(0.7, 1.4, (n_blocks, 1)) / size
     if kind in SCALES:
         offset, size = SCALES[kind]
         scale = spread(size) * rng.choice([-1, 1], (n_blocks, 1))
@@ -53,7 +53,7 @@ def random_blocks(kind, n_blocks, rng):
         words = blocks[:, 48:].view(np.uint16)
         words[:] = words & 0x0FFF | (bits >> np.array([0, 4, 8, 12]) & 0xF).astype(np.uint16) << 12
     elif kind == Type.MXFP4:
-        blocks[:, 0] = rng.integers(121, 125, n_blocks)
+        blocks[:, 0] = rng.integers(119, 123, n_blocks)
     elif kind == Type.NVFP4:
         # Numbers from 2 to 7.5: the tensor has a factor, too.
         blocks[:, :4] = rng.integers(64, 80, (n_blocks, 4))
@@ -98,7 +98,7 @@ LAYERS = [
     dict(attn_q=Type.IQ2_S, attn_k=Type.IQ1_S, attn_v=Type.IQ1_M, ffn_gate=Type.TQ1_0, ffn_up=Type.TQ2_0),
     dict(attn_q=Type.MXFP4, attn_k=Type.NVFP4, attn_v=Type.IQ4_NL, ffn_gate=Type.IQ4_XS, ffn_up=Type.MXFP4),
 ]
-FACTOR = np.float32(0.011)
+FACTOR = np.float32(0.004)
 
 
 def write_model():
@@ -118,9 +118,9 @@ def write_model():
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_IQ4_XS)
     weights = {}
 
-    def matrix(name, n_rows, width, kind):
+    def matrix(name, n_rows, width, kind, deviation=DEVIATION):
         n_values, n_bytes = GGML_QUANT_SIZES[kind]
-        blocks = random_blocks(kind, n_rows * width // n_values, rng)
+        blocks = random_blocks(kind, n_rows * width // n_values, rng, deviation)
         values = dequantized(blocks, kind).reshape(n_rows, width)
         if kind == Type.NVFP4:
             writer.add_tensor(f"{name}.scale", np.array([FACTOR]))
@@ -132,7 +132,9 @@ def write_model():
         weights[name] = rng.uniform(0.8, 1.2, HIDDEN).astype(np.float32)
         writer.add_tensor(f"{name}.weight", weights[name])
 
-    matrix("token_embd", N_VOCAB, HIDDEN, Type.IQ4_XS)
+    # Larger, as rounding would otherwise grow from layer to layer.
+    matrix("token_embd", N_VOCAB, HIDDEN, Type.IQ4_XS, 0.2)
+    matrix("output", N_VOCAB, HIDDEN, Type.IQ3_S, 0.1)
     vector("output_norm")
     for layer, kinds in enumerate(LAYERS):
         name = f"blk.{layer}.%s"
@@ -184,7 +186,7 @@ def forward(weights, tokens):
         inputs = normed(rows, of("ffn_norm"))
         gates, ups = inputs @ of("ffn_gate").T, inputs @ of("ffn_up").T
         rows = rows + (gates / (1 + np.exp(-gates)) * ups) @ of("ffn_down").T
-    logits = normed(rows, weights["output_norm"]) @ weights["token_embd"].T
+    logits = normed(rows, weights["output_norm"]) @ weights["output"].T
     return logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
 
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use candle_core::{DType, Tensor};
-use quartet::engine::{SequenceId, inspect};
+use quartet::engine::inspect;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -40,7 +40,8 @@ fn fixture(name: &str) -> PathBuf {
 /// Returns the log-probabilities after each token.
 fn log_probs(path: &Path, tokens: &[u32]) -> Vec<Vec<f32>> {
     let mut model = open(path).unwrap();
-    let rows = read(&mut *model.lm, SequenceId(0), tokens);
+    let sequence = model.lm.open();
+    let rows = read(&mut *model.lm, sequence, tokens);
     let rows = rows.into_iter().map(|logits| {
         let sum: f64 = logits.iter().map(|logit| f64::from(*logit).exp()).sum();
         let log_sum = sum.ln() as f32;

@@ -263,7 +263,7 @@ fn invalid_metadata_is_rejected_with_a_reason() {
     let cases = [
         (
             byte_level().with("model", text("t5")),
-            "its type \"t5\" is not supported; only \"gpt2\" and \"llama\" are",
+            "its type \"t5\" is not supported; only \"gpt2\", \"llama\" and \"gemma4\" are",
         ),
         (
             byte_level().with("pre", text("new")),

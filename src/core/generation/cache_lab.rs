@@ -11,9 +11,10 @@ pub struct CachePlan {
     pub n_tokens: usize,
 }
 
-/// The size of the keys and values of one token.
+/// The size of the keys and values of one token, and of what a text takes besides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheShape {
+    /// Number of layers with keys and values.
     pub n_layers: usize,
     /// Key heads per layer. Each has as many value heads.
     pub n_kv_heads: usize,
@@ -23,6 +24,8 @@ pub struct CacheShape {
     pub n_head_bytes: usize,
     /// The number format: "f32".
     pub format: String,
+    /// The states of the layers without attention, in bytes for each text, whatever its length.
+    pub n_state_bytes: u64,
 }
 
 impl CacheShape {

@@ -90,10 +90,14 @@ pub trait CausalLm: Send {
     fn fork(&mut self, parent: SequenceId) -> Result<SequenceId, EngineError>;
 
     /// Drops all but the first `n` tokens of a sequence.
+    ///
+    /// The next pass may have to read some of them again, if the model has layers without attention:
+    /// their state is valid at one length only.
     fn truncate(&mut self, sequence: SequenceId, n: usize) -> Result<(), EngineError>;
 
     /// Truncates a sequence that is about to grow to `n_expected` tokens. Returns how many tokens
-    /// it still holds: `n`, or 0 if the model must read a text of that length differently.
+    /// it still holds: `n`; fewer if the model keeps a state, and the latest that is left belongs to
+    /// a shorter text; or 0 if the model must read a text of that length differently.
     fn truncate_for(
         &mut self,
         sequence: SequenceId,
@@ -122,8 +126,8 @@ pub trait CausalLm: Send {
         None
     }
 
-    /// Returns the size of the keys and values of one token. `None` if the backend cannot tell, or
-    /// if layers without attention keep a different state.
+    /// Returns the size of the keys and values of one token, and of the states of a text. `None` if
+    /// the backend cannot tell.
     fn cache_shape(&self) -> Option<CacheShape> {
         None
     }

@@ -177,7 +177,7 @@ pub enum EngineError {
     UnsupportedTensorType {
         /// The first such tensor of the file.
         tensor: String,
-        /// The type as the file format names it: `IQ4_XS`.
+        /// The type as the file format names it: `Q4_0_4_4`.
         stored_as: String,
         /// A file of the same model that works.
         instead: &'static str,

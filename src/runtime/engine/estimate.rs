@@ -65,6 +65,7 @@ pub(super) fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
     let lookup_tables = [
         head_is_stored.then(|| name(TensorRole::Embedding)),
         Some(name(TensorRole::PositionEmbedding)),
+        Some(name(TensorRole::LayerInputTable)),
     ];
     let is_read = |entry: &&TensorEntry| {
         spelling.is_text(&entry.name) && !lookup_tables.contains(&Some(entry.name.clone()))
@@ -85,15 +86,13 @@ pub(super) fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNee
     let weights = catalog.weights();
     let of_text = weights.filter(|entry| spelling.is_text(&entry.name));
     let n_weight_bytes = of_text.map(TensorEntry::n_memory_bytes).sum();
-    let n_heads = [blueprint.n_layers(), blueprint.n_kv_heads];
+    // In heads of the usual size.
+    let n_heads = blueprint.n_cached_values() / blueprint.head_dim.max(1);
     MemoryNeed {
         n_weight_bytes,
-        n_cache_bytes_per_token: n_heads
-            .into_iter()
-            .fold(default_cache_bytes(blueprint.head_dim), |product, n| {
-                product.saturating_mul(n as u64)
-            }),
-        n_state_bytes: 0,
+        n_cache_bytes_per_token: default_cache_bytes(blueprint.head_dim)
+            .saturating_mul(n_heads as u64),
+        n_state_bytes: blueprint.n_state_bytes(),
         n_vocab: n_vocab(blueprint, catalog),
     }
 }

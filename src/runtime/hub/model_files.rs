@@ -226,7 +226,10 @@ fn quantization(name: &str) -> Option<String> {
             stands_alone.then_some((start, known.len(), *known))
         })
         .max()
-        .map(|(_, _, known)| known.replace("FP", "F"))
+        .map(|(_, _, known)| match known.strip_prefix("FP") {
+            Some(bits) => format!("F{bits}"),
+            None => known.to_owned(),
+        })
 }
 
 #[cfg(test)]

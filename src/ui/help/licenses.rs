@@ -12,7 +12,7 @@ use crate::design::widgets::{field_frame, hint_ui};
 const THIRD_PARTY: &[u8] = include_bytes!("../../../assets/licenses/third-party.txt.gz");
 
 /// The licenses of what this repository contains, listed before those of the crates.
-const OWN: [(&str, &str); 4] = [
+const OWN: [(&str, &str); 5] = [
     (
         "Quartet is licensed under MIT or Apache-2.0, at your option.",
         include_str!("../../../assets/licenses/MIT.txt"),
@@ -27,6 +27,11 @@ const OWN: [(&str, &str); 4] = [
         "The built-in model was trained by the Quartet project on texts in the public domain and on \
          its own synthetic stories, and has the same license as Quartet.",
         "",
+    ),
+    (
+        "The codebooks of the IQ quantizations are llama.cpp's, from its package gguf-py, which is \
+         licensed under the MIT license.",
+        include_str!("../../../assets/licenses/gguf-py.txt"),
     ),
 ];
 

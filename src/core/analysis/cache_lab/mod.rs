@@ -189,7 +189,8 @@ impl CacheLab {
     /// Returns the memory that the formula predicts for a cache of `n_tokens` tokens.
     pub fn n_formula_bytes(&self, n_tokens: usize) -> Option<u64> {
         let shape = self.facts.shape.as_ref()?;
-        Some(shape.n_bytes_per_token().saturating_mul(n_tokens as u64))
+        let n_bytes = shape.n_bytes_per_token().saturating_mul(n_tokens as u64);
+        Some(n_bytes.saturating_add(shape.n_state_bytes))
     }
 
     /// Returns whether both texts are the same, or `None` before a length has been compared.

@@ -23,6 +23,7 @@ pub fn facts() -> CacheFacts {
             head_dim: 32,
             n_head_bytes: 256,
             format: "f32".to_owned(),
+            n_state_bytes: 0,
         }),
         off_lengths: (2..=10).map(|step| 10 * step).chain([109]).collect(),
         read_lengths: vec![1, 10, 110],

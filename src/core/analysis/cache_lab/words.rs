@@ -75,8 +75,17 @@ impl CacheShape {
         } else {
             String::new()
         };
+        let state = match self.n_state_bytes {
+            0 => String::new(),
+            n_bytes => format!(
+                " The other layers keep a state of {} for each text, whatever its length; going \
+                 back restores an earlier copy and reads the tokens since.",
+                ByteSize(n_bytes)
+            ),
+        };
         format!(
-            "Keys and values, {} layers, {} KV heads of {} numbers{padded}, each in {}{scale}.",
+            "Keys and values, {} layers, {} KV heads of {} numbers{padded}, each in {}{scale}.\
+             {state}",
             self.n_layers, self.n_kv_heads, self.head_dim, self.format
         )
     }
@@ -141,10 +150,18 @@ impl CacheLab {
         let formula = self.n_formula_bytes(last.length).map(ByteSize);
         let length = grouped(last.length as f64);
         match (formula, measured) {
-            (Some(formula), Some(measured)) => Some(format!(
-                "{length} tokens take {formula}; {measured} is allocated, because the cache grows \
-                 in blocks."
-            )),
+            (Some(formula), Some(measured)) => {
+                let shape = self.facts.shape.as_ref();
+                let states = if shape.is_some_and(|shape| shape.n_state_bytes > 0) {
+                    " and keeps some earlier states"
+                } else {
+                    ""
+                };
+                Some(format!(
+                    "{length} tokens take {formula}; {measured} is allocated, because the cache \
+                     grows in blocks{states}."
+                ))
+            }
             (None, Some(measured)) => Some(format!("{length} tokens take {measured}.")),
             (Some(formula), None) => Some(format!("{length} tokens take {formula}.")),
             (None, None) => None,
@@ -200,6 +217,7 @@ mod tests {
             head_dim: 32,
             n_head_bytes: 256,
             format: "f32".to_owned(),
+            n_state_bytes: 0,
         };
         assert_eq!(shape.filled_in(), "2 × 8 × 4 × 32 × 4 = 8,192");
         assert!(shape.words().contains("each in f32."));
@@ -214,6 +232,21 @@ mod tests {
     }
 
     #[test]
+    fn layers_without_attention_are_described_by_their_state() {
+        let shape = CacheShape {
+            n_layers: 6,
+            n_kv_heads: 8,
+            head_dim: 64,
+            n_head_bytes: 512,
+            format: "f32".to_owned(),
+            n_state_bytes: 163_840,
+        };
+        let words = shape.words();
+        let state = "The other layers keep a state of 164 kB for each text, whatever its length";
+        assert!(words.contains(state), "{words}");
+    }
+
+    #[test]
     fn padding_is_part_of_the_formula() {
         let shape = |head_dim, format: &str, n_head_bytes| CacheShape {
             n_layers: 5,
@@ -221,6 +254,7 @@ mod tests {
             head_dim,
             n_head_bytes,
             format: format.to_owned(),
+            n_state_bytes: 0,
         };
         let small = shape(8, "f32", 128);
         assert_eq!(small.filled_in(), "2 × 5 × 4 × 16 × 4 = 2,560");

@@ -12,10 +12,10 @@ use crate::engine::EngineError;
 const HIDDEN_SIZE: Key = Key::new("hidden_size", "embedding_length");
 const N_LAYERS: Key = Key::new("num_hidden_layers", "block_count");
 const N_HEADS: Key = Key::new("num_attention_heads", "attention.head_count");
-const N_KV_HEADS: Key = Key::new("num_key_value_heads", "attention.head_count_kv");
+pub(super) const N_KV_HEADS: Key = Key::new("num_key_value_heads", "attention.head_count_kv");
 const HEAD_DIM: Key = Key::new("head_dim", "attention.key_length");
 const VALUE_DIM: Key = Key::gguf("attention.value_length");
-const FFN_SIZE: Key = Key::new("intermediate_size", "feed_forward_length");
+pub(super) const FFN_SIZE: Key = Key::new("intermediate_size", "feed_forward_length");
 const N_CONTEXT: Key = Key::new("max_position_embeddings", "context_length");
 const EPS: Key = Key::new("rms_norm_eps", "attention.layer_norm_rms_epsilon");
 const N_EXPERTS: Key = Key::gguf("expert_count");
@@ -37,6 +37,11 @@ pub(super) struct Defaults {
     /// The share of a head's dimensions that rotate.
     pub rotary_share: f32,
     pub activation: Activation,
+    /// The number of key-value heads, for a family whose files may list it for each layer.
+    pub n_kv_heads: Option<usize>,
+    /// The inner width of the feed-forward network, for a family whose files may list it for each
+    /// layer.
+    pub ffn_size: Option<usize>,
 }
 
 impl Defaults {
@@ -47,6 +52,8 @@ impl Defaults {
         theta: 10_000.0,
         rotary_share: 1.0,
         activation: Activation::Silu,
+        n_kv_heads: None,
+        ffn_size: None,
     };
 }
 
@@ -82,13 +89,16 @@ impl Blueprint {
             naming: Naming::Transformers.or_gguf(facts),
             hidden_size,
             n_heads,
-            n_kv_heads: facts.size(N_KV_HEADS)?.unwrap_or(n_heads),
+            n_kv_heads: match defaults.n_kv_heads {
+                Some(n_kv_heads) => n_kv_heads,
+                None => facts.size(N_KV_HEADS)?.unwrap_or(n_heads),
+            },
             head_dim,
             ffn_size: ffn_size(facts, hidden_size, defaults)?,
             layers: vec![
                 LayerPlan {
-                    window: None,
                     rope: Some(0),
+                    ..LayerPlan::default()
                 };
                 n_layers
             ],
@@ -104,6 +114,8 @@ impl Blueprint {
             },
             norm_places: NormPlaces::Before,
             head_norm: None,
+            value_norm: false,
+            gated_heads: false,
             biases: biases(facts)?,
             matrices: Matrices::Separate,
             feed_forward: FeedForward::Gated(facts.activation(defaults.activation)?),
@@ -115,6 +127,8 @@ impl Blueprint {
             },
             xielus: Vec::new(),
             caps: Caps::default(),
+            layer_inputs: None,
+            layer_scales: false,
             qkv_limit: None,
             temperature: None,
             n_vocab: facts.size(Key::config("vocab_size"))?,
@@ -272,6 +286,9 @@ fn ffn_size(
     hidden_size: usize,
     defaults: Defaults,
 ) -> Result<usize, EngineError> {
+    if let Some(ffn_size) = defaults.ffn_size {
+        return Ok(ffn_size);
+    }
     let usual = defaults
         .ffn_ratio
         .map(|ratio| hidden_size.saturating_mul(ratio));

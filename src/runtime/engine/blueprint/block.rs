@@ -1,5 +1,7 @@
 //! The building blocks of a decoder layer.
 
+use super::Recurrence;
+
 /// How vectors are normalized.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Norm {
@@ -144,13 +146,40 @@ impl Xielu {
     }
 }
 
-/// What differs from layer to layer.
+/// The sizes of a layer's keys and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HeadSizes {
+    /// Number of key-value heads.
+    pub n_kv_heads: usize,
+    pub head_dim: usize,
+}
+
+/// Where a layer's keys and values come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum KvSource {
+    /// Each from its own projection.
+    #[default]
+    Projected,
+    /// Both from the projection of keys. Values are not rotated.
+    SameProjection,
+    /// From an earlier layer. The layer has none of its own.
+    OfLayer(usize),
+}
+
+/// What differs from layer to layer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LayerPlan {
     /// Width of the sliding window in tokens, including the current one. `None` means no limit.
     pub window: Option<usize>,
     /// Index of the rotary embedding for queries and keys, if any.
     pub rope: Option<usize>,
+    /// The sizes of keys and values, if they differ from the model's usual ones.
+    pub heads: Option<HeadSizes>,
+    /// The inner width of the feed-forward network, if it differs from the model's usual one.
+    pub ffn_size: Option<usize>,
+    pub kv_source: KvSource,
+    /// What the layer computes instead of attention. `None` for a layer with attention.
+    pub recurrence: Option<Recurrence>,
 }
 
 /// Constant factors in the forward pass.
@@ -190,4 +219,14 @@ impl Temperature {
     pub(crate) fn query_scale(self, position: usize) -> f32 {
         1.0 + self.beta * ((position / self.n_original.max(1)) as f32).ln_1p()
     }
+}
+
+/// Per-layer embeddings: besides the residual stream, each layer reads a small vector of its own for
+/// each token, from a table and from the token's embedding. Google 2025, "Gemma 3n".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LayerInputs {
+    /// The width of a layer's vector.
+    pub width: usize,
+    /// Number of rows in the table. `None` if the file does not say.
+    pub n_vocab: Option<usize>,
 }

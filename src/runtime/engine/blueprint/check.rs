@@ -1,6 +1,6 @@
 //! Rejects configurations that no model could have.
 
-use super::{Blueprint, Rope, RopeScaling};
+use super::{Blueprint, HeadSizes, Recurrence, Rope, RopeScaling};
 use crate::engine::EngineError;
 
 /// A larger size means a broken file. Products of two sizes up to this limit can't overflow.
@@ -15,9 +15,10 @@ impl Blueprint {
         let error = self
             .size_error()
             .or_else(|| self.head_error())
+            .or_else(|| self.recurrence_error())
             .or_else(|| self.window_error())
             .or_else(|| self.number_error())
-            .or_else(|| self.ropes.iter().find_map(|rope| rope.error(self.head_dim)));
+            .or_else(|| self.rope_error());
         match error {
             None => Ok(self),
             Some(reason) => Err(EngineError::malformed(what, reason, path)),
@@ -25,7 +26,9 @@ impl Blueprint {
     }
 
     fn size_error(&self) -> Option<String> {
-        let sizes = [
+        let inputs = self.layer_inputs;
+        let n_input_rows = inputs.and_then(|inputs| inputs.n_vocab);
+        let mut sizes = vec![
             ("the hidden size", self.hidden_size),
             ("the number of layers", self.n_layers()),
             ("the number of heads", self.n_heads),
@@ -34,16 +37,68 @@ impl Blueprint {
             ("the feed-forward size", self.ffn_size),
             ("the context length", self.n_context),
             ("the vocabulary size", self.n_vocab.unwrap_or(1)),
+            (
+                "the width of per-layer embeddings",
+                inputs.map_or(1, |inputs| inputs.width),
+            ),
+            (
+                "the vocabulary size of per-layer embeddings",
+                n_input_rows.unwrap_or(1),
+            ),
         ];
-        let mut sizes = sizes.into_iter();
-        let (name, size) = sizes.find(|(_, size)| !(1..=MAX_SIZE).contains(size))?;
-        Some(format!("{name} is {size}"))
+        let recurrences = self.layers.iter().filter_map(|layer| layer.recurrence);
+        sizes.extend(recurrences.flat_map(Recurrence::sizes));
+        size_error(&sizes)
     }
 
     fn head_error(&self) -> Option<String> {
-        let (n_heads, n_kv_heads) = (self.n_heads, self.n_kv_heads);
-        (!n_heads.is_multiple_of(n_kv_heads))
-            .then(|| format!("{n_heads} heads can't share {n_kv_heads} key-value heads"))
+        let n_heads = self.n_heads;
+        (0..self.n_layers()).find_map(|layer| {
+            let HeadSizes {
+                n_kv_heads,
+                head_dim,
+            } = self.heads(layer);
+            let ffn_size = self.ffn_size_of(layer);
+            let sizes = [
+                ("the number of key-value heads", n_kv_heads),
+                ("the head size", head_dim),
+                ("the feed-forward size", ffn_size),
+            ];
+            size_error(&sizes).or_else(|| {
+                (!n_heads.is_multiple_of(n_kv_heads))
+                    .then(|| format!("{n_heads} heads can't share {n_kv_heads} key-value heads"))
+            })
+        })
+    }
+
+    fn recurrence_error(&self) -> Option<String> {
+        let mut recurrences = self.layers.iter().filter_map(|layer| layer.recurrence);
+        recurrences.find_map(|recurrence| match recurrence {
+            Recurrence::DeltaNet(net) if !net.n_value_heads.is_multiple_of(net.n_key_heads) => {
+                let (n_values, n_keys) = (net.n_value_heads, net.n_key_heads);
+                Some(format!(
+                    "{n_values} linear value heads can't share {n_keys} linear key heads"
+                ))
+            }
+            Recurrence::Mamba2(mamba) if !mamba.n_heads.is_multiple_of(mamba.n_groups) => {
+                let (n_heads, n_groups) = (mamba.n_heads, mamba.n_groups);
+                Some(format!("{n_heads} heads can't share {n_groups} groups"))
+            }
+            Recurrence::DeltaNet(_) | Recurrence::Mamba2(_) | Recurrence::ShortConv(_) => None,
+        })
+    }
+
+    /// Checks each rotary embedding with the heads of the layers that use it.
+    fn rope_error(&self) -> Option<String> {
+        self.ropes.iter().enumerate().find_map(|(index, rope)| {
+            let layers = self.layers.iter().enumerate();
+            let mut using = layers.filter(|(_, plan)| plan.rope == Some(index));
+            let first = using.next().map(|(layer, _)| self.heads(layer).head_dim);
+            rope.error(first.unwrap_or(self.head_dim)).or_else(|| {
+                let mut others = using.map(|(layer, _)| self.heads(layer).head_dim);
+                others.find_map(|head_dim| rope.error(head_dim))
+            })
+        })
     }
 
     fn window_error(&self) -> Option<String> {
@@ -77,6 +132,13 @@ impl Blueprint {
     }
 }
 
+/// Returns what is wrong with the first impossible size.
+fn size_error(sizes: &[(&str, usize)]) -> Option<String> {
+    let mut sizes = sizes.iter();
+    let (name, size) = sizes.find(|(_, size)| !(1..=MAX_SIZE).contains(size))?;
+    Some(format!("{name} is {size}"))
+}
+
 impl Rope {
     fn error(&self, head_dim: usize) -> Option<String> {
         if !(self.theta.is_finite() && self.theta > 0.0) {
@@ -95,6 +157,7 @@ impl Rope {
             RopeScaling::None | RopeScaling::EachPlane(_) => (1.0, 1.0),
             RopeScaling::Linear { factor } | RopeScaling::Llama3 { factor, .. } => (*factor, 1.0),
             RopeScaling::NtkAlpha { alpha } => (*alpha, 1.0),
+            RopeScaling::Proportional { factor, .. } => (*factor, 1.0),
             RopeScaling::Yarn(yarn) => (yarn.factor, yarn.amplitude),
             RopeScaling::LongRope { amplitude, .. } => (1.0, *amplitude),
         };

@@ -13,12 +13,18 @@ pub(crate) struct Key {
     /// The key in GGUF metadata, without the architecture prefix. Empty if that never has the
     /// value.
     gguf: &'static str,
+    /// Whether the key in GGUF metadata has an architecture prefix.
+    has_prefix: bool,
 }
 
 impl Key {
     /// Names a value that both formats can have.
     pub(crate) const fn new(config: &'static str, gguf: &'static str) -> Self {
-        Self { config, gguf }
+        Self {
+            config,
+            gguf,
+            has_prefix: true,
+        }
     }
 
     /// Names a value that only a `config.json` can have.
@@ -29,6 +35,14 @@ impl Key {
     /// Names a value that only GGUF metadata can have.
     pub(crate) const fn gguf(name: &'static str) -> Self {
         Self::new("", name)
+    }
+
+    /// Names a value that only GGUF metadata can have, without an architecture prefix.
+    pub(crate) const fn gguf_without_prefix(name: &'static str) -> Self {
+        Self {
+            has_prefix: false,
+            ..Self::new("", name)
+        }
     }
 }
 
@@ -145,6 +159,29 @@ impl<'a> Facts<'a> {
         self.size(key)?.ok_or_else(|| self.missing(key))
     }
 
+    /// Returns a size that a `config.json` states for a single layer.
+    pub(crate) fn size_in_layer(
+        &self,
+        layer: usize,
+        name: &str,
+    ) -> Result<Option<usize>, EngineError> {
+        let Source::Config { values, .. } = self.source else {
+            return Ok(None);
+        };
+        let layers = values.and_then(|values| values.get("per_layer_config"));
+        let sizes = layers.and_then(|layers| layers.get(layer.to_string()));
+        match sizes.and_then(|sizes| sizes.get(name)) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => match size_of(value) {
+                Some(size) => Ok(Some(size)),
+                None => {
+                    let name = format!("per_layer_config.{layer}.{name}");
+                    Err(self.malformed(format!("{name} is not a whole number")))
+                }
+            },
+        }
+    }
+
     /// Returns a number.
     pub(crate) fn number(&self, key: Key) -> Result<Option<f32>, EngineError> {
         self.typed(key, "a number up to 3.4e38", number_of)
@@ -240,7 +277,10 @@ impl<'a> Facts<'a> {
             Source::Config {
                 parent, aliases, ..
             } => format!("{parent}{}", alias(aliases, key.config)),
-            Source::Gguf { architecture, .. } => format!("{architecture}.{}", key.gguf),
+            Source::Gguf { architecture, .. } if key.has_prefix => {
+                format!("{architecture}.{}", key.gguf)
+            }
+            Source::Gguf { .. } => key.gguf.to_owned(),
         }
     }
 

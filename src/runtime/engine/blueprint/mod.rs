@@ -10,6 +10,7 @@ mod end_tokens;
 mod facts;
 mod families;
 mod names;
+mod recurrence;
 mod rope;
 mod rope_facts;
 #[cfg(test)]
@@ -22,13 +23,14 @@ use super::EngineError;
 use crate::decoding::TokenId;
 
 pub(super) use block::{
-    Activation, Biases, Caps, FeedForward, HeadNorm, LayerPlan, Matrices, Norm, NormKind,
-    NormPlaces, Scales, Temperature, Xielu,
+    Activation, Biases, Caps, FeedForward, HeadNorm, HeadSizes, KvSource, LayerInputs, LayerPlan,
+    Matrices, Norm, NormKind, NormPlaces, Scales, Temperature, Xielu,
 };
 pub(super) use check::{MAX_LAYERS, MAX_SIZE};
 pub(super) use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of};
 pub(super) use facts::{Facts, Key};
 pub(super) use names::{Naming, Spelling, TensorRole};
+pub(super) use recurrence::{DeltaNet, HeadOrder, Mamba2, Recurrence, ShortConv};
 pub(super) use rope::{Rope, RopeForm, RopeScaling, Rotation};
 pub(super) use rope_facts::linear_factor_of_gguf;
 
@@ -42,10 +44,12 @@ pub(super) struct Blueprint {
     pub hidden_size: usize,
     /// Number of query heads in a layer.
     pub n_heads: usize,
-    /// Number of key-value heads in a layer. Each serves `n_heads / n_kv_heads` query heads.
+    /// Number of key-value heads in a layer, except in layers that state another. Each serves
+    /// `n_heads / n_kv_heads` query heads.
     pub n_kv_heads: usize,
+    /// The size of a head, except in layers that state another.
     pub head_dim: usize,
-    /// The inner width of the feed-forward network.
+    /// The inner width of the feed-forward network, except in layers that state another.
     pub ffn_size: usize,
     pub layers: Vec<LayerPlan>,
     /// The rotary embeddings that layers refer to by index.
@@ -56,6 +60,10 @@ pub(super) struct Blueprint {
     pub norm_places: NormPlaces,
     /// The norm of queries and keys, if the model has one.
     pub head_norm: Option<HeadNorm>,
+    /// Whether the values of each head are normalized, without weights.
+    pub value_norm: bool,
+    /// Whether each head's output is multiplied by a gate, which the query projection computes.
+    pub gated_heads: bool,
     pub biases: Biases,
     pub matrices: Matrices,
     pub feed_forward: FeedForward,
@@ -64,6 +72,10 @@ pub(super) struct Blueprint {
     pub xielus: Vec<Xielu>,
     pub scales: Scales,
     pub caps: Caps,
+    /// The vectors that each layer reads besides the residual stream, if it does.
+    pub layer_inputs: Option<LayerInputs>,
+    /// Whether each layer's output is multiplied by a learned number, if the file has it.
+    pub layer_scales: bool,
     /// Queries, keys and values are clamped to ± this value.
     pub qkv_limit: Option<f32>,
     /// How queries grow with their position, if they do.
@@ -96,13 +108,36 @@ impl Blueprint {
         self.layers.len()
     }
 
-    /// Returns the width of all query heads together.
-    pub(super) const fn q_width(&self) -> usize {
-        self.n_heads * self.head_dim
+    /// Returns the sizes of a layer's keys and values.
+    pub(super) fn heads(&self, layer: usize) -> HeadSizes {
+        let stated = self.layers.get(layer).and_then(|layer| layer.heads);
+        stated.unwrap_or(HeadSizes {
+            n_kv_heads: self.n_kv_heads,
+            head_dim: self.head_dim,
+        })
     }
 
-    /// Returns the width of all key heads together. All value heads together have the same width.
-    pub(super) const fn kv_width(&self) -> usize {
-        self.n_kv_heads * self.head_dim
+    /// Returns the inner width of a layer's feed-forward network.
+    pub(super) fn ffn_size_of(&self, layer: usize) -> usize {
+        let stated = self.layers.get(layer).and_then(|layer| layer.ffn_size);
+        stated.unwrap_or(self.ffn_size)
+    }
+
+    /// Returns where a layer's keys and values come from.
+    pub(super) fn kv_source(&self, layer: usize) -> KvSource {
+        let layer = self.layers.get(layer);
+        layer.map_or(KvSource::Projected, |layer| layer.kv_source)
+    }
+
+    /// Returns how many values a token's keys take in all layers that have keys of their own. Its
+    /// values take as many.
+    pub(super) fn n_cached_values(&self) -> usize {
+        let layers = self.layers.iter().enumerate().filter(|(_, plan)| {
+            plan.recurrence.is_none() && !matches!(plan.kv_source, KvSource::OfLayer(_))
+        });
+        layers
+            .map(|(layer, _)| self.heads(layer))
+            .map(|heads| heads.n_kv_heads.saturating_mul(heads.head_dim))
+            .fold(0, usize::saturating_add)
     }
 }

@@ -41,6 +41,14 @@ pub(crate) enum RopeScaling {
     NtkAlpha {
         alpha: f32,
     },
+    /// Only the fastest planes rotate, each as if all did (p-RoPE). Barbero et al. 2024, "Round and
+    /// Round We Go! What makes Rotary Positional Encodings useful?"
+    Proportional {
+        /// The share of the planes that rotate.
+        share: f32,
+        /// The factor by which these are slowed.
+        factor: f32,
+    },
     /// Slow planes rotate more slowly, fast planes stay unchanged, and those in between are
     /// blended. Grattafiori et al. 2024, "The Llama 3 Herd of Models".
     Llama3 {
@@ -136,6 +144,17 @@ impl Rope {
             RopeScaling::None => (plain, 1.0),
             RopeScaling::Linear { factor } => {
                 (plain.iter().map(|step| step / factor).collect(), 1.0)
+            }
+            RopeScaling::Proportional { share, factor } => {
+                let n_planes = plain.len() as f32 * share;
+                let rotates = |index: usize| ((index + 1) as f32) <= n_planes;
+                let planes = plain.iter().enumerate();
+                let steps = planes.map(
+                    |(index, step)| {
+                        if rotates(index) { step / factor } else { 0.0 }
+                    },
+                );
+                (steps.collect(), 1.0)
             }
             RopeScaling::NtkAlpha { alpha } => {
                 let n_dims = self.n_dims as f32;

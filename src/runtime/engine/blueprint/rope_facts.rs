@@ -31,7 +31,10 @@ const SHORT: Key = Key::config("short_factor");
 const LONG: Key = Key::config("long_factor");
 
 /// The supported kinds of scaling, for messages.
-const KNOWN_KINDS: &str = "default, linear, llama3, longrope and yarn";
+const KNOWN_KINDS: &str = "default, linear, llama3, longrope, proportional and yarn";
+
+/// The kind of scaling in which only some planes rotate.
+const PROPORTIONAL: &str = "proportional";
 
 /// The values needed to read a rotary embedding.
 #[derive(Clone, Copy)]
@@ -104,6 +107,12 @@ pub(super) fn read_scaled(
         reason = "a negative share becomes 0, which is rejected later"
     )]
     let n_dims = (setting.head_dim as f32 * share) as usize;
+    let is_proportional = scaling.text(KIND)?.as_deref() == Some(PROPORTIONAL);
+    let n_dims = if is_proportional {
+        setting.head_dim
+    } else {
+        n_dims
+    };
     let mut rope = Rope {
         theta: first(THETA)?.unwrap_or(setting.theta),
         n_dims: facts.size(N_DIMS)?.unwrap_or(n_dims),
@@ -150,6 +159,10 @@ fn scaling_of(
         Some("llama3") => llama3(facts, scaling, setting),
         Some("longrope" | "su") => long_rope(facts, scaling, setting),
         Some("yarn") => yarn(facts, scaling, setting),
+        Some(PROPORTIONAL) if !scaling.is_gguf() => Ok(RopeScaling::Proportional {
+            share: scaling.number(PARTIAL)?.unwrap_or(1.0),
+            factor: scaling.number(FACTOR)?.unwrap_or(1.0),
+        }),
         Some(other) => {
             let key = scaling.name(key);
             let feature =

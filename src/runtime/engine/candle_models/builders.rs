@@ -1,12 +1,10 @@
 //! Builds each family's network with candle-transformers.
 
-use std::sync::Arc;
-
 use candle_core::quantized::gguf_file::Content;
-use candle_core::{DType, Device, Result};
+use candle_core::{Device, Result};
 use candle_transformers::models::bigcode::{self, GPTBigCode};
 use candle_transformers::models::{
-    granitemoehybrid, helium, lfm2, mixtral, phi, quantized_phi, qwen2_moe, qwen3_moe, starcoder2,
+    helium, mixtral, phi, quantized_phi, qwen2_moe, qwen3_moe, starcoder2,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -66,20 +64,6 @@ fn bigcode_config(config: &Map<String, Value>) -> Result<bigcode::Config> {
     })
 }
 
-pub(super) fn granite(parts: &Parts<'_>) -> Result<NetworkFactory> {
-    use granitemoehybrid::{GraniteMoeHybrid, GraniteMoeHybridCache, GraniteMoeHybridConfig};
-
-    let config: GraniteMoeHybridConfig = parts.config()?;
-    let config = config.into_config(false);
-    let model = Arc::new(GraniteMoeHybrid::load(parts.store.builder(), &config)?);
-    let cache = GraniteMoeHybridCache::new(true, DType::F32, &config, parts.device)?;
-    Ok(NetworkFactory::forkable(
-        (model, cache),
-        PrefillMode::Chunked,
-        |(model, cache), tokens, n_read| model.forward(tokens, n_read, cache),
-    ))
-}
-
 pub(super) fn helium(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let model = helium::Model::new(&parts.config()?, parts.store.builder())?;
     Ok(NetworkFactory::forkable(
@@ -87,50 +71,6 @@ pub(super) fn helium(parts: &Parts<'_>) -> Result<NetworkFactory> {
         PrefillMode::Chunked,
         helium::Model::forward,
     ))
-}
-
-pub(super) fn lfm2(parts: &Parts<'_>) -> Result<NetworkFactory> {
-    // Given these, candle-transformers would compute a different size.
-    let unused = ["block_ffn_dim_multiplier", "block_multiple_of"];
-    let config: lfm2::Lfm2Config = parts.config_without(&unused)?;
-    let config = lfm2::Config {
-        intermediate_size: lfm2_ffn_size(parts.config),
-        ..config.into_config(false)
-    };
-    let model = Arc::new(lfm2::Model::new(&config, parts.store.builder())?);
-    let cache = lfm2::Cache::new(true, DType::F32, &config, parts.device)?;
-    // After the first pass, its convolutions are correct only for one token at a time.
-    Ok(NetworkFactory::forkable(
-        (model, cache),
-        PrefillMode::SinglePass,
-        |(model, cache), tokens, n_read| model.forward(tokens, n_read, cache),
-    ))
-}
-
-/// The inner width of the feed-forward network: two thirds of the configured width, scaled, and
-/// rounded up to a multiple of the block size. candle-transformers instead assumes four times the
-/// hidden size, which is right for only one model size.
-#[expect(
-    clippy::cast_sign_loss,
-    reason = "a negative factor becomes 0 here, and no weights have that shape"
-)]
-fn lfm2_ffn_size(config: &Map<String, Value>) -> usize {
-    /// A larger size means a broken file, and no weights have that shape either.
-    const N_MAX: u64 = 1 << 28;
-
-    let number = |name: &str| config.get(name).and_then(Value::as_u64);
-    let size = number("block_ff_dim").or_else(|| number("intermediate_size"));
-    let size = size.unwrap_or_default().min(N_MAX) as usize;
-    let flag = |name: &str| config.get(name).and_then(Value::as_bool);
-    if flag("block_auto_adjust_ff_dim") == Some(false) {
-        return size;
-    }
-    let factor = config
-        .get("block_ffn_dim_multiplier")
-        .and_then(Value::as_f64);
-    let scaled = (factor.unwrap_or(1.0) * (2 * size / 3) as f64) as u64;
-    let block = number("block_multiple_of").unwrap_or(1).clamp(1, N_MAX);
-    scaled.min(N_MAX).next_multiple_of(block) as usize
 }
 
 pub(super) fn mixtral(parts: &Parts<'_>) -> Result<NetworkFactory> {

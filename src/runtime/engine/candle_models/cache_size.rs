@@ -25,8 +25,6 @@ const EXPAND: Key = Key::config("expand");
 const GROUPS: Key = Key::config("n_groups");
 const HEAD_DIM: Key = Key::config("head_dim");
 const STATE_SIZE: Key = Key::config("state_size");
-const LAYER_TYPES: Key = Key::config("layer_types");
-const CONV_CACHE: Key = Key::config("conv_L_cache");
 const BLOCK_TYPES: Key = Key::config("block_types");
 const OLDER_BLOCK_TYPES: Key = Key::config("_block_types");
 const CONV1D_WIDTH: Key = Key::config("conv1d_width");
@@ -46,19 +44,6 @@ pub(super) fn gpt_bigcode(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize,
     Ok(CacheSize {
         n_state_bytes: n_tokens.saturating_mul(n_tokens),
         ..keys_and_values(facts, sizes)?
-    })
-}
-
-/// For models that mix attention layers with short convolutions.
-pub(super) fn lfm2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
-    let kinds = facts.texts(LAYER_TYPES)?.unwrap_or_default();
-    let attention_layers = kinds.iter().filter(|kind| *kind == "full_attention");
-    let n_attention_layers = attention_layers.count().min(sizes.n_layers);
-    let conv_width = facts.size(CONV_CACHE)?.unwrap_or_default();
-    let n_values = product(&[sizes.hidden_size, conv_width]);
-    Ok(CacheSize {
-        n_bytes_per_token: n_cached_bytes(facts, sizes, n_attention_layers)?,
-        n_state_bytes: n_bytes(sizes.n_layers - n_attention_layers, n_values),
     })
 }
 
@@ -145,7 +130,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::sizes::Sizes;
-    use super::{CacheSize, CacheSizeFn, keys_and_values, lfm2, mamba, mamba2, recurrent_gemma};
+    use super::{CacheSize, CacheSizeFn, keys_and_values, mamba, mamba2, recurrent_gemma};
     use crate::engine::EngineError;
     use crate::engine::blueprint::Facts;
 
@@ -161,7 +146,6 @@ mod tests {
 
     #[test]
     fn a_layer_takes_memory_for_keys_and_values_or_for_a_state() {
-        let kinds = json!(["conv", "full_attention", "conv"]);
         let blocks = json!(["recurrent", "attention"]);
         for (cache_size, config, n_bytes_per_token, n_state_bytes) in [
             (
@@ -169,12 +153,6 @@ mod tests {
                 json!({ "num_attention_heads": 4, "num_key_value_heads": 2 }),
                 4 * 3 * 2 * 2 * 8,
                 0,
-            ),
-            (
-                lfm2,
-                json!({ "num_attention_heads": 4, "layer_types": kinds, "conv_L_cache": 3 }),
-                4 * 2 * 32,
-                4 * 2 * 32 * 3,
             ),
             (
                 mamba,

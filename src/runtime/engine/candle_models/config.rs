@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::families::Family;
 use crate::engine::EngineError;
-use crate::engine::blueprint::{MAX_LAYERS, MAX_SIZE};
+use crate::engine::blueprint::MAX_SIZE;
 
 /// A file with more experts than this is broken.
 const MAX_EXPERTS: u64 = 1 << 12;
@@ -39,7 +39,6 @@ pub(super) fn adapt_config(
             values.entry(*name).or_insert(value);
         }
     }
-    fill_layer_types(&mut values).map_err(unsupported)?;
     let common_defaults = [
         ("hidden_act", json!("silu")),
         ("rope_theta", json!(10_000.0)),
@@ -126,42 +125,6 @@ fn flatten_rope(values: &mut Map<String, Value>) -> Result<(), String> {
         if let Some(value) = rope.get(key) {
             values.insert(key.to_owned(), value.clone());
         }
-    }
-    Ok(())
-}
-
-/// Fills in `layer_types` if the family needs it. Rejects Granite models with Mamba layers.
-fn fill_layer_types(values: &mut Map<String, Value>) -> Result<(), String> {
-    let hybrid = values
-        .get("model_type")
-        .is_some_and(|kind| kind == "granitemoehybrid");
-    if let Some(Value::Array(layers)) = values.get_mut("layer_types") {
-        for layer in layers.iter_mut().filter(|_| hybrid) {
-            match layer.as_str() {
-                Some("attention" | "full_attention") => *layer = json!("attention"),
-                _ => return Err(format!("layers of type {layer} in this family")),
-            }
-        }
-        return Ok(());
-    }
-    if hybrid {
-        return Err("layers of type \"mamba\" in this family".to_owned());
-    }
-    // The first LFM2 files list only the indices of attention layers.
-    let n_layers = values.get("num_hidden_layers").and_then(Value::as_u64);
-    if let (Some(Value::Array(indices)), Some(n_layers)) = (values.get("full_attn_idxs"), n_layers)
-    {
-        let kind = |index| {
-            let is_attention = indices.contains(&json!(index));
-            if is_attention {
-                "full_attention"
-            } else {
-                "conv"
-            }
-        };
-        let n_layers = n_layers.min(MAX_LAYERS as u64);
-        let layers: Vec<&str> = (0..n_layers).map(kind).collect();
-        values.insert("layer_types".to_owned(), json!(layers));
     }
     Ok(())
 }

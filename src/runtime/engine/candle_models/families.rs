@@ -2,13 +2,11 @@
 //!
 //! These candle-transformers models are left out:
 //! - Falcon: candle-transformers approximates the activation, but transformers does not.
-//! - Gemma 4: attention is scaled differently, and parts of the layers are missing.
 //! - MPT: only one configuration is supported.
 //! - `DeepSeek` 2: rotary scaling differs, and expert groups are chosen incorrectly.
 //! - RWKV, `ChatGLM`, Based, and the original formats of Yi and Phi: transformers does not support
 //!   them, so there is no reference.
-//! - GGUF files in candle's own layout; GGUF files of LFM2, because a second sequence can't be
-//!   opened; and those of Qwen 3 `MoE`, because they need a GPU.
+//! - GGUF files in candle's own layout, and those of Qwen 3 `MoE`, because they need a GPU.
 
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{Device, Result};
@@ -36,8 +34,6 @@ pub(super) struct Family {
     pub fixed: &'static [(&'static str, &'static str)],
     /// Keys with the value that transformers assumes if they are missing, as JSON.
     pub defaults: &'static [(&'static str, &'static str)],
-    /// Upper limit of the context length, whatever the `config.json` says.
-    pub n_context: usize,
     /// Computes how much memory a sequence's cache takes.
     pub cache_size: CacheSizeFn,
     /// Builds the network from a `config.json` and safetensors.
@@ -50,8 +46,8 @@ pub(super) struct Family {
 pub(super) struct GgufFamily {
     /// The `general.architecture` in the metadata.
     pub name: &'static str,
-    /// The base of rotary embedding, if candle-transformers hard-codes it.
-    pub theta: Option<f32>,
+    /// The base of rotary embedding, which candle-transformers hard-codes.
+    pub theta: f32,
     /// Upper limit of the context length, from the size of a hard-coded rotary table.
     pub n_context: usize,
     /// Builds the network from the metadata and the files.
@@ -69,19 +65,15 @@ pub(super) struct Parts<'a> {
 }
 
 /// The names of the families, for messages.
-pub(crate) const KNOWN: &str = "Granite 4 without Mamba, Helium, LFM2, Mamba 1 and 2, Mixtral, Phi 1 to 2, \
-                         Qwen 2 and 3 MoE, RecurrentGemma and StarCoder 1 and 2";
-
-/// The context limit of families for which candle-transformers caches the masks of all chunks. They
-/// take n² / 2 bytes for a text of n tokens.
-const N_MASKED: usize = 16_384;
+pub(crate) const KNOWN: &str = "Helium, Mamba 1 and 2, Mixtral, Phi 1 to 2, Qwen 2 and 3 MoE, \
+                         RecurrentGemma and StarCoder 1 and 2";
 
 /// The context length of families without a limit, as JSON. Equal to the longest that we allow for
 /// any model.
 const N_ENDLESS: &str = "131072";
 
 /// All families, in the order of their `model_type`.
-pub(super) const FAMILIES: [Family; 12] = [
+pub(super) const FAMILIES: [Family; 10] = [
     Family {
         model_type: "gpt_bigcode",
         class: "GPTBigCodeForCausalLM",
@@ -103,28 +95,8 @@ pub(super) const FAMILIES: [Family; 12] = [
             ("num_key_value_heads", "1"),
             ("tie_word_embeddings", "true"),
         ],
-        n_context: usize::MAX,
         cache_size: cache_size::gpt_bigcode,
         build: builders::gpt_bigcode,
-        gguf: None,
-    },
-    Family {
-        model_type: "granitemoehybrid",
-        class: "GraniteMoeHybridForCausalLM",
-        aliases: &[],
-        fixed: &[
-            ("attention_bias", "false"),
-            ("num_local_experts", "0"),
-            ("position_embedding_type", "\"rope\""),
-            ("hidden_act", "\"silu\""),
-        ],
-        defaults: &[
-            ("num_local_experts", "8"),
-            ("position_embedding_type", "\"nope\""),
-        ],
-        n_context: N_MASKED,
-        cache_size: cache_size::keys_and_values,
-        build: builders::granite,
         gguf: None,
     },
     Family {
@@ -137,26 +109,8 @@ pub(super) const FAMILIES: [Family; 12] = [
             ("mlp_bias", "false"),
             ("rope_theta", "100000.0"),
         ],
-        n_context: usize::MAX,
         cache_size: cache_size::keys_and_values,
         build: builders::helium,
-        gguf: None,
-    },
-    Family {
-        model_type: "lfm2",
-        class: "Lfm2ForCausalLM",
-        aliases: &[],
-        fixed: &[("conv_bias", "false")],
-        defaults: &[
-            ("rope_theta", "1000000.0"),
-            ("block_auto_adjust_ff_dim", "true"),
-            ("block_ffn_dim_multiplier", "1.0"),
-            ("block_multiple_of", "256"),
-            ("intermediate_size", "12288"),
-        ],
-        n_context: usize::MAX,
-        cache_size: cache_size::lfm2,
-        build: builders::lfm2,
         gguf: None,
     },
     Family {
@@ -179,7 +133,6 @@ pub(super) const FAMILIES: [Family; 12] = [
             ("state_size", "16"),
             ("tie_word_embeddings", "true"),
         ],
-        n_context: usize::MAX,
         cache_size: cache_size::mamba,
         build: state_spaces::mamba,
         gguf: None,
@@ -205,7 +158,6 @@ pub(super) const FAMILIES: [Family; 12] = [
             ("n_groups", "8"),
             ("state_size", "128"),
         ],
-        n_context: usize::MAX,
         cache_size: cache_size::mamba2,
         build: state_spaces::mamba2,
         gguf: None,
@@ -223,7 +175,6 @@ pub(super) const FAMILIES: [Family; 12] = [
             ("sliding_window", "4294967296"),
             ("use_flash_attn", "false"),
         ],
-        n_context: usize::MAX,
         cache_size: cache_size::keys_and_values,
         build: builders::mixtral,
         gguf: None,
@@ -234,12 +185,11 @@ pub(super) const FAMILIES: [Family; 12] = [
         aliases: &[],
         fixed: &[],
         defaults: &[("qk_layernorm", "false"), ("partial_rotary_factor", "0.5")],
-        n_context: usize::MAX,
         cache_size: cache_size::keys_and_values,
         build: builders::phi,
         gguf: Some(GgufFamily {
             name: "phi2",
-            theta: Some(10_000.0),
+            theta: 10_000.0,
             n_context: quantized_phi::MAX_SEQ_LEN,
             build: builders::phi_from_gguf,
         }),
@@ -262,7 +212,6 @@ pub(super) const FAMILIES: [Family; 12] = [
             ("sliding_window", "4294967296"),
             ("use_sliding_window", "false"),
         ],
-        n_context: usize::MAX,
         cache_size: cache_size::keys_and_values,
         build: builders::qwen2_moe,
         gguf: None,
@@ -281,7 +230,6 @@ pub(super) const FAMILIES: [Family; 12] = [
             ("num_experts_per_tok", "8"),
             ("use_sliding_window", "false"),
         ],
-        n_context: usize::MAX,
         cache_size: cache_size::keys_and_values,
         build: builders::qwen3_moe,
         gguf: None,
@@ -305,7 +253,6 @@ pub(super) const FAMILIES: [Family; 12] = [
             ("rms_norm_eps", "1e-6"),
             ("tie_word_embeddings", "true"),
         ],
-        n_context: usize::MAX,
         cache_size: cache_size::recurrent_gemma,
         build: recurrent_gemma::recurrent_gemma,
         gguf: None,
@@ -316,7 +263,6 @@ pub(super) const FAMILIES: [Family; 12] = [
         aliases: &[],
         fixed: &[],
         defaults: &[("use_bias", "true"), ("norm_epsilon", "1e-5")],
-        n_context: usize::MAX,
         cache_size: cache_size::keys_and_values,
         build: builders::starcoder2,
         gguf: None,

@@ -82,7 +82,7 @@ impl Plan {
         // candle-transformers does not apply the window to cached tokens, so the context must not
         // exceed the window.
         let window = facts.size(WINDOW)?.unwrap_or(usize::MAX);
-        let n_context = sizes.n_context.min(window).min(family.n_context);
+        let n_context = sizes.n_context.min(window);
         if let Some(rotated) = facts.number(ROTATED_PART)? {
             let head_dim = Heads::read(&facts, &sizes)?.head_dim;
             let is_share = rotated > 0.0 && rotated <= 1.0;
@@ -284,17 +284,16 @@ impl GgufFamily {
             let name = facts.name(N_ROTATED);
             return Err(facts.malformed(format!("{name} is {n_rotated}")));
         }
-        if n_rotated > head_dim || (self.theta.is_none() && n_rotated != head_dim / 2) {
+        if n_rotated > head_dim {
             let feature =
                 format!("rotary embedding of {n_rotated} of {head_dim} dimensions for this family");
             return Err(facts.unsupported(feature));
         }
-        let theta = facts.number(THETA)?;
-        match (self.theta, theta) {
-            (Some(fixed), Some(theta)) if (fixed - theta).abs() > 0.5 => {
+        match facts.number(THETA)? {
+            Some(theta) if (self.theta - theta).abs() > 0.5 => {
                 Err(facts.unsupported(format!("the rotary base {theta} for this family")))
             }
-            _ => Ok(()),
+            Some(_) | None => Ok(()),
         }
     }
 }

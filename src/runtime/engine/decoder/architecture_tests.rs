@@ -127,7 +127,7 @@ fn random_walk(lm: &mut dyn CausalLm, seed: u64) -> Vec<f32> {
 }
 
 /// Opens a fixture on the tensor backend.
-fn tensors(folder: &Path, is_gguf: bool, precision: Precision) -> Box<dyn CausalLm> {
+pub(super) fn tensors(folder: &Path, is_gguf: bool, precision: Precision) -> Box<dyn CausalLm> {
     let (blueprint, catalog) = open(folder, is_gguf);
     let mut progress = |_| std::ops::ControlFlow::Continue(());
     let mut checkpoint = catalog.open(&mut progress).unwrap();
@@ -136,7 +136,7 @@ fn tensors(folder: &Path, is_gguf: bool, precision: Precision) -> Box<dyn Causal
 }
 
 /// Opens a fixture on the CPU backend.
-fn cpu(folder: &Path, is_gguf: bool) -> Box<dyn CausalLm> {
+pub(super) fn cpu(folder: &Path, is_gguf: bool) -> Box<dyn CausalLm> {
     let (blueprint, catalog) = open(folder, is_gguf);
     let mut progress = |_| std::ops::ControlFlow::Continue(());
     let mut checkpoint = catalog.open(&mut progress).unwrap();

@@ -4,9 +4,9 @@
 //! Generalized Multi-Query Transformer Models from Multi-Head Checkpoints".
 
 use super::batch::RotaryAngles;
-use crate::engine::blueprint::{Blueprint, Temperature};
+use crate::engine::blueprint::{Blueprint, HeadSizes, KvSource, Temperature};
 
-/// The parameters of attention that all layers of a model share.
+/// The parameters of a layer's heads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HeadShape {
     /// Number of query heads.
@@ -21,13 +21,29 @@ pub(super) struct HeadShape {
     pub qkv_limit: Option<f32>,
     /// How queries grow with their position, if they do.
     pub temperature: Option<Temperature>,
+    /// Whether each head's output is multiplied by a gate. A head's gate then follows its query.
+    pub is_gated: bool,
 }
 
-/// The parameters of attention that differ from layer to layer.
+/// What layers have in common if they can share masks and the places of their keys and values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LayerKind {
+    /// Width of the sliding window in tokens.
+    pub window: Option<usize>,
+    pub n_heads: usize,
+    pub n_kv_heads: usize,
+    pub head_dim: usize,
+}
+
+/// The parameters of attention in a layer.
 #[derive(Debug)]
 pub(super) struct AttentionLayer<V> {
-    /// Index of the layer.
+    /// Index, among the layers with attention, of the layer whose keys and values this one attends
+    /// to: itself, or an earlier one.
     pub index: usize,
+    /// Where its keys and values come from.
+    pub kv_source: KvSource,
+    pub shape: HeadShape,
     /// Width of the sliding window in tokens, including the current one. `None` means no limit.
     pub window: Option<usize>,
     /// Index of the rotation applied to queries and keys, if any.
@@ -35,12 +51,15 @@ pub(super) struct AttentionLayer<V> {
     pub norms: Option<HeadNorms<V>>,
 }
 
-/// The norms of queries and keys. Each has one weight for every value that is normalized together:
-/// those of one head, or of all heads.
+/// The norms of queries, keys and values. Each has one weight for every value that is normalized
+/// together: those of one head, or of all heads.
 #[derive(Debug)]
 pub(super) struct HeadNorms<V> {
     pub queries: V,
-    pub keys: V,
+    /// `None` for a layer without keys of its own.
+    pub keys: Option<V>,
+    /// `None` if values are not normalized.
+    pub values: Option<V>,
     /// Added to the mean square.
     pub eps: f32,
     /// Whether they are applied after rotary embedding.
@@ -48,16 +67,21 @@ pub(super) struct HeadNorms<V> {
 }
 
 impl HeadShape {
-    /// Collects the parameters from a blueprint.
-    pub(super) const fn new(blueprint: &Blueprint) -> Self {
+    /// Collects the parameters of a layer from a blueprint.
+    pub(super) fn new(blueprint: &Blueprint, layer: usize) -> Self {
+        let HeadSizes {
+            n_kv_heads,
+            head_dim,
+        } = blueprint.heads(layer);
         Self {
             n_heads: blueprint.n_heads,
-            n_kv_heads: blueprint.n_kv_heads,
-            head_dim: blueprint.head_dim,
+            n_kv_heads,
+            head_dim,
             score_scale: blueprint.scales.score,
             score_cap: blueprint.caps.score,
             qkv_limit: blueprint.qkv_limit,
             temperature: blueprint.temperature,
+            is_gated: blueprint.gated_heads,
         }
     }
 
@@ -78,6 +102,21 @@ impl HeadShape {
 }
 
 impl<V> AttentionLayer<V> {
+    /// Returns what this layer has in common with others.
+    pub(super) const fn kind(&self) -> LayerKind {
+        LayerKind {
+            window: self.window,
+            n_heads: self.shape.n_heads,
+            n_kv_heads: self.shape.n_kv_heads,
+            head_dim: self.shape.head_dim,
+        }
+    }
+
+    /// Returns whether the layer computes and keeps keys and values of its own.
+    pub(super) const fn has_keys(&self) -> bool {
+        !matches!(self.kv_source, KvSource::OfLayer(_))
+    }
+
     /// Returns the rotary angles of this layer, or `None` if it does not rotate.
     pub(super) fn rotary_angles<'a, T>(
         &self,

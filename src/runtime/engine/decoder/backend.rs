@@ -33,6 +33,7 @@ pub(crate) trait Backend: Send {
     }
 
     /// Reads the next chunk of a text into a cache that holds the tokens before it, and commits it.
+    /// After an error, the cache may hold fewer tokens.
     fn read_chunk(
         &mut self,
         text: &[TokenId],
@@ -55,9 +56,18 @@ pub(crate) trait Backend: Send {
             is_long,
         });
         let places: Vec<Place> = places.collect();
-        self.run(&rows, &places, std::slice::from_mut(cache), usize::MAX)?;
-        cache.commit(rows.len());
-        Ok(())
+        cache.begin_pass(rows.len(), n_before);
+        match self.run(&rows, &places, std::slice::from_mut(cache), usize::MAX) {
+            Ok(_) => {
+                cache.commit(rows.len());
+                cache.end_pass();
+                Ok(())
+            }
+            Err(error) => {
+                cache.abandon_pass();
+                Err(error)
+            }
+        }
     }
 
     /// Returns how much memory a run takes, in bytes.

@@ -1,8 +1,11 @@
-//! The KV cache of a sequence: a list of shared, immutable runs and one private, growing tail.
+//! The KV cache of a sequence: a list of shared, immutable runs and one private, growing tail; and
+//! the states of its layers without attention.
 //!
 //! This file maps positions to runs. How a run stores keys and values is up to the backend.
 
 use std::sync::Arc;
+
+use super::recurrent::{LayerStates, RecurrentStates};
 
 /// The KV cache of one sequence. `R` holds the keys and values of a run of consecutive tokens, for
 /// all layers.
@@ -16,6 +19,8 @@ pub(crate) struct Cache<R> {
     tail: R,
     /// How many tokens of the tail are committed.
     n_tail: usize,
+    /// The states of the layers without attention, after the committed tokens.
+    states: RecurrentStates,
 }
 
 /// The first tokens of a run that other sequences may share.
@@ -44,6 +49,7 @@ impl<R: Default> Cache<R> {
             shared: Vec::new(),
             tail: R::default(),
             n_tail: 0,
+            states: RecurrentStates::default(),
         }
     }
 
@@ -118,6 +124,7 @@ impl<R: Default> Cache<R> {
             shared: self.shared.clone(),
             tail: R::default(),
             n_tail: 0,
+            states: self.states.fork(self.n_read()),
         }
     }
 
@@ -127,6 +134,7 @@ impl<R: Default> Cache<R> {
             shared: self.shared.clone(),
             tail,
             n_tail: self.n_tail,
+            states: self.states.fork(self.n_read()),
         }
     }
 
@@ -142,8 +150,47 @@ impl<R: Default> Cache<R> {
         }
     }
 
-    /// Drops all but the first `n` tokens. A shared run is cut, not copied.
+    /// Prepares for a pass that reads `n_rows` tokens, after which the text has `n_text` tokens that
+    /// it has had before.
+    pub(crate) fn begin_pass(&mut self, n_rows: usize, n_text: usize) {
+        self.states.begin_pass(self.n_read(), n_rows, n_text);
+    }
+
+    /// Keeps what a successful pass has noted.
+    pub(crate) fn end_pass(&mut self) {
+        self.states.end_pass();
+    }
+
+    /// Undoes a failed pass. If there are states, which it may have changed, this leaves fewer
+    /// tokens than before.
+    pub(crate) fn abandon_pass(&mut self) {
+        let n_kept = self.states.restore(self.n_read());
+        self.truncate_runs(n_kept);
+    }
+
+    /// Returns the state of a layer without attention, which has `n_values` numbers.
+    pub(crate) fn layer_states(&mut self, layer: usize, n_values: usize) -> LayerStates<'_> {
+        let n_read = self.n_read();
+        self.states.layer_mut(layer, n_values, n_read)
+    }
+
+    /// Iterates over the states that are held in memory, with their sizes in bytes. The address
+    /// tells whether two caches share one.
+    pub(crate) fn held_states(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.states.held()
+    }
+
+    /// Drops all but the first `n` tokens, or more: a state can't be truncated, so if there are
+    /// layers without attention, the latest kept state at or before `n` is restored.
     pub(crate) fn truncate(&mut self, n: usize) {
+        if n < self.n_read() {
+            let n_kept = self.states.restore(n);
+            self.truncate_runs(n_kept);
+        }
+    }
+
+    /// Drops all but the first `n` tokens of keys and values. A shared run is cut, not copied.
+    fn truncate_runs(&mut self, n: usize) {
         let n_shared = self.n_shared();
         if n >= n_shared {
             self.n_tail = self.n_tail.min(n - n_shared);

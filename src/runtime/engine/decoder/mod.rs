@@ -20,6 +20,8 @@ mod check;
 mod cpu;
 mod loader;
 mod norm;
+mod recurrent;
+mod reread;
 mod sequence;
 mod tensors;
 mod weights;
@@ -32,6 +34,7 @@ use self::backend::Backend;
 use self::batch::Place;
 use self::cache::Cache;
 use self::cpu::CpuBackend;
+use self::reread::PassRows;
 use self::sequence::{Sequence, Text};
 use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
@@ -95,7 +98,7 @@ impl<B: Backend> Decoder<B> {
             n_vocab: self.n_vocab(),
             n_context: self.blueprint.n_context,
         };
-        let n_read = |sequence: &Sequence<B::Run>| sequence.cache.n_read();
+        let n_read = |sequence: &Sequence<B::Run>| sequence.text.tokens.len();
         let plan = self.sequences.plan(rows, limits, n_read)?;
         let ids = plan.sequences.into_iter().map(|(id, _)| id);
         let places = plan.places.into_iter().map(|(cache, position)| Place {
@@ -105,53 +108,6 @@ impl<B: Backend> Decoder<B> {
         });
         Ok((ids.collect(), places.collect()))
     }
-
-    /// Returns the length up to which a text counts as short, or `None` if the model rotates all
-    /// texts alike.
-    fn n_max_short(&self) -> Option<usize> {
-        let rotations = self.backend.facts().rotations.iter();
-        let long = rotations.filter_map(|rotation| rotation.long.as_ref());
-        long.map(|long| long.n_max_short).min()
-    }
-
-    fn is_long_text(&self, n_tokens: usize) -> bool {
-        self.n_max_short().is_some_and(|n_max| n_tokens > n_max)
-    }
-
-    /// Re-reads every sequence that these rows turn from a short text into a long one, or back,
-    /// since all its keys must be rotated alike.
-    fn reread_changed(
-        &mut self,
-        places: &mut [Place],
-        texts: &mut [Text],
-        caches: &mut [Cache<B::Run>],
-    ) -> Result<(), EngineError> {
-        let Some(n_max_short) = self.n_max_short() else {
-            return Ok(());
-        };
-        for (index, (text, cache)) in texts.iter_mut().zip(caches).enumerate() {
-            let is_long = becomes_long(places, index, text, n_max_short);
-            if is_long != text.is_long {
-                let mut reread = Cache::new();
-                while reread.n_read() < text.tokens.len() {
-                    self.backend
-                        .read_chunk(&text.tokens, is_long, &mut reread)?;
-                }
-                *cache = reread;
-                text.is_long = is_long;
-            }
-            for place in places.iter_mut().filter(|place| place.cache == index) {
-                place.is_long = is_long;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Returns whether a text counts as long once these rows have been read.
-fn becomes_long(places: &[Place], index: usize, text: &Text, n_max_short: usize) -> bool {
-    let mut own = places.iter().filter(|place| place.cache == index);
-    text.n_expected > n_max_short || own.any(|place| place.position >= n_max_short)
 }
 
 impl<B: Backend> CausalLm for Decoder<B> {
@@ -201,9 +157,12 @@ impl<B: Backend> CausalLm for Decoder<B> {
             0
         };
         sequence.truncate(n);
+        // What a restored state lacks is for the caller to read, who counts it.
+        let n_kept = sequence.cache.n_read();
+        sequence.truncate(n_kept);
         sequence.text.n_expected = n_expected;
         sequence.text.is_long = is_long;
-        Ok(n)
+        Ok(n_kept)
     }
 
     fn close(&mut self, sequence: SequenceId) {
@@ -213,7 +172,7 @@ impl<B: Backend> CausalLm for Decoder<B> {
     fn n_read(&self, sequence: SequenceId) -> usize {
         self.sequences
             .get(sequence)
-            .map_or(0, |sequence| sequence.cache.n_read())
+            .map_or(0, |sequence| sequence.text.tokens.len())
     }
 
     fn n_held(&self, sequence: SequenceId) -> usize {
@@ -223,53 +182,42 @@ impl<B: Backend> CausalLm for Decoder<B> {
     }
 
     fn n_cache_bytes(&self, sequences: &[SequenceId]) -> Option<u64> {
-        let mut runs = BTreeMap::new();
+        let (mut runs, mut states) = (BTreeMap::new(), BTreeMap::new());
         for id in sequences {
             if let Ok(sequence) = self.sequences.get(*id) {
                 runs.extend(sequence.cache.held_runs());
+                states.extend(sequence.cache.held_states());
             }
         }
-        Some(
-            runs.into_values()
-                .map(|run| B::n_run_bytes(run) as u64)
-                .sum(),
-        )
+        let runs = runs.into_values().map(|run| B::n_run_bytes(run) as u64);
+        Some(runs.chain(states.into_values()).sum())
     }
 
     fn cache_shape(&self) -> Option<CacheShape> {
         let head_dim = self.blueprint.head_dim;
+        let n_layers = self.blueprint.n_attention_layers();
+        let n_usual = self.blueprint.n_kv_heads * head_dim * n_layers;
+        // The attention layers of some models keep keys and values of different sizes, or none.
+        if self.blueprint.n_cached_values() != n_usual {
+            return None;
+        }
         let (n_head_bytes, format) = self.backend.cached_head(head_dim);
         Some(CacheShape {
-            n_layers: self.blueprint.n_layers(),
+            n_layers,
             n_kv_heads: self.blueprint.n_kv_heads,
             head_dim,
             n_head_bytes,
             format,
+            n_state_bytes: self.blueprint.n_state_bytes(),
         })
     }
 
     fn get_ready(&mut self, rows: &[Row]) -> Result<bool, EngineError> {
-        let Some(n_max_short) = self.n_max_short() else {
-            return Ok(true);
-        };
         let (ids, places) = self.plan(rows)?;
         for (index, id) in ids.into_iter().enumerate() {
-            let sequence = self.sequences.get_mut(id)?;
-            let text = &mut sequence.text;
-            let is_long = becomes_long(&places, index, text, n_max_short);
-            if is_long == text.is_long || text.tokens.is_empty() {
-                continue;
+            if self.reread_chunk(id, index, &places)? {
+                return Ok(false);
             }
-            let mut reread = sequence.reread.take().unwrap_or_else(Cache::new);
-            self.backend
-                .read_chunk(&text.tokens, is_long, &mut reread)?;
-            if reread.n_read() < text.tokens.len() {
-                sequence.reread = Some(reread);
-            } else {
-                sequence.cache = reread;
-                text.is_long = is_long;
-            }
-            return Ok(false);
         }
         Ok(true)
     }
@@ -309,12 +257,13 @@ impl<B: Backend> Decoder<B> {
             .unzip();
         let logits = self
             .reread_changed(&mut places, &mut texts, &mut caches)
-            .and_then(|()| self.backend.run(rows, &places, &mut caches, n_layers));
+            .and_then(|()| self.reread_missing(&texts, &mut caches))
+            .and_then(|()| {
+                let pass = PassRows::new(rows, &places, &texts, &caches);
+                self.run(&pass, &texts, &mut caches, n_layers)
+            });
         if logits.is_ok() {
             for (row, place) in rows.iter().zip(&places) {
-                if let Some(cache) = caches.get_mut(place.cache) {
-                    cache.commit(1);
-                }
                 if let Some(text) = texts.get_mut(place.cache) {
                     text.tokens.push(row.token);
                 }
@@ -327,6 +276,29 @@ impl<B: Backend> Decoder<B> {
             reread: None,
         });
         self.sequences.restore(ids.into_iter().zip(sequences));
+        logits
+    }
+
+    /// Runs a pass, and commits it if it succeeds.
+    fn run(
+        &mut self,
+        pass: &PassRows,
+        texts: &[Text],
+        caches: &mut [Cache<B::Run>],
+        n_layers: usize,
+    ) -> Result<Logits, EngineError> {
+        for (index, (cache, text)) in caches.iter_mut().zip(texts).enumerate() {
+            cache.begin_pass(pass.n_rows_of(index), text.tokens.len());
+        }
+        let logits = self.backend.run(&pass.rows, &pass.places, caches, n_layers);
+        for (index, cache) in caches.iter_mut().enumerate() {
+            if logits.is_ok() {
+                cache.commit(pass.n_rows_of(index));
+                cache.end_pass();
+            } else {
+                cache.abandon_pass();
+            }
+        }
         logits
     }
 }

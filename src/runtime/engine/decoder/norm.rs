@@ -18,6 +18,14 @@ pub(super) enum NormWeights<V> {
     },
 }
 
+impl NormWeights<Vec<f32>> {
+    /// Returns how many values are normalized together.
+    pub(super) const fn width(&self) -> usize {
+        let (Self::Rms { weights, .. } | Self::Layer { weights, .. }) = self;
+        weights.len()
+    }
+}
+
 /// The norms around one sublayer: attention or the feed-forward network.
 #[derive(Debug)]
 pub(super) struct Norms<V> {

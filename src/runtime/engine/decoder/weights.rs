@@ -4,6 +4,7 @@ use super::attention::AttentionLayer;
 use super::backend::{Facts, Form};
 use super::loader::Loader;
 use super::norm::{NormWeights, Norms};
+use super::recurrent::RecurrentLayer;
 use crate::engine::blueprint::{Blueprint, FeedForward, TensorRole};
 use crate::engine::weights::{Checkpoint, LoadStop};
 
@@ -14,6 +15,8 @@ pub(super) struct Weights<F: Form> {
     pub embedding: F::Matrix,
     /// The position embedding table, if positions are learned.
     pub positions: Option<F::Matrix>,
+    /// What computes the per-layer embeddings, if the model has some.
+    pub layer_inputs: Option<LayerInputWeights<F>>,
     pub layers: Vec<Layer<F>>,
     /// The norm before the output head.
     pub final_norm: NormWeights<F::Vector>,
@@ -23,16 +26,47 @@ pub(super) struct Weights<F: Form> {
 
 /// The weights of one layer.
 pub(super) struct Layer<F: Form> {
-    pub attention: AttentionLayer<F::Vector>,
-    pub attention_norms: Norms<F::Vector>,
-    /// The query, key and value projections side by side.
-    pub qkv: F::Matrix,
-    pub attention_output: F::Matrix,
+    pub mixer: Mixer<F::Vector>,
+    pub mixer_norms: Norms<F::Vector>,
+    /// The projections that the mixer reads, side by side: queries, keys and values for attention.
+    pub mixer_in: F::Matrix,
+    /// The projection of the mixer's output.
+    pub mixer_out: F::Matrix,
     pub ffn_norms: Norms<F::Vector>,
     pub feed_forward: FeedForward,
     /// The up projection of the feed-forward network, after the gate projection if it is gated.
     pub ffn_in: F::Matrix,
     pub ffn_down: F::Matrix,
+    /// What adds the layer's per-layer embedding, if the model has some.
+    pub input: Option<InputWeights<F>>,
+    /// Multiplies the layer's output.
+    pub scale: Option<f32>,
+}
+
+/// What computes the per-layer embeddings of a token.
+pub(super) struct LayerInputWeights<F: Form> {
+    /// The width of a layer's vector.
+    pub width: usize,
+    /// One row for each token, with the vectors of all layers side by side.
+    pub table: F::Matrix,
+    /// Computes the vectors of all layers from a token's embedding.
+    pub projection: F::Matrix,
+    /// The norm of each vector that the projection computes.
+    pub norm: NormWeights<F::Vector>,
+}
+
+/// What adds a per-layer embedding to the residual stream.
+pub(super) struct InputWeights<F: Form> {
+    pub gate: F::Matrix,
+    pub output: F::Matrix,
+    /// Applied to the output.
+    pub norm: NormWeights<F::Vector>,
+}
+
+/// What passes information from earlier tokens to later ones.
+pub(super) enum Mixer<V> {
+    Attention(AttentionLayer<V>),
+    Recurrent(Box<RecurrentLayer>),
 }
 
 impl<F: Form> Weights<F> {
@@ -56,6 +90,7 @@ impl<F: Form> Weights<F> {
             .learned_positions
             .then(|| loader.table(TensorRole::PositionEmbedding, blueprint.n_context))
             .transpose()?;
+        let layer_inputs = loader.layer_inputs(n_vocab)?;
         let rotations = loader.rotations()?;
         let mut layers = Vec::new();
         for layer in 0..blueprint.n_layers() {
@@ -73,6 +108,7 @@ impl<F: Form> Weights<F> {
             },
             embedding,
             positions,
+            layer_inputs,
             layers,
             final_norm,
             own_head,

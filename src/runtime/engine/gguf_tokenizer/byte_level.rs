@@ -61,7 +61,7 @@ fn pre_tokenizer(rules: &[&str], byte_level: ByteLevel) -> Result<Sequence, Stri
 }
 
 /// Returns the pairs to merge, in order. Fails if a half or the result is not a token.
-fn merges(entries: &[Entry<'_>], metadata: &Metadata<'_>) -> Result<Merges, String> {
+pub(super) fn merges(entries: &[Entry<'_>], metadata: &Metadata<'_>) -> Result<Merges, String> {
     let known: HashSet<&str> = entries
         .iter()
         .filter(|entry| matches!(entry.kind, Kind::Normal | Kind::UserDefined))

@@ -1,12 +1,14 @@
 //! Builds a tokenizer from the metadata of a GGUF file, if the file specifies it exactly.
 //!
-//! Two kinds are supported: byte-level BPE ("gpt2") and `SentencePiece` BPE ("llama"). This module
-//! reads only the metadata. It knows nothing about weights or architectures.
+//! Three kinds are supported: byte-level BPE ("gpt2"), `SentencePiece` BPE ("llama"), and BPE over
+//! characters ("gemma4"). This module reads only the metadata. It knows nothing about weights or
+//! architectures.
 
 mod byte_level;
 mod merging;
 mod metadata;
 mod sentence_piece;
+mod spaced_bpe;
 mod splitting;
 
 pub(super) use metadata::Metadata;
@@ -69,7 +71,7 @@ pub(super) fn is_exact(content: &Content) -> bool {
         Some("gpt2") => {
             splitting(&metadata, tokens.len()).is_ok_and(|(_, warning)| warning.is_none())
         }
-        kind => kind == Some("llama"),
+        kind => matches!(kind, Some("gemma4" | "llama")),
     }
 }
 
@@ -97,6 +99,12 @@ fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
             }
             Ok(tokenizer)
         }
+        Some("gemma4") => {
+            let entries = metadata.entries()?;
+            let ends = metadata.ends(&entries, true)?;
+            let tokenizer = spaced_bpe::tokenizer(&entries, metadata)?;
+            Ok(Tokenizer::with_ends(tokenizer.into(), ends))
+        }
         Some("llama") => {
             let entries = metadata.entries()?;
             let ends = metadata.ends(&entries, true)?;
@@ -104,7 +112,7 @@ fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
             Ok(Tokenizer::with_ends(tokenizer.into(), ends))
         }
         Some(kind) => Err(format!(
-            "its type {kind:?} is not supported; only \"gpt2\" and \"llama\" are"
+            "its type {kind:?} is not supported; only \"gpt2\", \"llama\" and \"gemma4\" are"
         )),
         None => Err("there is none".to_owned()),
     }

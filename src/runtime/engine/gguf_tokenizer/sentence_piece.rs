@@ -20,7 +20,7 @@ use super::merging::Merges;
 use super::metadata::{Entry, Kind, Metadata};
 
 /// The character that stands for a space in tokens.
-const SPACE: &str = "▁";
+pub(super) const SPACE: &str = "▁";
 
 /// The complete tokenizer: added tokens, space replacement and merges.
 pub(crate) type SentencePieceTokenizer = TokenizerImpl<
@@ -61,7 +61,7 @@ pub(super) fn tokenizer(
 
 /// Returns a token's text as it occurs in the input. User-defined tokens match before spaces are
 /// replaced.
-fn as_typed(entry: &Entry<'_>) -> String {
+pub(super) fn as_typed(entry: &Entry<'_>) -> String {
     match entry.kind {
         Kind::UserDefined => entry.text.replace(SPACE, " "),
         _ => entry.text.clone().into_owned(),

@@ -61,14 +61,19 @@ pub(super) fn unread_weights(config: &[u8]) -> Option<String> {
                       version whose name ends in -hf";
         return Some(reason.to_owned());
     }
-    let quantization = config
-        .get("quantization_config")
-        .filter(|value| !value.is_null())?;
+    let quantization = ["quantization_config", "quantization"]
+        .into_iter()
+        .filter_map(|key| config.get(key))
+        .find(|value| !value.is_null())?;
     if has_eight_bit_floats(quantization) {
         return None;
     }
     let method = quantization.get("quant_method").and_then(Value::as_str);
-    let method = match method.unwrap_or("an unknown method") {
+    let is_mlx = ["bits", "group_size"]
+        .iter()
+        .all(|key| quantization.get(*key).is_some());
+    let unnamed = if is_mlx { "MLX" } else { "an unknown method" };
+    let method = match method.unwrap_or(unnamed) {
         "gptq" => "GPTQ",
         "awq" => "AWQ",
         "bitsandbytes" => "bitsandbytes",
@@ -132,6 +137,7 @@ mod tests {
             ),
             (r#"{"quantization_config": {"quant_method": "hqq"}}"#, "hqq"),
             (r#"{"quantization_config": {}}"#, "an unknown method"),
+            (r#"{"quantization": {"group_size": 64, "bits": 4}}"#, "MLX"),
             (
                 r#"{"quantization_config": {"quant_method": "compressed-tensors",
                     "format": "pack-quantized"}}"#,

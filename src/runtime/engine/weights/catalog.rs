@@ -1,6 +1,6 @@
 //! The tensors in a model's files, known from the file headers alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::formats::FileType;
@@ -114,12 +114,20 @@ impl Catalog {
 
     /// Iterates over the names of the weights that have not been taken, once a model has taken all
     /// that it needs. Leaves out what text models never need: the other modalities of a multimodal
-    /// model, and a stored copy of a head that is the embedding table.
+    /// model, a stored copy of a head that is the embedding table, and blocks that predict tokens
+    /// after the next.
     pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
         const OTHER_MODALITIES: [&str; 5] = ["vision", "visual", "audio", "multi_modal", "mm_"];
-        let names = self.weights().map(|entry| entry.name.as_str());
-        names.filter(|name| {
-            *name != "lm_head.weight" && !OTHER_MODALITIES.iter().any(|part| name.contains(part))
+        let names = || self.weights().map(|entry| entry.name.as_str());
+        let ahead: BTreeSet<&str> = names()
+            .filter_map(|name| name.split_once(".nextn.").map(|(block, _)| block))
+            .collect();
+        names().filter(move |name| {
+            let mut blocks = ahead.iter().filter_map(|block| name.strip_prefix(block));
+            *name != "lm_head.weight"
+                && !name.starts_with("mtp.")
+                && !blocks.any(|rest| rest.starts_with('.'))
+                && !OTHER_MODALITIES.iter().any(|part| name.contains(part))
         })
     }
 

@@ -61,7 +61,9 @@ impl Factors {
             let index = row / n_block_rows * n_row_factors + column / n_block_columns;
             let factor = self.values.get(index).copied().unwrap_or(1.0);
             let (values, after) = rest.split_at_mut(n_values);
-            values.iter_mut().for_each(|value| *value *= factor);
+            for value in values {
+                *value *= factor;
+            }
             rest = after;
             position += n_values;
         }
@@ -99,11 +101,10 @@ mod tests {
             let factors = Factors::new(values, stored, &[n_rows, width]).unwrap();
             for n_at_once in [1, 7, 200, n_rows * width] {
                 let found = multiplied(&factors, n_rows * width, n_at_once);
-                let right = found
-                    .into_iter()
-                    .enumerate()
-                    .all(|(index, value)| value == expected(index / width, index % width) as f32);
-                assert!(right, "{stored:?}, {n_at_once}");
+                let expected: Vec<f32> = (0..n_rows * width)
+                    .map(|index| expected(index / width, index % width) as f32)
+                    .collect();
+                assert!(found == expected, "{stored:?}, {n_at_once}");
             }
         }
     }

@@ -21,9 +21,9 @@ pub(super) const APERTUS: Family = Family {
     blueprint,
 };
 
-const RAW_POSITIVE: Key = Key::gguf("xielu.alpha_p");
-const RAW_NEGATIVE: Key = Key::gguf("xielu.alpha_n");
-const BETA: Key = Key::gguf("xielu.beta");
+const RAW_POSITIVE: Key = Key::gguf_without_prefix("xielu.alpha_p");
+const RAW_NEGATIVE: Key = Key::gguf_without_prefix("xielu.alpha_n");
+const BETA: Key = Key::gguf_without_prefix("xielu.beta");
 
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let defaults = Defaults {

@@ -23,6 +23,11 @@ const LOGIT: Key = Key::new("logits_scaling", "logit_scale");
 
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let base = Blueprint::base(facts, Defaults::LLAMA)?.interleaved_in_gguf(facts);
+    scaled(facts, base)
+}
+
+/// Applies the constant scales.
+pub(super) fn scaled(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineError> {
     Ok(Blueprint {
         scales: Scales {
             embedding: facts.number(EMBEDDING)?,

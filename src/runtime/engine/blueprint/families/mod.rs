@@ -6,10 +6,13 @@ mod cohere2;
 mod ernie;
 mod exaone4;
 mod gemma;
+mod gemma4;
 mod glm4;
 mod gpt2;
 mod granite;
+mod granite_hybrid;
 mod hunyuan;
+mod lfm2;
 mod llama;
 mod minicpm;
 mod ministral3;
@@ -17,6 +20,7 @@ mod olmo;
 mod olmo2;
 mod phi3;
 mod qwen;
+mod qwen35;
 mod seed_oss;
 mod smollm3;
 mod stablelm;
@@ -46,7 +50,7 @@ struct Family {
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 
-const FAMILIES: [Family; 26] = [
+const FAMILIES: [Family; 30] = [
     llama::LLAMA,
     llama::MISTRAL,
     ministral3::MINISTRAL3,
@@ -54,11 +58,15 @@ const FAMILIES: [Family; 26] = [
     qwen::QWEN2,
     qwen::QWEN3,
     qwen::QWEN3_VL,
+    qwen35::QWEN35,
     gemma::GEMMA,
     gemma::GEMMA2,
     gemma::GEMMA3,
+    gemma4::GEMMA4,
     phi3::PHI3,
     granite::GRANITE,
+    granite_hybrid::GRANITE_HYBRID,
+    lfm2::LFM2,
     olmo::OLMO,
     olmo2::OLMO2,
     olmo2::OLMO3,
@@ -76,10 +84,10 @@ const FAMILIES: [Family; 26] = [
 ];
 
 /// The names of the families, for messages.
-const KNOWN: &str = "Llama, Mistral, Ministral 3, SmolLM, Qwen 2 and 3, Gemma 1 to 3, \
-                     Phi\u{2011}3, Granite, OLMo 1 to 3, GPT\u{2011}2, Apertus, Arcee, Cohere 2 \
-                     (Command R7B and A), ERNIE 4.5, EXAONE 4, GLM\u{2011}4, Hunyuan, MiniCPM, \
-                     Seed\u{2011}OSS and StableLM";
+const KNOWN: &str = "Llama, Mistral, Ministral 3, SmolLM, Qwen 2, 3 and 3.5, Gemma 1 to 4, \
+                     Phi\u{2011}3, Granite 3 and 4, LFM2, OLMo 1 to 3, GPT\u{2011}2, Apertus, \
+                     Arcee, Cohere 2 (Command R7B and A), ERNIE 4.5, EXAONE 4, GLM\u{2011}4, \
+                     Hunyuan, MiniCPM, Seed\u{2011}OSS and StableLM";
 
 pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineError> {
     let malformed =
@@ -166,7 +174,7 @@ mod tests {
     fn the_message_lists_every_family() {
         let known = KNOWN.to_lowercase().replace(['\u{2011}', ' ', '-'], "");
         for family in FAMILIES {
-            let name = family.model_type;
+            let name = family.model_type.trim_end_matches("moehybrid");
             let mut parts = name.split(|c: char| c.is_ascii_digit() || c == '_');
             assert!(known.contains(parts.next().unwrap()), "{name}");
         }

@@ -4,7 +4,7 @@ use super::Family;
 use crate::engine::EngineError;
 use crate::engine::blueprint::base::Defaults;
 use crate::engine::blueprint::facts::{Facts, Key};
-use crate::engine::blueprint::{Biases, Blueprint};
+use crate::engine::blueprint::{Biases, Blueprint, Naming};
 
 pub(super) const SEED_OSS: Family = Family {
     model_type: "seed_oss",
@@ -20,7 +20,10 @@ const OUTPUT_BIAS: Key = Key::config("attention_out_bias");
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let base = Blueprint::base(facts, Defaults::LLAMA)?;
     if facts.is_gguf() {
-        return Ok(base);
+        return Ok(Blueprint {
+            naming: Naming::GgufSeedOss,
+            ..base
+        });
     }
     Ok(Blueprint {
         biases: Biases {

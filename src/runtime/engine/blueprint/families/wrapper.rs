@@ -16,7 +16,7 @@ struct Wrapper {
     tied_head: bool,
 }
 
-const WRAPPERS: [Wrapper; 3] = [
+const WRAPPERS: [Wrapper; 5] = [
     Wrapper {
         model_type: "gemma3",
         class: "Gemma3ForConditionalGeneration",
@@ -24,10 +24,22 @@ const WRAPPERS: [Wrapper; 3] = [
         tied_head: true,
     },
     Wrapper {
+        model_type: "gemma4",
+        class: "Gemma4ForConditionalGeneration",
+        text: "gemma4_text",
+        tied_head: true,
+    },
+    Wrapper {
         model_type: "mistral3",
         class: "Mistral3ForConditionalGeneration",
         text: "mistral",
         tied_head: true,
+    },
+    Wrapper {
+        model_type: "qwen3_5",
+        class: "Qwen3_5ForConditionalGeneration",
+        text: "qwen3_5_text",
+        tied_head: false,
     },
     Wrapper {
         model_type: "qwen3_vl",

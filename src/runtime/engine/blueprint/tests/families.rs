@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{assert_rejected, blueprint, from_gguf};
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
-use crate::engine::blueprint::{Blueprint, RopeScaling};
+use crate::engine::blueprint::{Blueprint, KvSource, RopeScaling};
 
 #[test]
 fn olmo_3_has_the_name_of_olmo_2_in_gguf() {
@@ -72,6 +72,7 @@ fn a_text_part_that_can_not_run_is_named() {
         text
     };
     assert!(wrapped(&outer("qwen3_vl"), &sizes).is_ok());
+    assert!(wrapped(&outer("qwen3_5"), &sizes).is_ok());
     assert!(wrapped(&outer("mistral3"), &typed("ministral3")).is_ok());
     for (outer, text, expected) in [
         (
@@ -120,8 +121,77 @@ fn queries_grow_with_each_multiple_of_the_original_context() {
 }
 
 #[test]
+fn the_last_layers_of_gemma_4_have_no_keys_of_their_own() {
+    let found = blueprint(&json!({
+        "model_type": "gemma4_text", "num_hidden_layers": 12, "num_kv_shared_layers": 4,
+        "use_double_wide_mlp": true, "head_dim": 16, "hidden_size_per_layer_input": 8
+    }));
+    let sources = found.layers.iter().map(|layer| match layer.kv_source {
+        KvSource::OfLayer(source) => Some(source),
+        KvSource::Projected | KvSource::SameProjection => None,
+    });
+    let mut expected = vec![None; 8];
+    expected.extend([Some(7), Some(7), Some(7), Some(5)]);
+    assert_eq!(sources.collect::<Vec<_>>(), expected);
+    assert_eq!(
+        (found.heads(4).head_dim, found.heads(5).head_dim),
+        (16, 512)
+    );
+    assert_eq!((found.ffn_size_of(7), found.ffn_size_of(8)), (96, 192));
+    assert_eq!(
+        (found.layers[4].rope, found.layers[5].rope),
+        (Some(1), Some(0))
+    );
+    assert_eq!((found.ropes[0].n_dims, found.ropes[1].n_dims), (512, 16));
+    let scaling = RopeScaling::Proportional {
+        share: 0.25,
+        factor: 1.0,
+    };
+    assert_eq!(found.ropes[0].scaling, scaling);
+    // 7 layers of 2 heads with 16 dimensions, and one with 512.
+    assert_eq!(found.n_cached_values(), 2 * (7 * 16 + 512));
+}
+
+#[test]
+fn global_layers_of_a_large_gemma_4_have_values_from_the_projection_of_keys() {
+    let found = blueprint(&json!({
+        "model_type": "gemma4_text", "num_hidden_layers": 6, "attention_k_eq_v": true,
+        "num_global_key_value_heads": 1, "global_head_dim": 32, "head_dim": 16,
+        "hidden_size_per_layer_input": 0
+    }));
+    assert_eq!(found.layers[4].kv_source, KvSource::Projected);
+    assert_eq!(found.layers[5].kv_source, KvSource::SameProjection);
+    assert_eq!(found.heads(4).n_kv_heads, 2);
+    assert_eq!(
+        (found.heads(5).n_kv_heads, found.heads(5).head_dim),
+        (1, 32)
+    );
+    assert_eq!(found.layer_inputs, None);
+}
+
+#[test]
 fn a_model_that_is_half_known_is_named() {
     assert_rejected(&[
+        (
+            json!({"model_type": "gemma4_text", "enable_moe_block": true}),
+            "a mixture of experts",
+        ),
+        (
+            json!({"model_type": "gemma4_text", "use_bidirectional_attention": "all"}),
+            "bidirectional attention",
+        ),
+        (
+            json!({"model_type": "gemma4_text", "num_kv_shared_layers": 5}),
+            "num_kv_shared_layers is 5",
+        ),
+        (
+            json!({"model_type": "gemma4_text", "num_kv_shared_layers": 4}),
+            "no layer before has the same heads",
+        ),
+        (
+            json!({"model_type": "gemma4_text", "per_layer_config": {"3": {"head_dim": 0.5}}}),
+            "per_layer_config.3.head_dim is not a whole number",
+        ),
         (
             json!({"model_type": "stablelm", "qk_layernorm": true}),
             "norms with other weights for each head",

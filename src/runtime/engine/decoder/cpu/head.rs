@@ -37,11 +37,18 @@ impl WithSimd for RotateRow<'_> {
             }
         }
         let (queries, keys_values) = self.qkv.split_at_mut(self.shape.q_width());
-        let (keys, _) = keys_values.split_at_mut(self.shape.kv_width());
+        let (keys, values) = keys_values.split_at_mut(self.shape.kv_width());
+        if let Some(norms) = self.norms {
+            norm(
+                norms.eps,
+                norms.values.as_deref().unwrap_or_default(),
+                values,
+            );
+        }
         let follow_rotation = |norms: &&HeadNorms<_>| norms.follow_rotation;
         if let Some(norms) = self.norms.filter(|norms| !follow_rotation(norms)) {
             norm(norms.eps, &norms.queries, queries);
-            norm(norms.eps, &norms.keys, keys);
+            norm(norms.eps, norms.keys.as_deref().unwrap_or_default(), keys);
         }
         if let Some(angles) = self.angles {
             for heads in [&mut *queries, &mut *keys] {
@@ -52,7 +59,7 @@ impl WithSimd for RotateRow<'_> {
         }
         if let Some(norms) = self.norms.filter(follow_rotation) {
             norm(norms.eps, &norms.queries, queries);
-            norm(norms.eps, &norms.keys, keys);
+            norm(norms.eps, norms.keys.as_deref().unwrap_or_default(), keys);
         }
         if let Some(scale) = self.query_scale {
             for query in queries {
@@ -62,12 +69,16 @@ impl WithSimd for RotateRow<'_> {
     }
 }
 
-/// Applies RMS norm to each group of as many values as there are weights.
+/// Applies RMS norm to each group of as many values as there are weights. Without weights, all values
+/// stay as they are.
 ///
 /// Zhang, Sennrich 2019, "Root Mean Square Layer Normalization".
 #[inline(always)]
 fn norm(eps: f32, weights: &[f32], values: &mut [f32]) {
-    for group in values.chunks_exact_mut(weights.len().max(1)) {
+    if weights.is_empty() {
+        return;
+    }
+    for group in values.chunks_exact_mut(weights.len()) {
         let scale = 1.0 / (sum(group, |x| x * x) / group.len() as f32 + eps).sqrt();
         for (value, weight) in group.iter_mut().zip(weights) {
             *value *= scale * weight;

@@ -9,21 +9,22 @@ mod projection;
 mod rows;
 mod run;
 
+use std::f32::consts::FRAC_1_SQRT_2;
 use std::time::Instant;
 
-use self::attention::CpuAttention;
+use self::attention::{CpuAttention, take_gates};
 use self::rows::{ActivateRow, AddResidual, NormRow, each_row};
 use self::run::CpuRun;
-use super::attention::HeadShape;
 use super::backend::{Backend, Facts};
 use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
-use super::weights::{Layer, Weights};
+use super::recurrent::Workers;
+use super::weights::{InputWeights, Layer, LayerInputWeights, Mixer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop};
 use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
-use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, soft_cap};
+use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, exp, soft_cap};
 
 /// Up to this many tokens, a fork copies the tail, unless it is the start of the text. A run takes
 /// memory, and attention takes time, for whole blocks of this many positions.
@@ -63,6 +64,8 @@ struct Buffers {
     /// The inside of the feed-forward network, before and after its activation.
     inner: Vec<f32>,
     activated: Vec<f32>,
+    /// The per-layer embeddings of all layers: `[rows, layers × width]`.
+    layer_inputs: Vec<f32>,
     /// A sublayer's output before it is added to the residual stream.
     found: Vec<f32>,
     inputs: Inputs,
@@ -98,7 +101,7 @@ impl CpuBackend {
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &form)?,
             blueprint: blueprint.clone(),
-            attention: CpuAttention::new(HeadShape::new(blueprint), compute.cache),
+            attention: CpuAttention::new(compute.cache),
             context: CpuContext {
                 threads,
                 instructions,
@@ -121,6 +124,7 @@ impl Buffers {
             mixed: Vec::new(),
             inner: Vec::new(),
             activated: Vec::new(),
+            layer_inputs: Vec::new(),
             found: Vec::new(),
             inputs,
         }
@@ -147,6 +151,69 @@ impl Model {
                 *value += position;
             }
         }
+        if let Some(inputs) = &weights.layer_inputs {
+            self.compute_layer_inputs(inputs, rows, buffers);
+        }
+    }
+
+    /// Computes the per-layer embeddings of all layers from the embeddings of the tokens.
+    fn compute_layer_inputs(
+        &self,
+        weights: &LayerInputWeights<Slices>,
+        rows: &[Row],
+        buffers: &mut Buffers,
+    ) {
+        let Buffers {
+            hidden,
+            normed,
+            layer_inputs,
+            found,
+            inputs,
+            ..
+        } = buffers;
+        let threads = &self.context.threads;
+        layer_inputs.clear();
+        let tokens = rows.iter().map(|row| row.token.index());
+        weights.table.extend_with_rows(tokens, layer_inputs);
+        weights.projection.forward(threads, hidden, inputs, found);
+        let scale = (self.blueprint.hidden_size as f32).sqrt().recip();
+        for value in found.iter_mut() {
+            *value *= scale;
+        }
+        let projected = self.normed(Some(&weights.norm), found, normed);
+        let table_scale = (weights.width as f32).sqrt();
+        for (value, projected) in layer_inputs.iter_mut().zip(projected) {
+            *value = (*value * table_scale + projected) * FRAC_1_SQRT_2;
+        }
+    }
+
+    /// Adds the per-layer embedding of a layer to the residual stream.
+    fn add_input(&self, weights: &InputWeights<Slices>, layer: usize, buffers: &mut Buffers) {
+        let Buffers {
+            hidden,
+            normed,
+            inner,
+            activated,
+            layer_inputs,
+            found,
+            inputs,
+            ..
+        } = buffers;
+        let threads = &self.context.threads;
+        weights.gate.forward(threads, hidden, inputs, inner);
+        let width = weights.gate.n_rows();
+        let n_all = width * self.blueprint.n_layers();
+        // The gates and the vectors side by side, as in a gated feed-forward network.
+        found.clear();
+        let gates = inner.chunks_exact(width);
+        for (gate, all) in gates.zip(layer_inputs.chunks_exact(n_all)) {
+            found.extend_from_slice(gate);
+            let own = all.get(layer * width..(layer + 1) * width);
+            found.extend_from_slice(own.unwrap_or_default());
+        }
+        self.activate(self.blueprint.feed_forward, 2 * width, found, activated);
+        weights.output.forward(threads, activated, inputs, found);
+        self.join(Some(&weights.norm), found, normed, hidden);
     }
 
     fn layer(
@@ -166,33 +233,59 @@ impl Model {
             activated,
             found,
             inputs,
+            ..
         } = buffers;
-        let values = self.normed(layer.attention_norms.before.as_ref(), hidden, normed);
+        let values = self.normed(layer.mixer_norms.before.as_ref(), hidden, normed);
         let (mut clock, spent) = (Instant::now(), &mut times.product_secs);
-        layer.qkv.forward(threads, values, inputs, qkv);
+        layer.mixer_in.forward(threads, values, inputs, qkv);
         lap(&mut clock, spent);
-        mixed.clear();
-        mixed.resize(batch.places.len() * self.blueprint.q_width(), 0.0);
-        self.attention.forward(&layer.attention, qkv, batch, mixed);
+        self.mix(&layer.mixer, qkv, batch, mixed);
         lap(&mut clock, &mut times.attention_secs);
-        layer
-            .attention_output
-            .forward(threads, mixed, inputs, found);
+        layer.mixer_out.forward(threads, mixed, inputs, found);
         lap(&mut clock, &mut times.product_secs);
-        self.join(layer.attention_norms.after.as_ref(), found, normed, hidden);
+        self.join(layer.mixer_norms.after.as_ref(), found, normed, hidden);
         let values = match self.blueprint.norm_places {
-            // Attention's input is still there.
+            // The mixer's input is still there.
             NormPlaces::Parallel => normed.as_slice(),
             _ => self.normed(layer.ffn_norms.before.as_ref(), hidden, normed),
         };
         clock = Instant::now();
         layer.ffn_in.forward(threads, values, inputs, inner);
         lap(&mut clock, &mut times.product_secs);
-        self.activate(layer.feed_forward, inner, activated);
+        let n_inner = layer.ffn_in.n_rows();
+        self.activate(layer.feed_forward, n_inner, inner, activated);
         clock = Instant::now();
         layer.ffn_down.forward(threads, activated, inputs, found);
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
+    }
+
+    /// Passes information between tokens, from what the mixer's projection has computed.
+    fn mix(
+        &self,
+        mixer: &Mixer<Vec<f32>>,
+        input: &mut Vec<f32>,
+        batch: &mut Batch<'_>,
+        mixed: &mut Vec<f32>,
+    ) {
+        match mixer {
+            Mixer::Attention(layer) => {
+                mixed.clear();
+                mixed.resize(batch.places.len() * layer.shape.q_width(), 0.0);
+                let gates = take_gates(layer, input);
+                self.attention.forward(layer, input, batch, mixed);
+                for (output, gate) in mixed.iter_mut().zip(&gates) {
+                    *output /= 1.0 + exp(-gate);
+                }
+            }
+            Mixer::Recurrent(layer) => {
+                let workers = Workers {
+                    arch: self.context.instructions.arch(),
+                    threads: Some(&self.context.threads),
+                };
+                *mixed = layer.forward(input, batch.places, batch.caches, workers);
+            }
+        }
     }
 
     /// Returns the rows after the norm, or unchanged if there is none.
@@ -205,7 +298,7 @@ impl Model {
         let Some(norm) = norm else {
             return values;
         };
-        let width = self.blueprint.hidden_size;
+        let width = norm.width().max(1);
         normed.resize(values.len(), 0.0);
         let rows = values
             .chunks_exact(width)
@@ -245,11 +338,17 @@ impl Model {
         });
     }
 
-    fn activate(&self, feed_forward: FeedForward, inner: &[f32], activated: &mut Vec<f32>) {
-        let width = self.blueprint.ffn_size;
-        let n_inner = match feed_forward {
-            FeedForward::Gated(_) => 2 * width,
-            FeedForward::Plain(_) => width,
+    /// Applies the activation to rows of `n_inner` values.
+    fn activate(
+        &self,
+        feed_forward: FeedForward,
+        n_inner: usize,
+        inner: &[f32],
+        activated: &mut Vec<f32>,
+    ) {
+        let width = match feed_forward {
+            FeedForward::Gated(_) => n_inner / 2,
+            FeedForward::Plain(_) => n_inner,
         };
         activated.resize(inner.len() / n_inner * width, 0.0);
         let rows = inner
@@ -347,8 +446,16 @@ impl Backend for CpuBackend {
                 .collect(),
             caches,
         };
-        for layer in model.weights.layers.iter().take(n_layers) {
+        for (index, layer) in model.weights.layers.iter().take(n_layers).enumerate() {
             model.layer(layer, &mut batch, buffers, times);
+            if let Some(input) = &layer.input {
+                model.add_input(input, index, buffers);
+            }
+            if let Some(scale) = layer.scale {
+                for value in &mut buffers.hidden {
+                    *value *= scale;
+                }
+            }
         }
         let mut clock = Instant::now();
         let logits = model.head(rows, buffers);

@@ -50,6 +50,11 @@ impl Projection {
         }
     }
 
+    /// Returns the number of outputs for each row of inputs.
+    pub(super) const fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
     /// Maps rows of inputs to rows of outputs, which replace the content of `outputs`.
     pub(super) fn forward(
         &self,

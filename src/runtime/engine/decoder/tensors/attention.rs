@@ -6,22 +6,22 @@ use super::batch::{Batch, TextRows};
 use super::run::{KeysValues, TensorRun};
 use super::tail_pool::Memory;
 use super::tail_rows::TailRows;
-use crate::engine::blueprint::RopeForm;
-use crate::engine::decoder::attention::{AttentionLayer, HeadShape};
+use crate::engine::blueprint::{KvSource, RopeForm};
+use crate::engine::decoder::attention::{AttentionLayer, HeadNorms, HeadShape};
 use crate::engine::decoder::batch::RotaryAngles;
 use crate::engine::decoder::cache::Cache;
 
-/// Attention in tensor operations.
-#[derive(Debug)]
-pub(super) struct TensorAttention {
+/// Attention of a layer, in tensor operations.
+pub(super) struct TensorAttention<'a> {
+    layer: &'a AttentionLayer<Tensor>,
     shape: HeadShape,
 }
 
 /// Queries, keys and values of all rows: `[heads, rows, head_dim]`.
 struct Heads {
     queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
+    /// `None` for a layer without keys and values of its own.
+    keys_values: Option<(Tensor, Tensor)>,
 }
 
 /// The part of the keys and values that lies in the pool of tails, and the rows that read it.
@@ -37,20 +37,52 @@ struct Mask<'a> {
     values: &'a Tensor,
 }
 
-impl TensorAttention {
-    /// Creates attention for heads of this shape.
-    pub(super) const fn new(shape: HeadShape) -> Self {
-        Self { shape }
+impl<'a> TensorAttention<'a> {
+    /// Creates the attention of a layer.
+    pub(super) const fn new(layer: &'a AttentionLayer<Tensor>) -> Self {
+        Self {
+            layer,
+            shape: layer.shape,
+        }
     }
 
     /// Normalizes and rotates queries and keys, writes keys and values to the tails of the caches,
     /// and computes attention for each row over all tokens up to its own, or within the layer's
     /// window.
     ///
-    /// `qkv` is `[rows, q_width + 2 × kv_width]`; the result is `[rows, q_width]`.
+    /// `qkv` is `[rows, q_width + 2 × kv_width]`, or what of it the layer has projected; the result
+    /// is `[rows, q_width]`.
     pub(super) fn forward(
         &self,
-        layer: &AttentionLayer<Tensor>,
+        qkv: &Tensor,
+        batch: &Batch,
+        memory: &mut Memory<'_>,
+    ) -> candle_core::Result<Tensor> {
+        if self.shape.is_gated {
+            let (qkv, gates) = self.without_gates(qkv)?;
+            let mixed = self.mixed(&qkv, batch, memory)?;
+            return mixed * candle_nn::ops::sigmoid(&gates)?;
+        }
+        self.mixed(qkv, batch, memory)
+    }
+
+    /// Separates the gates from rows in which a head's gate follows its query.
+    fn without_gates(&self, rows: &Tensor) -> candle_core::Result<(Tensor, Tensor)> {
+        let (n_rows, width) = rows.dims2()?;
+        let (q_width, n_heads) = (self.shape.q_width(), self.shape.n_heads);
+        let heads = rows.narrow(1, 0, 2 * q_width)?.contiguous()?;
+        let heads = heads.reshape((n_rows, n_heads, 2, self.shape.head_dim))?;
+        let part = |index| {
+            let part = heads.narrow(2, index, 1)?.contiguous()?;
+            part.reshape((n_rows, q_width))
+        };
+        let keys_values = rows.narrow(1, 2 * q_width, width - 2 * q_width)?;
+        Ok((Tensor::cat(&[part(0)?, keys_values], 1)?, part(1)?))
+    }
+
+    /// Returns the outputs of the heads, before their gates.
+    fn mixed(
+        &self,
         qkv: &Tensor,
         batch: &Batch,
         memory: &mut Memory<'_>,
@@ -60,7 +92,8 @@ impl TensorAttention {
             Some(limit) => qkv.clamp(-limit, limit)?,
             None => qkv,
         };
-        let mut heads = self.heads(layer, &qkv, batch)?;
+        let layer = self.layer;
+        let mut heads = self.heads(&qkv, batch)?;
         if let Some(scales) = &batch.query_scales {
             heads.queries = heads.queries.broadcast_mul(scales)?;
         }
@@ -69,18 +102,21 @@ impl TensorAttention {
             let cache = memory.cache(text.cache)?;
             let heads = heads.rows(text.start, text.positions.len())?;
             let start = cache.n_read() - cache.n_shared();
-            cache
-                .tail_mut()
-                .write(layer.index, start, &heads.keys, &heads.values)?;
-            outputs.push(self.text(layer, &heads.queries, text, cache)?);
+            if let Some((keys, values)) = &heads.keys_values {
+                cache.tail_mut().write(layer.index, start, keys, values)?;
+            }
+            outputs.push(self.text(&heads.queries, text, cache)?);
         }
         if let Some(rows) = &batch.tails {
             let heads = heads.rows(rows.start, rows.n_slots * rows.n_rows)?;
-            let shape = rows.columns.dims();
-            let (keys, values) = (heads.keys.reshape(shape)?, heads.values.reshape(shape)?);
-            memory
-                .pool
-                .write(layer.index, &rows.columns, &keys, &values)?;
+            if let Some((keys, values)) = &heads.keys_values {
+                let columns = rows.columns(layer.kind())?;
+                let (keys, values) = (
+                    keys.reshape(columns.dims())?,
+                    values.reshape(columns.dims())?,
+                );
+                memory.pool.write(layer.index, columns, &keys, &values)?;
+            }
             for group in &rows.groups {
                 let cache = memory.cache(group.cache)?;
                 let runs = own_runs(cache.shared_runs(), layer.index)?;
@@ -88,7 +124,7 @@ impl TensorAttention {
                     layer: memory.pool.layer(layer.index)?,
                     rows,
                 };
-                let mask = group.mask(layer.window)?;
+                let mask = group.mask(layer.kind())?;
                 outputs.push(self.group(&heads.queries, &runs, &tails, mask)?);
             }
         }
@@ -98,7 +134,6 @@ impl TensorAttention {
     /// Computes attention for a sequence that reads many tokens: `[rows, q_width]`.
     fn text(
         &self,
-        layer: &AttentionLayer<Tensor>,
         queries: &Tensor,
         text: &TextRows,
         cache: &Cache<TensorRun>,
@@ -109,10 +144,10 @@ impl TensorAttention {
         // Scale before the product, which could otherwise overflow in half precision.
         let queries = (queries * f64::from(shape.score_scale))?;
         let n_visible = text.positions.last().map_or(0, |last| last + 1);
-        let runs = own_runs(cache.runs(n_visible), layer.index)?;
+        let runs = own_runs(cache.runs(n_visible), self.layer.index)?;
         let mask = Mask {
             rows: &[shape.n_heads, n_rows],
-            values: text.mask(layer.window)?,
+            values: text.mask(self.layer.kind())?,
         };
         let mixed = self.attend(&queries, &runs, None, &mask)?;
         mixed
@@ -197,28 +232,38 @@ impl TensorAttention {
         sum.unwrap_or_else(|| queries.zeros_like())
     }
 
-    /// Splits the rows into heads, and normalizes and rotates queries and keys.
-    fn heads(
-        &self,
-        layer: &AttentionLayer<Tensor>,
-        qkv: &Tensor,
-        batch: &Batch,
-    ) -> candle_core::Result<Heads> {
+    /// Splits the rows into heads, normalizes queries, keys and values, and rotates queries and keys.
+    fn heads(&self, qkv: &Tensor, batch: &Batch) -> candle_core::Result<Heads> {
         let HeadShape {
             n_heads,
             n_kv_heads,
             head_dim,
             ..
         } = self.shape;
-        let rotary_angles = layer.rotary_angles(&batch.rotary_angles);
+        let rotary_angles = self.layer.rotary_angles(&batch.rotary_angles);
         let all_heads = |rows: &Tensor| {
             let (n_rows, width) = rows.dims2()?;
             rows.reshape((n_rows, width / head_dim, head_dim))?
                 .transpose(0, 1)?
                 .contiguous()
         };
-        let (q_width, kv_width) = (self.shape.q_width(), self.shape.kv_width());
-        let (queries, keys, values) = match &layer.norms {
+        let first_value = match self.layer.kv_source {
+            KvSource::Projected => n_heads + n_kv_heads,
+            KvSource::SameProjection => n_heads,
+            KvSource::OfLayer(_) => {
+                let queries = self.turned(
+                    &all_heads(qkv)?,
+                    |norms| Some(&norms.queries),
+                    rotary_angles,
+                )?;
+                return Ok(Heads {
+                    queries,
+                    keys_values: None,
+                });
+            }
+        };
+        let norms = self.layer.norms.as_ref();
+        let (queries, keys, values) = match norms {
             // One copy and one rotation serve both queries and keys.
             None => {
                 let heads = all_heads(qkv)?;
@@ -226,46 +271,57 @@ impl TensorAttention {
                 let rotated = self.rotated(rotating, rotary_angles)?;
                 let queries = rotated.narrow(0, 0, n_heads)?;
                 let keys = rotated.narrow(0, n_heads, n_kv_heads)?;
-                (
-                    queries,
-                    keys,
-                    heads.narrow(0, n_heads + n_kv_heads, n_kv_heads)?,
-                )
+                (queries, keys, heads.narrow(0, first_value, n_kv_heads)?)
             }
             // Norms of single heads can be applied after the one copy that orders all rows by head.
             Some(norms) if norms.queries.dim(0)? == head_dim => {
                 let heads = all_heads(qkv)?;
-                let turned = |first: usize, n: usize, weights: &Tensor| {
-                    let heads = heads.narrow(0, first, n)?;
-                    if norms.follow_rotation {
-                        let heads = self.rotated(heads, rotary_angles)?;
-                        normed(&heads, weights, norms.eps)
-                    } else {
-                        let heads = normed(&heads, weights, norms.eps)?;
-                        self.rotated(heads, rotary_angles)
-                    }
-                };
+                let queries = heads.narrow(0, 0, n_heads)?;
+                let keys = heads.narrow(0, n_heads, n_kv_heads)?;
                 (
-                    turned(0, n_heads, &norms.queries)?,
-                    turned(n_heads, n_kv_heads, &norms.keys)?,
-                    heads.narrow(0, n_heads + n_kv_heads, n_kv_heads)?,
+                    self.turned(&queries, |norms| Some(&norms.queries), rotary_angles)?,
+                    self.turned(&keys, |norms| norms.keys.as_ref(), rotary_angles)?,
+                    heads.narrow(0, first_value, n_kv_heads)?,
                 )
             }
             Some(norms) => {
+                let (q_width, kv_width) = (self.shape.q_width(), self.shape.kv_width());
                 let queries = qkv.narrow(1, 0, q_width)?;
-                let queries = all_heads(&normed(&queries, &norms.queries, norms.eps)?)?;
+                let queries = all_heads(&normed(&queries, Some(&norms.queries), norms.eps)?)?;
                 let keys = qkv.narrow(1, q_width, kv_width)?;
-                let keys = all_heads(&normed(&keys, &norms.keys, norms.eps)?)?;
-                let values = all_heads(&qkv.narrow(1, q_width + kv_width, kv_width)?)?;
+                let keys = all_heads(&normed(&keys, norms.keys.as_ref(), norms.eps)?)?;
+                let values = all_heads(&qkv.narrow(1, first_value * head_dim, kv_width)?)?;
                 let queries = self.rotated(queries, rotary_angles)?;
                 (queries, self.rotated(keys, rotary_angles)?, values)
             }
         };
+        let values = match norms {
+            Some(norms) => normed(&values, norms.values.as_ref(), norms.eps)?,
+            None => values,
+        };
         Ok(Heads {
             queries,
-            keys,
-            values,
+            keys_values: Some((keys, values)),
         })
+    }
+
+    /// Normalizes and rotates heads, in the order that the layer asks for.
+    fn turned(
+        &self,
+        heads: &Tensor,
+        weights: impl Fn(&HeadNorms<Tensor>) -> Option<&Tensor>,
+        rotary_angles: Option<&RotaryAngles<Tensor>>,
+    ) -> candle_core::Result<Tensor> {
+        let Some(norms) = &self.layer.norms else {
+            return self.rotated(heads.clone(), rotary_angles);
+        };
+        if norms.follow_rotation {
+            let heads = self.rotated(heads.clone(), rotary_angles)?;
+            normed(&heads, weights(norms), norms.eps)
+        } else {
+            let heads = normed(heads, weights(norms), norms.eps)?;
+            self.rotated(heads, rotary_angles)
+        }
     }
 
     fn rotated(
@@ -302,16 +358,23 @@ impl Heads {
     /// Returns `n_rows` consecutive rows.
     fn rows(&self, start: usize, n_rows: usize) -> candle_core::Result<Self> {
         let rows = |heads: &Tensor| heads.narrow(1, start, n_rows)?.contiguous();
+        let keys_values = match &self.keys_values {
+            Some((keys, values)) => Some((rows(keys)?, rows(values)?)),
+            None => None,
+        };
         Ok(Self {
             queries: rows(&self.queries)?,
-            keys: rows(&self.keys)?,
-            values: rows(&self.values)?,
+            keys_values,
         })
     }
 }
 
-/// Normalizes over the last dimension: a head, or all heads of a row.
-fn normed(values: &Tensor, weights: &Tensor, eps: f32) -> candle_core::Result<Tensor> {
+/// Normalizes over the last dimension: a head, or all heads of a row. Without weights, the values stay
+/// as they are.
+fn normed(values: &Tensor, weights: Option<&Tensor>, eps: f32) -> candle_core::Result<Tensor> {
+    let Some(weights) = weights else {
+        return Ok(values.clone());
+    };
     let wide = values.contiguous()?.to_dtype(DType::F32)?;
     candle_nn::ops::rms_norm(&wide, weights, eps)?.to_dtype(values.dtype())
 }

@@ -4,18 +4,20 @@
 
 use candle_core::{DType, Device, Tensor};
 
-use super::masks::{Masks, mask};
+use super::masks::{ByKind, mask};
 use super::run::TensorRun;
 use super::tail_pool::{Memory, N_MAX_ROWS};
 use super::tail_rows::{TailPlan, TailRows};
-use crate::engine::blueprint::Rotation;
-use crate::engine::decoder::attention::{HeadShape, first_visible};
+use crate::engine::blueprint::{Rotation, Temperature};
+use crate::engine::decoder::attention::{LayerKind, first_visible};
 use crate::engine::decoder::batch::{Place, RotaryAngles};
 
 /// The rows of one forward pass. The layers see them in working order: first the texts, one after
 /// the other, then the rows of each slot of the pool.
 #[derive(Debug)]
 pub(super) struct Batch {
+    /// The places of the rows, in the order of the batch.
+    pub places: Vec<Place>,
     /// The sequences that read many tokens. Each attends on its own.
     pub texts: Vec<TextRows>,
     /// The sequences that read a few tokens. All attend together.
@@ -39,17 +41,18 @@ pub(super) struct TextRows {
     /// The first row in working order.
     pub start: usize,
     pub positions: Vec<usize>,
-    /// `[rows, visible tokens]`.
-    masks: Masks,
+    /// The attention masks: `[rows, visible tokens]`.
+    masks: ByKind,
 }
 
 /// What a plan needs to know about the model.
 #[derive(Debug)]
 pub(super) struct Model<'a> {
-    pub shape: HeadShape,
     pub rotations: &'a [Rotation],
-    /// The distinct sliding windows of the layers.
-    pub windows: &'a [Option<usize>],
+    /// How queries grow with their position, if they do.
+    pub temperature: Option<Temperature>,
+    /// The distinct kinds of layers.
+    pub kinds: &'a [LayerKind],
     pub device: &'a Device,
     pub dtype: DType,
 }
@@ -95,6 +98,7 @@ impl Batch {
             .filter_map(|row| places.get(*row).copied())
             .collect();
         Ok(Self {
+            places: places.to_vec(),
             texts,
             tails,
             rotary_angles: rotary_angles(model, &working)?,
@@ -135,9 +139,9 @@ impl TextRows {
     ) -> candle_core::Result<Self> {
         let positions = positions(&sequence.rows, places);
         let n_visible = positions.last().map_or(0, |last| last + 1);
-        let masks = Masks::new(model, |window| {
+        let masks = ByKind::new(model, |kind| {
             let rows = positions.iter().map(|position| {
-                let first = first_visible(window, *position);
+                let first = first_visible(kind.window, *position);
                 (0..n_visible).map(move |seen| (first..=*position).contains(&seen))
             });
             mask(rows.flatten(), &[positions.len(), n_visible], model.device)
@@ -154,9 +158,9 @@ impl TextRows {
         })
     }
 
-    /// Returns the mask for a layer with this sliding window.
-    pub(super) fn mask(&self, window: Option<usize>) -> candle_core::Result<&Tensor> {
-        self.masks.get(window)
+    /// Returns the mask for a layer of this kind.
+    pub(super) fn mask(&self, kind: LayerKind) -> candle_core::Result<&Tensor> {
+        self.masks.get(kind)
     }
 }
 
@@ -268,7 +272,7 @@ fn rotary_angles(
 }
 
 fn query_scales(model: &Model<'_>, places: &[Place]) -> candle_core::Result<Option<Tensor>> {
-    let Some(temperature) = model.shape.temperature else {
+    let Some(temperature) = model.temperature else {
         return Ok(None);
     };
     let scales = places.iter();

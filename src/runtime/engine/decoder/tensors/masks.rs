@@ -3,35 +3,35 @@
 use candle_core::{Device, Tensor};
 
 use super::batch::Model;
+use crate::engine::decoder::attention::LayerKind;
 
-/// The attention masks of some rows, for each sliding window of the model: 0 for visible tokens,
-/// minus infinity for the others.
+/// Tensors that each kind of layer needs in its own form.
 #[derive(Debug)]
-pub(super) struct Masks(Vec<(Option<usize>, Tensor)>);
+pub(super) struct ByKind(Vec<(LayerKind, Tensor)>);
 
-impl Masks {
-    /// Computes the mask of each window.
+impl ByKind {
+    /// Computes the tensor of each kind.
     pub(super) fn new(
         model: &Model<'_>,
-        mask: impl Fn(Option<usize>) -> candle_core::Result<Tensor>,
+        tensor: impl Fn(LayerKind) -> candle_core::Result<Tensor>,
     ) -> candle_core::Result<Self> {
-        let masks = model.windows.iter();
-        let masks = masks.map(|window| Ok((*window, mask(*window)?)));
-        Ok(Self(masks.collect::<candle_core::Result<_>>()?))
+        let kinds = model.kinds.iter();
+        let tensors = kinds.map(|kind| Ok((*kind, tensor(*kind)?)));
+        Ok(Self(tensors.collect::<candle_core::Result<_>>()?))
     }
 
-    /// Returns the mask of a window.
-    pub(super) fn get(&self, window: Option<usize>) -> candle_core::Result<&Tensor> {
-        let Self(masks) = self;
-        let mut masks = masks.iter();
-        match masks.find(|(other, _)| *other == window) {
-            Some((_, mask)) => Ok(mask),
-            None => candle_core::bail!("no mask for a window of {window:?} tokens"),
+    /// Returns the tensor of a kind.
+    pub(super) fn get(&self, kind: LayerKind) -> candle_core::Result<&Tensor> {
+        let Self(tensors) = self;
+        let mut tensors = tensors.iter();
+        match tensors.find(|(other, _)| *other == kind) {
+            Some((_, tensor)) => Ok(tensor),
+            None => candle_core::bail!("nothing was prepared for {kind:?}"),
         }
     }
 }
 
-/// Sends a mask to the device.
+/// Sends an attention mask to the device: 0 for visible tokens, minus infinity for the others.
 pub(super) fn mask(
     visible: impl Iterator<Item = bool>,
     shape: &[usize],

@@ -22,11 +22,12 @@ use self::norm::normed;
 use self::projection::{Policy, Projection};
 use self::run::TensorRun;
 use self::tail_pool::{Memory, TailPool};
-use super::attention::HeadShape;
+use super::attention::LayerKind;
 use super::backend::{Backend, Facts, Form};
 use super::batch::Place;
 use super::cache::Cache;
-use super::weights::{Layer, Weights};
+use super::recurrent::{RecurrentLayer, Workers};
+use super::weights::{InputWeights, Layer, Mixer, Weights};
 use crate::engine::blueprint::{Blueprint, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 use crate::engine::{EngineError, Logits, Precision, Row};
@@ -39,14 +40,21 @@ const N_MAX_COPIED_TOKENS: usize = 256;
 pub(crate) struct TensorBackend {
     blueprint: Blueprint,
     weights: Weights<Tensors>,
-    attention: TensorAttention,
-    /// The distinct sliding windows of the layers.
-    windows: Vec<Option<usize>>,
+    /// The distinct kinds of layers.
+    kinds: Vec<LayerKind>,
     tails: TailPool,
     device: Device,
     /// The type of the residual stream, keys, values and unquantized weights. Norms, attention
     /// probabilities and logits are computed in 32 bits.
     dtype: DType,
+}
+
+/// What the first layer reads.
+struct Start {
+    /// The residual stream.
+    hidden: Tensor,
+    /// The per-layer embeddings, if the model has some: `[rows, layers, width]`.
+    layer_inputs: Option<Tensor>,
 }
 
 /// Keeps weights as tensors.
@@ -87,16 +95,18 @@ impl TensorBackend {
         let dtype = precision.dtype();
         let form = Tensors(Policy::new(&device, dtype));
         let weights = Weights::load(blueprint, checkpoint, &form)?;
-        let windows: BTreeSet<Option<usize>> = weights
+        let kinds: BTreeSet<LayerKind> = weights
             .layers
             .iter()
-            .map(|layer| layer.attention.window)
+            .filter_map(|layer| match &layer.mixer {
+                Mixer::Attention(attention) => Some(attention.kind()),
+                Mixer::Recurrent(_) => None,
+            })
             .collect();
         Ok(Self {
             weights,
             blueprint: blueprint.clone(),
-            attention: TensorAttention::new(HeadShape::new(blueprint)),
-            windows: windows.into_iter().collect(),
+            kinds: kinds.into_iter().collect(),
             tails: TailPool::default(),
             device,
             dtype,
@@ -124,13 +134,18 @@ impl TensorBackend {
             let positions: Vec<u32> = places.iter().map(|place| place.position as u32).collect();
             hidden = (hidden + self.rows(table, &positions)?)?;
         }
+        let layer_inputs = self.layer_inputs(&tokens, &hidden)?;
         // Taken out of the backend, since the layers borrow it.
         let mut pool = std::mem::take(&mut self.tails);
         let mut memory = Memory {
             caches,
             pool: &mut pool,
         };
-        let hidden = self.layers(hidden, places, &mut memory, n_layers);
+        let start = Start {
+            hidden,
+            layer_inputs,
+        };
+        let hidden = self.layers(start, places, &mut memory, n_layers);
         self.tails = pool;
         let mut hidden = hidden?;
         if wanted.is_empty() {
@@ -154,30 +169,75 @@ impl TensorBackend {
     /// Runs at most the first `n_layers` over the residual stream, and returns it.
     fn layers(
         &self,
-        mut hidden: Tensor,
+        start: Start,
         places: &[Place],
         memory: &mut Memory<'_>,
         n_layers: usize,
     ) -> candle_core::Result<Tensor> {
         let model = Model {
-            shape: HeadShape::new(&self.blueprint),
             rotations: &self.weights.facts.rotations,
-            windows: &self.windows,
+            temperature: self.blueprint.temperature,
+            kinds: &self.kinds,
             device: &self.device,
             dtype: self.dtype,
         };
         let batch = Batch::new(&model, places, memory)?;
         // Kernels over strided tensors read shapes and strides from the device. The layers use the
-        // same few, so they are sent once. Nothing else is sent from here on.
+        // same few, so they are sent once. Nothing else is sent from here on, except the outputs of
+        // layers without attention, which must not be kept.
         #[cfg(feature = "cuda")]
         let _kept_shapes = match &self.device {
-            Device::Cuda(device) => Some(device.enable_cuda_graph_htod_cache()),
-            Device::Cpu | Device::Metal(_) => None,
+            Device::Cuda(device) if self.blueprint.n_state_bytes() == 0 => {
+                Some(device.enable_cuda_graph_htod_cache())
+            }
+            Device::Cuda(_) | Device::Cpu | Device::Metal(_) => None,
         };
-        for layer in self.weights.layers.iter().take(n_layers) {
+        let Start {
+            mut hidden,
+            layer_inputs,
+        } = start;
+        for (index, layer) in self.weights.layers.iter().take(n_layers).enumerate() {
             hidden = self.layer(layer, &hidden, &batch, memory)?;
+            if let (Some(weights), Some(inputs)) = (&layer.input, &layer_inputs) {
+                let input = inputs.narrow(1, index, 1)?.squeeze(1)?;
+                hidden = self.with_input(weights, &hidden, &input)?;
+            }
+            if let Some(scale) = layer.scale {
+                hidden = (hidden * f64::from(scale))?;
+            }
         }
         Ok(hidden)
+    }
+
+    /// Computes the per-layer embeddings from the embeddings of the tokens, if the model has some:
+    /// `[rows, layers, width]`.
+    fn layer_inputs(&self, tokens: &[u32], hidden: &Tensor) -> candle_core::Result<Option<Tensor>> {
+        let Some(weights) = &self.weights.layer_inputs else {
+            return Ok(None);
+        };
+        let (n_layers, width) = (self.blueprint.n_layers(), weights.width);
+        let scale = (self.blueprint.hidden_size as f64).sqrt().recip();
+        let projected = (weights.projection.forward(hidden)? * scale)?;
+        let projected = projected.reshape((tokens.len() * n_layers, width))?;
+        let projected = normed(Some(&weights.norm), &projected)?;
+        let known = (self.rows(&weights.table, tokens)? * (width as f64).sqrt())?;
+        let sum = (projected + known.reshape((tokens.len() * n_layers, width))?)?;
+        let inputs = (sum * std::f64::consts::FRAC_1_SQRT_2)?;
+        inputs.reshape((tokens.len(), n_layers, width)).map(Some)
+    }
+
+    /// Adds a layer's per-layer embedding to the residual stream.
+    fn with_input(
+        &self,
+        weights: &InputWeights<Tensors>,
+        hidden: &Tensor,
+        input: &Tensor,
+    ) -> candle_core::Result<Tensor> {
+        let gate = weights.gate.forward(hidden)?;
+        let gated = Tensor::cat(&[&gate, input], 1)?;
+        let gated = activated(self.blueprint.feed_forward, &gated)?;
+        let found = weights.output.forward(&gated)?;
+        self.joined(hidden, &normed(Some(&weights.norm), &found)?)
     }
 
     /// Looks up rows of an embedding table.
@@ -192,17 +252,20 @@ impl TensorBackend {
         batch: &Batch,
         memory: &mut Memory<'_>,
     ) -> candle_core::Result<Tensor> {
-        let norms = &layer.attention_norms;
-        let attention_input = normed(norms.before.as_ref(), hidden)?;
-        let qkv = layer.qkv.forward(&attention_input)?;
-        let mixed = self
-            .attention
-            .forward(&layer.attention, &qkv, batch, memory)?;
-        let found = layer.attention_output.forward(&mixed)?;
+        let norms = &layer.mixer_norms;
+        let mixer_input = normed(norms.before.as_ref(), hidden)?;
+        let projected = layer.mixer_in.forward(&mixer_input)?;
+        let mixed = match &layer.mixer {
+            Mixer::Attention(attention) => {
+                TensorAttention::new(attention).forward(&projected, batch, memory)?
+            }
+            Mixer::Recurrent(recurrent) => recurred(recurrent, &projected, batch, memory)?,
+        };
+        let found = layer.mixer_out.forward(&mixed)?;
         let hidden = self.joined(hidden, &normed(norms.after.as_ref(), &found)?)?;
         let norms = &layer.ffn_norms;
         let input = match self.blueprint.norm_places {
-            NormPlaces::Parallel => attention_input,
+            NormPlaces::Parallel => mixer_input,
             _ => normed(norms.before.as_ref(), &hidden)?,
         };
         let inner = activated(layer.feed_forward, &layer.ffn_in.forward(&input)?)?;
@@ -217,6 +280,23 @@ impl TensorBackend {
             None => hidden + found,
         }
     }
+}
+
+/// Computes a layer without attention on the CPU, where its states are.
+fn recurred(
+    layer: &RecurrentLayer,
+    input: &Tensor,
+    batch: &Batch,
+    memory: &mut Memory<'_>,
+) -> candle_core::Result<Tensor> {
+    let values: Vec<f32> = input.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?;
+    let workers = Workers {
+        arch: pulp::Arch::new(),
+        threads: None,
+    };
+    let output = layer.forward(&values, &batch.places, memory.caches, workers);
+    let shape = (batch.places.len(), layer.recurrence.output_width());
+    Tensor::from_vec(output, shape, input.device())?.to_dtype(input.dtype())
 }
 
 impl Backend for TensorBackend {

@@ -3,10 +3,10 @@
 use candle_core::Tensor;
 
 use super::batch::{Model, Order, SequenceRows, positions};
-use super::masks::{Masks, mask};
+use super::masks::{ByKind, mask};
 use super::run::TensorRun;
 use super::tail_pool::Memory;
-use crate::engine::decoder::attention::first_visible;
+use crate::engine::decoder::attention::{LayerKind, first_visible};
 use crate::engine::decoder::batch::Place;
 
 /// Up to this many values, masks are repeated for all heads once per pass, not in each layer.
@@ -25,7 +25,7 @@ pub(super) struct TailRows {
     /// How many columns of the pool are read.
     pub n_columns: usize,
     /// The columns that keys and values are written to: `[kv heads, slots, rows, head_dim]`.
-    pub columns: Tensor,
+    columns: ByKind,
     /// The sequences, grouped by the shared runs before their tails.
     pub groups: Vec<TailGroup>,
 }
@@ -35,14 +35,22 @@ pub(super) struct TailRows {
 pub(super) struct TailGroup {
     /// Index of the cache of one of them.
     pub cache: usize,
-    /// `[kv heads, slots, heads per kv head, rows, shared and tail columns]`, or broadcast to it.
-    masks: Masks,
+    /// The attention masks: `[kv heads, slots, heads per kv head, rows, shared and tail columns]`, or
+    /// broadcast to it.
+    masks: ByKind,
 }
 
 impl TailGroup {
-    /// Returns the mask for a layer with this sliding window.
-    pub(super) fn mask(&self, window: Option<usize>) -> candle_core::Result<&Tensor> {
-        self.masks.get(window)
+    /// Returns the mask for a layer of this kind.
+    pub(super) fn mask(&self, kind: LayerKind) -> candle_core::Result<&Tensor> {
+        self.masks.get(kind)
+    }
+}
+
+impl TailRows {
+    /// Returns the columns that a layer of this kind writes its keys and values to.
+    pub(super) fn columns(&self, kind: LayerKind) -> candle_core::Result<&Tensor> {
+        self.columns.get(kind)
     }
 }
 
@@ -166,16 +174,16 @@ impl TailPlan {
         let (n_slots, n_rows) = (self.slots.len(), self.n_rows);
         let n_shared = first.tail_start;
         let n_columns = n_shared + self.n_columns;
-        let shape = model.shape;
-        let repeated = [shape.n_kv_heads, n_slots, shape.group(), n_rows, n_columns];
-        let masks = Masks::new(model, |window| {
+        let masks = ByKind::new(model, |kind| {
+            let n_group = kind.n_heads / kind.n_kv_heads.max(1);
+            let repeated = [kind.n_kv_heads, n_slots, n_group, n_rows, n_columns];
             let rows = self.slots.iter().flat_map(|slot| {
                 let member = slot.as_ref().filter(|slot| slot.shared == first.shared);
                 (0..n_rows).map(move |row| {
                     let position = member.and_then(|member| member.positions.get(row));
                     // A padding row sees one token, so that its softmax is defined.
                     position.map_or(0..1, |position| {
-                        first_visible(window, *position)..*position + 1
+                        first_visible(kind.window, *position)..*position + 1
                     })
                 })
             });
@@ -196,7 +204,7 @@ impl TailPlan {
 
     /// Returns the column that each row is written to. Padding rows are written to columns that are
     /// never read.
-    fn columns(&self, model: &Model<'_>) -> candle_core::Result<Tensor> {
+    fn columns(&self, model: &Model<'_>) -> candle_core::Result<ByKind> {
         let columns = self.slots.iter().flat_map(|slot| {
             (0..self.n_rows).map(move |row| {
                 let member = slot.as_ref();
@@ -208,10 +216,12 @@ impl TailPlan {
             })
         });
         let (n_slots, n_rows) = (self.slots.len(), self.n_rows);
-        let shape = model.shape;
-        Tensor::from_iter(columns, model.device)?
-            .reshape((1, n_slots, n_rows, 1))?
-            .broadcast_as((shape.n_kv_heads, n_slots, n_rows, shape.head_dim))?
-            .contiguous()
+        let columns = Tensor::from_iter(columns, model.device)?;
+        let columns = columns.reshape((1, n_slots, n_rows, 1))?;
+        ByKind::new(model, |kind| {
+            columns
+                .broadcast_as((kind.n_kv_heads, n_slots, n_rows, kind.head_dim))?
+                .contiguous()
+        })
     }
 }

@@ -1,8 +1,9 @@
 //! The codebooks of the IQ types: which combinations of values a code stands for.
 //!
-//! They are data of llama.cpp (`ggml-common.h`, MIT license, Copyright (c) 2023-2026 The ggml
-//! authors), in the packed form in which gguf-py 0.19.0 has them. `tests/quantizations/make_fixtures.py`
-//! writes `grids.bin`, which holds them one after another, with 16 bits for each code.
+//! They are data of llama.cpp, in the packed form in which its gguf-py 0.19.0 has them (MIT license,
+//! Copyright (c) 2023 Georgi Gerganov; `assets/licenses/gguf-py.txt`).
+//! `tests/quantizations/make_fixtures.py` writes `grids.bin`, which holds them one after another, with
+//! 16 bits for each code.
 
 use std::array::from_fn;
 

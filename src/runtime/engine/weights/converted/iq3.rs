@@ -10,7 +10,7 @@ const HALF_MAGNITUDES: [i8; 8] = [2, 6, 10, 14, 18, 22, 26, 31];
 
 /// `IQ3_XXS`: a factor, 64 codes, and for every 32 values their signs and a 4-bit scale.
 pub(super) fn iq3_xxs(block: &[u8], target: &mut [u8]) {
-    let Some((factor, (codes, parts))) = split(block) else {
+    let Some((factor, codes, parts)) = split(block) else {
         return;
     };
     let mut scales = [0; 16];
@@ -46,7 +46,7 @@ pub(super) fn iq3_xxs(block: &[u8], target: &mut [u8]) {
 /// `IQ3_S`: a factor, the lower bits of 64 codes, their upper bits, the signs of all values, and a
 /// 4-bit scale for every 32 values.
 pub(super) fn iq3_s(block: &[u8], target: &mut [u8]) {
-    let Some((factor, (low, rest))) = split(block) else {
+    let Some((factor, low, rest)) = split(block) else {
         return;
     };
     let (high, rest) = rest.split_at(rest.len().min(8));
@@ -76,9 +76,10 @@ pub(super) fn iq3_s(block: &[u8], target: &mut [u8]) {
 }
 
 /// Splits a block into its factor, 64 codes, and the rest.
-fn split(block: &[u8]) -> Option<([u8; 2], (&[u8; 64], &[u8]))> {
+fn split(block: &[u8]) -> Option<([u8; 2], &[u8; 64], &[u8])> {
     let (factor, rest) = block.split_first_chunk()?;
-    Some((*factor, rest.split_first_chunk()?))
+    let (codes, rest) = rest.split_first_chunk()?;
+    Some((*factor, codes, rest))
 }
 
 /// Returns the odd number at this position.

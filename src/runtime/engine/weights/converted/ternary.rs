@@ -46,7 +46,7 @@ pub(super) fn tq1_0(block: &[u8], target: &mut [u8]) {
 /// Returns a digit of a byte, which stands for the fraction byte / 256.
 fn digit(byte: u8, index: u32) -> u8 {
     let rest = byte.wrapping_mul(3_u8.pow(index));
-    (u16::from(rest) * 3 >> 8) as u8
+    ((u16::from(rest) * 3) >> 8) as u8
 }
 
 /// `TQ2_0`: 256 2-bit digits in the order of `Q2_K`, and a scale. Becomes `Q2_K`.

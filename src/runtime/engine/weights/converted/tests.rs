@@ -55,8 +55,7 @@ fn every_type_of_gguf_py_has_its_values() {
     }
 }
 
-/// Converts a block to a type of 16-bit or 32-bit floats, or to one of which only the scales at
-/// these offsets matter.
+/// Converts one block.
 fn converted(converted: ConvertedType, block: &[u8]) -> Vec<u8> {
     assert_eq!(block.len(), converted.n_block_bytes());
     let mut target = vec![0xAA; converted.n_target_bytes()];
@@ -131,7 +130,6 @@ fn powers_of_two_beyond_a_16_bit_float_are_rounded_or_infinite() {
     }
 }
 
-/// The types whose block starts with a scale, except for those that end with it.
 #[test]
 fn a_scale_that_is_not_finite_or_too_large_is_rejected() {
     use crate::engine::weights::finite::all_finite;

@@ -1,15 +1,25 @@
 //! Loads the tensors of a blueprint from a checkpoint, in a backend's own representation.
 
-use super::attention::{AttentionLayer, HeadNorms};
+mod layer_inputs;
+mod recurrent;
+
+use super::attention::{AttentionLayer, HeadNorms, HeadShape};
 use super::backend::Form;
 use super::norm::{NormWeights, Norms};
-use super::weights::Layer;
+use super::weights::{Layer, Mixer};
 use crate::engine::EngineError;
 use crate::engine::blueprint::{
-    Activation, Blueprint, FeedForward, HeadNorm, Matrices, NormKind, Rope, Rotation, Spelling,
-    TensorRole, Xielu,
+    Activation, Blueprint, FeedForward, HeadNorm, KvSource, LayerPlan, Matrices, NormKind, Rope,
+    Rotation, Spelling, TensorRole, Xielu,
 };
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
+
+/// What mixes tokens in a layer, with the projections before and after it.
+type Mixing<F> = (
+    Mixer<<F as Form>::Vector>,
+    <F as Form>::Matrix,
+    <F as Form>::Matrix,
+);
 
 /// Loads the tensors of one model.
 pub(super) struct Loader<'a, 'b, F> {
@@ -87,37 +97,85 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
 
     /// Loads the weights of one layer.
     pub(super) fn layer(&mut self, layer: usize) -> Result<Layer<F>, LoadStop> {
-        let plan = self.blueprint.layers.get(layer);
-        let norms = [
-            [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter],
-            [TensorRole::FfnNorm, TensorRole::FfnNormAfter],
-        ];
-        let [attention_norms, ffn_norms] = norms.map(|roles| self.norms(roles, layer));
+        let plan = self.blueprint.layers.get(layer).copied();
         let biases = self.blueprint.biases;
-        let (hidden, ffn) = (self.blueprint.hidden_size, self.blueprint.ffn_size);
-        let output = [(TensorRole::AttentionOutput, hidden)];
+        let hidden = self.blueprint.hidden_size;
+        let ffn = self.blueprint.ffn_size_of(layer);
         let down = [(TensorRole::FfnDown, hidden)];
-        let q_width = self.blueprint.q_width();
+        // In this order, so that an error names the first tensor that is missing.
+        let roles = [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter];
+        let mixer_norms = self.norms(roles, layer)?;
+        let (mixer, mixer_in, mixer_out) = match plan.and_then(|plan| plan.recurrence) {
+            Some(recurrence) => self.recurrent(layer, recurrence)?,
+            None => self.attention(layer, plan)?,
+        };
         Ok(Layer {
-            attention: AttentionLayer {
-                index: layer,
-                window: plan.and_then(|plan| plan.window),
-                rope: plan.and_then(|plan| plan.rope),
-                norms: self.head_norms(layer)?,
-            },
-            attention_norms: attention_norms?,
-            qkv: self.projection(layer, &self.qkv_roles(), hidden, biases.qkv)?,
-            attention_output: self.projection(layer, &output, q_width, biases.attention_output)?,
-            ffn_norms: ffn_norms?,
+            mixer,
+            mixer_norms,
+            mixer_in,
+            mixer_out,
+            ffn_norms: self.norms([TensorRole::FfnNorm, TensorRole::FfnNormAfter], layer)?,
             feed_forward: self.feed_forward(layer)?,
-            ffn_in: self.projection(layer, &self.ffn_roles(), hidden, biases.ffn)?,
+            ffn_in: self.projection(layer, &self.ffn_roles(ffn), hidden, biases.ffn)?,
             ffn_down: self.projection(layer, &down, ffn, biases.ffn)?,
+            input: self.input(layer)?,
+            scale: self.scale(layer)?,
         })
     }
 
+    fn attention(&mut self, layer: usize, plan: Option<LayerPlan>) -> Result<Mixing<F>, LoadStop> {
+        let (biases, hidden) = (self.blueprint.biases, self.blueprint.hidden_size);
+        let shape = HeadShape::new(self.blueprint, layer);
+        let kv_source = self.blueprint.kv_source(layer);
+        let owner = match kv_source {
+            KvSource::OfLayer(source) => source,
+            KvSource::Projected | KvSource::SameProjection => layer,
+        };
+        let attention = AttentionLayer {
+            index: self.blueprint.index_in_kind(owner),
+            kv_source,
+            shape,
+            window: plan.and_then(|plan| plan.window),
+            rope: plan.and_then(|plan| plan.rope),
+            norms: self.head_norms(layer, shape)?,
+        };
+        let output = [(TensorRole::AttentionOutput, hidden)];
+        let qkv = self.qkv(layer, shape)?;
+        let output = self.projection(layer, &output, shape.q_width(), biases.attention_output)?;
+        Ok((Mixer::Attention(attention), qkv, output))
+    }
+
+    /// Loads the projections of queries and, if the layer has its own, of keys and values.
+    fn qkv(&mut self, layer: usize, shape: HeadShape) -> Result<F::Matrix, LoadStop> {
+        let (hidden, has_bias) = (self.blueprint.hidden_size, self.blueprint.biases.qkv);
+        let kv_source = self.blueprint.kv_source(layer);
+        if let KvSource::OfLayer(_) = kv_source {
+            // Some files store keys and values of these layers, which no implementation uses.
+            for role in [TensorRole::Key, TensorRole::Value, TensorRole::KeyNorm] {
+                let name = self.blueprint.naming.name(role, layer);
+                let stored = self.checkpoint.shape(&self.file_name(&name));
+                if let Some(stored) = stored.map(<[usize]>::to_vec) {
+                    self.checkpoint.take(&self.file_name(&name), &stored)?;
+                }
+            }
+        }
+        let mut roles = self.qkv_roles(shape);
+        roles.truncate(match kv_source {
+            KvSource::Projected => roles.len(),
+            KvSource::SameProjection => 2,
+            KvSource::OfLayer(_) => 1,
+        });
+        self.projection(layer, &roles, hidden, has_bias)
+    }
+
     /// Returns the matrices applied to attention's input, each with its number of outputs.
-    fn qkv_roles(&self) -> Vec<(TensorRole, usize)> {
-        let (q_width, kv_width) = (self.blueprint.q_width(), self.blueprint.kv_width());
+    fn qkv_roles(&self, shape: HeadShape) -> Vec<(TensorRole, usize)> {
+        let kv_width = shape.kv_width();
+        let q_width = if shape.is_gated {
+            2 * shape.q_width()
+        } else {
+            shape.q_width()
+        };
         match self.blueprint.matrices {
             Matrices::Separate | Matrices::FusedGateUp => vec![
                 (TensorRole::Query, q_width),
@@ -131,8 +189,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     }
 
     /// Returns the matrices applied to the feed-forward input, each with its number of outputs.
-    fn ffn_roles(&self) -> Vec<(TensorRole, usize)> {
-        let ffn = self.blueprint.ffn_size;
+    fn ffn_roles(&self, ffn: usize) -> Vec<(TensorRole, usize)> {
         match (self.blueprint.feed_forward, self.blueprint.matrices) {
             (FeedForward::Plain(_), _) => vec![(TensorRole::FfnUp, ffn)],
             (FeedForward::Gated(_), Matrices::Separate) => {
@@ -226,16 +283,27 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         })
     }
 
-    fn head_norms(&mut self, layer: usize) -> Result<Option<HeadNorms<F::Vector>>, LoadStop> {
-        let head_dim = self.blueprint.head_dim;
+    fn head_norms(
+        &mut self,
+        layer: usize,
+        shape: HeadShape,
+    ) -> Result<Option<HeadNorms<F::Vector>>, LoadStop> {
+        let head_dim = shape.head_dim;
         let (n_query, n_key) = match self.blueprint.head_norm {
             None => return Ok(None),
             Some(HeadNorm::EachHead | HeadNorm::EachRotatedHead) => (head_dim, head_dim),
-            Some(HeadNorm::AllHeads) => (self.blueprint.q_width(), self.blueprint.kv_width()),
+            Some(HeadNorm::AllHeads) => (shape.q_width(), shape.kv_width()),
         };
+        let has_keys = !matches!(self.blueprint.kv_source(layer), KvSource::OfLayer(_));
+        let has_value_norm = has_keys && self.blueprint.value_norm;
         Ok(Some(HeadNorms {
             queries: self.norm_weights(TensorRole::QueryNorm, layer, n_query)?,
-            keys: self.norm_weights(TensorRole::KeyNorm, layer, n_key)?,
+            keys: has_keys
+                .then(|| self.norm_weights(TensorRole::KeyNorm, layer, n_key))
+                .transpose()?,
+            values: has_value_norm
+                .then(|| self.form.vector(vec![1.0; head_dim]))
+                .transpose()?,
             eps: self.blueprint.norm.eps,
             follow_rotation: self.blueprint.head_norm == Some(HeadNorm::EachRotatedHead),
         }))

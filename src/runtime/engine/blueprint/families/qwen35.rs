@@ -1,0 +1,116 @@
+//! Qwen 3.5 and 3.6: Gated `DeltaNet` in most layers, attention with gated heads in the others.
+
+use super::Family;
+use crate::engine::EngineError;
+use crate::engine::blueprint::base::Defaults;
+use crate::engine::blueprint::facts::{Facts, Key};
+use crate::engine::blueprint::{
+    Blueprint, DeltaNet, HeadNorm, HeadOrder, Naming, Norm, Recurrence,
+};
+
+pub(super) const QWEN35: Family = Family {
+    model_type: "qwen3_5_text",
+    class: "Qwen3_5ForCausalLM",
+    gguf: "qwen35",
+    aliases: &[],
+    defaults: &[],
+    blueprint,
+};
+
+const LAYER_TYPES: Key = Key::config("layer_types");
+const RECURRENT_LAYERS: Key = Key::gguf("attention.recurrent_layers");
+const INTERVAL: Key = Key::new("full_attention_interval", "full_attention_interval");
+const N_AHEAD: Key = Key::gguf("nextn_predict_layers");
+const GATED: Key = Key::config("attn_output_gate");
+const N_TAPS: Key = Key::new("linear_conv_kernel_dim", "ssm.conv_kernel");
+const N_KEY_HEADS: Key = Key::new("linear_num_key_heads", "ssm.group_count");
+const N_VALUE_HEADS: Key = Key::new("linear_num_value_heads", "ssm.time_step_rank");
+const KEY_DIM: Key = Key::new("linear_key_head_dim", "ssm.state_size");
+const VALUE_DIM: Key = Key::config("linear_value_head_dim");
+const VALUE_WIDTH: Key = Key::gguf("ssm.inner_size");
+
+fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    if facts.flag(GATED)? == Some(false) {
+        return Err(facts.unsupported("attention without gates in this family".to_owned()));
+    }
+    let defaults = Defaults {
+        rotary_share: if facts.is_gguf() { 1.0 } else { 0.25 },
+        ..Defaults::LLAMA
+    };
+    let mut base = Blueprint::base(facts, defaults)?;
+    // The blocks that predict tokens after the next come last.
+    let n_ahead = facts.size(N_AHEAD)?.unwrap_or(0);
+    base.layers
+        .truncate(base.n_layers().saturating_sub(n_ahead));
+    let net = Recurrence::DeltaNet(delta_net(facts)?);
+    let is_recurrent = recurrent_layers(facts, base.n_layers())?;
+    for (layer, is_recurrent) in base.layers.iter_mut().zip(is_recurrent) {
+        layer.recurrence = is_recurrent.then_some(net);
+    }
+    Ok(Blueprint {
+        naming: if facts.is_gguf() {
+            Naming::GgufSeedOss
+        } else {
+            Naming::Transformers
+        },
+        norm: Norm {
+            offset: if facts.is_gguf() { 0.0 } else { 1.0 },
+            ..base.norm
+        },
+        head_norm: Some(HeadNorm::EachHead),
+        gated_heads: true,
+        ..base
+    })
+}
+
+fn delta_net(facts: &Facts<'_>) -> Result<DeltaNet, EngineError> {
+    let size = |key: Key, usual: usize| match facts.size(key)? {
+        Some(size) => Ok(size),
+        None if facts.is_gguf() => Err(facts.missing(key)),
+        None => Ok(usual),
+    };
+    let n_value_heads = size(N_VALUE_HEADS, 32)?;
+    Ok(DeltaNet {
+        n_taps: size(N_TAPS, 4)?,
+        n_key_heads: size(N_KEY_HEADS, 16)?,
+        n_value_heads,
+        key_dim: size(KEY_DIM, 128)?,
+        value_dim: if facts.is_gguf() {
+            facts.required_size(VALUE_WIDTH)? / n_value_heads.max(1)
+        } else {
+            size(VALUE_DIM, 128)?
+        },
+        head_order: if facts.is_gguf() {
+            HeadOrder::Tiled
+        } else {
+            HeadOrder::Grouped
+        },
+    })
+}
+
+/// Returns which layers have no attention: those that the file lists, or all but the last of each
+/// interval.
+fn recurrent_layers(facts: &Facts<'_>, n_layers: usize) -> Result<Vec<bool>, EngineError> {
+    let listed = match facts.texts(LAYER_TYPES)? {
+        Some(kinds) => {
+            let kinds = kinds.iter().map(|kind| match kind.as_str() {
+                "linear_attention" => Ok(true),
+                "full_attention" => Ok(false),
+                other => Err(facts.unsupported(format!("layers of type {other:?}"))),
+            });
+            Some(kinds.collect::<Result<Vec<bool>, _>>()?)
+        }
+        None => facts.flags(RECURRENT_LAYERS)?,
+    };
+    let Some(listed) = listed else {
+        let interval = facts.size(INTERVAL)?.unwrap_or(4).max(1);
+        let is_recurrent = |index: usize| !(index + 1).is_multiple_of(interval);
+        return Ok((0..n_layers).map(is_recurrent).collect());
+    };
+    if listed.len() < n_layers {
+        let n_listed = listed.len();
+        let reason = format!("it lists {n_listed} layers instead of {n_layers}");
+        return Err(facts.malformed(reason));
+    }
+    Ok(listed)
+}

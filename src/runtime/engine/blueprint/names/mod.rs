@@ -1,0 +1,205 @@
+//! The names of a decoder's tensors in each file format.
+
+mod spelling;
+mod tables;
+
+pub(crate) use self::spelling::Spelling;
+
+/// The naming scheme of a file's tensors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// `blk.0.attn_q.weight`.
+    Gguf,
+    /// As in `Gguf`, but the last norm is called `token_embd_norm`.
+    GgufLfm2,
+    /// As in `Gguf`, but `post_attention_norm` is the norm before the feed-forward network, as in
+    /// Seed-OSS and Qwen 3.5.
+    GgufSeedOss,
+    /// `model.layers.0.self_attn.q_proj.weight`, as in most families of transformers.
+    Transformers,
+    /// As in `Transformers`, but `post_attention_layernorm` is the norm after attention, not the
+    /// one before the feed-forward network.
+    TransformersWithNormsAfter,
+    /// As in `Transformers`, with Apertus's names for norms.
+    Apertus,
+    /// As in `Transformers`, with GLM-4's name for the norm after the feed-forward network.
+    Glm4,
+    /// `transformer.h.0.attn.c_attn.weight`, as in GPT-2.
+    Gpt2,
+    /// As in `Transformers`, with Granite 4's names for the feed-forward network.
+    GraniteHybrid,
+    /// As in `Transformers`, with Hunyuan's names for the norms of queries and keys.
+    Hunyuan,
+    /// `model.layers.0.operator_norm.weight`, as in LFM2.
+    Lfm2,
+}
+
+/// The role of a tensor in the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TensorRole {
+    /// The token embedding table.
+    Embedding,
+    /// The table of learned positions.
+    PositionEmbedding,
+    /// The factor by which each plane of a rotary embedding is slowed.
+    RopeFactors,
+    /// The factors for texts up to the original context.
+    RopeShortFactors,
+    /// The factors for longer texts.
+    RopeLongFactors,
+    /// The norm before the output head.
+    FinalNorm,
+    /// The output head.
+    Head,
+    /// The table of per-layer embeddings.
+    LayerInputTable,
+    /// Computes per-layer embeddings from a token's embedding.
+    LayerInputProjection,
+    /// The norm of what that projection computes, for each layer alike.
+    LayerInputNorm,
+    /// The norm before attention.
+    AttentionNorm,
+    Query,
+    Key,
+    Value,
+    /// Queries, keys and values, stacked.
+    QueryKeyValue,
+    QueryNorm,
+    KeyNorm,
+    AttentionOutput,
+    /// The norm after attention.
+    AttentionNormAfter,
+    /// The projections that a short convolution reads, stacked.
+    ConvInput,
+    /// The weights of a short convolution.
+    ConvTaps,
+    ConvOutput,
+    /// Queries, keys and values of a linear attention, stacked.
+    LinearQueryKeyValue,
+    /// The gate of a linear attention's output.
+    LinearGate,
+    /// How strongly a token corrects the state of a linear attention.
+    LinearBeta,
+    /// How much of the state of a linear attention a token forgets.
+    LinearDecay,
+    /// Added to the decay, one for each head.
+    LinearDecayBias,
+    /// The rate of the decay, one for each head.
+    LinearRate,
+    LinearTaps,
+    LinearNorm,
+    LinearOutput,
+    /// The projections that Mamba reads, stacked.
+    MambaInput,
+    MambaTaps,
+    /// Added to the time step, one for each head.
+    MambaStepBias,
+    /// The rate of the decay, one for each head.
+    MambaRate,
+    /// By how much a head's input is added to its output.
+    MambaSkip,
+    MambaNorm,
+    MambaOutput,
+    /// The norm before the feed-forward network.
+    FfnNorm,
+    FfnGate,
+    FfnUp,
+    /// Gate and up projections, stacked.
+    FfnGateUp,
+    FfnDown,
+    /// The norm after the feed-forward network.
+    FfnNormAfter,
+    /// The gate of a layer's per-layer embedding.
+    InputGate,
+    /// Maps the gated per-layer embedding to the residual stream.
+    InputOutput,
+    /// The norm of the result.
+    InputNormAfter,
+    /// The number that multiplies a layer's output.
+    LayerScale,
+}
+
+impl TensorRole {
+    /// Returns whether the model has one such tensor, not one in each layer.
+    const fn is_global(self) -> bool {
+        matches!(
+            self,
+            Self::Embedding
+                | Self::PositionEmbedding
+                | Self::RopeFactors
+                | Self::RopeShortFactors
+                | Self::RopeLongFactors
+                | Self::FinalNorm
+                | Self::Head
+                | Self::LayerInputTable
+                | Self::LayerInputProjection
+                | Self::LayerInputNorm
+        )
+    }
+}
+
+impl Naming {
+    /// Returns whether the names are those of a GGUF file.
+    pub(crate) const fn is_gguf(self) -> bool {
+        matches!(self, Self::Gguf | Self::GgufLfm2 | Self::GgufSeedOss)
+    }
+
+    /// Returns the name of a tensor. `layer` is ignored for tensors outside the layers.
+    pub(crate) fn name(self, role: TensorRole, layer: usize) -> String {
+        let stem = self.stem(role, layer);
+        match role {
+            TensorRole::LinearDecayBias | TensorRole::MambaStepBias if self.is_gguf() => {
+                format!("{stem}.bias")
+            }
+            TensorRole::LayerScale if self.is_gguf() => format!("{stem}.weight"),
+            TensorRole::LinearDecayBias
+            | TensorRole::LinearRate
+            | TensorRole::MambaStepBias
+            | TensorRole::MambaRate
+            | TensorRole::MambaSkip
+            | TensorRole::LayerScale => stem,
+            _ => format!("{stem}.weight"),
+        }
+    }
+
+    /// Returns the name of the bias that belongs to a weight.
+    pub(crate) fn bias_name(self, role: TensorRole, layer: usize) -> String {
+        format!("{}.bias", self.stem(role, layer))
+    }
+
+    /// Returns the name of a parameter of a learned activation function. GGUF stores these
+    /// parameters in its metadata instead.
+    pub(crate) fn activation_parameter(self, parameter: &str, layer: usize) -> String {
+        format!("model.layers.{layer}.mlp.act_fn.{parameter}")
+    }
+
+    fn stem(self, role: TensorRole, layer: usize) -> String {
+        let name = match self {
+            Self::Gguf => tables::gguf(role),
+            Self::GgufLfm2 => tables::gguf_lfm2(role),
+            Self::GgufSeedOss => tables::gguf_seed_oss(role),
+            Self::Transformers => tables::transformers(role),
+            Self::TransformersWithNormsAfter => tables::transformers_with_norms_after(role),
+            Self::Apertus => tables::apertus(role),
+            Self::Glm4 => tables::glm4(role),
+            Self::Gpt2 => tables::gpt2(role),
+            Self::GraniteHybrid => tables::granite_hybrid(role),
+            Self::Hunyuan => tables::hunyuan(role),
+            Self::Lfm2 => tables::lfm2(role),
+        };
+        if role.is_global() {
+            return name.to_owned();
+        }
+        match self {
+            Self::Gguf | Self::GgufLfm2 | Self::GgufSeedOss => format!("blk.{layer}.{name}"),
+            Self::Transformers
+            | Self::TransformersWithNormsAfter
+            | Self::Apertus
+            | Self::Glm4
+            | Self::GraniteHybrid
+            | Self::Hunyuan
+            | Self::Lfm2 => format!("model.layers.{layer}.{name}"),
+            Self::Gpt2 => format!("transformer.h.{layer}.{name}"),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The names that each scheme gives to tensors: in full for those outside the layers, without the
+//! layer's prefix for others, and always without the ending.
+
+use super::TensorRole;
+
+pub(super) const fn gguf(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Embedding => "token_embd",
+        TensorRole::PositionEmbedding => "position_embd",
+        TensorRole::RopeFactors => "rope_freqs",
+        TensorRole::RopeShortFactors => "rope_factors_short",
+        TensorRole::RopeLongFactors => "rope_factors_long",
+        TensorRole::FinalNorm => "output_norm",
+        TensorRole::Head => "output",
+        TensorRole::AttentionNorm => "attn_norm",
+        TensorRole::Query => "attn_q",
+        TensorRole::Key => "attn_k",
+        TensorRole::Value => "attn_v",
+        TensorRole::QueryKeyValue => "attn_qkv",
+        TensorRole::QueryNorm => "attn_q_norm",
+        TensorRole::KeyNorm => "attn_k_norm",
+        TensorRole::AttentionOutput => "attn_output",
+        TensorRole::AttentionNormAfter => "post_attention_norm",
+        TensorRole::ConvInput => "shortconv.in_proj",
+        TensorRole::ConvTaps => "shortconv.conv",
+        TensorRole::ConvOutput => "shortconv.out_proj",
+        TensorRole::LinearQueryKeyValue => "attn_qkv",
+        TensorRole::LinearGate => "attn_gate",
+        TensorRole::LinearBeta => "ssm_beta",
+        TensorRole::LinearDecay => "ssm_alpha",
+        TensorRole::LinearDecayBias | TensorRole::MambaStepBias => "ssm_dt",
+        TensorRole::LinearRate | TensorRole::MambaRate => "ssm_a",
+        TensorRole::LinearTaps | TensorRole::MambaTaps => "ssm_conv1d",
+        TensorRole::LinearNorm | TensorRole::MambaNorm => "ssm_norm",
+        TensorRole::LinearOutput | TensorRole::MambaOutput => "ssm_out",
+        TensorRole::MambaInput => "ssm_in",
+        TensorRole::MambaSkip => "ssm_d",
+        TensorRole::FfnNorm => "ffn_norm",
+        TensorRole::FfnGate => "ffn_gate",
+        TensorRole::FfnUp | TensorRole::FfnGateUp => "ffn_up",
+        TensorRole::FfnDown => "ffn_down",
+        TensorRole::FfnNormAfter => "post_ffw_norm",
+        TensorRole::LayerInputTable => "per_layer_token_embd",
+        TensorRole::LayerInputProjection => "per_layer_model_proj",
+        TensorRole::LayerInputNorm => "per_layer_proj_norm",
+        TensorRole::InputGate => "inp_gate",
+        TensorRole::InputOutput => "proj",
+        TensorRole::InputNormAfter => "post_norm",
+        TensorRole::LayerScale => "layer_output_scale",
+    }
+}
+
+pub(super) const fn gguf_lfm2(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FinalNorm => "token_embd_norm",
+        other => gguf(other),
+    }
+}
+
+pub(super) const fn gguf_seed_oss(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FfnNorm => "post_attention_norm",
+        other => gguf(other),
+    }
+}
+
+pub(super) const fn transformers(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Embedding => "model.embed_tokens",
+        TensorRole::PositionEmbedding => "model.embed_positions",
+        TensorRole::RopeFactors => "rope_factors",
+        TensorRole::RopeShortFactors => "rope_short_factors",
+        TensorRole::RopeLongFactors => "rope_long_factors",
+        TensorRole::FinalNorm => "model.norm",
+        TensorRole::Head => "lm_head",
+        TensorRole::AttentionNorm => "input_layernorm",
+        TensorRole::Query => "self_attn.q_proj",
+        TensorRole::Key => "self_attn.k_proj",
+        TensorRole::Value => "self_attn.v_proj",
+        TensorRole::QueryKeyValue => "self_attn.qkv_proj",
+        TensorRole::QueryNorm => "self_attn.q_norm",
+        TensorRole::KeyNorm => "self_attn.k_norm",
+        TensorRole::AttentionOutput => "self_attn.o_proj",
+        TensorRole::AttentionNormAfter => "post_self_attn_layernorm",
+        TensorRole::ConvInput => "conv.in_proj",
+        TensorRole::ConvTaps => "conv.conv",
+        TensorRole::ConvOutput => "conv.out_proj",
+        TensorRole::LinearQueryKeyValue => "linear_attn.in_proj_qkv",
+        TensorRole::LinearGate => "linear_attn.in_proj_z",
+        TensorRole::LinearBeta => "linear_attn.in_proj_b",
+        TensorRole::LinearDecay => "linear_attn.in_proj_a",
+        TensorRole::LinearDecayBias => "linear_attn.dt_bias",
+        TensorRole::LinearRate => "linear_attn.A_log",
+        TensorRole::LinearTaps => "linear_attn.conv1d",
+        TensorRole::LinearNorm => "linear_attn.norm",
+        TensorRole::LinearOutput => "linear_attn.out_proj",
+        TensorRole::MambaInput => "mamba.in_proj",
+        TensorRole::MambaTaps => "mamba.conv1d",
+        TensorRole::MambaStepBias => "mamba.dt_bias",
+        TensorRole::MambaRate => "mamba.A_log",
+        TensorRole::MambaSkip => "mamba.D",
+        TensorRole::MambaNorm => "mamba.norm",
+        TensorRole::MambaOutput => "mamba.out_proj",
+        TensorRole::FfnNorm => "post_attention_layernorm",
+        TensorRole::FfnGate => "mlp.gate_proj",
+        TensorRole::FfnUp => "mlp.up_proj",
+        TensorRole::FfnGateUp => "mlp.gate_up_proj",
+        TensorRole::FfnDown => "mlp.down_proj",
+        TensorRole::FfnNormAfter => "post_feedforward_layernorm",
+        TensorRole::LayerInputTable => "model.embed_tokens_per_layer",
+        TensorRole::LayerInputProjection => "model.per_layer_model_projection",
+        TensorRole::LayerInputNorm => "model.per_layer_projection_norm",
+        TensorRole::InputGate => "per_layer_input_gate",
+        TensorRole::InputOutput => "per_layer_projection",
+        TensorRole::InputNormAfter => "post_per_layer_input_norm",
+        TensorRole::LayerScale => "layer_scalar",
+    }
+}
+
+pub(super) const fn transformers_with_norms_after(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::AttentionNormAfter => "post_attention_layernorm",
+        TensorRole::FfnNorm => "pre_feedforward_layernorm",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn apertus(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::AttentionNorm => "attention_layernorm",
+        TensorRole::FfnNorm => "feedforward_layernorm",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn glm4(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FfnNormAfter => "post_mlp_layernorm",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn gpt2(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Embedding => "transformer.wte",
+        TensorRole::PositionEmbedding => "transformer.wpe",
+        TensorRole::FinalNorm => "transformer.ln_f",
+        TensorRole::AttentionNorm => "ln_1",
+        TensorRole::QueryKeyValue => "attn.c_attn",
+        TensorRole::AttentionOutput => "attn.c_proj",
+        TensorRole::FfnNorm => "ln_2",
+        TensorRole::FfnUp => "mlp.c_fc",
+        TensorRole::FfnDown => "mlp.c_proj",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn granite_hybrid(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FfnGateUp => "shared_mlp.input_linear",
+        TensorRole::FfnDown => "shared_mlp.output_linear",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn hunyuan(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::QueryNorm => "self_attn.query_layernorm",
+        TensorRole::KeyNorm => "self_attn.key_layernorm",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn lfm2(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FinalNorm => "model.embedding_norm",
+        TensorRole::AttentionNorm => "operator_norm",
+        TensorRole::QueryNorm => "self_attn.q_layernorm",
+        TensorRole::KeyNorm => "self_attn.k_layernorm",
+        TensorRole::AttentionOutput => "self_attn.out_proj",
+        TensorRole::FfnNorm => "ffn_norm",
+        TensorRole::FfnGate => "feed_forward.w1",
+        TensorRole::FfnUp => "feed_forward.w3",
+        TensorRole::FfnDown => "feed_forward.w2",
+        other => transformers(other),
+    }
+}
