@@ -155,9 +155,10 @@ impl Rope {
         }
         let (factor, amplitude) = match &self.scaling {
             RopeScaling::None | RopeScaling::EachPlane(_) => (1.0, 1.0),
-            RopeScaling::Linear { factor } | RopeScaling::Llama3 { factor, .. } => (*factor, 1.0),
+            RopeScaling::Linear { factor }
+            | RopeScaling::Llama3 { factor, .. }
+            | RopeScaling::Proportional { factor, .. } => (*factor, 1.0),
             RopeScaling::NtkAlpha { alpha } => (*alpha, 1.0),
-            RopeScaling::Proportional { factor, .. } => (*factor, 1.0),
             RopeScaling::Yarn(yarn) => (yarn.factor, yarn.amplitude),
             RopeScaling::LongRope { amplitude, .. } => (1.0, *amplitude),
         };

@@ -172,13 +172,13 @@ impl<'a> Facts<'a> {
         let sizes = layers.and_then(|layers| layers.get(layer.to_string()));
         match sizes.and_then(|sizes| sizes.get(name)) {
             None | Some(Value::Null) => Ok(None),
-            Some(value) => match size_of(value) {
-                Some(size) => Ok(Some(size)),
-                None => {
+            Some(value) => {
+                let malformed = || {
                     let name = format!("per_layer_config.{layer}.{name}");
-                    Err(self.malformed(format!("{name} is not a whole number")))
-                }
-            },
+                    self.malformed(format!("{name} is not a whole number"))
+                };
+                size_of(value).ok_or_else(malformed).map(Some)
+            }
         }
     }
 

@@ -36,6 +36,10 @@ pub(super) use rope_facts::linear_factor_of_gguf;
 
 /// The architecture of a decoder-only model.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a part that a model has or lacks, whatever the others are"
+)]
 pub(super) struct Blueprint {
     /// The family's name in the file, such as "llama".
     pub architecture: String,

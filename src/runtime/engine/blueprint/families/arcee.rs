@@ -1,4 +1,4 @@
-//! Arcee's AFM: a Llama whose feed-forward network has no gate, but squares a ReLU.
+//! Arcee's AFM: a Llama whose feed-forward network has no gate, but squares a `ReLU`.
 
 use super::Family;
 use crate::engine::EngineError;

@@ -169,7 +169,7 @@ impl Naming {
 
     /// Returns the name of a parameter of a learned activation function. GGUF stores these
     /// parameters in its metadata instead.
-    pub(crate) fn activation_parameter(self, parameter: &str, layer: usize) -> String {
+    pub(crate) fn activation_parameter(parameter: &str, layer: usize) -> String {
         format!("model.layers.{layer}.mlp.act_fn.{parameter}")
     }
 

@@ -9,8 +9,8 @@ use super::norm::{NormWeights, Norms};
 use super::weights::{Layer, Mixer};
 use crate::engine::EngineError;
 use crate::engine::blueprint::{
-    Activation, Blueprint, FeedForward, HeadNorm, KvSource, LayerPlan, Matrices, NormKind, Rope,
-    Rotation, Spelling, TensorRole, Xielu,
+    Activation, Blueprint, FeedForward, HeadNorm, KvSource, LayerPlan, Matrices, Naming, NormKind,
+    Rope, Rotation, Spelling, TensorRole, Xielu,
 };
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 
@@ -215,9 +215,8 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         let beta = self.activation_parameter("beta", layer)?;
         // Takes part only in the gradient.
         self.activation_parameter("eps", layer)?;
-        let naming = self.blueprint.naming;
         let missing = |parameter: &str| {
-            let name = naming.activation_parameter(parameter, layer);
+            let name = Naming::activation_parameter(parameter, layer);
             format!("tensor {name} is missing")
         };
         match (raw_positive, raw_negative) {
@@ -236,7 +235,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         parameter: &str,
         layer: usize,
     ) -> Result<Option<f32>, LoadStop> {
-        let name = self.blueprint.naming.activation_parameter(parameter, layer);
+        let name = Naming::activation_parameter(parameter, layer);
         let shape = self.checkpoint.shape(&self.file_name(&name));
         // Some are stored without a dimension.
         let Some(shape) = shape.map(|shape| vec![1; shape.len().min(1)]) else {
