@@ -1,6 +1,41 @@
-//! The settings dialog and the help: which of their tabs is open, and the number of panes.
+//! The dialogs: which are open, and what was entered so far.
 
-use super::{AppState, Effect, MAX_PANES, PaneId};
+use std::path::PathBuf;
+
+use super::{Palette, PaneId, Paste, PathPurpose, ScoreDialog, WatermarkDialog};
+
+/// The dialogs that are open.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Dialogs {
+    pub palette: Option<Palette>,
+    /// The tab of the settings.
+    pub settings: Option<SettingsTab>,
+    /// The tab of the help.
+    pub help: Option<HelpTab>,
+    /// The dialog for pasting settings.
+    pub paste: Option<Paste>,
+    /// The dialog for a text to be scored.
+    pub score: Option<ScoreDialog>,
+    /// The dialog that tests a text for a watermark.
+    pub watermark: Option<WatermarkDialog>,
+    /// The pane whose chain editor opens in the next frame.
+    pub chain_to_edit: Option<PaneId>,
+    /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
+    pub path_field: Option<(PathPurpose, String)>,
+    /// The folder of the last path, where the next path field starts.
+    pub(super) last_folder: Option<PathBuf>,
+}
+
+impl Dialogs {
+    pub(super) fn open_path_field(&mut self, purpose: PathPurpose) {
+        let suggestion = purpose.suggested_name().unwrap_or_default();
+        let suggestion = match &self.last_folder {
+            Some(folder) => folder.join(suggestion).display().to_string(),
+            None => format!("~/{suggestion}"),
+        };
+        self.path_field = Some((purpose, suggestion));
+    }
+}
 
 /// A tab of the settings dialog.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -70,38 +105,6 @@ impl HelpTab {
             Self::Limits => "Known limits",
             Self::Licenses => "Licenses",
         }
-    }
-}
-
-impl AppState {
-    pub(super) fn show_settings(&mut self, tab: Option<SettingsTab>) -> Vec<Effect> {
-        self.settings_tab = tab;
-        Vec::new()
-    }
-
-    pub(super) fn show_help(&mut self, tab: Option<HelpTab>) -> Vec<Effect> {
-        self.help_tab = tab;
-        Vec::new()
-    }
-
-    /// Lets the window open the editor of a pane's chain in the next frame.
-    pub(super) fn edit_chain(&mut self, pane: PaneId) -> Vec<Effect> {
-        self.chain_to_edit = Some(pane);
-        Vec::new()
-    }
-
-    /// Adds or removes panes on the right until this many are open.
-    pub(super) fn set_pane_count(&mut self, n_panes: usize) -> Vec<Effect> {
-        let n_panes = n_panes.clamp(1, MAX_PANES);
-        let mut effects = Vec::new();
-        while self.panes.len() < n_panes {
-            effects.extend(self.add_pane());
-        }
-        while self.panes.len() > n_panes {
-            let last = self.panes.last().map(|pane| pane.id);
-            effects.extend(last.map_or_else(Vec::new, |id| self.remove_pane(id)));
-        }
-        effects
     }
 }
 
