@@ -110,6 +110,16 @@ fn table(
             format!("{state} for each text in layers without attention, whatever its length");
         rows.push(("State", words));
     }
+    let n_checkpoints = memory.n_checkpoints(n_tokens);
+    if n_checkpoints > 0 {
+        let words = format!(
+            "{} of {} in each pane for going back: {}, part of the memory above",
+            counted(n_checkpoints as usize, "earlier state"),
+            ByteSize(memory.n_state_bytes),
+            ByteSize(memory.n_checkpoint_bytes(n_tokens)),
+        );
+        rows.push(("Checkpoints", words));
+    }
     if let Some(conversion) = &outline.conversion {
         rows.push(("Converts", conversion.to_string()));
     }
@@ -163,6 +173,7 @@ mod tests {
                 n_weight_bytes: 1_320_000_000,
                 n_cache_bytes_per_token: 65_536,
                 n_state_bytes: 0,
+                keeps_checkpoints: false,
                 n_vocab: 128_256,
             },
             conversion: Some(Conversion {
