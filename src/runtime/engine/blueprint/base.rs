@@ -42,6 +42,8 @@ pub(super) struct Defaults {
     /// The inner width of the feed-forward network, for a family whose files may list it for each
     /// layer.
     pub ffn_size: Option<usize>,
+    /// The number of layers, for a family whose files may only list what each of them is.
+    pub n_layers: Option<usize>,
 }
 
 impl Defaults {
@@ -54,6 +56,7 @@ impl Defaults {
         activation: Activation::Silu,
         n_kv_heads: None,
         ffn_size: None,
+        n_layers: None,
     };
 }
 
@@ -64,7 +67,10 @@ impl Blueprint {
             return Err(facts.unsupported("a mixture of experts".to_owned()));
         }
         let hidden_size = facts.required_size(HIDDEN_SIZE)?;
-        let n_layers = facts.required_size(N_LAYERS)?;
+        let n_layers = match defaults.n_layers {
+            Some(n_layers) => n_layers,
+            None => facts.required_size(N_LAYERS)?,
+        };
         if n_layers > MAX_LAYERS {
             return Err(facts.malformed(format!("the number of layers is {n_layers}")));
         }
@@ -127,7 +133,11 @@ impl Blueprint {
             },
             xielus: Vec::new(),
             caps: Caps::default(),
+            multipliers: None,
             layer_inputs: None,
+            latent: None,
+            alt_up: None,
+            gate_cutoffs: Vec::new(),
             layer_scales: false,
             qkv_limit: None,
             temperature: None,
