@@ -10,14 +10,17 @@ use crate::decoding::TokenId;
 use crate::engine::decoder::architecture_tests::{cpu, tensors};
 use crate::engine::{CausalLm, Precision, Row, SequenceId};
 
-const FIXTURES: [&str; 9] = [
+/// Those with recurrent layers, and two whose attention is not the usual one.
+const FIXTURES: [&str; 11] = [
     "falcon_h1",
     "falcon_h1-plain",
     "falcon_mamba",
+    "gemma3n",
     "granite4-h",
     "lfm2",
     "mamba",
     "mamba2",
+    "minicpm3",
     "nemotron_h",
     "qwen3_5",
 ];
