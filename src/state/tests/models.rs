@@ -288,6 +288,7 @@ pub(super) fn outline(n_weight_bytes: u64) -> ModelOutline {
             n_weight_bytes,
             n_cache_bytes_per_token: 1_000_000,
             n_state_bytes: 0,
+            keeps_checkpoints: false,
             n_vocab: 0,
         },
         conversion: None,

@@ -198,6 +198,7 @@ fn a_warning_about_memory_can_be_overridden() {
             n_weight_bytes: 5_200_000_000,
             n_cache_bytes_per_token: 0,
             n_state_bytes: 0,
+            keeps_checkpoints: false,
             n_vocab: 0,
         },
         conversion: Some(Conversion {
