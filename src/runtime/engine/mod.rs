@@ -53,7 +53,7 @@ mod tokenizer_config;
 mod weights;
 mod writer;
 
-pub use causal_lm::{CausalLm, ForwardTimes, Logits, Row, SequenceId};
+pub use causal_lm::{CausalLm, EarlyExit, ForwardTimes, Logits, Row, SequenceId};
 pub use chat_template::{
     ChatError, ChatTemplate, Message, RENDER_ARGUMENT, Role, answer_render_request,
     render_templates_with,

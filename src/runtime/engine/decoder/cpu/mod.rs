@@ -5,6 +5,7 @@
 
 mod attention;
 mod head;
+mod output;
 mod projection;
 mod rows;
 mod run;
@@ -15,7 +16,7 @@ use std::time::Instant;
 use self::attention::{CpuAttention, take_gates};
 use self::rows::{ActivateRow, AddResidual, NormRow, each_row};
 use self::run::CpuRun;
-use super::backend::{Backend, Facts};
+use super::backend::{Backend, Depth, Facts};
 use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
@@ -24,7 +25,7 @@ use super::weights::{InputWeights, Layer, LayerInputWeights, Mixer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop};
 use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
-use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, exp, soft_cap};
+use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, exp};
 
 /// Up to this many tokens, a fork copies the tail, unless it is the start of the text. A run takes
 /// memory, and attention takes time, for whole blocks of this many positions.
@@ -68,6 +69,8 @@ struct Buffers {
     layer_inputs: Vec<f32>,
     /// A sublayer's output before it is added to the residual stream.
     found: Vec<f32>,
+    /// The residual stream at the early exits.
+    exits: Vec<f32>,
     inputs: Inputs,
 }
 
@@ -126,6 +129,7 @@ impl Buffers {
             activated: Vec::new(),
             layer_inputs: Vec::new(),
             found: Vec::new(),
+            exits: Vec::new(),
             inputs,
         }
     }
@@ -363,36 +367,6 @@ impl Model {
             });
         });
     }
-
-    /// Returns the logits of the rows that want them.
-    fn head(&self, rows: &[Row], buffers: &mut Buffers) -> Vec<f32> {
-        let width = self.blueprint.hidden_size;
-        let hidden = rows.iter().zip(buffers.hidden.chunks_exact(width));
-        let wanted = hidden.filter(|(row, _)| row.logits_wanted);
-        buffers.found.clear();
-        for (_, hidden) in wanted {
-            buffers.found.extend_from_slice(hidden);
-        }
-        let mut logits = Vec::new();
-        if buffers.found.is_empty() {
-            return logits;
-        }
-        let norm = Some(&self.weights.final_norm);
-        let normed = self.normed(norm, &buffers.found, &mut buffers.normed);
-        let (threads, inputs) = (&self.context.threads, &mut buffers.inputs);
-        self.weights
-            .head()
-            .forward(threads, normed, inputs, &mut logits);
-        if let Some(scale) = self.blueprint.scales.logit {
-            for logit in &mut logits {
-                *logit *= scale;
-            }
-        }
-        if let Some(cap) = self.blueprint.caps.logit {
-            soft_cap(cap, &mut logits);
-        }
-        logits
-    }
 }
 
 impl Backend for CpuBackend {
@@ -428,7 +402,7 @@ impl Backend for CpuBackend {
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<CpuRun>],
-        n_layers: usize,
+        depth: Depth<'_>,
     ) -> Result<Logits, EngineError> {
         let Self {
             model,
@@ -446,7 +420,12 @@ impl Backend for CpuBackend {
                 .collect(),
             caches,
         };
-        for (index, layer) in model.weights.layers.iter().take(n_layers).enumerate() {
+        let n_exit_values = depth.exits.len() * model.blueprint.hidden_size;
+        buffers.exits.clear();
+        buffers.exits.resize(n_exit_values, 0.0);
+        let layers = model.weights.layers.iter().take(depth.n_layers);
+        for (index, layer) in layers.enumerate() {
+            model.exit(index, depth.exits, buffers);
             model.layer(layer, &mut batch, buffers, times);
             if let Some(input) = &layer.input {
                 model.add_input(input, index, buffers);
