@@ -17,6 +17,7 @@ mod decoder;
 mod device;
 mod draft_model;
 mod draft_writer;
+mod early_layers;
 mod embedded;
 mod error;
 mod estimate;

@@ -31,8 +31,7 @@ pub(super) fn guidance_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
 }
 
 fn against_ui(ui: &mut Ui, chain: &mut ChainConfig) {
-    let choices = [Against::Prompt(String::new()), Against::Model];
-    let chosen = chain.guidance.as_ref().map(|it| it.against.name());
+    let chosen = chain.guidance.as_ref().map(|it| it.against.spec().name);
     let label = chosen.unwrap_or("Off");
     let name = format!("Guidance: {label}");
     let chip = ui.add(Chip::new(label).name(&name).chevron());
@@ -40,18 +39,17 @@ fn against_ui(ui: &mut Ui, chain: &mut ChainConfig) {
         if menu_item(ui, "Off", "", chosen.is_none()).clicked() {
             chain.guidance = None;
         }
-        for against in choices {
-            let is_chosen = chosen == Some(against.name());
-            let item = menu_item(ui, against.name(), "", is_chosen);
-            let tip = format!("{}\n\n{}", against.help(), against.source());
-            if item.on_hover_text(tip).clicked() && !is_chosen {
-                chain.guidance = Some(Guidance::usual(against));
+        for spec in Against::SPECS {
+            let is_chosen = chosen == Some(spec.name);
+            let item = menu_item(ui, spec.name, "", is_chosen);
+            if item.on_hover_text(spec.help_with_source()).clicked() && !is_chosen {
+                chain.guidance = Some((spec.usual)());
             }
         }
     });
     let tip = chain.guidance.as_ref().map_or_else(
         || Guidance::HELP.to_owned(),
-        |guidance| format!("{}\n\n{}", Guidance::HELP, guidance.against.source()),
+        |guidance| format!("{}\n\n{}", Guidance::HELP, guidance.against.spec().source),
     );
     chip.on_hover_text(tip);
 }

@@ -112,6 +112,7 @@ mod tests {
         // It failed before it used one.
         assert_eq!(found(&text), [""; 0]);
         let row = MixedRow {
+            layer: None,
             top: TokenId(0),
             top_prob: 0.5,
             prob: 0.5,

@@ -92,9 +92,11 @@ fn ranked(step: &Step) -> String {
     match &trace.mixture {
         None => format!("The model ranked it {rank}{of_all}, at {prob}."),
         Some(mixture) => {
-            let [own, other] = [&mixture.own, &mixture.other].map(|row| percent(row.prob));
+            let [own, other] = mixture.subjects();
+            let [own_prob, other_prob] =
+                [&mixture.own, &mixture.other].map(|row| percent(row.prob));
             format!(
-                "The pane’s own run gave it {own}, the guiding run {other}. Their mixture ranked it \
+                "{own} gave it {own_prob}, {other} {other_prob}. Their mixture ranked it \
                  {rank}{of_all}, at {prob}."
             )
         }

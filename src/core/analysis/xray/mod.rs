@@ -12,15 +12,14 @@ mod tests;
 mod unrecorded_row;
 
 pub use bar::{BarPart, CoinBar, Drawn, DrawnBy};
-pub use mixture::MixedWith;
 
 use std::sync::Arc;
 
 use super::grammar::Drawable;
 use super::watermark::distortion_bits;
 use crate::decoding::{
-    ChainConfig, Coins, Evidence, GrammarReport, GrammarRule, History, KnownCount, KnownProb,
-    KnownStage, Selector, Stage, TokenId, Trace, WhatIfStages, what_if_stages,
+    ChainConfig, Coins, Evidence, GrammarReport, GrammarRule, Guidance, History, KnownCount,
+    KnownProb, KnownStage, Selector, Stage, TokenId, Trace, WhatIfStages, what_if_stages,
 };
 use crate::generation::Generation;
 
@@ -58,10 +57,10 @@ pub struct XrayColumn {
 pub enum XrayPlace {
     /// The model's distribution, before the chain.
     Model,
-    /// The distribution of a row that is mixed with another.
-    Row(MixedWith),
-    /// The mixture of both rows, before the chain, with its scale.
-    Mixture(f32),
+    /// The distribution of a row that is mixed with another, by its heading.
+    Row(String),
+    /// The mixture of both rows, before the chain.
+    Mixture(Arc<Guidance>),
     /// The legal tokens, before the first stage or after the draw.
     Grammar(GrammarColumn),
     Stage {

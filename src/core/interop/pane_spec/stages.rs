@@ -174,7 +174,7 @@ pub(super) fn drafts(words: &mut Words) -> Result<Drafts, PaneSpecError> {
 /// Reads the numbers of guidance, and what it is against; its key has been taken.
 pub(super) fn guidance(words: &mut Words) -> Result<Guidance, PaneSpecError> {
     let mut guidance = Guidance {
-        scale: 1.0,
+        scale: Some(1.0),
         cutoff: 0.0,
         against: Against::Prompt(String::new()),
     };

@@ -12,7 +12,7 @@ pub(super) const PROMPT: &str = "negative_prompt_ids";
 /// Returns the text that guidance moves away from, if transformers has such guidance.
 pub(super) fn second_prompt(guidance: &Guidance) -> Option<&str> {
     match &guidance.against {
-        Against::Prompt(text) if guidance.cutoff <= 0.0 => Some(text),
+        Against::Prompt(text) if guidance.cutoff <= 0.0 && guidance.scale.is_some() => Some(text),
         _ => None,
     }
 }
@@ -20,10 +20,10 @@ pub(super) fn second_prompt(guidance: &Guidance) -> Option<&str> {
 /// Returns the arguments of a chain's guidance.
 pub(super) fn write(chain: &ChainConfig) -> NamedValues {
     let guidance = chain.guidance.as_ref();
-    let Some((guidance, text)) = guidance.and_then(|it| Some((it, second_prompt(it)?))) else {
+    let Some((scale, text)) = guidance.and_then(|it| Some((it.scale?, second_prompt(it)?))) else {
         return NamedValues::new();
     };
-    let mut fields = vec![(SCALE, float(guidance.scale))];
+    let mut fields = vec![(SCALE, float(scale))];
     if !text.is_empty() {
         let text = Value::text(text).python();
         let ids = format!("tokenizer({text}, return_tensors=\"pt\").input_ids");
@@ -52,7 +52,7 @@ pub(super) fn read(fields: &mut Fields, chain: &mut ChainConfig) -> Result<(), S
         }
     };
     let guidance = Guidance {
-        scale,
+        scale: Some(scale),
         cutoff: 0.0,
         against: Against::Prompt(text),
     };
