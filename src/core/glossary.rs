@@ -133,7 +133,7 @@ pub const TERMS: [Term; 43] = [
     new(
         "Guidance",
         &[],
-        "Moving the logits away from what another prompt, or a smaller model, would make of the text.",
+        "Moving the logits away from what another prompt, a smaller model, or the model’s own early layers would make of the text.",
         Some("other + scale · (own − other)"),
     ),
     new(

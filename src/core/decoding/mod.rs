@@ -75,7 +75,9 @@ pub use grammar::{
     GrammarChecker, GrammarDraw, GrammarError, GrammarKind, GrammarMode, GrammarReport,
     GrammarRule, GrammarState, GrammarVocabulary, LegalTokens, TextPlace,
 };
-pub use guidance::{Against, AgainstSpec, Guidance, MixedRow, Mixture, most_divergent};
+pub use guidance::{
+    Against, AgainstSpec, EarlyLayers, Guidance, MixedRow, Mixture, most_divergent,
+};
 pub use history::History;
 pub use known::{FinalProb, KnownPart, KnownStageNumbers};
 pub use likelihood::ChainLikelihood;

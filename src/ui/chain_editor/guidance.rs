@@ -4,7 +4,8 @@ use egui::{RectAlign, ScrollArea, TextEdit, Ui};
 
 use super::draw::title_line_ui;
 use super::number_line::{INDENT, error_ui, number_lines_ui};
-use crate::decoding::{Against, ChainConfig, Guidance};
+use super::number_list::{ListWords, number_list_ui};
+use crate::decoding::{Against, ChainConfig, EarlyLayers, Guidance};
 use crate::design::fonts::Face;
 use crate::design::widgets::{Chip, field_frame, inner_menu, menu_item};
 
@@ -17,8 +18,13 @@ pub(super) fn guidance_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
     let before = chain.guidance.clone();
     title_line_ui(ui, Guidance::NAME, |ui| against_ui(ui, chain));
     if let Some(guidance) = &mut chain.guidance {
-        if let Against::Prompt(text) = &mut guidance.against {
-            prompt_ui(ui, text);
+        match &mut guidance.against {
+            Against::Prompt(text) => prompt_ui(ui, text),
+            Against::Layers(layers) => {
+                layers_ui(ui, layers);
+                form_ui(ui, &mut guidance.scale);
+            }
+            Against::Model => {}
         }
         number_lines_ui(ui, Guidance::NAME, Guidance::PARAMS, guidance);
         ui.add_space(4.0);
@@ -52,6 +58,38 @@ fn against_ui(ui: &mut Ui, chain: &mut ChainConfig) {
         |guidance| format!("{}\n\n{}", Guidance::HELP, guidance.against.spec().source),
     );
     chip.on_hover_text(tip);
+}
+
+/// Draws the field with the layers.
+fn layers_ui(ui: &mut Ui, layers: &mut EarlyLayers) {
+    let words = ListWords {
+        label: "Layers",
+        hint: "Whole numbers, separated by spaces",
+        tip: "After how many layers the output head also reads; 0 is the embedding. Of several layers, \
+              the one that is farthest from the last guides each token. The lower half of the model is \
+              usual.",
+    };
+    let id = ui.id().with("early layers");
+    number_list_ui(ui, id, &words, layers, |numbers| {
+        EarlyLayers::new(numbers).map_err(|error| error.to_string())
+    });
+}
+
+/// Draws the choice between the plain difference and a scale.
+fn form_ui(ui: &mut Ui, scale: &mut Option<f32>) {
+    title_line_ui(ui, "Form", |ui| {
+        let chip = Chip::new("Difference").open(scale.is_none());
+        let tip = "The log-probs of the last layer minus those of the early one, as in DoLa";
+        if ui.add(chip).on_hover_text(tip).clicked() {
+            *scale = None;
+        }
+        let chip = Chip::new("Scaled").open(scale.is_some());
+        let tip =
+            "The log-probs of the early layer + scale × (the last layer’s − the early layer’s)";
+        if ui.add(chip).on_hover_text(tip).clicked() {
+            *scale = scale.or(Some(1.5));
+        }
+    });
 }
 
 fn prompt_ui(ui: &mut Ui, text: &mut String) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Guidance;
+use super::{EarlyLayers, Guidance};
 
 /// Where the other row comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +13,8 @@ pub enum Against {
     Prompt(String),
     /// The second model, which reads the same text.
     Model,
+    /// The same model after its first layers.
+    Layers(EarlyLayers),
 }
 
 /// All there is to know about something that guidance moves away from, besides its rows.
@@ -95,13 +97,14 @@ const MODEL: AgainstSpec = AgainstSpec {
 
 impl Against {
     /// The descriptions of all, in menu order.
-    pub const SPECS: [&'static AgainstSpec; 2] = [&PROMPT, &MODEL];
+    pub const SPECS: [&'static AgainstSpec; 3] = [&PROMPT, &MODEL, &EarlyLayers::SPEC];
 
     /// The description of this one.
     pub const fn spec(&self) -> &'static AgainstSpec {
         match self {
             Self::Prompt(_) => &PROMPT,
             Self::Model => &MODEL,
+            Self::Layers(_) => &EarlyLayers::SPEC,
         }
     }
 
@@ -109,7 +112,7 @@ impl Against {
     pub const fn prompt(&self) -> Option<&str> {
         match self {
             Self::Prompt(text) => Some(text.as_str()),
-            Self::Model => None,
+            Self::Model | Self::Layers(_) => None,
         }
     }
 
@@ -118,6 +121,7 @@ impl Against {
     pub const fn layers(&self) -> &[u32] {
         match self {
             Self::Prompt(_) | Self::Model => &[],
+            Self::Layers(layers) => layers.as_slice(),
         }
     }
 }
@@ -127,6 +131,7 @@ impl std::fmt::Display for Against {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Model => f.write_str("model"),
+            Self::Layers(layers) => write!(f, "layers {layers}"),
             Self::Prompt(text) => {
                 let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
                 write!(f, "\"{escaped}\"")

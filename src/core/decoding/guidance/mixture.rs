@@ -66,12 +66,18 @@ impl Mixture {
 
     /// Names both rows as headings, the pane's own first.
     pub fn headings(&self) -> [String; 2] {
-        ["Own", self.guidance.against.spec().name].map(ToOwned::to_owned)
+        match self.other.layer {
+            Some(layer) => ["Last layer".to_owned(), format!("Layer {layer}")],
+            None => ["Own", self.guidance.against.spec().name].map(ToOwned::to_owned),
+        }
     }
 
     /// Names both rows at the beginning of a sentence, the pane's own first.
     pub fn subjects(&self) -> [String; 2] {
-        ["The pane’s own run", "the guiding run"].map(ToOwned::to_owned)
+        match self.other.layer {
+            Some(layer) => ["The last layer".to_owned(), format!("layer {layer}")],
+            None => ["The pane’s own run", "the guiding run"].map(ToOwned::to_owned),
+        }
     }
 
     /// Returns the memory it takes, in bytes.

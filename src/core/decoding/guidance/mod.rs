@@ -1,12 +1,12 @@
 //! Guidance: before the chain, the logits are moved away from those of a second row, computed from
-//! another prompt or by another model.
+//! another prompt, by another model or by the early layers of the model itself.
 
 mod against;
 mod early_layers;
 mod mixture;
 
 pub use self::against::{Against, AgainstSpec};
-pub use self::early_layers::most_divergent;
+pub use self::early_layers::{EarlyLayers, most_divergent};
 pub use self::mixture::{MixedRow, Mixture};
 
 use serde::{Deserialize, Serialize};
@@ -44,9 +44,9 @@ impl Guidance {
     /// The word that takes the place of the scale in `--pane` for the plain difference.
     pub const DIFFERENCE: &'static str = "dola";
 
-    /// What it does, in two sentences.
-    pub const HELP: &'static str = "Runs every step twice and moves the probabilities away from those \
-        of the other run. Each token costs two rows of the forward pass.";
+    /// What it does, in one sentence.
+    pub const HELP: &'static str = "Moves the probabilities away from those after another prompt, of \
+        another model, or of the model’s own early layers.";
 
     /// Returns guidance at the values that are usual against this.
     pub fn usual(against: Against) -> Self {
@@ -58,7 +58,7 @@ impl Guidance {
     pub const PARAMS: &'static [ParamSpec<Self>] = &[
         ParamSpec {
             label: "Scale",
-            help: "How far the logits move away from the other run.",
+            help: "How far the logits move away from the other row’s.",
             range: 0.0..=4.0,
             limits: Limits::Finite,
             neutral: Some(1.0),
@@ -87,11 +87,19 @@ impl Guidance {
         },
     ];
 
-    /// Checks every value against its limits, and that the chain writes one text, token by token.
+    /// Checks every value, and that the chain writes one text, token by token.
     pub fn validate(&self, chain: &ChainConfig) -> Result<(), SettingError> {
         if chain.selector.beam_search().is_some() || chain.drafts.is_some() {
             return Err(SettingError::GuidanceWithOthers);
         }
+        if self.scale.is_none() && self.against.layers().is_empty() {
+            return Err(SettingError::DifferenceWithoutLayers);
+        }
+        self.validate_numbers()
+    }
+
+    /// Checks every value against its limits.
+    pub fn validate_numbers(&self) -> Result<(), SettingError> {
         let mut params = Self::PARAMS.iter();
         params.try_for_each(|param| param.validate(Self::NAME, self))
     }

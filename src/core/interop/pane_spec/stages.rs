@@ -6,8 +6,8 @@ use crate::decoding::filters::{LogitBias, TokenBias, Window};
 use crate::decoding::rules::BeamScores;
 use crate::decoding::watermark::LayerKeys;
 use crate::decoding::{
-    Against, ChainConfig, DraftRule, Drafts, Filter, FilterKind, FilterSpec, Guidance, ModelDrafts,
-    ParamSpec, PromptLookup, Selector, SelectorSpec, SettingError, TokenId,
+    Against, ChainConfig, DraftRule, Drafts, EarlyLayers, Filter, FilterKind, FilterSpec, Guidance,
+    ModelDrafts, ParamSpec, PromptLookup, Selector, SelectorSpec, SettingError, TokenId,
 };
 
 /// What the first word of a part stands for.
@@ -178,12 +178,15 @@ pub(super) fn guidance(words: &mut Words) -> Result<Guidance, PaneSpecError> {
         cutoff: 0.0,
         against: Against::Prompt(String::new()),
     };
-    let chain = ChainConfig::sampled([]);
     let Some((scale, others)) = Guidance::PARAMS.split_first() else {
         return Ok(guidance);
     };
-    set(scale, "guide", words, &mut guidance)?;
-    in_range(guidance.validate(&chain), words)?;
+    if words.take(Guidance::DIFFERENCE) {
+        guidance.scale = None;
+    } else {
+        set(scale, "guide", words, &mut guidance)?;
+    }
+    in_range(guidance.validate_numbers(), words)?;
     options(words, |option, words| {
         if option == "against" {
             guidance.against = against(words)?;
@@ -193,13 +196,13 @@ pub(super) fn guidance(words: &mut Words) -> Result<Guidance, PaneSpecError> {
             return Ok(false);
         };
         set(param, param.key, words, &mut guidance)?;
-        in_range(guidance.validate(&chain), words)?;
+        in_range(guidance.validate_numbers(), words)?;
         Ok(true)
     })?;
     Ok(guidance)
 }
 
-/// Takes a text in quotes, or the word "model".
+/// Takes a text in quotes, the word "model", or layers.
 fn against(words: &mut Words) -> Result<Against, PaneSpecError> {
     let keyword = words.last.clone();
     let Some(word) = words.next() else {
@@ -208,11 +211,26 @@ fn against(words: &mut Words) -> Result<Against, PaneSpecError> {
     match word.text.as_str() {
         _ if word.is_quoted() => Ok(Against::Prompt(word.text)),
         "model" => Ok(Against::Model),
+        "layers" => Ok(Against::Layers(layers(words)?)),
         _ => Err(word.wrong(AGAINST)),
     }
 }
 
-const AGAINST: &str = "write a text in quotes, as in against \"A sad story:\", or against model";
+const AGAINST: &str = "write a text in quotes, as in against \"A sad story:\", or against model, or \
+                       against layers 2 4";
+
+/// Takes the numbers of at least one layer, up to the next word.
+fn layers(words: &mut Words) -> Result<EarlyLayers, PaneSpecError> {
+    let example = "against layers 2 4";
+    let mut layers = vec![words.number(COUNT, example)?];
+    while words
+        .keyword(1)
+        .is_some_and(|next| next.parse::<u32>().is_ok())
+    {
+        layers.push(words.number(COUNT, example)?);
+    }
+    EarlyLayers::new(layers).map_err(|error| words.last.wrong(error.to_string()))
+}
 
 /// Reads the first of these numbers, and the others in any order by their keys.
 fn numbers<T>(
