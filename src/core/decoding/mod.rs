@@ -85,7 +85,7 @@ pub use logits_hash::LogitsHash;
 pub use model_drafts::{DraftRule, ModelDrafts, Verified, pick};
 pub use needs::{Host, Need, Refusal};
 pub use rules::Rules;
-pub use selector::{Selector, SelectorSpec, SelectorState};
+pub use selector::{Selector, SelectorSpec, SelectorState, Tosses};
 pub use served_head::ServedHead;
 pub use setting::{Field, Limits, ParamSpec, Scale, SettingError};
 pub use softmax::Softmax;

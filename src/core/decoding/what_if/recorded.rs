@@ -7,7 +7,7 @@ use crate::decoding::filters::{LogitBias, QuadraticSmoothing, Temperature, TopK}
 use crate::decoding::rules::Ties;
 use crate::decoding::{
     Candidate, Candidates, ChainConfig, Detail, Evidence, Filter, Selector, SelectorState,
-    ServedHead, StageContext, TokenId,
+    ServedHead, StageContext, TokenId, Tosses,
 };
 
 /// A distribution of which only a head is known token by token.
@@ -253,12 +253,13 @@ impl<'a> Recorded<'a> {
             &mut self.head.clone(),
         );
         let sure = self.sure && !selector.is_adaptive();
-        match (self.tail, selector) {
+        let spec = selector.spec();
+        match (self.tail, spec.tosses) {
             // It depends on the other texts.
-            (_, Selector::BeamSearch(_)) => WhatIf::Unrecorded,
-            (_, Selector::Greedy) => answer(self.best_sure, picked.token),
+            _ if spec.compares_texts() => WhatIf::Unrecorded,
+            (_, Tosses::None) => answer(self.best_sure, picked.token),
             (None, _) => answer(sure, picked.token),
-            (Some(tail), Selector::Multinomial) => self.draw_beside(tail, coins.draw()),
+            (Some(tail), Tosses::One) if !spec.reweighs => self.draw_beside(tail, coins.draw()),
             (Some(_), _) => WhatIf::Bounded(picked.token),
         }
     }
