@@ -314,8 +314,10 @@ mod tests {
     /// Returns the page of the documentation.
     fn page() -> String {
         let rows = TERMS.map(|term| {
-            let formula = term.formula.map(|formula| format!("`{formula}`"));
-            let formula = formula.unwrap_or_default();
+            let formula = term
+                .formula
+                .map(|formula| format!("`{formula}`"))
+                .unwrap_or_default();
             format!("| {} | {} | {formula} |\n", term.name, term.sentence)
         });
         format!("{HEAD}{}", rows.concat())

@@ -208,8 +208,7 @@ pub(super) fn verify(p: &[f64], q: &[f64], draft: TokenId, coins: Coins) -> Veri
             coin,
         };
     }
-    let excess = p.iter().zip(q).map(|(p, q)| (p - q).max(0.0));
-    let excess: Vec<f64> = excess.collect();
+    let excess: Vec<f64> = p.iter().zip(q).map(|(p, q)| (p - q).max(0.0)).collect();
     Verified {
         token: pick(&excess, coins.replacement()),
         accepted: false,

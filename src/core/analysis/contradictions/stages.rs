@@ -125,8 +125,10 @@ fn check_last(at: StepAt<'_>, found: &mut Found) {
         let words = format!("it was drawn from {n} tokens, the last stage left {left}");
         found.step(at, Figures, words);
     }
-    let finals = trace.head_final_probs.iter();
-    let finals = finals.map(|prob| prob.map(|prob| prob as f32));
+    let finals = trace
+        .head_final_probs
+        .iter()
+        .map(|prob| prob.map(|prob| prob as f32));
     let is_same = last.head_probs.iter().copied().eq(finals);
     if !is_same {
         let words = "its final probabilities are not those that the last stage left";

@@ -29,9 +29,10 @@ impl XrayTable {
             self.columns.insert(place, column);
             for row in &mut self.rows {
                 let mut head = trace.raw.head.iter();
-                let in_head = head.position(|ranked| ranked.token == row.token);
-                let in_head = in_head.and_then(|at| mixed.head_probs.get(at));
-                let in_head = in_head.map(|prob| f64::from(*prob));
+                let in_head = head
+                    .position(|ranked| ranked.token == row.token)
+                    .and_then(|at| mixed.head_probs.get(at))
+                    .map(|prob| f64::from(*prob));
                 let picked = (row.token == trace.draw.token).then_some(mixed.prob);
                 let prob = in_head.or(picked);
                 row.cells

@@ -452,11 +452,15 @@ fn column(
         entropy_nats: after.and_then(|after| after.entropy_nats),
         mass_removed: after.and_then(|after| after.mass_removed),
         distortion_bits: after.and_then(|after| {
-            let known = before.iter().zip(&after.probs);
-            let mut known = known.filter_map(|probs| match probs {
-                (KnownProb::Exactly(before), KnownProb::Exactly(after)) => Some((*before, *after)),
-                _ => None,
-            });
+            let mut known = before
+                .iter()
+                .zip(&after.probs)
+                .filter_map(|probs| match probs {
+                    (KnownProb::Exactly(before), KnownProb::Exactly(after)) => {
+                        Some((*before, *after))
+                    }
+                    _ => None,
+                });
             let (before, after) = known.next()?;
             distortion_bits(&stage.filter, before, after)
         }),

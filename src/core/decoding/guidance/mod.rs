@@ -230,11 +230,12 @@ mod tests {
 
     #[test]
     fn tokens_that_a_row_rules_out_stay_numbers() {
-        let mixed = guidance(1.5, 0.0).mix(
-            &[0.0, f32::NEG_INFINITY, 1.0],
-            &[0.0, 1.0, f32::NEG_INFINITY],
-        );
-        let mixed = mixed.unwrap();
+        let mixed = guidance(1.5, 0.0)
+            .mix(
+                &[0.0, f32::NEG_INFINITY, 1.0],
+                &[0.0, 1.0, f32::NEG_INFINITY],
+            )
+            .unwrap();
         assert!(mixed[0].is_finite() && mixed[2].is_finite());
         assert!(mixed[1] < 0.0 && mixed[1].is_infinite());
     }
@@ -255,8 +256,8 @@ mod tests {
             &sampled.trace.raw.head,
             sampled.token,
             [&own, &other],
-        );
-        let mixture = mixture.unwrap();
+        )
+        .unwrap();
         assert_eq!(sampled.token, TokenId(1));
         assert_eq!([mixture.own.top, mixture.other.top], [TokenId(0); 2]);
         assert!((mixture.own.prob - 0.3).abs() < 1e-6 && (mixture.other.prob - 0.2).abs() < 1e-6);

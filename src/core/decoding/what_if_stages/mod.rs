@@ -242,16 +242,19 @@ fn mass_removed(
     if after.iter().filter(is_left).count() != n_left as usize {
         return None;
     }
-    let held = head.iter().zip(after).enumerate();
-    let held = held.filter(|(_, (_, after))| is_left(after));
-    let held = held.map(|(index, (ranked, _))| match before {
-        None => Some(ranked.prob),
-        Some(before) => match before.probs.get(index) {
-            Some(KnownProb::Exactly(prob)) => Some(*prob),
-            _ => None,
-        },
-    });
-    let held: Option<f64> = held.sum();
+    let held: Option<f64> = head
+        .iter()
+        .zip(after)
+        .enumerate()
+        .filter(|(_, (_, after))| is_left(after))
+        .map(|(index, (ranked, _))| match before {
+            None => Some(ranked.prob),
+            Some(before) => match before.probs.get(index) {
+                Some(KnownProb::Exactly(prob)) => Some(*prob),
+                _ => None,
+            },
+        })
+        .sum();
     held.map(|held| (1.0 - held).max(0.0))
 }
 

@@ -29,8 +29,10 @@ pub(super) enum Head {
 
 /// Returns the words that a part can begin with. Messages name the first spelling of each.
 fn heads() -> impl Iterator<Item = (&'static [&'static str], Head)> {
-    let filters = FilterKind::by_usage().into_iter().map(FilterKind::spec);
-    let filters = filters.map(|spec| (spec.keys, Head::Filter(spec)));
+    let filters = FilterKind::by_usage()
+        .into_iter()
+        .map(FilterKind::spec)
+        .map(|spec| (spec.keys, Head::Filter(spec)));
     let selectors = Selector::SPECS.map(|spec| (spec.keys, Head::Selector(spec)));
     let others: [(&[&str], Head); 8] = [
         (&["dialect"], Head::Dialect),
@@ -72,8 +74,10 @@ fn unknown(word: &str) -> String {
     if let Some(meant) = nearest(word, known) {
         return format!("{word:?} is not a setting; did you mean {meant:?}?");
     }
-    let names = heads().filter_map(|(spellings, _)| spellings.first());
-    let names: Vec<&str> = names.copied().collect();
+    let names: Vec<&str> = heads()
+        .filter_map(|(spellings, _)| spellings.first())
+        .copied()
+        .collect();
     format!("{word:?} is not a setting; use one of {}", names.join(", "))
 }
 

@@ -108,8 +108,10 @@ fn every_filter_and_selector_reads_back_at_its_usual_and_neutral_values() {
             let pane = parsed(&filter_words(&filter));
             assert_eq!(pane.chain.stages, [filter.into()], "{}", spec.name);
         }
-        let values = filter_words(&(spec.usual)());
-        let values = values.strip_prefix(spec.chip).unwrap();
+        let values = filter_words(&(spec.usual)())
+            .strip_prefix(spec.chip)
+            .unwrap()
+            .to_owned();
         for key in spec.keys {
             let pane = parsed(&format!("{key}{values}"));
             assert_eq!(pane.chain.stages, [(spec.usual)().into()], "{key}");
