@@ -177,6 +177,11 @@ pub trait CausalLm: Send {
         Err(EngineError::LayersUnavailable)
     }
 
+    /// Returns how many layers the model has, or `None` if it can't give the logits of early ones.
+    fn n_exit_layers(&self) -> Option<usize> {
+        None
+    }
+
     /// Runs one forward pass, and returns the logits that the rows ask for, and those of the early
     /// exits.
     fn forward_with_exits(

@@ -66,7 +66,7 @@ impl LoadedModel {
 
     /// Checks that the model can give the logits of a layer before its last.
     fn check_early_layer(&self, layer: usize) -> Result<(), EngineError> {
-        match self.lm.n_layers() {
+        match self.lm.n_exit_layers() {
             None => Err(EngineError::NoEarlyExits),
             Some(n_layers) if layer >= n_layers => {
                 Err(EngineError::NoSuchLayer { layer, n_layers })

@@ -18,6 +18,7 @@ mod batch;
 mod cache;
 mod check;
 mod cpu;
+mod latent;
 mod loader;
 mod norm;
 mod recurrent;
@@ -232,12 +233,22 @@ impl<B: Backend> CausalLm for Decoder<B> {
         self.forward_through(rows, Depth::first(n_layers))
     }
 
+    fn n_exit_layers(&self) -> Option<usize> {
+        // Between layers, the residual stream of AltUp is several streams.
+        let is_one_stream = self.blueprint.alt_up.is_none();
+        is_one_stream.then(|| self.blueprint.n_layers())
+    }
+
     fn forward_with_exits(
         &mut self,
         rows: &[Row],
         exits: &[EarlyExit],
     ) -> Result<(Logits, Logits), EngineError> {
-        let n_layers = self.blueprint.n_layers();
+        if exits.is_empty() {
+            let none = Logits::new(Vec::new(), self.n_vocab());
+            return Ok((self.forward(rows)?, none));
+        }
+        let n_layers = self.n_exit_layers().ok_or(EngineError::NoEarlyExits)?;
         if let Some(exit) = exits.iter().find(|exit| exit.n_layers >= n_layers) {
             let layer = exit.n_layers;
             return Err(EngineError::NoSuchLayer { layer, n_layers });
