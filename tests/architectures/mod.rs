@@ -8,6 +8,7 @@ mod borrowed;
 mod borrowed_faults;
 mod comparing;
 mod drafts;
+mod early_layers;
 mod families;
 mod faults;
 mod fixture;

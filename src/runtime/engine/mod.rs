@@ -17,6 +17,7 @@ mod decoder;
 mod device;
 mod draft_model;
 mod draft_writer;
+mod early_layers;
 mod embedded;
 mod error;
 mod estimate;
@@ -53,7 +54,7 @@ mod tokenizer_config;
 mod weights;
 mod writer;
 
-pub use causal_lm::{CausalLm, ForwardTimes, Logits, Row, SequenceId};
+pub use causal_lm::{CausalLm, EarlyExit, ForwardTimes, Logits, Row, SequenceId};
 pub use chat_template::{
     ChatError, ChatTemplate, Message, RENDER_ARGUMENT, Role, answer_render_request,
     render_templates_with,
