@@ -9,6 +9,7 @@ use crate::state::TextMark;
 pub(in crate::state) struct Measures {
     mark: TextMark,
     n_steps: usize,
+    counts_thinking: bool,
     /// `None` if there is no text.
     metrics: Option<TextMetrics>,
 }
@@ -20,20 +21,33 @@ impl Measures {
     }
 
     /// Recomputes the metrics if the text has changed. While it grows, only each time it has grown
-    /// by a sixteenth: computing them takes time proportional to its length.
-    pub(in crate::state) fn update(&mut self, generation: Option<&Generation>, is_growing: bool) {
+    /// by a sixteenth: computing them takes time proportional to its length. They leave the text's
+    /// thought out unless that counts.
+    pub(in crate::state) fn update(
+        &mut self,
+        generation: Option<&Generation>,
+        is_growing: bool,
+        counts_thinking: bool,
+    ) {
         let Some(generation) = generation else {
             *self = Self::default();
             return;
         };
         let n_steps = generation.steps.len();
         let n_more = if is_growing { self.n_steps / 16 } else { 0 };
-        let is_current = self.mark.is_beginning_of(generation) && n_steps <= self.n_steps + n_more;
+        let is_current = self.mark.is_beginning_of(generation)
+            && n_steps <= self.n_steps + n_more
+            && counts_thinking == self.counts_thinking;
         if !is_current {
             *self = Self {
                 mark: TextMark::of(generation, n_steps),
                 n_steps,
-                metrics: Some(TextMetrics::of(generation)),
+                counts_thinking,
+                metrics: Some(if counts_thinking {
+                    TextMetrics::of(generation)
+                } else {
+                    TextMetrics::of_answer(generation)
+                }),
             };
         }
     }

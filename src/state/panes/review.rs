@@ -21,6 +21,7 @@ impl AppState {
         // The grammar of the first text that has one.
         let mut texts = self.panes.iter().filter_map(Pane::generation);
         let shared_rule = texts.find_map(|text| text.config.chain.grammar.clone());
+        let counts_thinking = self.view.compare.counts_thinking;
         for (pane, n_vocab) in self.panes.iter_mut().zip(sizes) {
             let Pane {
                 settings,
@@ -35,7 +36,7 @@ impl AppState {
             } = pane;
             let chain = &settings.chain;
             lints.update(status.generation(), chain, n_vocab);
-            measures.update(status.generation(), status.is_writing());
+            measures.update(status.generation(), status.is_writing(), counts_thinking);
             watermark.update(looked_for, status.generation());
             hand_picks.update(status.generation());
             let own = status
