@@ -7,6 +7,7 @@ mod beams;
 mod blind_vote;
 mod byte_size;
 mod cache_lab;
+mod checkpoints;
 mod config;
 mod continuation;
 mod conversion;
@@ -46,6 +47,7 @@ pub use byte_size::ByteSize;
 pub use cache_lab::{
     CacheFacts, CachePlan, CacheSample, CacheShape, CacheStage, CacheUpdate, PaneCost,
 };
+pub use checkpoints::Checkpoints;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use continuation::Continuation;
 pub use conversion::Conversion;

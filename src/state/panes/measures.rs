@@ -1,6 +1,6 @@
 //! The metrics of a pane's text, recomputed only when the text has changed.
 
-use crate::analysis::TextMetrics;
+use crate::analysis::{TextMetrics, Thought};
 use crate::generation::Generation;
 use crate::state::TextMark;
 
@@ -9,9 +9,10 @@ use crate::state::TextMark;
 pub(in crate::state) struct Measures {
     mark: TextMark,
     n_steps: usize,
-    counts_thinking: bool,
     /// `None` if there is no text.
     metrics: Option<TextMetrics>,
+    /// The metrics of the text without its thought, if it has one.
+    answer: Option<TextMetrics>,
 }
 
 impl Measures {
@@ -20,34 +21,27 @@ impl Measures {
         self.metrics.as_ref()
     }
 
+    /// Returns the metrics of the text without its thought, or `None` if it has none.
+    pub(in crate::state) const fn answer(&self) -> Option<&TextMetrics> {
+        self.answer.as_ref()
+    }
+
     /// Recomputes the metrics if the text has changed. While it grows, only each time it has grown
-    /// by a sixteenth: computing them takes time proportional to its length. They leave the text's
-    /// thought out unless that counts.
-    pub(in crate::state) fn update(
-        &mut self,
-        generation: Option<&Generation>,
-        is_growing: bool,
-        counts_thinking: bool,
-    ) {
+    /// by a sixteenth: computing them takes time proportional to its length.
+    pub(in crate::state) fn update(&mut self, generation: Option<&Generation>, is_growing: bool) {
         let Some(generation) = generation else {
             *self = Self::default();
             return;
         };
         let n_steps = generation.steps.len();
         let n_more = if is_growing { self.n_steps / 16 } else { 0 };
-        let is_current = self.mark.is_beginning_of(generation)
-            && n_steps <= self.n_steps + n_more
-            && counts_thinking == self.counts_thinking;
+        let is_current = self.mark.is_beginning_of(generation) && n_steps <= self.n_steps + n_more;
         if !is_current {
             *self = Self {
                 mark: TextMark::of(generation, n_steps),
                 n_steps,
-                counts_thinking,
-                metrics: Some(if counts_thinking {
-                    TextMetrics::of(generation)
-                } else {
-                    TextMetrics::of_answer(generation)
-                }),
+                metrics: Some(TextMetrics::of(generation)),
+                answer: Thought::of(generation).map(|_| TextMetrics::of_answer(generation)),
             };
         }
     }
