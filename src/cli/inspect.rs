@@ -110,6 +110,9 @@ fn table(
             format!("{state} for each text in layers without attention, whatever its length");
         rows.push(("State", words));
     }
+    if let Some(experts) = &outline.experts {
+        rows.push(("Experts", experts.to_string()));
+    }
     if let Some(conversion) = &outline.conversion {
         rows.push(("Converts", conversion.to_string()));
     }
@@ -165,6 +168,7 @@ mod tests {
                 n_state_bytes: 0,
                 n_vocab: 128_256,
             },
+            experts: None,
             conversion: Some(Conversion {
                 formats: vec![("IQ4_NL".to_owned(), "Q8_0".to_owned())],
                 n_file_bytes: 18_000_000,

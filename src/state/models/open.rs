@@ -185,7 +185,7 @@ impl AppState {
         let memory = memory_with_cache(outline, self.models.compute.cache);
         let n_needed = memory.n_bytes(self.panes.len(), n_tokens);
         let shortage = MemoryNeed::shortage(n_needed, n_free_bytes)?;
-        Some(outline.with_conversion(shortage))
+        Some(outline.with_costs(shortage))
     }
 
     /// Returns the maximum number of tokens in a text: the prompt plus the token limit.

@@ -292,7 +292,7 @@ impl AppState {
             format!("{free} is free")
         };
         let words = format!("{model}, needs {needed} of memory; {free}");
-        (outline.with_conversion(words), is_short)
+        (outline.with_costs(words), is_short)
     }
 
     /// Applies an update from the engine about a model of panes.

@@ -290,6 +290,7 @@ pub(super) fn outline(n_weight_bytes: u64) -> ModelOutline {
             n_state_bytes: 0,
             n_vocab: 0,
         },
+        experts: None,
         conversion: None,
         head_dim: Some(64),
         load_warning: None,

@@ -200,6 +200,7 @@ fn a_warning_about_memory_can_be_overridden() {
             n_state_bytes: 0,
             n_vocab: 0,
         },
+        experts: None,
         conversion: Some(Conversion {
             formats: vec![("IQ4_XS".to_owned(), "Q8_0".to_owned())],
             n_file_bytes: 2_700_000_000,

@@ -16,6 +16,7 @@ impl Blueprint {
             .size_error()
             .or_else(|| self.head_error())
             .or_else(|| self.recurrence_error())
+            .or_else(|| self.expert_error())
             .or_else(|| self.window_error())
             .or_else(|| self.number_error())
             .or_else(|| self.rope_error());
@@ -46,6 +47,10 @@ impl Blueprint {
                 n_input_rows.unwrap_or(1),
             ),
         ];
+        sizes.extend(
+            self.experts
+                .map(|experts| ("the inner width of experts", experts.ffn_size)),
+        );
         let recurrences = self.layers.iter().filter_map(|layer| layer.recurrence);
         sizes.extend(recurrences.flat_map(Recurrence::sizes));
         size_error(&sizes)

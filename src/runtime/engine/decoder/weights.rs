@@ -2,6 +2,7 @@
 
 use super::attention::AttentionLayer;
 use super::backend::{Facts, Form};
+use super::experts::ExpertLayer;
 use super::loader::Loader;
 use super::norm::{NormWeights, Norms};
 use super::recurrent::RecurrentLayer;
@@ -33,14 +34,21 @@ pub(super) struct Layer<F: Form> {
     /// The projection of the mixer's output.
     pub mixer_out: F::Matrix,
     pub ffn_norms: Norms<F::Vector>,
-    pub feed_forward: FeedForward,
-    /// The up projection of the feed-forward network, after the gate projection if it is gated.
-    pub ffn_in: F::Matrix,
-    pub ffn_down: F::Matrix,
+    /// The feed-forward network. `None` for a layer with experts only.
+    pub dense: Option<DenseNetwork<F>>,
+    pub experts: Option<ExpertLayer<F>>,
     /// What adds the layer's per-layer embedding, if the model has some.
     pub input: Option<InputWeights<F>>,
     /// Multiplies the layer's output.
     pub scale: Option<f32>,
+}
+
+/// A feed-forward network that every token uses.
+pub(super) struct DenseNetwork<F: Form> {
+    pub feed_forward: FeedForward,
+    /// The up projection, after the gate projection if the network is gated.
+    pub input: F::Matrix,
+    pub down: F::Matrix,
 }
 
 /// What computes the per-layer embeddings of a token.

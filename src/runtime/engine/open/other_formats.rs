@@ -65,7 +65,7 @@ pub(super) fn unread_weights(config: &[u8]) -> Option<String> {
         .into_iter()
         .filter_map(|key| config.get(key))
         .find(|value| !value.is_null())?;
-    if has_eight_bit_floats(quantization) {
+    if has_eight_bit_floats(quantization) || has_four_bit_floats(quantization) {
         return None;
     }
     let method = quantization.get("quant_method").and_then(Value::as_str);
@@ -77,13 +77,19 @@ pub(super) fn unread_weights(config: &[u8]) -> Option<String> {
         "gptq" => "GPTQ",
         "awq" => "AWQ",
         "bitsandbytes" => "bitsandbytes",
-        "mxfp4" => "MXFP4",
         other => other,
     };
     Some(format!(
         "this model's weights are quantized with {method}, which Quartet does not read; open the \
          original weights or a GGUF version"
     ))
+}
+
+/// Returns whether a `quantization_config` describes 4-bit floats with exponents beside them, as in
+/// gpt-oss.
+fn has_four_bit_floats(quantization: &Value) -> bool {
+    let method = quantization.get("quant_method");
+    method.and_then(Value::as_str) == Some("mxfp4")
 }
 
 /// Returns whether a `quantization_config` describes 8-bit floats with factors beside them, which are

@@ -56,9 +56,13 @@ impl Naming {
             | Self::TransformersWithNormsAfter
             | Self::Apertus
             | Self::Glm4
+            | Self::Glm4Moe
+            | Self::GptOss
             | Self::GraniteHybrid
+            | Self::GraniteMoe
             | Self::Hunyuan
-            | Self::Lfm2 => &[
+            | Self::Lfm2
+            | Self::Mixtral => &[
                 Spelling::Usual,
                 Spelling::Without("model."),
                 Spelling::Nested,

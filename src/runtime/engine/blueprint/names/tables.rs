@@ -20,6 +20,7 @@ pub(super) const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::QueryNorm => "attn_q_norm",
         TensorRole::KeyNorm => "attn_k_norm",
         TensorRole::AttentionOutput => "attn_output",
+        TensorRole::Sinks => "attn_sinks",
         TensorRole::AttentionNormAfter => "post_attention_norm",
         TensorRole::ConvInput => "shortconv.in_proj",
         TensorRole::ConvTaps => "shortconv.conv",
@@ -46,6 +47,17 @@ pub(super) const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::InputOutput => "proj",
         TensorRole::InputNormAfter => "post_norm",
         TensorRole::LayerScale => "layer_output_scale",
+        TensorRole::Router => "ffn_gate_inp",
+        TensorRole::RouterScale => "ffn_gate_inp.scale",
+        TensorRole::ExpertChoiceBias => "exp_probs_b",
+        TensorRole::ExpertScale => "ffn_down_exps.scale",
+        TensorRole::ExpertNorm => "pre_ffw_norm_2",
+        TensorRole::ExpertNormAfter => "post_ffw_norm_2",
+        TensorRole::DenseNormAfter => "post_ffw_norm_1",
+        TensorRole::SharedGate => "ffn_gate_shexp",
+        TensorRole::SharedUp => "ffn_up_shexp",
+        TensorRole::SharedDown => "ffn_down_shexp",
+        TensorRole::SharedScore => "ffn_gate_inp_shexp",
     }
 }
 
@@ -80,6 +92,7 @@ pub(super) const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::QueryNorm => "self_attn.q_norm",
         TensorRole::KeyNorm => "self_attn.k_norm",
         TensorRole::AttentionOutput => "self_attn.o_proj",
+        TensorRole::Sinks => "self_attn.sinks",
         TensorRole::AttentionNormAfter => "post_self_attn_layernorm",
         TensorRole::ConvInput => "conv.in_proj",
         TensorRole::ConvTaps => "conv.conv",
@@ -113,6 +126,17 @@ pub(super) const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::InputOutput => "per_layer_projection",
         TensorRole::InputNormAfter => "post_per_layer_input_norm",
         TensorRole::LayerScale => "layer_scalar",
+        TensorRole::Router => "mlp.gate",
+        TensorRole::RouterScale => "router.scale",
+        TensorRole::ExpertChoiceBias => "mlp.gate.e_score_correction_bias",
+        TensorRole::ExpertScale => "router.per_expert_scale",
+        TensorRole::ExpertNorm => "pre_feedforward_layernorm_2",
+        TensorRole::ExpertNormAfter => "post_feedforward_layernorm_2",
+        TensorRole::DenseNormAfter => "post_feedforward_layernorm_1",
+        TensorRole::SharedGate => "mlp.shared_expert.gate_proj",
+        TensorRole::SharedUp => "mlp.shared_expert.up_proj",
+        TensorRole::SharedDown => "mlp.shared_expert.down_proj",
+        TensorRole::SharedScore => "mlp.shared_expert_gate",
     }
 }
 
@@ -120,6 +144,7 @@ pub(super) const fn transformers_with_norms_after(role: TensorRole) -> &'static 
     match role {
         TensorRole::AttentionNormAfter => "post_attention_layernorm",
         TensorRole::FfnNorm => "pre_feedforward_layernorm",
+        TensorRole::Router => "router.proj",
         other => transformers(other),
     }
 }
@@ -139,6 +164,15 @@ pub(super) const fn glm4(role: TensorRole) -> &'static str {
     }
 }
 
+pub(super) const fn glm4_moe(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::SharedGate => "mlp.shared_experts.gate_proj",
+        TensorRole::SharedUp => "mlp.shared_experts.up_proj",
+        TensorRole::SharedDown => "mlp.shared_experts.down_proj",
+        other => transformers(other),
+    }
+}
+
 pub(super) const fn gpt2(role: TensorRole) -> &'static str {
     match role {
         TensorRole::Embedding => "transformer.wte",
@@ -154,11 +188,25 @@ pub(super) const fn gpt2(role: TensorRole) -> &'static str {
     }
 }
 
+pub(super) const fn gpt_oss(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Router => "mlp.router",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn granite_moe(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Router => "block_sparse_moe.router.layer",
+        other => transformers(other),
+    }
+}
+
 pub(super) const fn granite_hybrid(role: TensorRole) -> &'static str {
     match role {
         TensorRole::FfnGateUp => "shared_mlp.input_linear",
         TensorRole::FfnDown => "shared_mlp.output_linear",
-        other => transformers(other),
+        other => granite_moe(other),
     }
 }
 
@@ -181,6 +229,15 @@ pub(super) const fn lfm2(role: TensorRole) -> &'static str {
         TensorRole::FfnGate => "feed_forward.w1",
         TensorRole::FfnUp => "feed_forward.w3",
         TensorRole::FfnDown => "feed_forward.w2",
+        TensorRole::Router => "feed_forward.gate",
+        TensorRole::ExpertChoiceBias => "feed_forward.expert_bias",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn mixtral(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Router => "block_sparse_moe.gate",
         other => transformers(other),
     }
 }

@@ -4,15 +4,17 @@
 //! [`crate::kernels`].
 
 mod attention;
+mod experts;
 mod head;
+mod layer_inputs;
 mod projection;
 mod rows;
 mod run;
 
-use std::f32::consts::FRAC_1_SQRT_2;
 use std::time::Instant;
 
 use self::attention::{CpuAttention, take_gates};
+use self::experts::{ExpertMemory, Mixture};
 use self::rows::{ActivateRow, AddResidual, NormRow, each_row};
 use self::run::CpuRun;
 use super::backend::{Backend, Facts};
@@ -20,10 +22,10 @@ use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
 use super::recurrent::Workers;
-use super::weights::{InputWeights, Layer, LayerInputWeights, Mixer, Weights};
+use super::weights::{Mixer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop};
-use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
+use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row, free_memory};
 use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, exp, soft_cap};
 
 /// Up to this many tokens, a fork copies the tail, unless it is the start of the text. A run takes
@@ -41,6 +43,7 @@ pub(crate) struct CpuBackend {
 struct Model {
     blueprint: Blueprint,
     weights: Weights<Slices>,
+    form: Slices,
     attention: CpuAttention,
     context: CpuContext,
 }
@@ -69,6 +72,7 @@ struct Buffers {
     /// A sublayer's output before it is added to the residual stream.
     found: Vec<f32>,
     inputs: Inputs,
+    experts: ExpertMemory,
 }
 
 /// The rows of one forward pass.
@@ -100,6 +104,7 @@ impl CpuBackend {
             .map_err(|source| EngineError::ThreadsUnavailable { source })?;
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &form)?,
+            form,
             blueprint: blueprint.clone(),
             attention: CpuAttention::new(compute.cache),
             context: CpuContext {
@@ -109,14 +114,25 @@ impl CpuBackend {
         };
         Ok(Self {
             model,
-            buffers: Buffers::new(Inputs::new(instructions, compute.inputs)),
+            buffers: Buffers::new(
+                Inputs::new(instructions, compute.inputs),
+                ExpertMemory::new(n_max_expert_bytes()),
+            ),
             times: ForwardTimes::default(),
         })
     }
 }
 
+#[cfg(test)]
+impl CpuBackend {
+    /// Keeps no more than `n_bytes` of experts in memory, besides those of the current layer.
+    pub(super) const fn keep_experts_up_to(&mut self, n_bytes: usize) {
+        self.buffers.experts.read.n_max_bytes = n_bytes;
+    }
+}
+
 impl Buffers {
-    const fn new(inputs: Inputs) -> Self {
+    const fn new(inputs: Inputs, experts: ExpertMemory) -> Self {
         Self {
             hidden: Vec::new(),
             normed: Vec::new(),
@@ -127,6 +143,7 @@ impl Buffers {
             layer_inputs: Vec::new(),
             found: Vec::new(),
             inputs,
+            experts,
         }
     }
 }
@@ -156,73 +173,16 @@ impl Model {
         }
     }
 
-    /// Computes the per-layer embeddings of all layers from the embeddings of the tokens.
-    fn compute_layer_inputs(
-        &self,
-        weights: &LayerInputWeights<Slices>,
-        rows: &[Row],
-        buffers: &mut Buffers,
-    ) {
-        let Buffers {
-            hidden,
-            normed,
-            layer_inputs,
-            found,
-            inputs,
-            ..
-        } = buffers;
-        let threads = &self.context.threads;
-        layer_inputs.clear();
-        let tokens = rows.iter().map(|row| row.token.index());
-        weights.table.extend_with_rows(tokens, layer_inputs);
-        weights.projection.forward(threads, hidden, inputs, found);
-        let scale = (self.blueprint.hidden_size as f32).sqrt().recip();
-        for value in found.iter_mut() {
-            *value *= scale;
-        }
-        let projected = self.normed(Some(&weights.norm), found, normed);
-        let table_scale = (weights.width as f32).sqrt();
-        for (value, projected) in layer_inputs.iter_mut().zip(projected) {
-            *value = (*value * table_scale + projected) * FRAC_1_SQRT_2;
-        }
-    }
-
-    /// Adds the per-layer embedding of a layer to the residual stream.
-    fn add_input(&self, weights: &InputWeights<Slices>, layer: usize, buffers: &mut Buffers) {
-        let Buffers {
-            hidden,
-            normed,
-            inner,
-            activated,
-            layer_inputs,
-            found,
-            inputs,
-            ..
-        } = buffers;
-        let threads = &self.context.threads;
-        weights.gate.forward(threads, hidden, inputs, inner);
-        let width = weights.gate.n_rows();
-        let n_all = width * self.blueprint.n_layers();
-        // The gates and the vectors side by side, as in a gated feed-forward network.
-        found.clear();
-        let gates = inner.chunks_exact(width);
-        for (gate, all) in gates.zip(layer_inputs.chunks_exact(n_all)) {
-            found.extend_from_slice(gate);
-            let own = all.get(layer * width..(layer + 1) * width);
-            found.extend_from_slice(own.unwrap_or_default());
-        }
-        self.activate(self.blueprint.feed_forward, 2 * width, found, activated);
-        weights.output.forward(threads, activated, inputs, found);
-        self.join(Some(&weights.norm), found, normed, hidden);
-    }
-
     fn layer(
         &self,
-        layer: &Layer<Slices>,
+        index: usize,
         batch: &mut Batch<'_>,
         buffers: &mut Buffers,
         times: &mut ForwardTimes,
-    ) {
+    ) -> Result<(), EngineError> {
+        let Some(layer) = self.weights.layers.get(index) else {
+            return Ok(());
+        };
         let threads = &self.context.threads;
         let Buffers {
             hidden,
@@ -233,6 +193,7 @@ impl Model {
             activated,
             found,
             inputs,
+            experts: memory,
             ..
         } = buffers;
         let values = self.normed(layer.mixer_norms.before.as_ref(), hidden, normed);
@@ -249,15 +210,33 @@ impl Model {
             NormPlaces::Parallel => normed.as_slice(),
             _ => self.normed(layer.ffn_norms.before.as_ref(), hidden, normed),
         };
-        clock = Instant::now();
-        layer.ffn_in.forward(threads, values, inputs, inner);
-        lap(&mut clock, &mut times.product_secs);
-        let n_inner = layer.ffn_in.n_rows();
-        self.activate(layer.feed_forward, n_inner, inner, activated);
-        clock = Instant::now();
-        layer.ffn_down.forward(threads, activated, inputs, found);
-        lap(&mut clock, &mut times.product_secs);
+        if let Some(dense) = &layer.dense {
+            clock = Instant::now();
+            dense.input.forward(threads, values, inputs, inner);
+            lap(&mut clock, &mut times.product_secs);
+            let n_inner = dense.input.n_rows();
+            self.activate(dense.feed_forward, n_inner, inner, activated);
+            clock = Instant::now();
+            dense.down.forward(threads, activated, inputs, found);
+            lap(&mut clock, &mut times.product_secs);
+        } else {
+            found.clear();
+            found.resize(hidden.len(), 0.0);
+        }
+        if let Some(experts) = &layer.experts {
+            clock = Instant::now();
+            let mixture = Mixture {
+                model: self,
+                index,
+                layer: experts,
+                inputs,
+                memory,
+            };
+            mixture.add(values, hidden, found)?;
+            lap(&mut clock, &mut times.product_secs);
+        }
         self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
+        Ok(())
     }
 
     /// Passes information between tokens, from what the mixer's projection has computed.
@@ -347,7 +326,7 @@ impl Model {
         activated: &mut Vec<f32>,
     ) {
         let width = match feed_forward {
-            FeedForward::Gated(_) => n_inner / 2,
+            FeedForward::Gated(_) | FeedForward::Clamped(_) => n_inner / 2,
             FeedForward::Plain(_) => n_inner,
         };
         activated.resize(inner.len() / n_inner * width, 0.0);
@@ -447,7 +426,7 @@ impl Backend for CpuBackend {
             caches,
         };
         for (index, layer) in model.weights.layers.iter().take(n_layers).enumerate() {
-            model.layer(layer, &mut batch, buffers, times);
+            model.layer(index, &mut batch, buffers, times)?;
             if let Some(input) = &layer.input {
                 model.add_input(input, index, buffers);
             }
@@ -467,6 +446,12 @@ impl Backend for CpuBackend {
     fn times(&self) -> ForwardTimes {
         self.times
     }
+}
+
+/// Returns how many bytes of experts stay in memory: most of what is free once all other weights are
+/// loaded.
+fn n_max_expert_bytes() -> usize {
+    usize::try_from(free_memory() / 4 * 3).unwrap_or(usize::MAX)
 }
 
 /// Adds the time since the last lap to `spent`, and starts the next lap.

@@ -1,5 +1,6 @@
 //! Loads the tensors of a blueprint from a checkpoint, in a backend's own representation.
 
+mod experts;
 mod layer_inputs;
 mod recurrent;
 
@@ -98,10 +99,6 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     /// Loads the weights of one layer.
     pub(super) fn layer(&mut self, layer: usize) -> Result<Layer<F>, LoadStop> {
         let plan = self.blueprint.layers.get(layer).copied();
-        let biases = self.blueprint.biases;
-        let hidden = self.blueprint.hidden_size;
-        let ffn = self.blueprint.ffn_size_of(layer);
-        let down = [(TensorRole::FfnDown, hidden)];
         // In this order, so that an error names the first tensor that is missing.
         let roles = [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter];
         let mixer_norms = self.norms(roles, layer)?;
@@ -115,9 +112,8 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
             mixer_in,
             mixer_out,
             ffn_norms: self.norms([TensorRole::FfnNorm, TensorRole::FfnNormAfter], layer)?,
-            feed_forward: self.feed_forward(layer)?,
-            ffn_in: self.projection(layer, &self.ffn_roles(ffn), hidden, biases.ffn)?,
-            ffn_down: self.projection(layer, &down, ffn, biases.ffn)?,
+            dense: self.dense_network(layer)?,
+            experts: self.experts(layer)?,
             input: self.input(layer)?,
             scale: self.scale(layer)?,
         })
@@ -138,11 +134,22 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
             window: plan.and_then(|plan| plan.window),
             rope: plan.and_then(|plan| plan.rope),
             norms: self.head_norms(layer, shape)?,
+            sinks: self.sinks(layer)?,
         };
         let output = [(TensorRole::AttentionOutput, hidden)];
         let qkv = self.qkv(layer, shape)?;
         let output = self.projection(layer, &output, shape.q_width(), biases.attention_output)?;
         Ok((Mixer::Attention(attention), qkv, output))
+    }
+
+    /// Loads the attention sinks of a layer, one for each head.
+    fn sinks(&mut self, layer: usize) -> Result<Option<F::Vector>, LoadStop> {
+        if !self.blueprint.sinks {
+            return Ok(None);
+        }
+        let name = self.blueprint.naming.name(TensorRole::Sinks, layer);
+        let values = self.take(&name, &[self.blueprint.n_heads])?.values()?;
+        Ok(Some(self.form.vector(values)?))
     }
 
     /// Loads the projections of queries and, if the layer has its own, of keys and values.
@@ -192,11 +199,11 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     fn ffn_roles(&self, ffn: usize) -> Vec<(TensorRole, usize)> {
         match (self.blueprint.feed_forward, self.blueprint.matrices) {
             (FeedForward::Plain(_), _) => vec![(TensorRole::FfnUp, ffn)],
-            (FeedForward::Gated(_), Matrices::Separate) => {
+            (FeedForward::Gated(_) | FeedForward::Clamped(_), Matrices::Separate) => {
                 vec![(TensorRole::FfnGate, ffn), (TensorRole::FfnUp, ffn)]
             }
             (
-                FeedForward::Gated(_),
+                FeedForward::Gated(_) | FeedForward::Clamped(_),
                 Matrices::Fused | Matrices::FusedGateUp | Matrices::FusedTransposed,
             ) => vec![(TensorRole::FfnGateUp, 2 * ffn)],
         }

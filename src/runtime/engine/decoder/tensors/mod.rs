@@ -4,6 +4,7 @@
 mod activation;
 mod attention;
 mod batch;
+mod experts;
 mod masks;
 mod norm;
 mod projection;
@@ -18,6 +19,7 @@ use candle_core::{DType, Device, Tensor};
 use self::activation::activated;
 use self::attention::TensorAttention;
 use self::batch::{Batch, Model};
+use self::experts::DeviceExpert;
 use self::norm::normed;
 use self::projection::{Policy, Projection};
 use self::run::TensorRun;
@@ -26,6 +28,7 @@ use super::attention::LayerKind;
 use super::backend::{Backend, Facts, Form};
 use super::batch::Place;
 use super::cache::Cache;
+use super::experts::StoredExpert;
 use super::recurrent::{RecurrentLayer, Workers};
 use super::weights::{InputWeights, Layer, Mixer, Weights};
 use crate::engine::blueprint::{Blueprint, NormPlaces};
@@ -63,6 +66,7 @@ struct Tensors(Policy);
 impl Form for Tensors {
     type Matrix = Projection;
     type Vector = Tensor;
+    type Expert = DeviceExpert;
 
     fn matrix(
         &self,
@@ -75,6 +79,10 @@ impl Form for Tensors {
             None => None,
         };
         Projection::new(&parts, bias, policy)
+    }
+
+    fn expert(&self, stored: StoredExpert) -> Result<DeviceExpert, EngineError> {
+        DeviceExpert::load(stored, self)
     }
 
     fn vector(&self, values: Vec<f32>) -> Result<Tensor, EngineError> {
@@ -184,10 +192,12 @@ impl TensorBackend {
         let batch = Batch::new(&model, places, memory)?;
         // Kernels over strided tensors read shapes and strides from the device. The layers use the
         // same few, so they are sent once. Nothing else is sent from here on, except the outputs of
-        // layers without attention, which must not be kept.
+        // layers without attention and the choice of experts, which must not be kept.
         #[cfg(feature = "cuda")]
         let _kept_shapes = match &self.device {
-            Device::Cuda(device) if self.blueprint.n_state_bytes() == 0 => {
+            Device::Cuda(device)
+                if self.blueprint.n_state_bytes() == 0 && self.blueprint.experts.is_none() =>
+            {
                 Some(device.enable_cuda_graph_htod_cache())
             }
             Device::Cuda(_) | Device::Cpu | Device::Metal(_) => None,
@@ -268,8 +278,18 @@ impl TensorBackend {
             NormPlaces::Parallel => mixer_input,
             _ => normed(norms.before.as_ref(), &hidden)?,
         };
-        let inner = activated(layer.feed_forward, &layer.ffn_in.forward(&input)?)?;
-        let found = layer.ffn_down.forward(&inner)?;
+        let dense = match &layer.dense {
+            Some(dense) => {
+                let inner = activated(dense.feed_forward, &dense.input.forward(&input)?)?;
+                Some(dense.down.forward(&inner)?)
+            }
+            None => None,
+        };
+        let found = match (&layer.experts, dense) {
+            (Some(experts), dense) => self.with_experts(experts, &input, &hidden, dense)?,
+            (None, Some(dense)) => dense,
+            (None, None) => return Ok(hidden),
+        };
         self.joined(&hidden, &normed(norms.after.as_ref(), &found)?)
     }
 
