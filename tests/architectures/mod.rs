@@ -1,18 +1,22 @@
 //! Compares each architecture's logits with those of transformers for the same weights: from
 //! safetensors with either form of `config.json` and from GGUF, however the text is fed.
 //!
-//! `make_fixtures.py`, `make_families.py` and `make_experts.py` generated the fixtures.
+//! `make_fixtures.py`, `make_families.py`, `make_hybrids.py` and `make_experts.py` generated the
+//! fixtures.
 
 mod beams;
+mod before_download;
 mod borrowed;
 mod borrowed_faults;
 mod comparing;
 mod drafts;
+mod early_layers;
 mod experts;
 mod families;
 mod faults;
 mod fixture;
 mod guidance;
+mod hybrids;
 mod model_drafts;
 mod reading;
 mod recurrent;
@@ -30,17 +34,22 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 53] = [
+const ARCHITECTURES: [&str; 62] = [
     "apertus",
     "arcee",
     "cohere2",
     "ernie4_5",
     "exaone4",
     "exaone4-global",
+    "falcon_h1",
+    "falcon_h1-norm-first",
+    "falcon_h1-plain",
+    "falcon_mamba",
     "gemma",
     "gemma2",
     "gemma3",
     "gemma3-vision",
+    "gemma3n",
     "gemma4",
     "gemma4-experts",
     "gemma4-large",
@@ -62,11 +71,15 @@ const ARCHITECTURES: [&str; 53] = [
     "llama-linear",
     "llama-llama3",
     "llama-yarn",
+    "mamba",
+    "mamba2",
     "minicpm",
+    "minicpm3",
     "ministral3",
     "mistral",
     "mistral3",
     "mixtral",
+    "nemotron_h",
     "olmo",
     "olmo2",
     "olmo3",

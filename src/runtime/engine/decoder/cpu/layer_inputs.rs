@@ -24,7 +24,10 @@ impl Model {
         } = buffers;
         let threads = &self.context.threads;
         layer_inputs.clear();
-        let tokens = rows.iter().map(|row| row.token.index());
+        let tokens = rows.iter().map(|row| match row.token.index() {
+            token if token < weights.n_rows => token,
+            _ => 0,
+        });
         weights.table.extend_with_rows(tokens, layer_inputs);
         weights.projection.forward(threads, hidden, inputs, found);
         let scale = (self.blueprint.hidden_size as f32).sqrt().recip();
@@ -45,9 +48,27 @@ impl Model {
         layer: usize,
         buffers: &mut Buffers,
     ) {
+        let source = std::mem::take(&mut buffers.hidden);
+        self.compute_input(weights, layer, &source, buffers);
+        buffers.hidden = source;
         let Buffers {
             hidden,
             normed,
+            found,
+            ..
+        } = buffers;
+        self.join(Some(&weights.norm), found, normed, hidden);
+    }
+
+    /// Computes the per-layer embedding of a layer, before its norm, from these rows.
+    pub(super) fn compute_input(
+        &self,
+        weights: &InputWeights<Slices>,
+        layer: usize,
+        source: &[f32],
+        buffers: &mut Buffers,
+    ) {
+        let Buffers {
             inner,
             activated,
             layer_inputs,
@@ -56,7 +77,7 @@ impl Model {
             ..
         } = buffers;
         let threads = &self.context.threads;
-        weights.gate.forward(threads, hidden, inputs, inner);
+        weights.gate.forward(threads, source, inputs, inner);
         let width = weights.gate.n_rows();
         let n_all = width * self.blueprint.n_layers();
         // The gates and the vectors side by side, as in a gated feed-forward network.
@@ -69,6 +90,5 @@ impl Model {
         }
         self.activate(self.blueprint.feed_forward, 2 * width, found, activated);
         weights.output.forward(threads, activated, inputs, found);
-        self.join(Some(&weights.norm), found, normed, hidden);
     }
 }

@@ -3,30 +3,33 @@
 //! This module defines what a layer does, and in which order. The matrix products themselves are in
 //! [`crate::kernels`].
 
+mod alt_up;
 mod attention;
 mod experts;
 mod head;
 mod layer_inputs;
+mod mixers;
+mod output;
 mod projection;
 mod rows;
 mod run;
 
 use std::time::Instant;
 
-use self::attention::{CpuAttention, take_gates};
+use self::alt_up::{Streams, cut_off};
+use self::attention::CpuAttention;
 use self::experts::{ExpertMemory, Mixture};
 use self::rows::{ActivateRow, AddResidual, NormRow, each_row};
 use self::run::CpuRun;
-use super::backend::{Backend, Facts};
+use super::backend::{Backend, Depth, Facts};
 use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
-use super::recurrent::Workers;
-use super::weights::{Mixer, Weights};
+use super::weights::{Layer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop};
 use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row, free_memory};
-use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, exp, soft_cap};
+use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool};
 
 /// Up to this many tokens, a fork copies the tail, unless it is the start of the text. A run takes
 /// memory, and attention takes time, for whole blocks of this many positions.
@@ -71,6 +74,9 @@ struct Buffers {
     layer_inputs: Vec<f32>,
     /// A sublayer's output before it is added to the residual stream.
     found: Vec<f32>,
+    /// The residual stream at the early exits.
+    exits: Vec<f32>,
+    streams: Streams,
     inputs: Inputs,
     experts: ExpertMemory,
 }
@@ -132,7 +138,7 @@ impl CpuBackend {
 }
 
 impl Buffers {
-    const fn new(inputs: Inputs, experts: ExpertMemory) -> Self {
+    fn new(inputs: Inputs, experts: ExpertMemory) -> Self {
         Self {
             hidden: Vec::new(),
             normed: Vec::new(),
@@ -142,6 +148,8 @@ impl Buffers {
             activated: Vec::new(),
             layer_inputs: Vec::new(),
             found: Vec::new(),
+            exits: Vec::new(),
+            streams: Streams::default(),
             inputs,
             experts,
         }
@@ -171,6 +179,9 @@ impl Model {
         if let Some(inputs) = &weights.layer_inputs {
             self.compute_layer_inputs(inputs, rows, buffers);
         }
+        if let Some(alt_up) = &weights.alt_up {
+            self.divide(alt_up, buffers);
+        }
     }
 
     fn layer(
@@ -183,12 +194,33 @@ impl Model {
         let Some(layer) = self.weights.layers.get(index) else {
             return Ok(());
         };
+        if let Some(laurel) = &layer.laurel {
+            self.compute_laurel(layer, laurel, buffers);
+        }
+        if !layer.mixers.is_empty() {
+            self.mix_tokens(layer, batch, buffers, times);
+        }
+        if layer.laurel.is_some() {
+            Self::join_laurel(buffers);
+        }
+        if layer.dense.is_some() || layer.experts.is_some() {
+            self.feed_forward(index, layer, buffers, times)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the outputs of a layer's feed-forward network and of its experts to the residual stream.
+    fn feed_forward(
+        &self,
+        index: usize,
+        layer: &Layer<Slices>,
+        buffers: &mut Buffers,
+        times: &mut ForwardTimes,
+    ) -> Result<(), EngineError> {
         let threads = &self.context.threads;
         let Buffers {
             hidden,
             normed,
-            qkv,
-            mixed,
             inner,
             activated,
             found,
@@ -196,35 +228,27 @@ impl Model {
             experts: memory,
             ..
         } = buffers;
-        let values = self.normed(layer.mixer_norms.before.as_ref(), hidden, normed);
-        let (mut clock, spent) = (Instant::now(), &mut times.product_secs);
-        layer.mixer_in.forward(threads, values, inputs, qkv);
-        lap(&mut clock, spent);
-        self.mix(&layer.mixer, qkv, batch, mixed);
-        lap(&mut clock, &mut times.attention_secs);
-        layer.mixer_out.forward(threads, mixed, inputs, found);
-        lap(&mut clock, &mut times.product_secs);
-        self.join(layer.mixer_norms.after.as_ref(), found, normed, hidden);
         let values = match self.blueprint.norm_places {
             // The mixer's input is still there.
             NormPlaces::Parallel => normed.as_slice(),
             _ => self.normed(layer.ffn_norms.before.as_ref(), hidden, normed),
         };
+        let mut clock = Instant::now();
         if let Some(dense) = &layer.dense {
-            clock = Instant::now();
             dense.input.forward(threads, values, inputs, inner);
             lap(&mut clock, &mut times.product_secs);
             let n_inner = dense.input.n_rows();
+            if let Some(cutoff) = layer.gate_cutoff {
+                cut_off(inner, n_inner, cutoff);
+            }
             self.activate(dense.feed_forward, n_inner, inner, activated);
             clock = Instant::now();
             dense.down.forward(threads, activated, inputs, found);
-            lap(&mut clock, &mut times.product_secs);
         } else {
             found.clear();
             found.resize(hidden.len(), 0.0);
         }
         if let Some(experts) = &layer.experts {
-            clock = Instant::now();
             let mixture = Mixture {
                 model: self,
                 index,
@@ -233,38 +257,10 @@ impl Model {
                 memory,
             };
             mixture.add(values, hidden, found)?;
-            lap(&mut clock, &mut times.product_secs);
         }
+        lap(&mut clock, &mut times.product_secs);
         self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
         Ok(())
-    }
-
-    /// Passes information between tokens, from what the mixer's projection has computed.
-    fn mix(
-        &self,
-        mixer: &Mixer<Vec<f32>>,
-        input: &mut Vec<f32>,
-        batch: &mut Batch<'_>,
-        mixed: &mut Vec<f32>,
-    ) {
-        match mixer {
-            Mixer::Attention(layer) => {
-                mixed.clear();
-                mixed.resize(batch.places.len() * layer.shape.q_width(), 0.0);
-                let gates = take_gates(layer, input);
-                self.attention.forward(layer, input, batch, mixed);
-                for (output, gate) in mixed.iter_mut().zip(&gates) {
-                    *output /= 1.0 + exp(-gate);
-                }
-            }
-            Mixer::Recurrent(layer) => {
-                let workers = Workers {
-                    arch: self.context.instructions.arch(),
-                    threads: Some(&self.context.threads),
-                };
-                *mixed = layer.forward(input, batch.places, batch.caches, workers);
-            }
-        }
     }
 
     /// Returns the rows after the norm, or unchanged if there is none.
@@ -342,36 +338,6 @@ impl Model {
             });
         });
     }
-
-    /// Returns the logits of the rows that want them.
-    fn head(&self, rows: &[Row], buffers: &mut Buffers) -> Vec<f32> {
-        let width = self.blueprint.hidden_size;
-        let hidden = rows.iter().zip(buffers.hidden.chunks_exact(width));
-        let wanted = hidden.filter(|(row, _)| row.logits_wanted);
-        buffers.found.clear();
-        for (_, hidden) in wanted {
-            buffers.found.extend_from_slice(hidden);
-        }
-        let mut logits = Vec::new();
-        if buffers.found.is_empty() {
-            return logits;
-        }
-        let norm = Some(&self.weights.final_norm);
-        let normed = self.normed(norm, &buffers.found, &mut buffers.normed);
-        let (threads, inputs) = (&self.context.threads, &mut buffers.inputs);
-        self.weights
-            .head()
-            .forward(threads, normed, inputs, &mut logits);
-        if let Some(scale) = self.blueprint.scales.logit {
-            for logit in &mut logits {
-                *logit *= scale;
-            }
-        }
-        if let Some(cap) = self.blueprint.caps.logit {
-            soft_cap(cap, &mut logits);
-        }
-        logits
-    }
 }
 
 impl Backend for CpuBackend {
@@ -407,7 +373,7 @@ impl Backend for CpuBackend {
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<CpuRun>],
-        n_layers: usize,
+        depth: Depth<'_>,
     ) -> Result<Logits, EngineError> {
         let Self {
             model,
@@ -425,10 +391,20 @@ impl Backend for CpuBackend {
                 .collect(),
             caches,
         };
-        for (index, layer) in model.weights.layers.iter().take(n_layers).enumerate() {
+        let n_exit_values = depth.exits.len() * model.blueprint.hidden_size;
+        buffers.exits.clear();
+        buffers.exits.resize(n_exit_values, 0.0);
+        let layers = model.weights.layers.iter().take(depth.n_layers);
+        for (index, layer) in layers.enumerate() {
+            model.exit(index, depth.exits, buffers);
+            if let Some(alt_up) = &layer.alt_up {
+                model.predict(alt_up, buffers);
+            }
             model.layer(index, &mut batch, buffers, times)?;
-            if let Some(input) = &layer.input {
-                model.add_input(input, index, buffers);
+            match (&layer.alt_up, &layer.input) {
+                (Some(alt_up), input) => model.correct(alt_up, input.as_ref(), index, buffers),
+                (None, Some(input)) => model.add_input(input, index, buffers),
+                (None, None) => {}
             }
             if let Some(scale) = layer.scale {
                 for value in &mut buffers.hidden {
@@ -437,6 +413,9 @@ impl Backend for CpuBackend {
             }
         }
         let mut clock = Instant::now();
+        if let Some(alt_up) = &model.weights.alt_up {
+            model.merge(alt_up, rows, buffers);
+        }
         let logits = model.head(rows, buffers);
         lap(&mut clock, &mut times.head_secs);
         times.total_secs += started_at.elapsed().as_secs_f64();

@@ -3,7 +3,7 @@
 use candle_core::quantized::GgmlDType;
 
 use super::Slices;
-use super::rows::add_to_rows;
+use super::rows::{add_to_rows, multiply_rows};
 use crate::engine::EngineError;
 use crate::engine::decoder::experts::StoredExpert;
 use crate::engine::weights::StoredTensor;
@@ -14,6 +14,8 @@ use crate::kernels::{Format, InputKinds, Inputs, Matrix, ThreadPool, multiply};
 pub(super) struct Projection {
     parts: Vec<Matrix>,
     bias: Option<Vec<f32>>,
+    /// Multiplies each output, after the bias was added.
+    factors: Option<Vec<f32>>,
     n_rows: usize,
     width: usize,
     kinds: InputKinds,
@@ -44,6 +46,7 @@ impl Projection {
     fn new(parts: Vec<Matrix>, bias: Option<Vec<f32>>) -> Self {
         Self {
             bias,
+            factors: None,
             n_rows: parts.iter().map(Matrix::n_rows).sum(),
             width: parts.first().map_or(0, Matrix::width),
             kinds: InputKinds::of(parts.iter().map(Matrix::format)),
@@ -87,6 +90,9 @@ impl Projection {
         multiply(threads, &parts, inputs, outputs);
         if let Some(bias) = &self.bias {
             add_to_rows(bias, outputs);
+        }
+        if let Some(factors) = &self.factors {
+            multiply_rows(factors, outputs);
         }
     }
 
@@ -140,6 +146,13 @@ impl crate::engine::decoder::backend::Form for Slices {
 
     fn expert(&self, stored: StoredExpert) -> Result<StoredExpert, EngineError> {
         Ok(stored)
+    }
+
+    fn scaled(&self, matrix: Projection, factors: Vec<f32>) -> Result<Projection, EngineError> {
+        Ok(Projection {
+            factors: Some(factors),
+            ..matrix
+        })
     }
 
     fn vector(&self, values: Vec<f32>) -> Result<Vec<f32>, EngineError> {

@@ -51,13 +51,17 @@ impl<F: Form> Loader<'_, '_, F> {
     }
 
     /// Loads the feed-forward network of a layer, which may be beside experts. Returns `None` for a
-    /// layer with experts only.
+    /// layer without one, or with experts only.
     pub(super) fn dense_network(
         &mut self,
         layer: usize,
     ) -> Result<Option<DenseNetwork<F>>, LoadStop> {
         let (biases, hidden) = (self.blueprint.biases, self.blueprint.hidden_size);
         let ffn = self.blueprint.ffn_size_of(layer);
+        let plan = self.blueprint.layers.get(layer);
+        if plan.is_some_and(|plan| !plan.has_feed_forward()) {
+            return Ok(None);
+        }
         let beside = self.blueprint.experts_of(layer).map(|plan| plan.beside);
         let (input, down) = match beside {
             Some(Beside::Nothing) => return Ok(None),
