@@ -17,6 +17,7 @@ mod apply;
 mod branches;
 mod by_hand;
 mod command;
+mod document;
 mod events;
 mod export_choice;
 mod folders;
@@ -57,18 +58,20 @@ pub use branches::{
     BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree, RunTexts,
 };
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
-pub use command::{Command, Document, Effect, PathPurpose, PinMove, TableFormat, VotesFormat};
+pub use command::{Command, Effect, PathPurpose, PinMove};
+pub use document::{
+    AnswersDocument, Document, DocumentKind, EverythingDocument, LessonDocument, PictureDocument,
+    PresetsDocument, ResultFormat, RunDocument, Unsaved,
+};
 pub use export_choice::{ExportChoice, RunFileStyle};
 pub use folders::{ChosenFolders, FolderCommand, FolderKind, Folders};
-pub use futures::{
-    FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun, WordRow,
-};
+pub use futures::{FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesRun, WordRow};
 pub use jobs::RunStatus;
 pub use lab::{
     AxisForm, BLIND_VOTES, BatchPane, BatchRun, BatchText, BlindResults, BlindRun, BlindTest,
     CacheProgress, CacheRun, FitForm, FitInput, FitReading, FitRun, FitStage, Lab, LabCommand,
     LabSettings, LabTab, ModelsForm, ModelsRun, ShownText, StabilityAxes, StabilityRun,
-    StabilityScope, SweepFile, SweepForm, SweepRun,
+    StabilityScope, SweepForm, SweepRun,
 };
 pub use lessons::{
     Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons,
