@@ -9,12 +9,13 @@ use crate::state::{
     AnswersDocument, AppState, Document, EverythingDocument, LessonDocument, PictureDocument,
     PresetsDocument, RunDocument,
 };
-use crate::ui::documents::{Content, Look, Render, RenderedDocument};
+use crate::ui::documents::{Content, Render, RenderedDocument};
 use crate::ui::futures::FuturesDocument;
 use crate::ui::lab::documents::{
     CacheDocument, FitDocument, ModelsDocument, PromptsDocument, StabilityDocument, SweepDocument,
     VotesDocument,
 };
+use crate::ui::pictures::Look;
 
 /// Every kind, each of which recognizes its own documents.
 const KINDS: [Gather; 14] = [

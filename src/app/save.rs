@@ -97,7 +97,7 @@ mod tests {
     use super::{Save, Saves};
     use crate::app::documents::gather;
     use crate::state::{AppState, Document, PresetsDocument, Settings};
-    use crate::ui::documents::Look;
+    use crate::ui::pictures::Look;
     use crate::worker::ModelSource;
 
     #[test]

@@ -24,7 +24,8 @@ use crate::state::{
     RunRequest, Settings, ThemeChoice,
 };
 use crate::ui::WindowUi;
-use crate::ui::documents::{Look, picture_drawing};
+use crate::ui::documents::picture_drawing;
+use crate::ui::pictures::Look;
 use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker, models_folder};
 
 /// The name of the folder that holds the settings.

@@ -172,8 +172,8 @@ impl DocumentKind for PictureDocument {
     }
 
     fn file_name(&self) -> String {
-        let plot = self.plot.name().to_lowercase().replace(' ', "-");
-        format!("quartet-{plot}.{}", self.format.extension())
+        let (plot, format) = (self.plot.file_word(), self.format.extension());
+        format!("quartet-{plot}.{format}")
     }
 
     fn unsaved(&self) -> Unsaved {

@@ -92,7 +92,7 @@ pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand,
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
-pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, PlotFile, SweepPicture};
+pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, RightPlot, SweepPicture};
 pub use preferences::{HelpTab, SettingsTab};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use runs::{

@@ -1,6 +1,6 @@
 //! The watermark that the window looks for, and the dialog that tests any text for it.
 
-use super::{AppState, Effect, PaneId, Tint, capitalize};
+use super::{AppState, Effect, PaneId, Plot, Tint, capitalize};
 use crate::analysis::trend::Trend;
 use crate::analysis::watermark::{WatermarkScan, first_mark, watermark_legend};
 use crate::decoding::TokenId;
@@ -78,7 +78,8 @@ impl AppState {
 
     /// Returns whether the window shows the result.
     pub fn shows_watermark(&self) -> bool {
-        self.view.tint == Tint::Watermark || self.view.trend == Some(Trend::Watermark)
+        let plot = Plot::Trend(Trend::Watermark);
+        self.view.tint == Tint::Watermark || self.view.right_plot.0 == plot
     }
 
     /// Returns the labels of the steps of the current tint; a step that does not occur has an empty

@@ -10,8 +10,8 @@ mod window;
 use egui::Context;
 
 pub use self::picture::{Drawing, picture_drawing};
-use super::pictures::{Palette, encode};
-use crate::state::{AppState, DocumentKind, PictureFormat, PictureStyle, ResultFormat};
+use super::pictures::{Look, Palette, encode};
+use crate::state::{AppState, DocumentKind, PictureFormat, ResultFormat};
 
 /// A kind of document that can be rendered.
 pub trait RenderedDocument: DocumentKind {
@@ -34,13 +34,6 @@ pub enum Content {
     RunFile(Vec<u8>),
     Folder(Files),
     Archive(Files),
-}
-
-/// How pictures look.
-#[derive(Debug, Clone, Copy)]
-pub struct Look {
-    pub palette: Palette,
-    pub style: PictureStyle,
 }
 
 impl Look {

@@ -1,12 +1,12 @@
 //! Pictures of what is on screen.
 
 use super::run::{copies, panes};
-use super::{Look, Render, RenderedDocument};
+use super::{Render, RenderedDocument};
 use crate::generation::Piece;
-use crate::plots::{StepAt, VerifiedData};
+use crate::plots::{PlotChoices, PlottedRun, StepAt, VerifiedData};
 use crate::state::{AppState, PictureDocument, Plot};
 use crate::ui::pictures::{
-    self, View, XrayPicture, step_caption, tree_drawing, verified_drawing, xray_drawing,
+    self, Look, XrayPicture, step_caption, tree_drawing, verified_drawing, xray_drawing,
 };
 use crate::ui::verified_data;
 
@@ -23,30 +23,30 @@ impl RenderedDocument for PictureDocument {
 
 /// Copies what a plot needs from the state. Fails if the state doesn't have it.
 pub fn picture_drawing(state: &AppState, plot: Plot, look: Look) -> Result<Drawing, String> {
-    let view = View {
-        plot,
+    let choices = PlotChoices {
         measure: state.view.score,
         cap: state.view.score_cap,
         in_one: state.view.score_layout.is_one_plot(),
         watermark: state.view.watermark,
         tint: state.view.tint,
         step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
-        palette: look.palette,
-        style: look.style,
     };
     let texts = copies(state.generations());
     Ok(match plot {
-        Plot::Xray => xray(shown_xray(state), view)?,
-        Plot::ByHand => xray(hand_xray(state), view)?,
+        Plot::Xray => xray(shown_xray(state), look)?,
+        Plot::ByHand => xray(hand_xray(state), look)?,
         Plot::Tree => {
             let tree = state.current_branch_tree();
-            Box::new(move || tree_drawing(&tree, &panes(&texts), view))
+            Box::new(move || tree_drawing(&tree, &panes(&texts), look))
         }
         Plot::Gaps => {
             let (data, cause) = shown_verification(state).ok_or("The run was not verified")?;
-            Box::new(move || verified_drawing(&data, cause.as_deref(), &panes(&texts), view))
+            Box::new(move || verified_drawing(&data, cause.as_deref(), &panes(&texts), look))
         }
-        _ => Box::new(move || pictures::drawing(&panes(&texts), view)),
+        _ => Box::new(move || {
+            let panes = &panes(&texts);
+            pictures::drawing(plot, PlottedRun { panes, choices }, look)
+        }),
     })
 }
 
@@ -57,9 +57,9 @@ fn shown_verification(state: &AppState) -> Option<(VerifiedData, Option<String>)
 }
 
 /// Returns what draws an X-ray with its caption.
-fn xray(shown: Option<(XrayPicture, String)>, view: View) -> Result<Drawing, String> {
+fn xray(shown: Option<(XrayPicture, String)>, look: Look) -> Result<Drawing, String> {
     let (xray, caption) = shown.ok_or("Its probabilities are not known")?;
-    Ok(Box::new(move || xray_drawing(&xray, &caption, view)))
+    Ok(Box::new(move || xray_drawing(&xray, &caption, look)))
 }
 
 /// Returns the X-ray of the step that the dock shows, under the pane's current settings.

@@ -1,9 +1,10 @@
 //! The run on screen as a file, and everything as a folder or an archive.
 
-use super::{Content, Files, Look, Render, RenderedDocument, file};
+use super::{Content, Files, Render, RenderedDocument, file};
 use crate::export::{ExportFormat, json};
 use crate::generation::Generation;
 use crate::state::{AppState, EverythingDocument, RunDocument, RunTexts};
+use crate::ui::pictures::Look;
 use crate::ui::run_folder::{self, RenderedRun};
 
 impl RenderedDocument for RunDocument {

@@ -1,8 +1,9 @@
 //! What the window holds besides runs: presets and lessons.
 
-use super::{Look, Render, RenderedDocument, file};
+use super::{Render, RenderedDocument, file};
 use crate::interop::presets;
 use crate::state::{AnswersDocument, AppState, LessonDocument, PresetsDocument, answers_csv};
+use crate::ui::pictures::Look;
 
 impl RenderedDocument for PresetsDocument {
     fn gather(&self, state: &AppState, _look: Look) -> Result<Render, String> {

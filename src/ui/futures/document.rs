@@ -4,7 +4,8 @@ use super::picture::{FuturesPicture, futures_drawing};
 use crate::export::{self, PaneFutures};
 use crate::generation::formatting::pane_letter;
 use crate::state::{AppState, DocumentKind, FuturesRun, ResultFormat, Unsaved};
-use crate::ui::documents::{Look, Render, RenderedDocument};
+use crate::ui::documents::{Render, RenderedDocument};
+use crate::ui::pictures::Look;
 
 /// The futures on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use crate::export::VotesRecord;
 use crate::state::{AppState, BlindResults, DocumentKind, Unsaved};
-use crate::ui::documents::{Look, Render, RenderedDocument, file};
+use crate::ui::documents::{Render, RenderedDocument, file};
+use crate::ui::pictures::Look;
 
 /// The votes of the blind test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use crate::export::CacheRecord;
 use crate::state::{AppState, CacheRun, DocumentKind, ResultFormat, Unsaved};
-use crate::ui::documents::{Look, Render, RenderedDocument};
-use crate::ui::pictures::cache_drawing;
+use crate::ui::documents::{Render, RenderedDocument};
+use crate::ui::pictures::{Look, cache_drawing};
 
 /// The measurement of the KV cache on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use crate::export::FitRecord;
 use crate::state::{AppState, DocumentKind, ResultFormat, Unsaved};
-use crate::ui::documents::{Look, Render, RenderedDocument};
-use crate::ui::pictures::fit_drawing;
+use crate::ui::documents::{Render, RenderedDocument};
+use crate::ui::pictures::{Look, fit_drawing};
 
 /// The fit on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

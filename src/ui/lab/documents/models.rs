@@ -2,8 +2,8 @@
 
 use crate::export::ModelComparisonRecord;
 use crate::state::{AppState, DocumentKind, ModelsRun, ResultFormat, Unsaved};
-use crate::ui::documents::{Look, Render, RenderedDocument};
-use crate::ui::pictures::model_comparison_drawing;
+use crate::ui::documents::{Render, RenderedDocument};
+use crate::ui::pictures::{Look, model_comparison_drawing};
 
 /// The comparison of two models on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use crate::export;
 use crate::state::{AppState, BatchRun, DocumentKind, Unsaved};
-use crate::ui::documents::{Look, Render, RenderedDocument, file};
+use crate::ui::documents::{Render, RenderedDocument, file};
+use crate::ui::pictures::Look;
 
 /// The texts of the list of prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use crate::export;
 use crate::plots::StabilityPlot;
 use crate::state::{AppState, DocumentKind, ResultFormat, Unsaved};
-use crate::ui::documents::{Look, Render, RenderedDocument};
-use crate::ui::pictures::stability_drawing;
+use crate::ui::documents::{Render, RenderedDocument};
+use crate::ui::pictures::{Look, stability_drawing};
 
 /// The stability map on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

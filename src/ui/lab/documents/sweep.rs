@@ -2,8 +2,8 @@
 
 use crate::export::SweepRecord;
 use crate::state::{AppState, DocumentKind, PictureFormat, SweepPicture, Unsaved};
-use crate::ui::documents::{Content, Look, Render, RenderedDocument};
-use crate::ui::pictures::sweep_drawing;
+use crate::ui::documents::{Content, Render, RenderedDocument};
+use crate::ui::pictures::{Look, sweep_drawing};
 
 /// The results of the sweep on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
