@@ -7,6 +7,7 @@
 mod beams;
 mod cache_curves;
 mod cache_lab;
+mod calibration;
 mod drafts;
 mod fine_grid;
 mod fit;
@@ -26,6 +27,7 @@ mod trend;
 mod verified;
 
 use self::beams::BeamsPicture;
+use self::calibration::CalibrationPicture;
 use self::drafts::DraftsPicture;
 use self::next_token::NextTokenPicture;
 use self::score::ScorePicture;
@@ -67,6 +69,7 @@ pub fn run_picture(plot: Plot) -> Option<Box<dyn RunPicture>> {
         Plot::NextToken => Box::new(NextTokenPicture),
         Plot::Speed => Box::new(SpeedPicture),
         Plot::Trend(trend) => Box::new(trend),
+        Plot::Calibration => Box::new(CalibrationPicture),
         Plot::Beams => Box::new(BeamsPicture),
         Plot::Drafts => Box::new(DraftsPicture),
         Plot::Xray | Plot::ByHand | Plot::Tree | Plot::Texts | Plot::Gaps => return None,

@@ -18,6 +18,8 @@ pub enum Plot {
     Speed,
     /// A value of each token, or a histogram of them.
     Trend(Trend),
+    /// How often the most likely token is taken, against its probability.
+    Calibration,
     /// What each stage of the chain did to the candidates of one step.
     Xray,
     /// The X-ray of the logits that the user set by hand.
@@ -41,7 +43,13 @@ impl Plot {
     /// way.
     pub fn all() -> impl Iterator<Item = Self> {
         let plots = [Self::Score, Self::NextToken, Self::Speed].into_iter();
-        let others = [Self::Xray, Self::ByHand, Self::Tree, Self::Texts];
+        let others = [
+            Self::Calibration,
+            Self::Xray,
+            Self::ByHand,
+            Self::Tree,
+            Self::Texts,
+        ];
         plots.chain(Trend::ALL.map(Self::Trend)).chain(others)
     }
 
@@ -60,6 +68,7 @@ impl Plot {
             Self::NextToken => "Next token",
             Self::Speed => "Speed",
             Self::Trend(trend) => trend.spec().name,
+            Self::Calibration => "Calibration",
             Self::Xray => "X-ray",
             Self::ByHand => "By hand",
             Self::Tree => "The tree",
@@ -74,7 +83,11 @@ impl Plot {
 impl Plot {
     /// Returns the plots that the Plots tab can show on the right, in menu order.
     pub fn all_on_right() -> impl Iterator<Item = Self> {
-        [Self::Speed].into_iter().chain(Trend::ALL.map(Self::Trend))
+        let trends = Trend::ALL.map(Self::Trend).into_iter();
+        [Self::Speed]
+            .into_iter()
+            .chain(trends)
+            .chain([Self::Calibration])
     }
 
     /// Returns its name in files: "candidates-kept".
