@@ -116,7 +116,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         tab: SettingsTab::Storage,
         name: "Kept runs",
         control: |ui, state, _| {
-            let limits = &mut state.history_limits;
+            let limits = &mut state.runs.limits;
             let field = DragValue::new(&mut limits.n_runs).range(1..=100_000);
             ui.add(field).accessible_name("Maximum runs to keep");
             ui.label("runs or");
@@ -131,7 +131,12 @@ pub(super) const SETTINGS: [Setting; 12] = [
         tab: SettingsTab::Storage,
         name: "Record",
         control: |ui, state, _| {
-            megabytes_ui(ui, "Memory for the record", &mut state.record_megabytes, 0);
+            megabytes_ui(
+                ui,
+                "Memory for the record",
+                &mut state.memory.record_megabytes,
+                0,
+            );
         },
         note: Some(|state| format!("Applies to the next run. {}", state.recording_words())),
     },
@@ -139,7 +144,12 @@ pub(super) const SETTINGS: [Setting; 12] = [
         tab: SettingsTab::Storage,
         name: "Earlier texts",
         control: |ui, state, _| {
-            megabytes_ui(ui, "Memory for earlier texts", &mut state.kept_megabytes, 0);
+            megabytes_ui(
+                ui,
+                "Memory for earlier texts",
+                &mut state.memory.kept_megabytes,
+                0,
+            );
         },
         note: None,
     },
@@ -148,7 +158,7 @@ pub(super) const SETTINGS: [Setting; 12] = [
         name: "KV cache",
         control: |ui, state, commands| {
             let name = "Memory for the KV cache of texts";
-            if megabytes_ui(ui, name, &mut state.cache_megabytes, 0) {
+            if megabytes_ui(ui, name, &mut state.memory.cache_megabytes, 0) {
                 commands.push(Command::Branch(BranchCommand::LimitCache));
             }
         },

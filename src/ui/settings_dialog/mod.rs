@@ -23,7 +23,7 @@ const NAMES: f32 = 148.0;
 
 /// Draws the dialog, if it is open.
 pub(super) fn settings_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let Some(open) = state.settings_tab else {
+    let Some(open) = state.dialogs.settings else {
         return;
     };
     let dialog = TabbedDialog {
@@ -46,7 +46,7 @@ pub(super) fn settings_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut V
             SettingsTab::Appearance | SettingsTab::Panes => {}
         }
     });
-    state.settings_tab = SettingsTab::ALL.get(response.selected).copied();
+    state.dialogs.settings = SettingsTab::ALL.get(response.selected).copied();
     if response.closed {
         commands.push(Command::ShowSettings(None));
     }
@@ -89,7 +89,7 @@ fn computing_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         choices_ui(ui, state, commands);
     });
     ui.add_space(10.0);
-    hint_ui(ui, &state.device_words());
+    hint_ui(ui, &state.models.device_words());
     hint_ui(
         ui,
         "Each choice applies to the next model that you open; open the current one again to change \
@@ -103,13 +103,13 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::state::tests::ready;
-    use crate::state::{AppState, Folders, ReadingFont, SettingsTab, ThemeChoice, Tint};
+    use crate::state::{AppState, ReadingFont, SettingsTab, SystemFolders, ThemeChoice, Tint};
     use crate::ui::testing::{Window, key, press, window_of};
 
     fn dialog(tab: SettingsTab) -> Window {
         let mut state: AppState = ready();
-        state.settings_tab = Some(tab);
-        state.folders = Folders {
+        state.dialogs.settings = Some(tab);
+        state.folders.system = SystemFolders {
             data: Some("/home/ada/.local/share/quartet".into()),
             models: Some("/home/ada/.cache/huggingface/hub".into()),
         };
@@ -146,10 +146,10 @@ mod tests {
             window.get_by_label(tab.name()).focus();
             window.run_steps(2);
             key(&mut window, Modifiers::NONE, Key::Enter);
-            assert_eq!(window.state().settings_tab, Some(tab));
+            assert_eq!(window.state().dialogs.settings, Some(tab));
         }
         key(&mut window, Modifiers::NONE, Key::Escape);
-        assert_eq!(window.state().settings_tab, None);
+        assert_eq!(window.state().dialogs.settings, None);
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
         for kept in ["runs", "models"] {
             window.get_by_label(&format!("Choose the {kept} folder"));
         }
-        window.state_mut().chosen_folders.models = Some("/mnt/models".into());
+        window.state_mut().folders.chosen.models = Some("/mnt/models".into());
         window.run_steps(3);
         window.get_by_label("/mnt/models");
         let name = "Use the default models folder";
