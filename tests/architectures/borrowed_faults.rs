@@ -110,7 +110,7 @@ fn configurations_that_candle_transformers_gets_wrong_are_rejected() {
             "mixtral",
             "num_experts_per_tok",
             json!(5),
-            "a router can't choose 5 of 4 experts",
+            "a router can’t choose 5 of 4 experts",
         ),
         (
             "recurrent_gemma",
@@ -227,7 +227,7 @@ fn metadata_that_candle_transformers_would_ignore_is_rejected() {
         (
             "phi2.rope.dimension_count",
             GgufValue::U32(0),
-            "The model's metadata could not be understood: phi2.rope.dimension_count is 0",
+            "The model’s metadata could not be understood: phi2.rope.dimension_count is 0",
         ),
         (
             "phi2.rope.scaling.factor",

@@ -61,10 +61,10 @@ mod tests {
         // A hole, which takes no disk space.
         let file = std::fs::File::create(&path).unwrap();
         file.set_len(15_000_000_000).unwrap();
-        let error = read_settings(&path, "The model's configuration").unwrap_err();
+        let error = read_settings(&path, "The model’s configuration").unwrap_err();
         let message = error.to_string();
         assert!(
-            message.starts_with("The model's configuration has 15"),
+            message.starts_with("The model’s configuration has 15"),
             "{message}"
         );
         assert!(

@@ -1,10 +1,12 @@
 //! What a lesson does by itself: its setup, and a step that the learner asks to be shown.
 
 use super::scene::{tab_named, tint_named};
+use crate::analysis::Prices;
 use crate::generation::PaneSettings;
 use crate::lessons::Act;
 use crate::state::{
-    AppState, BranchCommand, Command, Effect, LabCommand, LabTab, Pace, PaneId, Pin, ViewChange,
+    AppState, BranchCommand, Command, Effect, LabCommand, LabTab, Pace, Page, PaneId, Pin,
+    ViewChange,
 };
 
 impl AppState {
@@ -80,6 +82,15 @@ impl AppState {
             Act::MeasureCache(n_tokens) => {
                 self.lab.cache_tokens = n_tokens;
                 self.dispatch(Command::Lab(LabCommand::Run(LabTab::Cache)))
+            }
+            Act::Prices(input, output) => {
+                self.view.prices = Prices { input, output };
+                Vec::new()
+            }
+            Act::Toss(n) => {
+                self.page = Page::Lab;
+                self.lab.tab = LabTab::ByHand;
+                self.dispatch(Command::DrawByHand(n))
             }
             Act::Tint(name) => {
                 let change = tint_named(name).map(ViewChange::Tint);

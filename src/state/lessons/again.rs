@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::run::{Again, LessonPhase, acts_before};
+use super::run::{Again, LessonPhase};
 use super::{LessonRun, Lessons};
 use crate::lessons::{Origin, Prediction, Question};
 use crate::state::{AppState, Effect, Pin};
@@ -66,16 +66,11 @@ impl AppState {
         let Some(again) = missed.next() else {
             return Vec::new();
         };
-        let setup = again.lesson.setup.clone();
-        let mut effects = self.stop_all();
-        effects.extend(self.set_up(&setup));
         if let Some(run) = self.lessons.run_mut() {
-            run.queue = acts_before(&again.lesson, again.step);
             run.again = Some(again);
             run.phase = LessonPhase::Preparing;
         }
-        effects.extend(self.tokenize_prompt());
-        effects
+        self.set_up_step(false)
     }
 
     /// Ends the lesson without the question that came back.

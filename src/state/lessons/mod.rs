@@ -10,6 +10,7 @@ mod judge;
 mod progress;
 mod run;
 mod scene;
+mod setup;
 mod step;
 
 use std::collections::BTreeMap;
@@ -23,9 +24,11 @@ pub use self::step::StepTexts;
 
 use self::run::SetAside;
 use super::{
-    AppState, CacheRun, Command, Effect, LabCommand, LabTab, ModelStatus, Notice, Page, RunStatus,
+    AppState, CacheRun, Command, Effect, LabCommand, LabTab, ModelStatus, Notice, Page, PromptMode,
+    RunStatus,
 };
-use crate::lessons::{Lesson, LessonProblem, Prediction, Setup, built_in, draft};
+use crate::analysis::Prices;
+use crate::lessons::{Act, Lesson, LessonProblem, Prediction, Setup, built_in, draft};
 use crate::worker::ModelSource;
 
 /// The lessons, and the one that is running.
@@ -52,6 +55,10 @@ pub enum LessonCommand {
     Back,
     /// Do what the step asks for.
     ShowMe,
+    /// Set the window up for the task again, whatever the learner did.
+    SetBack,
+    /// Do these acts, as a learner would.
+    Do(Vec<Act>),
     /// Check whether the task is done, after a setting was edited in place.
     Look,
     /// Mark the token with this number, from 1.
@@ -107,7 +114,10 @@ impl Lessons {
     }
 
     fn select_unfinished(&mut self) {
-        let is_unfinished = |lesson: &Arc<Lesson>| self.progress.score_of(&lesson.id).is_none();
+        // Most people have no chat model open.
+        let is_unfinished = |lesson: &Arc<Lesson>| {
+            self.progress.score_of(&lesson.id).is_none() && !lesson.setup.chat
+        };
         self.selected = self.list.iter().position(is_unfinished).unwrap_or(0);
     }
 }
@@ -125,6 +135,8 @@ impl AppState {
                 Vec::new()
             }
             LessonCommand::ShowMe => self.solve_step(),
+            LessonCommand::SetBack => self.set_step_back(),
+            LessonCommand::Do(acts) => self.do_acts(acts),
             // Every command is followed by this check.
             LessonCommand::Look => Vec::new(),
             LessonCommand::Mark(number) => self.mark_token(number),
@@ -140,6 +152,9 @@ impl AppState {
         }
         if !lesson.any_model && self.model_source != ModelSource::Embedded {
             return Some("This lesson needs the built-in model".to_owned());
+        }
+        if lesson.setup.chat && self.chat_unavailable_reason().is_some() {
+            return Some("This lesson needs a chat model".to_owned());
         }
         // A lesson waits for a model that is loading.
         let reason = self.model.blocking_reason();
@@ -158,6 +173,7 @@ impl AppState {
     pub fn lesson_draft(&self) -> String {
         let setup = Setup {
             prompt: self.prompt.clone(),
+            chat: self.prompt_mode == PromptMode::Chat,
             panes: self
                 .panes
                 .iter()
@@ -214,7 +230,7 @@ impl AppState {
     fn set_up(&mut self, setup: &Setup) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.prompt.clone_from(&setup.prompt);
-        self.prompt_mode = super::PromptMode::Raw;
+        self.prompt_mode = mode_of(setup);
         self.system.clear();
         self.sends_empty_system = false;
         self.limits = crate::generation::Limits {
@@ -226,8 +242,10 @@ impl AppState {
             self.pace = super::Pace::FullSpeed;
             effects.push(self.pace_effect());
         }
-        // A task that asks for a tint must not be done already.
+        // A task that asks for a tint, prices or coins must not be done already.
         self.view.tint = super::Tint::default();
+        self.view.prices = Prices::default();
+        self.hand_drawn = None;
         self.panes.clear();
         self.add_panes(setup.panes.clone());
         self.start_over();
@@ -281,6 +299,15 @@ impl AppState {
             effects.push(self.pace_effect());
         }
         effects
+    }
+}
+
+/// Returns how a lesson sends its prompt.
+const fn mode_of(setup: &Setup) -> PromptMode {
+    if setup.chat {
+        PromptMode::Chat
+    } else {
+        PromptMode::Raw
     }
 }
 

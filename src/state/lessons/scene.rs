@@ -10,6 +10,8 @@ impl AppState {
         Scene {
             chains: self.panes.iter().map(|pane| &pane.settings.chain).collect(),
             cache: self.lab.cache.as_ref().and_then(|run| run.lab.as_ref()),
+            hand: self.hand_draws(),
+            prices: self.view.prices,
             curves: step.map_or(&[], |step| step.curves.as_slice()),
             texts: self.panes.iter().map(Pane::generation).collect(),
             pin: self.pin.and_then(pinned),

@@ -3,7 +3,7 @@
 use super::judge::{Answer, seen};
 use super::run::{Guess, LessonPhase};
 use crate::lessons::{Act, LessonStep, Prediction, Question, Scene};
-use crate::state::{AppState, Effect, LabTab, Notice};
+use crate::state::{AppState, Effect, LabTab, Notice, Page};
 
 /// The texts of a step, filled from the run. Those of later parts are empty until then.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,6 +36,9 @@ impl AppState {
                 break;
             };
             if !self.can_act(&act) {
+                if !self.lesson_can_wait() {
+                    effects.extend(self.recover_lesson());
+                }
                 return effects;
             }
             if let Some(run) = self.lessons.run_mut() {
@@ -51,8 +54,17 @@ impl AppState {
             Some(LessonPhase::Preparing) if self.can_act(&Act::Generate) => {
                 effects.extend(self.ask());
             }
+            Some(LessonPhase::Preparing) if !self.lesson_can_wait() => {
+                effects.extend(self.recover_lesson());
+            }
             Some(LessonPhase::Predict) => self.mark_pinned(),
-            Some(LessonPhase::Do) => self.see(),
+            Some(LessonPhase::Do) => {
+                self.see();
+                let run = self.lessons.run();
+                if run.is_some_and(|run| run.phase() == LessonPhase::Do && run.solves) {
+                    effects.extend(self.recover_lesson());
+                }
+            }
             _ => {}
         }
         effects
@@ -82,6 +94,9 @@ impl AppState {
         };
         let texts = asked(step, &scene);
         let Some(texts) = texts else {
+            if self.lessons.run().is_some_and(|run| !run.is_set_up) {
+                return self.recover_lesson();
+            }
             if self.lessons.run().is_some_and(|run| run.again().is_some()) {
                 return self.skip_again();
             }
@@ -101,8 +116,11 @@ impl AppState {
                 run.guess.matched = vec![None; panes.len()];
             }
             run.reads_on = false;
+            run.solves = false;
+            run.is_set_up = false;
             run.phase = LessonPhase::Predict;
         }
+        self.page = Page::Write;
         Vec::new()
     }
 
@@ -164,13 +182,19 @@ impl AppState {
             return Vec::new();
         }
         run.step += 1;
-        if let Some(step) = run.lesson.steps.get(run.step) {
-            run.queue = step.prepare.iter().cloned().collect();
-            run.phase = LessonPhase::Preparing;
-            return Vec::new();
+        let step = run.step;
+        run.solves = false;
+        run.is_set_up = false;
+        let Some(next) = run.lesson.steps.get(step) else {
+            run.phase = LessonPhase::Ending;
+            return self.ask_again();
+        };
+        run.queue = next.prepare.iter().cloned().collect();
+        run.phase = LessonPhase::Preparing;
+        if self.deviates_after(step) {
+            return self.set_up_step(false);
         }
-        run.phase = LessonPhase::Ending;
-        self.ask_again()
+        Vec::new()
     }
 
     fn end_lesson(&mut self) -> Vec<Effect> {
@@ -180,15 +204,38 @@ impl AppState {
         effects
     }
 
-    /// Does what the step asks for, on the learner's behalf.
+    /// Does what the step asks for, on the learner's behalf. If that does not work from what the
+    /// window shows, the window is set up anew first.
     pub(super) fn solve_step(&mut self) -> Vec<Effect> {
+        let Some(run) = self.lessons.run_mut() else {
+            return Vec::new();
+        };
+        let solution = run.step().map(|step| step.solution.clone());
+        let Some(solution) = solution.filter(|_| run.phase == LessonPhase::Do) else {
+            return Vec::new();
+        };
+        run.queue = solution.into();
+        run.solves = true;
+        run.is_set_up = false;
+        self.stop_all()
+    }
+
+    /// Sets the window up for the task again.
+    pub(super) fn set_step_back(&mut self) -> Vec<Effect> {
+        let phase = self.lessons.run().map(super::LessonRun::phase);
+        if phase != Some(LessonPhase::Do) {
+            return Vec::new();
+        }
+        self.set_up_step(false)
+    }
+
+    /// Does what a learner might do, except while a question is open.
+    pub(super) fn do_acts(&mut self, acts: Vec<Act>) -> Vec<Effect> {
         if let Some(run) = self.lessons.run_mut()
-            && run.phase == LessonPhase::Do
-            && run.queue.is_empty()
-            && let Some(step) = run.step()
+            && !matches!(run.phase, LessonPhase::Preparing | LessonPhase::Predict)
         {
-            let solution = step.solution.clone();
-            run.queue.extend(solution);
+            run.queue = acts.into();
+            run.solves = false;
         }
         Vec::new()
     }

@@ -56,6 +56,10 @@ pub struct SelectorSpec {
     pub label: &'static str,
     /// What it does, in two sentences.
     pub help: &'static str,
+    /// What it computes, in one line.
+    pub formula: &'static str,
+    /// Ties, limits and what it remembers, one sentence each.
+    pub edges: &'static [&'static str],
     /// Author, year, title and arXiv number or link of its paper, or why there is none.
     pub source: &'static str,
     /// Its numbers.
@@ -79,6 +83,8 @@ const GREEDY: SelectorSpec = SelectorSpec {
     label: "Greedy",
     help: "Takes the most likely token that is left, as temperature 0 does. It tosses no coin, so only \
            XTC can make the text depend on the seed.",
+    formula: "argmax of the logits",
+    edges: &["Among equally likely tokens, the one with the lowest id is taken."],
     source: "No paper: the simplest way to decode",
     params: &[],
     needs: &[],
@@ -91,6 +97,10 @@ const MULTINOMIAL: SelectorSpec = SelectorSpec {
     label: "Sample",
     help: "Tosses one coin from the seed and takes each token that is left with its probability. This \
            is the usual way.",
+    formula: "the first token, the most likely first, at which Σ p > coin",
+    edges: &[
+        "The tokens lie end to end from 0 to 1, the most likely first; the coin takes the one on which it falls.",
+    ],
     source: "No paper: sampling from a distribution",
     params: &[],
     needs: &[],

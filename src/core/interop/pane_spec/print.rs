@@ -45,11 +45,11 @@ const END: &str = "  \
   drafts 4 ngram 2     Speculative decoding: guesses up to 4 tokens from where the last 2 occurred
                        before, and verifies them in one forward pass. The text stays the same.
   drafts 4 model       The same with guesses by the model of --draft-model,
-  drafts 4 layers 2    or by the model's own first two layers.
+  drafts 4 layers 2    or by the model’s own first two layers.
     … ratio            Accepts guesses by the rule min(1, p/q): more of them, but another text.
   guide 1.5 against \"A sad story:\"
                        Moves the probabilities away from those after this text in place of the
-                       prompt; without a text, after the prompt's last token.
+                       prompt; without a text, after the prompt’s last token.
   guide 1.5 cutoff 0.1 against model
                        Contrastive decoding: moves them away from those of the model of
                        --draft-model, among tokens at least 0.1 times as likely as the top one.

@@ -68,7 +68,7 @@ pub(super) fn mamba2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, Engi
     let n_channels = product(&[expand, sizes.hidden_size]);
     let n_heads = n_channels.checked_div(head_dim as u64).unwrap_or_default();
     if n_groups == 0 || n_heads == 0 || !n_heads.is_multiple_of(n_groups as u64) {
-        let reason = format!("{n_heads} heads can't share {n_groups} groups");
+        let reason = format!("{n_heads} heads can’t share {n_groups} groups");
         return Err(facts.malformed(reason));
     }
     let n_shared = product(&[2, n_groups, state_size]);

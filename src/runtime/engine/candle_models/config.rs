@@ -23,7 +23,7 @@ pub(super) fn adapt_config(
     };
     if let Some(reason) = size_error(&values) {
         return Err(EngineError::malformed(
-            "The model's configuration",
+            "The model’s configuration",
             reason,
             path,
         ));
@@ -58,7 +58,7 @@ pub(super) fn adapt_config(
     }
     if let Some(reason) = expert_error(&values) {
         return Err(EngineError::malformed(
-            "The model's configuration",
+            "The model’s configuration",
             reason,
             path,
         ));
@@ -87,7 +87,7 @@ fn expert_error(values: &Map<String, Value>) -> Option<String> {
         return Some(format!("the number of experts is {n_experts}"));
     }
     let valid = n_experts == 0 || (1..=n_experts).contains(&n_chosen);
-    (!valid).then(|| format!("a router can't choose {n_chosen} of {n_experts} experts"))
+    (!valid).then(|| format!("a router can’t choose {n_chosen} of {n_experts} experts"))
 }
 
 /// Compares JSON values, treating 1 and 1.0 as equal.

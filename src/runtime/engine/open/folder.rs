@@ -17,12 +17,12 @@ use crate::engine::weights::{Catalog, Index, Source};
 use crate::generation::RecommendedSampling;
 
 const INDEX: &str = "model.safetensors.index.json";
-const WHAT: &str = "The model's weights";
+const WHAT: &str = "The model’s weights";
 
 /// Locates the model in a folder. `chosen` is the weights file that the user opened, if any.
 pub(super) fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedModel, EngineError> {
     let config = require(folder, "config.json")?;
-    let json = read_settings(&config, "The model's configuration")?;
+    let json = read_settings(&config, "The model’s configuration")?;
     let config = config.display().to_string();
     if let Some(reason) = unread_weights(&json) {
         let path = config;
@@ -89,7 +89,7 @@ impl GenerationSettings {
         if !file.is_file() {
             return Ok(Self::default());
         }
-        let json = read_settings(&file, "The model's generation settings")?;
+        let json = read_settings(&file, "The model’s generation settings")?;
         Ok(Self {
             end_tokens: end_tokens_of_generation_config(&json, &file.display().to_string())?,
             recommended_sampling: recommended_by_generation_config(&json),

@@ -14,7 +14,7 @@ pub(super) fn reason_for_missing(folder: &Path, file: &str) -> Option<&'static s
              the two, for example with merge_and_unload from the peft library, and open the result",
         ),
         "config.json" if has("params.json") && has("consolidated.00.pth") => Some(
-            "this folder contains Llama's weights in Meta's own format; open the version that is \
+            "this folder contains Llama’s weights in Meta’s own format; open the version that is \
              published for transformers, or a GGUF version",
         ),
         "config.json" if has_gguf(folder) => {
@@ -22,12 +22,12 @@ pub(super) fn reason_for_missing(folder: &Path, file: &str) -> Option<&'static s
         }
         "tokenizer.json" if has("tokenizer.model") => Some(
             "this folder contains its tokenizer only as tokenizer.model, which Quartet does not \
-             read; save it again with transformers' AutoTokenizer, which writes tokenizer.json, or \
+             read; save it again with transformers’ AutoTokenizer, which writes tokenizer.json, or \
              open a GGUF version of the model",
         ),
         "tokenizer.json" if has("vocab.json") => Some(
             "this folder contains its tokenizer only as vocab.json and merges.txt, which Quartet \
-             does not read; save it again with transformers' AutoTokenizer, which writes \
+             does not read; save it again with transformers’ AutoTokenizer, which writes \
              tokenizer.json, or open a GGUF version of the model",
         ),
         "model.safetensors" if has("pytorch_model.bin") || has("pytorch_model.bin.index.json") => {
@@ -57,7 +57,7 @@ fn has_gguf(folder: &Path) -> bool {
 pub(super) fn unread_weights(config: &[u8]) -> Option<String> {
     let config: Value = serde_json::from_slice(config).ok()?;
     if config.get("model_type").is_none() && config.get("ssm_cfg").is_some() {
-        let reason = "this folder contains a Mamba model in its authors' own format; open the \
+        let reason = "this folder contains a Mamba model in its authors’ own format; open the \
                       version whose name ends in -hf";
         return Some(reason.to_owned());
     }
@@ -81,7 +81,7 @@ pub(super) fn unread_weights(config: &[u8]) -> Option<String> {
         other => other,
     };
     Some(format!(
-        "this model's weights are quantized with {method}, which Quartet does not read; open the \
+        "this model’s weights are quantized with {method}, which Quartet does not read; open the \
          original weights or a GGUF version"
     ))
 }

@@ -97,7 +97,7 @@ fn mamba(facts: &Facts<'_>, hidden_size: usize) -> Result<Mamba2, EngineError> {
         size(EXPANSION, 2)?.saturating_mul(hidden_size)
     };
     if !inner_width.is_multiple_of(n_heads.max(1)) {
-        let reason = format!("{n_heads} heads can't share a width of {inner_width}");
+        let reason = format!("{n_heads} heads can’t share a width of {inner_width}");
         return Err(facts.malformed(reason));
     }
     Ok(Mamba2 {
