@@ -232,7 +232,7 @@ impl JobRun for BatchRun {
 impl AppState {
     /// Returns the prompts of the list.
     pub fn batch_prompts(&self) -> Vec<PromptText> {
-        let current = self.prompt_text();
+        let current = self.prompt.to_text();
         let lines = self.lab.batch_prompts.lines();
         let lines = lines.filter(|line| !line.trim().is_empty());
         let prompt = |line: &str| PromptText {
@@ -244,7 +244,7 @@ impl AppState {
 
     /// Returns why the prompts can't be run now, or `None` if they can.
     pub fn batch_blocking_reason(&self) -> Option<String> {
-        if let Some(reason) = self.model.blocking_reason() {
+        if let Some(reason) = self.models.main.blocking_reason() {
             return Some(reason.to_owned());
         }
         if self.panes.is_empty() {
@@ -263,7 +263,7 @@ impl AppState {
         if self.lab.is_running(LabTab::Prompts) || self.batch_blocking_reason().is_some() {
             return Vec::new();
         }
-        let Some(model) = self.model.ready() else {
+        let Some(model) = self.models.main.ready() else {
             return Vec::new();
         };
         let panes = self.panes.iter().enumerate();

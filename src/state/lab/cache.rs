@@ -140,24 +140,24 @@ fn progress(lab: &CacheLab) -> CacheProgress {
 impl AppState {
     /// Returns why the cache can't be measured now, or `None` if it can.
     pub fn cache_blocking_reason(&self) -> Option<String> {
-        if let Some(reason) = self.model.blocking_reason() {
+        if let Some(reason) = self.models.main.blocking_reason() {
             return Some(reason.to_owned());
         }
-        if self.prompt.is_empty() {
+        if self.prompt.text.is_empty() {
             return Some("Type a prompt on the Write page first".to_owned());
         }
-        self.prompt_refusal()
+        self.prompt.refusal(&self.models.main)
     }
 
     pub(super) fn measure_cache(&mut self) -> Vec<Effect> {
         if self.lab.is_running(LabTab::Cache) || self.cache_blocking_reason().is_some() {
             return Vec::new();
         }
-        let Some(model) = self.model.ready() else {
+        let Some(model) = self.models.main.ready() else {
             return Vec::new();
         };
         let model = Arc::clone(&model.info);
-        let prompt = self.prompt_text();
+        let prompt = self.prompt.to_text();
         self.last_id += 1;
         let id = GenerationId(self.last_id);
         self.lab.cache = Some(CacheRun {

@@ -386,7 +386,7 @@ impl AppState {
                 if text.trim().is_empty() {
                     return Err("Paste a text first".to_owned());
                 }
-                let prompt = self.prompt_text();
+                let prompt = self.prompt.to_text();
                 let continues = *continues_prompt && !prompt.text.is_empty();
                 Ok(FitText::Typed {
                     prompt: continues.then_some(prompt),
@@ -398,10 +398,10 @@ impl AppState {
 
     /// Returns why the fit can't run now, or `None` if it can.
     pub fn fit_blocking_reason(&self) -> Option<String> {
-        if let Some(reason) = self.model.blocking_reason() {
+        if let Some(reason) = self.models.main.blocking_reason() {
             return Some(reason.to_owned());
         }
-        let texts = self.model.ready().map(|model| self.fit_texts(model));
+        let texts = self.models.main.ready().map(|model| self.fit_texts(model));
         let texts = texts.and_then(Result::err);
         texts.or_else(|| self.fit_setup().err())
     }
@@ -410,7 +410,7 @@ impl AppState {
         if self.lab.is_running(LabTab::Fit) {
             return Vec::new();
         }
-        let (Ok(setup), Some(model)) = (self.fit_setup(), self.model.ready()) else {
+        let (Ok(setup), Some(model)) = (self.fit_setup(), self.models.main.ready()) else {
             return Vec::new();
         };
         let Ok(texts) = self.fit_texts(model) else {

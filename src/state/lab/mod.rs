@@ -325,9 +325,9 @@ impl AppState {
     /// Returns the prompts of the next sweep.
     pub fn sweep_prompts(&self) -> Vec<PromptText> {
         if !self.lab.form.own_prompts {
-            return vec![self.prompt_text()];
+            return vec![self.prompt.to_text()];
         }
-        let current = self.prompt_text();
+        let current = self.prompt.to_text();
         let lines = self.lab.form.prompts.lines();
         let lines = lines.filter(|line| !line.trim().is_empty());
         lines
@@ -340,7 +340,7 @@ impl AppState {
 
     /// Returns why the sweep can't run now, or `None` if it can.
     pub fn sweep_blocking_reason(&self) -> Option<String> {
-        if let Some(reason) = self.model.blocking_reason() {
+        if let Some(reason) = self.models.main.blocking_reason() {
             return Some(reason.to_owned());
         }
         let prompts = self.sweep_prompts();
@@ -348,7 +348,7 @@ impl AppState {
             return Some("Type a prompt first".to_owned());
         }
         if !self.lab.form.own_prompts
-            && let Some(refusal) = self.prompt_refusal()
+            && let Some(refusal) = self.prompt.refusal(&self.models.main)
         {
             return Some(refusal);
         }
@@ -359,7 +359,7 @@ impl AppState {
         if self.lab.is_running(LabTab::Sweep) || self.sweep_blocking_reason().is_some() {
             return Vec::new();
         }
-        let (Ok(setup), Some(model)) = (self.sweep_setup(), self.model.ready()) else {
+        let (Ok(setup), Some(model)) = (self.sweep_setup(), self.models.main.ready()) else {
             return Vec::new();
         };
         let prompts = self.sweep_prompts();
@@ -367,7 +367,7 @@ impl AppState {
         let id = GenerationId(self.last_id);
         let plan = setup.plan(prompts.clone(), SweepPlan::DEFAULT_WIDTH);
         let keep = self.lab.form.keep;
-        let models = (model, self.second_model.guiding(&setup.base));
+        let models = (model, self.models.second.guiding(&setup.base));
         self.lab.sweep = Some(SweepRun::new(id, (setup, keep), prompts, models));
         self.lab.selected = None;
         self.find_word();
@@ -412,11 +412,11 @@ impl AppState {
         chain: ChainConfig,
         seed: u64,
     ) -> Vec<Effect> {
-        if prompt == self.prompt_text() || self.panes.len() >= MAX_PANES {
+        if prompt == self.prompt.to_text() || self.panes.len() >= MAX_PANES {
             return self.open_pane_with(chain, seed);
         }
-        self.prompt = prompt.text;
-        let mut effects = self.tokenize_prompt();
+        self.prompt.text = prompt.text;
+        let mut effects = self.prompt.tokenize(&self.models.main);
         effects.extend(self.open_pane_with(chain, seed));
         effects
     }

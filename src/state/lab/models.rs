@@ -164,7 +164,7 @@ impl AppState {
     /// Returns the models that can be compared with the loaded one, with their names.
     pub fn other_models(&self) -> Vec<(Option<ModelSource>, String)> {
         let mut all = vec![(None, "The loaded model".to_owned())];
-        if self.model_source != ModelSource::Embedded {
+        if self.models.source != ModelSource::Embedded {
             all.push((Some(ModelSource::Embedded), "Built-in model".to_owned()));
         }
         let chosen = match &self.lab.models_form.source {
@@ -176,7 +176,7 @@ impl AppState {
         paths.extend(chosen);
         let mut seen: Vec<&PathBuf> = Vec::new();
         for path in paths {
-            let is_loaded = self.model_source == ModelSource::Path(path.clone());
+            let is_loaded = self.models.source == ModelSource::Path(path.clone());
             if !is_loaded && !seen.contains(&path) {
                 seen.push(path);
                 all.push((Some(ModelSource::Path(path.clone())), name_of(path)));
@@ -188,7 +188,7 @@ impl AppState {
     /// Says how much memory the other model takes, if the size of its files is known.
     pub fn other_model_memory(&self) -> Option<String> {
         let form = &self.lab.models_form;
-        let path = match form.source.as_ref().unwrap_or(&self.model_source) {
+        let path = match form.source.as_ref().unwrap_or(&self.models.source) {
             ModelSource::Path(path) => path,
             ModelSource::Embedded => return None,
         };
@@ -204,7 +204,7 @@ impl AppState {
 
     /// Returns why models can't be compared now, or `None` if they can.
     pub fn models_blocking_reason(&self) -> Option<String> {
-        if let Some(reason) = self.model.blocking_reason() {
+        if let Some(reason) = self.models.main.blocking_reason() {
             return Some(reason.to_owned());
         }
         let form = &self.lab.models_form;
@@ -237,7 +237,7 @@ impl AppState {
         if self.lab.is_running(LabTab::Models) || self.models_blocking_reason().is_some() {
             return Vec::new();
         }
-        let Some(model) = self.model.ready().cloned() else {
+        let Some(model) = self.models.main.ready().cloned() else {
             return Vec::new();
         };
         let form = &self.lab.models_form;
@@ -252,7 +252,7 @@ impl AppState {
             ),
         };
         let other = OtherModel {
-            source: form.source.clone().unwrap_or(self.model_source.clone()),
+            source: form.source.clone().unwrap_or(self.models.source.clone()),
             way: form.way,
         };
         let (configs, settings) = self.compared_settings();

@@ -1,10 +1,10 @@
 //! Sets the window up for a step of a lesson, also after the learner did something else.
 
 use super::run::{LessonPhase, acts_before};
-use super::{LessonRun, mode_of};
-use crate::generation::{GenerationConfig, Limits, PaneSettings};
-use crate::lessons::{Act, Lesson};
-use crate::state::{AppState, Effect, PromptMode};
+use super::LessonRun;
+use crate::generation::{Generation, GenerationConfig, Limits, PaneSettings};
+use crate::lessons::{Act, Lesson, Setup};
+use crate::state::{Pane, Panes, Prompt, PromptMode};
 
 /// What acts lead to: the settings, and what wrote the text of each pane.
 struct Expected {
@@ -100,91 +100,94 @@ impl Expected {
         }
     }
 
-    /// Returns whether the window shows this.
-    fn is_shown_by(&self, state: &AppState) -> bool {
-        let is_same = self.prompt == state.prompt
-            && state.prompt_mode == self.mode
-            && self.seed == state.seed
-            && self.limits == state.limits
-            && self.panes.len() == state.panes.len();
-        let mut panes = self.panes.iter().zip(&state.panes);
+    /// Returns whether these panes have its settings and its texts.
+    fn is_shown_in(&self, panes: &Panes) -> bool {
+        let mut pairs = self.panes.iter().zip(panes.iter());
+        self.panes.len() == panes.len() && pairs.all(|(expected, pane)| expected.is_shown_in(pane))
+    }
+}
+
+impl ExpectedPane {
+    fn is_shown_in(&self, pane: &Pane) -> bool {
+        let is_same = self.settings.chain == pane.settings.chain
+            && self.settings.seed == pane.settings.seed
+            && self.settings.model == pane.settings.model
+            && pane.reads.is_none();
+        let wrote = self.wrote.as_ref();
         is_same
-            && panes.all(|(expected, pane)| {
-                let settings = &expected.settings;
-                let is_same = settings.chain == pane.settings.chain
-                    && settings.seed == pane.settings.seed
-                    && settings.model == pane.settings.model;
-                let wrote = expected.wrote.as_ref();
-                is_same
-                    && pane.reads.is_none()
-                    && wrote.is_none_or(|(prompt, config)| {
-                        pane.generation().is_some_and(|text| {
-                            text.prompt.text == *prompt && text.config == *config
-                        })
-                    })
+            && wrote.is_none_or(|(prompt, config)| {
+                let is_it = |text: &Generation| text.prompt.text == *prompt && text.config == *config;
+                pane.generation().is_some_and(is_it)
             })
     }
 }
 
-impl LessonRun {
-    /// Returns the lesson that the current question is from, and the index of its step.
-    fn question(&self) -> (&Lesson, usize) {
-        match &self.again {
-            Some(again) => (&again.lesson, again.step),
-            None => (&self.lesson, self.step),
-        }
+/// Returns how a lesson sends its prompt.
+pub(super) const fn mode_of(setup: &Setup) -> PromptMode {
+    if setup.chat {
+        PromptMode::Chat
+    } else {
+        PromptMode::Raw
     }
 }
 
-impl AppState {
-    /// Returns whether the learner changed something that the first `n_steps` steps of the lesson
-    /// would have left otherwise.
-    pub(super) fn deviates_after(&self, n_steps: usize) -> bool {
-        let run = self.lessons.run();
-        run.is_some_and(|run| !Expected::after(&run.lesson, n_steps).is_shown_by(self))
+/// Returns what the window shows, as the setup of a lesson. `shared` has the seed and the limits of
+/// all panes.
+pub(super) fn setup_of(prompt: &Prompt, panes: &Panes, shared: (u64, &Limits)) -> Setup {
+    let (seed, limits) = shared;
+    Setup {
+        prompt: prompt.text.clone(),
+        chat: prompt.mode == PromptMode::Chat,
+        panes: panes.iter().map(|pane| pane.settings.clone()).collect(),
+        seed,
+        tokens: limits.max_new_tokens,
+        acts: Vec::new(),
+    }
+}
+
+impl LessonRun {
+    /// Returns whether the learner changed something that the steps before this one would have left
+    /// otherwise. `shared` has the seed and the limits of all panes.
+    pub(super) fn deviates(
+        &self,
+        prompt: &Prompt,
+        panes: &Panes,
+        (seed, limits): (u64, &Limits),
+    ) -> bool {
+        let expected = Expected::after(&self.lesson, self.step);
+        let is_same = expected.prompt == prompt.text
+            && expected.mode == prompt.mode
+            && expected.seed == seed
+            && expected.limits == *limits;
+        !is_same || !expected.is_shown_in(panes)
     }
 
-    /// Sets the window up for the current step, whatever it shows, and lets the lesson do again what
-    /// leads there. With `solves`, it then does the step's task.
-    pub(super) fn set_up_step(&mut self, solves: bool) -> Vec<Effect> {
-        let Some(run) = self.lessons.run_mut() else {
-            return Vec::new();
+    /// Begins the current question again: queues what leads to it, and with `solves` its solution.
+    /// Returns the setup to begin with.
+    pub(super) fn restart(&mut self, solves: bool) -> Setup {
+        let (lesson, step) = match &self.again {
+            Some(again) => (&again.lesson, again.step),
+            None => (&self.lesson, self.step),
         };
-        let (lesson, step) = run.question();
         let setup = lesson.setup.clone();
         let mut queue = acts_before(lesson, step);
         if solves && let Some(step) = lesson.steps.get(step) {
             queue.extend(step.solution.iter().cloned());
         }
-        run.queue = queue;
-        run.solves = solves;
-        run.is_set_up = true;
-        let mut effects = self.stop_all();
-        effects.extend(self.set_up(&setup));
-        effects.extend(self.tokenize_prompt());
-        effects
+        self.queue = queue;
+        self.solves = solves;
+        self.is_set_up = true;
+        setup
     }
 
-    /// Sets the window up again if the lesson can't go on from what it shows and did not do so
-    /// already.
-    pub(super) fn recover_lesson(&mut self) -> Vec<Effect> {
-        let Some(run) = self.lessons.run_mut() else {
-            return Vec::new();
-        };
-        let needs_it = run.phase == LessonPhase::Preparing || run.solves;
-        if needs_it && !run.is_set_up {
-            let solves = run.solves;
-            return self.set_up_step(solves);
+    /// Returns whether to solve the step after setting the window up again, or `None` if that does
+    /// not help or was done already. Then what can't be done now never can, and is left out.
+    pub(super) fn recovers(&mut self) -> Option<bool> {
+        let needs_it = self.phase == LessonPhase::Preparing || self.solves;
+        if needs_it && !self.is_set_up {
+            return Some(self.solves);
         }
-        // What can't be done now never can.
-        run.queue.clear();
-        Vec::new()
-    }
-
-    /// Returns whether the lesson only has to wait before it can act: for the model, or until the
-    /// prompt has been read.
-    pub(super) fn lesson_can_wait(&self) -> bool {
-        let is_reading = self.prompt_reading.is_none() && self.prompt_blocking_reason().is_none();
-        self.model.ready().is_none() || is_reading
+        self.queue.clear();
+        None
     }
 }

@@ -203,7 +203,7 @@ fn pasted_texts_stand_alone_or_continue_the_prompt() {
     form.is_chosen = true;
     form.inputs = vec![pasted("", false)];
     assert_eq!(state.fit_blocking_reason().unwrap(), "Paste a text first");
-    "Once".clone_into(&mut state.prompt);
+    "Once".clone_into(&mut state.prompt.text);
     state.lab.fit_form.inputs = vec![pasted("A fox.", false), pasted(" a fox.", true)];
     let (_, plan) = requested(&run(&mut state, LabCommand::Run(LabTab::Fit)));
     let typed = |prompt, text: &str| FitText::Typed {

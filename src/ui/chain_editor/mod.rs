@@ -12,6 +12,7 @@ mod head;
 mod layer_keys;
 mod live;
 mod number_line;
+mod number_list;
 mod reorder;
 mod second_model;
 mod stage_details;
@@ -120,7 +121,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     if chain_panel_ui(ui, place, state, commands) {
         return;
     }
-    let model = state.model_of(pane);
+    let model = state.models.of(pane);
     let mut chain = pane.settings.chain.clone();
     let mut edit = Edit::default();
     ui.spacing_mut().item_spacing.y = 0.0;

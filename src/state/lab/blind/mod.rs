@@ -238,16 +238,16 @@ impl AppState {
 
     /// Returns why a blind test can't begin now, or `None` if it can.
     pub fn blind_blocking_reason(&self) -> Option<String> {
-        if let Some(reason) = self.model.blocking_reason() {
+        if let Some(reason) = self.models.main.blocking_reason() {
             return Some(reason.to_owned());
         }
-        if self.prompt.is_empty() {
+        if self.prompt.text.is_empty() {
             return Some("Type a prompt on the Write page first".to_owned());
         }
         if self.blind_contestants().len() < 2 {
             return Some("A blind test needs two panes with different settings".to_owned());
         }
-        let refusal = self.prompt_refusal();
+        let refusal = self.prompt.refusal(&self.models.main);
         refusal.or_else(|| self.several_models_reason(&self.panes))
     }
 
@@ -256,10 +256,10 @@ impl AppState {
             return Vec::new();
         }
         let contestants = self.blind_contestants();
-        let prompt = self.prompt_text();
+        let prompt = self.prompt.to_text();
         let mut limits = self.limits.clone();
         limits.max_new_tokens = self.lab.blind.n_tokens.max(1);
-        let Some(model) = self.model.ready() else {
+        let Some(model) = self.models.main.ready() else {
             return Vec::new();
         };
         let run = BlindRun::new(contestants, (prompt, limits), model);
@@ -305,11 +305,11 @@ impl AppState {
     fn draw_blind(&mut self) -> Vec<Effect> {
         let Self {
             lab,
-            model,
+            models,
             last_id,
             ..
         } = self;
-        let next = &mut NextJob::new(last_id, model);
+        let next = &mut NextJob::new(last_id, &models.main);
         let request = lab.blind.draw_or_write(next);
         request.map(Effect::Send).into_iter().collect()
     }
