@@ -77,8 +77,8 @@ impl Rehearsal {
                 self.send(Command::Remove(last));
             }
             self.send(Command::SetPace(Pace::Step));
-            self.state.prompt.clear();
-            self.state.prompt_mode = PromptMode::Chat;
+            self.state.prompt.text.clear();
+            self.state.prompt.mode = PromptMode::Chat;
             self.send(Command::PromptEdited);
         }
         Ok(())
@@ -149,14 +149,22 @@ mod tests {
             let panes = robot.state.panes.iter();
             panes.map(|pane| pane.settings.clone()).collect()
         };
-        let before = (robot.state.prompt.clone(), robot.state.seed, panes(&robot));
-        robot.state.prompt = "Something else".to_owned();
+        let before = (
+            robot.state.prompt.text.clone(),
+            robot.state.seed,
+            panes(&robot),
+        );
+        robot.state.prompt.text = "Something else".to_owned();
         robot.state.seed = 7;
         robot.send(Command::AddPane);
         robot.lesson(LessonCommand::SetBack);
         robot.wait("the text", super::is_idle).unwrap();
         assert_eq!(robot.phase(), Some(LessonPhase::Do));
-        let after = (robot.state.prompt.clone(), robot.state.seed, panes(&robot));
+        let after = (
+            robot.state.prompt.text.clone(),
+            robot.state.seed,
+            panes(&robot),
+        );
         assert_eq!(after, before);
         assert!(robot.state.is_step_mode());
     }

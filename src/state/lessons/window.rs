@@ -326,11 +326,8 @@ impl AppState {
 
     fn skip_again(&mut self) -> Vec<Effect> {
         let run = self.lessons.run_mut();
-        if run.is_some_and(LessonRun::skip_again) {
-            self.panes.stop_all()
-        } else {
-            Vec::new()
-        }
+        let skips = run.is_some_and(LessonRun::skip_again);
+        skips.then(|| self.panes.stop_all()).unwrap_or_default()
     }
 
     fn end_lesson(&mut self) -> Vec<Effect> {
@@ -450,13 +447,7 @@ impl AppState {
                 });
                 Vec::new()
             }
-            Act::Tab(name) => {
-                let change = tab_named(name).map(ViewChange::Tab);
-                change
-                    .into_iter()
-                    .for_each(|change| self.change_view(change));
-                Vec::new()
-            }
+            Act::Tab(name) => self.show(tab_named(name).map(ViewChange::Tab)),
             Act::MeasureCache(n_tokens) => {
                 self.lab.cache_tokens = n_tokens;
                 self.dispatch(Command::Lab(LabCommand::Run(LabTab::Cache)))
@@ -470,14 +461,15 @@ impl AppState {
                 self.lab.tab = LabTab::ByHand;
                 self.dispatch(Command::DrawByHand(n))
             }
-            Act::Tint(name) => {
-                let change = tint_named(name).map(ViewChange::Tint);
-                change
-                    .into_iter()
-                    .for_each(|change| self.change_view(change));
-                Vec::new()
-            }
+            Act::Tint(name) => self.show(tint_named(name).map(ViewChange::Tint)),
         }
+    }
+
+    fn show(&mut self, change: Option<ViewChange>) -> Vec<Effect> {
+        if let Some(change) = change {
+            self.change_view(change);
+        }
+        Vec::new()
     }
 
     /// Returns the command that picks the candidate of this rank as the next token.
