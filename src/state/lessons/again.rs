@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::run::{Again, LessonPhase};
 use super::{LessonRun, Lessons};
 use crate::lessons::{Origin, Prediction, Question};
-use crate::state::{Panes, Pin};
+use crate::state::{Pane, Panes, Pin};
 
 impl LessonRun {
     /// Returns where the question is from, if it came back.
@@ -40,19 +40,21 @@ impl LessonRun {
         }
     }
 
-    /// Marks the token with this number as the learner's guess. Returns its pin if it has been
-    /// generated, or `None` if no token is to be marked.
-    pub(super) fn mark_token(&mut self, number: usize, panes: &Panes) -> Option<Option<Pin>> {
-        let (place, n_tokens) = self.marked_pane()?;
+    /// Marks the token with this number as the learner's guess, and pins it if it has been generated.
+    pub(super) fn mark_token(&mut self, number: usize, panes: &Panes, pinned: &mut Option<Pin>) {
+        let Some((place, n_tokens)) = self.marked_pane() else {
+            return;
+        };
         let number = number.clamp(1, n_tokens);
         self.guess.mark = Some(number);
-        let pane = panes.get(place)?;
-        let n_written = pane.generation().map_or(0, |text| text.steps.len());
-        let pin = Pin {
+        let pane = panes.get(place);
+        let written = pane.and_then(Pane::generation);
+        let n_written = written.map_or(0, |text| text.steps.len());
+        let pin = pane.map(|pane| Pin {
             pane: pane.id,
             step: number - 1,
-        };
-        Some((number <= n_written).then_some(pin))
+        });
+        *pinned = pin.filter(|_| number <= n_written);
     }
 
     /// Takes the pinned token as the learner's guess, if the question asks for a mark.

@@ -1,25 +1,23 @@
 //! What a lesson sees of the state.
 
 use super::LessonRun;
-use crate::analysis::by_hand::Draws;
 use crate::lessons::{Scene, TABS, TINTS};
 use crate::state::{CacheRun, DockTab, Panes, Pin, Tint, ViewChoices};
 
 impl LessonRun {
-    /// Returns what the lesson sees.
+    /// Returns what the lesson sees, without the coins tossed by hand.
     pub(super) fn scene<'a>(
         &'a self,
         panes: &'a Panes,
         pin: Option<Pin>,
         view: &ViewChoices,
         cache: Option<&'a CacheRun>,
-        hand: Option<&'a Draws>,
     ) -> Scene<'a> {
         let pinned = |pin: Pin| Some((panes.place_of(pin.pane)?, pin.step));
         Scene {
             chains: panes.iter().map(|pane| &pane.settings.chain).collect(),
             cache: cache.and_then(|run| run.lab.as_ref()),
-            hand,
+            hand: None,
             prices: view.prices,
             curves: self.step().map_or(&[], |step| step.curves.as_slice()),
             texts: panes.generations(),

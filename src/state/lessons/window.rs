@@ -49,9 +49,8 @@ impl AppState {
             // Every command is followed by this check.
             LessonCommand::Look => Vec::new(),
             LessonCommand::Mark(number) => {
-                let run = self.lessons.run_mut();
-                if let Some(pin) = run.and_then(|run| run.mark_token(number, &self.panes)) {
-                    self.pin = pin;
+                if let Some(run) = self.lessons.run_mut() {
+                    run.mark_token(number, &self.panes, &mut self.pin);
                 }
                 Vec::new()
             }
@@ -257,7 +256,10 @@ impl AppState {
 
     fn scene_of<'a>(&'a self, run: &'a LessonRun) -> Scene<'a> {
         let cache = self.lab.cache.as_ref();
-        run.scene(&self.panes, self.pin, &self.view, cache, self.hand_draws())
+        Scene {
+            hand: self.hand_draws(),
+            ..run.scene(&self.panes, self.pin, &self.view, cache)
+        }
     }
 
     /// Asks for the prediction of the step.
@@ -311,9 +313,10 @@ impl AppState {
                     return self.ask_again();
                 }
                 let run = self.lessons.run();
-                let deviates = run.is_some_and(|run| {
-                    run.deviates(&self.prompt, &self.panes, (self.seed, &self.limits))
-                });
+                let run = run.filter(|run| run.phase == LessonPhase::Preparing);
+                let shared = (self.seed, &self.limits);
+                let deviates =
+                    run.is_some_and(|run| run.deviates(&self.prompt, &self.panes, shared));
                 if deviates {
                     return self.set_up_step(false);
                 }
