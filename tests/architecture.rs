@@ -36,6 +36,10 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
         "lessons",
         &["analysis", "decoding", "generation", "interop"],
     ),
+    (
+        "reference",
+        &["decoding", "generation", "interop", "lessons"],
+    ),
     ("export", &["analysis", "decoding", "generation", "interop"]),
     (
         "state",
@@ -73,6 +77,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "interop",
             "lessons",
             "plots",
+            "reference",
             "state",
         ],
     ),
@@ -383,6 +388,31 @@ fn unsafe_is_used_only_in_listed_files() {
             path.display()
         );
     }
+}
+
+/// What people read has ’ between two letters, as the lessons and the glossary have it. Nothing else
+/// in the code has a straight apostrophe there, except the byte `b'x'`.
+#[test]
+fn apostrophes_are_typographic() {
+    let mut straight = Vec::new();
+    for path in rust_files(&source_root()) {
+        let is_test = is_for_tests(&path) || path.to_string_lossy().ends_with("_tests.rs");
+        let code = without_comments(&fs::read_to_string(&path).unwrap());
+        for line in without_tests(&code).lines().filter(|_| !is_test) {
+            let chars: Vec<char> = line.chars().collect();
+            let is_straight = chars.windows(4).any(|four| match *four {
+                ['b', '\'', _, '\''] => false,
+                [before, '\'', after, _] => {
+                    (before.is_ascii_alphabetic() || before == '}') && after.is_ascii_lowercase()
+                }
+                _ => false,
+            });
+            if is_straight {
+                straight.push(format!("{}: {}", path.display(), line.trim()));
+            }
+        }
+    }
+    assert!(straight.is_empty(), "{}", straight.join("\n"));
 }
 
 #[test]

@@ -37,7 +37,7 @@ Exit status:
      settings did not choose (by hand, typed, scored, by a server) are counted
   1  different: a token, a number that was computed in the same way, or another model, tokenizer or
      template than the file names without --other-model
-  2  the run can't be replayed
+  2  the run can’t be replayed
   3  the file contradicts itself. It wins over 1 and 2, and as far as possible it is found before
      the model is loaded
 
@@ -47,7 +47,7 @@ Fields of --json:
   n_tokens, n_chosen, n_given      How many tokens there are, how many the settings chose, and how
                                    many were given by_hand, scored or by_server
   same                             Whether model, second_model, tokenizer and template are the
-                                   file's
+                                   file’s
   contradiction                    The first: pane or branch, token, about, statement
   first_difference                 The first different token: pane, token, then, now, logit_gap
   panes                            The same counts for each pane, with words, same_tokens,
@@ -332,7 +332,7 @@ fn check_completed(then: &[Generation], now: &[Generation]) -> Result<(), Failur
             && then.finish != now.finish
         {
             let letter = pane_letter(place);
-            let message = format!("pane {letter} can't be replayed: {error}");
+            let message = format!("pane {letter} can’t be replayed: {error}");
             return Err(Failure::usage(message));
         }
     }

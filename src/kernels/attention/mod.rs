@@ -10,7 +10,7 @@
 
 #![expect(
     clippy::inline_always,
-    reason = "only code that is inlined into a job is compiled for the CPU's instructions"
+    reason = "only code that is inlined into a job is compiled for the CPU’s instructions"
 )]
 
 mod attend;

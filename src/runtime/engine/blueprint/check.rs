@@ -96,7 +96,7 @@ impl Blueprint {
             ];
             size_error(&sizes).or_else(|| {
                 (!n_heads.is_multiple_of(n_kv_heads))
-                    .then(|| format!("{n_heads} heads can't share {n_kv_heads} key-value heads"))
+                    .then(|| format!("{n_heads} heads can’t share {n_kv_heads} key-value heads"))
             })
         })
     }
@@ -107,12 +107,12 @@ impl Blueprint {
             Recurrence::DeltaNet(net) if !net.n_value_heads.is_multiple_of(net.n_key_heads) => {
                 let (n_values, n_keys) = (net.n_value_heads, net.n_key_heads);
                 Some(format!(
-                    "{n_values} linear value heads can't share {n_keys} linear key heads"
+                    "{n_values} linear value heads can’t share {n_keys} linear key heads"
                 ))
             }
             Recurrence::Mamba2(mamba) if !mamba.n_heads.is_multiple_of(mamba.n_groups) => {
                 let (n_heads, n_groups) = (mamba.n_heads, mamba.n_groups);
-                Some(format!("{n_heads} heads can't share {n_groups} groups"))
+                Some(format!("{n_heads} heads can’t share {n_groups} groups"))
             }
             Recurrence::Mamba2(mamba) => mamba.step_limits.error(),
             Recurrence::DeltaNet(_) | Recurrence::Mamba(_) | Recurrence::ShortConv(_) => None,
@@ -141,7 +141,7 @@ impl Blueprint {
 
     fn number_error(&self) -> Option<String> {
         if !(self.norm.eps.is_finite() && self.norm.eps >= 0.0) {
-            return Some(format!("the norm's epsilon is {}", self.norm.eps));
+            return Some(format!("the norm’s epsilon is {}", self.norm.eps));
         }
         let caps = [
             ("the cap on attention scores", self.caps.score),
@@ -174,7 +174,7 @@ impl StepLimits {
     fn error(self) -> Option<String> {
         let Self { shortest, longest } = self;
         let is_range = shortest >= 0.0 && longest >= shortest;
-        (!is_range).then(|| format!("time steps can't be between {shortest} and {longest}"))
+        (!is_range).then(|| format!("time steps can’t be between {shortest} and {longest}"))
     }
 }
 
@@ -189,7 +189,7 @@ impl Rope {
         if self.n_dims == 0 || self.n_dims > head_dim || !self.n_dims.is_multiple_of(2) {
             let n_dims = self.n_dims;
             return Some(format!(
-                "rotary embedding can't cover {n_dims} of a head's {head_dim} dimensions"
+                "rotary embedding can’t cover {n_dims} of a head’s {head_dim} dimensions"
             ));
         }
         let (factor, amplitude) = match &self.scaling {

@@ -120,12 +120,12 @@ pub(super) struct Blueprint {
 impl Blueprint {
     /// Reads a `config.json`. `path` appears in error messages.
     pub(super) fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
-        families::of_config(json, path)?.checked("The model's configuration", path)
+        families::of_config(json, path)?.checked("The model’s configuration", path)
     }
 
     /// Reads the metadata of a GGUF file. `path` appears in error messages.
     pub(super) fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
-        families::of_gguf(content, path)?.checked("The model's metadata", path)
+        families::of_gguf(content, path)?.checked("The model’s metadata", path)
     }
 
     /// Returns whether a `config.json` with this `model_type` and this first class is of a family

@@ -16,7 +16,7 @@ pub(super) fn reason_for_missing(folder: ModelFolder<'_>, file: &str) -> Option<
              the two, for example with merge_and_unload from the peft library, and open the result",
         ),
         "config.json" if has("params.json") && has("consolidated.00.pth") => Some(
-            "contains Llama's weights in Meta's own format; open the version that is \
+            "contains Llama’s weights in Meta’s own format; open the version that is \
              published for transformers, or a GGUF version",
         ),
         "config.json" if has("model_index.json") => {
@@ -71,7 +71,7 @@ impl UnreadWeights {
     pub(super) fn of(config: &Value) -> Option<Self> {
         if config.get("model_type").is_none() && config.get("ssm_cfg").is_some() {
             return Some(Self {
-                what: "Mamba's weights in their authors' own format".to_owned(),
+                what: "Mamba’s weights in their authors' own format".to_owned(),
                 instead: "the version whose name ends in -hf",
             });
         }

@@ -81,7 +81,7 @@ impl Catalog {
             Some(entry) => Err(EngineError::UnsupportedTensorType {
                 tensor: entry.name.clone(),
                 stored_as: entry.stored_type.to_string(),
-                instead: "the model's Q4_K_M or Q8_0 file",
+                instead: "the model’s Q4_K_M or Q8_0 file",
                 path: self.path().to_owned(),
             }),
         }

@@ -227,7 +227,7 @@ fn readable_type(source: &Source, entry: &TensorEntry) -> Result<GgmlDType, Engi
     dtype.ok_or_else(|| EngineError::UnsupportedTensorType {
         tensor: entry.name.clone(),
         stored_as: entry.stored_type.to_string(),
-        instead: "the model's BF16 or F16 weights, or a GGUF version of it",
+        instead: "the model’s BF16 or F16 weights, or a GGUF version of it",
         path: source.path().to_owned(),
     })
 }

@@ -40,4 +40,4 @@ pub(super) use tensor::StoredTensor;
 pub(super) use tensor_entry::TensorEntry;
 
 /// What error messages call the files.
-const WHAT: &str = "The model's weights";
+const WHAT: &str = "The model’s weights";

@@ -120,7 +120,7 @@ const KNOWN: &str = "Llama, Mistral, Mixtral, Ministral 3, SmolLM, Qwen 2, 3 and
 
 pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineError> {
     let malformed =
-        |reason: String| EngineError::malformed("The model's configuration", reason, path);
+        |reason: String| EngineError::malformed("The model’s configuration", reason, path);
     let mut values: Map<String, Value> =
         serde_json::from_slice(json).map_err(|error| malformed(error.to_string()))?;
     let name = wrapper::take_text_part(&mut values, path)?;
@@ -145,7 +145,7 @@ pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineErro
 pub(super) fn of_gguf(content: &Content, path: &str) -> Result<Blueprint, EngineError> {
     let Some(GgufValue::String(name)) = content.metadata.get("general.architecture") else {
         let reason = "it does not specify an architecture";
-        return Err(EngineError::malformed("The model's metadata", reason, path));
+        return Err(EngineError::malformed("The model’s metadata", reason, path));
     };
     if name == "clip" {
         let reason = "this file contains the image encoder of a model (mmproj), which Quartet does \

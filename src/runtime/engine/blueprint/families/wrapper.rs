@@ -90,7 +90,7 @@ pub(super) fn take_text_part(
         Some(Value::Object(text)) => text,
         Some(_) => {
             let reason = "text_config is not an object";
-            let what = "The model's configuration";
+            let what = "The model’s configuration";
             return Err(EngineError::malformed(what, reason, path));
         }
         None => Map::new(),
