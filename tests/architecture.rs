@@ -214,13 +214,11 @@ const APP_STATE_FILES: &[&str] = &[
     "state/lab/stability.rs",
     "state/lessons/window.rs",
     "state/loading.rs",
-    "state/models/hub.rs",
-    "state/models/hub_rows.rs",
     "state/session.rs",
 ];
 
-/// The maximum number of fields of `AppState`. The goal is 25; lower it, never raise it.
-const MAX_APP_STATE_FIELDS: usize = 26;
+/// The maximum number of fields of `AppState`; lower it, never raise it.
+const MAX_APP_STATE_FIELDS: usize = 25;
 
 /// File names that describe a kind of code instead of a topic.
 const KIND_NAMES: &[&str] = &["common", "helpers", "misc", "types", "util", "utils"];

@@ -2,9 +2,9 @@
 
 use super::{
     Authorship, BranchTree, Branches, ByHand, ComparedPair, Dialogs, DockTab, Effect, ExportChoice,
-    FolderKind, Folders, Futures, HandDraws, HubState, Lab, LabSettings, Lessons, MAX_PANES,
-    MemoryLimits, Models, Notices, Pace, Page, Pane, PaneId, Panes, Pin, Prompt, Runs, Settings,
-    SystemFolders, ViewChoices,
+    FolderKind, Folders, Futures, HandDraws, Lab, LabSettings, Lessons, MAX_PANES, MemoryLimits,
+    Models, Notices, Pace, Page, Pane, PaneId, Panes, Pin, Prompt, Runs, Settings, SystemFolders,
+    ViewChoices,
 };
 use crate::analysis::by_hand::StepDraws;
 use crate::analysis::{Divergence, Why};
@@ -40,8 +40,6 @@ pub struct AppState {
     pub pin: Option<Pin>,
     /// The models that write, and those that could.
     pub models: Models,
-    /// The models on the Hub, and their downloads.
-    pub hub: HubState,
     pub view: ViewChoices,
     /// The page that the window shows.
     pub page: Page,
@@ -96,7 +94,6 @@ impl AppState {
                 settings.compute,
                 settings.servers,
             ),
-            hub: HubState::default(),
             view: settings.view,
             page: Page::default(),
             notices: Notices::default(),
@@ -242,7 +239,7 @@ impl AppState {
 
     /// Returns why this folder can't be changed now, or `None` if it can.
     pub fn why_folder_is_fixed(&self, kind: FolderKind) -> Option<&'static str> {
-        why_fixed(kind, &self.hub)
+        why_fixed(kind, &self.models.hub)
     }
 
     /// Returns the maximum number of steps that a text can have.

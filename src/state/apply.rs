@@ -122,7 +122,7 @@ impl AppState {
             Command::ReadAlong(id, with) => return self.read_along(id, with),
             Command::PaneModel(command) => return self.apply_to_pane_models(command),
             Command::Server(ServerCommand::Show) => {
-                self.hub.tab = ModelsTab::Servers;
+                self.models.hub.tab = ModelsTab::Servers;
                 return self.models.show();
             }
             Command::Server(command) => {
@@ -131,7 +131,10 @@ impl AppState {
             Command::SecondModel(command) => {
                 return self.models.second.apply(command).into_iter().collect();
             }
-            Command::Hub(command) => return self.apply_to_hub(command),
+            Command::Hub(command) => {
+                let (open, notices) = (self.models.dialog_open, &mut self.notices);
+                return self.models.hub.apply(command, open, notices);
+            }
             Command::AskPath(purpose) => return vec![Effect::OpenDialog(purpose)],
             Command::PathGiven(purpose, path) => return self.use_path(purpose, path),
             Command::DialogUnavailable(purpose) => self.dialogs.open_path_field(purpose),
@@ -150,7 +153,7 @@ impl AppState {
             Command::Folder(command) => {
                 let mut context = FolderContext {
                     history: &mut self.runs.history,
-                    hub: &mut self.hub,
+                    hub: &mut self.models.hub,
                     notices: &mut self.notices,
                 };
                 return self.folders.apply(command, &mut context);

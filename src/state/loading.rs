@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{
-    AppState, Command, Effect, ModelStatus, ModelsCommand, ModelsTab, Notice, ReadyModel,
+    AppState, Command, Effect, HubRow, ModelStatus, ModelsCommand, ModelsTab, Notice, ReadyModel,
     SecondModel,
 };
 use crate::state::models::open::Inspected;
@@ -62,7 +62,7 @@ impl AppState {
             return self.load_model(ModelSource::Path(path));
         }
         // Its row on that tab shows the progress.
-        self.hub.tab = ModelsTab::OnThisComputer;
+        self.models.hub.tab = ModelsTab::OnThisComputer;
         self.models.inspect(path)
     }
 
@@ -75,7 +75,7 @@ impl AppState {
             None => {}
             Some(Ok(None)) => effects.extend(self.load_model(inspected.source)),
             Some(Ok(Some(_))) => {
-                self.hub.tab = ModelsTab::OnThisComputer;
+                self.models.hub.tab = ModelsTab::OnThisComputer;
                 if !self.models.dialog_open {
                     effects.extend(self.models.show());
                 }
@@ -83,6 +83,13 @@ impl AppState {
             Some(Err(error)) => self.refuse_model(Some(inspected.source), error),
         }
         effects
+    }
+
+    /// Returns the rows of a few small models to start with.
+    pub fn recommended_rows(&self) -> Vec<HubRow> {
+        let (cache, n_tokens) = (self.models.compute.cache, self.longest_text());
+        let hub = &self.models.hub;
+        hub.recommended_rows(cache, self.panes.len(), n_tokens)
     }
 
     /// Returns the maximum number of tokens in a text: the prompt plus the token limit.
@@ -137,7 +144,7 @@ impl AppState {
 
     /// Shows why a model was not loaded: in its row if that is visible, otherwise in a notice.
     fn refuse_model(&mut self, source: Option<ModelSource>, error: String) {
-        if let Some(notice) = self.models.refuse(source, error, self.hub.tab) {
+        if let Some(notice) = self.models.refuse(source, error) {
             self.notify(notice);
         }
     }

@@ -2,10 +2,10 @@
 
 use super::hub::{DownloadStage, Listing, Search};
 use crate::generation::{ByteSize, MemoryNeed, Openness};
-use crate::state::{AppState, Command, HubCommand, ModelsCommand, capitalize};
+use crate::state::{Command, HubCommand, HubState, ModelsCommand, capitalize};
 use crate::worker::{
-    DownloadPhase, DownloadProgress, DownloadTarget, ModelFiles, ModelFormat, RECOMMENDED,
-    RecommendedModel, Repository,
+    CacheType, DownloadPhase, DownloadProgress, DownloadTarget, ModelFiles, ModelFormat,
+    RECOMMENDED, RecommendedModel, Repository,
 };
 
 /// A row in the list: a repository, or a model on the Hub.
@@ -68,16 +68,25 @@ pub enum HubRowStatus {
     },
 }
 
-impl AppState {
-    /// Returns the rows of a few small models to start with.
-    pub fn recommended_rows(&self) -> Vec<HubRow> {
+impl HubState {
+    /// Returns the rows of a few small models to start with, for panes whose texts have at most
+    /// `n_tokens`.
+    pub(in crate::state) fn recommended_rows(
+        &self,
+        cache: CacheType,
+        n_panes: usize,
+        n_tokens: usize,
+    ) -> Vec<HubRow> {
         let rows = RECOMMENDED.iter().map(|model| {
             let wanted = DownloadTarget {
                 repository: model.repository.to_owned(),
                 file: Some(model.file.to_owned()),
             };
             let size = ByteSize(model.n_bytes()).to_string();
-            let memory = format!("{} of memory", ByteSize(self.memory_of(model)));
+            let memory = format!(
+                "{} of memory",
+                ByteSize(memory_of(model, cache, n_panes, n_tokens))
+            );
             HubRow {
                 name: model.name.to_owned(),
                 n_params: Some(u64::from(model.n_weights_millions) * 1_000_000),
@@ -91,27 +100,12 @@ impl AppState {
         rows.collect()
     }
 
-    /// Returns how much memory a model takes with the current panes, prompt, token limit and cache
-    /// type, in bytes.
-    fn memory_of(&self, model: &RecommendedModel) -> u64 {
-        let cache = self.models.compute.cache;
-        let n_head_bytes = cache.n_bytes(model.head_dim as usize) as u64;
-        let need = MemoryNeed {
-            n_weight_bytes: model.n_bytes(),
-            n_cache_bytes_per_token: u64::from(model.n_kv_heads) * n_head_bytes,
-            n_state_bytes: 0,
-            keeps_checkpoints: false,
-            n_vocab: model.n_vocab as usize,
-        };
-        need.n_bytes(self.panes.len(), self.longest_text())
-    }
-
     /// Returns the rows of the unfinished downloads that have no row elsewhere.
     pub fn kept_rows(&self) -> Vec<HubRow> {
-        let kept = self.hub.kept.iter();
+        let kept = self.kept.iter();
         let mut rows: Vec<HubRow> = kept
             .filter(|kept| {
-                let mut downloads = self.hub.downloads.iter();
+                let mut downloads = self.downloads.iter();
                 !downloads.any(|download| {
                     let is_done = matches!(download.stage, DownloadStage::Done(_));
                     download.wanted.repository == kept.repository && !is_done
@@ -126,7 +120,7 @@ impl AppState {
                 unfinished_row(&wanted, interrupted(&wanted, words, false))
             })
             .collect();
-        for download in &self.hub.downloads {
+        for download in &self.downloads {
             let wanted = &download.wanted;
             let is_done = matches!(download.stage, DownloadStage::Done(_));
             if wanted.file.is_none() || !is_done && !self.has_row(wanted) {
@@ -150,7 +144,7 @@ impl AppState {
 
     /// Returns whether the download is a file of the expanded repository.
     pub(in crate::state) fn shows_file(&self, wanted: &DownloadTarget) -> bool {
-        let Some((repository, Listing::Found(found))) = &self.hub.expanded else {
+        let Some((repository, Listing::Found(found))) = &self.expanded else {
             return false;
         };
         let mut models = found.models.iter();
@@ -161,7 +155,7 @@ impl AppState {
     /// Returns the rows of the search results, with the files of the expanded repository.
     pub fn found_rows(&self) -> Vec<HubRow> {
         let mut rows = Vec::new();
-        let found = match &self.hub.search {
+        let found = match &self.search {
             Search::Found(repositories) => repositories.as_slice(),
             _ => &[],
         };
@@ -170,7 +164,7 @@ impl AppState {
             rows.extend(self.file_rows(&repository.name));
         }
         // A repository that was opened by its URL has no search result above it.
-        if let Some((name, _)) = &self.hub.expanded
+        if let Some((name, _)) = &self.expanded
             && !found.iter().any(|repository| repository.name == *name)
         {
             rows.push(self.repository_row(name, None));
@@ -181,8 +175,8 @@ impl AppState {
 
     /// Returns the sentence about the search, and whether it is an error.
     pub fn search_words(&self) -> (String, bool) {
-        let listing = self.hub.expanded.as_ref().map(|(_, listing)| listing);
-        match (&self.hub.search, listing) {
+        let listing = self.expanded.as_ref().map(|(_, listing)| listing);
+        match (&self.search, listing) {
             (_, Some(Listing::Failed(reason))) | (Search::Failed(reason), _) => {
                 (reason.clone(), true)
             }
@@ -201,7 +195,7 @@ impl AppState {
     }
 
     fn repository_row(&self, name: &str, known: Option<&Repository>) -> HubRow {
-        let expanded = self.hub.expanded.as_ref();
+        let expanded = self.expanded.as_ref();
         let expanded = expanded.filter(|(expanded, _)| expanded == name);
         let listed = match expanded {
             Some((_, Listing::Found(repository))) => Some(repository),
@@ -237,7 +231,7 @@ impl AppState {
 
     /// Returns the command that shows a search result with GGUF files of the same model.
     fn same_as_gguf(&self, repository: &Repository) -> Option<Command> {
-        let Search::Found(found) = &self.hub.search else {
+        let Search::Found(found) = &self.search else {
             return None;
         };
         let bases = &repository.base_models;
@@ -253,7 +247,7 @@ impl AppState {
     }
 
     fn file_rows(&self, repository: &str) -> Vec<HubRow> {
-        let Some((name, Listing::Found(found))) = &self.hub.expanded else {
+        let Some((name, Listing::Found(found))) = &self.expanded else {
             return Vec::new();
         };
         if name != repository {
@@ -291,7 +285,7 @@ impl AppState {
 
     fn hub_status(&self, wanted: &DownloadTarget, size: String) -> HubRowStatus {
         let command = |make: fn(DownloadTarget) -> HubCommand| Command::Hub(make(wanted.clone()));
-        let mut downloads = self.hub.downloads.iter();
+        let mut downloads = self.downloads.iter();
         let stage = downloads.find(|download| download.wanted == *wanted);
         match stage.map(|download| &download.stage) {
             Some(DownloadStage::Waiting) => HubRowStatus::Downloading {
@@ -329,13 +323,27 @@ impl AppState {
 
     /// Returns the command that opens this model from the cache folder, if it is there.
     fn open_cached(&self, wanted: &DownloadTarget) -> Option<Command> {
-        let mut cached = self.hub.cached.iter();
+        let mut cached = self.cached.iter();
         let model = cached.find(|cached| {
             let name = cached.model.name();
             cached.repository == wanted.repository && wanted.file.as_deref() == Some(name)
         })?;
         Some(Command::Models(ModelsCommand::Open(model.path.clone())))
     }
+}
+
+/// Returns how much memory a model takes with this cache type and panes whose texts have
+/// at most `n_tokens`, in bytes.
+fn memory_of(model: &RecommendedModel, cache: CacheType, n_panes: usize, n_tokens: usize) -> u64 {
+    let n_head_bytes = cache.n_bytes(model.head_dim as usize) as u64;
+    let need = MemoryNeed {
+        n_weight_bytes: model.n_bytes(),
+        n_cache_bytes_per_token: u64::from(model.n_kv_heads) * n_head_bytes,
+        n_state_bytes: 0,
+        keeps_checkpoints: false,
+        n_vocab: model.n_vocab as usize,
+    };
+    need.n_bytes(n_panes, n_tokens)
 }
 
 fn interrupted(wanted: &DownloadTarget, words: String, failed: bool) -> HubRowStatus {

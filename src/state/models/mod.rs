@@ -56,6 +56,8 @@ pub struct Models {
     /// The models of panes that do not use the main one.
     pub of_panes: PaneModels,
     pub servers: Servers,
+    /// The models on the Hub, and their downloads.
+    pub hub: HubState,
     pub dialog_open: bool,
     /// The models opened before, most recent first.
     pub recent: Vec<RecentModel>,
@@ -151,6 +153,7 @@ impl Models {
             second: SecondModel::default(),
             of_panes: PaneModels::default(),
             servers: Servers::new(servers),
+            hub: HubState::default(),
             dialog_open: false,
             recent,
             checked: BTreeMap::new(),
@@ -207,7 +210,7 @@ impl Models {
 
 impl Models {
     /// Returns the rows of the models on this computer.
-    pub fn rows(&self, hub: &HubState) -> Vec<ModelRow> {
+    pub fn rows(&self) -> Vec<ModelRow> {
         let mut sources = vec![ModelSource::Embedded];
         let mut add_if_new = |source: Option<&ModelSource>| {
             sources.extend(source.filter(|source| !self.lists(source)).cloned());
@@ -220,18 +223,18 @@ impl Models {
         add_if_new(refused.filter(|refused| Some(*refused) != incoming));
         let recent = self.recent.iter().map(|recent| recent.path.clone());
         sources.extend(recent.map(ModelSource::Path));
-        let cached = hub.cached.iter().map(|cached| cached.path.clone());
+        let cached = self.hub.cached.iter().map(|cached| cached.path.clone());
         let cached: Vec<ModelSource> = cached.map(ModelSource::Path).collect();
         for source in cached {
             if !sources.contains(&source) {
                 sources.push(source);
             }
         }
-        let rows = sources.iter().map(|source| self.row(source, hub));
+        let rows = sources.iter().map(|source| self.row(source));
         rows.collect()
     }
 
-    fn row(&self, source: &ModelSource, hub: &HubState) -> ModelRow {
+    fn row(&self, source: &ModelSource) -> ModelRow {
         let status = self.row_status(source);
         let is_loading = matches!(self.main, ModelStatus::Loading { .. });
         let unload_blocked = is_loading.then_some("Another model is loading");
@@ -255,7 +258,7 @@ impl Models {
                 let mut all_recent = self.recent.iter();
                 let recent = all_recent.find(|recent| recent.path == *path);
                 let checked = self.checked.get(path);
-                let mut all_cached = hub.cached.iter();
+                let mut all_cached = self.hub.cached.iter();
                 let cached = all_cached.find(|cached| cached.path == *path);
                 // A folder in the cache is named after its commit.
                 let name = || match cached {

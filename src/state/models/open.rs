@@ -237,17 +237,16 @@ impl Models {
     }
 
     /// Notes why a model was not loaded, for its row in the dialog. Returns the notice that says so
-    /// if the row is not visible in this tab.
+    /// if the row is not visible.
     pub(in crate::state) fn refuse(
         &mut self,
         source: Option<ModelSource>,
         error: String,
-        tab: ModelsTab,
     ) -> Option<Notice> {
         // The row of the model in use shows "In use" instead.
         let has_model = self.main.in_use().is_some();
         let in_use = has_model && source.as_ref() == Some(&self.source);
-        let list_visible = self.dialog_open && tab == ModelsTab::OnThisComputer;
+        let list_visible = self.dialog_open && self.hub.tab == ModelsTab::OnThisComputer;
         let shown_in_row = list_visible && source.is_some() && !in_use;
         let failed = source.clone();
         self.refusal = source.map(|source| (source, capitalize(&error)));

@@ -36,7 +36,7 @@ fn open(state: &mut AppState, name: &str) -> Vec<Effect> {
 
 /// The names and statuses of the rows.
 pub(super) fn rows(state: &AppState) -> Vec<(String, ModelRowStatus)> {
-    let rows = state.models.rows(&state.hub).into_iter();
+    let rows = state.models.rows().into_iter();
     rows.map(|row| (row.name, row.status)).collect()
 }
 
@@ -114,10 +114,10 @@ fn a_missing_model_says_so_and_can_be_forgotten() {
         statuses,
         [closed.clone(), ModelRowStatus::InUse, gone, closed]
     );
-    assert_eq!(state.models.rows(&state.hub)[3].n_bytes, Some(7));
+    assert_eq!(state.models.rows()[3].n_bytes, Some(7));
 
     models(&mut state, ModelsCommand::Forget(path("gone.gguf")));
-    assert_eq!(state.models.rows(&state.hub).len(), 3);
+    assert_eq!(state.models.rows().len(), 3);
     assert_eq!(state.settings().recent_models.len(), 2);
 }
 

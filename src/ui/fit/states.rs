@@ -324,7 +324,7 @@ fn tabbed_dialogs() -> Vec<Scene> {
     scenes.extend(ModelsTab::ALL.map(|tab| {
         let show = with(move |state| {
             state.apply(Command::Models(ModelsCommand::ShowDialog));
-            state.hub.tab = tab;
+            state.models.hub.tab = tab;
         });
         Scene::new(&format!("models, {}", tab.name()), show)
     }));

@@ -74,7 +74,7 @@ fn each_tab_shows_its_models_and_a_search_switches_to_its_tab() {
     field.type_text("tiny");
     window.run_steps(2);
     key(&mut window, Modifiers::NONE, Key::Enter);
-    assert_eq!(window.state().hub.tab, ModelsTab::HuggingFace);
+    assert_eq!(window.state().models.hub.tab, ModelsTab::HuggingFace);
     window.get_by_label("Searching for ‘tiny’");
     let found = DownloadEvent::Found {
         query: "tiny".to_owned(),
@@ -112,7 +112,7 @@ fn result(name: &str, openness: Openness) -> Repository {
 fn search_results_say_what_opens_and_what_does_not() {
     let mut window = dialog();
     press(&mut window, "Hugging Face");
-    window.state_mut().hub.query = "tiny".to_owned();
+    window.state_mut().models.hub.query = "tiny".to_owned();
     window
         .state_mut()
         .apply(Command::Hub(crate::state::HubCommand::Search));
