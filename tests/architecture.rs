@@ -303,6 +303,23 @@ fn the_worker_names_no_experiment() {
     }
 }
 
+/// A document that is not listed could be chosen, but not saved.
+#[test]
+fn every_document_is_listed() {
+    let list = fs::read_to_string(source_root().join("app/documents.rs")).unwrap();
+    for path in rust_files(&source_root()) {
+        let code = fs::read_to_string(&path).unwrap();
+        for kind in code.split("impl DocumentKind for ").skip(1) {
+            let listed = format!("gather_as::<{}>", first_word(kind));
+            assert!(
+                list.contains(&listed),
+                "{}: add `{listed}` to `app/documents.rs`",
+                path.display()
+            );
+        }
+    }
+}
+
 #[test]
 fn every_module_is_listed() {
     let listed: BTreeSet<String> = ALLOWED_USES

@@ -25,7 +25,7 @@ use crate::generation::{
 };
 use crate::plots::VerifiedData;
 use crate::state::{PictureFormat, recorded_formats};
-use crate::ui::pictures::{Palette, View, encode, verified_drawing};
+use crate::ui::pictures::{Look, encode, verified_drawing};
 use crate::worker::{
     CacheType, ComputeChoice, Event, InputBits, ModelSource, PaneRequest, Precision, Request,
 };
@@ -359,13 +359,10 @@ fn write_picture(path: &Path, report: &Report) -> Result<(), String> {
     let then: Vec<&Generation> = report.then.iter().collect();
     let now: Vec<&Generation> = report.now.iter().collect();
     let data = VerifiedData::of(&report.verdict, &then, &now);
-    let view = View {
-        palette: Palette::Light,
-        ..View::default()
-    };
+    let look = Look::default();
     let panes: Vec<Option<&Generation>> = then.into_iter().map(Some).collect();
-    let drawing = verified_drawing(&data, report.cause().as_deref(), &panes, view);
+    let drawing = verified_drawing(&data, report.cause().as_deref(), &panes, look);
     let format = picture_format(path).unwrap_or(PictureFormat::Svg);
-    let bytes = encode(&drawing, format, view.style).map_err(|error| error.to_string())?;
+    let bytes = encode(&drawing, format, look.style).map_err(|error| error.to_string())?;
     write_file(path, &bytes)
 }

@@ -16,6 +16,7 @@ impl Blueprint {
             .size_error()
             .or_else(|| self.head_error())
             .or_else(|| self.recurrence_error())
+            .or_else(|| self.expert_error())
             .or_else(|| self.window_error())
             .or_else(|| self.number_error())
             .or_else(|| self.rope_error());
@@ -64,6 +65,10 @@ impl Blueprint {
         if self.layers.iter().any(LayerPlan::has_feed_forward) {
             sizes.push(("the feed-forward size", self.ffn_size));
         }
+        sizes.extend(
+            self.experts
+                .map(|experts| ("the inner width of experts", experts.ffn_size)),
+        );
         let recurrences = self.layers.iter().filter_map(|layer| layer.recurrence);
         sizes.extend(recurrences.flat_map(Recurrence::sizes));
         size_error(&sizes)
