@@ -49,7 +49,7 @@ fn gather_as<T: RenderedDocument>(
 /// Copies what a document needs from the state. Fails if the state doesn't have it.
 pub(super) fn gather(state: &AppState, document: &Document, look: Look) -> Result<Render, String> {
     let gathered = KINDS.iter().find_map(|kind| kind(document, state, look));
-    gathered.unwrap_or_else(|| Err(format!("Quartet can't write {}", document.name())))
+    gathered.unwrap_or_else(|| Err(format!("Quartet can’t write {}", document.name())))
 }
 
 /// Writes all of a document or nothing.

@@ -9,6 +9,7 @@ mod judge;
 mod progress;
 mod run;
 mod scene;
+mod setup;
 mod step;
 mod window;
 

@@ -1,7 +1,7 @@
 //! Sets the window up for a step of a lesson, also after the learner did something else.
 
-use super::run::{LessonPhase, acts_before};
 use super::LessonRun;
+use super::run::{LessonPhase, acts_before};
 use crate::generation::{Generation, GenerationConfig, Limits, PaneSettings};
 use crate::lessons::{Act, Lesson, Setup};
 use crate::state::{Pane, Panes, Prompt, PromptMode};
@@ -116,7 +116,8 @@ impl ExpectedPane {
         let wrote = self.wrote.as_ref();
         is_same
             && wrote.is_none_or(|(prompt, config)| {
-                let is_it = |text: &Generation| text.prompt.text == *prompt && text.config == *config;
+                let is_it =
+                    |text: &Generation| text.prompt.text == *prompt && text.config == *config;
                 pane.generation().is_some_and(is_it)
             })
     }

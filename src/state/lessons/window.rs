@@ -11,7 +11,7 @@ use crate::generation::{Limits, PaneSettings};
 use crate::lessons::{Act, Lesson, LessonProblem, Scene, Setup, draft};
 use crate::state::{
     AppState, BranchCommand, CacheRun, Command, Effect, LabCommand, LabTab, ModelStatus, Notice,
-    Pace, Page, PaneId, Pin, PromptMode, RunStatus, Tint, ViewChange,
+    Pace, Page, PaneId, Pin, RunStatus, Tint, ViewChange,
 };
 use crate::worker::ModelSource;
 

@@ -324,6 +324,7 @@ fn a_safetensors_folder_is_downloaded_as_a_whole() {
         quantization: None,
         n_bytes: Some(900_000_000),
         paths: vec!["config.json".to_owned(), "model.safetensors".to_owned()],
+        openness: Openness::Unknown,
     };
     let mut state = expanded();
     let mut found = repository(Some(484_000_000));

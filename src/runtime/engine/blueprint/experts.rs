@@ -154,7 +154,7 @@ impl Blueprint {
         }
         if !(1..=n_experts).contains(&n_chosen) {
             return Some(format!(
-                "a router can't choose {n_chosen} of {n_experts} experts"
+                "a router can’t choose {n_chosen} of {n_experts} experts"
             ));
         }
         if !(router.scale.is_finite() && router.scale > 0.0) {
@@ -165,15 +165,15 @@ impl Blueprint {
             n_chosen: n_chosen_groups,
         } = router.groups?;
         if n_groups == 0 || !n_experts.is_multiple_of(n_groups) {
-            return Some(format!("{n_experts} experts can't form {n_groups} groups"));
+            return Some(format!("{n_experts} experts can’t form {n_groups} groups"));
         }
         if !(1..=n_groups).contains(&n_chosen_groups) {
             return Some(format!(
-                "a router can't choose {n_chosen_groups} of {n_groups} groups"
+                "a router can’t choose {n_chosen_groups} of {n_groups} groups"
             ));
         }
         let n_eligible = n_chosen_groups * (n_experts / n_groups);
         (n_chosen > n_eligible)
-            .then(|| format!("a router can't choose {n_chosen} of {n_eligible} experts"))
+            .then(|| format!("a router can’t choose {n_chosen} of {n_eligible} experts"))
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn adapt_config(
     };
     if let Some(reason) = size_error(&values) {
         return Err(EngineError::malformed(
-            "The model's configuration",
+            "The model’s configuration",
             reason,
             path,
         ));
