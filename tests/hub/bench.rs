@@ -69,6 +69,7 @@ impl Bench {
             range_len: PIECE as u64..=PIECE as u64,
             free_bytes: |_| None,
             sleep: thread::sleep,
+            ..HubConfig::default()
         }
     }
 

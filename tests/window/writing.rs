@@ -447,6 +447,7 @@ fn a_failed_load_is_reported_and_another_model_can_be_opened() {
     let mut window = open(settings(LIMIT), DEFAULT_SIZE, |_| {
         Err(EngineError::FileMissing {
             what: "config.json",
+            place: "folder",
             path: "here".to_owned(),
         })
     });
