@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::early_layers::{GuidingRow, OwnPass, exits_of};
+use super::early_layers::{OwnPass, exits_of};
 use super::prefill::PREFILL_CHUNK;
 use super::{CausalLm, EngineError, LoadedModel, Logits, Row, SequenceId};
 use crate::decoding::{Against, ChainConfig, DecodingError, TokenId};
